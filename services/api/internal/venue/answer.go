@@ -10,9 +10,9 @@ import (
 // Answer is a JSON answer of a venue.
 type Answer struct {
 	Body []byte
-	// At is when the venue made the answer, by its own clock: the header Date minus the
-	// header Age (RFC 9111 5.1), and not after the receipt. It is zero without a readable
-	// Date, or with an Age that cannot be read.
+	// At is the time at which the venue created the answer, by its clock: the header Date minus the header Age (RFC
+	// 9111 section 5.1), but not later than the receipt. It is zero if Date is missing or one of the headers is
+	// invalid.
 	At     time.Time
 	SHA256 []byte // of Body
 }

@@ -9,21 +9,22 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// exhaust takes every turn and place of a purpose that there is.
+// exhaust uses up all tokens of a client and fills all its queues.
 func exhaust(c *Client) {
-	for p := range c.turns.lanes {
-		l := &c.turns.lanes[p]
+	for p := range c.limits.lanes {
+		l := &c.limits.lanes[p]
 		for l.bucket.Allow() {
 		}
 		l.bucket.SetLimit(1e-9)
-		for range mostWaiting {
+		for range maxWaiting {
 			l.queue = append(l.queue, make(chan struct{}))
 		}
 	}
 }
 
-// A request that the process's own limit refuses is not counted as a failure of the host, also after a failure.
-func TestOurOwnLimitIsNoFailureOfTheHost(t *testing.T) {
+// TestRateLimitIsNoFailureOfTheHost checks that a request which the rate limit of this process rejects does not count
+// as a failure of the host, also after a failure.
+func TestRateLimitIsNoFailureOfTheHost(t *testing.T) {
 	t.Parallel()
 	c, hits := serve(t, reply(200, "application/json", "{}"))
 	exhaust(c)
@@ -33,7 +34,7 @@ func TestOurOwnLimitIsNoFailureOfTheHost(t *testing.T) {
 		}
 	}
 	if hits.Load() != 0 || c.breaker.Refuses() {
-		t.Errorf("%d requests, the host rests: %v", hits.Load(), c.breaker.Refuses())
+		t.Errorf("the host got %d requests; breaker open: %v", hits.Load(), c.breaker.Refuses())
 	}
 }
 
@@ -43,19 +44,19 @@ func TestAHostThatFailedIsNotBusy(t *testing.T) {
 	var c *Client
 	c, hits := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if once.CompareAndSwap(false, true) {
-			c.turns.mu.Lock()
+			c.limits.mu.Lock()
 			exhaust(c)
-			c.turns.mu.Unlock()
+			c.limits.mu.Unlock()
 		}
-		reply(503, "text/html", "away")(w, r)
+		reply(503, "text/html", "unavailable")(w, r)
 	})
 	if _, err := c.Get(t.Context(), "x", "/thing", nil); errors.Is(err, market.ErrBusy) || !errors.Is(err, market.ErrUnavailable) || hits.Load() != 1 {
 		t.Errorf("%v after %d", err, hits.Load())
 	}
 }
 
-// That a host rests is heard without a turn: a flood does not hide it.
-func TestAHostThatRestsTakesNoTurn(t *testing.T) {
+// TestOpenBreakerNeedsNoToken checks that an open breaker is reported without waiting for the rate limit.
+func TestOpenBreakerNeedsNoToken(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, reply(500, "application/json", "{}"))
 	for range breakAfter {

@@ -2,8 +2,8 @@ package venue
 
 import "sync"
 
-// Cache stores at most Most values by a key of the venue. A full cache deletes an arbitrary value for each new key. It is safe
-// for concurrent use.
+// Cache stores at most Most values by a key of the venue. A full cache deletes an arbitrary value for each new key. It
+// is safe for concurrent use.
 type Cache[V any] struct {
 	Most int // 50,000 when zero
 

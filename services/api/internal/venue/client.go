@@ -19,38 +19,38 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// Bounds of one request.
+// Limits of one request.
 const (
 	Timeout   = 10 * time.Second
 	MaxBody   = 16 << 20
 	tries     = 3
 	firstWait = 200 * time.Millisecond
-	mostWait  = 5 * time.Second
-	mostPause = time.Minute // that a host can ask for
-	mostError = 512         // bytes of an error answer that are kept for the log
-	patience  = time.Second // a caller that leaves sooner says nothing about the host
+	maxWait   = 5 * time.Second
+	maxPause  = time.Minute // longest Retry-After of status 429 that is obeyed
+	maxError  = 512         // bytes of an error answer that are logged
+	minWait   = time.Second // a request that its caller cancels earlier does not count as a failure of the host
 
-	// A host that failed this many times in a row gets no request for a while; then one request probes it.
+	// After breakAfter failures in a row, a host gets no request for restFor. Then one request probes it.
 	breakAfter = 5
 	restFor    = 1500 * time.Millisecond
 
 	userAgent = "signalcast/1 (market reader)"
 )
 
-// Client reads one host of a venue.
+// Client sends requests to one host of a venue.
 type Client struct {
 	provider string
 	base     *url.URL
 	http     *http.Client
-	turns    *turns
+	limits   *limits
 	breaker  *breaker.Breaker
 	meter    *Meter
 	now      func() time.Time
 }
 
-// NewClient checks the base URL; it does not contact the host. perSecond is the polite rate for
-// the host, with twice as many at once; each market.Purpose has its part of both, and may have
-// one request at once whatever its part.
+// NewClient returns a client. It checks the base URL but does not contact the host. perSecond is the request rate for
+// the host; a burst may have twice as many requests. Each market.Purpose has a share of both, and may have one
+// concurrent request in any case.
 func NewClient(provider protocol.Provider, base string, perSecond float64, meter *Meter, now func() time.Time) (*Client, error) {
 	u, err := url.Parse(strings.TrimSuffix(base, "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
@@ -66,11 +66,10 @@ func NewClient(provider protocol.Provider, base string, perSecond float64, meter
 		provider: string(provider), base: u, meter: meter, now: now,
 		http: &http.Client{
 			Transport: transport, Timeout: Timeout,
-			// A venue has no reason to send us elsewhere, and following it could
-			// lead inside.
+			// A redirect is not followed: a venue has no reason to send one, and it could point to an internal address.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		turns:   newTurns(perSecond, now),
+		limits:  newLimits(perSecond, now),
 		breaker: breaker.New(breaker.Config{Failures: breakAfter, Rest: restFor, Now: now}),
 	}, nil
 }
@@ -78,13 +77,13 @@ func NewClient(provider protocol.Provider, base string, perSecond float64, meter
 // Now returns the time of the client's clock.
 func (c *Client) Now() time.Time { return c.now() }
 
-// UnknownWord counts a word of the venue that no rule knows.
+// UnknownWord counts a word of the venue that no rule handles.
 func (c *Client) UnknownWord(field, word string) { c.meter.UnknownWord(c.provider, field, word) }
 
-// Dropped counts a record of the venue that was left out.
+// Dropped counts a record of the venue that was omitted.
 func (c *Client) Dropped(reason string) { c.meter.Dropped(c.provider, reason) }
 
-// RefusedError is an answer of the venue that refuses the request as such.
+// RefusedError is an answer of the venue that rejects the request itself.
 type RefusedError struct {
 	Status int
 	Text   string
@@ -93,27 +92,26 @@ type RefusedError struct {
 // Error implements error.
 func (e *RefusedError) Error() string { return fmt.Sprintf("status %d: %s", e.Status, e.Text) }
 
-// Get reads JSON, trying up to three times within the caller's context, in the
-// turn of its market.Purpose. Errors: *RefusedError when the venue answered in
-// its own form with 400, 404 or 422, else market.ErrUnavailable; market.ErrBusy within it
-// when the request limit of this process is used up, or when the host answered 429,
-// which means that this limit is too high and nothing about the market.
+// Get reads JSON, with up to three attempts within ctx, at the rate of its market.Purpose. It returns *RefusedError
+// when the venue answered with JSON and status 400, 404 or 422, else market.ErrUnavailable. That error wraps
+// market.ErrBusy when the request limit of this process is reached, and when the host answered 429: the limit is then
+// too high, and the answer says nothing about the market.
 func (c *Client) Get(ctx context.Context, op, path string, query url.Values) ([]byte, error) {
 	answer, err := c.Read(ctx, op, path, query)
 	return answer.Body, err
 }
 
-// Read is Get with the time of the answer and its digest, for answers that hold quotes.
+// Read is Get with the time and the digest of the answer, for answers that contain quotes.
 func (c *Client) Read(ctx context.Context, op, path string, query url.Values) (Answer, error) {
 	wait := firstWait
 	var failed error
 	for try := 1; ; try++ {
 		answer, retry, err := c.once(ctx, op, http.MethodGet, path, query, nil)
 		if failed != nil && errors.Is(err, market.ErrBusy) {
-			return Answer{}, failed // the host did fail
+			return Answer{}, failed // the error of the host has precedence
 		}
 		failed = err
-		if err == nil || try == tries || !retry.allowed || retry.limited && parts[market.PurposeOf(ctx)].wait > 0 {
+		if err == nil || try == tries || !retry.allowed || retry.limited && shares[market.PurposeOf(ctx)].wait > 0 {
 			return answer, err
 		}
 		pause := max(retry.after, wait/2+rand.N(wait))
@@ -127,30 +125,30 @@ func (c *Client) Read(ctx context.Context, op, path string, query url.Values) (A
 	}
 }
 
-// Post sends JSON and reads JSON, once. Errors as those of Get.
+// Post sends JSON once and reads the JSON answer. Its errors are those of Get.
 func (c *Client) Post(ctx context.Context, op, path string, body []byte) (Answer, error) {
 	answer, _, err := c.once(ctx, op, http.MethodPost, path, nil, body)
 	return answer, err
 }
 
-// again says whether and when a failed request may be repeated.
-type again struct {
+// repeat states whether and when a failed request may be repeated.
+type repeat struct {
 	allowed bool
-	limited bool // the host was asked too often; the turns wait for after
+	limited bool // the host answered 429; the limits delay all requests by after
 	after   time.Duration
 }
 
-func (c *Client) once(ctx context.Context, op, method, path string, query url.Values, body []byte) (Answer, again, error) {
-	// While the breaker refuses, the call fails at once, without waiting for the rate limit.
+func (c *Client) once(ctx context.Context, op, method, path string, query url.Values, body []byte) (Answer, repeat, error) {
+	// While the breaker is open, the call fails immediately without waiting for the rate limit.
 	if c.breaker.Refuses() {
-		return Answer{}, again{}, c.resting(op)
+		return Answer{}, repeat{}, c.resting(op)
 	}
-	if err := c.turns.wait(ctx); err != nil {
+	if err := c.limits.wait(ctx); err != nil {
 		c.meter.requests.WithLabelValues(c.provider, op, "busy").Inc()
-		return Answer{}, again{}, err
+		return Answer{}, repeat{}, err
 	}
 	if !c.breaker.Enter() {
-		return Answer{}, again{}, c.resting(op)
+		return Answer{}, repeat{}, c.resting(op)
 	}
 	start := c.now()
 	answer, retry, err := c.exchange(ctx, method, path, query, body)
@@ -161,10 +159,10 @@ func (c *Client) once(ctx context.Context, op, method, path string, query url.Va
 		result = strconv.Itoa(refused.Status)
 	case retry.limited:
 		result, seen = "limited", breaker.Neither
-		c.turns.slow(retry.after)
-		market.NoteQueued(ctx) // the time was not spent by the host
+		c.limits.slow(retry.after)
+		market.NoteQueued(ctx) // the host did not use this time
 		retry.after, err = 0, market.Busy()
-	case err != nil && ctx.Err() != nil && c.now().Sub(start) < patience:
+	case err != nil && ctx.Err() != nil && c.now().Sub(start) < minWait:
 		result, seen = "left", breaker.Neither
 	case err != nil:
 		result, seen = "failed", breaker.Failure
@@ -179,16 +177,16 @@ func (c *Client) once(ctx context.Context, op, method, path string, query url.Va
 
 func (c *Client) resting(op string) error {
 	c.meter.request(c.provider, op, "resting", 0)
-	return market.ErrUnavailable.Wrap(fmt.Errorf("%s rests after failures", c.base.Host))
+	return market.ErrUnavailable.Wrap(fmt.Errorf("%s gets no requests for a short time after repeated failures", c.base.Host))
 }
 
-func (c *Client) exchange(ctx context.Context, method, path string, query url.Values, body []byte) (Answer, again, error) {
+func (c *Client) exchange(ctx context.Context, method, path string, query url.Values, body []byte) (Answer, repeat, error) {
 	u := *c.base
 	u.Path += path
 	u.RawQuery = query.Encode()
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return Answer{}, again{}, err
+		return Answer{}, repeat{}, err
 	}
 	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", "application/json")
@@ -197,7 +195,7 @@ func (c *Client) exchange(ctx context.Context, method, path string, query url.Va
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return Answer{}, again{allowed: true}, err
+		return Answer{}, repeat{allowed: true}, err
 	}
 	received := c.now()
 	defer func() { _ = resp.Body.Close() }()
@@ -205,22 +203,22 @@ func (c *Client) exchange(ctx context.Context, method, path string, query url.Va
 		return Answer{}, c.retryAfter(resp), refusal(resp)
 	}
 	if !isJSON(resp) {
-		return Answer{}, again{}, fmt.Errorf("content type %q", resp.Header.Get("Content-Type"))
+		return Answer{}, repeat{}, fmt.Errorf("content type %q", resp.Header.Get("Content-Type"))
 	}
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
 	if err != nil {
-		return Answer{}, again{allowed: true}, fmt.Errorf("read answer: %w", err)
+		return Answer{}, repeat{allowed: true}, fmt.Errorf("read answer: %w", err)
 	}
 	if len(answer) > MaxBody {
-		return Answer{}, again{}, fmt.Errorf("answer larger than %d bytes", MaxBody)
+		return Answer{}, repeat{}, fmt.Errorf("answer larger than %d bytes", MaxBody)
 	}
-	return newAnswer(answer, resp.Header, received), again{}, nil
+	return newAnswer(answer, resp.Header, received), repeat{}, nil
 }
 
-// refusal reads an error answer. Only JSON is the venue's own word; a page of
-// something in between says nothing about the market.
+// refusal returns the error of an error answer. Only a JSON answer comes from the venue itself; a page of a proxy says
+// nothing about the market.
 func refusal(resp *http.Response) error {
-	text, err := io.ReadAll(io.LimitReader(resp.Body, mostError))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxError))
 	if err != nil {
 		return fmt.Errorf("status %d, unreadable: %w", resp.StatusCode, err)
 	}
@@ -233,24 +231,24 @@ func refusal(resp *http.Response) error {
 	return fmt.Errorf("status %d: %q", resp.StatusCode, text)
 }
 
-// retryAfter reads what an error answer says of another try; the header is in
+// retryAfter returns whether and when the request of an error answer may be repeated. The header Retry-After is in
 // seconds or a date.
-func (c *Client) retryAfter(resp *http.Response) again {
+func (c *Client) retryAfter(resp *http.Response) repeat {
 	limited := resp.StatusCode == http.StatusTooManyRequests
 	if !limited && resp.StatusCode < http.StatusInternalServerError {
-		return again{}
+		return repeat{}
 	}
-	most, after := mostWait, time.Duration(0)
+	limit, after := maxWait, time.Duration(0)
 	if limited {
-		most = mostPause
+		limit = maxPause
 	}
 	text := resp.Header.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
-		after = time.Duration(min(seconds, int64(most/time.Second))) * time.Second
+		after = time.Duration(min(seconds, int64(limit/time.Second))) * time.Second
 	} else if at, err := http.ParseTime(text); err == nil {
 		after = at.Sub(c.now())
 	}
-	return again{allowed: true, limited: limited, after: min(max(after, 0), most)}
+	return repeat{allowed: true, limited: limited, after: min(max(after, 0), limit)}
 }
 
 func isJSON(resp *http.Response) bool {

@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// serve starts a host and a client for it; hits counts the requests.
+// serve starts a host and a client for it. hits counts the requests.
 func serve(t *testing.T, h http.HandlerFunc) (c *Client, hits *atomic.Int32) {
 	t.Helper()
 	hits = &atomic.Int32{}
@@ -42,7 +42,7 @@ func reply(status int, kind, body string) http.HandlerFunc {
 	}
 }
 
-func TestWhatIsTriedAgain(t *testing.T) {
+func TestRetries(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -54,12 +54,12 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{"503 page", reply(503, "text/html", "<html>"), 3, 0},
 		{"403 page", reply(403, "text/plain", "error code: 1010"), 1, 0},
 		{"404 of the venue", reply(404, "application/json", `{"error":"id not found"}`), 1, 404},
-		{"404 page of something else", reply(404, "text/html", "<html>"), 1, 0},
+		{"404 page of a proxy", reply(404, "text/html", "<html>"), 1, 0},
 		{"422", reply(422, "application/json; charset=utf-8", `{"error":"id is invalid"}`), 1, 422},
 		{"200 page", reply(200, "text/html", "<html>"), 1, 0},
 		{"200 without a type", reply(200, "", "{}"), 1, 0},
 		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, 1, 0},
-		{"cut off", func(w http.ResponseWriter, _ *http.Request) {
+		{"truncated", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, "{")
@@ -122,15 +122,15 @@ func TestBodyCeiling(t *testing.T) {
 	c, hits := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Encoding", "gzip")
-		_, _ = w.Write(body.Bytes()) // the client ends it in the middle
+		_, _ = w.Write(body.Bytes()) // the client stops reading in the middle
 	})
-	c.http.Timeout = time.Minute // a busy machine unpacks slowly; the ceiling is what ends it
+	c.http.Timeout = time.Minute // a busy machine decompresses slowly; only the size limit must end the request
 	if got, err := c.Get(t.Context(), "x", "/thing", nil); !errors.Is(err, market.ErrUnavailable) || got != nil || hits.Load() != 1 {
 		t.Errorf("%d bytes, %v, %d requests", len(got), err, hits.Load())
 	}
 }
 
-func TestTheCallersDeadlineHolds(t *testing.T) {
+func TestCallerDeadline(t *testing.T) {
 	t.Parallel()
 	gate := make(chan struct{})
 	c, _ := serve(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -147,11 +147,11 @@ func TestTheCallersDeadlineHolds(t *testing.T) {
 		t.Error(err)
 	}
 	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("80 ms became %v", took)
+		t.Errorf("the request took %v; want about 80 ms", took)
 	}
 }
 
-func TestAHostThatFailsIsLeftAlone(t *testing.T) {
+func TestBreakerOpens(t *testing.T) {
 	t.Parallel()
 	c, hits := serve(t, reply(500, "application/json", "{}"))
 	for range 10 {
@@ -164,7 +164,7 @@ func TestAHostThatFailsIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestACallerThatLeavesIsNoFailure(t *testing.T) {
+func TestCanceledCallIsNoFailure(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, reply(200, "application/json", "{}"))
 	for range 2 * breakAfter {
@@ -201,8 +201,8 @@ func TestUnknownWordsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range families {
-		if n := len(f.GetMetric()); n > mostWords+1 {
-			t.Errorf("%s has %d series", f.GetName(), n)
+		if n := len(f.GetMetric()); n > maxWords+1 {
+			t.Errorf("metric %s has %d series", f.GetName(), n)
 		}
 	}
 }

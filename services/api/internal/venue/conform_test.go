@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// open is an open market of a venue with an id.
+// open returns the record of an open market of a venue with an id.
 func open(p protocol.Provider, id string) string {
 	return fmt.Sprintf(map[protocol.Provider]string{
 		"kalshi":    `{"ticker":%q,"status":"active","close_time":"2027-01-01T00:00:00Z"}`,
@@ -26,7 +26,7 @@ func open(p protocol.Provider, id string) string {
 	}[p], id)
 }
 
-// TestIDs checks the ids of each venue: an id of another form is no market, and no request is made for it.
+// TestIDs checks the ids of each venue. An id of an invalid form gives ErrNotFound without a request.
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -34,7 +34,7 @@ func TestIDs(t *testing.T) {
 		sample     string
 		others     []string // keys for which the venue answers with the same market
 		foreign    []string
-		list, page string // path and form of a list
+		list, page string // path and format of a list
 		listed     []string
 	}{
 		{
@@ -98,7 +98,7 @@ func TestIDs(t *testing.T) {
 				}
 			}
 			if after := b.Paths(); len(after) != before {
-				t.Errorf("requests for ids of other forms: %v", after[before:])
+				t.Errorf("requests for invalid ids: %v", after[before:])
 			}
 			for _, bad := range c.listed {
 				p := c.kit.provider
@@ -111,14 +111,15 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// An answer of the venue that refuses is a fault: only 404 says that there is no such market.
+// TestErrorAnswersAreFaults checks that only status 404 means that there is no such market. Every other error answer is
+// ErrUnavailable.
 func TestErrorAnswersAreFaults(t *testing.T) {
 	t.Parallel()
 	const many, internal = `{"message":"Too many requests"}`, `{"statusCode":500,"message":"Internal server error"}`
 	for _, c := range []struct {
 		provider protocol.Provider
 		id       string
-		quote404 error // of many markets; nil: those that are missing are left out
+		quote404 error // error of Quote for many markets; nil if missing markets are omitted
 		answers  map[int][]string
 	}{
 		{"kalshi", "kalshi-KXRIVER-26OCT31-T4.5", market.ErrUnavailable, map[int][]string{
@@ -152,7 +153,7 @@ func TestErrorAnswersAreFaults(t *testing.T) {
 					}
 					_, err := a.Get(t.Context(), protocol.MarketID(c.id))
 					check(t, "get", err, missing)
-					if status == 429 || status == 503 { // each of these waits for two more tries
+					if status == 429 || status == 503 { // each of these retries twice with a delay
 						return
 					}
 					_, _, err = a.ListOpen(t.Context(), "")
@@ -172,7 +173,8 @@ func check(t *testing.T, what string, err, want error) {
 	}
 }
 
-// An answer about another market says that there is none with this id; one that cannot be read says nothing.
+// TestNoIsNotTheSameAsNoAnswer checks that an answer about another market gives ErrNotFound, and an unreadable answer
+// ErrUnavailable.
 func TestNoIsNotTheSameAsNoAnswer(t *testing.T) {
 	t.Parallel()
 	no, none := market.ErrNotFound, market.ErrUnavailable
@@ -227,8 +229,9 @@ func TestNoIsNotTheSameAsNoAnswer(t *testing.T) {
 	}
 }
 
-// A walk along the list of open markets ends, whatever the venue answers, and a forged cursor is refused.
-func TestEveryWalkEnds(t *testing.T) {
+// TestEveryListEnds checks that the list of open markets ends whatever the venue answers, and that an invalid cursor is
+// rejected.
+func TestEveryListEnds(t *testing.T) {
 	t.Parallel()
 	event := `{"events":[{"event_ticker":"KXA","markets":[` + open("kalshi", "KXB") + `]}],"cursor":%q}`
 	keyset := func(next string) string {
@@ -260,17 +263,17 @@ func TestEveryWalkEnds(t *testing.T) {
 			return `{"data":[` + open("limitless", "a") + `],"totalMarketsCount":"3"}`
 		}, 3},
 		{"limitless", "an empty page with a total", func(int64) string { return `{"data":[],"totalMarketsCount":50}` }, 1},
-		{"limitless", "groups without a child to keep", func(int64) string {
+		{"limitless", "groups without a usable child", func(int64) string {
 			return `{"data":[{"slug":"g","title":"t","status":"FUNDED","marketType":"group"}]}`
 		}, 1},
-		{"manifold", "the same page for ever", func(int64) string { return made(1000) }, 2},
+		{"manifold", "the same page repeated", func(int64) string { return made(1000) }, 2},
 		{"manifold", "an empty page", func(int64) string { return "[]" }, 1},
 		{"manifold", "no times", func(int64) string { return "[" + open("manifold", "a") + "]" }, 1},
-		{"manifold", "times that rise", func(n int64) string { return made(1000 + n) }, 2},
+		{"manifold", "increasing times", func(n int64) string { return made(1000 + n) }, 2},
 		{"manifold", "a list without end", func(n int64) string { return made(1e12 - n) }, 200},
-		{"manifold", "nothing of use, no end", func(n int64) string { return strings.Replace(made(1e12-n), "BINARY", "POLL", 1) }, 200},
-		{"manifold", "the moment of time zero", func(int64) string { return made(0) }, 1},
-		{"manifold", "a moment before all times", func(int64) string { return made(-5) }, 1},
+		{"manifold", "unusable markets without end", func(n int64) string { return strings.Replace(made(1e12-n), "BINARY", "POLL", 1) }, 200},
+		{"manifold", "creation time zero", func(int64) string { return made(0) }, 1},
+		{"manifold", "negative creation time", func(int64) string { return made(-5) }, 1},
 	} {
 		t.Run(string(c.provider)+" "+c.name, func(t *testing.T) {
 			t.Parallel()

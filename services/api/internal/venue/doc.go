@@ -1,6 +1,4 @@
-// Package venue is what the clients of the market venues have in common: the
-// one form of a market, the errors, and a careful HTTP client (time-outs, size
-// limit, a rate that is shared out by purpose, retries, circuit breaker). Each
-// venue's own words stay in its sub-package. It knows no storage and no route of
-// ours.
+// Package venue contains the common parts of the clients of market venues: the common form of a market, the errors, and
+// an HTTP client with timeouts, a size limit, a rate limit with shares by purpose, retries and a circuit breaker. The
+// vocabulary of each venue is in its sub-package. The package does not depend on storage or on routes.
 package venue

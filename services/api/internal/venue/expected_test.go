@@ -19,12 +19,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// shared returns a path of the samples outside the repository. ok is false, and logged, if they are not on this machine.
+// shared returns a path of the samples outside the repository. If they do not exist on this machine, it logs this and
+// ok is false.
 func shared(t *testing.T, path ...string) (file string, ok bool) {
 	t.Helper()
 	file = filepath.Join(append([]string{"..", "..", "..", "..", "..", "shared", "venues"}, path...)...)
 	if _, err := os.Stat(file); err != nil {
-		t.Logf("not on this machine, nothing to compare: %s", filepath.Join(path...))
+		t.Logf("not compared: %s does not exist on this machine", filepath.Join(path...))
 		return "", false
 	}
 	return file, true
@@ -52,8 +53,8 @@ func readTable(t *testing.T, file string) (out table) {
 	return out
 }
 
-// TestEveryExpectedRecord reads each sample through its adapter and compares every member with the table of its venue. The other
-// samples of a market have tests of their own or give no market.
+// TestEveryExpectedRecord reads each sample through its adapter and compares every member with the table of its venue.
+// Samples that are not in the table have separate tests or give no market.
 func TestEveryExpectedRecord(t *testing.T) {
 	t.Parallel()
 	for provider, want := range map[protocol.Provider]struct {
@@ -75,7 +76,7 @@ func TestEveryExpectedRecord(t *testing.T) {
 				m, err := b.Get(t.Context(), protocol.MarketID(k.prefix+key))
 				if members["skip"] != nil {
 					if !errors.Is(err, market.ErrNotFound) || b.Counted("venue_dropped_records_total", string(provider)) != 1 {
-						t.Errorf("not left out and counted: %v", err)
+						t.Errorf("unusable market was not omitted and counted: %v", err)
 					}
 					return
 				}
@@ -119,7 +120,7 @@ func membersOf(t *testing.T, m *market.Record) (out map[string]any) {
 	return out
 }
 
-// sameDollars reports whether VolumeUSD is the volume, of which 100 mana are a dollar.
+// sameDollars reports whether VolumeUSD matches the volume. 100 mana are one dollar.
 func sameDollars(m *market.Record) bool {
 	switch {
 	case m.Volume == nil || m.VolumeUSD == nil:
@@ -130,9 +131,9 @@ func sameDollars(m *market.Record) bool {
 	return *m.VolumeUSD == *m.Volume
 }
 
-// TestOurCopiesAreTheOnesBeside: the samples and tables that the adapters' own
-// tests use say what those beside the repository say.
-func TestOurCopiesAreTheOnesBeside(t *testing.T) {
+// TestSamplesMatchTheSharedOnes checks that the samples and tables in the repository equal those in the shared
+// directory next to it.
+func TestSamplesMatchTheSharedOnes(t *testing.T) {
 	t.Parallel()
 	file, ok := shared(t, "expected_normalised.json")
 	if !ok {
@@ -157,10 +158,10 @@ func TestOurCopiesAreTheOnesBeside(t *testing.T) {
 		for _, f := range files {
 			beside, ok := shared(t, provider, filepath.Base(f))
 			if !ok || !bytes.Equal(read(t, f), read(t, beside)) {
-				t.Errorf("%s is not the sample beside the repository", f)
+				t.Errorf("%s differs from the sample in the shared directory", f)
 			}
 			copied++
 		}
 	}
-	t.Logf("%d samples are the same", copied)
+	t.Logf("%d samples are equal", copied)
 }

@@ -20,8 +20,8 @@ func FuzzLimitless(f *testing.F) { limitlessKit.fuzz(f, limitlessKit.sample(f, "
 
 func FuzzManifold(f *testing.F) { manifoldKit.fuzz(f, "") }
 
-// fuzz checks that every record of the venue gives markets that can be stored. It also checks that no book gives a quote or a
-// price out of bounds. The parameter group is the title of the record's group or the category of its event.
+// fuzz checks that every record of the venue gives markets that can be stored, and that no order book gives a quote or
+// a price out of bounds. The fuzzed parameter group is the title of the record's group or the category of its event.
 func (k kit) fuzz(f *testing.F, book string) {
 	files, err := filepath.Glob(filepath.Join(string(k.provider), "testdata", "samples", "market_*.json"))
 	if err != nil || len(files) == 0 {
@@ -69,7 +69,7 @@ func (k kit) fuzz(f *testing.F, book string) {
 			"/markets/active":  fmt.Sprintf(`{"data":[{"slug":"p","title":%s,"status":"FUNDED","markets":[%s]}]}`, title, answer),
 			"/events/" + event: fmt.Sprintf(`{"event":{"event_ticker":%q,"title":"t","category":%s}}`, event, title),
 		})
-		list, _, _ := b.ListOpen(t.Context(), "") // that of Limitless puts the market into its group
+		list, _, _ := b.ListOpen(t.Context(), "") // the list of Limitless assigns the market to its group
 		if m, err := b.Get(t.Context(), protocol.MarketID(k.prefix+key)); err == nil {
 			list = append(list, m)
 		}
@@ -84,15 +84,15 @@ func (k kit) fuzz(f *testing.F, book string) {
 	})
 }
 
-// problemOf returns what is wrong with a market by the rules of one venue alone; empty: nothing.
+// problemOf returns the violated rule of one venue for a market, or "" if there is none.
 func problemOf(p protocol.Provider, m *market.Record) string {
 	switch {
 	case p == protocol.Polymarket && m.Quote != nil && (m.Quote.At.After(venuetest.Noon) || *m.Yes > m.Quote.Yes):
-		return "a quote that its price does not fit"
+		return "the quote does not match the price"
 	case p == protocol.Limitless && m.Verdict != nil && *m.Payout != map[protocol.Verdict]string{
 		protocol.VerdictYes: "1", protocol.VerdictNo: "0", protocol.VerdictInvalid: "0.5",
 	}[*m.Verdict]:
-		return "another payout than that of the verdict"
+		return "the payout does not match the verdict"
 	}
 	return ""
 }

@@ -21,23 +21,23 @@ const (
 func TestKalshiRulesOfState(t *testing.T) {
 	t.Parallel()
 	kalshiKit.check(t, stateOf, cases{
-		"active":                      {m{}, "open"},
-		"active in capitals":          {m{"status": " Active "}, "open"},
-		"closes this second":          {m{"close_time": "2026-10-10T12:00:00Z"}, "closed"},
-		"closes next second":          {m{"close_time": "2026-10-10T12:00:01Z"}, "open"},
-		"no close time":               {m{"close_time": nil}, "unknown"},
-		"unreadable close time":       {m{"close_time": "whenever"}, "unknown"},
-		"not open yet":                {m{"status": "initialized"}, "unknown"},
-		"paused":                      {m{"status": "inactive"}, "closed"},
-		"closed":                      {m{"status": "closed"}, "closed"},
-		"determined":                  {m{"status": "determined", "result": "yes"}, "closed provisional"},
-		"amended":                     {m{"status": "amended", "result": "no"}, "closed provisional"},
-		"disputed":                    {m{"status": "disputed", "result": "yes"}, "closed provisional disputed"},
-		"a word of the filter":        {m{"status": "settled", "result": "yes"}, "unknown"},
-		"a word of the filter, open":  {m{"status": "open"}, "unknown"},
-		"a new word":                  {m{"status": "reviewing"}, "unknown"},
-		"may be withdrawn":            {m{"is_provisional": true}, "open"},
-		"result without the end word": {m{"result": "yes", "settlement_value_dollars": "1.0000"}, "open"},
+		"active":                           {m{}, "open"},
+		"active in capitals":               {m{"status": " Active "}, "open"},
+		"closes this second":               {m{"close_time": "2026-10-10T12:00:00Z"}, "closed"},
+		"closes next second":               {m{"close_time": "2026-10-10T12:00:01Z"}, "open"},
+		"no close time":                    {m{"close_time": nil}, "unknown"},
+		"unreadable close time":            {m{"close_time": "whenever"}, "unknown"},
+		"not open yet":                     {m{"status": "initialized"}, "unknown"},
+		"paused":                           {m{"status": "inactive"}, "closed"},
+		"closed":                           {m{"status": "closed"}, "closed"},
+		"determined":                       {m{"status": "determined", "result": "yes"}, "closed provisional"},
+		"amended":                          {m{"status": "amended", "result": "no"}, "closed provisional"},
+		"disputed":                         {m{"status": "disputed", "result": "yes"}, "closed provisional disputed"},
+		"a value of the list filter":       {m{"status": "settled", "result": "yes"}, "unknown"},
+		"an open value of the list filter": {m{"status": "open"}, "unknown"},
+		"an unknown status":                {m{"status": "reviewing"}, "unknown"},
+		"may be withdrawn":                 {m{"is_provisional": true}, "open"},
+		"result without the final status":  {m{"result": "yes", "settlement_value_dollars": "1.0000"}, "open"},
 	})
 }
 
@@ -48,25 +48,25 @@ func TestKalshiRulesOfOutcome(t *testing.T) {
 	}
 	state := func(m *market.Record) string { return stateOf(m) + " " + closedAt(m) }
 	kalshiKit.check(t, state, cases{
-		"yes":                    {outcome("yes", "1.0000"), "resolved YES 1 2026-09-30T18:19:39Z"},
-		"no":                     {outcome("no", "0.0000"), "resolved NO 0 2026-09-30T18:19:39Z"},
-		"yes in capitals":        {outcome("Yes", nil), "resolved YES 1 2026-09-30T18:19:39Z"},
-		"blank, one":             {outcome("", "1.0000"), "resolved YES 1 2026-09-30T18:19:39Z"},
-		"blank, zero":            {outcome("", "0.000000"), "resolved NO 0 2026-09-30T18:19:39Z"},
-		"no member, zero":        {outcome(nil, "0"), "resolved NO 0 2026-09-30T18:19:39Z"},
-		"blank, a number":        {outcome("", 0.5), "resolved INVALID 0.5 2026-09-30T18:19:39Z"},
-		"blank, nothing":         {outcome("", nil), "resolved INVALID 2026-09-30T18:19:39Z"},
-		"a tie":                  {outcome("scalar", "0.5000"), "resolved INVALID 0.5 2026-09-30T18:19:39Z"},
-		"a fraction":             {outcome("scalar", "0.2400"), "resolved INVALID 0.24 2026-09-30T18:19:39Z"},
-		"six decimals":           {outcome("scalar", "0.123456"), "resolved INVALID 0.123456 2026-09-30T18:19:39Z"},
-		"scalar, in full":        {outcome("scalar", "1.0000"), "resolved YES 1 2026-09-30T18:19:39Z"},
-		"void":                   {outcome("void", nil), "resolved INVALID 2026-09-30T18:19:39Z"},
-		"void pays nothing back": {outcome("void", "0.0000"), "resolved INVALID 0 2026-09-30T18:19:39Z"},
-		"near one is not one":    {outcome("scalar", "0.9999"), "resolved INVALID 0.9999 2026-09-30T18:19:39Z"},
-		"above one":              {outcome("scalar", "1.0001"), "closed provisional 2026-09-30T18:19:39Z"},
-		"below zero":             {outcome("", "-0.5"), "closed provisional 2026-09-30T18:19:39Z"},
-		"no number":              {outcome("scalar", "NaN"), "closed provisional 2026-09-30T18:19:39Z"},
-		"a new word":             {outcome("split", "0.5000"), "unknown 2026-09-30T18:19:39Z"},
+		"yes":                   {outcome("yes", "1.0000"), "resolved YES 1 2026-09-30T18:19:39Z"},
+		"no":                    {outcome("no", "0.0000"), "resolved NO 0 2026-09-30T18:19:39Z"},
+		"yes in capitals":       {outcome("Yes", nil), "resolved YES 1 2026-09-30T18:19:39Z"},
+		"blank, one":            {outcome("", "1.0000"), "resolved YES 1 2026-09-30T18:19:39Z"},
+		"blank, zero":           {outcome("", "0.000000"), "resolved NO 0 2026-09-30T18:19:39Z"},
+		"no member, zero":       {outcome(nil, "0"), "resolved NO 0 2026-09-30T18:19:39Z"},
+		"blank, a number":       {outcome("", 0.5), "resolved INVALID 0.5 2026-09-30T18:19:39Z"},
+		"blank, nothing":        {outcome("", nil), "resolved INVALID 2026-09-30T18:19:39Z"},
+		"a tie":                 {outcome("scalar", "0.5000"), "resolved INVALID 0.5 2026-09-30T18:19:39Z"},
+		"a fraction":            {outcome("scalar", "0.2400"), "resolved INVALID 0.24 2026-09-30T18:19:39Z"},
+		"six decimals":          {outcome("scalar", "0.123456"), "resolved INVALID 0.123456 2026-09-30T18:19:39Z"},
+		"scalar, in full":       {outcome("scalar", "1.0000"), "resolved YES 1 2026-09-30T18:19:39Z"},
+		"void":                  {outcome("void", nil), "resolved INVALID 2026-09-30T18:19:39Z"},
+		"void without a payout": {outcome("void", "0.0000"), "resolved INVALID 0 2026-09-30T18:19:39Z"},
+		"near one is not one":   {outcome("scalar", "0.9999"), "resolved INVALID 0.9999 2026-09-30T18:19:39Z"},
+		"above one":             {outcome("scalar", "1.0001"), "closed provisional 2026-09-30T18:19:39Z"},
+		"below zero":            {outcome("", "-0.5"), "closed provisional 2026-09-30T18:19:39Z"},
+		"no number":             {outcome("scalar", "NaN"), "closed provisional 2026-09-30T18:19:39Z"},
+		"an unknown result":     {outcome("split", "0.5000"), "unknown 2026-09-30T18:19:39Z"},
 	})
 }
 
@@ -95,17 +95,17 @@ func TestKalshiPriceOfARecord(t *testing.T) {
 	})
 }
 
-func TestKalshiWordsOfARecord(t *testing.T) {
+func TestKalshiTextsOfARecord(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		changes m
 		want    string
 	}{
-		"contained in the title": {m{"title": "Above 4.5 m?", "yes_sub_title": "above 4.5 M"}, "Above 4.5 m?"},
-		"tells candidates apart": {m{"title": "Who wins?", "yes_sub_title": "Ada Quill"}, "Who wins? – Ada Quill"},
-		"no sub title":           {m{"title": "Who wins?", "yes_sub_title": nil}, "Who wins?"},
-		"no title":               {m{"title": nil, "yes_sub_title": "Ada Quill"}, "Invented river gauge on Oct 31, 2026 – Ada Quill"},
-		"markup":                 {m{"title": "<b>Who</b> wins?", "yes_sub_title": ""}, "Who wins?"},
+		"contained in the title":   {m{"title": "Above 4.5 m?", "yes_sub_title": "above 4.5 M"}, "Above 4.5 m?"},
+		"distinguishes candidates": {m{"title": "Who wins?", "yes_sub_title": "Ada Quill"}, "Who wins? – Ada Quill"},
+		"no sub title":             {m{"title": "Who wins?", "yes_sub_title": nil}, "Who wins?"},
+		"no title":                 {m{"title": nil, "yes_sub_title": "Ada Quill"}, "Invented river gauge on Oct 31, 2026 – Ada Quill"},
+		"markup":                   {m{"title": "<b>Who</b> wins?", "yes_sub_title": ""}, "Who wins?"},
 	} {
 		b := kalshiKit.setup(t, map[string]string{
 			"/markets/" + river:       kalshiKit.edit(t, c.changes),
@@ -118,7 +118,7 @@ func TestKalshiWordsOfARecord(t *testing.T) {
 	}
 }
 
-func TestKalshiEventAndSeriesTellTheLane(t *testing.T) {
+func TestKalshiLaneOfEventAndSeries(t *testing.T) {
 	t.Parallel()
 	event := func(category string) string {
 		return `{"event":{"event_ticker":"KXRIVER-26OCT31","series_ticker":"KXRIVER","title":"Gauge","category":"` + category + `"},"markets":[]}`
@@ -150,7 +150,7 @@ func TestKalshiEventAndSeriesTellTheLane(t *testing.T) {
 			}
 		}
 		if got := b.Paths(); len(got) != 4 || !slices.Contains(got, "/series/KXRIVER") {
-			t.Errorf("event and series are to be asked for once: %v", got)
+			t.Errorf("event and series must be requested once: %v", got)
 		}
 	}
 }
@@ -173,7 +173,7 @@ func TestKalshiProofOfAResult(t *testing.T) {
 	}
 	want := []string{"/markets/" + ticker, "/historical/markets/" + ticker, "/events/KXRIVER-26SEP30", "/series/KXRIVER"}
 	if asked := b.Paths(); !slices.Equal(asked, want) {
-		t.Errorf("asked %v", asked)
+		t.Errorf("requests: %v", asked)
 	}
 	for _, bad := range []string{"javascript:alert(1)", "http://gauge.example.test/", "https:///readings", "https://" + strings.Repeat("x", 500)} {
 		answers["/series/KXRIVER"] = `{"series":{"settlement_sources":[{"url":"` + bad + `"}]}}`
@@ -186,7 +186,7 @@ func TestKalshiProofOfAResult(t *testing.T) {
 	}
 }
 
-func TestKalshiAMarketDoesNotWaitForItsEvent(t *testing.T) {
+func TestKalshiMarketDoesNotWaitForItsEvent(t *testing.T) {
 	t.Parallel()
 	b := kalshiKit.setup(t, map[string]string{"/markets/" + river: kalshiKit.sample(t, "market_open.json")})
 	b.Hang("/events/")
@@ -197,7 +197,7 @@ func TestKalshiAMarketDoesNotWaitForItsEvent(t *testing.T) {
 	}
 }
 
-func TestKalshiAnEventThatIsMissingIsAskedForOnce(t *testing.T) {
+func TestKalshiMissingEventIsRequestedOnce(t *testing.T) {
 	t.Parallel()
 	b := kalshiKit.setup(t, map[string]string{"/markets/" + river: kalshiKit.sample(t, "market_open.json")})
 	for range 3 {
@@ -206,7 +206,7 @@ func TestKalshiAnEventThatIsMissingIsAskedForOnce(t *testing.T) {
 		}
 	}
 	if asked := b.Paths(); len(asked) != 4 {
-		t.Errorf("asked %v", asked)
+		t.Errorf("requests: %v", asked)
 	}
 	b = kalshiKit.setup(t, map[string]string{
 		"/markets/" + river:       kalshiKit.sample(t, "market_open.json"),
@@ -217,7 +217,7 @@ func TestKalshiAnEventThatIsMissingIsAskedForOnce(t *testing.T) {
 	}
 	b.Set("/events/KXRIVER-26OCT31", riverEvent)
 	if got, err := b.Get(t.Context(), "kalshi-"+river); err != nil || got.Lane != "WORLD" {
-		t.Errorf("an answer of no use is not kept: %+v %v", got, err)
+		t.Errorf("an unusable answer must not be cached: %+v %v", got, err)
 	}
 }
 
@@ -264,7 +264,7 @@ func TestKalshiClosingTime(t *testing.T) {
 	})
 }
 
-func TestKalshiListWalksTheEvents(t *testing.T) {
+func TestKalshiListReadsTheEvents(t *testing.T) {
 	t.Parallel()
 	b := kalshiKit.setup(t, map[string]string{"/events": kalshiKit.sample(t, "events_page1.json")})
 	page, next, err := b.ListOpen(t.Context(), "")
@@ -277,7 +277,7 @@ func TestKalshiListWalksTheEvents(t *testing.T) {
 		}
 	}
 	if got := b.Paths()[0]; got != "/events?limit=100&status=open&with_nested_markets=true" {
-		t.Errorf("first page asked with %s", got)
+		t.Errorf("first page requested as %s", got)
 	}
 	_, after, _ := strings.Cut(next, ":")
 	b.Set("/events", kalshiKit.sample(t, "events_page2_last.json"))
@@ -286,7 +286,7 @@ func TestKalshiListWalksTheEvents(t *testing.T) {
 		t.Fatalf("%s, next %q, %v", kalshiKit.ids(page), next, err)
 	}
 	if got := b.Paths(); got[len(got)-1] != "/events?cursor="+url.QueryEscape(after)+"&limit=100&status=open&with_nested_markets=true" {
-		t.Errorf("second page asked with %v", got)
+		t.Errorf("second page requested as %v", got)
 	}
 }
 
@@ -305,10 +305,10 @@ func TestKalshiQuoteReadsManyAtOnce(t *testing.T) {
 		}
 	}
 	if asked := b.Paths()[0]; asked != "/markets?limit=1000&tickers=KXLANTERN-27-ZN%2CKXGRAIN-26NOV-B2.5%2CKXRIVER-26OCT31-T5.0" {
-		t.Errorf("asked %s", asked)
+		t.Errorf("requests: %s", asked)
 	}
 	if got, err = b.Quote(t.Context(), []protocol.MarketID{"kalshi-KXOTHER"}); err != nil || len(got) != 0 {
-		t.Errorf("what was not asked for: %s %v", kalshiKit.ids(got), err)
+		t.Errorf("markets that were not requested: %s %v", kalshiKit.ids(got), err)
 	}
 	for _, garbage := range []string{
 		`{}`, `{"markets":null}`, `{"markets":{"a":1}}`, `{"markets":[5]}`, `[]`, `{"markets":[`,
@@ -319,7 +319,7 @@ func TestKalshiQuoteReadsManyAtOnce(t *testing.T) {
 	}
 	var cold []protocol.MarketID
 	var records []string
-	for i := range 30 { // each of an event of its own
+	for i := range 30 { // each of another event
 		cold = append(cold, protocol.MarketID(fmt.Sprintf("kalshi-KX%d", i)))
 		records = append(records, fmt.Sprintf(`{"ticker":"KX%d","event_ticker":"KXE%d","status":"active","close_time":"2027-01-01T00:00:00Z"}`, i, i))
 	}
@@ -337,7 +337,8 @@ func TestKalshiQuoteReadsManyAtOnce(t *testing.T) {
 	}
 }
 
-// A market whose event cannot be read is a market, and says that it may be more.
+// TestKalshiWithoutItsEventAnAnswerIsShort checks that a market whose event cannot be read is returned and marked as
+// short.
 func TestKalshiWithoutItsEventAnAnswerIsShort(t *testing.T) {
 	t.Parallel()
 	event := strings.Replace(kalshiKit.sample(t, "event_single_nested.json"), "KXLANTERN-27", "KXRIVER-26OCT31", 1)
@@ -363,7 +364,8 @@ func TestKalshiWithoutItsEventAnAnswerIsShort(t *testing.T) {
 	}
 }
 
-// Where the tags of the series decide the lane and cannot be read, it is a guess.
+// TestKalshiWithoutItsSeriesTheLaneIsAGuess checks that an answer is short if the tags of the series would decide the
+// lane and cannot be read.
 func TestKalshiWithoutItsSeriesTheLaneIsAGuess(t *testing.T) {
 	t.Parallel()
 	b := kalshiKit.setup(t, map[string]string{

@@ -19,10 +19,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// kit is what tests need to know of a venue and its samples.
+// kit is the data that tests need about a venue and its samples.
 type kit struct {
 	provider protocol.Provider
-	base     string // path of its API at a host
+	base     string // path of the venue's API at a host
 	path     string // path of one market without its key
 	prefix   string // prefix of market ids
 	key      string // name of the member of a record that has the key
@@ -46,7 +46,7 @@ func kitOf(p protocol.Provider) kit {
 // m is a JSON object of a venue, or changes of its members.
 type m = map[string]any
 
-// bundle is a test host that stands for a venue, and the adapter that reads it.
+// bundle is a test host that simulates a venue, and the adapter that reads it.
 type bundle struct {
 	*venuetest.Host
 	market.Venue
@@ -70,7 +70,7 @@ func (k kit) answer(record []byte) string {
 // member returns a text member of the market record in an answer, or "" if the record has no such text.
 func (k kit) member(answer []byte, name string) string {
 	var record m
-	_ = json.Unmarshal(answer, &record) // what is no object has no members
+	_ = json.Unmarshal(answer, &record) // anything but an object has no members
 	if k.provider == protocol.Kalshi {
 		record, _ = record["market"].(m)
 	}
@@ -78,7 +78,7 @@ func (k kit) member(answer []byte, name string) string {
 	return text
 }
 
-// one starts a host that serves the answer for one market, and the answers in more, and reads the market with the adapter.
+// one starts a host with the answer for one market and the answers in more. It reads the market with the adapter.
 func (k kit) one(t *testing.T, answer string, more ...map[string]string) (market.Record, error) {
 	t.Helper()
 	key := k.member([]byte(answer), k.key)
@@ -91,7 +91,7 @@ func (k kit) one(t *testing.T, answer string, more ...map[string]string) (market
 
 func (k kit) sample(t testing.TB, name string) string { return venuetest.Sample(t, k.provider, name) }
 
-// edit returns the sample of an open market with changed members; a nil value deletes a member.
+// edit returns the sample of an open market with changed members. A nil value deletes a member.
 func (k kit) edit(t *testing.T, changes m) string {
 	t.Helper()
 	return venuetest.Edit(t, k.provider, k.sample(t, k.open), changes)
@@ -107,7 +107,8 @@ func (k kit) ids(list []market.Record) string {
 	return strings.Join(out, " ")
 }
 
-// cases are changes of the sample of an open market, and the expected text about the market that the adapter reads.
+// cases are changes of the sample of an open market, each with the expected text about the market that the adapter
+// reads.
 type cases = map[string]struct {
 	changes m
 	want    string
@@ -166,7 +167,7 @@ func quoteOf(m *market.Record) string {
 	return fmt.Sprintf("%d %d", m.Quote.Yes, m.Quote.No)
 }
 
-// hasSource reports whether a quote was read at Noon, by a rule, from an answer whose SHA-256 it has.
+// hasSource reports whether a quote is dated Noon and has the given rule and the SHA-256 of the answer.
 func hasSource(q *market.Quote, rule, answer string) bool {
 	sum := sha256.Sum256([]byte(answer))
 	return q != nil && q.Rule == rule && q.At.Equal(venuetest.Noon) && bytes.Equal(q.SHA256, sum[:])
@@ -193,7 +194,7 @@ func inconsistent(m *market.Record, p protocol.Provider, key string) error {
 			[]protocol.MarketStatus{protocol.MarketOpen, protocol.MarketClosed, protocol.MarketResolved, protocol.MarketUnknown}, m.Status)},
 		{"provisional", final && m.Provisional || m.Disputed && !m.Provisional},
 		{"payout", m.Payout != nil && (!final || !readable || payout < 0 || payout > loosejson.One ||
-			p != protocol.Polymarket && payout.Bps() != *m.Yes)}, // of Polymarket, the price is what the venue shows
+			p != protocol.Polymarket && payout.Bps() != *m.Yes)}, // the price of a Polymarket market is the one that the venue shows
 	} {
 		if c.bad {
 			return fmt.Errorf("%s of %q: %s, price %s, quote %s, %+v", c.what, key, stateOf(m), priceOf(m), quoteOf(m), *m)
@@ -203,8 +204,8 @@ func inconsistent(m *market.Record, p protocol.Provider, key string) error {
 	return err
 }
 
-// validQuote reports whether a quote is within the bounds of all quotes: prices from 1 to 9999
-// bps that together cost at least 1 and, rounded up, at most the widest spread more.
+// validQuote reports whether a quote is within the bounds of all quotes: prices from 1 to 9999 bps whose sum is at
+// least 10,000 and exceeds it by at most the widest spread, plus rounding.
 func validQuote(q *market.Quote) bool {
 	sum := q.Yes + q.No
 	return q.Yes >= 1 && q.Yes <= 9999 && q.No >= 1 && q.No <= 9999 && sum >= 10_000 && sum <= 11_001 && !q.At.IsZero() && q.Rule != ""

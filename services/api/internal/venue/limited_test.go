@@ -16,15 +16,15 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// hand is a clock that is moved by hand.
-type hand struct {
+// manualClock is a clock that the test advances.
+type manualClock struct {
 	mu sync.Mutex
 	at time.Time
 }
 
-func (h *hand) now() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return h.at }
+func (h *manualClock) now() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return h.at }
 
-func (h *hand) pass(d time.Duration) { h.mu.Lock(); h.at = h.at.Add(d); h.mu.Unlock() }
+func (h *manualClock) advance(d time.Duration) { h.mu.Lock(); h.at = h.at.Add(d); h.mu.Unlock() }
 
 func limitedBy(header string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -35,8 +35,9 @@ func limitedBy(header string) http.HandlerFunc {
 	}
 }
 
-// A host that says "too many" is not away, and it is left alone for as long as it says.
-func TestAHostThatWantsAPauseHasIt(t *testing.T) {
+// TestHostPauseIsObeyed checks that status 429 gives ErrBusy, not a failure of the host, and that the host gets no
+// request for the time in Retry-After.
+func TestHostPauseIsObeyed(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 	for header, pause := range map[string]time.Duration{
@@ -46,7 +47,7 @@ func TestAHostThatWantsAPauseHasIt(t *testing.T) {
 	} {
 		t.Run(header, func(t *testing.T) {
 			t.Parallel()
-			clock := &hand{at: noon}
+			clock := &manualClock{at: noon}
 			var free atomic.Bool
 			c, hits := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if free.Load() {
@@ -55,7 +56,7 @@ func TestAHostThatWantsAPauseHasIt(t *testing.T) {
 				}
 				limitedBy(header)(w, r)
 			})
-			c.now, c.turns.now = clock.now, clock.now
+			c.now, c.limits.now = clock.now, clock.now
 			filing := market.WithPurpose(t.Context(), market.ForFiling)
 			ask := func(want int32) {
 				t.Helper()
@@ -67,9 +68,9 @@ func TestAHostThatWantsAPauseHasIt(t *testing.T) {
 			free.Store(true)
 			if pause > 0 {
 				ask(1)
-				clock.pass(pause - parts[market.ForFiling].wait - time.Millisecond)
+				clock.advance(pause - shares[market.ForFiling].wait - time.Millisecond)
 				ask(1)
-				clock.pass(parts[market.ForFiling].wait + time.Millisecond)
+				clock.advance(shares[market.ForFiling].wait + time.Millisecond)
 			}
 			if _, err := c.Get(filing, "x", "/thing", nil); err != nil {
 				t.Error(err)
@@ -78,7 +79,7 @@ func TestAHostThatWantsAPauseHasIt(t *testing.T) {
 	}
 }
 
-func TestTooManyDoesNotOpenTheBreaker(t *testing.T) {
+func TestStatus429DoesNotOpenTheBreaker(t *testing.T) {
 	t.Parallel()
 	c, hits := serve(t, limitedBy(""))
 	for range 3 * breakAfter {
@@ -87,11 +88,12 @@ func TestTooManyDoesNotOpenTheBreaker(t *testing.T) {
 		}
 	}
 	if c.breaker.Refuses() || hits.Load() != 3*breakAfter {
-		t.Errorf("rests: %v, %d requests", c.breaker.Refuses(), hits.Load())
+		t.Errorf("breaker open: %v after %d requests", c.breaker.Refuses(), hits.Load())
 	}
 }
 
-// The loops wait for the pause and go on; they are as patient as their caller.
+// TestTheCatalogueWaitsForThePause checks that a request of the catalogue waits for the pause and is then sent, because
+// only its context limits the wait.
 func TestTheCatalogueWaitsForThePause(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int32
@@ -109,11 +111,11 @@ func TestTheCatalogueWaitsForThePause(t *testing.T) {
 		t.Errorf("%v after %d", err, hits.Load())
 	}
 	if took := again.Sub(began); took < time.Second {
-		t.Errorf("asked again after %v", took)
+		t.Errorf("repeated after %v", took)
 	}
 }
 
-func TestTooManyIsCountedApart(t *testing.T) {
+func TestStatus429IsCountedSeparately(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
 	c, _ := serve(t, limitedBy(""))
@@ -128,12 +130,12 @@ func TestTooManyIsCountedApart(t *testing.T) {
 	}
 }
 
-// The rate falls by half with each complaint, once a second at most, not without
-// end, and rises again when there is none.
+// TestTheRateFallsAndRises checks that each 429 halves the rate, at most once a second and not below the minimum, and
+// that the rate rises again without them.
 func TestTheRateFallsAndRises(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(16, time.Now)
+		turns := newLimits(16, time.Now)
 		inTen := func() int {
 			came := 0
 			for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
@@ -146,7 +148,7 @@ func TestTheRateFallsAndRises(t *testing.T) {
 		near := func(when string, got, want int) {
 			t.Helper()
 			if got < want*8/10-1 || got > want*12/10+3 {
-				t.Errorf("%s: %d turns in ten seconds, want about %d", when, got, want)
+				t.Errorf("%s: %d requests in ten seconds; want about %d", when, got, want)
 			}
 		}
 		_ = inTen()
@@ -161,19 +163,19 @@ func TestTheRateFallsAndRises(t *testing.T) {
 		}
 		near("after many", inTen(), 10)
 		_ = sleep(t.Context(), 5*riseEvery)
-		for range 5 { // a step for each stretch in which it is asked
+		for range 5 { // one step for each period with a request
 			_ = sleep(t.Context(), riseEvery)
 			_ = turns.wait(t.Context())
 		}
 		_ = inTen()
-		near("after a while", inTen(), 160)
+		near("after recovery", inTen(), 160)
 	})
 }
 
-func TestAPauseIsForEverybody(t *testing.T) {
+func TestPauseAppliesToAllPurposes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(100, time.Now)
+		turns := newLimits(100, time.Now)
 		turns.slow(10 * time.Second)
 		for _, p := range []market.Purpose{market.ForReader, market.ForWatch, market.ForFiling} {
 			began := time.Now()

@@ -16,23 +16,23 @@ const zed = "zed-above-10-on-oct-31-1788264000000"
 func TestLimitlessRulesOfState(t *testing.T) {
 	t.Parallel()
 	limitlessKit.check(t, stateOf, cases{
-		"funded":                   {m{}, "open"},
-		"funded in small letters":  {m{"status": " funded "}, "open"},
-		"flagged":                  {m{"status": "FUNDED_FLAGGED"}, "open"},
-		"expired":                  {m{"expired": true}, "closed"},
-		"flagged and expired":      {m{"status": "FUNDED_FLAGGED", "expired": true}, "closed"},
-		"deadline this second":     {m{"expirationTimestamp": 1791633600000}, "closed"},
-		"deadline next second":     {m{"expirationTimestamp": 1791633601000}, "open"},
-		"no deadline":              {m{"expirationTimestamp": nil, "expired": nil}, "open"},
-		"deadline beyond all time": {m{"expirationTimestamp": 4102444800000000}, "open"},
-		"locked":                   {m{"status": "LOCKED"}, "closed provisional"},
-		"disputed":                 {m{"status": "DISPUTED", "winningOutcomeIndex": 0}, "closed provisional disputed"},
-		"draft":                    {m{"status": "DRAFT"}, "unknown"},
-		"created":                  {m{"status": "CREATED"}, "unknown"},
-		"a new word":               {m{"status": "FAILED"}, "unknown"},
-		"another kind of market":   {m{"marketType": "scalar"}, "unknown"},
-		"another kind of trade":    {m{"tradeType": "rfq"}, "open"},
-		"a winner before the end":  {m{"winningOutcomeIndex": 0, "payoutNumerators": []int{1, 0}}, "open"},
+		"funded":                  {m{}, "open"},
+		"funded in small letters": {m{"status": " funded "}, "open"},
+		"flagged":                 {m{"status": "FUNDED_FLAGGED"}, "open"},
+		"expired":                 {m{"expired": true}, "closed"},
+		"flagged and expired":     {m{"status": "FUNDED_FLAGGED", "expired": true}, "closed"},
+		"deadline this second":    {m{"expirationTimestamp": 1791633600000}, "closed"},
+		"deadline next second":    {m{"expirationTimestamp": 1791633601000}, "open"},
+		"no deadline":             {m{"expirationTimestamp": nil, "expired": nil}, "open"},
+		"deadline out of range":   {m{"expirationTimestamp": 4102444800000000}, "open"},
+		"locked":                  {m{"status": "LOCKED"}, "closed provisional"},
+		"disputed":                {m{"status": "DISPUTED", "winningOutcomeIndex": 0}, "closed provisional disputed"},
+		"draft":                   {m{"status": "DRAFT"}, "unknown"},
+		"created":                 {m{"status": "CREATED"}, "unknown"},
+		"an unknown status":       {m{"status": "FAILED"}, "unknown"},
+		"another kind of market":  {m{"marketType": "scalar"}, "unknown"},
+		"another kind of trade":   {m{"tradeType": "rfq"}, "open"},
+		"a winner before the end": {m{"winningOutcomeIndex": 0, "payoutNumerators": []int{1, 0}}, "open"},
 	})
 }
 
@@ -42,19 +42,19 @@ func TestLimitlessRulesOfOutcome(t *testing.T) {
 		return m{"status": "RESOLVED", "winningOutcomeIndex": winner, "payoutNumerators": payouts}
 	}
 	limitlessKit.check(t, stateOf, cases{
-		"yes":                {outcome(0, []string{"1", "0"}), "resolved YES 1"},
-		"yes as text":        {outcome("0", nil), "resolved YES 1"},
-		"no":                 {outcome(1, nil), "resolved NO 0"},
-		"even":               {outcome(nil, []string{"1", "1"}), "resolved INVALID 0.5"},
-		"even numbers":       {outcome(nil, []int{7, 7}), "resolved INVALID 0.5"},
-		"even, on the chain": {outcome(nil, []string{"1000000000000000000", "1000000000000000000"}), "resolved INVALID 0.5"},
-		"nothing paid":       {outcome(nil, []string{"0", "0"}), "closed provisional"},
-		"no payouts":         {outcome(nil, nil), "closed provisional"},
-		"payouts alone":      {outcome(nil, []string{"1", "0"}), "closed provisional"},
-		"three payouts":      {outcome(nil, []string{"1", "1", "1"}), "closed provisional"},
-		"no numbers":         {outcome(nil, []string{"x", "x"}), "closed provisional"},
-		"a third side":       {outcome(2, nil), "closed provisional"},
-		"below the first":    {outcome(-1, nil), "closed provisional"},
+		"yes":                      {outcome(0, []string{"1", "0"}), "resolved YES 1"},
+		"yes as text":              {outcome("0", nil), "resolved YES 1"},
+		"no":                       {outcome(1, nil), "resolved NO 0"},
+		"even":                     {outcome(nil, []string{"1", "1"}), "resolved INVALID 0.5"},
+		"even numbers":             {outcome(nil, []int{7, 7}), "resolved INVALID 0.5"},
+		"even, on the chain":       {outcome(nil, []string{"1000000000000000000", "1000000000000000000"}), "resolved INVALID 0.5"},
+		"nothing paid":             {outcome(nil, []string{"0", "0"}), "closed provisional"},
+		"no payouts":               {outcome(nil, nil), "closed provisional"},
+		"payouts without a winner": {outcome(nil, []string{"1", "0"}), "closed provisional"},
+		"three payouts":            {outcome(nil, []string{"1", "1", "1"}), "closed provisional"},
+		"no numbers":               {outcome(nil, []string{"x", "x"}), "closed provisional"},
+		"a third side":             {outcome(2, nil), "closed provisional"},
+		"below the first":          {outcome(-1, nil), "closed provisional"},
 	})
 }
 
@@ -84,7 +84,7 @@ func TestLimitlessPriceOfARecord(t *testing.T) {
 	})
 }
 
-func TestLimitlessBookPricesWhatHasNoPrice(t *testing.T) {
+func TestLimitlessBookGivesMissingPrice(t *testing.T) {
 	t.Parallel()
 	book := limitlessKit.sample(t, "orderbook.json")
 	level := func(bid, ask string) string {
@@ -92,7 +92,7 @@ func TestLimitlessBookPricesWhatHasNoPrice(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		book string
-		want string // empty: none
+		want string // empty: no price
 	}{
 		"sample":           {book, "2550"},
 		"another token":    {strings.Replace(book, "30761434", "40761434", 1), ""},
@@ -116,15 +116,15 @@ func TestLimitlessBookPricesWhatHasNoPrice(t *testing.T) {
 	}
 	b := limitlessKit.setup(t, map[string]string{"/markets/" + zed: limitlessKit.edit(t, m{"prices": nil, "tradeType": "amm"})})
 	if _, err := b.Get(t.Context(), "lmt-"+zed); err != nil || len(b.Paths()) != 1 {
-		t.Errorf("a pool has no book: %v %v", b.Paths(), err)
+		t.Errorf("a pool has no order book: %v %v", b.Paths(), err)
 	}
 	b = limitlessKit.setup(t, map[string]string{"/markets/" + zed: limitlessKit.edit(t, nil)})
 	if _, err := b.Get(t.Context(), "lmt-"+zed); err != nil || len(b.Paths()) != 1 {
-		t.Errorf("a market with a price needs no book: %v %v", b.Paths(), err)
+		t.Errorf("a market with a price needs no order book: %v %v", b.Paths(), err)
 	}
 }
 
-func TestLimitlessWordsOfARecord(t *testing.T) {
+func TestLimitlessTextsOfARecord(t *testing.T) {
 	t.Parallel()
 	got, err := limitlessKit.one(t, limitlessKit.sample(t, "market_unicode_html.json"))
 	if err != nil || got.Title != "¿Gana «Ñandú»? – 東京 🎌" || got.Description != "Descripción inventada & con enlace." || got.VolumeUnit != "usd" ||
@@ -142,13 +142,13 @@ func TestLimitlessWordsOfARecord(t *testing.T) {
 		}
 	}
 	limitlessKit.check(t, func(m *market.Record) string { return string(m.Lane) }, cases{
-		"category":        {m{"categories": []string{"Politics"}, "properties": nil}, "POLITICS"},
-		"property":        {m{"categories": nil}, "CRYPTO"},
-		"tag":             {m{"categories": nil, "properties": nil, "tags": []string{"Music"}}, "MUSIC"},
-		"a series":        {m{"categories": []string{"Hourly"}, "properties": nil}, "CRYPTO"},
-		"a series' tag":   {m{"categories": nil, "properties": nil, "tags": []string{"Hourly"}}, "OTHER"},
-		"nothing to tell": {m{"categories": nil, "properties": nil, "tags": nil}, "OTHER"},
-		"numbers":         {m{"categories": []int{5}, "properties": nil}, "OTHER"},
+		"category":      {m{"categories": []string{"Politics"}, "properties": nil}, "POLITICS"},
+		"property":      {m{"categories": nil}, "CRYPTO"},
+		"tag":           {m{"categories": nil, "properties": nil, "tags": []string{"Music"}}, "MUSIC"},
+		"a series":      {m{"categories": []string{"Hourly"}, "properties": nil}, "CRYPTO"},
+		"a series' tag": {m{"categories": nil, "properties": nil, "tags": []string{"Hourly"}}, "OTHER"},
+		"no words":      {m{"categories": nil, "properties": nil, "tags": nil}, "OTHER"},
+		"numbers":       {m{"categories": []int{5}, "properties": nil}, "OTHER"},
 	})
 	for image, want := range map[string]string{"https://assets.example.test/a.png": "https://assets.example.test/a.png", "http://assets.example.test/a.png": "", "/a.png": ""} {
 		if got, err := limitlessKit.one(t, limitlessKit.edit(t, m{"imageUrl": image})); err != nil || got.ImageURL != want {
@@ -160,7 +160,7 @@ func TestLimitlessWordsOfARecord(t *testing.T) {
 	}
 }
 
-// trade writes the prices at which a market order buys.
+// trade returns a record change with the prices at which a market order buys.
 func trade(yes, no any) m {
 	return m{"tradePrices": m{"buy": m{"market": []any{yes, no}, "limit": []any{0.01, 0.01}}}}
 }
@@ -184,7 +184,7 @@ func TestLimitlessQuoteOfARecord(t *testing.T) {
 	})
 }
 
-func TestLimitlessABookGivesTheQuoteThatTheRecordLacks(t *testing.T) {
+func TestLimitlessBookGivesMissingQuote(t *testing.T) {
 	t.Parallel()
 	const path = "/markets/" + zed
 	raw := limitlessKit.sample(t, "orderbook.json")
@@ -233,12 +233,13 @@ func TestLimitlessListPages(t *testing.T) {
 	child, err := b.Get(t.Context(), "lmt-ada-quill-1787000000001")
 	if err != nil || child.Title != "Invented Guild winner: Ada Quill" || child.EventTitle != "Invented Guild winner" ||
 		child.EventKey != "invented-guild-winner-1787000000000" {
-		t.Errorf("a child keeps what its group told: %+v %v", child, err)
+		t.Errorf("a child must keep the data of its group: %+v %v", child, err)
 	}
 }
 
-// The bounds of the walk along the list, which a quote of many markets takes.
-func TestLimitlessQuoteOfManyWalksTheList(t *testing.T) {
+// TestLimitlessQuoteOfManyReadsTheList checks that a quote of many markets reads the list of open markets only as far
+// as necessary, and that it fails with the list.
+func TestLimitlessQuoteOfManyReadsTheList(t *testing.T) {
 	t.Parallel()
 	var all []protocol.MarketID
 	var children []string
@@ -250,7 +251,7 @@ func TestLimitlessQuoteOfManyWalksTheList(t *testing.T) {
 		"/markets/active": `{"totalMarketsCount":99,"data":[{"slug":"g","title":"t","status":"FUNDED","markets":[` + strings.Join(children, ",") + `]}]}`,
 	})
 	if got, err := b.Quote(t.Context(), all); err != nil || len(got) != 30 || len(b.Paths()) != 1 {
-		t.Errorf("a walk goes no further than needed: %d markets after %v, %v", len(got), b.Paths(), err)
+		t.Errorf("the list was read too far: %d markets after %v, %v", len(got), b.Paths(), err)
 	}
 	b = limitlessKit.setup(t, map[string]string{
 		"/markets/" + zed:                 limitlessKit.sample(t, "market_clob_open.json"),
@@ -258,14 +259,15 @@ func TestLimitlessQuoteOfManyWalksTheList(t *testing.T) {
 	})
 	many := append(all, "lmt-"+zed)
 	_, err := b.Quote(t.Context(), many)
-	check(t, "a walk that breaks off", err, market.ErrUnavailable)
+	check(t, "a list that fails", err, market.ErrUnavailable)
 	before := len(b.Paths())
 	if _, err = b.Quote(market.WithPurpose(t.Context(), market.ForConfirm), many); err != nil || len(b.Paths()) != before+len(many) {
 		t.Errorf("second quotes: %d requests for %d markets, %v", len(b.Paths())-before, len(many), err)
 	}
 }
 
-// Until it was listed, a market may be of a group that its own record does not name.
+// TestLimitlessBeforeItIsListedAnAnswerIsShort checks that a market is short until a list was read, because its group
+// is only in the list.
 func TestLimitlessBeforeItIsListedAnAnswerIsShort(t *testing.T) {
 	t.Parallel()
 	const id, slug = "lmt-ada-quill-1787000000001", "ada-quill-1787000000001"
@@ -283,10 +285,10 @@ func TestLimitlessBeforeItIsListedAnAnswerIsShort(t *testing.T) {
 	}
 	for _, m := range listed {
 		if m.Short {
-			t.Errorf("listed as short: %+v", m)
+			t.Errorf("listed market is short: %+v", m)
 		}
 	}
 	if got, err = b.Get(t.Context(), id); err != nil || got.Short || got.EventKey == "" {
-		t.Errorf("got after the list %+v, %v", got, err)
+		t.Errorf("market after the list %+v, %v", got, err)
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// mostWaiting bounds the requests of one purpose that wait for their turn.
-const mostWaiting = 64
+// maxWaiting is the largest number of requests of one purpose that wait for the rate limit.
+const maxWaiting = 64
 
-// parts says how the rate of a host is shared out, and how long a request may
-// wait for its turn; 0: as long as its caller. A filing gives its venue a second
-// in all, so it must know early that it will not be asked.
-var parts = [market.Purposes]struct {
-	share float64 // of the rate; together 1
+// shares divides the rate of a host among the purposes. wait is the longest time that a request of a purpose waits for
+// the rate limit; with 0 it waits until its context ends. A filing has one second for its venue, so it must fail early
+// when it cannot be sent.
+var shares = [market.Purposes]struct {
+	share float64 // share of the rate; the sum is 1
 	wait  time.Duration
 }{
 	market.ForReader:    {0.15, time.Second},
@@ -28,55 +28,53 @@ var parts = [market.Purposes]struct {
 	market.ForFiling:    {0.4, 750 * time.Millisecond},
 }
 
-// How the rate falls when the host says that it is too high, and rises again.
+// Decrease and increase of the rate after a host answers 429.
 const (
 	fallBy    = 2
-	mostFalls = 16               // of the rate is always left one part in so many
-	fallEvery = time.Second      // requests of one moment are refused together
-	riseEvery = 30 * time.Second // one step back, if the host has not complained since
+	maxFall   = 16               // the rate never falls below its sixteenth part
+	fallEvery = time.Second      // concurrent requests are refused together and count once
+	riseEvery = 30 * time.Second // one step up, if the host has not answered 429 since the last change
 )
 
-// turns is the rate limit towards one host: a token bucket for each purpose,
-// together no more than the rate. What a purpose does not use itself goes to the
-// most urgent one that waits, but never the last of what it has saved up.
-type turns struct {
+// limits is the rate limit for one host. Each purpose has a token bucket, and all buckets together have the rate. A
+// token that a purpose does not use goes to the most urgent waiting request, but only from a full bucket.
+type limits struct {
 	full float64
 	now  func() time.Time
 
-	mu     sync.Mutex
-	rate   float64
-	fell   time.Time // when the rate was last changed
-	paused time.Time // until then no request has a turn
-	lanes  [market.Purposes]lane
-	timer  *time.Timer
+	mu      sync.Mutex
+	rate    float64
+	changed time.Time // last change of the rate
+	paused  time.Time // no request is sent before this time
+	lanes   [market.Purposes]lane
+	timer   *time.Timer
 }
 
 type lane struct {
 	bucket *rate.Limiter
-	queue  []chan struct{} // first come, first served; closed at its turn
+	queue  []chan struct{} // in order of arrival; a channel is closed when its request may be sent
 }
 
-func newTurns(perSecond float64, now func() time.Time) *turns {
-	t := &turns{full: perSecond, rate: perSecond, now: now}
+func newLimits(perSecond float64, now func() time.Time) *limits {
+	t := &limits{full: perSecond, rate: perSecond, now: now}
 	for p := range t.lanes {
 		t.lanes[p].bucket = rate.NewLimiter(part(p, perSecond))
 	}
 	return t
 }
 
-// slow lowers the rate, gives up what is saved, and pauses for as long as the host
-// asks for.
-func (t *turns) slow(pause time.Duration) {
+// slow lowers the rate, discards unused tokens, and pauses all requests for the given time.
+func (t *limits) slow(pause time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
 	if until := now.Add(pause); until.After(t.paused) {
 		t.paused = until
 	}
-	if now.Sub(t.fell) < fallEvery {
+	if now.Sub(t.changed) < fallEvery {
 		return
 	}
-	t.set(max(t.rate/fallBy, t.full/mostFalls), now)
+	t.set(max(t.rate/fallBy, t.full/maxFall), now)
 	for p := range t.lanes {
 		for b := t.lanes[p].bucket; b.Allow(); {
 			continue
@@ -84,9 +82,9 @@ func (t *turns) slow(pause time.Duration) {
 	}
 }
 
-// set makes the rate another one. The lock is held.
-func (t *turns) set(rps float64, now time.Time) {
-	t.rate, t.fell = rps, now
+// set changes the rate. The caller must hold the lock.
+func (t *limits) set(rps float64, now time.Time) {
+	t.rate, t.changed = rps, now
 	for p := range t.lanes {
 		limit, burst := part(p, rps)
 		t.lanes[p].bucket.SetLimit(limit)
@@ -94,31 +92,30 @@ func (t *turns) set(rps float64, now time.Time) {
 	}
 }
 
-// rest is how long the pause still is; it also lets the rate rise when its time
-// has come. The lock is held.
-func (t *turns) rest() time.Duration {
+// rest returns the remaining time of the pause. It also raises the rate if riseEvery has passed. The caller must hold
+// the lock.
+func (t *limits) rest() time.Duration {
 	now := t.now()
-	if t.rate < t.full && now.Sub(t.fell) >= riseEvery {
+	if t.rate < t.full && now.Sub(t.changed) >= riseEvery {
 		t.set(min(t.rate*fallBy, t.full), now)
 	}
 	return max(t.paused.Sub(now), 0)
 }
 
-// part is what a purpose has of a rate, and how much of it it may save up.
+// part returns the rate and the burst of a purpose.
 func part(p int, perSecond float64) (rate.Limit, int) {
-	rps := parts[p].share * perSecond
+	rps := shares[p].share * perSecond
 	return rate.Limit(rps), max(int(2*rps), 1)
 }
 
-// wait takes a turn for the purpose of ctx. The fault is market.Busy: its wait is
-// over, or so many wait before it, or the host wants such a pause, that there is
-// no sense in waiting.
-func (t *turns) wait(ctx context.Context) error {
+// wait waits until a request with the purpose of ctx may be sent. It returns market.Busy when the longest wait of the
+// purpose is over, and immediately when the queue or the pause of the host is longer than that.
+func (t *limits) wait(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return market.ErrUnavailable.Wrap(err)
 	}
 	p := market.PurposeOf(ctx)
-	l, longest := &t.lanes[p], parts[p].wait
+	l, longest := &t.lanes[p], shares[p].wait
 	t.mu.Lock()
 	if rest := t.rest(); rest > 0 && longest > 0 && rest > longest {
 		t.mu.Unlock()
@@ -129,7 +126,7 @@ func (t *turns) wait(ctx context.Context) error {
 		return nil
 	}
 	ahead := len(l.queue) + 1
-	if ahead > mostWaiting || longest > 0 && float64(ahead) > max(t.rate*longest.Seconds(), 1) {
+	if ahead > maxWaiting || longest > 0 && float64(ahead) > max(t.rate*longest.Seconds(), 1) {
 		t.mu.Unlock()
 		return market.Busy()
 	}
@@ -153,15 +150,16 @@ func (t *turns) wait(ctx context.Context) error {
 	defer t.mu.Unlock()
 	at := slices.Index(l.queue, turn)
 	if at < 0 {
-		return nil // its turn came at the same moment
+		return nil // the request was admitted at the same moment
 	}
 	l.queue = slices.Delete(l.queue, at, at+1)
 	return market.Busy()
 }
 
-// grant takes a token for a purpose. The token is that of the purpose itself, or, if no more urgent purpose has waiting requests,
-// one of a purpose that has none and whose bucket is full. The caller holds the lock, also for the functions below.
-func (t *turns) grant(p market.Purpose) bool {
+// grant takes a token for a purpose. The token is that of the purpose itself, or, if no more urgent purpose has waiting
+// requests, one of an idle purpose with a full bucket. The caller must hold the lock, also for the functions below
+// except serve.
+func (t *limits) grant(p market.Purpose) bool {
 	if t.rest() > 0 {
 		return false
 	}
@@ -182,8 +180,8 @@ func (t *turns) grant(p market.Purpose) bool {
 	return false
 }
 
-// serve gives turns to those who wait, the most urgent first.
-func (t *turns) serve() {
+// serve admits waiting requests, the most urgent first. It takes the lock itself.
+func (t *limits) serve() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for p := market.Purposes - 1; p >= 0; p-- {
@@ -196,12 +194,12 @@ func (t *turns) serve() {
 	t.schedule()
 }
 
-// schedule has serve run when the next token can be there, if anybody waits.
-func (t *turns) schedule() {
+// schedule runs serve at the time of the next token if a request waits.
+func (t *limits) schedule() {
 	waiting, next := false, time.Second
 	for p := range t.lanes {
 		l := &t.lanes[p]
-		wanted := float64(l.bucket.Burst()) // from where on it lends
+		wanted := float64(l.bucket.Burst()) // a full bucket lends its tokens
 		if len(l.queue) > 0 {
 			waiting, wanted = true, 1
 		}

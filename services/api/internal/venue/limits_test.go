@@ -12,32 +12,32 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// crowd takes turns with many callers of one purpose until ctx ends and counts
-// those that came.
-func crowd(ctx context.Context, wait *sync.WaitGroup, t *turns, p market.Purpose, callers int) *atomic.Int64 {
-	came := &atomic.Int64{}
+// crowd waits for tokens of the rate limit with many callers of one purpose until ctx ends. It counts the admitted
+// requests.
+func crowd(ctx context.Context, wait *sync.WaitGroup, t *limits, p market.Purpose, callers int) *atomic.Int64 {
+	admitted := &atomic.Int64{}
 	for range callers {
 		wait.Go(func() {
 			for ctx.Err() == nil {
 				if t.wait(market.WithPurpose(ctx, p)) == nil {
-					came.Add(1)
+					admitted.Add(1)
 					continue
 				}
 				_ = sleep(ctx, 50*time.Millisecond)
 			}
 		})
 	}
-	return came
+	return admitted
 }
 
-// Whoever asks how much, the host sees no more than the rate, and every purpose
-// has its part of it.
+// TestPurposesShareOneRate checks that the host never gets more requests than the rate, and that every purpose gets its
+// share.
 func TestPurposesShareOneRate(t *testing.T) {
 	t.Parallel()
 	for _, rps := range []float64{1, 5, 100} {
 		synctest.Test(t, func(t *testing.T) {
 			const seconds = 100
-			turns := newTurns(rps, time.Now)
+			turns := newLimits(rps, time.Now)
 			ctx, cancel := context.WithTimeout(t.Context(), seconds*time.Second)
 			defer cancel()
 			var wait sync.WaitGroup
@@ -50,40 +50,40 @@ func TestPurposesShareOneRate(t *testing.T) {
 			for p, n := range came {
 				all += float64(n.Load())
 				burst += float64(turns.lanes[p].bucket.Burst())
-				if part := parts[p].share * rps * seconds; float64(n.Load()) < 0.9*part {
-					t.Errorf("%v a second: purpose %d had %d turns, its part is %v", rps, p, n.Load(), part)
+				if part := shares[p].share * rps * seconds; float64(n.Load()) < 0.9*part {
+					t.Errorf("at %v requests/s: purpose %d sent %d requests; its share is %v", rps, p, n.Load(), part)
 				}
 			}
 			if most := rps*seconds + burst; all > most+1 || burst > max(2*rps, float64(market.Purposes)) {
-				t.Errorf("%v a second: %v turns in %d seconds, at most %v; %v at once", rps, all, seconds, most, burst)
+				t.Errorf("at %v requests/s: %v requests in %d seconds; want at most %v, with a burst of %v", rps, all, seconds, most, burst)
 			}
 		})
 	}
 }
 
-// A purpose without competition gets the whole rate.
+// TestOnePurposeAloneHasTheRate checks that a purpose without competition gets the whole rate.
 func TestOnePurposeAloneHasTheRate(t *testing.T) {
 	t.Parallel()
 	for p := range market.Purposes {
 		synctest.Test(t, func(t *testing.T) {
-			turns := newTurns(5, time.Now)
+			turns := newLimits(5, time.Now)
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 			defer cancel()
 			var wait sync.WaitGroup
 			came := crowd(ctx, &wait, turns, market.Purpose(p), 5)
 			wait.Wait()
 			if n := came.Load(); n < 475 || n > 510 {
-				t.Errorf("purpose %d alone had %d turns of 500", p, n)
+				t.Errorf("purpose %d alone sent %d requests; want about 500", p, n)
 			}
 		})
 	}
 }
 
-// Who comes late does not take a token before the more urgent who wait for it.
+// TestALateReaderDoesNotOvertake checks that a request takes no token for which a more urgent request waits.
 func TestALateReaderDoesNotOvertake(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(5, time.Now)
+		turns := newLimits(5, time.Now)
 		readers, catalogue := &turns.lanes[market.ForReader], &turns.lanes[market.ForCatalogue]
 		for _, l := range []*lane{readers, catalogue} {
 			for l.bucket.Allow() {
@@ -91,7 +91,7 @@ func TestALateReaderDoesNotOvertake(t *testing.T) {
 		}
 		catalogue.queue = append(catalogue.queue, make(chan struct{}))
 		if turns.grant(market.ForReader) {
-			t.Error("a reader took what the catalogue waits for")
+			t.Error("a reader took the token for which the catalogue waits")
 		}
 		catalogue.queue = nil
 		if !turns.grant(market.ForReader) {
@@ -100,11 +100,11 @@ func TestALateReaderDoesNotOvertake(t *testing.T) {
 	})
 }
 
-// Unused turns go to the most urgent purpose that waits.
-func TestTheMoreUrgentHasWhatIsLeft(t *testing.T) {
+// TestUnusedTokensGoToTheMostUrgent checks that unused tokens go to the most urgent purpose with waiting requests.
+func TestUnusedTokensGoToTheMostUrgent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(5, time.Now)
+		turns := newLimits(5, time.Now)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
 		var wait sync.WaitGroup
@@ -112,16 +112,17 @@ func TestTheMoreUrgentHasWhatIsLeft(t *testing.T) {
 		catalogue := crowd(ctx, &wait, turns, market.ForCatalogue, 5)
 		wait.Wait()
 		if r, c := readers.Load(), catalogue.Load(); c < 400 || r < 67 || r > 85 {
-			t.Errorf("of 500 turns the catalogue had %d and readers %d", c, r)
+			t.Errorf("of 500 tokens the catalogue got %d and readers got %d", c, r)
 		}
 	})
 }
 
-// During a flood of readers, requests for filings and the catalogue are not refused and do not wait long.
+// TestReadersCannotCrowdOutFilings checks that requests for filings and for the catalogue are neither refused nor
+// delayed for long during a flood of readers.
 func TestReadersCannotCrowdOutFilings(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(5, time.Now)
+		turns := newLimits(5, time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
 		var wait sync.WaitGroup
 		crowd(ctx, &wait, turns, market.ForReader, 50)
@@ -140,13 +141,13 @@ func TestReadersCannotCrowdOutFilings(t *testing.T) {
 	})
 }
 
-// Of a flood only those wait who have a chance; the others hear at once that the
-// limit is ours.
+// TestAFloodIsRefusedAtOnce checks that only those requests of a flood wait that can be sent in time. The others must
+// get ErrBusy immediately.
 func TestAFloodIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	for p, most := range map[market.Purpose]int{market.ForReader: 5, market.ForFiling: 3, market.ForCatalogue: mostWaiting} {
+	for p, most := range map[market.Purpose]int{market.ForReader: 5, market.ForFiling: 3, market.ForCatalogue: maxWaiting} {
 		synctest.Test(t, func(t *testing.T) {
-			turns := newTurns(5, time.Now)
+			turns := newLimits(5, time.Now)
 			ctx, cancel := context.WithCancel(t.Context())
 			var busy, odd, came atomic.Int64
 			for range 10_000 {
@@ -163,25 +164,25 @@ func TestAFloodIsRefusedAtOnce(t *testing.T) {
 			}
 			synctest.Wait() // no time has passed
 			if n := len(turns.lanes[p].queue); n != most || odd.Load() != 0 || busy.Load()+came.Load() != int64(10_000-most) || came.Load() > 10 {
-				t.Errorf("purpose %d: %d wait, want %d; %d came, %d refused, %d otherwise", p, n, most, came.Load(), busy.Load(), odd.Load())
+				t.Errorf("purpose %d: %d requests wait; want %d; %d admitted, %d refused, %d other errors", p, n, most, came.Load(), busy.Load(), odd.Load())
 			}
 			cancel()
 			synctest.Wait()
 			if n := len(turns.lanes[p].queue); n != 0 {
-				t.Errorf("purpose %d: %d wait who left", p, n)
+				t.Errorf("purpose %d: %d canceled requests still wait", p, n)
 			}
 		})
 	}
 }
 
-func TestACallerThatHasLeftTakesNoTurn(t *testing.T) {
+func TestCanceledCallerTakesNoToken(t *testing.T) {
 	t.Parallel()
-	turns := newTurns(1, time.Now)
+	turns := newLimits(1, time.Now)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 10 {
 		if err := turns.wait(ctx); !errors.Is(err, market.ErrUnavailable) || errors.Is(err, market.ErrBusy) {
-			t.Errorf("a caller that has left: %v", err)
+			t.Errorf("canceled caller: %v", err)
 		}
 	}
 	if err := turns.wait(t.Context()); err != nil {

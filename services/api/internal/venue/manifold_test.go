@@ -34,14 +34,14 @@ func TestManifoldRulesOfState(t *testing.T) {
 		"open":                        {m{}, "open ends 2026-10-31T23:59:00Z"},
 		"no close time":               {m{"closeTime": nil}, "open"},
 		"closes now":                  {m{"closeTime": nowMs}, "closed ends 2026-10-10T12:00:00Z"},
-		"closes in a thousandth":      {m{"closeTime": nowMs + 1}, "open ends 2026-10-10T12:00:00Z"},
+		"closes in a millisecond":     {m{"closeTime": nowMs + 1}, "open ends 2026-10-10T12:00:00Z"},
 		"closed with a fraction":      {m{"closeTime": nowMs - 0.5}, "closed ends 2026-10-10T11:59:59Z"},
 		"beyond year 9999":            {m{"closeTime": 4102444800000000}, "open"},
 		"beyond all numbers":          {m{"closeTime": 1e300}, "open"},
 		"first moment after it":       {m{"closeTime": 253402300800000}, "open"},
 		"last moment of year 9999":    {m{"closeTime": 253402300799999}, "open ends 9999-12-31T23:59:59Z"},
-		"before all years":            {m{"closeTime": -1e300}, "closed"},
-		"long ago, no seconds":        {m{"closeTime": 86400000}, "closed ends 1970-01-02T00:00:00Z"},
+		"before year 1":               {m{"closeTime": -1e300}, "closed"},
+		"whole days":                  {m{"closeTime": 86400000}, "closed ends 1970-01-02T00:00:00Z"},
 		"unreadable close time":       {m{"closeTime": "whenever"}, "unknown"},
 		"not a number at all":         {m{"closeTime": "NaN"}, "unknown"},
 		"a resolution that is undone": {m{"resolution": "YES", "resolutionTime": 1, "resolutionProbability": 1}, "open ends 2026-10-31T23:59:00Z"},
@@ -56,26 +56,26 @@ func TestManifoldRulesOfOutcome(t *testing.T) {
 	}
 	state := func(m *market.Record) string { return stateOf(m) + " " + closedAt(m) }
 	manifoldKit.check(t, state, cases{
-		"yes":                    {outcome("YES", 0.7, old), "resolved YES 1 2026-10-10T00:00:00Z"},
-		"no":                     {outcome("NO", 0.7, old), "resolved NO 0 2026-10-10T00:00:00Z"},
-		"yes in small letters":   {outcome("yes", nil, old), "resolved YES 1 2026-10-10T00:00:00Z"},
-		"cancelled":              {outcome("CANCEL", 0.7, old), "resolved INVALID 2026-10-10T00:00:00Z"},
-		"a share":                {outcome("MKT", 0.37, old), "resolved INVALID 0.37 2026-10-10T00:00:00Z"},
-		"a share of one":         {outcome("MKT", 1, old), "resolved YES 1 2026-10-10T00:00:00Z"},
-		"a share of nothing":     {outcome("MKT", 0, old), "resolved NO 0 2026-10-10T00:00:00Z"},
-		"nearly nothing":         {outcome("MKT", 1.1102230246251565e-16, old), "resolved INVALID 0 2026-10-10T00:00:00Z"},
-		"nearly one":             {outcome("MKT", 0.99999999999999, old), "resolved INVALID 0.999999999999 2026-10-10T00:00:00Z"},
-		"a missing share":        {outcome("MKT", nil, old), "closed provisional 2026-10-10T00:00:00Z"},
-		"a share above one":      {outcome("MKT", 1.5, old), "closed provisional 2026-10-10T00:00:00Z"},
-		"a share below zero":     {outcome("MKT", -0.5, old), "closed provisional 2026-10-10T00:00:00Z"},
-		"no word":                {outcome(nil, 0.5, old), "closed provisional 2026-10-10T00:00:00Z"},
-		"a new word":             {outcome("CHOOSE_ONE", 0.5, old), "unknown 2026-10-10T00:00:00Z"},
-		"a new word, fresh":      {outcome("CHOOSE_ONE", 0.5, float64(nowMs)), "unknown 2026-10-10T00:00:00Z"},
-		"fresh by a thousandth":  {outcome("YES", 0.7, old+1), "closed provisional 2026-10-10T00:00:00Z"},
-		"fresh, cancelled":       {outcome("CANCEL", 0.7, float64(nowMs)), "closed provisional 2026-10-10T00:00:00Z"},
-		"in the future":          {outcome("YES", 0.7, float64(nowMs+hourMs)), "closed provisional 2026-10-10T00:00:00Z"},
-		"of an unknown age":      {outcome("YES", 0.7, nil), "closed provisional 2026-10-10T00:00:00Z"},
-		"of an age out of range": {outcome("YES", 0.7, 1e300), "closed provisional 2026-10-10T00:00:00Z"},
+		"yes":                         {outcome("YES", 0.7, old), "resolved YES 1 2026-10-10T00:00:00Z"},
+		"no":                          {outcome("NO", 0.7, old), "resolved NO 0 2026-10-10T00:00:00Z"},
+		"yes in small letters":        {outcome("yes", nil, old), "resolved YES 1 2026-10-10T00:00:00Z"},
+		"cancelled":                   {outcome("CANCEL", 0.7, old), "resolved INVALID 2026-10-10T00:00:00Z"},
+		"a share":                     {outcome("MKT", 0.37, old), "resolved INVALID 0.37 2026-10-10T00:00:00Z"},
+		"a share of one":              {outcome("MKT", 1, old), "resolved YES 1 2026-10-10T00:00:00Z"},
+		"a share of nothing":          {outcome("MKT", 0, old), "resolved NO 0 2026-10-10T00:00:00Z"},
+		"nearly nothing":              {outcome("MKT", 1.1102230246251565e-16, old), "resolved INVALID 0 2026-10-10T00:00:00Z"},
+		"nearly one":                  {outcome("MKT", 0.99999999999999, old), "resolved INVALID 0.999999999999 2026-10-10T00:00:00Z"},
+		"a missing share":             {outcome("MKT", nil, old), "closed provisional 2026-10-10T00:00:00Z"},
+		"a share above one":           {outcome("MKT", 1.5, old), "closed provisional 2026-10-10T00:00:00Z"},
+		"a share below zero":          {outcome("MKT", -0.5, old), "closed provisional 2026-10-10T00:00:00Z"},
+		"no word":                     {outcome(nil, 0.5, old), "closed provisional 2026-10-10T00:00:00Z"},
+		"an unknown result":           {outcome("CHOOSE_ONE", 0.5, old), "unknown 2026-10-10T00:00:00Z"},
+		"a recent unknown result":     {outcome("CHOOSE_ONE", 0.5, float64(nowMs)), "unknown 2026-10-10T00:00:00Z"},
+		"too recent by a millisecond": {outcome("YES", 0.7, old+1), "closed provisional 2026-10-10T00:00:00Z"},
+		"recent, cancelled":           {outcome("CANCEL", 0.7, float64(nowMs)), "closed provisional 2026-10-10T00:00:00Z"},
+		"in the future":               {outcome("YES", 0.7, float64(nowMs+hourMs)), "closed provisional 2026-10-10T00:00:00Z"},
+		"unknown age":                 {outcome("YES", 0.7, nil), "closed provisional 2026-10-10T00:00:00Z"},
+		"age out of range":            {outcome("YES", 0.7, 1e300), "closed provisional 2026-10-10T00:00:00Z"},
 	})
 	got, err := manifoldKit.one(t, manifoldKit.edit(t, m{"isResolved": true, "resolution": "YES", "resolutionTime": old, "closeTime": nil}))
 	if err != nil || got.EndDate != nil || got.ClosedAt == nil || got.ClosedAt.UnixMilli() != int64(old) {
@@ -83,7 +83,7 @@ func TestManifoldRulesOfOutcome(t *testing.T) {
 	}
 }
 
-func TestManifoldTheWaitIsASetting(t *testing.T) {
+func TestManifoldWaitSetting(t *testing.T) {
 	t.Parallel()
 	h := manifoldKit.setup(t, map[string]string{"/market/q7invented18": manifoldKit.sample(t, "market_provisional_just_resolved.json")})
 	for wait, want := range map[time.Duration]protocol.MarketStatus{
@@ -109,7 +109,7 @@ func TestManifoldPriceOfARecord(t *testing.T) {
 	})
 }
 
-func TestManifoldWordsOfARecord(t *testing.T) {
+func TestManifoldTextsOfARecord(t *testing.T) {
 	t.Parallel()
 	for token, counted := range map[any]bool{"MANA": true, nil: true, "CASH": false, "GOLD": false} {
 		got, err := manifoldKit.one(t, manifoldKit.edit(t, m{"token": token}))
@@ -128,7 +128,7 @@ func TestManifoldWordsOfARecord(t *testing.T) {
 	topics := func(slugs ...string) m { return m{"groupSlugs": slugs} }
 	manifoldKit.check(t, func(m *market.Record) string { return string(m.Lane) }, cases{
 		"first of the broad": {topics("politics-default", "world-default"), "POLITICS"},
-		"the other way":      {topics("world-default", "politics-default"), "WORLD"},
+		"reversed order":     {topics("world-default", "politics-default"), "WORLD"},
 		"narrow first":       {topics("world-default", "music", "politics-default"), "MUSIC"},
 		"us politics":        {topics("oddities", "us-politics"), "POLITICS"},
 		"nfl":                {topics("nfl"), "SPORT"}, "soccer": {topics("soccer"), "SPORT"}, "bitcoin": {topics("bitcoin"), "CRYPTO"},
@@ -168,14 +168,14 @@ func TestManifoldClosingTime(t *testing.T) {
 	})
 }
 
-// short is a short record that was made at a moment.
+// short returns a short record with a creation time.
 func short(id string, created int64) string {
 	return fmt.Sprintf(`{"id":%q,"question":"q","outcomeType":"BINARY","mechanism":"cpmm-1","isResolved":false,"probability":0.5,"createdTime":%d}`, id, created)
 }
 
 const first = "/search-markets?contractType=BINARY&filter=open&limit=1000&sort=newest&term="
 
-func TestManifoldListWalksBackInTime(t *testing.T) {
+func TestManifoldListGoesBackInTime(t *testing.T) {
 	t.Parallel()
 	second := "/search-markets?beforeTime=1001&contractType=BINARY&filter=open&limit=1000&sort=newest&term="
 	third := strings.Replace(second, "1001", "901", 1)
@@ -205,8 +205,8 @@ func TestManifoldListSamples(t *testing.T) {
 	for file, want := range map[string]string{
 		"search_markets_open_binary.json": "q7invented01 q7invented02",
 		"search_markets_empty.json":       "",
-		"markets_page1.json":              "q7invented01 q7invented02", // one with several answers is left out
-		"markets_page2_last.json":         "",                          // resolved, and a poll
+		"markets_page1.json":              "q7invented01 q7invented02", // without a market that has several answers
+		"markets_page2_last.json":         "",                          // a resolved market and a poll
 	} {
 		page, _, err := manifoldKit.setup(t, map[string]string{"/search-markets": manifoldKit.sample(t, file)}).ListOpen(t.Context(), "")
 		if err != nil || manifoldKit.ids(page) != want {
@@ -215,7 +215,8 @@ func TestManifoldListSamples(t *testing.T) {
 	}
 }
 
-// Lists carry no description and no topics.
+// TestManifoldAListGivesShortAnswers checks that markets from lists are short, because lists contain no description and
+// no topics.
 func TestManifoldAListGivesShortAnswers(t *testing.T) {
 	t.Parallel()
 	const id = "manifold-q7invented01"
@@ -239,13 +240,12 @@ func TestManifoldAListGivesShortAnswers(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if m := find(); m.Short || m.Description == "" {
-		t.Errorf("what was read is not remembered: %+v", m)
+		t.Errorf("the details that were read are not cached: %+v", m)
 	}
 }
 
-// TestRealQuestionsSurvive runs over the resolved questions of this venue when
-// they are at hand: ids, texts, prices and outcomes are real, the form around
-// them is that of the samples.
+// TestManifoldRealQuestionsSurvive reads the resolved questions of this venue if the shared directory exists. Ids,
+// texts, prices and outcomes are real; the records are in the form of the samples.
 func TestManifoldRealQuestionsSurvive(t *testing.T) {
 	t.Parallel()
 	file, ok := shared(t, "..", "data", "resolved-questions.csv")

@@ -7,10 +7,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// mostWords bounds the label values that a venue can cause.
-const mostWords = 32
+// maxWords is the largest number of distinct label values that a venue can cause.
+const maxWords = 32
 
-// Meter counts what happens at the venues.
+// Meter records metrics about requests to the venues and their answers.
 type Meter struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -21,7 +21,7 @@ type Meter struct {
 	known map[[3]string]bool
 }
 
-// NewMeter registers the venue metrics.
+// NewMeter returns a meter and registers its metrics.
 func NewMeter(reg prometheus.Registerer) *Meter {
 	m := &Meter{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -42,12 +42,12 @@ func NewMeter(reg prometheus.Registerer) *Meter {
 	return m
 }
 
-// UnknownWord counts a word that no rule knows, so that a new one is noticed.
+// UnknownWord counts a word that no rule handles, so that new words are noticed.
 func (m *Meter) UnknownWord(provider, field, word string) {
 	m.mu.Lock()
 	key := [3]string{provider, field, word}
 	if !m.known[key] {
-		if len(m.known) >= mostWords || len(word) > 40 {
+		if len(m.known) >= maxWords || len(word) > 40 {
 			word = "…"
 		} else {
 			m.known[key] = true
@@ -57,7 +57,7 @@ func (m *Meter) UnknownWord(provider, field, word string) {
 	m.words.WithLabelValues(provider, field, word).Inc()
 }
 
-// Dropped counts records that were left out.
+// Dropped counts records that were omitted.
 func (m *Meter) Dropped(provider, reason string) {
 	m.dropped.WithLabelValues(provider, reason).Inc()
 }

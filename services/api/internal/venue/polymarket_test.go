@@ -42,7 +42,7 @@ func TestPolymarketForeignIDsAreNotRequested(t *testing.T) {
 		}
 	}
 	if asked := b.Paths(); len(asked) != 1 {
-		t.Errorf("asked %v, want the first id alone", asked)
+		t.Errorf("requests: %v; want the first id alone", asked)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestPolymarketListPages(t *testing.T) {
 		t.Fatalf("%d markets, next %q, %v", len(page), next, err)
 	}
 	if q := last(t, b); q.Get("closed") != "false" || q.Get("limit") != "100" || q.Get("include_tag") != "true" || q.Has("after_cursor") {
-		t.Errorf("first page asked with %v", q)
+		t.Errorf("first page requested with %v", q)
 	}
 	b.Set("/gamma/markets/keyset", polymarketKit.sample(t, "markets_keyset_page2_last.json"))
 	page, next, err = b.ListOpen(t.Context(), next)
@@ -63,7 +63,7 @@ func TestPolymarketListPages(t *testing.T) {
 		t.Fatalf("%d markets, next %q, %v", len(page), next, err)
 	}
 	if q := last(t, b); q.Get("after_cursor") == "" || q.Get("closed") != "false" {
-		t.Errorf("second page asked with %v", q)
+		t.Errorf("second page requested with %v", q)
 	}
 }
 
@@ -89,12 +89,12 @@ func TestPolymarketQuoteReadsMetadataAndBooksInTwoRequests(t *testing.T) {
 		t.Errorf("quote %+v", q)
 	}
 	if got[1].Quote != nil || got[2].Quote != nil {
-		t.Errorf("markets without a book have the quotes %+v, %+v", got[1].Quote, got[2].Quote)
+		t.Errorf("markets without an order book have the quotes %+v, %+v", got[1].Quote, got[2].Quote)
 	}
 	first := b.Paths()
 	asked := slices.ContainsFunc(first, func(path string) bool { return strings.Count(path, "id=") == 3 })
 	if len(first) != 2 || !asked {
-		t.Errorf("asked %v", first)
+		t.Errorf("requests: %v", first)
 	}
 	b.Unset("/clob/books")
 	if got, err = b.Quote(t.Context(), []protocol.MarketID{"7100001"}); err != nil || *got[0].Yes != 6150 || got[0].Quote != nil {
@@ -102,7 +102,7 @@ func TestPolymarketQuoteReadsMetadataAndBooksInTwoRequests(t *testing.T) {
 	}
 	before := b.Paths()
 	if len(before) != len(first)+2 {
-		t.Errorf("%d requests for a market whose token is known", len(before)-len(first))
+		t.Errorf("%d requests for a market whose token is cached", len(before)-len(first))
 	}
 	many := make([]protocol.MarketID, 250)
 	for i := range many {
@@ -116,7 +116,7 @@ func TestPolymarketQuoteReadsMetadataAndBooksInTwoRequests(t *testing.T) {
 	}
 }
 
-func TestPolymarketOrderBookRecordSettlesWhatTheOracleLeftOpen(t *testing.T) {
+func TestPolymarketOrderBookRecordSettlesMarketWithoutOracleState(t *testing.T) {
 	t.Parallel()
 	pinned := polymarketKit.sample(t, "market_closed_pinned_no_oracle_status.json")
 	var head struct{ ConditionID string }
@@ -160,10 +160,10 @@ func TestPolymarketRulesInOrder(t *testing.T) {
 	t.Parallel()
 	polymarketKit.check(t, stateOf, cases{
 		"plain":                      {m{}, "open"},
-		"archived beats all":         {m{"archived": true, "closed": true, "umaResolutionStatus": "disputed"}, "unknown"},
-		"disputed beats closed":      {m{"closed": true, "umaResolutionStatus": "disputed", "outcomePrices": `["1","0"]`}, "closed provisional disputed"},
+		"archived has precedence":    {m{"archived": true, "closed": true, "umaResolutionStatus": "disputed"}, "unknown"},
+		"disputed before closed":     {m{"closed": true, "umaResolutionStatus": "disputed", "outcomePrices": `["1","0"]`}, "closed provisional disputed"},
 		"proposed while trading":     {m{"umaResolutionStatus": "proposed"}, "closed provisional"},
-		"a new word":                 {m{"umaResolutionStatus": "reconsidered"}, "closed provisional"},
+		"an unknown state":           {m{"umaResolutionStatus": "reconsidered"}, "closed provisional"},
 		"resolved in capitals":       {m{"closed": true, "umaResolutionStatus": "Resolved", "outcomePrices": `["0.0009","0.9991"]`}, "resolved NO 0"},
 		"resolved beyond tolerance":  {m{"closed": true, "umaResolutionStatus": "resolved", "outcomePrices": `["0.0011","0.9989"]`}, "closed provisional"},
 		"resolved without prices":    {m{"closed": true, "umaResolutionStatus": "resolved", "outcomePrices": nil}, "closed provisional"},
@@ -174,7 +174,7 @@ func TestPolymarketRulesInOrder(t *testing.T) {
 		"placeholder without tokens": {m{"clobTokenIds": nil, "outcomePrices": nil, "acceptingOrders": false}, "unknown"},
 		"paused":                     {m{"acceptingOrders": false}, "closed"},
 		"accepting flag missing":     {m{"acceptingOrders": nil}, "open"},
-		"inactive is no state":       {m{"active": false}, "open"},
+		"inactive has no effect":     {m{"active": false}, "open"},
 		"ends this second":           {m{"endDate": "2026-10-10T12:00:00Z"}, "open provisional"},
 		"ends next second":           {m{"endDate": "2026-10-10T12:00:01Z"}, "open"},
 		"no end":                     {m{"endDate": nil}, "open"},
@@ -196,14 +196,14 @@ func TestPolymarketPriceOfARecord(t *testing.T) {
 		"book, yes second":       {m{"outcomePrices": nil, "outcomes": `["No","Yes"]`, "bestBid": 0.2, "bestAsk": 0.3}, "7500"},
 		"empty book: last trade": {m{"outcomePrices": nil, "bestBid": 0, "bestAsk": 1, "lastTradePrice": 0.4}, "4000"},
 		"crossed book":           {m{"outcomePrices": nil, "bestBid": 0.7, "bestAsk": 0.6, "lastTradePrice": 0.4}, "4000"},
-		"nothing at all":         {m{"outcomePrices": nil, "bestBid": nil, "bestAsk": nil, "lastTradePrice": 0}, ""},
+		"nothing":                {m{"outcomePrices": nil, "bestBid": nil, "bestAsk": nil, "lastTradePrice": 0}, ""},
 		"negative price":         {m{"outcomePrices": `["-0.5","1.5"]`, "bestBid": nil, "lastTradePrice": 0}, ""},
 		"not a number":           {m{"outcomePrices": `["NaN","1"]`, "bestBid": nil, "lastTradePrice": nil}, ""},
 		"one price":              {m{"outcomePrices": `["0.5"]`, "bestBid": nil, "lastTradePrice": nil}, ""},
 	})
 }
 
-// level writes one side of a book with a single price.
+// level returns one side of an order book with a single price.
 func level(price string) string {
 	if price == "" {
 		return "[]"
@@ -223,16 +223,16 @@ func TestPolymarketGetReadsTheBookOfAnOpenMarket(t *testing.T) {
 		"equal":                 {open, "0.3", "0.3", "3000 7000", "3000"},
 		"tenths of a bps":       {open, "0.30001", "0.30009", "3001 7000", "3001"},
 		"YES is second":         {swapped, "0.29", "0.31", "7100 3100", "7000"},
-		"as wide as may be":     {open, "0.25", "0.35", "3500 7500", "3000"},
+		"widest spread":         {open, "0.25", "0.35", "3500 7500", "3000"},
 		"too wide":              {open, "0.25", "0.351", "", "6150"},
 		"no bids":               {open, "", "0.31", "", "6150"},
 		"no asks":               {open, "0.29", "", "", "6150"},
 		"crossed":               {open, "0.32", "0.31", "", "6150"},
-		"a price that is none":  {open, "NaN", "0.31", "", "6150"},
-		"an ask of certainty":   {open, "0.995", "1", "", "6150"},
-		"rounded to certainty":  {open, "0.9999", "0.99991", "", "6150"},
+		"an invalid price":      {open, "NaN", "0.31", "", "6150"},
+		"an ask of 1":           {open, "0.995", "1", "", "6150"},
+		"rounded to 1":          {open, "0.9999", "0.99991", "", "6150"},
 		"the last bps":          {open, "0.9998", "0.9999", "9999 2", "9999"},
-		"a bid of nothing":      {open, "0", "0.01", "", "6150"},
+		"a bid of 0":            {open, "0", "0.01", "", "6150"},
 		"the size of the level": {open, `0.29","size":"0"},{"price":"0.28`, "0.31", "3100 7200", "2950"},
 	} {
 		m, err := polymarketKit.one(t, c.record, map[string]string{"/clob/book": bookOf(c.bid, c.ask)})
@@ -246,17 +246,17 @@ func TestPolymarketGetReadsTheBookOfAnOpenMarket(t *testing.T) {
 	}
 }
 
-// bookOf is a book of the token of market_open.json.
+// bookOf returns an order book of the token of market_open.json.
 func bookOf(bid, ask string) string {
 	bids := level(bid)
-	if strings.Contains(bid, "size") { // levels written out
+	if strings.Contains(bid, "size") { // a level with its size
 		bids = `[{"price":"` + bid + `","size":"5"}]`
 	}
 	return fmt.Sprintf(`{"market":"0x1","asset_id":"75350934332311324234541427377712275198977982957664824366419065486241244037504","timestamp":"1","bids":%s,"asks":%s}`,
 		bids, level(ask))
 }
 
-func TestPolymarketAQuoteNamesItsAnswer(t *testing.T) {
+func TestPolymarketQuoteSource(t *testing.T) {
 	t.Parallel()
 	raw := polymarketKit.sample(t, "clob_book.json")
 	m, err := polymarketKit.one(t, polymarketKit.sample(t, "market_open.json"), map[string]string{"/clob/book": raw})
@@ -284,7 +284,7 @@ func TestPolymarketOnlyAnOpenMarketHasAQuote(t *testing.T) {
 	}
 }
 
-// The closing time is that of the venue, and only once trading has ended.
+// TestPolymarketClosingTime checks that the closing time is that of the venue, and empty until trading has ended.
 func TestPolymarketClosingTime(t *testing.T) {
 	t.Parallel()
 	closed := polymarketKit.sample(t, "market_resolved_yes.json")
@@ -333,7 +333,7 @@ func TestPolymarketHistorySamples(t *testing.T) {
 		}
 		for i := range got[:max(len(got)-1, 0)] {
 			if got[i].T >= got[i+1].T {
-				t.Errorf("%s: times do not rise at %d", c.file, i)
+				t.Errorf("%s: time of point %d is not after the previous one", c.file, i)
 			}
 		}
 		if c.n > 0 && (got[0] != c.first || got[c.n-1] != c.last) {
@@ -373,11 +373,11 @@ func TestPolymarketHistoryRequests(t *testing.T) {
 		}
 	}
 	if len(b.Paths()) != asked {
-		t.Error("a token of another form was sent")
+		t.Error("a request with an invalid token was sent")
 	}
 }
 
-func TestPolymarketHistoryGarbageIsNoAnswer(t *testing.T) {
+func TestPolymarketHistoryRejectsGarbage(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`{}`, `{"history":{"t":"x"}}`, `{"history":[{"t":1.5,"p":"x"}]}`, `[`, `null`} {
 		b := polymarketKit.setup(t, map[string]string{historyPath: body})
@@ -392,7 +392,7 @@ func TestPolymarketHistoryGarbageIsNoAnswer(t *testing.T) {
 	}
 }
 
-// readSimulator returns an adapter with a rate and a breaker of its own.
+// readSimulator returns an adapter with a separate rate limit and circuit breaker.
 func readSimulator(t *testing.T, sim *venuetest.Simulator) *polymarket.Adapter {
 	t.Helper()
 	return venuetest.Adapters(t, sim.URL, venue.NewMeter(prometheus.NewRegistry()), time.Now)[protocol.Polymarket].(*polymarket.Adapter)
@@ -455,7 +455,7 @@ func TestPolymarketFaultsOfTheVenue(t *testing.T) {
 	for _, mode := range []string{"refuse", "hang", "slow", "garbage", "429"} {
 		sim.Post("polymarket/fault", `{"mode":"`+mode+`","seconds":60}`)
 		a := readSimulator(t, sim)
-		for range 4 { // garbage comes in three forms
+		for range 4 { // garbage has three forms
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			start := time.Now()
 			if _, err := a.Get(ctx, id); !errors.Is(err, market.ErrUnavailable) {
@@ -468,7 +468,7 @@ func TestPolymarketFaultsOfTheVenue(t *testing.T) {
 				t.Errorf("%s: history: %v", mode, err)
 			}
 			if took := time.Since(start); took > 3*time.Second {
-				t.Errorf("%s: three reads with half a second took %v", mode, took)
+				t.Errorf("%s: three reads within 500 ms took %v", mode, took)
 			}
 			cancel()
 		}

@@ -12,14 +12,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// WidestSpread is the widest spread between bid and ask that is a quote.
+// WidestSpread is the widest spread between bid and ask that gives a quote.
 const WidestSpread = loosejson.One / 10
 
-// NewQuote returns the quote of a book whose best bid and best ask of YES are given: YES
-// costs the ask, NO costs 1 minus the bid, both in bps and rounded up. It returns nil when
-// this is no quote: a side is empty (a bid of 0, an ask of 1), the book is crossed, the
-// spread is above WidestSpread, a side costs less than 1 or more than 9999 bps, or the
-// time is zero.
+// NewQuote returns the quote of an order book with the given best bid and best ask of YES. YES costs the ask and NO
+// costs 1 minus the bid, both in bps and rounded up. It returns nil if a side is empty (bid 0 or ask 1), the order book
+// is crossed, the spread exceeds WidestSpread, a side costs less than 1 or more than 9999 bps, or at is zero.
 func NewQuote(rule string, bid, ask loosejson.Price, at time.Time) *market.Quote {
 	if at.IsZero() || bid <= 0 || ask >= loosejson.One || bid > ask || ask-bid > WidestSpread {
 		return nil
@@ -31,12 +29,12 @@ func NewQuote(rule string, bid, ask loosejson.Price, at time.Time) *market.Quote
 	return &market.Quote{Yes: protocol.Bps(yes), No: protocol.Bps(no), At: at.UTC().Truncate(time.Millisecond), Rule: rule}
 }
 
-// Quote returns the quote of a book in the answer, dated At; see NewQuote.
+// Quote returns the quote of an order book in the answer, dated At. See NewQuote.
 func (a *Answer) Quote(rule string, bid, ask loosejson.Price) *market.Quote {
 	return a.QuoteAt(rule, bid, ask, a.At)
 }
 
-// QuoteAt is Quote for an answer that dates the book itself.
+// QuoteAt is Quote for an answer that contains the date of the order book.
 func (a *Answer) QuoteAt(rule string, bid, ask loosejson.Price, at time.Time) *market.Quote {
 	q := NewQuote(rule, bid, ask, at)
 	if q != nil {
@@ -45,8 +43,7 @@ func (a *Answer) QuoteAt(rule string, bid, ask loosejson.Price, at time.Time) *m
 	return q
 }
 
-// Ended returns the earliest of the times that is not after now, in milliseconds, or nil.
-// Zero times do not count.
+// Ended returns the earliest of the times that is not after now, in milliseconds, or nil. It ignores zero times.
 func Ended(now time.Time, times ...time.Time) *time.Time {
 	var first *time.Time
 	for _, t := range times {
@@ -60,12 +57,12 @@ func Ended(now time.Time, times ...time.Time) *time.Time {
 	return first
 }
 
-// readers is how many markets QuoteOneByOne reads at a time.
+// readers is the number of concurrent reads of QuoteOneByOne.
 const readers = 4
 
-// QuoteOneByOne implements Quote of market.Venue for a venue without a read of several ids. It reads up to few markets one by
-// one, and more of them in the list of open markets. It reads second quotes one by one, because the list takes longer than they
-// may. It leaves out ids for which own returns false: they are of other venues.
+// QuoteOneByOne implements Quote of market.Venue for a venue that cannot return several ids in one request. It reads at
+// most few markets individually, and more markets through the list of open markets. It always reads second quotes
+// individually, because the list takes too long for them. It omits ids of other venues, for which own returns false.
 func QuoteOneByOne(
 	ctx context.Context, v market.Venue, ids []protocol.MarketID, own func(protocol.MarketID) (string, bool), few int,
 ) ([]market.Record, error) {
@@ -98,8 +95,8 @@ func QuoteOneByOne(
 	}
 }
 
-// getEach reads markets one by one, readers at a time. It leaves out those that fail and returns an error only if the venue
-// answered for none.
+// getEach reads markets individually, with at most readers concurrent reads. It omits those that fail. It returns an
+// error only if the venue answered for none.
 func getEach(ctx context.Context, v market.Venue, ids []protocol.MarketID) ([]market.Record, error) {
 	found, errs := make([]market.Record, len(ids)), make([]error, len(ids))
 	var reads errgroup.Group

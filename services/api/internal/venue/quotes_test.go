@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-func TestAQuoteIsTheAskOfEachSideRoundedUp(t *testing.T) {
+func TestNewQuote(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 10, 10, 12, 0, 0, 123_456_789, time.UTC)
 	for name, c := range map[string]struct {
@@ -28,8 +28,8 @@ func TestAQuoteIsTheAskOfEachSideRoundedUp(t *testing.T) {
 		"integrity vector, second quote": {"0.33", "0.35", 3500, 6700},
 		"a tenth of a bps more":          {"0.29", "0.31001", 3101, 7100},
 		"a tenth of a bps less":          {"0.28999", "0.31", 3100, 7101},
-		"noise of a binary float":        {"0.29000000000000004", "0.30999999999999994", 3100, 7100},
-		"noise the other way":            {"0.28999999999999998", "0.31000000000000005", 3100, 7100},
+		"binary float noise up and down": {"0.29000000000000004", "0.30999999999999994", 3100, 7100},
+		"binary float noise down and up": {"0.28999999999999998", "0.31000000000000005", 3100, 7100},
 		"a locked book":                  {"0.4034871", "0.4034871", 4035, 5966},
 		"the lowest prices":              {"0.0001", "0.0001", 1, 9999},
 		"the highest prices":             {"0.9999", "0.9999", 9999, 1},
@@ -38,8 +38,8 @@ func TestAQuoteIsTheAskOfEachSideRoundedUp(t *testing.T) {
 		"a crossed book":                 {"0.31", "0.29", 0, 0},
 		"no bids":                        {"0", "0.05", 0, 0},
 		"no asks":                        {"0.95", "1", 0, 0},
-		"YES rounds up to certainty":     {"0.9999", "0.99995", 0, 0},
-		"NO rounds up to certainty":      {"0.00005", "0.0001", 0, 0},
+		"YES rounds up to 10000":         {"0.9999", "0.99995", 0, 0},
+		"NO rounds up to 10000":          {"0.00005", "0.0001", 0, 0},
 		"below zero":                     {"-0.1", "0.01", 0, 0},
 		"above one":                      {"0.99", "1.1", 0, 0},
 	} {
@@ -65,11 +65,11 @@ func TestTimeOfAnAnswer(t *testing.T) {
 	}{
 		"fresh":                      {date(2 * time.Second), "", now.Add(-2 * time.Second)},
 		"from a cache":               {date(2 * time.Second), "290", now.Add(-292 * time.Second)},
-		"a clock that is ahead":      {date(-time.Hour), "", now},
-		"ahead, from a cache":        {date(-time.Hour), "3610", now.Add(-10 * time.Second)},
+		"a clock in the future":      {date(-time.Hour), "", now},
+		"future, from a cache":       {date(-time.Hour), "3610", now.Add(-10 * time.Second)},
 		"no date":                    {"none", "", time.Time{}},
-		"a date that is none":        {"yesterday", "", time.Time{}},
-		"an age that is none":        {date(0), "soon", time.Time{}},
+		"an invalid date":            {"yesterday", "", time.Time{}},
+		"an invalid age":             {date(0), "soon", time.Time{}},
 		"an age below zero":          {date(0), "-5", time.Time{}},
 		"an age beyond any duration": {date(0), "99999999999", time.Time{}},
 	} {
@@ -96,19 +96,19 @@ func TestTimeOfAnAnswer(t *testing.T) {
 	}
 }
 
-func TestClosingTimeIsTheEarliestThatHasCome(t *testing.T) {
+func TestEndedReturnsTheEarliestPastTime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		times []time.Time
 		want  time.Time
 	}{
-		"one":               {[]time.Time{now.Add(-time.Hour)}, now.Add(-time.Hour)},
-		"now":               {[]time.Time{now}, now},
-		"one in the future": {[]time.Time{now.Add(time.Second)}, time.Time{}},
-		"the earlier":       {[]time.Time{now.Add(-time.Hour), now.Add(-2 * time.Hour)}, now.Add(-2 * time.Hour)},
-		"a future one less": {[]time.Time{now.Add(time.Hour), now.Add(-time.Minute)}, now.Add(-time.Minute)},
-		"none":              {[]time.Time{{}}, time.Time{}},
+		"one":                      {[]time.Time{now.Add(-time.Hour)}, now.Add(-time.Hour)},
+		"now":                      {[]time.Time{now}, now},
+		"one in the future":        {[]time.Time{now.Add(time.Second)}, time.Time{}},
+		"the earlier":              {[]time.Time{now.Add(-time.Hour), now.Add(-2 * time.Hour)}, now.Add(-2 * time.Hour)},
+		"a future time is ignored": {[]time.Time{now.Add(time.Hour), now.Add(-time.Minute)}, now.Add(-time.Minute)},
+		"none":                     {[]time.Time{{}}, time.Time{}},
 	} {
 		if got := venue.Ended(now, c.times...); (got == nil) != c.want.IsZero() || got != nil && !got.Equal(c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -116,9 +116,8 @@ func TestClosingTimeIsTheEarliestThatHasCome(t *testing.T) {
 	}
 }
 
-// TestQuotesOfTheSimulator reads simulated markets of each venue through its adapter, alone
-// and in a batch: the book around a price, a book that a test names, books that are no
-// quote, and closing times.
+// TestQuotesOfTheSimulator reads simulated markets of each venue through its adapter, individually and in a batch. It
+// covers order books around a price, given order books, order books without a quote, and closing times.
 func TestQuotesOfTheSimulator(t *testing.T) {
 	t.Parallel()
 	sim := venuetest.StartSimulator(t, "")
@@ -193,7 +192,8 @@ func TestQuotesOfTheSimulator(t *testing.T) {
 	}
 }
 
-// A market that was read before takes two requests at the same time, of which one may fail.
+// TestAVenueWithoutItsBooksStillAnswers reads a cached market with two concurrent requests and lets the request for the
+// order book fail.
 func TestAVenueWithoutItsBooksStillAnswers(t *testing.T) {
 	t.Parallel()
 	b := polymarketKit.setup(t, map[string]string{
@@ -205,7 +205,7 @@ func TestAVenueWithoutItsBooksStillAnswers(t *testing.T) {
 		}
 	}
 	if n := len(b.Paths()); n != 4 {
-		t.Errorf("%d requests for two reads", n)
+		t.Errorf("two reads sent %d requests", n)
 	}
 	b.Unset("/clob/book")
 	if m, err := b.Get(t.Context(), "7100001"); err != nil || m.Status != protocol.MarketOpen || m.Quote != nil {

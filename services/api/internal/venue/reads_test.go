@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// A record that stands for several markets, or for none, is no market.
-func TestWhatIsNoMarketIsNotFound(t *testing.T) {
+// TestUnusableRecordIsNotFound checks that a record of several markets, or of none, is not found.
+func TestUnusableRecordIsNotFound(t *testing.T) {
 	t.Parallel()
 	combination := kalshiKit.sample(t, "market_combo_to_skip.json")
 	for name, c := range map[string]struct {
@@ -31,7 +31,7 @@ func TestWhatIsNoMarketIsNotFound(t *testing.T) {
 	}
 }
 
-func TestOneBadRecordDoesNotSpoilAPage(t *testing.T) {
+func TestInvalidRecordsAreOmittedFromAPage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		kit              kit
@@ -86,14 +86,14 @@ func TestOneBadRecordDoesNotSpoilAPage(t *testing.T) {
 	}
 }
 
-// A list, a quote and a single read return the same market, except for its quote.
+// TestReadsOfOneMarketAgree checks that a list, a quote and a single read return the same market, except for its quote.
 func TestReadsOfOneMarketAgree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		kit      kit
 		key      string
 		answers  map[string]string
-		first    bool // the single read, because lists have no details
+		first    bool // read individually before the list, because lists have no details
 		requests int
 		complete func(*market.Record) bool
 	}{
@@ -102,7 +102,7 @@ func TestReadsOfOneMarketAgree(t *testing.T) {
 				"/events": kalshiKit.sample(t, "events_page2_last.json"), "/markets": kalshiKit.sample(t, "markets_page1.json"),
 				"/markets/" + river:       kalshiKit.sample(t, "market_open.json"),
 				"/events/KXRIVER-26OCT31": strings.Replace(kalshiKit.sample(t, "event_single_nested.json"), "KXLANTERN-27", "KXRIVER-26OCT31", 1),
-			}, false, 3, // none for the event, which was listed
+			}, false, 3, // no request for the event, because the list contained it
 			func(m *market.Record) bool { return m.Lane == "SCIENCE" },
 		},
 		{
@@ -137,7 +137,7 @@ func TestReadsOfOneMarketAgree(t *testing.T) {
 		}
 		for _, m := range []market.Record{listed[i], quoted[0]} {
 			if m.Quote, m.Short = got.Quote, got.Short; !cmp.Equal(m, got) {
-				t.Errorf("%s (-read alone +in a list):\n%s", id, cmp.Diff(got, m))
+				t.Errorf("%s (-read individually +in a list):\n%s", id, cmp.Diff(got, m))
 			}
 		}
 		if asked := b.Paths(); !c.complete(&got) || len(asked) != c.requests {
@@ -152,8 +152,8 @@ func TestUnknownWordsAreCounted(t *testing.T) {
 	for _, c := range []struct {
 		kit     kit
 		edits   []m
-		words   words   // by field and word
-		dropped float64 // records, all with the reason not_binary
+		words   words   // counted words, by field and word
+		dropped float64 // dropped records, all with the reason not_binary
 	}{
 		{polymarketKit, []m{
 			{"umaResolutionStatus": "reconsidered"}, {"umaResolutionStatus": "reconsidered"},
@@ -206,17 +206,18 @@ func TestUnknownWordsAreCounted(t *testing.T) {
 	}
 }
 
-// A venue without a read of several markets is asked for few of them one by one, and for more by a walk along the open ones.
-func TestQuoteReadsFewOneByOneAndManyByAWalk(t *testing.T) {
+// TestQuoteOfFewAndOfManyMarkets checks a venue that cannot return several ids in one request: few markets are read
+// individually, many through the list of open markets.
+func TestQuoteOfFewAndOfManyMarkets(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		kit     kit
 		answers map[string]string
-		few     string // keys, separated by spaces; the first one is asked for twice
+		few     string // keys, separated by spaces; the first one is requested twice
 		found   string
 		many    []string
-		most    int // that are read one by one
-		walked  string
+		most    int // largest number that is read individually
+		listed  string
 	}{
 		{
 			limitlessKit,
@@ -258,7 +259,7 @@ func TestQuoteReadsFewOneByOneAndManyByAWalk(t *testing.T) {
 		}
 		before := len(b.Paths())
 		got, err = b.Quote(t.Context(), many)
-		if err != nil || c.kit.ids(got) != c.walked || len(b.Paths()) != before+2 {
+		if err != nil || c.kit.ids(got) != c.listed || len(b.Paths()) != before+2 {
 			t.Errorf("%s after %v, %v", c.kit.ids(got), b.Paths()[before:], err)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 
 var errNoList = errors.New("the answer has no list")
 
-// ReadList reads a JSON answer into box, in which list then points at a list. Fault: market.ErrUnavailable, also for an answer of
-// another form and for one without the list.
+// ReadList reads a JSON answer into box, which must set list to a list in it. It returns market.ErrUnavailable for a
+// failed request, for an answer of another form and for an answer without the list.
 func ReadList[T any](ctx context.Context, c *Client, op, path string, query url.Values, box any, list **[]T) (Answer, error) {
 	answer, err := c.Read(ctx, op, path, query)
 	if err != nil {
@@ -30,7 +30,7 @@ func ReadList[T any](ctx context.Context, c *Client, op, path string, query url.
 	return answer, nil
 }
 
-// Unavailable returns err as market.ErrUnavailable.
+// Unavailable returns err wrapped in market.ErrUnavailable, unless it already is.
 func Unavailable(err error) error {
 	if errors.Is(err, market.ErrUnavailable) {
 		return err
@@ -38,13 +38,14 @@ func Unavailable(err error) error {
 	return market.ErrUnavailable.Wrap(err)
 }
 
-// Missing reports whether err is an answer of the venue with status 404 or one of the given statuses: there is no such market.
+// Missing reports whether err is an answer with status 404 or one of the given statuses, which means that there is no
+// such market.
 func Missing(err error, statuses ...int) bool {
 	var refused *RefusedError
 	return errors.As(err, &refused) && (refused.Status == http.StatusNotFound || slices.Contains(statuses, refused.Status))
 }
 
-// NativeKey returns the key that provider p has for a market; ok is false for an id of another provider.
+// NativeKey returns the key that provider p uses for a market. ok is false for an id of another provider.
 func NativeKey(p protocol.Provider, id protocol.MarketID) (key string, ok bool) {
 	parsed, err := protocol.ParseMarketID(string(id))
 	if err != nil || parsed.Provider() != p {
@@ -53,7 +54,8 @@ func NativeKey(p protocol.Provider, id protocol.MarketID) (key string, ok bool) 
 	return parsed.NativeKey(), true
 }
 
-// Settle sets the final result of a market. payout is what one YES share pays, as decimal text; empty: unknown.
+// Settle sets the final result of a market. payout is the amount that one YES share pays, as decimal text; it is empty
+// if unknown.
 func Settle(m *market.Record, verdict protocol.Verdict, payout string) {
 	m.Status, m.Provisional, m.Verdict = protocol.MarketResolved, false, &verdict
 	if payout != "" {
@@ -61,18 +63,18 @@ func Settle(m *market.Record, verdict protocol.Verdict, payout string) {
 	}
 }
 
-// Records decodes the market records of one provider and counts those that are left out.
+// Records decodes the market records of one provider and counts those that are omitted.
 type Records[T any] struct {
 	Client *Client
 	Decode func(json.RawMessage) (T, error)
 	Key    func(*T) string
-	// Unusable returns why no call can be made on the market of a record, as a label of the metric of dropped records; empty: a call
-	// can be made.
+	// Unusable returns the reason for which no call is possible on the market of a record, as a label of the metric of
+	// dropped records. It returns "" if a call is possible.
 	Unusable func(*T) string
 }
 
-// One decodes the record of the market with a key. err is the error of the request. Faults: market.ErrNotFound, also for a record
-// of another market and for one that is not usable; market.ErrUnavailable.
+// One decodes the record of the market with a key. err is the error of the request. Faults: market.ErrNotFound, also
+// for a record of another market and for an unusable one; market.ErrUnavailable.
 func (r *Records[T]) One(key string, raw []byte, err error) (o T, _ error) {
 	switch {
 	case Missing(err):
@@ -86,7 +88,7 @@ func (r *Records[T]) One(key string, raw []byte, err error) (o T, _ error) {
 	}
 	if r.Key(&o) != key {
 		r.Client.Dropped("another_market")
-		return o, market.ErrNotFound // no market has an id of this spelling
+		return o, market.ErrNotFound // no market has an id with this exact spelling
 	}
 	if !r.Usable(&o) {
 		return o, market.ErrNotFound
@@ -94,7 +96,7 @@ func (r *Records[T]) One(key string, raw []byte, err error) (o T, _ error) {
 	return o, nil
 }
 
-// Usable reports whether a call can be made on the market of a record. It counts a record that is not usable.
+// Usable reports whether a call is possible on the market of a record. It counts an unusable record.
 func (r *Records[T]) Usable(o *T) bool {
 	reason := r.Unusable(o)
 	if reason != "" {
@@ -103,7 +105,7 @@ func (r *Records[T]) Usable(o *T) bool {
 	return reason == ""
 }
 
-// List is ReadList for a list of records, and returns those that All returns.
+// List is ReadList for a list of records, followed by All.
 func (r *Records[T]) List(
 	ctx context.Context, op, path string, query url.Values, box any, list **[]json.RawMessage,
 ) (Answer, []T, error) {
@@ -115,7 +117,8 @@ func (r *Records[T]) List(
 	return answer, records, err
 }
 
-// All decodes a list of records without those that cannot be decoded. Fault: market.ErrUnavailable if that leaves none.
+// All decodes a list of records and omits those that cannot be decoded. It returns market.ErrUnavailable if none can be
+// decoded.
 func (r *Records[T]) All(raw []json.RawMessage) ([]T, error) {
 	list := make([]T, 0, len(raw))
 	for _, one := range raw {
@@ -132,26 +135,26 @@ func (r *Records[T]) All(raw []json.RawMessage) ([]T, error) {
 	return list, nil
 }
 
-// Cursor returns the cursor of a page: its number, from 1, and the place after which it begins.
+// Cursor returns the cursor of a page: its number, from 1, and the position after which it starts.
 func Cursor(page int, after string) string { return strconv.Itoa(page) + ":" + after }
 
-// ReadCursor reads a cursor; an empty one is page 0. The number of a page is below most, so that every walk ends. Fault:
-// market.ErrUnavailable.
-func ReadCursor(cursor string, most int) (page int, after string, err error) {
+// ReadCursor parses a cursor. An empty cursor is page 0. The page number must be below limit, so that every list ends.
+// Fault: market.ErrUnavailable.
+func ReadCursor(cursor string, limit int) (page int, after string, err error) {
 	if cursor == "" {
 		return 0, "", nil
 	}
 	number, after, ok := strings.Cut(cursor, ":")
 	page, err = strconv.Atoi(number)
-	if !ok || err != nil || page < 1 || page >= most || after == "" {
+	if !ok || err != nil || page < 1 || page >= limit || after == "" {
 		return 0, "", badCursor(cursor)
 	}
 	return page, after, nil
 }
 
-// ReadNumberCursor is ReadCursor for a place that is a number from 1.
-func ReadNumberCursor(cursor string, most int) (page int, after int64, err error) {
-	page, text, err := ReadCursor(cursor, most)
+// ReadNumberCursor is ReadCursor for a position that is a number from 1.
+func ReadNumberCursor(cursor string, limit int) (page int, after int64, err error) {
+	page, text, err := ReadCursor(cursor, limit)
 	if err != nil || page == 0 {
 		return 0, 0, err
 	}
@@ -162,5 +165,5 @@ func ReadNumberCursor(cursor string, most int) (page int, after int64, err error
 }
 
 func badCursor(cursor string) error {
-	return Unavailable(fmt.Errorf("cursor %.40q has another form", cursor))
+	return Unavailable(fmt.Errorf("cursor %.40q is invalid", cursor))
 }

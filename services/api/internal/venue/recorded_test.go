@@ -19,12 +19,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// then is the moment at which recorded answers are read: just after those beside
-// the repository were taken.
+// then is the time at which recorded answers are read: just after those in the shared directory were recorded.
 var then = time.Date(2026, 2, 6, 0, 0, 0, 0, time.UTC)
 
-// folders are those with recorded answers: the one beside the repository, and
-// those of VENUE_SIM_DATA.
+// folders returns the directories with recorded answers: the shared directory, and those of VENUE_SIM_DATA.
 func folders(t *testing.T) (out []string) {
 	t.Helper()
 	if dir, ok := shared(t, "recorded"); ok {
@@ -38,7 +36,7 @@ func folders(t *testing.T) (out []string) {
 	return out
 }
 
-// load reads every file below a folder. The first record with a key counts.
+// load reads every file in a directory. The first record with a key counts.
 func load(t *testing.T, dir string) *collected {
 	t.Helper()
 	all, seen, files := &collected{books: map[string]json.RawMessage{}}, map[protocol.MarketID]bool{}, 0
@@ -48,12 +46,12 @@ func load(t *testing.T, dir string) *collected {
 		}
 		raw := read(t, path)
 		if files++; !json.Valid(raw) {
-			t.Errorf("%s is no JSON", path)
+			t.Errorf("%s is not JSON", path)
 			return nil
 		}
 		c := collect(raw)
 		if len(c.records)+len(c.books)+len(c.histories) == 0 {
-			t.Logf("no market in it: %s", path)
+			t.Logf("file without a market: %s", path)
 		}
 		for _, r := range c.records {
 			if !seen[r.id()] {
@@ -70,16 +68,16 @@ func load(t *testing.T, dir string) *collected {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s: %d files, %d markets, %d order-book records, %d histories, %d values of another form",
+	t.Logf("%s: %d files, %d markets, %d order-book records, %d histories, %d values of an unknown form",
 		filepath.Base(dir), files, len(all.records), len(all.books), len(all.histories), all.odd)
 	if files == 0 {
-		t.Errorf("%s holds nothing", dir)
+		t.Errorf("%s contains no market", dir)
 	}
 	return all
 }
 
-// answers is the table of a host that plays what was collected. An order-book
-// record whose market was not recorded gets one that has no word of the oracle.
+// answers returns the table of a host that serves the collected records. An order-book record whose market was not
+// recorded gets a market without an oracle state.
 func (c *collected) answers(t *testing.T) map[string]string {
 	t.Helper()
 	out, known, lists := map[string]string{}, map[string]bool{}, map[protocol.Provider][]json.RawMessage{}
@@ -117,7 +115,7 @@ func (c *collected) answers(t *testing.T) map[string]string {
 	return out
 }
 
-// events gives the markets of Kalshi in their events.
+// events returns the markets of Kalshi in their events.
 func (c *collected) events() []any {
 	type event struct {
 		Ticker   any               `json:"event_ticker"`
@@ -142,7 +140,7 @@ func (c *collected) events() []any {
 	return out
 }
 
-// shell is a market of Polymarket around an order-book record.
+// shell returns a market of Polymarket for an order-book record.
 func shell(t *testing.T, n int, book json.RawMessage) record {
 	t.Helper()
 	b, err := object(book)
@@ -173,7 +171,7 @@ func shell(t *testing.T, n int, book json.RawMessage) record {
 	return record{polymarketKit, fmt.Sprint(n), raw, o, nil}
 }
 
-// check says what is wrong with a market that was read from a record.
+// check returns the differences between a market and the record from which it was read.
 func (r record) check(m *market.Record) (wrong []string) {
 	say := func(bad bool, format string, args ...any) {
 		if bad {
@@ -190,12 +188,12 @@ func (r record) check(m *market.Record) (wrong []string) {
 	return wrong
 }
 
-// TestRecordedAnswersDecode: every record of every folder is a market, or is left
-// out for a reason that is counted; none is resolved without an outcome, and every
-// price is the one that was written. A list says of a market what it says alone.
+// TestRecordedAnswersDecode checks that every record of every directory gives a market, or is omitted with a counted
+// reason. No market may be resolved without an outcome, and every price must be that of the record. A list must return
+// the same markets as single reads.
 func TestRecordedAnswersDecode(t *testing.T) {
 	t.Parallel()
-	_, beside := shared(t, "recorded")
+	_, present := shared(t, "recorded")
 	for i, dir := range folders(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Parallel()
@@ -211,8 +209,8 @@ func TestRecordedAnswersDecode(t *testing.T) {
 				before := v.Counted("venue_dropped_records_total", string(r.provider))
 				m, err := all[r.provider].Get(t.Context(), r.id())
 				if err != nil {
-					if tally[r.provider]["left out"]++; !errors.Is(err, market.ErrNotFound) || v.Counted("venue_dropped_records_total", string(r.provider)) != before+1 {
-						t.Errorf("%s: neither read nor left out for a reason: %v", r.id(), err)
+					if tally[r.provider]["omitted"]++; !errors.Is(err, market.ErrNotFound) || v.Counted("venue_dropped_records_total", string(r.provider)) != before+1 {
+						t.Errorf("%s: neither read nor counted as omitted: %v", r.id(), err)
 					}
 					left++
 					continue
@@ -230,21 +228,21 @@ func TestRecordedAnswersDecode(t *testing.T) {
 			c.readHistories(t, v, all["polymarket"].(*polymarket.Adapter))
 			for _, r := range []string{"undecodable", "another_market", "stream_undecodable"} {
 				if n := v.Counted("venue_dropped_records_total", r); n != 0 {
-					t.Errorf("%v records are left out as %s", n, r)
+					t.Errorf("%v records are omitted as %s", n, r)
 				}
 			}
-			t.Logf("%v, %d left out", tally, left)
-			if beside && i == 0 {
+			t.Logf("%v, %d omitted", tally, left)
+			if present && i == 0 {
 				p, k := tally["polymarket"], tally["kalshi"]
-				if c.odd != 0 || p["left out"] != 14 || p["resolved"] < 250 || p["open"] < 150 || k["open"] != 238 || k["resolved"] != 86 || k["INVALID"] != 2 {
-					t.Errorf("%d values of another form, %v", c.odd, tally)
+				if c.odd != 0 || p["omitted"] != 14 || p["resolved"] < 250 || p["open"] < 150 || k["open"] != 238 || k["resolved"] != 86 || k["INVALID"] != 2 {
+					t.Errorf("%d values of an unknown form, %v", c.odd, tally)
 				}
 			}
 		})
 	}
 }
 
-// compareLists walks the lists and holds each market against what it was alone.
+// compareLists reads the lists and compares each market with its single read.
 func (c *collected) compareLists(t *testing.T, all market.Venues, alone map[protocol.MarketID]market.Record) {
 	t.Helper()
 	for _, k := range kits {
@@ -256,32 +254,32 @@ func (c *collected) compareLists(t *testing.T, all market.Venues, alone map[prot
 		listed := map[protocol.MarketID]bool{}
 		for _, m := range list {
 			listed[m.ID] = true
-			one, ok := alone[m.ID] // its group stands before its name in the list only
+			one, ok := alone[m.ID] // only the list has the title of its group before its name
 			if !ok || m.Status == protocol.MarketOpen && (one.Status != m.Status || priceOf(&one) != priceOf(&m) || !strings.Contains(m.Title, one.Title)) {
-				t.Errorf("%s is %s at %s in the list, %s at %s alone: %s, %s", m.ID, m.Status, priceOf(&m), one.Status, priceOf(&one), m.Title, one.Title)
+				t.Errorf("%s is %s at %s in the list, but %s at %s in a single read: %s, %s", m.ID, m.Status, priceOf(&m), one.Status, priceOf(&one), m.Title, one.Title)
 			}
 		}
 		for _, r := range c.records {
 			if m, ok := alone[r.id()]; ok && r.provider == name && m.Status == protocol.MarketOpen && !listed[m.ID] {
-				t.Errorf("%s is open and not in the list", m.ID)
+				t.Errorf("%s is open but not in the list", m.ID)
 			}
 		}
 	}
 }
 
-// readHistories reads recorded price histories as that of some market.
+// readHistories reads recorded price histories as those of one market.
 func (c *collected) readHistories(t *testing.T, v *venuetest.Host, a *polymarket.Adapter) {
 	t.Helper()
 	for i, raw := range c.histories {
 		var box struct{ History []map[string]json.RawMessage }
 		if json.Unmarshal(raw, &box) != nil {
-			continue // of many tokens at once, which no adapter asks for
+			continue // a history of many tokens at once, which no adapter requests
 		}
 		v.Set("/clob/prices-history", string(raw))
 		points, err := a.History(t.Context(), history.Book{TokenID: strings.Repeat("7", 70)}, protocol.IntervalAll)
 		moments := map[string]bool{}
 		for _, p := range box.History {
-			// What lies after the request is left out; its own minute is not.
+			// Points after the time of the request are omitted, except those in the same minute.
 			if at, err := strconv.ParseInt(string(p["t"]), 10, 64); err == nil && at <= then.Add(time.Minute).Unix() {
 				moments[string(p["t"])] = true
 			}

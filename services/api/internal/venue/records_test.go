@@ -11,21 +11,21 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// record is one market as its venue wrote it.
+// record is one market as its venue recorded it.
 type record struct {
 	kit
-	of     string // its key
+	of     string // key of the market
 	raw    json.RawMessage
 	fields map[string]any
-	event  map[string]any // of Kalshi, when it came in one
+	event  map[string]any // event of a market of Kalshi, if the record is part of one
 }
 
-// collected is what one file holds, recognised by its form.
+// collected is the content of one file, recognised by the form of its values.
 type collected struct {
 	records   []record
 	books     map[string]json.RawMessage // order-book records of Polymarket by condition
 	histories []json.RawMessage
-	odd       int // values of no form that is known
+	odd       int // values of an unknown form
 }
 
 func collect(raw []byte) *collected {
@@ -97,7 +97,7 @@ func (c *collected) inside(raw json.RawMessage, event map[string]any, names ...s
 
 func (c *collected) add(k kit, raw json.RawMessage, o, event map[string]any) {
 	if raw == nil {
-		raw, _ = json.Marshal(o) // it was decoded from JSON
+		raw, _ = json.Marshal(o) // the object was decoded from JSON
 	}
 	c.records = append(c.records, record{k, fmt.Sprint(o[k.key]), raw, o, event})
 }
@@ -109,7 +109,7 @@ func object(raw []byte) (o map[string]any, err error) {
 	return o, d.Decode(&o)
 }
 
-// website writes a market of Kalshi's website under the names of its trade API.
+// website returns a market of Kalshi's website with the member names of the trade API.
 func website(o, event map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, value := range o {
@@ -128,7 +128,7 @@ func website(o, event map[string]any) map[string]any {
 // id returns the market id.
 func (r record) id() protocol.MarketID { return protocol.MarketID(r.prefix + r.of) }
 
-// number reads a number or its text exactly.
+// number parses a JSON number, or the text of one, exactly.
 func number(v any) (*big.Rat, bool) {
 	var text string
 	switch n := v.(type) {
@@ -142,8 +142,8 @@ func number(v any) (*big.Rat, bool) {
 	return new(big.Rat).SetString(text)
 }
 
-// price is the YES price that a record which is not final says, worked out apart
-// from the adapters and without a float; ok is false where this test knows none.
+// price returns the YES price of a record that is not final. It is computed separately from the adapters and without
+// floats. ok is false if this test does not know the price.
 func (r record) price() (bps int64, ok bool) {
 	one, tenth := big.NewRat(1, 1), big.NewRat(1, 10)
 	switch r.provider {
@@ -196,7 +196,7 @@ func points(p *big.Rat) int64 {
 	return min(max(whole.Int64(), 0), 10_000)
 }
 
-// texts reads a list that is written inside a text.
+// texts parses a JSON list in a string.
 func texts(v any) (out []string) {
 	text, _ := v.(string)
 	if json.Unmarshal([]byte(text), &out) != nil {

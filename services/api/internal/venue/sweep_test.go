@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	mostPages = 500
-	mostReads = 150 // markets of each venue that are read alone after the walk
+	maxPages = 500
+	maxReads = 150 // markets of each venue that are read individually after the list
 )
 
-// TestSweepOfAllVenues walks every page of the simulated venues, over invented
-// markets and over each folder of recorded ones: every walk ends, every id is one
-// of ours, no market comes twice, and what is listed can be read.
+// TestSweepOfAllVenues reads every page of the simulated venues, with invented markets and with each directory of
+// recorded ones. Every list must end, every id must be valid, no market may be listed twice, and listed markets must be
+// readable.
 func TestSweepOfAllVenues(t *testing.T) {
 	t.Parallel()
 	for i, data := range append([]string{""}, folders(t)...) {
@@ -43,7 +43,7 @@ func TestSweepOfAllVenues(t *testing.T) {
 					for _, m := range page {
 						id, err := protocol.ParseMarketID(string(m.ID))
 						if _, twice := seen[m.ID]; err != nil || id.Provider() != name || twice && name != "manifold" {
-							t.Errorf("%s lists %s: %v, twice %v", name, m.ID, err, twice)
+							t.Errorf("%s lists %s: %v; listed twice: %v", name, m.ID, err, twice)
 						}
 						seen[m.ID] = m
 						lanes[m.Lane]++
@@ -54,8 +54,8 @@ func TestSweepOfAllVenues(t *testing.T) {
 					if pages++; next == "" {
 						break
 					}
-					if cursor = next; pages > mostPages {
-						t.Fatalf("%s: the walk does not end", name)
+					if cursor = next; pages > maxPages {
+						t.Fatalf("%s: the list does not end", name)
 					}
 				}
 				ids := make([]protocol.MarketID, 0, len(seen))
@@ -63,7 +63,7 @@ func TestSweepOfAllVenues(t *testing.T) {
 					ids = append(ids, id)
 				}
 				slices.Sort(ids)
-				for _, id := range ids[:min(len(ids), mostReads)] {
+				for _, id := range ids[:min(len(ids), maxReads)] {
 					m, err := a.Get(t.Context(), id)
 					if err != nil || m.Title != seen[id].Title || m.Status == protocol.MarketResolved && m.Verdict == nil {
 						t.Errorf("%s: %+v %v", id, m, err)
@@ -72,16 +72,15 @@ func TestSweepOfAllVenues(t *testing.T) {
 				_, listed := seen[made]
 				few := len(seen) < 3000 || open < 2500 || len(lanes) < 10 || lanes[protocol.LaneOther] > len(seen)/20
 				if !listed || data == "" && name == "polymarket" && few {
-					t.Errorf("%s: %d markets, %d open, in the lanes %v; a new one is listed: %v", name, len(seen), open, lanes, listed)
+					t.Errorf("%s: %d markets, %d open, in the lanes %v; the new market is listed: %v", name, len(seen), open, lanes, listed)
 				}
-				t.Logf("%s: %d markets on %d pages in %v, with %d read alone", name, len(seen), pages, time.Since(began).Round(time.Millisecond), min(len(ids), mostReads))
+				t.Logf("%s: %d markets on %d pages in %v, with %d read individually", name, len(seen), pages, time.Since(began).Round(time.Millisecond), min(len(ids), maxReads))
 			}
 		})
 	}
 }
 
-// TestEveryVenueCanBeBusy: a venue that says that it is asked too often is not
-// away, at any adapter.
+// TestEveryVenueCanBeBusy checks for every adapter that status 429 gives ErrBusy and not only ErrUnavailable.
 func TestEveryVenueCanBeBusy(t *testing.T) {
 	t.Parallel()
 	sim := venuetest.StartSimulator(t, "")
@@ -98,7 +97,7 @@ func TestEveryVenueCanBeBusy(t *testing.T) {
 		sim.Post(string(name)+"/fault", `{"mode":"none"}`)
 		ctx, cancel := context.WithTimeout(market.WithPurpose(t.Context(), market.ForFiling), time.Second)
 		if m, err := a.Get(ctx, id); err != nil || m.Status != protocol.MarketOpen {
-			t.Errorf("%s afterwards: %+v %v", name, m, err)
+			t.Errorf("%s after the fault: %+v %v", name, m, err)
 		}
 		cancel()
 	}

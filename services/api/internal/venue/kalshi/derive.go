@@ -22,7 +22,7 @@ func (a *Adapter) derive(o *object, e event, asked time.Time) market.Record {
 		EventKey: loosejson.Plain(string(o.Event), loosejson.MaxWord), EventTitle: e.title, URL: e.page(), Tags: e.words(), FetchedAt: asked,
 		Short: e.unread,
 	}
-	a.standing(&m, o)
+	a.setStatus(&m, o)
 	m.Yes = yesBps(o, m.Payout)
 	if m.Status != protocol.MarketOpen {
 		// The venue moves the close time back when trading ends early.
@@ -42,8 +42,7 @@ func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	return answer.Quote(rule, bid, ask)
 }
 
-// side returns the first price that is given: in dollars, in cents, or as 1 minus that of
-// the opposite side.
+// side returns the first price that the record has: in dollars, in cents, or as 1 minus the price of the opposite side.
 func side(dollars, cents, otherDollars, otherCents loosejson.Decimal) (loosejson.Price, bool) {
 	if p, ok := dollarsOrCents(dollars, cents); ok {
 		return p, true
@@ -60,14 +59,14 @@ func dollarsOrCents(dollars, cents loosejson.Decimal) (loosejson.Price, bool) {
 	return p / 100, ok && p != 0
 }
 
-// standing applies the rules of status and outcome.
-func (a *Adapter) standing(m *market.Record, o *object) {
+// setStatus sets the status and the outcome of a market from its record.
+func (a *Adapter) setStatus(m *market.Record, o *object) {
 	switch word := o.Status.Normal(); word {
 	case "initialized":
 		m.Status = protocol.MarketUnknown
 	case "active":
 		switch {
-		case m.EndDate == nil: // without an end, trading may be over or not
+		case m.EndDate == nil: // without an end date it is unknown whether trading has ended
 			m.Status = protocol.MarketUnknown
 		case m.EndDate.After(a.client.Now()):
 			m.Status = protocol.MarketOpen
@@ -88,8 +87,8 @@ func (a *Adapter) standing(m *market.Record, o *object) {
 	}
 }
 
-// settle reads the outcome of a finalized market: its result, else the value
-// paid for a YES contract. A value that cannot be read settles nothing.
+// settle sets the outcome of a finalized market: its result, or else the amount that a YES contract paid. An unreadable
+// amount leaves the market without an outcome.
 func (a *Adapter) settle(m *market.Record, o *object) {
 	value, readable := o.Settlement.Price()
 	readable = readable && value >= 0 && value <= loosejson.One
@@ -101,7 +100,7 @@ func (a *Adapter) settle(m *market.Record, o *object) {
 	case result != "" && result != "scalar" && result != "void":
 		a.client.UnknownWord("result", result)
 		m.Status = protocol.MarketUnknown
-	case o.Settlement == "": // called off, nothing paid out
+	case o.Settlement == "": // cancelled without a payment
 		venue.Settle(m, protocol.VerdictInvalid, "")
 	case !readable:
 		m.Status, m.Provisional = protocol.MarketClosed, true
@@ -114,9 +113,8 @@ func (a *Adapter) settle(m *market.Record, o *object) {
 	}
 }
 
-// yesBps is the payout of a settled market, else the middle of a narrow book,
-// else the last trade, else nothing. An empty book shows a bid of 0 and an ask
-// of 1.
+// yesBps returns the payout of a settled market, or the middle of a narrow order book, or the price of the last trade,
+// or nil. An empty order book has the bid 0 and the ask 1.
 func yesBps(o *object, payout *string) *protocol.Bps {
 	if payout != nil {
 		if p, ok := loosejson.ParsePrice(*payout); ok {

@@ -1,4 +1,3 @@
-// Package kalshi reads Kalshi through its trade API: markets with their events
-// and series, and markets that have moved to its archive. The derivation of
-// status and outcome is one ordered list of rules in derive.go.
+// Package kalshi reads Kalshi through its trade API: markets with their events and series, and markets in its archive.
+// The rules for status and outcome are in derive.go, in their order of precedence.
 package kalshi

@@ -13,22 +13,22 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// event is what a market's record does not say itself.
+// event is the data of a market that the record of its event has.
 type event struct {
-	series   string // empty when unknown
+	series   string // empty if unknown
 	title    string
 	category string
-	tags     []string // of the series, read where they decide the lane
-	unread   bool     // there may be more that could not be read now
+	tags     []string // tags of the series; read only where they decide the lane
+	unread   bool     // some of the data could not be read
 }
 
-// series is what only the series knows.
+// series is the data of a market that only the record of its series has.
 type series struct {
 	tags   []string
 	source string // page of the first settlement source
 }
 
-// eventObject is an event record.
+// eventObject is the record of an event.
 type eventObject struct {
 	Ticker   loosejson.Text    `json:"event_ticker"`
 	Series   loosejson.Text    `json:"series_ticker"`
@@ -45,7 +45,7 @@ func (o *eventObject) event() event {
 	return e
 }
 
-// categoryLane is the lane of each of the venue's categories.
+// categoryLane maps each category of the venue to its lane.
 var categoryLane = map[string]protocol.Lane{
 	"politics": protocol.LanePolitics, "elections": protocol.LanePolitics, "world": protocol.LaneWorld, "crypto": protocol.LaneCrypto,
 	"sports": protocol.LaneSport, "entertainment": protocol.LaneEntertainment, "social": protocol.LaneCulture, "mentions": protocol.LaneCulture,
@@ -54,17 +54,17 @@ var categoryLane = map[string]protocol.Lane{
 	"transportation": protocol.LaneOther, "exotics": protocol.LaneOther,
 }
 
-// broad is the category in which the tags of the series decide.
+// broad is the category in which the tags of the series decide the lane.
 const broad = "entertainment"
 
-// lane is the lane that the venue's own words give.
+// lane returns the lane of the venue's category and tags.
 func (a *Adapter) lane(e event) protocol.Lane {
 	category := strings.ToLower(e.category)
 	if category == "" {
 		return protocol.LaneOther
 	}
 	if category == broad && e.unread {
-		return protocol.LaneOther // without the tags it is a guess
+		return protocol.LaneOther // without the tags the lane would be a guess
 	}
 	lane, known := categoryLane[category]
 	if !known {
@@ -77,7 +77,7 @@ func (a *Adapter) lane(e event) protocol.Lane {
 	return lane
 }
 
-// words are the topic words of an event.
+// words returns the topic words of an event.
 func (e event) words() []string {
 	var out []string
 	if e.category != "" {
@@ -86,7 +86,7 @@ func (e event) words() []string {
 	return append(out, e.tags...)
 }
 
-// page is the public page of the event's series.
+// page returns the public page of the event's series.
 func (e event) page() string {
 	if e.series == "" {
 		return ""
@@ -94,8 +94,8 @@ func (e event) page() string {
 	return "https://kalshi.com/markets/" + url.PathEscape(strings.ToLower(e.series))
 }
 
-// event reads what is known of an event, once. It is best effort: a market is
-// a market without it.
+// event returns the data of an event, which it requests once and caches. A failure is not an error, because the market
+// can be returned without this data.
 func (a *Adapter) event(ctx context.Context, ticker string) event {
 	if !isTicker(ticker) {
 		return event{}
@@ -118,7 +118,7 @@ func (a *Adapter) event(ctx context.Context, ticker string) event {
 	return a.tagged(ctx, e)
 }
 
-// tagged adds the tags of the series where they decide the lane.
+// tagged adds the tags of the series if they decide the lane.
 func (a *Adapter) tagged(ctx context.Context, e event) event {
 	if strings.EqualFold(e.category, broad) {
 		s, err := a.readSeries(ctx, e.series)
@@ -127,7 +127,7 @@ func (a *Adapter) tagged(ctx context.Context, e event) event {
 	return e
 }
 
-// readSeries reads a series, once; one that does not exist is empty.
+// readSeries returns a series, which it requests once and caches. A series that does not exist is empty.
 func (a *Adapter) readSeries(ctx context.Context, ticker string) (series, error) {
 	if ticker == "" {
 		return series{}, nil

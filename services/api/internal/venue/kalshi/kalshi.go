@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-// patience bounds the reads of event and series, which a market can do without.
-const patience = 400 * time.Millisecond
+// detailTimeout is the timeout of the reads of event and series, which are optional for a market.
+const detailTimeout = 400 * time.Millisecond
 
 // Adapter is a market.Venue. It is safe for concurrent use.
 type Adapter struct {
@@ -24,15 +24,14 @@ type Adapter struct {
 	series venue.Cache[series]
 }
 
-// New returns an adapter that reads the trade API, with its version: …/trade-api/v2.
+// New returns an adapter for the trade API. The base URL of the client includes the version: …/trade-api/v2.
 func New(client *venue.Client) *Adapter {
 	return &Adapter{client: client, read: venue.Records[object]{
 		Client: client, Decode: decode, Key: func(o *object) string { return string(o.Ticker) }, Unusable: (*object).unusable,
 	}}
 }
 
-// Get implements market.Venue. A market that settled long ago is read from the
-// archive.
+// Get implements market.Venue. A market that settled long ago is read from the archive.
 func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 	ticker, ok := key(id)
 	if !ok {
@@ -46,18 +45,18 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	var box struct {
 		Market json.RawMessage `json:"market"`
 	}
-	_ = json.Unmarshal(answer.Body, &box) // an answer that is no object leaves Market empty, which decode refuses
+	_ = json.Unmarshal(answer.Body, &box) // an invalid answer leaves Market empty, which decode rejects
 	o, err := a.read.One(ticker, box.Market, err)
 	if err != nil {
 		return market.Record{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, detailTimeout)
 	defer cancel()
 	return a.complete(ctx, &o, a.event(ctx, string(o.Event)), &answer, asked), nil
 }
 
-// complete returns the market of a record, with its quote and, once it is settled, the page
-// that the result was taken from.
+// complete returns the market of a record with its quote. URL is the source page of the result once the market is
+// settled.
 func (a *Adapter) complete(ctx context.Context, o *object, e event, answer *venue.Answer, asked time.Time) market.Record {
 	m := a.derive(o, e, asked)
 	m.Quote = o.quote(&m, answer)
@@ -69,7 +68,7 @@ func (a *Adapter) complete(ctx context.Context, o *object, e event, answer *venu
 	return m
 }
 
-// Quote implements market.Venue, with one request for 100 markets.
+// Quote implements market.Venue. It sends one request for 100 markets.
 func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	wanted := make(map[string]bool, len(ids))
 	tickers := make([]string, 0, len(ids))
@@ -80,7 +79,7 @@ func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.
 		}
 	}
 	var out []market.Record
-	asking := mostEvents
+	eventsLeft := maxEvents
 	for start := 0; start < len(tickers); start += quoteSize {
 		part := tickers[start:min(start+quoteSize, len(tickers))]
 		asked := a.client.Now()
@@ -88,7 +87,7 @@ func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.
 			Markets *[]json.RawMessage `json:"markets"`
 		}
 		answer, list, err := a.read.List(ctx, "quote", "/markets", url.Values{
-			"tickers": {strings.Join(part, ",")}, "limit": {fmt.Sprint(mostMarkets)},
+			"tickers": {strings.Join(part, ",")}, "limit": {fmt.Sprint(maxMarkets)},
 		}, &box, &box.Markets)
 		if err != nil {
 			return nil, err
@@ -100,8 +99,8 @@ func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.
 			e, known := a.events.Get(string(list[i].Event))
 			switch {
 			case known:
-			case asking > 0:
-				asking--
+			case eventsLeft > 0:
+				eventsLeft--
 				e = a.event(ctx, string(list[i].Event))
 			default:
 				e.unread = true

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// pageSize is events in a page; the venue allows 200, but with their markets
-	// inside that comes near the largest answer that is read.
-	pageSize    = 100
-	quoteSize   = 100  // tickers in one request
-	mostMarkets = 1000 // in one answer
-	mostEvents  = 20   // events that one quote asks for; the walk along all of them brings the others
-	mostPages   = 1000 // a walk ends here even if the venue never says that it is over
+	// pageSize is the number of events in a page. The venue allows 200, but 200 events with their markets are nearly as
+	// large as the largest answer that the client reads.
+	pageSize   = 100
+	quoteSize  = 100  // tickers in one request
+	maxMarkets = 1000 // markets in one answer
+	maxEvents  = 20   // events that one Quote requests; ListOpen reads the others
+	maxPages   = 1000 // ends a list of a venue that never returns a last page
 )
 
-// ListOpen implements market.Venue. It walks the events, whose records carry the
-// category that the markets' own do not, and which leave out combinations.
+// ListOpen implements market.Venue. It lists events, because only their records have the category, and because the list
+// omits combinations of markets.
 func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record, string, error) {
-	page, after, err := venue.ReadCursor(cursor, mostPages)
+	page, after, err := venue.ReadCursor(cursor, maxPages)
 	if err != nil {
 		return nil, "", err
 	}
@@ -75,7 +75,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 	if failed != nil && readable == 0 {
 		return nil, "", failed
 	}
-	if box.Cursor == "" || box.Cursor == after || len(*box.Events) == 0 || page+1 >= mostPages {
+	if box.Cursor == "" || box.Cursor == after || len(*box.Events) == 0 || page+1 >= maxPages {
 		return out, "", nil
 	}
 	return out, venue.Cursor(page+1, box.Cursor), nil

@@ -40,7 +40,7 @@ type object struct {
 
 var errRecord = errors.New("the record has no valid ticker, or no state")
 
-// decode reads a market record.
+// decode parses a market record.
 func decode(raw json.RawMessage) (object, error) {
 	var o object
 	if err := json.Unmarshal(raw, &o); err != nil {
@@ -52,8 +52,8 @@ func decode(raw json.RawMessage) (object, error) {
 	return o, nil
 }
 
-// isTicker reports whether s is a key of the venue that is safe in a path. It must be in upper case: a market then has one
-// spelling only, and no ticker equals a word of the venue's paths.
+// isTicker reports whether s is a valid key of the venue that is safe in a path. A ticker must be in upper case, so
+// that a market has only one spelling and no ticker equals a word of the venue's paths.
 func isTicker(s string) bool {
 	_, err := protocol.NewMarketID(protocol.Kalshi, s)
 	return err == nil && strings.ToUpper(s) == s
@@ -65,8 +65,8 @@ func key(id protocol.MarketID) (ticker string, ok bool) {
 	return ticker, ok && isTicker(ticker)
 }
 
-// unusable returns "combination" for a record that combines several markets, because such a record takes no calls. It returns ""
-// for other records.
+// unusable returns "combination" for a record that combines several markets, because such a record accepts no calls. It
+// returns "" for other records.
 func (o *object) unusable() string {
 	if o.Collection != "" || strings.HasPrefix(string(o.Ticker), "KXMVE") {
 		return "combination"
@@ -74,8 +74,8 @@ func (o *object) unusable() string {
 	return ""
 }
 
-// question returns the title. It appends the name of the candidate if the title does not have it, because the markets of an event
-// can have the same title.
+// question returns the title. If the title does not contain the name of the candidate, the name is appended, because
+// the markets of an event can have the same title.
 func (o *object) question(eventTitle string) string {
 	title, sub := loosejson.Plain(string(o.Title), loosejson.MaxTitle), loosejson.Plain(string(o.YesTitle), loosejson.MaxWord)
 	if title == "" {

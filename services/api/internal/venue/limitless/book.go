@@ -12,10 +12,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// patience bounds the read of a book, which a market can do without.
-const patience = 400 * time.Millisecond
+// bookTimeout is the timeout of the read of an order book, which is optional for a market.
+const bookTimeout = 400 * time.Millisecond
 
-// The sources of quotes: the prices at which a market order buys, and the order book.
+// Sources of quotes: the prices at which a market order buys, and the order book.
 const (
 	rulePrices = "limitless.prices"
 	ruleBook   = "limitless.book"
@@ -28,7 +28,7 @@ type book struct {
 	Token loosejson.Text    `json:"tokenId"`
 }
 
-// best returns the best bid and the best ask of the prices between 0 and 1; a side without orders has 0 or 1.
+// best returns the best bid and the best ask of the prices between 0 and 1. A side without orders has 0 or 1.
 func (b *book) best() (bid, ask loosejson.Price) {
 	outside := func(l loosejson.Level) bool {
 		p, ok := l.Price.Price()
@@ -46,14 +46,14 @@ func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	return answer.Quote(rulePrices, loosejson.One-no, yes)
 }
 
-// readBook fills in what the record of an open order-book market lacks: its quote, and its
-// price as the middle of the book. Without an answer within patience both stay as they are.
+// readBook adds the quote and the price of an open order-book market if its record has none. The price is the middle of
+// the order book. Both remain empty without an answer within bookTimeout.
 func (a *Adapter) readBook(ctx context.Context, m *market.Record, o *object) {
 	priced := m.Yes != nil && len(o.TradePrices.Buy.Market) > 0
 	if m.Status != protocol.MarketOpen || !o.orderBook() || priced {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, bookTimeout)
 	defer cancel()
 	raw, err := a.client.Read(ctx, "book", "/markets/"+m.Slug+"/orderbook", nil)
 	var b book

@@ -12,14 +12,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// percent divides prices of a pool, which run from 0 to 100. mostSum is above
-// what the two prices of a market can make together on the scale of 0 to 1.
+// percent is the divisor of pool prices, which are from 0 to 100. maxSum is greater than any sum of the two prices of a
+// market on the scale of 0 to 1.
 const (
 	percent = 100
-	mostSum = loosejson.One + loosejson.One/2
+	maxSum  = loosejson.One + loosejson.One/2
 )
 
-// parent is what a market of a group does not say itself.
+// parent is the group of a market, which the record of the market does not have.
 type parent struct{ slug, title string }
 
 // derive returns the market of a record and its group. asked is the time of the request.
@@ -40,7 +40,7 @@ func (a *Adapter) derive(o *object, p parent, asked time.Time) market.Record {
 	} else {
 		m.Liquidity = o.Liquidity.Amount()
 	}
-	a.standing(&m, o)
+	a.setStatus(&m, o)
 	if m.Yes = yesBps(o); m.Payout != nil {
 		if p, ok := loosejson.ParsePrice(*m.Payout); ok {
 			m.Yes = new(p.Bps())
@@ -56,8 +56,8 @@ func (a *Adapter) derive(o *object, p parent, asked time.Time) market.Record {
 	return m
 }
 
-// question is the title, under that of the group: the title of a child is only
-// a name.
+// question returns the title of the market after the title of its group, because the title of a market in a group is
+// only a name.
 func question(o *object, p parent) string {
 	title := loosejson.Plain(string(o.Title), loosejson.MaxTitle)
 	if p.title == "" || strings.Contains(strings.ToLower(title), strings.ToLower(p.title)) {
@@ -66,8 +66,8 @@ func question(o *object, p parent) string {
 	return loosejson.Plain(p.title+": "+title, loosejson.MaxTitle)
 }
 
-// lane is the lane that the venue's own words give. Its hourly and daily
-// series without another word are those of crypto prices.
+// lane returns the lane of the venue's topic words. Hourly and daily series without a known word are those of crypto
+// prices.
 func lane(o *object, words []string) protocol.Lane {
 	if found := categorise.ByTags(words); found != protocol.LaneOther {
 		return found
@@ -80,11 +80,11 @@ func lane(o *object, words []string) protocol.Lane {
 	return protocol.LaneOther
 }
 
-// standing applies the rules of status and outcome.
-func (a *Adapter) standing(m *market.Record, o *object) {
+// setStatus sets the status and the outcome of a market from its record.
+func (a *Adapter) setStatus(m *market.Record, o *object) {
 	if kind := o.MarketType.Normal(); kind != "" && kind != "single" {
 		a.client.UnknownWord("marketType", kind)
-		m.Status = protocol.MarketUnknown // the rules of other kinds of market are not known
+		m.Status = protocol.MarketUnknown // the rules of other kinds of market are unknown
 		return
 	}
 	if kind := o.TradeType.Normal(); kind != "clob" && kind != "amm" {
@@ -96,7 +96,7 @@ func (a *Adapter) standing(m *market.Record, o *object) {
 		if o.Expired != nil && *o.Expired || m.EndDate != nil && !m.EndDate.After(a.client.Now()) {
 			m.Status = protocol.MarketClosed
 		}
-	case "locked": // paused and deciding look the same
+	case "locked": // the venue shows a pause and a pending decision the same way
 		m.Status, m.Provisional = protocol.MarketClosed, true
 	case "disputed":
 		m.Status, m.Provisional, m.Disputed = protocol.MarketClosed, true, true
@@ -110,8 +110,8 @@ func (a *Adapter) standing(m *market.Record, o *object) {
 	}
 }
 
-// settle reads the outcome of a market that the venue calls resolved. Until it
-// says who won, the market is over without an outcome.
+// settle sets the outcome of a market that the venue shows as resolved. Without a winner the market is closed and has
+// no outcome.
 func (a *Adapter) settle(m *market.Record, o *object) {
 	switch o.Winner {
 	case "0":
@@ -135,7 +135,7 @@ func even(payouts []string) bool {
 		strings.Trim(payouts[0], "0123456789") == "" && strings.Trim(payouts[0], "0") != ""
 }
 
-// yesBps is the YES price of a record, nil without one.
+// yesBps returns the YES price of a record, or nil without one.
 func yesBps(o *object) *protocol.Bps {
 	yes, no, ok := pair(o.Prices)
 	if !ok || yes > loosejson.One || no > loosejson.One {
@@ -144,8 +144,8 @@ func yesBps(o *object) *protocol.Bps {
 	return new(yes.Bps())
 }
 
-// pair reads the prices of both sides. Their sum gives the scale, 0 to 1 or 0 to 100, because
-// the kind of the market alone does not.
+// pair parses the prices of both sides. The scale, 0 to 1 or 0 to 100, follows from their sum, because the kind of
+// market does not determine it.
 func pair(list loosejson.List) (yes, no loosejson.Price, ok bool) {
 	if len(list) != 2 {
 		return 0, 0, false
@@ -155,7 +155,7 @@ func pair(list loosejson.List) (yes, no loosejson.Price, ok bool) {
 	if !ok1 || !ok2 || yes < 0 || no < 0 || yes+no == 0 {
 		return 0, 0, false
 	}
-	if yes+no > mostSum {
+	if yes+no > maxSum {
 		yes, no = yes/percent, no/percent
 	}
 	return yes, no, true

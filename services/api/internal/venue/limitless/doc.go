@@ -1,4 +1,3 @@
-// Package limitless reads Limitless: order-book and pool markets, and the
-// children of its groups. The derivation of status and outcome is one
-// ordered list of rules in derive.go.
+// Package limitless reads Limitless: order-book and pool markets, and the markets of its groups. The rules for status
+// and outcome are in derive.go, in their order of precedence.
 package limitless

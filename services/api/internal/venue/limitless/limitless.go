@@ -8,24 +8,25 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-const mostParents = 20_000 // markets whose group is cached
+const maxParents = 20_000 // markets whose group is cached
 
 // Adapter is a market.Venue. It is safe for concurrent use.
 type Adapter struct {
 	client *venue.Client
 	read   venue.Records[object]
-	// parents has the group that a market was last listed under, by the slug of the market. Only lists name the group.
+	// parents caches the group under which a market was last listed, by the slug of the market. Only lists contain the
+	// group.
 	parents venue.Cache[parent]
 }
 
 // New returns an adapter.
 func New(client *venue.Client) *Adapter {
-	return &Adapter{client: client, parents: venue.Cache[parent]{Most: mostParents}, read: venue.Records[object]{
+	return &Adapter{client: client, parents: venue.Cache[parent]{Most: maxParents}, read: venue.Records[object]{
 		Client: client, Decode: decode, Key: func(o *object) string { return string(o.Slug) }, Unusable: (*object).unusable,
 	}}
 }
 
-// Get implements market.Venue. A group is no market; its children are.
+// Get implements market.Venue. A group is not a market, but its children are.
 func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 	slug, ok := key(id)
 	if !ok {
@@ -39,15 +40,15 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	}
 	p, listed := a.parents.Get(slug)
 	m := a.derive(&o, p, asked)
-	m.Short = !listed // it may be of a group
+	m.Short = !listed // the market may belong to a group
 	m.Quote = o.quote(&m, &answer)
 	a.readBook(ctx, &m, &o)
 	return m, nil
 }
 
-// Quote implements market.Venue. The venue has no read of several slugs: up to 25 markets are
-// read one by one, more by a walk along the open ones. Second quotes are always read one by
-// one: a walk takes longer than they may.
+// Quote implements market.Venue. The venue cannot return several slugs in one request. Up to 25 markets are read
+// individually, more through the list of open markets. Second quotes are always read individually, because the list
+// takes too long for them.
 func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	return venue.QuoteOneByOne(ctx, a, ids, key, pageSize)
 }

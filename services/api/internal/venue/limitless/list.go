@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	pageSize  = 25  // the most that the venue allows
-	mostPages = 400 // a walk ends here even if the venue never says that it is over
+	pageSize = 25  // the most that the venue allows
+	maxPages = 400 // ends a list of a venue that never returns a last page
 )
 
-// ListOpen implements market.Venue. Of a group it gives the children.
+// ListOpen implements market.Venue. It returns the children of groups instead of the groups.
 func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record, string, error) {
-	page, seen, err := venue.ReadNumberCursor(cursor, mostPages+1)
+	page, seen, err := venue.ReadNumberCursor(cursor, maxPages+1)
 	if err != nil {
 		return nil, "", err
 	}
@@ -46,7 +46,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 	}
 	n := int64(len(*box.Data))
 	seen += n
-	over := n == 0 || page >= mostPages
+	over := n == 0 || page >= maxPages
 	if total, err := strconv.ParseInt(string(box.Total), 10, 64); err == nil && total > 0 {
 		over = over || seen >= total
 	} else {
@@ -58,10 +58,10 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 	return out, venue.Cursor(page+1, strconv.FormatInt(seen, 10)), nil
 }
 
-// family is the market of a record, or the markets of a group.
+// family returns the market of a record, or the markets of a group.
 func (a *Adapter) family(o *object, answer *venue.Answer, asked time.Time) []market.Record {
 	if o.unusable() == "" {
-		p, _ := a.parents.Get(string(o.Slug)) // the zero parent if it has no group
+		p, _ := a.parents.Get(string(o.Slug)) // the zero parent if the market has no group
 		m := a.derive(o, p, asked)
 		m.Quote = o.quote(&m, answer)
 		return []market.Record{m}

@@ -16,8 +16,8 @@ const (
 	hexHash    = 64
 )
 
-// object is a market record. Its number is not decoded, because the slug is the public key. Amounts are read from their decimal
-// form, not from the one in millionths.
+// object is a market record. Its number is not decoded, because the slug is the public key. Amounts are read from their
+// decimal form, not from the one in millionths.
 type object struct {
 	Slug        loosejson.Text    `json:"slug"`
 	Title       loosejson.Text    `json:"title"`
@@ -30,7 +30,7 @@ type object struct {
 	Prices      loosejson.List    `json:"prices"`
 	TradePrices struct {
 		Buy struct {
-			Market loosejson.List `json:"market"` // what YES and NO cost now
+			Market loosejson.List `json:"market"` // prices at which YES and NO can be bought now
 		} `json:"buy"`
 	} `json:"tradePrices"`
 	Tokens struct {
@@ -39,7 +39,7 @@ type object struct {
 	ConditionID loosejson.Text    `json:"conditionId"`
 	Volume      loosejson.Decimal `json:"volumeFormatted"`
 	Liquidity   loosejson.Decimal `json:"liquidityFormatted"`
-	Winner      loosejson.Decimal `json:"winningOutcomeIndex"` // 0 is YES, empty is none
+	Winner      loosejson.Decimal `json:"winningOutcomeIndex"` // 0 is YES; empty without a winner
 	Payouts     loosejson.List    `json:"payoutNumerators"`
 	Tx          loosejson.Text    `json:"resolutionTxHash"`
 	Image       loosejson.Text    `json:"imageUrl"`
@@ -53,7 +53,7 @@ type object struct {
 
 var errRecord = errors.New("the record has no slug of a valid form, no title, or no state")
 
-// decode reads a market or a group.
+// decode parses the record of a market or a group.
 func decode(raw json.RawMessage) (object, error) {
 	var o object
 	if err := json.Unmarshal(raw, &o); err != nil {
@@ -65,8 +65,9 @@ func decode(raw json.RawMessage) (object, error) {
 	return o, nil
 }
 
-// isSlug reports whether s is a key of the venue that is safe in a path. It refuses the words that name lists in the venue's
-// paths. It also refuses an address: the venue finds a market by its address too, which would give the market a second id.
+// isSlug reports whether s is a valid key of the venue that is safe in a path. It rejects the words that name lists in
+// the venue's paths. It also rejects addresses: the venue finds a market by its address too, which would give the
+// market a second id.
 func isSlug(s string) bool {
 	if _, err := protocol.NewMarketID(protocol.Limitless, s); err != nil {
 		return false
@@ -91,7 +92,7 @@ func key(id protocol.MarketID) (slug string, ok bool) {
 	return slug, ok && isSlug(slug)
 }
 
-// unusable returns "group" for a group of several markets, which has no outcome, and "" for other records.
+// unusable returns "group" for a group of several markets, which has no outcome. It returns "" for other records.
 func (o *object) unusable() string {
 	if o.MarketType.Normal() == "group" || o.TradeType.Normal() == "group" || len(o.Markets) > 0 {
 		return "group"
@@ -99,10 +100,10 @@ func (o *object) unusable() string {
 	return ""
 }
 
-// orderBook reports whether a market has an order book; the others have a pool.
+// orderBook reports whether a market has an order book. Other markets have a pool.
 func (o *object) orderBook() bool { return o.TradeType.Normal() == "clob" }
 
-// token returns the YES token of an order-book market; empty: none of a valid form.
+// token returns the YES token of an order-book market, or "" if its form is invalid.
 func (o *object) token() string {
 	t := string(o.Tokens.Yes)
 	if t == "" || len(t) > maxToken || strings.Trim(t, "0123456789") != "" {

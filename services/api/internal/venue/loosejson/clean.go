@@ -10,11 +10,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// markup matches tags and comments. A "<" alone does not match, because questions compare figures.
+// markup matches tags and comments. It does not match a "<" alone, because questions compare figures.
 var markup = regexp.MustCompile(`(?s)<(script|style)\b.*?</(script|style)\s*>|</?[a-zA-Z][^<>]*>|<!--.*?-->`)
 
-// Plain returns the text of a venue without markup and control characters except line breaks and tabs, in composed Unicode
-// (NFC), cut to limit runes.
+// Plain returns the text of a venue without markup and without control characters except line breaks and tabs. The text
+// is in composed Unicode (NFC) and has at most limit runes.
 func Plain(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.Contains(s, "<") {
@@ -39,7 +39,7 @@ func Plain(s string, limit int) string {
 	return s
 }
 
-// Bounds of the texts of one record. MaxTags is a number of words, the others are runes; Link counts bytes.
+// Limits of the texts of one record. MaxTags is a number of words, the others are in runes, and Link counts bytes.
 const (
 	MaxTitle       = 500
 	MaxDescription = 20_000
@@ -47,7 +47,7 @@ const (
 	MaxTags        = 24
 )
 
-// AppendWords appends texts as plain words to a list of at most MaxTags.
+// AppendWords appends texts as plain words to a list of at most MaxTags words.
 func AppendWords(words []string, texts ...Text) []string {
 	for _, t := range texts {
 		if word := Plain(string(t), MaxWord); word != "" && len(words) < MaxTags {
@@ -57,7 +57,7 @@ func AppendWords(words []string, texts ...Text) []string {
 	return words
 }
 
-// Link returns an https address of at most MaxTitle bytes, and an empty text for anything else.
+// Link returns an https address of at most MaxTitle bytes, or "" for any other text.
 func (t Text) Link() string {
 	u, err := url.Parse(string(t))
 	if err != nil || u.Scheme != "https" || u.Host == "" || len(t) > MaxTitle {
@@ -66,5 +66,5 @@ func (t Text) Link() string {
 	return u.String()
 }
 
-// Normal returns a text in lower case without spaces around it.
+// Normal returns the text in lower case without surrounding spaces.
 func (t Text) Normal() string { return strings.ToLower(strings.TrimSpace(string(t))) }

@@ -1,5 +1,4 @@
-// Package loosejson decodes the loose JSON that market venues send: numbers in
-// strings, lists in strings, several forms of time. Each type takes every form
-// seen, keeps decimals as text, and never guesses: what cannot be read is
-// absent.
+// Package loosejson decodes the loosely typed JSON of market venues: numbers in strings, lists in strings, and several
+// forms of time. Each type accepts every known form and stores decimals as text. Unreadable values are absent; the
+// package never guesses.
 package loosejson

@@ -8,30 +8,30 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Price is a number in units of 10^-12, read from decimal text without a
-// float. Digits beyond the twelfth decimal are cut, which cannot change how a
-// price rounds to basis points.
+// Price is a number in units of 10^-12. It is parsed from decimal text without binary floats. Digits after the twelfth
+// decimal are cut, which does not change the rounding to basis points.
 type Price int64
 
 // Units of a price.
 const (
-	One       Price = 1_000_000_000_000
-	perBps          = One / 10_000
-	decimals        = 12
-	mostWhole       = 6 // digits before the point: prices are near 0 to 1
-	mostText        = 128
-	mostShift       = 64
+	One      Price = 1_000_000_000_000
+	perBps         = One / 10_000
+	decimals       = 12
+	maxWhole       = 6 // digits before the decimal point: prices are near 0 to 1
+	maxText        = 128
+	maxShift       = 64
 )
 
-// ParsePrice reads decimal text, with an exponent too.
+// ParsePrice parses decimal text, which may have an exponent. It returns false for invalid text and for a number that
+// is too large.
 func ParsePrice(text string) (Price, bool) {
-	if text == "" || len(text) > mostText {
+	if text == "" || len(text) > maxText {
 		return 0, false
 	}
 	mantissa, shift := text, 0
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
 		n, err := strconv.Atoi(text[i+1:])
-		if err != nil || n < -mostShift || n > mostShift {
+		if err != nil || n < -maxShift || n > maxShift {
 			return 0, false
 		}
 		mantissa, shift = text[:i], n
@@ -43,7 +43,7 @@ func ParsePrice(text string) (Price, bool) {
 		return 0, false
 	}
 	point := len(whole) + shift // position of the decimal point in digits
-	if zeros := len(digits) - len(strings.TrimLeft(digits, "0")); point-zeros > mostWhole && zeros < len(digits) {
+	if zeros := len(digits) - len(strings.TrimLeft(digits, "0")); point-zeros > maxWhole && zeros < len(digits) {
 		return 0, false
 	}
 	value := Price(0)
@@ -64,8 +64,8 @@ func (p Price) Bps() protocol.Bps {
 	return protocol.Bps(min(max(p, 0)+perBps/2, One+perBps/2-1) / perBps)
 }
 
-// BpsUp scales to basis points and rounds up. Differences below 10^-9 do not count: venues
-// that compute with binary floats send 0.30000000000000004 for 0.3.
+// BpsUp returns the price in basis points, rounded up. Differences below 10^-9 are ignored, because venues that compute
+// with binary floats send 0.30000000000000004 for 0.3.
 func (p Price) BpsUp() int {
 	const noise = One / 1_000_000_000
 	p = (p + noise/2) / noise * noise
@@ -87,10 +87,10 @@ func (p Price) Text() string {
 	return fmt.Sprintf("%d.%s", whole, strings.TrimRight(fmt.Sprintf("%012d", rest), "0"))
 }
 
-// Middle returns the price between a bid and an ask; ok is false unless both sides have orders and their difference is at most
-// most.
-func Middle(bid, ask, most Price) (p Price, ok bool) {
-	return (bid + ask) / 2, bid > 0 && ask < One && bid <= ask && ask-bid <= most
+// Middle returns the price between a bid and an ask. ok is false unless both sides have orders and the difference is at
+// most maxSpread.
+func Middle(bid, ask, maxSpread Price) (p Price, ok bool) {
+	return (bid + ask) / 2, bid > 0 && ask < One && bid <= ask && ask-bid <= maxSpread
 }
 
 // Level is a price of an order book with its size.
@@ -99,7 +99,7 @@ type Level struct {
 	Size  Decimal `json:"size"`
 }
 
-// price returns the price of a level with a size.
+// price returns the price of a level, and false for a level without a size.
 func (l Level) price() (Price, bool) {
 	if size := l.Size.Amount(); size == nil || *size == 0 {
 		return 0, false
@@ -107,7 +107,7 @@ func (l Level) price() (Price, bool) {
 	return l.Price.Price()
 }
 
-// Best returns the best bid and the best ask of a book; a side without orders has 0 or 1.
+// Best returns the best bid and the best ask of an order book. A side without orders has 0 or 1.
 func Best(bids, asks []Level) (bid, ask Price) {
 	ask = One
 	for _, l := range bids {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Decimal is the text of a number that came as a JSON number, as a string, as
-// an empty string or as null. Empty means absent.
+// Decimal is the text of a number that the JSON contains as a number, a string, an empty string or null. An empty
+// Decimal is absent.
 type Decimal string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -24,11 +24,11 @@ func (d *Decimal) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Price reads the decimal as a price.
+// Price parses the decimal as a price.
 func (d Decimal) Price() (Price, bool) { return ParsePrice(string(d)) }
 
-// Amount reads the decimal as an amount of money or units: nil unless it is a
-// finite number that is not negative.
+// Amount parses the decimal as an amount of money or units. It returns nil unless the number is finite and not
+// negative.
 func (d Decimal) Amount() *float64 {
 	f, err := strconv.ParseFloat(string(d), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || f < 0 {
@@ -37,7 +37,7 @@ func (d Decimal) Amount() *float64 {
 	return &f
 }
 
-// scalar gives the text of a string, number or null.
+// scalar returns the text of a JSON string or number, and "" for null.
 func scalar(raw []byte) (string, error) {
 	raw = bytes.TrimSpace(raw)
 	switch {
@@ -50,11 +50,11 @@ func scalar(raw []byte) (string, error) {
 	case len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9'):
 		return string(raw), nil
 	}
-	return "", fmt.Errorf("%.20q is neither text nor a number", raw)
+	return "", fmt.Errorf("%.20q is neither a string nor a number", raw)
 }
 
-// List is a list of texts that came as a JSON list, as a string that holds one,
-// as an empty string or as null. Members may be strings or numbers.
+// List is a list of texts that the JSON contains as a list, as a string with a JSON list, as an empty string or as
+// null. Members may be strings or numbers.
 type List []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -81,7 +81,7 @@ func (l *List) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Text is an optional text: anything but a string is absent.
+// Text is an optional text. JSON values other than strings are absent.
 type Text string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -94,18 +94,17 @@ func (t *Text) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Instant is a time that came as RFC 3339, with a space and a short offset, or
-// as Unix seconds or milliseconds. Zero means absent or unreadable.
+// Instant is a time that the JSON contains as RFC 3339, as text with a space and a short offset, or as Unix seconds or
+// milliseconds. A zero Instant is absent or unreadable.
 type Instant struct {
 	time.Time
 	DateOnly bool // the text has no time of day
 }
 
-// Layouts with a fraction of any length: parsing takes one wherever seconds stand.
+// layouts are the known forms of a time. time.Parse accepts a fraction of any length after the seconds.
 var layouts = []string{time.RFC3339, "2006-01-02 15:04:05Z07", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z07", time.DateOnly}
 
-// millisFrom is the least number that is read as milliseconds: as seconds it
-// would lie beyond the year 5000.
+// millisFrom is the smallest number that is read as milliseconds. As seconds it would be after the year 5000.
 const millisFrom = 100_000_000_000
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -135,7 +134,7 @@ func readInstant(text string) time.Time {
 	return time.Time{}
 }
 
-// representable drops years that JSON and the database cannot hold.
+// representable returns the zero time for years that JSON and the database cannot represent.
 func representable(at time.Time) time.Time {
 	if at = at.UTC(); at.Year() < 1 || at.Year() > 9999 {
 		return time.Time{}
@@ -143,7 +142,7 @@ func representable(at time.Time) time.Time {
 	return at
 }
 
-// Exact returns the time, or the zero time when the text has no time of day.
+// Exact returns the time, or the zero time if the text has no time of day.
 func (t Instant) Exact() time.Time {
 	if t.DateOnly {
 		return time.Time{}
@@ -151,7 +150,7 @@ func (t Instant) Exact() time.Time {
 	return t.Time
 }
 
-// Second gives the time in whole seconds, nil when absent.
+// Second returns the time in whole seconds, or nil if it is absent.
 func (t Instant) Second() *time.Time {
 	if t.IsZero() {
 		return nil

@@ -12,11 +12,11 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// manaPerUSD is how much play money counts as a dollar in filters, sums and orders by volume.
+// manaPerUSD is the amount of play money that counts as one dollar in filters, sums and orders by volume.
 const manaPerUSD = 100
 
-// derive returns the market of a record and its details. known is false if the details are missing, as in lists; the market is
-// then short. asked is the time of the request.
+// derive returns the market of a record and its details. known is false if the details are missing, as in lists; the
+// market is then short. asked is the time of the request.
 func (a *Adapter) derive(o *object, d details, known bool, asked time.Time) market.Record {
 	id, _ := protocol.NewMarketID(protocol.Manifold, string(o.ID)) // decode checked the form
 	m := market.Record{
@@ -30,7 +30,7 @@ func (a *Adapter) derive(o *object, d details, known bool, asked time.Time) mark
 		if m.Volume != nil {
 			m.VolumeUSD = new(*m.Volume / manaPerUSD)
 		}
-	case "CASH": // could once be redeemed; not of the unit in which this venue is counted
+	case "CASH": // formerly redeemable; not the unit in which this venue is counted
 	default:
 		a.client.UnknownWord("token", token)
 	}
@@ -41,21 +41,20 @@ func (a *Adapter) derive(o *object, d details, known bool, asked time.Time) mark
 	if *o.Resolved {
 		a.settle(&m, o)
 	} else {
-		a.standing(&m, o)
+		a.setStatus(&m, o)
 	}
 	m.Yes = yesBps(o, m.Payout)
 	m.Lane = lane(d.topics)
 	return m
 }
 
-// standing is the state of a market without a result: trading ends at its close
-// time, if it has one.
-func (a *Adapter) standing(m *market.Record, o *object) {
+// setStatus sets the status of a market without a result. Trading ends at its close time, if it has one.
+func (a *Adapter) setStatus(m *market.Record, o *object) {
 	at, sign, ok := moment(o.CloseTime)
 	switch {
 	case o.CloseTime == "" || sign > 0:
 		m.Status = protocol.MarketOpen
-	case !ok: // without a readable end, trading may be over or not
+	case !ok: // without a readable end it is unknown whether trading has ended
 		m.Status = protocol.MarketUnknown
 	case sign == 0 && at.After(a.client.Now()):
 		m.Status = protocol.MarketOpen
@@ -64,8 +63,8 @@ func (a *Adapter) standing(m *market.Record, o *object) {
 	}
 }
 
-// settle reads the outcome of a resolved market. Its creator can take a result
-// back: one that is fresh, or of an age that is not known, is not final.
+// settle sets the outcome of a resolved market. The creator of a market can withdraw a result. Therefore a recent
+// result, or one of unknown age, is not final.
 func (a *Adapter) settle(m *market.Record, o *object) {
 	at, _, ok := moment(o.ResolutionTime)
 	closes, _, _ := moment(o.CloseTime)
@@ -79,7 +78,7 @@ func (a *Adapter) settle(m *market.Record, o *object) {
 	case !slices.Contains([]string{"YES", "NO", "CANCEL", "MKT", ""}, word):
 		a.client.UnknownWord("resolution", word)
 		m.Status, m.Provisional = protocol.MarketUnknown, false
-	case !final || word == "" || percentage && !readable: // nothing to be read yet
+	case !final || word == "" || percentage && !readable: // no readable result yet
 	case word == "YES", percentage && share == loosejson.One:
 		venue.Settle(m, protocol.VerdictYes, "1")
 	case word == "NO", percentage && isZero(o.ResolutionProbability):
@@ -91,7 +90,7 @@ func (a *Adapter) settle(m *market.Record, o *object) {
 	}
 }
 
-// isZero tells an exact zero from a figure that is only too small for a price.
+// isZero reports whether a number is exactly zero, and not only too small for a price.
 func isZero(d loosejson.Decimal) bool {
 	mantissa, _, _ := strings.Cut(strings.ToLower(string(d)), "e")
 	return !strings.ContainsAny(mantissa, "123456789")
@@ -109,7 +108,7 @@ func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	return answer.Quote(rule, p, p)
 }
 
-// yesBps is the payout of a settled market, else the probability.
+// yesBps returns the payout of a settled market, or else the probability.
 func yesBps(o *object, payout *string) *protocol.Bps {
 	p, ok := o.Probability.Price()
 	if payout != nil {
@@ -121,8 +120,8 @@ func yesBps(o *object, payout *string) *protocol.Bps {
 	return new(p.Bps())
 }
 
-// lane is the lane that the topics give, a narrow one before a broad one. Of the
-// two broadest the one that is listed first counts.
+// lane returns the lane of the topics. A narrow lane has precedence over a broad one. Between WORLD and POLITICS the
+// topic that is listed first decides.
 func lane(topics []string) protocol.Lane {
 	found := categorise.ByTags(topics)
 	if found != protocol.LaneWorld && found != protocol.LanePolitics {

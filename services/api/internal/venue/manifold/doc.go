@@ -1,3 +1,3 @@
-// Package manifold reads Manifold: its binary play-money markets. The derivation
-// of status and outcome is one ordered list of rules in derive.go.
+// Package manifold reads the binary play-money markets of Manifold. The rules for status and outcome are in derive.go,
+// in their order of precedence.
 package manifold

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	pageSize  = 1000
-	mostPages = 200 // a walk ends here even if the venue never says that it is over
+	pageSize = 1000
+	maxPages = 200 // ends a list of a venue that never returns a last page
 )
 
-// ListOpen implements market.Venue. It walks the open markets from the newest back
-// by their time of creation: places in the list end at a thousand.
+// ListOpen implements market.Venue. It lists the open markets by descending time of creation. Pages continue by this
+// time, because the venue limits offsets to 1000.
 func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record, string, error) {
-	page, before, err := venue.ReadNumberCursor(cursor, mostPages)
+	page, before, err := venue.ReadNumberCursor(cursor, maxPages)
 	if err == nil && before >= int64(latest) {
 		err = venue.Unavailable(fmt.Errorf("cursor %.40q is out of range", cursor))
 	}
@@ -31,7 +31,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 		"term": {""}, "filter": {"open"}, "contractType": {"BINARY"}, "sort": {"newest"}, "limit": {strconv.Itoa(pageSize)},
 	}
 	if page > 0 {
-		// The last moment is asked for again: it may have had one more market.
+		// The last millisecond of the previous page is requested again, because another market may have the same time.
 		query.Set("beforeTime", strconv.FormatInt(before+1, 10))
 	}
 	asked := a.client.Now()
@@ -54,7 +54,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 			out = append(out, m)
 		}
 	}
-	if oldest <= 0 || page > 0 && oldest >= before || page+1 >= mostPages {
+	if oldest <= 0 || page > 0 && oldest >= before || page+1 >= maxPages {
 		return out, "", nil
 	}
 	return out, venue.Cursor(page+1, strconv.FormatInt(oldest, 10)), nil

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	fewReads = 40   // markets that are read one by one; more cost less by a walk
-	mostFull = 4096 // markets whose details are cached
+	fewReads = 40   // largest number of markets that are read individually
+	maxFull  = 4096 // markets whose details are cached
 )
 
 // Adapter is a market.Venue. It is safe for concurrent use.
@@ -19,12 +19,13 @@ type Adapter struct {
 	client *venue.Client
 	wait   time.Duration
 	read   venue.Records[object]
-	full   venue.Cache[details] // by contract
+	full   venue.Cache[details] // by market id
 }
 
-// New returns an adapter that reads the API with its version: …/v0. wait is how long a result can be taken back.
+// New returns an adapter. The base URL of the client includes the version: …/v0. wait is the time in which a result can
+// be withdrawn.
 func New(client *venue.Client, wait time.Duration) *Adapter {
-	a := &Adapter{client: client, wait: wait, full: venue.Cache[details]{Most: mostFull}}
+	a := &Adapter{client: client, wait: wait, full: venue.Cache[details]{Most: maxFull}}
 	a.read = venue.Records[object]{
 		Client: client, Decode: decode, Key: func(o *object) string { return string(o.ID) }, Unusable: a.unusable,
 	}
@@ -46,7 +47,7 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	return a.market(&o, &answer, asked), nil
 }
 
-// market returns the market of a record, with its quote.
+// market returns the market of a record with its quote.
 func (a *Adapter) market(o *object, answer *venue.Answer, asked time.Time) market.Record {
 	d, known := a.details(o)
 	m := a.derive(o, d, known, asked)
@@ -54,15 +55,15 @@ func (a *Adapter) market(o *object, answer *venue.Answer, asked time.Time) marke
 	return m
 }
 
-// Quote implements market.Venue. The venue's batch read of probabilities does not say which
-// markets are closed, so up to 40 markets are read one by one, and more by a walk along the
-// open ones. Second quotes are always read one by one: a walk takes longer than they may.
+// Quote implements market.Venue. The venue's batch read of probabilities does not contain the state of the markets. Up
+// to 40 markets are read individually, more through the list of open markets. Second quotes are always read
+// individually, because the list takes too long for them.
 func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	return venue.QuoteOneByOne(ctx, a, ids, key, fewReads)
 }
 
-// details returns the details of the record, or those of the last full record of the market, because lists leave them out. known
-// is false if there are none.
+// details returns the details of the record, or those of the last full record of the market, because lists omit them.
+// known is false if there are none.
 func (a *Adapter) details(o *object) (d details, known bool) {
 	d, full := o.details()
 	if !full {

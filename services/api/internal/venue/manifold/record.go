@@ -14,8 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// object is a market record. Lists give a short form, without description and
-// topics.
+// object is a market record. Lists contain a short form without description and topics.
 type object struct {
 	ID                    loosejson.Text    `json:"id"`
 	Creator               loosejson.Text    `json:"creatorId"`
@@ -24,7 +23,7 @@ type object struct {
 	URL                   loosejson.Text    `json:"url"`
 	Kind                  loosejson.Text    `json:"outcomeType"`
 	Mechanism             loosejson.Text    `json:"mechanism"`
-	Probability           loosejson.Decimal `json:"probability"` // stays at the last trade after the end
+	Probability           loosejson.Decimal `json:"probability"` // remains at the last trade after the end
 	Resolved              *bool             `json:"isResolved"`
 	Resolution            loosejson.Text    `json:"resolution"`
 	ResolutionProbability loosejson.Decimal `json:"resolutionProbability"`
@@ -41,7 +40,7 @@ type object struct {
 
 var errRecord = errors.New("the record has no id of a valid form, no question, kind or state")
 
-// decode reads a record of any kind of market.
+// decode parses the record of any kind of market.
 func decode(raw json.RawMessage) (object, error) {
 	var o object
 	if err := json.Unmarshal(raw, &o); err != nil {
@@ -54,20 +53,19 @@ func decode(raw json.RawMessage) (object, error) {
 	return o, nil
 }
 
-// key returns the contract of an id, whose case matters; ok is false for an id of another venue.
+// key returns the contract of an id, whose case is significant. ok is false for an id of another venue.
 func key(id protocol.MarketID) (contract string, ok bool) {
 	return venue.NativeKey(protocol.Manifold, id)
 }
 
-// kinds has the venue's words for kinds of market; the value reports whether the kind has the sides YES and NO, which a call
-// needs.
+// kinds are the venue's kinds of markets. The value is true if the kind has the sides YES and NO, which a call needs.
 var kinds = map[string]bool{
 	"BINARY": true, "MULTIPLE_CHOICE": false, "PSEUDO_NUMERIC": false, "STONK": false, "BOUNTIED_QUESTION": false, "POLL": false,
 	"NUMBER": false, "MULTI_NUMERIC": false, "DATE": false, "PERP": false,
 }
 
-// unusable returns "not_binary" for a market that is not a YES/NO market, and "" for one that is. Markets of numbers also have a
-// probability, so the kind decides.
+// unusable returns "not_binary" for a market that is not a YES/NO market, and "" for a YES/NO market. Markets of
+// numbers also have a probability, so the kind decides.
 func (a *Adapter) unusable(o *object) string {
 	kind, mechanism := string(o.Kind), string(o.Mechanism)
 	two, known := kinds[kind]
@@ -83,14 +81,14 @@ func (a *Adapter) unusable(o *object) string {
 	return ""
 }
 
-// The first and the last millisecond that JSON and the database can represent.
+// earliest and latest are the first and the last millisecond that JSON and the database can represent.
 var (
 	earliest = float64(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 	latest   = float64(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 )
 
-// moment reads a time in milliseconds. at is zero for a time that JSON and the database cannot represent: sign is then -1 for an
-// earlier time and 1 for a later one. ok is false if there is no readable time.
+// moment parses a time in milliseconds. at is zero for a time that JSON and the database cannot represent; sign is then
+// -1 for an earlier time and 1 for a later one. ok is false if there is no readable time.
 func moment(d loosejson.Decimal) (at time.Time, sign int, ok bool) {
 	ms, err := strconv.ParseFloat(string(d), 64)
 	switch {
@@ -104,7 +102,7 @@ func moment(d loosejson.Decimal) (at time.Time, sign int, ok bool) {
 	return time.UnixMilli(int64(ms)).UTC(), 0, true
 }
 
-// page is the public address of the market.
+// page returns the public address of the market.
 func (o *object) page() string {
 	u, err := url.Parse(string(o.URL))
 	if err != nil || u.Scheme != "https" || u.Host != "manifold.markets" || u.User != nil || len(o.URL) > loosejson.MaxTitle {
@@ -113,13 +111,13 @@ func (o *object) page() string {
 	return u.String()
 }
 
-// details are what only the full record has.
+// details are the parts of a market that only the full record has.
 type details struct {
 	description string
 	topics      []string
 }
 
-// details reads them; ok is false for a short record.
+// details returns the details of a full record. ok is false for a short record.
 func (o *object) details() (d details, ok bool) {
 	if o.Description == nil && o.Topics == nil {
 		return d, false

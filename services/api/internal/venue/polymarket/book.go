@@ -20,8 +20,8 @@ type bookRecord struct {
 	} `json:"tokens"`
 }
 
-// winner is the place of the winning outcome among the market's outcomes, -1
-// without exactly one winner.
+// winner returns the index of the winning outcome among the outcomes of the market. It returns -1 unless there is
+// exactly one winner.
 func (b *bookRecord) winner(outcomes []string) int {
 	found := -1
 	for i, t := range b.Tokens {
@@ -32,7 +32,7 @@ func (b *bookRecord) winner(outcomes []string) int {
 			return -1
 		}
 		found = i
-		for j, label := range outcomes { // the order of the two services is the same, as far as is known
+		for j, label := range outcomes { // both services probably use the same order, but the label is certain
 			if strings.EqualFold(strings.TrimSpace(t.Outcome), strings.TrimSpace(label)) {
 				found = j
 				break
@@ -51,8 +51,7 @@ func (b *bookRecord) anyWinner() bool {
 	return false
 }
 
-// readRecord reads the order-book record of a condition; nil without an error means that the
-// service has none.
+// readRecord returns the order-book record of a condition. It returns nil without an error if the service has none.
 func (a *Adapter) readRecord(ctx context.Context, condition string) (*bookRecord, error) {
 	if condition == "" {
 		return nil, nil
@@ -69,7 +68,7 @@ func (a *Adapter) readRecord(ctx context.Context, condition string) (*bookRecord
 		return nil, fmt.Errorf("decode order-book record: %w", err)
 	}
 	if b.ConditionID != condition {
-		return nil, fmt.Errorf("the order book answered for %.80q", b.ConditionID)
+		return nil, fmt.Errorf("the order-book service answered about condition %.80q", b.ConditionID)
 	}
 	return &b, nil
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-// FuzzBook checks that a book gives both a quote and a price or neither, within their bounds, whichever side YES is.
+// FuzzBook checks that an order book gives both a quote and a price within their bounds, or neither, whichever side is
+// YES.
 func FuzzBook(f *testing.F) {
 	raw, err := os.ReadFile(filepath.Join("testdata", "samples", "clob_book.json"))
 	if err != nil {

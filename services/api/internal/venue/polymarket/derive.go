@@ -13,18 +13,19 @@ import (
 )
 
 const (
-	// tolerance is how near a final price must be to a payout.
+	// tolerance is the greatest difference between a final price and a payout.
 	tolerance = loosejson.One / 1000
-	// legacyRest is how long a market without a state of the oracle must have been closed before its prices count as the payout.
+	// legacyRest is the time for which a market without an oracle state must have been closed before its prices count
+	// as the payout.
 	legacyRest = 7 * 24 * time.Hour
 )
 
-// derived is a market, and whether the order-book service must be asked about it.
+// derived is a market, with the data that decides whether the order-book service must be requested about it.
 type derived struct {
 	market.Record
-	prices   *[2]loosejson.Price // of both outcomes, nil when there are none
-	askBook  bool                // closed without an oracle word: the order-book record may know the winner
-	restedAt time.Time           // when trading ended, zero when unknown
+	prices  *[2]loosejson.Price // prices of both outcomes, nil without prices
+	askBook bool                // the market is closed without an oracle state; the order-book record may contain the winner
+	endedAt time.Time           // end of trading, zero if unknown
 }
 
 // derive returns the market of a record with two outcomes. asked is the time of the request.
@@ -32,8 +33,8 @@ func (a *Adapter) derive(o *object, asked time.Time) (d derived) {
 	d.Record = a.describe(o, asked)
 	d.prices = readPrices(o)
 	d.Yes = yesBps(o, d.prices, d.YesIndex)
-	d.restedAt = o.ClosedTime.Time
-	a.standing(&d, o)
+	d.endedAt = o.ClosedTime.Time
+	a.setStatus(&d, o)
 	if d.Status != protocol.MarketOpen {
 		d.ClosedAt = venue.Ended(asked, o.ClosedTime.Exact())
 	}
@@ -43,8 +44,8 @@ func (a *Adapter) derive(o *object, asked time.Time) (d derived) {
 	return d
 }
 
-// standing applies the rules of status and outcome; the first that fits wins.
-func (a *Adapter) standing(d *derived, o *object) {
+// setStatus sets the status and the outcome of a market. The first matching rule applies.
+func (a *Adapter) setStatus(d *derived, o *object) {
 	uma := o.UMA.Normal()
 	switch {
 	case on(o.Archived):
@@ -57,8 +58,8 @@ func (a *Adapter) standing(d *derived, o *object) {
 		}
 		d.Status, d.Provisional = protocol.MarketClosed, true
 	case uma == "resolved":
-		// The oracle's result counts only on a closed market whose prices show it. Without them the market is closed but has no
-		// result.
+		// The oracle's result counts only on a closed market whose prices are a payout. Otherwise the market is closed
+		// but has no result.
 		d.Status, d.Provisional = protocol.MarketClosed, true
 		if on(o.Closed) {
 			d.resolveByPrice()
@@ -66,8 +67,8 @@ func (a *Adapter) standing(d *derived, o *object) {
 	case on(o.Closed):
 		d.Status, d.Provisional, d.askBook = protocol.MarketClosed, true, true
 	case !on(o.BookOn) || d.ClobTokenID == "":
-		// Polymarket lists outcomes that are not named yet as placeholder markets. They have no tokens, even if their order book
-		// is said to be on.
+		// Polymarket lists outcomes that are not named yet as placeholder markets. They have no tokens, even if their
+		// record shows an order book.
 		d.Status = protocol.MarketUnknown
 	case o.Accepting != nil && !*o.Accepting:
 		d.Status = protocol.MarketClosed
@@ -77,7 +78,7 @@ func (a *Adapter) standing(d *derived, o *object) {
 	}
 }
 
-// resolveByPrice settles a market whose prices are a payout.
+// resolveByPrice settles a market if its prices are a payout.
 func (d *derived) resolveByPrice() {
 	if d.prices == nil {
 		return
@@ -94,13 +95,13 @@ func (d *derived) resolveByPrice() {
 	}
 }
 
-// resolveByRecord settles a closed market without an oracle word by the record of the
-// order-book service; record is nil when that service has none.
+// resolveByRecord settles a closed market without an oracle state by its record at the order-book service. record is
+// nil if that service has none.
 func (d *derived) resolveByRecord(record *bookRecord, now time.Time) {
 	if record == nil {
-		// Old markets that were resolved automatically have no record. Their prices count as the payout once they have been closed
-		// for legacyRest. Equal prices do not count, because a market without trades has them too.
-		if !d.restedAt.IsZero() && now.Sub(d.restedAt) > legacyRest {
+		// Old markets that were resolved automatically have no record. Their prices count as the payout after they have
+		// been closed for legacyRest. Equal prices do not count, because a market without trades has them too.
+		if !d.endedAt.IsZero() && now.Sub(d.endedAt) > legacyRest {
 			before := *d
 			if d.resolveByPrice(); d.Verdict != nil && *d.Verdict == protocol.VerdictInvalid {
 				*d = before
@@ -122,8 +123,8 @@ func (d *derived) resolveByRecord(record *bookRecord, now time.Time) {
 	}
 }
 
-// readPrices gives the outcome prices when both can be read, lie within 0 and 1
-// and are not both zero, as they are on new and on very old markets.
+// readPrices returns the outcome prices. It returns nil if one is unreadable or not within 0 and 1, or if both are
+// zero, as on new and on very old markets.
 func readPrices(o *object) *[2]loosejson.Price {
 	if len(o.OutcomePrices) != 2 {
 		return nil
@@ -142,8 +143,7 @@ func readPrices(o *object) *[2]loosejson.Price {
 	return &out
 }
 
-// yesBps is the outcome price, else the middle of the book while it is on, else
-// the last trade, else nothing.
+// yesBps returns the outcome price, or the middle of an active order book, or the price of the last trade, or nil.
 func yesBps(o *object, prices *[2]loosejson.Price, yes int) *protocol.Bps {
 	first, ok := loosejson.Price(0), false
 	switch bid, ask, quoted := quote(o); {
@@ -158,13 +158,13 @@ func yesBps(o *object, prices *[2]loosejson.Price, yes int) *protocol.Bps {
 	if !ok {
 		return nil
 	}
-	if yes == 1 { // the book is that of the first outcome
+	if yes == 1 { // the order book is that of the first outcome
 		first = loosejson.One - first
 	}
 	return new(first.Bps())
 }
 
-// quote gives best bid and ask of a book that is on and not empty.
+// quote returns the best bid and ask of an order book that is active and not empty.
 func quote(o *object) (bid, ask loosejson.Price, ok bool) {
 	bid, haveBid := o.BestBid.Price()
 	ask, haveAsk := o.BestAsk.Price()
@@ -206,7 +206,7 @@ func firstAmount(exact, twin loosejson.Decimal) *float64 {
 	return twin.Amount()
 }
 
-// condition keeps only the one form that may be put into a path.
+// condition returns s if it has the form of a condition id, which is safe in a path, and "" otherwise.
 func condition(s string) string {
 	hex, ok := strings.CutPrefix(s, "0x")
 	if !ok || len(hex) != 64 || strings.Trim(strings.ToLower(hex), "0123456789abcdef") != "" {

@@ -1,5 +1,4 @@
-// Package polymarket reads Polymarket: markets from its metadata service,
-// outcomes in doubt, fresh prices and price history from its order-book
-// service. The derivation of status and outcome is one ordered list of rules
-// in derive.go.
+// Package polymarket reads Polymarket. The metadata service provides markets. The order-book service provides prices,
+// price histories and outcomes that the metadata does not decide. The rules for status and outcome are in derive.go, in
+// their order of precedence.
 package polymarket

@@ -13,27 +13,27 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// mostPoints bounds one history; the venue gives about 4,300 at most.
-const mostPoints = 6000
+// maxPoints is the largest number of points in one history. The venue returns about 4,300 at most.
+const maxPoints = 6000
 
-// stretch is how an interval is asked for: the venue's own word while the
-// market trades, and a window before the end of trading once it does not.
-type stretch struct {
+// period is the form in which an interval is requested. While the market trades, interval names it; after the end of
+// trading, seconds is the length of the window before the end.
+type period struct {
 	interval string
 	fidelity int // minutes between points
 	seconds  int64
 }
 
-var stretches = map[protocol.Interval]stretch{
+var periods = map[protocol.Interval]period{
 	protocol.IntervalHour: {"1h", 1, 3600},
 	protocol.IntervalDay:  {"1d", 5, 86_400},
 	protocol.IntervalWeek: {"1w", 30, 7 * 86_400},
 	protocol.IntervalAll:  {"max", 720, 0},
 }
 
-// History implements history.Venue: the YES prices of an order book, rising in time, one per second.
+// History implements history.Venue. It returns the YES prices of an order book in ascending time, one per second.
 func (a *Adapter) History(ctx context.Context, b history.Book, interval protocol.Interval) ([]history.Point, error) {
-	s, known := stretches[interval]
+	s, known := periods[interval]
 	if !known || !digits(b.TokenID, maxToken) {
 		return nil, nil
 	}
@@ -43,7 +43,7 @@ func (a *Adapter) History(ctx context.Context, b history.Book, interval protocol
 		to = b.ClosedAt.Unix()
 	}
 	if b.ClosedAt != nil && b.ClosedAt.Before(a.gamma.Now()) && s.seconds > 0 {
-		// Rolling intervals count back from now and would miss the market's life.
+		// An interval of the venue counts back from now. It would not contain the time in which the market traded.
 		from = to - s.seconds
 		query.Set("startTs", strconv.FormatInt(from, 10))
 		query.Set("endTs", strconv.FormatInt(to, 10))
@@ -63,11 +63,11 @@ func (a *Adapter) History(ctx context.Context, b history.Book, interval protocol
 	case err != nil:
 		return nil, err
 	}
-	points := make([]history.Point, 0, min(len(*box.History), mostPoints))
+	points := make([]history.Point, 0, min(len(*box.History), maxPoints))
 	for _, h := range *box.History {
 		p, ok := h.P.Price()
 		if !ok || p < 0 || p > loosejson.One || h.T < from || h.T > to {
-			continue // the last point carries the time of the request, also for a past window
+			continue // the last point has the time of the request, even for a past window
 		}
 		if b.YesIndex == 1 {
 			p = loosejson.One - p
@@ -77,7 +77,7 @@ func (a *Adapter) History(ctx context.Context, b history.Book, interval protocol
 	return tidy(points), nil
 }
 
-// tidy sorts by time and keeps the last of equal times.
+// tidy sorts the points by time and returns the last one of equal times, at most maxPoints in total.
 func tidy(points []history.Point) []history.Point {
 	slices.SortStableFunc(points, func(a, b history.Point) int { return int(a.T - b.T) })
 	out := points[:0]
@@ -87,8 +87,8 @@ func tidy(points []history.Point) []history.Point {
 		}
 		out = append(out, p)
 	}
-	if len(out) > mostPoints {
-		out = out[len(out)-mostPoints:]
+	if len(out) > maxPoints {
+		out = out[len(out)-maxPoints:]
 	}
 	return out
 }

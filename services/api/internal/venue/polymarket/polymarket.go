@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	pageSize  = 100
-	mostPages = 1000 // a walk ends here even if the venue never says that it is over
+	pageSize = 100
+	maxPages = 1000 // ends a list of a venue that never returns a last page
 )
 
 // Adapter is a market.Venue. It is safe for concurrent use.
@@ -23,19 +23,19 @@ type Adapter struct {
 	gamma, clob *venue.Client // metadata service and order-book service
 	pastEnd     bool
 	read        venue.Records[object]
-	tokens      venue.Cache[string] // first token by market id; it never changes
+	tokens      venue.Cache[string] // first token by market id; a token never changes
 }
 
-// New returns an adapter. pastEnd makes an open market whose end has passed provisional: known
-// results keep taking orders there.
+// New returns an adapter. pastEnd makes an open market provisional after its end date, because the venue accepts orders
+// even when the result is known.
 func New(gamma, clob *venue.Client, pastEnd bool) *Adapter {
 	return &Adapter{gamma: gamma, clob: clob, pastEnd: pastEnd, read: venue.Records[object]{
 		Client: gamma, Decode: decode, Key: func(o *object) string { return o.ID }, Unusable: (*object).unusable,
 	}}
 }
 
-// Get implements market.Venue: one read of the metadata and, for an open market, one of the
-// book, at the same time once the token of the market is known.
+// Get implements market.Venue. It reads the metadata and, for an open market, the order book. Both requests are
+// concurrent if the token of the market is cached.
 func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 	key := string(id)
 	if !digits(key, maxID) {
@@ -58,7 +58,7 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	}
 	d := a.derive(&o, asked)
 	if d.askBook {
-		// Without an answer the market stays provisional and is asked again.
+		// Without an answer the market remains provisional and is requested again later.
 		if record, err := a.readRecord(ctx, d.ConditionID); err == nil {
 			d.resolveByRecord(record, a.gamma.Now())
 		}
@@ -74,7 +74,7 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 
 // ListOpen implements market.Venue.
 func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record, string, error) {
-	page, after, err := venue.ReadCursor(cursor, mostPages)
+	page, after, err := venue.ReadCursor(cursor, maxPages)
 	if err != nil {
 		return nil, "", err
 	}
@@ -88,14 +88,14 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 	if err != nil {
 		return nil, "", err
 	}
-	if next == "" || next == after || page+1 >= mostPages {
+	if next == "" || next == after || page+1 >= maxPages {
 		return markets, "", nil
 	}
 	return markets, venue.Cursor(page+1, next), nil
 }
 
-// page reads one page of a list. It leaves out records that are not usable. Fault: market.ErrUnavailable, also if none of
-// its records can be decoded.
+// page reads one page of a list and omits unusable records. Fault: market.ErrUnavailable, also if none of the records
+// can be decoded.
 func (a *Adapter) page(ctx context.Context, op string, query url.Values) (markets []market.Record, next string, err error) {
 	asked := a.gamma.Now()
 	var box struct {
@@ -117,8 +117,8 @@ func (a *Adapter) page(ctx context.Context, op string, query url.Values) (market
 	return markets, next, nil
 }
 
-// Quote implements market.Venue. 100 markets take one read of metadata and one of books, at
-// the same time; the books of markets whose token was not known take one more.
+// Quote implements market.Venue. For 100 markets it reads one page of metadata and, concurrently, one list of order
+// books. A second list contains the order books of markets whose token was not cached.
 func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	list := slices.DeleteFunc(slices.Clone(ids), func(id protocol.MarketID) bool { return !digits(string(id), maxID) })
 	slices.Sort(list)
@@ -134,7 +134,7 @@ func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.
 	return out, nil
 }
 
-// quotePage reads the open ones of up to 100 markets, with their books.
+// quotePage reads up to 100 markets and returns those that are open, with their order books.
 func (a *Adapter) quotePage(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

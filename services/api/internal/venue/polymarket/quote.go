@@ -13,26 +13,26 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// The sources of quotes: a book that was read, and frames of the stream. Prices of the
-// metadata service are never a quote, because its answers are cached at the edge.
+// Sources of quotes: an order book that was read, and frames of the stream. Prices of the metadata service are never a
+// quote, because the venue caches its answers.
 const (
 	ruleBook   = "polymarket.book"
 	ruleStream = "polymarket.stream"
 )
 
-// patience is how long a market waits for its book after its metadata.
-const patience = time.Second
+// bookTimeout is the longest time that a market waits for its order book after its metadata.
+const bookTimeout = time.Second
 
 // orderBook is the order book of one token.
 type orderBook struct {
 	Token     loosejson.Text    `json:"asset_id"`
-	Timestamp loosejson.Decimal `json:"timestamp"` // ms; when the book changed last
+	Timestamp loosejson.Decimal `json:"timestamp"` // ms; time of the last change of the order book
 	Bids      []loosejson.Level `json:"bids"`
 	Asks      []loosejson.Level `json:"asks"`
 	answer    *venue.Answer
 }
 
-// sides returns bid and ask of YES from those of the first token, which is NO when yes is 1.
+// sides returns bid and ask of YES from those of the first token, which is NO if yes is 1.
 func sides(bid, ask loosejson.Price, yes int) (yesBid, yesAsk loosejson.Price) {
 	if yes == 1 {
 		return loosejson.One - ask, loosejson.One - bid
@@ -40,8 +40,8 @@ func sides(bid, ask loosejson.Price, yes int) (yesBid, yesAsk loosejson.Price) {
 	return bid, ask
 }
 
-// at returns the time of the book: that of the answer, because a book that does not change
-// keeps its timestamp. Date has whole seconds, so a later timestamp counts instead.
+// at returns the time of the order book. It is the time of the answer, because the timestamp of an order book is the
+// time of its last change. Date is in whole seconds, so a later timestamp has precedence.
 func (b *orderBook) at(received time.Time) time.Time {
 	ms, err := strconv.ParseInt(string(b.Timestamp), 10, 64)
 	if err != nil || b.answer.At.IsZero() {
@@ -53,8 +53,8 @@ func (b *orderBook) at(received time.Time) time.Time {
 	return b.answer.At
 }
 
-// price sets the quote of an open market from the book of its first token, and its price to
-// the middle of that quote. A book that is no quote changes nothing.
+// price sets the quote of an open market from the order book of its first token, and the price of the market to the
+// middle of that quote. It changes nothing if the order book gives no quote.
 func (b *orderBook) price(m *market.Record, received time.Time) {
 	if b == nil || m.Status != protocol.MarketOpen || m.ClobTokenID == "" || string(b.Token) != m.ClobTokenID {
 		return
@@ -66,7 +66,7 @@ func (b *orderBook) price(m *market.Record, received time.Time) {
 	}
 }
 
-// readBook reads the book of one token; nil when there is none or no answer.
+// readBook reads the order book of one token. It returns nil if there is none or after an error.
 func (a *Adapter) readBook(ctx context.Context, token string) *orderBook {
 	answer, err := a.clob.Read(ctx, "book", "/book", url.Values{"token_id": {token}})
 	if err != nil {
@@ -80,8 +80,8 @@ func (a *Adapter) readBook(ctx context.Context, token string) *orderBook {
 	return &b
 }
 
-// readBooks reads the books of many tokens in one request. Tokens without a book are left
-// out; without an answer all are.
+// readBooks reads the order books of many tokens in one request. It omits tokens without an order book. After an error
+// it returns nil.
 func (a *Adapter) readBooks(ctx context.Context, tokens []string) map[string]*orderBook {
 	if len(tokens) == 0 {
 		return nil
@@ -118,13 +118,13 @@ func (a *Adapter) readBooks(ctx context.Context, tokens []string) map[string]*or
 	return out
 }
 
-// inBackground starts a read. The returned function waits for its result, at most for patience.
-// The read ends with ctx, which the caller must cancel.
+// inBackground starts a read. The returned function waits for its result, but not longer than bookTimeout; it then
+// returns the zero value. The read ends with ctx, which the caller must cancel.
 func inBackground[T any](ctx context.Context, read func(context.Context) T) (wait func() T) {
 	done := make(chan T, 1)
 	go func() { done <- read(ctx) }()
 	return func() (result T) {
-		timer := time.NewTimer(patience)
+		timer := time.NewTimer(bookTimeout)
 		defer timer.Stop()
 		select {
 		case result = <-done:

@@ -14,7 +14,7 @@ const (
 	maxToken = 80 // digits
 )
 
-// object is a metadata record. A nil pointer is a missing flag, which is not false.
+// object is a metadata record. A nil pointer is a missing flag, which differs from false.
 type object struct {
 	ID            string            `json:"id"`
 	Question      string            `json:"question"`
@@ -66,11 +66,11 @@ func decode(raw json.RawMessage) (object, error) {
 	return o, nil
 }
 
-func digits(s string, most int) bool {
-	return s != "" && len(s) <= most && strings.Trim(s, "0123456789") == ""
+func digits(s string, limit int) bool {
+	return s != "" && len(s) <= limit && strings.Trim(s, "0123456789") == ""
 }
 
-// on returns a flag; one that is missing is false.
+// on returns the value of a flag, and false if it is missing.
 func on(flag *bool) bool { return flag != nil && *flag }
 
 // words returns the topic words of a record, those of the market before those of its event.
@@ -88,7 +88,8 @@ func (o *object) words() []string {
 	return loosejson.AppendWords(out, o.Category)
 }
 
-// unusable returns "not_two_outcomes" for a market on which no YES or NO call can be made, and "" for others.
+// unusable returns "not_two_outcomes" for a market without exactly two outcomes, on which no YES or NO call is
+// possible. It returns "" for other markets.
 func (o *object) unusable() string {
 	if len(o.Outcomes) != 2 {
 		return "not_two_outcomes"
@@ -96,7 +97,7 @@ func (o *object) unusable() string {
 	return ""
 }
 
-// yesIndex returns the index of the label "yes", in upper or lower case; 0 if no outcome has it.
+// yesIndex returns the index of the label "yes" in any case, or 0 if no outcome has it.
 func yesIndex(outcomes []string) int {
 	for i, o := range outcomes {
 		if strings.EqualFold(strings.TrimSpace(o), "yes") {

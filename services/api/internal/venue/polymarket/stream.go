@@ -19,66 +19,66 @@ import (
 
 const provider = string(protocol.Polymarket)
 
-// mostTokens is how many tokens one connection follows: above 500 the venue sends
-// nothing and does not say so.
-const mostTokens = 200
+// maxTokens is the largest number of tokens that one connection subscribes to. Above 500 the venue sends nothing and
+// reports no error.
+const maxTokens = 200
 
-// pace is how a stream behaves in time.
-type pace struct {
-	ask    time.Duration // between two questions what to follow
-	ping   time.Duration // between two words that keep the connection
-	quiet  time.Duration // without any frame, pings' answers too
-	silent time.Duration // without prices, whatever the pings say
-	life   time.Duration // of a connection, give or take a tenth
-	retry  time.Duration // the first wait after a connection; it doubles
-	most   time.Duration // the longest wait
-	steady time.Duration // a connection that lived so long was a good one
+// timing is the intervals and timeouts of a stream.
+type timing struct {
+	ask    time.Duration // between two reads of the wanted markets
+	ping   time.Duration // between two pings
+	quiet  time.Duration // timeout without any frame, including pongs
+	silent time.Duration // timeout without prices, even if pongs arrive
+	life   time.Duration // lifetime of a connection, plus or minus a tenth
+	retry  time.Duration // first delay before a reconnect; it doubles after each failure
+	limit  time.Duration // longest delay before a reconnect
+	steady time.Duration // a connection that lasted this long resets the delay
 }
 
-var usual = pace{
+var defaultTiming = timing{
 	ask: 15 * time.Second, ping: 10 * time.Second, quiet: 30 * time.Second, silent: 90 * time.Second,
-	life: 20 * time.Minute, retry: time.Second, most: time.Minute, steady: time.Minute,
+	life: 20 * time.Minute, retry: time.Second, limit: time.Minute, steady: time.Minute,
 }
 
-// Stream is a market.Stream: the venue's live prices.
+// Stream is a market.Stream for the live prices of the venue.
 type Stream struct {
-	url   string
-	http  *http.Client
-	meter *venue.Meter
-	now   func() time.Time
-	log   *slog.Logger
-	pace  pace
+	url    string
+	http   *http.Client
+	meter  *venue.Meter
+	now    func() time.Time
+	log    *slog.Logger
+	timing timing
 }
 
-// NewStream checks the address; it does not contact the venue.
+// NewStream returns a stream. It checks the address but does not contact the venue.
 func NewStream(address string, meter *venue.Meter, now func() time.Time, log *slog.Logger) (*Stream, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "" || u.User != nil {
 		return nil, fmt.Errorf("%s stream URL %q is not a ws or wss address", provider, address)
 	}
 	return &Stream{
-		url: address, meter: meter, now: now, log: log, pace: usual,
-		// As for reads: following a venue elsewhere could lead inside.
+		url: address, meter: meter, now: now, log: log, timing: defaultTiming,
+		// A redirect is not followed, because it could point to an internal address.
 		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil
 }
 
-// Run implements market.Stream. The markets are shared out among connections; one
-// that is followed stays on its connection.
-func (s *Stream) Run(ctx context.Context, want func(context.Context) ([]market.Streamed, error), tell func(market.Tick)) {
+// Run implements market.Stream. It distributes the markets over connections. A market stays on its connection while it
+// is wanted.
+func (s *Stream) Run(ctx context.Context, want func(context.Context) ([]market.Streamed, error), publish func(market.Tick)) {
 	var wait sync.WaitGroup
 	defer wait.Wait()
 	var feeds []*feed
-	tick := time.NewTicker(s.pace.ask)
+	tick := time.NewTicker(s.timing.ask)
 	defer tick.Stop()
 	for {
 		list, err := want(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "stream: what to follow", "provider", provider, "error", err)
+			s.log.WarnContext(ctx, "list of streamed markets failed", "provider", provider, "error", err)
 		}
 		if err == nil {
-			for len(feeds)*mostTokens < len(list) {
-				f := &feed{Stream: s, tell: tell, wanted: map[string]market.Streamed{}, changed: make(chan struct{}, 1)}
+			for len(feeds)*maxTokens < len(list) {
+				f := &feed{Stream: s, publish: publish, wanted: map[string]market.Streamed{}, changed: make(chan struct{}, 1)}
 				feeds = append(feeds, f)
 				wait.Go(func() { f.run(ctx) })
 			}
@@ -92,8 +92,8 @@ func (s *Stream) Run(ctx context.Context, want func(context.Context) ([]market.S
 	}
 }
 
-// share gives each feed its markets: those that it has, and new ones where there
-// is room. A token is one market's only.
+// share assigns the markets to feeds. A feed keeps its markets that are still wanted; new markets go to feeds with
+// fewer than maxTokens. Each token is assigned once.
 func share(feeds []*feed, list []market.Streamed) {
 	fresh := make(map[string]market.Streamed, len(list))
 	for _, m := range list {
@@ -104,7 +104,7 @@ func share(feeds []*feed, list []market.Streamed) {
 	next := make([]map[string]market.Streamed, len(feeds))
 	for i, f := range feeds {
 		next[i] = make(map[string]market.Streamed)
-		for t := range f.follows() {
+		for t := range f.subscribed() {
 			if m, ok := fresh[t]; ok {
 				next[i][t] = m
 				delete(fresh, t)
@@ -113,7 +113,7 @@ func share(feeds []*feed, list []market.Streamed) {
 	}
 	i := 0
 	for t, m := range fresh {
-		for len(next[i]) >= mostTokens {
+		for len(next[i]) >= maxTokens {
 			i++
 		}
 		next[i][t] = m
@@ -123,17 +123,17 @@ func share(feeds []*feed, list []market.Streamed) {
 	}
 }
 
-// feed is one connection, which is opened again whenever it ends.
+// feed is one connection, which is reopened whenever it ends.
 type feed struct {
 	*Stream
-	tell    func(market.Tick)
-	changed chan struct{} // wanted is another one
+	publish func(market.Tick)
+	changed chan struct{} // wanted was replaced
 
 	mu     sync.Mutex
-	wanted map[string]market.Streamed // by token; replaced, never changed
+	wanted map[string]market.Streamed // by token; replaced, never modified
 }
 
-func (f *feed) follows() map[string]market.Streamed {
+func (f *feed) subscribed() map[string]market.Streamed {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.wanted
@@ -149,12 +149,12 @@ func (f *feed) follow(wanted map[string]market.Streamed) {
 	}
 }
 
-// run keeps a connection while there is something to follow. After each it waits,
-// longer each time until one was steady, and never as long as the others.
+// run maintains a connection while markets are wanted. Before each reconnect it waits for a random delay, which doubles
+// until a connection has lasted for timing.steady. The delay is random so that feeds do not reconnect at the same time.
 func (f *feed) run(ctx context.Context) {
-	wait := f.pace.retry
+	wait := f.timing.retry
 	for ctx.Err() == nil {
-		if len(f.follows()) == 0 {
+		if len(f.subscribed()) == 0 {
 			select {
 			case <-ctx.Done():
 			case <-f.changed:
@@ -171,10 +171,10 @@ func (f *feed) run(ctx context.Context) {
 			level = slog.LevelInfo
 		}
 		f.log.Log(ctx, level, "stream ended", "provider", provider, "after", f.now().Sub(began), "error", err)
-		if f.now().Sub(began) >= f.pace.steady {
-			wait = f.pace.retry
+		if f.now().Sub(began) >= f.timing.steady {
+			wait = f.timing.retry
 		}
 		_ = dbtime.Sleep(ctx, wait/2+rand.N(wait/2+1))
-		wait = min(2*wait, f.pace.most)
+		wait = min(2*wait, f.timing.limit)
 	}
 }

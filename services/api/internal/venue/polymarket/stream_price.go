@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// message is one word of the venue; all its numbers are strings.
+// message is one message of the venue. All its numbers are strings.
 type message struct {
 	Type      loosejson.Text    `json:"event_type"`
 	Asset     loosejson.Text    `json:"asset_id"`
@@ -27,21 +27,21 @@ type message struct {
 	} `json:"price_changes"`
 }
 
-// top is the best bid and ask of a token.
+// top is the best bid and the best ask of a token.
 type top struct{ bid, ask loosejson.Price }
 
-// twoSided reports whether the book has orders on both sides and is not crossed.
+// twoSided reports whether the order book has orders on both sides and is not crossed.
 func (t top) twoSided() bool { return t.bid > 0 && t.ask < loosejson.One && t.bid <= t.ask }
 
-// board holds the top of each book that one connection follows.
+// board stores the best bid and ask of each order book of one connection.
 type board struct {
 	*feed
 	tops map[string]top // by token
 }
 
-// take reads one message and reports whether it is about a market that is followed. Each
-// such message updates the time of the market's price: the connection delivers every change
-// of a book, so a frame about something else confirms the last top.
+// take processes one message and reports whether it is about a subscribed market. Each such message updates the time of
+// the market's price: the connection delivers every change of an order book, so any other message confirms the stored
+// prices.
 func (b *board) take(m *message) bool {
 	at, ok := b.moment(m.Timestamp)
 	if !ok {
@@ -61,7 +61,7 @@ func (b *board) take(m *message) bool {
 	case "best_bid_ask":
 		return b.change(string(m.Asset), m.BestBid, m.BestAsk, at)
 	case "last_trade_price":
-		s, followed := b.follows()[string(m.Asset)]
+		s, followed := b.subscribed()[string(m.Asset)]
 		if !followed {
 			return false
 		}
@@ -70,14 +70,14 @@ func (b *board) take(m *message) bool {
 		}
 		if p, ok := m.Price.Price(); ok && p > 0 && p < loosejson.One {
 			p, _ = sides(p, p, s.YesIndex)
-			b.tell(market.Tick{ID: s.ID, Yes: p.Bps(), At: at})
+			b.publish(market.Tick{ID: s.ID, Yes: p.Bps(), At: at})
 		}
 		return true
 	}
 	return false
 }
 
-// change is set for prices that may be unreadable.
+// change is set for prices that may be unreadable. Unreadable prices delete the stored prices of the token.
 func (b *board) change(token string, bid, ask loosejson.Decimal, at time.Time) bool {
 	low, ok1 := bid.Price()
 	high, ok2 := ask.Price()
@@ -88,28 +88,28 @@ func (b *board) change(token string, bid, ask loosejson.Decimal, at time.Time) b
 	return b.set(token, top{low, high}, at)
 }
 
-// forget drops the tops of tokens that are not followed any more.
+// forget deletes the prices of tokens that are no longer wanted.
 func (b *board) forget(wanted map[string]market.Streamed) {
 	maps.DeleteFunc(b.tops, func(token string, _ top) bool { _, still := wanted[token]; return !still })
 }
 
-// set stores the top of a token's book and emits the middle and the quote, unless a side is
-// empty or the spread is too wide.
+// set stores the best bid and ask of a token's order book. It publishes the middle and the quote, unless a side is
+// empty or the spread is too wide. It returns false if the token is not subscribed.
 func (b *board) set(token string, t top, at time.Time) bool {
-	s, followed := b.follows()[token]
+	s, followed := b.subscribed()[token]
 	if !followed {
 		return false
 	}
 	b.tops[token] = t
 	if t.twoSided() && t.ask-t.bid <= venue.WidestSpread {
 		bid, ask := sides(t.bid, t.ask, s.YesIndex)
-		b.tell(market.Tick{ID: s.ID, Yes: ((bid + ask) / 2).Bps(), At: at, Quote: venue.NewQuote(ruleStream, bid, ask, at)})
+		b.publish(market.Tick{ID: s.ID, Yes: ((bid + ask) / 2).Bps(), At: at, Quote: venue.NewQuote(ruleStream, bid, ask, at)})
 	}
 	return true
 }
 
-// moment reads a time; one that has not come yet is now, because a price that is
-// ahead of its time would keep newer ones out.
+// moment parses a time in milliseconds. It returns now for a time in the future, because a price dated in the future
+// would make newer prices look old.
 func (b *board) moment(ms loosejson.Decimal) (time.Time, bool) {
 	n, err := strconv.ParseInt(string(ms), 10, 64)
 	if err != nil || n <= 0 || n > 1<<53 {

@@ -19,18 +19,18 @@ import (
 const (
 	dialTimeout  = 10 * time.Second
 	writeTimeout = 5 * time.Second
-	mostFrame    = 8 << 20 // the first one holds the books of all tokens
+	maxFrame     = 8 << 20 // bytes; the first frame contains the order books of all tokens
 )
 
-// Why a connection was given up.
+// Reasons for which the client closes a connection.
 var (
-	errQuiet  = errors.New("nothing came, not even an answer to a ping")
-	errSilent = errors.New("no price came")
-	errOld    = errors.New("it was old")
-	errIdle   = errors.New("there is nothing to follow")
+	errQuiet  = errors.New("no frame received, not even a pong")
+	errSilent = errors.New("no price received")
+	errOld    = errors.New("lifetime of the connection reached")
+	errIdle   = errors.New("no market is subscribed")
 )
 
-// session is one connection from beginning to end; it gives the reason of its end.
+// session runs one connection from its start to its end and returns the reason of its end.
 func (f *feed) session(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -46,7 +46,7 @@ func (f *feed) session(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = conn.CloseNow() }()
-	conn.SetReadLimit(mostFrame)
+	conn.SetReadLimit(maxFrame)
 	frames := make(chan []byte)
 	done := make(chan struct{})
 	defer func() { cancel(nil); <-done }()
@@ -68,38 +68,38 @@ func (f *feed) session(ctx context.Context) error {
 	return f.listen(ctx, conn, frames)
 }
 
-// listen subscribes and reads until the connection ends or is worth nothing any more.
+// listen subscribes and processes frames until the connection ends or one of the timeouts expires.
 func (f *feed) listen(ctx context.Context, conn *websocket.Conn, frames <-chan []byte) error {
-	has := f.follows()
+	has := f.subscribed()
 	b := &board{feed: f, tops: map[string]top{}}
 	if err := send(ctx, conn, map[string]any{
 		"type": "market", "assets_ids": slices.Sorted(maps.Keys(has)), "initial_dump": true, "custom_feature_enabled": false,
 	}); err != nil {
 		return err
 	}
-	ping := time.NewTicker(f.pace.ping)
+	ping := time.NewTicker(f.timing.ping)
 	defer ping.Stop()
-	quiet, silent := time.NewTimer(f.pace.quiet), time.NewTimer(f.pace.silent)
+	quiet, silent := time.NewTimer(f.timing.quiet), time.NewTimer(f.timing.silent)
 	defer quiet.Stop()
 	defer silent.Stop()
-	// Connections that began together must not end together.
-	old := time.NewTimer(f.pace.life - f.pace.life/10 + rand.N(f.pace.life/5+1))
+	// The lifetime is random, so that connections that started together do not end together.
+	old := time.NewTimer(f.timing.life - f.timing.life/10 + rand.N(f.timing.life/5+1))
 	defer old.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case raw := <-frames:
-			quiet.Reset(f.pace.quiet)
+			quiet.Reset(f.timing.quiet)
 			if b.read(raw) {
-				silent.Reset(f.pace.silent)
+				silent.Reset(f.timing.silent)
 			}
 		case <-ping.C:
 			if err := write(ctx, conn, []byte("PING")); err != nil {
 				return err
 			}
 		case <-f.changed:
-			wanted := f.follows()
+			wanted := f.subscribed()
 			if len(wanted) == 0 {
 				return errIdle
 			}
@@ -118,7 +118,7 @@ func (f *feed) listen(ctx context.Context, conn *websocket.Conn, frames <-chan [
 	}
 }
 
-// resubscribe tells the venue what is followed from now on.
+// resubscribe sends the difference between the subscribed and the wanted markets to the venue.
 func resubscribe(ctx context.Context, conn *websocket.Conn, has, wanted map[string]market.Streamed) error {
 	for _, step := range []struct {
 		operation  string
@@ -155,11 +155,11 @@ func write(ctx context.Context, conn *websocket.Conn, raw []byte) error {
 	return conn.Write(ctx, websocket.MessageText, raw)
 }
 
-// pong is the venue's answer to PING, which is no JSON.
+// pong is the venue's answer to PING. It is not JSON.
 var pong = []byte("PONG")
 
-// read takes a frame, of one message or a list of them; it says whether there was
-// a price in it, or a book that has none.
+// read processes a frame with one message or a list of messages. It reports whether a message was about a subscribed
+// market.
 func (b *board) read(raw []byte) bool {
 	raw = bytes.TrimSpace(raw)
 	if bytes.EqualFold(raw, pong) {
@@ -178,7 +178,7 @@ func (b *board) read(raw []byte) bool {
 		var m message
 		if err := json.Unmarshal(one, &m); err != nil {
 			b.meter.Dropped(provider, "stream_undecodable")
-			clear(b.tops) // it may have been a change of any of them
+			clear(b.tops) // the message may have changed any of the order books
 			continue
 		}
 		if b.take(&m) {

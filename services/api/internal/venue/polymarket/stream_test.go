@@ -25,29 +25,29 @@ import (
 
 var streamNoon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-// order is one message of the client.
-type order struct {
+// clientMessage is one message of the client.
+type clientMessage struct {
 	Type      string   `json:"type"`
 	Operation string   `json:"operation"`
 	Tokens    []string `json:"assets_ids"`
 	Dump      bool     `json:"initial_dump"`
 }
 
-// wss is a server that speaks as the venue does.
-type wss struct {
+// streamServer is a server with the protocol of the venue.
+type streamServer struct {
 	t *testing.T
 
 	mu     sync.Mutex
 	opened []time.Time
-	orders [][]order // by connection
+	sent   [][]clientMessage // by connection
 	pings  int
 	ticks  []market.Tick
 	want   []market.Streamed
 }
 
-func startStream(t *testing.T, p pace, want []market.Streamed, play func(s *wss, n int, c *websocket.Conn)) *wss {
+func startStream(t *testing.T, p timing, want []market.Streamed, play func(s *streamServer, n int, c *websocket.Conn)) *streamServer {
 	t.Helper()
-	s := &wss{t: t, want: want}
+	s := &streamServer{t: t, want: want}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := websocket.Accept(w, r, nil)
 		if err != nil {
@@ -56,7 +56,7 @@ func startStream(t *testing.T, p pace, want []market.Streamed, play func(s *wss,
 		defer func() { _ = c.CloseNow() }()
 		s.mu.Lock()
 		n := len(s.opened)
-		s.opened, s.orders = append(s.opened, time.Now()), append(s.orders, nil)
+		s.opened, s.sent = append(s.opened, time.Now()), append(s.sent, nil)
 		s.mu.Unlock()
 		play(s, n, c)
 	}))
@@ -66,7 +66,7 @@ func startStream(t *testing.T, p pace, want []market.Streamed, play func(s *wss,
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream.pace = p
+	stream.timing = p
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan struct{})
 	go func() {
@@ -85,8 +85,8 @@ func startStream(t *testing.T, p pace, want []market.Streamed, play func(s *wss,
 	return s
 }
 
-// hear reads what the client says until it goes away, and answers its pings.
-func (s *wss) hear(n int, c *websocket.Conn) {
+// serve reads the messages of the client until the connection ends, and answers its pings.
+func (s *streamServer) serve(n int, c *websocket.Conn) {
 	for {
 		_, raw, err := c.Read(s.t.Context())
 		if err != nil {
@@ -96,43 +96,43 @@ func (s *wss) hear(n int, c *websocket.Conn) {
 			s.mu.Lock()
 			s.pings++
 			s.mu.Unlock()
-			s.say(c, "PONG")
+			s.send(c, "PONG")
 			continue
 		}
-		s.note(n, raw)
+		s.record(n, raw)
 	}
 }
 
-func (s *wss) note(n int, raw []byte) {
-	var o order
+func (s *streamServer) record(n int, raw []byte) {
+	var o clientMessage
 	if err := json.Unmarshal(raw, &o); err != nil {
-		s.t.Errorf("the client says %s", raw)
+		s.t.Errorf("unexpected message of the client: %s", raw)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.orders[n] = append(s.orders[n], o)
+	s.sent[n] = append(s.sent[n], o)
 }
 
-// first reads the subscription that must open a connection.
-func (s *wss) first(n int, c *websocket.Conn) {
+// first reads the subscription that must be the first message of a connection.
+func (s *streamServer) first(n int, c *websocket.Conn) {
 	if _, raw, err := c.Read(s.t.Context()); err == nil {
-		s.note(n, raw)
+		s.record(n, raw)
 	}
 }
 
-func (s *wss) say(c *websocket.Conn, texts ...string) {
+func (s *streamServer) send(c *websocket.Conn, texts ...string) {
 	for _, text := range texts {
 		_ = c.Write(s.t.Context(), websocket.MessageText, []byte(text))
 	}
 }
 
-func (s *wss) told() []market.Tick {
+func (s *streamServer) published() []market.Tick {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.ticks)
 }
 
-func (s *wss) until(what string, ok func() bool) {
+func (s *streamServer) until(what string, ok func() bool) {
 	s.t.Helper()
 	defer func() {
 		if s.t.Failed() {
@@ -146,9 +146,9 @@ func (s *wss) until(what string, ok func() bool) {
 	})
 }
 
-// patient is a pace by which nothing happens by itself.
-var patient = pace{
-	ask: time.Hour, ping: time.Hour, quiet: time.Hour, silent: time.Hour, life: time.Hour, retry: time.Millisecond, most: time.Millisecond, steady: time.Hour,
+// slow is a timing with which no timeout occurs during a test.
+var slow = timing{
+	ask: time.Hour, ping: time.Hour, quiet: time.Hour, silent: time.Hour, life: time.Hour, retry: time.Millisecond, limit: time.Millisecond, steady: time.Hour,
 }
 
 func book(token, bid, ask string, ms int64) string {
@@ -163,10 +163,10 @@ func tradeAt(token, price string, ms int64) string {
 func TestStreamEmitsPricesAndQuotes(t *testing.T) {
 	t.Parallel()
 	ms := streamNoon.Add(-time.Minute).UnixMilli()
-	s := startStream(t, patient, []market.Streamed{{ID: "1", Token: "11"}, {ID: "2", Token: "22", YesIndex: 1}, {ID: "3", Token: "33"}, {ID: "4", Token: "x"}},
-		func(s *wss, n int, c *websocket.Conn) {
+	s := startStream(t, slow, []market.Streamed{{ID: "1", Token: "11"}, {ID: "2", Token: "22", YesIndex: 1}, {ID: "3", Token: "33"}, {ID: "4", Token: "x"}},
+		func(s *streamServer, n int, c *websocket.Conn) {
 			s.first(n, c)
-			s.say(c,
+			s.send(c,
 				"["+book("11", "0.61", "0.63", ms)+","+book("22", "0.20", "0.21", ms)+"]",
 				"PONG", "[]", "{", `{"event_type":7}`, "[[1]]", "null", `"x"`, `{"event_type":"book","asset_id":"11"}`, `{"event_type":"new_market","timestamp":"1"}`,
 				fmt.Sprintf(`{"event_type":"price_change","market":"0x1","timestamp":"%d","price_changes":[
@@ -175,13 +175,13 @@ func TestStreamEmitsPricesAndQuotes(t *testing.T) {
 				tradeAt("11", "0.99", ms+2),
 				fmt.Sprintf(`{"event_type":"best_bid_ask","market":"0x1","asset_id":"11","best_bid":"0.61","best_ask":"0.62","spread":"0.01","timestamp":"%d"}`, ms+3),
 				book("33", "0.30", "0.50", ms+3),                                // too wide
-				tradeAt("33", "0.48", ms+4),                                     // and still two-sided
-				strings.Replace(book("33", "0", "1", ms+5), `"0.99"`, `"1"`, 1), // one side, nearly nothing
+				tradeAt("33", "0.48", ms+4),                                     // the order book is still two-sided
+				strings.Replace(book("33", "0", "1", ms+5), `"0.99"`, `"1"`, 1), // one side is almost empty
 				strings.NewReplacer(`"0.01"`, `"0"`, `"0.99"`, `"1"`).Replace(book("33", "0", "1", ms+6)),
 				tradeAt("33", "0.45", ms+7),
-				book("33", "0.40", "0.42", streamNoon.Add(time.Hour).UnixMilli()), // ahead of its time
+				book("33", "0.40", "0.42", streamNoon.Add(time.Hour).UnixMilli()), // dated in the future
 			)
-			s.hear(n, c)
+			s.serve(n, c)
 		})
 	s.until("the last price", func() bool { return len(s.ticks) >= 7 })
 	tick := func(id protocol.MarketID, yes, ask, no protocol.Bps, at time.Time) market.Tick {
@@ -193,49 +193,49 @@ func TestStreamEmitsPricesAndQuotes(t *testing.T) {
 	}
 	want := []market.Tick{
 		tick("1", 6200, 6300, 3900, time.UnixMilli(ms)),
-		tick("2", 7950, 8000, 2100, time.UnixMilli(ms)), // its token is that of NO
+		tick("2", 7950, 8000, 2100, time.UnixMilli(ms)), // the token of market 2 is that of NO
 		tick("1", 6025, 6050, 4000, time.UnixMilli(ms+1)),
-		tick("1", 6025, 6050, 4000, time.UnixMilli(ms+2)), // a trade confirms the book
+		tick("1", 6025, 6050, 4000, time.UnixMilli(ms+2)), // a trade confirms the order book
 		tick("1", 6150, 6200, 3900, time.UnixMilli(ms+3)),
-		tick("3", 4500, 0, 0, time.UnixMilli(ms+7)), // a trade alone is no quote
+		tick("3", 4500, 0, 0, time.UnixMilli(ms+7)), // a trade without a two-sided order book is not a quote
 		tick("3", 4100, 4200, 6000, streamNoon),
 	}
-	if got := s.told(); !reflect.DeepEqual(got, want) {
-		t.Errorf("told %v\nwant %v", got, want)
+	if got := s.published(); !reflect.DeepEqual(got, want) {
+		t.Errorf("published %v\nwant %v", got, want)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.opened) != 1 || fmt.Sprint(s.orders[0]) != "[{market  [11 22 33] true}]" {
-		t.Errorf("%d connections, orders %v", len(s.opened), s.orders)
+	if len(s.opened) != 1 || fmt.Sprint(s.sent[0]) != "[{market  [11 22 33] true}]" {
+		t.Errorf("%d connections, messages %v", len(s.opened), s.sent)
 	}
 }
 
-// A connection is given up when only pings are answered, and when nothing is.
-func TestASilentStreamIsMadeAnew(t *testing.T) {
+// TestSilentStreamReconnects checks that a connection is closed when only pongs arrive, and when nothing arrives.
+func TestSilentStreamReconnects(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		pace   func(*pace)
+		timing func(*timing)
 		answer bool
 	}{
-		"only pongs": {func(p *pace) { p.ping, p.quiet, p.silent = 5*time.Millisecond, time.Hour, 200*time.Millisecond }, true},
-		"nothing":    {func(p *pace) { p.ping, p.quiet = 5*time.Millisecond, 200*time.Millisecond }, false},
-		"old":        {func(p *pace) { p.life = 200 * time.Millisecond }, true},
+		"only pongs": {func(p *timing) { p.ping, p.quiet, p.silent = 5*time.Millisecond, time.Hour, 200*time.Millisecond }, true},
+		"nothing":    {func(p *timing) { p.ping, p.quiet = 5*time.Millisecond, 200*time.Millisecond }, false},
+		"old":        {func(p *timing) { p.life = 200 * time.Millisecond }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := patient
-			c.pace(&p)
+			p := slow
+			c.timing(&p)
 			ms := streamNoon.UnixMilli()
-			s := startStream(t, p, []market.Streamed{{ID: "1", Token: "11"}}, func(s *wss, n int, conn *websocket.Conn) {
+			s := startStream(t, p, []market.Streamed{{ID: "1", Token: "11"}}, func(s *streamServer, n int, conn *websocket.Conn) {
 				s.first(n, conn)
 				if n == 1 {
-					s.say(conn, book("11", "0.50", "0.52", ms))
+					s.send(conn, book("11", "0.50", "0.52", ms))
 				}
 				if c.answer {
-					s.hear(n, conn)
+					s.serve(n, conn)
 					return
 				}
-				for { // it reads and says nothing
+				for { // the server reads and sends nothing
 					if _, _, err := conn.Read(s.t.Context()); err != nil {
 						return
 					}
@@ -244,19 +244,19 @@ func TestASilentStreamIsMadeAnew(t *testing.T) {
 			s.until("a second connection and its price", func() bool { return len(s.opened) >= 2 && len(s.ticks) > 0 })
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if fmt.Sprint(s.orders[1][:1]) != "[{market  [11] true}]" || s.ticks[0].Yes != 5100 || c.answer && name == "only pongs" && s.pings == 0 {
-				t.Errorf("orders %v, told %v, %d pings", s.orders, s.ticks, s.pings)
+			if fmt.Sprint(s.sent[1][:1]) != "[{market  [11] true}]" || s.ticks[0].Yes != 5100 || c.answer && name == "only pongs" && s.pings == 0 {
+				t.Errorf("messages %v, published %v, %d pings", s.sent, s.ticks, s.pings)
 			}
 		})
 	}
 }
 
-// Half a message, garbage and a message that is too large end a connection or
-// nothing; the next one goes on.
-func TestABrokenMessageTellsNoPrice(t *testing.T) {
+// TestBrokenMessageGivesNoPrice checks that a truncated, invalid or oversized message gives no price and ends at most
+// its own connection.
+func TestBrokenMessageGivesNoPrice(t *testing.T) {
 	t.Parallel()
 	ms := streamNoon.UnixMilli()
-	s := startStream(t, patient, []market.Streamed{{ID: "1", Token: "11"}}, func(s *wss, n int, c *websocket.Conn) {
+	s := startStream(t, slow, []market.Streamed{{ID: "1", Token: "11"}}, func(s *streamServer, n int, c *websocket.Conn) {
 		s.first(n, c)
 		whole := book("11", "0.50", "0.52", ms)
 		switch n {
@@ -266,19 +266,19 @@ func TestABrokenMessageTellsNoPrice(t *testing.T) {
 				_, _ = w.Write([]byte(whole[:len(whole)/2]))
 			}
 			return
-		case 1: // half a message in a whole frame, then the end
-			s.say(c, whole[:len(whole)/2], "["+whole+",")
+		case 1: // half a message in a complete frame, then the end
+			s.send(c, whole[:len(whole)/2], "["+whole+",")
 			return
 		case 2:
-			s.say(c, strings.Repeat(" ", mostFrame+1))
+			s.send(c, strings.Repeat(" ", maxFrame+1))
 		case 3:
-			s.say(c, "\x00\xff\xfe", strings.Repeat("[", 100_000), whole)
+			s.send(c, "\x00\xff\xfe", strings.Repeat("[", 100_000), whole)
 		}
-		s.hear(n, c)
+		s.serve(n, c)
 	})
 	s.until("the fourth connection's price", func() bool { return len(s.ticks) > 0 })
-	if got := s.told(); len(got) != 1 || got[0].Yes != 5100 {
-		t.Errorf("told %v", got)
+	if got := s.published(); len(got) != 1 || got[0].Yes != 5100 {
+		t.Errorf("published %v", got)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -287,40 +287,41 @@ func TestABrokenMessageTellsNoPrice(t *testing.T) {
 	}
 }
 
-// A frame that cannot be read may hold a new price: until the next one, a trade confirms no
-// quote.
-func TestAnUnreadableFrameEndsTheKnownBooks(t *testing.T) {
+// TestUnreadableFrameDropsTheBooks checks that a trade after an unreadable frame gives no quote until the next clientMessage
+// book, because the unreadable frame may have contained a new price.
+func TestUnreadableFrameDropsTheBooks(t *testing.T) {
 	t.Parallel()
 	ms := streamNoon.Add(-time.Minute).UnixMilli()
 	for name, broken := range map[string]string{
-		"half a message": `{"event_type":"price_change","price_changes":[`, "a list cut off": "[{", "wrong types": `{"event_type":[]}x`,
-		"a price that is none": fmt.Sprintf(`{"event_type":"price_change","timestamp":"%d","price_changes":[{"asset_id":"11","best_bid":"x","best_ask":"0.9"}]}`, ms+1),
+		"half a message": `{"event_type":"price_change","price_changes":[`, "a truncated list": "[{", "wrong types": `{"event_type":[]}x`,
+		"an invalid price": fmt.Sprintf(`{"event_type":"price_change","timestamp":"%d","price_changes":[{"asset_id":"11","best_bid":"x","best_ask":"0.9"}]}`, ms+1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := startStream(t, patient, []market.Streamed{{ID: "1", Token: "11"}}, func(s *wss, n int, c *websocket.Conn) {
+			s := startStream(t, slow, []market.Streamed{{ID: "1", Token: "11"}}, func(s *streamServer, n int, c *websocket.Conn) {
 				s.first(n, c)
-				s.say(c, book("11", "0.50", "0.52", ms), broken, tradeAt("11", "0.51", ms+2), book("11", "0.60", "0.62", ms+3))
-				s.hear(n, c)
+				s.send(c, book("11", "0.50", "0.52", ms), broken, tradeAt("11", "0.51", ms+2), book("11", "0.60", "0.62", ms+3))
+				s.serve(n, c)
 			})
 			s.until("the second book", func() bool { return len(s.ticks) > 0 && s.ticks[len(s.ticks)-1].Yes == 6100 })
-			for _, tick := range s.told() {
+			for _, tick := range s.published() {
 				if tick.At.Equal(time.UnixMilli(ms+2)) && tick.Quote != nil {
-					t.Errorf("the trade confirmed %+v", tick.Quote)
+					t.Errorf("the trade confirmed an old quote: %+v", tick.Quote)
 				}
 			}
 		})
 	}
 }
 
-// A venue that ends each connection at once is asked more and more seldom.
-func TestAStormOfReconnectsCalmsDown(t *testing.T) {
+// TestReconnectsSlowDown checks that the delay between connections grows while the venue ends each connection
+// immediately.
+func TestReconnectsSlowDown(t *testing.T) {
 	t.Parallel()
-	p := patient
-	p.retry, p.most = 20*time.Millisecond, 160*time.Millisecond
-	s := startStream(t, p, []market.Streamed{{ID: "1", Token: "11"}}, func(s *wss, n int, c *websocket.Conn) {
+	p := slow
+	p.retry, p.limit = 20*time.Millisecond, 160*time.Millisecond
+	s := startStream(t, p, []market.Streamed{{ID: "1", Token: "11"}}, func(s *streamServer, n int, c *websocket.Conn) {
 		s.first(n, c)
-		s.say(c, book("11", "0.50", "0.52", streamNoon.UnixMilli())) // a price does not make it a good one
+		s.send(c, book("11", "0.50", "0.52", streamNoon.UnixMilli())) // a price alone does not reset the delay
 	})
 	s.until("seven connections", func() bool { return len(s.opened) >= 7 })
 	s.mu.Lock()
@@ -331,19 +332,20 @@ func TestAStormOfReconnectsCalmsDown(t *testing.T) {
 	}
 }
 
-func TestStreamFollowsWhatIsWanted(t *testing.T) {
+func TestStreamSubscribesToWantedMarkets(t *testing.T) {
 	t.Parallel()
 	many := make([]market.Streamed, 450)
 	for i := range many {
 		many[i] = market.Streamed{ID: protocol.MarketID(fmt.Sprint(i + 1)), Token: fmt.Sprint(1000 + i)}
 	}
-	p := patient
+	p := slow
 	p.ask = 10 * time.Millisecond
-	s := startStream(t, p, many, func(s *wss, n int, c *websocket.Conn) { s.hear(n, c) })
-	// has is what each connection follows by what was ordered of it; the lock is held.
+	s := startStream(t, p, many, func(s *streamServer, n int, c *websocket.Conn) { s.serve(n, c) })
+	// has returns the number of connections that are subscribed to each token, and the largest number of tokens of a
+	// connection. The caller must hold the lock.
 	has := func() (all map[string]int, most int) {
 		all = map[string]int{}
-		for _, orders := range s.orders {
+		for _, orders := range s.sent {
 			set := map[string]bool{}
 			for _, o := range orders {
 				for _, token := range o.Tokens {
@@ -363,7 +365,7 @@ func TestStreamFollowsWhatIsWanted(t *testing.T) {
 	}
 	s.until("450 tokens", func() bool { all, _ := has(); return len(all) == 450 })
 	s.mu.Lock()
-	if all, most := has(); len(s.opened) != 3 || most > mostTokens || all["1000"] != 1 {
+	if all, most := has(); len(s.opened) != 3 || most > maxTokens || all["1000"] != 1 {
 		t.Errorf("%d connections, %d tokens on one", len(s.opened), most)
 	}
 	s.want = append(slices.Clone(many[10:450:450]), market.Streamed{ID: "9000", Token: "9000"})
@@ -372,15 +374,15 @@ func TestStreamFollowsWhatIsWanted(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.opened) != 3 {
-		t.Errorf("a change of what is wanted made %d connections", len(s.opened))
+		t.Errorf("a change of the wanted markets opened %d connections", len(s.opened))
 	}
 }
 
-func TestNoStreamWithoutAnAddress(t *testing.T) {
+func TestStreamAddress(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "https://venue.example/ws", "wss://", "wss://user:pass@venue.example/ws", "::"} {
 		if _, err := NewStream(address, venue.NewMeter(prometheus.NewRegistry()), time.Now, slog.New(slog.DiscardHandler)); err == nil {
-			t.Errorf("%q is taken", address)
+			t.Errorf("%q was accepted", address)
 		}
 	}
 }

@@ -1,4 +1,3 @@
-// Package venuetest is what the tests of the adapters and of the scan share: hosts that play
-// all venues, one from a table of answers and one that is the simulator, and the adapters
-// that read them.
+// Package venuetest provides hosts that simulate all venues for the tests of the adapters and of the scan. One host
+// answers from a table, the other is the venue simulator. The package also provides adapters that read these hosts.
 package venuetest

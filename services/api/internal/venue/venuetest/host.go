@@ -31,7 +31,7 @@ var Noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 // Now returns Noon.
 func Now() time.Time { return Noon }
 
-// The base paths of the venues at a host.
+// Base paths of the venues at a host.
 const (
 	Gamma     = "/gamma" // metadata of Polymarket
 	Clob      = "/clob"  // order books of Polymarket
@@ -61,22 +61,22 @@ func Adapters(t *testing.T, host string, meter *venue.Meter, now func() time.Tim
 	return venues
 }
 
-// Host answers from a table of paths, and other paths with 404. It records the requests.
+// Host answers requests from a table of paths, and other paths with 404. It records the requests.
 type Host struct {
 	URL   string
 	Meter *venue.Meter
 
 	t        *testing.T
-	base     string // path that the paths of the table and of Paths are below
+	base     string // prefix of all paths in the table and in the result of Paths
 	registry *prometheus.Registry
 
 	mu      sync.Mutex
-	answers map[string]string // path, or path?query, to body
-	hung    string            // prefix of the paths without an answer; empty: none
+	answers map[string]string // body by path, or by path and query
+	hung    string            // prefix of the paths that are never answered; empty for none
 	asked   []string
 }
 
-// NewHost starts a host, which ends with the test. The table is not copied; its paths are those below base.
+// NewHost starts a host that stops at the end of the test. The table is not copied. Its paths are relative to base.
 func NewHost(t *testing.T, base string, answers map[string]string) *Host {
 	t.Helper()
 	if answers == nil {
@@ -128,7 +128,7 @@ func (h *Host) Unset(path string) {
 	delete(h.answers, path)
 }
 
-// Hang makes the host accept requests whose path begins with prefix and never answer them.
+// Hang makes the host accept requests whose path starts with prefix without answering them.
 func (h *Host) Hang(prefix string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -142,7 +142,7 @@ func (h *Host) Paths() []string {
 	return slices.Clone(h.asked)
 }
 
-// Counted returns the sum of the counters of a name whose labels have all the words.
+// Counted returns the sum of the counters with the given name whose labels contain all the words.
 func (h *Host) Counted(name string, words ...string) (total float64) {
 	h.t.Helper()
 	families, err := h.registry.Gather()
@@ -163,8 +163,8 @@ func (h *Host) Counted(name string, words ...string) (total float64) {
 	return total
 }
 
-// Sample returns a sample answer of a venue from venue/PROVIDER/testdata/samples. The path is relative to the folder of the test,
-// which must be a folder next to services/api/internal/venue, or that one.
+// Sample returns a sample answer of a venue from venue/PROVIDER/testdata/samples. The path is relative to the directory
+// of the test, which must be services/api/internal/venue or next to it.
 func Sample(t testing.TB, p protocol.Provider, name string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "venue", string(p), "testdata", "samples", name))
@@ -174,7 +174,7 @@ func Sample(t testing.TB, p protocol.Provider, name string) string {
 	return string(raw)
 }
 
-// Edit returns an answer of a provider whose market record has the changed members; a nil value deletes a member.
+// Edit returns an answer of a provider with changed members of its market record. A nil value deletes a member.
 func Edit(t *testing.T, p protocol.Provider, answer string, changes map[string]any) string {
 	t.Helper()
 	var all map[string]any

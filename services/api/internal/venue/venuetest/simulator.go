@@ -21,8 +21,8 @@ type Simulator struct {
 	t   *testing.T
 }
 
-// StartSimulator builds the venue simulator and runs it until the test ends, over
-// recorded answers when a list of folders is given.
+// StartSimulator builds the venue simulator and runs it until the test ends. With a list of directories in data, it
+// serves the recorded answers in them.
 func StartSimulator(t *testing.T, data string) *Simulator {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "venuesim")
@@ -43,7 +43,7 @@ func StartSimulator(t *testing.T, data string) *Simulator {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		<-drained
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the simulator did not stop well: %v", err)
+			t.Errorf("the simulator did not stop cleanly: %v", err)
 		}
 	})
 	lines := bufio.NewScanner(out)
@@ -55,10 +55,10 @@ func StartSimulator(t *testing.T, data string) *Simulator {
 			}()
 			return &Simulator{URL: "http://" + addr, t: t}
 		}
-		t.Log(lines.Text()) // a recorded file that it left out
+		t.Log(lines.Text()) // names a recorded file that the simulator omitted
 	}
 	close(drained)
-	t.Fatalf("the simulator gave no address: %v", lines.Err())
+	t.Fatalf("the simulator printed no address: %v", lines.Err())
 	return nil
 }
 
@@ -77,7 +77,8 @@ func (s *Simulator) Post(path, body string) map[string]any {
 	return v
 }
 
-// Create makes an open market of a provider. members are further members of the request, such as `,"yesPrice":0.25`.
+// Create creates an open market of a provider. members are additional members of the request, such as
+// `,"yesPrice":0.25`.
 func (s *Simulator) Create(p protocol.Provider, question, members string) protocol.MarketID {
 	s.t.Helper()
 	return protocol.MarketID(s.Post(string(p)+"/markets", `{"question":"`+question+`"`+members+`}`)["id"].(string))
