@@ -300,7 +300,7 @@ func (a *App) Run(ctx context.Context) error {
 // recordTolerance stores the configured price tolerance in its history. It retries every second until the database answers.
 func (a *App) recordTolerance(ctx context.Context) error {
 	for {
-		err := a.store.NoteTolerance(ctx)
+		err := a.store.AddTolerance(ctx)
 		if err == nil {
 			break
 		}
@@ -320,7 +320,7 @@ const sweepEvery = time.Minute
 func (a *App) sweep(ctx context.Context) error {
 	return dbtime.Every(ctx, sweepEvery, func() error {
 		for _, sweep := range []func(context.Context) error{
-			a.store.SweepKeys, a.store.LapseProposals, a.store.SweepPublished, a.store.SweepDeliveries,
+			a.store.SweepKeys, a.store.DeleteExpiredProposals, a.store.SweepPublished, a.store.SweepDeliveries,
 		} {
 			if err := sweep(ctx); err != nil {
 				return err

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// before0020 removes what migration 0020 and its successors created.
+// before0020 removes the objects that migration 0020 and its successors created.
 const before0020 = `
 SET ROLE api_migrator; SET search_path = api;
 DROP VIEW counted_results;
@@ -21,9 +21,9 @@ ALTER TABLE operator_lane_scores DROP COLUMN price_sum, DROP COLUMN counted, DRO
 DROP FUNCTION fill_records, streak_with, moment_tier, moment_id, count_field, within_price;
 RESET ROLE; RESET search_path`
 
-// The migrations make of stored results what scoring each of them would have made, those
-// that wait for their scores or feed rows included.
-func TestRecordsOfBefore(t *testing.T) {
+// TestRecordsOfBefore checks that the migrations compute from stored results the same records that scoring would have
+// written. It includes results that wait for their scores or feed rows.
+func TestMigratedRecords(t *testing.T) {
 	t.Parallel()
 	text := ""
 	for _, name := range []string{
@@ -44,16 +44,16 @@ func TestRecordsOfBefore(t *testing.T) {
 		l.fillAll(7)
 		l.verify("migrated")
 		l.compareRecords("migrated")
-		for range 60 { // and it goes on from there
+		for range 60 { // further results are added to the migrated records
 			l.step(s)
-			l.verify("going on")
+			l.verify("after the migration")
 		}
 		l.settle()
 		l.compareEdges()
 	}
 }
 
-// fillAll recomputes every record and board row, n at a time.
+// fillAll recomputes every record and board row, atOnce operators in one transaction.
 func (l *ledger) fillAll(atOnce int) {
 	l.t.Helper()
 	if err := fillRecords(l.t.Context(), db.New(l.rw), int32(atOnce)); err != nil {
@@ -61,7 +61,7 @@ func (l *ledger) fillAll(atOnce int) {
 	}
 }
 
-// A fill corrects records and boards, while results wait for their feed rows and after
+// TestFillRecords checks that a fill corrects records and boards, while results wait for their feed rows and after
 // processes of the previous release have scored.
 func TestFillRecords(t *testing.T) {
 	t.Parallel()

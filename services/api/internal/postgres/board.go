@@ -41,23 +41,22 @@ func edgeOf(calls int64, edge, low, high int32) board.Edge {
 	return board.Edge{Calls: calls, EdgeBps: int(edge), LowBps: int(low), HighBps: int(high)}
 }
 
-// Record counts one operator's calls.
+// Record returns the counters of one operator's calls.
 func (s *Store) Record(ctx context.Context, userID string) (board.Record, error) {
 	row, err := s.q.CountSignalsOfOperator(ctx, userID)
 	return board.Record(row), pg.Fault(wrap("count signals of operator", err))
 }
 
-// FoldBoards brings the rows of the boards up to date by one step: up to the given
-// number of feed rows, and windows that begin at month at the latest. Boards read
-// the same with it and without; they are read faster after it. It is done when
-// nothing is left, or when another process folds.
+// FoldBoards updates the stored rows of the boards by one step: by at most the given number of feed rows, and for
+// windows that start at month at the latest. The content of the boards does not depend on it, but reads are faster
+// after it. done is true when nothing is left, or when another process folds.
 func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error) {
 	return s.fold(ctx, func(q *db.Queries) (done bool, err error) {
 		plan, err := q.PlanBoards(ctx, db.PlanBoardsParams{Most: int64(rows), Month: month})
 		if err != nil {
 			return false, fmt.Errorf("plan boards: %w", err)
 		}
-		// The rows first: they are computed from the window before it moves.
+		// The rows are stored first, because they are computed from the window before it moves.
 		if err := q.FoldBoardRows(ctx, db.FoldBoardRowsParams{Seq: plan.Seq, Since: plan.Since}); err != nil {
 			return false, fmt.Errorf("fold boards: %w", err)
 		}
@@ -68,8 +67,8 @@ func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done
 	})
 }
 
-// fold runs do in a transaction that has the lock of the boards. If another process has the lock, fold does nothing and returns
-// true.
+// fold runs do in a transaction that has the lock of the boards. If another process has the lock, it does nothing and
+// returns true.
 func (s *Store) fold(ctx context.Context, do func(*db.Queries) (done bool, err error)) (done bool, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		locked, err := q.LockBoards(ctx)
@@ -84,9 +83,9 @@ func (s *Store) fold(ctx context.Context, do func(*db.Queries) (done bool, err e
 	return done, err
 }
 
-// FoldEdges measures at most the given number of rows whose results have changed. It is done when
-// none is left, or when another process folds.
-func (s *Store) FoldEdges(ctx context.Context, rows int, measure func([]skill.Tally) (board.Edge, error)) (done bool, err error) {
+// FoldEdges computes the edges of at most the given number of rows whose results have changed. done is true when none
+// is left, or when another process folds.
+func (s *Store) FoldEdges(ctx context.Context, rows int, compute func([]skill.Tally) (board.Edge, error)) (done bool, err error) {
 	return s.fold(ctx, func(q *db.Queries) (done bool, err error) {
 		due, err := q.TakeEdgesDue(ctx, int32(rows))
 		if err != nil {
@@ -101,12 +100,12 @@ func (s *Store) FoldEdges(ctx context.Context, rows int, measure func([]skill.Ta
 		}
 		var p db.StoreEdgesParams
 		for i, row := range due {
-			e, err := measure(tallies[i])
+			e, err := compute(tallies[i])
 			if errors.Is(err, skill.ErrCount) {
-				continue // the row keeps its last edge: it has too many calls to measure
+				continue // the row keeps its last edge, because it has too many calls for the computation
 			}
 			if err != nil {
-				return false, fmt.Errorf("measure operator %s, lane %q: %w", row.UserID, row.Lane, err)
+				return false, fmt.Errorf("compute edge of operator %s, lane %q: %w", row.UserID, row.Lane, err)
 			}
 			p.UserIDs, p.Lanes, p.Calls = append(p.UserIDs, row.UserID), append(p.Lanes, row.Lane), append(p.Calls, e.Calls)
 			p.Edges, p.Lows = append(p.Edges, int32(e.EdgeBps)), append(p.Lows, int32(e.LowBps))
@@ -116,7 +115,7 @@ func (s *Store) FoldEdges(ctx context.Context, rows int, measure func([]skill.Ta
 	})
 }
 
-// readTallies reads the calls of each row.
+// readTallies returns the tallies of each row, in the order of the rows.
 func readTallies(ctx context.Context, q *db.Queries, of []db.BoardDue) ([][]skill.Tally, error) {
 	var p db.ListTalliesOfRowsParams
 	for _, row := range of {
@@ -134,7 +133,7 @@ func readTallies(ctx context.Context, q *db.Queries, of []db.BoardDue) ([][]skil
 	return out, nil
 }
 
-// pulseBudget is how long counting the network may take.
+// pulseBudget is the timeout of the statements that count the pulse.
 const pulseBudget = 10 * time.Second
 
 // PulseTotals implements board.Store.

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/board"
 )
 
-// sampleOf reads the counted calls of an operator on venue markets from the record.
+// sampleOf computes the sample of an operator's counted calls on venue markets from the stored calls and results.
 func (b *bundle) sampleOf(handle, lane string) *skill.Sample {
 	b.t.Helper()
 	rows, err := b.admin.Query(b.t.Context(), `SELECT coalesce(r.basis_bps, s.score_basis_bps), coalesce(s.confidence, 0), r.status = 'won'
@@ -31,8 +31,7 @@ func (b *bundle) sampleOf(handle, lane string) *skill.Sample {
 	return sample
 }
 
-// compareEdges holds the boards of the edge beside ones that are measured anew; all of
-// it must be folded.
+// compareEdges compares the boards by edge with edges computed from the stored results. All changes must be folded.
 func (l *ledger) compareEdges() {
 	l.t.Helper()
 	svc := board.NewService(l.Store, l.clock.Now)
@@ -72,7 +71,7 @@ func (l *ledger) compareEdges() {
 	}
 }
 
-// Moments stand on every edge of their tiers, and on nothing else than verified wins.
+// TestMomentsOfEveryPrice checks the tiers of moments at every price, and that only verified wins have a moment.
 func TestMomentsOfEveryPrice(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -118,11 +117,11 @@ func TestMomentsOfEveryPrice(t *testing.T) {
 		return nil
 	})
 	if err != nil || n != 40004 {
-		t.Errorf("%d compared: %v", n, err)
+		t.Errorf("compared %d calls: %v", n, err)
 	}
 }
 
-// A difference in each read model is found by name.
+// TestVerifyFindsEveryDifference changes each read model and checks that Verify reports it by name.
 func TestVerifyFindsEveryDifference(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t, 8, 9)
@@ -154,7 +153,8 @@ func TestVerifyFindsEveryDifference(t *testing.T) {
 	}
 }
 
-// A record with more calls than can be measured keeps its row and holds nobody up.
+// TestAnEdgeOfTooManyCalls checks that a record with too many calls for the computation keeps its last edge and does
+// not stop the fold.
 func TestAnEdgeOfTooManyCalls(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t, 12, 2)
@@ -173,10 +173,10 @@ func TestAnEdgeOfTooManyCalls(t *testing.T) {
 	}
 	for handle, want := range map[string]int{"op0": 1, "op1": 7500} {
 		if got := l.count(`SELECT b.edge_bps FROM api.board_rows b JOIN api.users u ON u.id = b.user_id WHERE u.handle = $1 AND b.lane = ''`, handle); got != want {
-			t.Errorf("%s has %d, want %d", handle, got, want)
+			t.Errorf("edge of %s is %d, want %d", handle, got, want)
 		}
 	}
 	if n := l.count(`SELECT count(*) FROM api.board_due`); n != 0 {
-		t.Errorf("%d rows wait", n)
+		t.Errorf("%d rows are still due", n)
 	}
 }

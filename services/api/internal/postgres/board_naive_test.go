@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// naive is a board computed from the record alone.
+// naive computes a board from the stored calls and results alone.
 const naive = `
 SELECT u.handle, u.tier,
     (SELECT count(*) FROM api.signals s LEFT JOIN api.markets m USING (market_id) WHERE s.user_id = u.id AND ($1 = '' OR m.lane = $1)),
@@ -54,7 +54,7 @@ func (l *ledger) naive(lane string) []naiveRow {
 	return list
 }
 
-// compare holds every board beside the naive one.
+// compare compares every board with the naive one.
 func (l *ledger) compare(when string) {
 	l.t.Helper()
 	svc := board.NewService(l.Store, l.clock.Now)

@@ -14,7 +14,7 @@ import (
 
 var boardLanes = []string{"SCIENCE", "CRYPTO", "SPORTS"}
 
-// ledger is a life of operators that is drawn by chance, through the store's doors.
+// ledger executes random acts of operators through the store.
 type ledger struct {
 	*bundle
 	rnd     *rand.Rand
@@ -50,7 +50,7 @@ func (l *ledger) classify(s *operator.Service, name string) {
 	}
 }
 
-// step does one thing.
+// step executes one random act.
 func (l *ledger) step(s *operator.Service) {
 	l.t.Helper()
 	ctx := l.t.Context()
@@ -60,12 +60,12 @@ func (l *ledger) step(s *operator.Service) {
 	case n < 60 && len(l.markets) > 0:
 		market, who := l.markets[l.rnd.IntN(len(l.markets))], l.hashes[l.rnd.IntN(len(l.hashes))]
 		side := []protocol.Side{protocol.Yes, protocol.No}[l.rnd.IntN(2)]
-		d := newDraft(market, side, []int{100, 1500, 4000, 5000, 9900}[l.rnd.IntN(5)]) // few prices: many ties
+		d := newDraft(market, side, []int{100, 1500, 4000, 5000, 9900}[l.rnd.IntN(5)]) // few prices, so that many scores are equal
 		if confidence := 20 * l.rnd.IntN(4); confidence > 0 {
 			d.Confidence = &confidence
 		}
 		if f := l.try(signal.Caller{KeyHash: who}, d); f.Verdict == signal.VerdictFiled {
-			if l.rnd.IntN(3) == 0 { // the price moved after the call
+			if l.rnd.IntN(3) == 0 { // a second quote with another price
 				yes := 100 + l.rnd.IntN(9800)
 				l.exec(`INSERT INTO api.quotes (market_id, at, yes_price_bps, no_price_bps, rule) VALUES ($1, $2, $3, $4, 'test') ON CONFLICT DO NOTHING`,
 					market, l.clock.Now().Add(6*time.Second), yes, 10_000-yes)
@@ -84,7 +84,7 @@ func (l *ledger) step(s *operator.Service) {
 		market := l.markets[l.rnd.IntN(len(l.markets))]
 		if l.open[market] {
 			l.open[market] = false
-			if l.rnd.IntN(4) == 0 { // trading ended before: calls after it are late
+			if l.rnd.IntN(4) == 0 { // trading ended earlier, so later calls are void
 				l.exec(`UPDATE api.markets SET status = 'closed', closed_at = $2 WHERE market_id = $1`, market,
 					l.clock.Now().Add(-time.Duration(l.rnd.Int64N(int64(20*24*time.Hour)))))
 			}
@@ -119,8 +119,8 @@ func (l *ledger) step(s *operator.Service) {
 	}
 }
 
-// addMarket adds a market of a venue, or a native one that an administrator or one of the
-// operators created; some are unrated.
+// addMarket adds a market of a venue, or a native one that an administrator or an operator created. Some markets are
+// unrated.
 func (l *ledger) addMarket() {
 	l.t.Helper()
 	id, creator := fmt.Sprint(1000+len(l.markets)), "admin"
@@ -141,7 +141,7 @@ func (l *ledger) addMarket() {
 
 func (l *ledger) month() time.Time { return l.clock.Now().Add(-28 * 24 * time.Hour) }
 
-// A board equals one counted from the record, whatever of it was folded.
+// TestBoardsEqualTheRecord checks that boards equal the naive ones after any number of folds.
 func TestBoardsEqualTheRecord(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
@@ -163,7 +163,7 @@ func TestBoardsEqualTheRecord(t *testing.T) {
 	}
 }
 
-// verify holds every read model beside a working out from zero.
+// verify requires that Verify finds no difference.
 func (l *ledger) verify(when string) {
 	l.t.Helper()
 	if list, err := Verify(l.t.Context(), l.rw); err != nil || len(list) > 0 {
@@ -171,14 +171,14 @@ func (l *ledger) verify(when string) {
 	}
 }
 
-// settle folds everything, so that the rows stand for themselves.
+// settle folds all changes, so that every board row is up to date.
 func (l *ledger) settle() {
 	l.t.Helper()
 	ctx := l.t.Context()
 	for n := 1; n > 0; {
 		n = must(l.NumberFeed(ctx, 100))(l.t)
 	}
-	var blocked []string // their results are not all there
+	var blocked []string // markets whose results are not complete
 	for range 3 * len(l.markets) {
 		if d := must(l.DrainFeed(ctx, 100, blocked))(l.t); d.Blocked {
 			blocked = append(blocked, d.MarketID)
@@ -189,11 +189,11 @@ func (l *ledger) settle() {
 			return
 		}
 	}
-	l.t.Fatal("the fold never ends")
+	l.t.Fatal("the fold does not end")
 }
 
-// A change of tier shows at once, and so does the move of the window, on rows that
-// nothing else moves.
+// TestBoardsFollowTiersAndTime checks that a change of a tier and the move of the window take effect immediately on
+// rows without other changes.
 func TestBoardsFollowTiersAndTime(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t, 5, 9)
@@ -211,10 +211,11 @@ func TestBoardsFollowTiersAndTime(t *testing.T) {
 	l.compare("later")
 	l.settle()
 	l.clock.Advance(30 * 24 * time.Hour)
-	l.compare("much later")
+	l.compare("after the window has moved")
 }
 
-// A claim whose scoring goes on after the window has left it is counted once.
+// TestBoardsWaitForAnUnfinishedClaim checks that a claim is counted once if its scoring continues after the window has
+// passed it.
 func TestBoardsWaitForAnUnfinishedClaim(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t, 6, 9)
@@ -236,10 +237,10 @@ func TestBoardsWaitForAnUnfinishedClaim(t *testing.T) {
 	l.compare("finished")
 	l.settle()
 	l.compare("folded")
-	l.verify("the end")
+	l.verify("at the end")
 }
 
-// The same holds while others write.
+// TestBoardsEqualAfterConcurrentWrites checks that boards equal the naive ones after concurrent writes.
 func TestBoardsEqualAfterConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t, 77, 20)
@@ -294,10 +295,10 @@ func TestBoardsEqualAfterConcurrentWrites(t *testing.T) {
 		}
 	}
 	l.compare("after the writes")
-	l.verify("the end")
+	l.verify("at the end")
 }
 
-// The statement's broadcast score is the pure function's.
+// TestCastScoreIsAsDefined checks that board_cast computes the same broadcast score as board.CastScore.
 func TestCastScoreIsAsDefined(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -306,7 +307,7 @@ func TestCastScoreIsAsDefined(t *testing.T) {
 			for _, calls := range []int64{0, 1, 7, 27, 28, 500} {
 				for _, takes := range []int64{0, 1, 13} {
 					if got, want := b.count(`SELECT api.board_cast($1, $2, $3, $4)`, s, done, calls, takes), board.CastScore(s, done, calls, takes); got != want {
-						t.Errorf("score %d of %d, %d calls, %d takes: %d, must be %d", s, done, calls, takes, got, want)
+						t.Errorf("points %d, %d results, %d calls, %d takes: %d, want %d", s, done, calls, takes, got, want)
 					}
 				}
 			}

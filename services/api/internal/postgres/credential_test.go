@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// mint makes a key of an operator and gives its id.
+// mint creates a key of an operator.
 func (b *bundle) mint(operatorID string) operator.Key {
 	b.t.Helper()
 	_, k, err := b.service().Mint(b.t.Context(), operatorID, "bot", operator.PrefixKey, nil, true)
@@ -26,7 +26,7 @@ func (b *bundle) mint(operatorID string) operator.Key {
 	return k
 }
 
-// webhook stores a webhook that a key made.
+// webhook stores a webhook that was created with a key and returns its id.
 func (b *bundle) webhook(ownerID, keyID string) (string, error) {
 	h := webhook.Hook{
 		ID: uuid.Must(uuid.NewV7()).String(), OwnerID: ownerID, KeyID: keyID, URL: "https://bot.example/x",
@@ -49,7 +49,7 @@ func TestRevokingAKeyDeactivatesItsWebhooks(t *testing.T) {
 	if _, err := b.ChangeWebhook(t.Context(), owner, moved, webhook.Change{KeyID: other.ID}); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // repeating it has the same answer
+	for range 2 { // a repetition gives the same answer
 		k, webhooks, err := b.service().Revoke(t.Context(), owner, stolen.ID)
 		if err != nil || k.Active || !slices.Equal(webhooks, []string{made}) {
 			t.Errorf("%+v %v %v, want %s", k, webhooks, err, made)
@@ -62,24 +62,24 @@ func TestRevokingAKeyDeactivatesItsWebhooks(t *testing.T) {
 		}
 	}
 	if _, err := b.webhook(owner, stolen.ID); !errors.Is(err, operator.ErrUnauthenticated) {
-		t.Errorf("a revoked key makes a webhook: %v", err)
+		t.Errorf("a webhook was created with a revoked key: %v", err)
 	}
 	on := true
 	if _, err := b.ChangeWebhook(t.Context(), owner, made, webhook.Change{Active: &on, KeyID: stolen.ID}); !errors.Is(err, operator.ErrUnauthenticated) {
-		t.Errorf("a revoked key reactivates a webhook: %v", err)
+		t.Errorf("a webhook was activated with a revoked key: %v", err)
 	}
 	h, err := b.ChangeWebhook(t.Context(), owner, made, webhook.Change{Active: &on, KeyID: other.ID})
 	if err != nil || !h.Active {
-		t.Errorf("another key reactivates it: %+v, %v", h, err)
+		t.Errorf("activation with another key: %+v, %v", h, err)
 	}
 	unknown := uuid.NewString()
 	revoked, err := b.RevokedKeys(t.Context(), []string{stolen.ID, other.ID, unknown})
 	if err != nil || len(revoked) != 2 || !slices.Contains(revoked, stolen.ID) || !slices.Contains(revoked, unknown) {
-		t.Errorf("revoked keys are %v, %v", revoked, err)
+		t.Errorf("revoked keys: %v, %v", revoked, err)
 	}
 }
 
-func TestWebhookOfARacingRevocationIsDeactivated(t *testing.T) {
+func TestWebhookOfAConcurrentRevocationIsDeactivated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	owner, _ := b.operator("mara")
@@ -98,7 +98,7 @@ func TestWebhookOfARacingRevocationIsDeactivated(t *testing.T) {
 	}()
 	for b.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 0 {
 		if t.Context().Err() != nil {
-			t.Fatal("the revocation does not wait")
+			t.Fatal("the revocation does not wait for the webhook")
 		}
 	}
 	id := uuid.Must(uuid.NewV7()).String()
@@ -110,7 +110,7 @@ func TestWebhookOfARacingRevocationIsDeactivated(t *testing.T) {
 		t.Fatal(err)
 	}
 	if webhooks := <-done; !slices.Equal(webhooks, []string{id}) {
-		t.Errorf("revoked webhooks are %v, want %s", webhooks, id)
+		t.Errorf("deactivated webhooks: %v, want %s", webhooks, id)
 	}
 }
 
@@ -157,7 +157,7 @@ func TestProfileDeclaresABotAndRecordsPayoutChanges(t *testing.T) {
 	address := "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 	update(operator.Profile{PayoutAddress: operator.Change{Given: true, Text: &address}})
 	is("human")
-	update(operator.Profile{PayoutAddress: operator.Change{Given: true, Text: &address}}) // the same again
+	update(operator.Profile{PayoutAddress: operator.Change{Given: true, Text: &address}}) // the same address again
 	update(operator.Profile{Automated: true})
 	is("ai_agent")
 	update(operator.Profile{Automated: true})

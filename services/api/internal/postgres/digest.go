@@ -11,13 +11,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// dayTime is how long the reads of a day may take, which go over all of its rows.
-const dayTime = 30 * time.Second
+// dayTimeout is the timeout of the reads of one day, which scan all rows of the day.
+const dayTimeout = 30 * time.Second
 
-// Day implements digest.Store. The parts are read one after the other: what happens
-// between them may be in one and not in the next.
+// Day implements digest.Store. It reads the parts one after the other, without a snapshot. An event between two reads
+// is in the later part only.
 func (s *Store) Day(ctx context.Context, w digest.Window) (digest.Day, error) {
-	ctx, cancel := context.WithTimeout(ctx, dayTime)
+	ctx, cancel := context.WithTimeout(ctx, dayTimeout)
 	defer cancel()
 	var d digest.Day
 	day, err := s.q.CountDay(ctx, db.CountDayParams{Since: w.From, Until: w.To})

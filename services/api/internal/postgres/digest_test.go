@@ -8,10 +8,11 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/digest"
 )
 
-// A day counts what happened in it and nothing at either edge.
+// TestDayOfDigest checks that a digest counts the events of its day, including the first and the last moment, and no
+// other events.
 func TestDayOfDigest(t *testing.T) {
 	t.Parallel()
-	b := setup(t) // Saturday, 10 October 2026, noon
+	b := setup(t) // Saturday, 10 October 2026, 12:00 UTC
 	from := time.Date(2026, 10, 9, 0, 0, 0, 0, time.UTC)
 	w, err := digest.NewWindow(from, from.AddDate(0, 0, 1))
 	if err != nil || !w.Week.Equal(time.Date(2026, 9, 28, 0, 0, 0, 0, time.UTC)) {
@@ -21,7 +22,7 @@ func TestDayOfDigest(t *testing.T) {
 		at := from.AddDate(0, 0, -20)
 		switch i {
 		case 5:
-			at = from // the first moment of the day
+			at = from // first moment of the day
 		case 6:
 			at = w.To.Add(-time.Microsecond)
 		case 7:
@@ -33,7 +34,7 @@ func TestDayOfDigest(t *testing.T) {
 	}
 	counted := true
 	call := func(user int, market string, yes bool, basis int, at time.Time, status string, score int) {
-		final := basis + 7 // after the second quote
+		final := basis + 7 // the scoring price after the second quote
 		id := fmt.Sprintf("018f1111-0000-7000-8000-%s%011d", market, user)
 		b.exec(`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, created_at, market_title, source)
 			VALUES ($1::text::uuid, $2, ('018f0000-0000-7000-8000-' || lpad($3, 12, '0'))::uuid, $4, $5::integer, $5::integer, true, $6, 'Will ' || $2 || ' hold?', 'web')`,
@@ -47,18 +48,18 @@ func TestDayOfDigest(t *testing.T) {
 		b.exec(`INSERT INTO api.market_resolutions (market_id, outcome, resolver, source, close_at, lane, resolved_at)
 			VALUES ($1, 'YES', 'oracle', 's', $2, 'SCIENCE', $2)`, market, at)
 	}
-	// Filed: two in the day (its first and last moment), others before and after.
+	// Filed on the day: two calls, at its first and its last moment. The others are before and after it.
 	call(0, "1", true, 3000, from, "won", 70)
 	call(1, "1", false, 7000, w.To.Add(-time.Microsecond), "lost", -70)
-	call(2, "1", true, 1000, from.Add(-time.Microsecond), "won", 90) // house
-	call(3, "1", true, 100, from.AddDate(0, 0, -3), "won", 99)       // a machine is in no list
+	call(2, "1", true, 1000, from.Add(-time.Microsecond), "won", 90) // of a house operator
+	call(3, "1", true, 100, from.AddDate(0, 0, -3), "won", 99)       // of an automated operator, which is in no list
 	call(4, "1", true, 5000, w.To, "void", 0)
-	call(0, "2", true, 5000, from.AddDate(0, 0, -10), "won", 50) // of the last week but one, claimed a moment later
+	call(0, "2", true, 5000, from.AddDate(0, 0, -10), "won", 50) // filed two weeks before, claimed on the next day
 	call(1, "2", true, 5000, from.AddDate(0, 0, -6), "won", 50)
 	call(0, "3", true, 5000, time.Date(2026, 9, 28, 0, 0, 0, 0, time.UTC), "", 0)   // first moment of the week
-	call(1, "3", true, 5000, time.Date(2026, 10, 4, 23, 59, 0, 0, time.UTC), "", 0) // its last
+	call(1, "3", true, 5000, time.Date(2026, 10, 4, 23, 59, 0, 0, time.UTC), "", 0) // last minute of the week
 	counted = false
-	call(0, "4", true, 400, from.AddDate(0, 0, -30), "won", 96) // in the numbers, not among the top calls
+	call(0, "4", true, 400, from.AddDate(0, 0, -30), "won", 96) // in the counts, not among the top calls
 	claim("1", from)
 	claim("4", from)
 	claim("2", w.To)
@@ -78,7 +79,7 @@ func TestDayOfDigest(t *testing.T) {
 	if got != "u2Will 1 hold?YES1007 90;u0Will 1 hold?YES3007 70;" {
 		t.Errorf("top calls %s", got)
 	}
-	// Independent are u0, u1 and u4: two calls of the day, and two of the week before it.
+	// u0, u1 and u4 are independent. They filed two calls on the day and two in the week before it.
 	if d.Pulse != (digest.Pulse{Last7: 4, Prev7: 2, WeekSignals: 4, WeekOperators: 2}) {
 		t.Errorf("pulse %+v", d.Pulse)
 	}
@@ -87,18 +88,18 @@ func TestDayOfDigest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d, err = b.Day(t.Context(), empty); err != nil || d.Signals+d.Won+d.NewOperators+d.Pulse.Last7 != 0 || len(d.TopCalls) != 0 || len(d.Disputed) != 2 {
-		t.Errorf("an empty day: %+v %v", d, err)
+		t.Errorf("digest of an empty day: %+v %v", d, err)
 	}
 }
 
-func TestWindowsThatAreNoDay(t *testing.T) {
+func TestInvalidDigestWindows(t *testing.T) {
 	t.Parallel()
 	for span, ok := range map[time.Duration]bool{0: false, -time.Hour: false, time.Hour: true, 48 * time.Hour: true, 48*time.Hour + 1: false} {
 		if _, err := digest.NewWindow(noon, noon.Add(span)); (err == nil) != ok {
 			t.Errorf("%v: %v", span, err)
 		}
 	}
-	// The last complete week, asked on its last day, on the Monday behind it and on a Sunday.
+	// The last complete week, requested on its last day, on the next Monday and on a Sunday.
 	for to, want := range map[string]string{"2026-10-05": "2026-09-28", "2026-10-04": "2026-09-21", "2026-10-11": "2026-09-28", "2027-01-01": "2026-12-21"} {
 		at, _ := time.Parse(time.DateOnly, to)
 		w, err := digest.NewWindow(at.Add(-time.Hour), at)

@@ -17,24 +17,24 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// effect is what one signed message does.
+// effect is the execution of one signed message.
 type effect struct {
 	message, kind, user string
-	daily               int // most of its kind in a day; 0: any number
+	daily               int // largest number of messages of this kind in 24 hours; 0 means no limit
 	now                 time.Time
 }
 
 var (
-	errNobody  = apperr.New(apperr.Forbidden, "forbidden", "no such operator")
-	errLimited = apperr.New(apperr.Limited, "rate_limited", "")
+	errNoOperator = apperr.New(apperr.Forbidden, "forbidden", "no such operator")
+	errLimited    = apperr.New(apperr.Limited, "rate_limited", "")
 )
 
 const day = 24 * time.Hour
 
-// once runs act in one transaction unless the message was done; act gives what it
-// was done to. Messages of one operator run one after the other. Faults: forbidden
-// for an operator that is not there, rate_limited, and those of act.
-func (s *Store) once(ctx context.Context, e effect, act func(q *db.Queries, tier protocol.Tier) (subject string, err error)) (subject string, err error) {
+// executeOnce runs act in one transaction, unless the message was executed before. act returns the subject that it
+// changed, and so does executeOnce for a repeated message. Messages of one operator are executed one after the other.
+// Faults: forbidden for an unknown operator, rate_limited, and those of act.
+func (s *Store) executeOnce(ctx context.Context, e effect, act func(q *db.Queries, tier protocol.Tier) (subject string, err error)) (subject string, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		tier, err := lockSender(ctx, q, e.user)
 		if err != nil {
@@ -58,10 +58,10 @@ func (s *Store) once(ctx context.Context, e effect, act func(q *db.Queries, tier
 // lockSender locks an operator and returns its tier. Fault: forbidden if there is no such operator.
 func lockSender(ctx context.Context, q *db.Queries, operatorID string) (protocol.Tier, error) {
 	tier, err := q.LockSender(ctx, operatorID)
-	return tier, missing(err, errNobody, "lock operator")
+	return tier, missing(err, errNoOperator, "lock operator")
 }
 
-// allow returns the fault rate_limited if the operator has sent as many messages of the kind as a day may have.
+// allow returns the fault rate_limited if the operator has reached the limit of messages of the kind in 24 hours.
 func (e effect) allow(ctx context.Context, q *db.Queries) error {
 	if e.daily == 0 {
 		return nil
@@ -82,7 +82,7 @@ func (e effect) allow(ctx context.Context, q *db.Queries) error {
 // UpdateProfile implements operator.Store.
 func (s *Store) UpdateProfile(ctx context.Context, operatorID, messageID string, p operator.Profile, now time.Time) error {
 	e := effect{message: messageID, kind: "profile.update", user: operatorID, now: now}
-	_, err := s.once(ctx, e, func(q *db.Queries, _ protocol.Tier) (string, error) {
+	_, err := s.executeOnce(ctx, e, func(q *db.Queries, _ protocol.Tier) (string, error) {
 		return operatorID, q.UpdateProfile(ctx, db.UpdateProfileParams{
 			UserID: operatorID, DisplayName: p.DisplayName, Bio: p.Bio, SetAvatar: p.Avatar.Given, AvatarURL: p.Avatar.Text,
 			SetLinks: p.Links != nil, Links: p.Links, SetPayout: p.PayoutAddress.Given, PayoutAddress: p.PayoutAddress.Text,
@@ -101,7 +101,7 @@ func (s *Store) FindSigned(ctx context.Context, messageID string) (id protocol.M
 // InsertSigned implements market.Store.
 func (s *Store) InsertSigned(ctx context.Context, m market.Market, messageID string) (protocol.MarketID, error) {
 	e := effect{message: messageID, kind: "market.create", user: *m.CreatedBy, daily: market.MaxDaily, now: m.CreatedAt}
-	id, err := s.once(ctx, e, func(q *db.Queries, tier protocol.Tier) (string, error) {
+	id, err := s.executeOnce(ctx, e, func(q *db.Queries, tier protocol.Tier) (string, error) {
 		if tier != protocol.Independent && tier != protocol.House {
 			return "", market.ErrTier
 		}
@@ -113,7 +113,7 @@ func (s *Store) InsertSigned(ctx context.Context, m market.Market, messageID str
 // Propose implements resolution.Store.
 func (s *Store) Propose(ctx context.Context, p resolution.Proposal, now time.Time) error {
 	e := effect{message: p.MessageID, kind: "resolution.create", user: p.OperatorID, daily: resolution.MaxDaily, now: now}
-	_, err := s.once(ctx, e, func(q *db.Queries, _ protocol.Tier) (string, error) {
+	_, err := s.executeOnce(ctx, e, func(q *db.Queries, _ protocol.Tier) (string, error) {
 		m, err := q.LockMarketForProposal(ctx, p.MarketID)
 		switch {
 		case err != nil:
@@ -134,8 +134,8 @@ func (s *Store) Propose(ctx context.Context, p resolution.Proposal, now time.Tim
 	return err
 }
 
-// LapseProposals deletes proposals that no administrator decided on in their time.
-func (s *Store) LapseProposals(ctx context.Context) error {
+// DeleteExpiredProposals deletes proposals that no administrator decided within market.ProposalLife.
+func (s *Store) DeleteExpiredProposals(ctx context.Context) error {
 	now := s.now().UTC().Truncate(time.Millisecond)
-	return pg.Fault(wrap("lapse proposals", s.q.LapseProposals(ctx, db.LapseProposalsParams{Before: now.Add(-market.ProposalLife), Now: now})))
+	return pg.Fault(wrap("delete expired proposals", s.q.DeleteExpiredProposals(ctx, db.DeleteExpiredProposalsParams{Before: now.Add(-market.ProposalLife), Now: now})))
 }

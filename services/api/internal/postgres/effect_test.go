@@ -16,10 +16,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// messageID is the nth message of a test.
+// messageID returns the id of the nth message of a test.
 func messageID(n int) string { return fmt.Sprintf("msg_%064x", n) }
 
-// lanes puts every market into no category.
+// lanes returns a classification that assigns the lane OTHER to every market.
 func lanes() market.Classify {
 	return market.Classify{
 		Lane:     func(string, []string) protocol.Lane { return protocol.LaneOther },
@@ -55,14 +55,14 @@ func TestOneMarketForAMessage(t *testing.T) {
 	wg.Wait()
 	for _, id := range ids {
 		if id == "" || id != ids[0] {
-			t.Errorf("one message made %v", ids)
+			t.Errorf("one message created the markets %v", ids)
 		}
 	}
 	if n := b.count(`SELECT count(*) FROM api.markets`); n != 1 {
-		t.Errorf("%d markets", n)
+		t.Errorf("%d markets, want 1", n)
 	}
 	late := b.draft(mara, 1)
-	b.clock.Advance(60 * time.Hour) // its dates would be refused now
+	b.clock.Advance(60 * time.Hour) // the dates of the message would be rejected now
 	if m, err := s.CreateNative(t.Context(), late); err != nil || m.ID != ids[0] || m.Status != protocol.MarketClosed {
 		t.Errorf("the same message later: %v, %v", m.ID, err)
 	}
@@ -83,21 +83,21 @@ func TestFiveMarketsADay(t *testing.T) {
 	_, err := s.CreateNative(t.Context(), b.draft(mara, 100))
 	f := apperr.Of(err)
 	if !limited(err) || f.Extra["limit"] != market.MaxDaily || f.Extra["retryAfterMs"] != (19*time.Hour).Milliseconds() {
-		t.Errorf("the sixth: %v %v", err, f.Extra)
+		t.Errorf("sixth market: %v %v", err, f.Extra)
 	}
 	if _, err := s.CreateNative(t.Context(), b.draft(mara, 2)); err != nil {
-		t.Errorf("one of the five again: %v", err)
+		t.Errorf("repeated message of one of the five: %v", err)
 	}
 	if _, err := s.CreateNative(t.Context(), b.draft(joe, 101)); err != nil {
-		t.Errorf("somebody else: %v", err)
+		t.Errorf("market of another operator: %v", err)
 	}
 	b.clock.Advance(19 * time.Hour)
 	if _, err := s.CreateNative(t.Context(), b.draft(mara, 100)); err != nil {
-		t.Errorf("a day after the first: %v", err)
+		t.Errorf("24 hours after the first market: %v", err)
 	}
 }
 
-func TestHumansOfTheirOwnMakeMarkets(t *testing.T) {
+func TestOnlyHumansCreateMarkets(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := market.NewService(b.Store, nil, lanes(), true, b.clock.Now)
@@ -123,7 +123,7 @@ func TestHumansOfTheirOwnMakeMarkets(t *testing.T) {
 		}
 	}
 	if _, err := s.CreateNative(t.Context(), b.draft("0199f0a4-0000-7000-8000-00000000dead", 99)); apperr.Of(err).Kind != apperr.Forbidden {
-		t.Errorf("nobody: %v", err)
+		t.Errorf("unknown operator: %v", err)
 	}
 }
 
@@ -147,17 +147,17 @@ func TestProfileOfAMessage(t *testing.T) {
 	}
 	o := update(1, first)
 	if o.DisplayName != "Mara" || *o.Bio != "rivers" || *o.AvatarURL != "https://a.example/m.png" || len(o.Links) != 1 || *o.PayoutAddress != wallet {
-		t.Errorf("after the first: %+v", o)
+		t.Errorf("after the first message: %+v", o)
 	}
 	o = update(2, operator.Profile{Bio: text("lakes"), Avatar: operator.Change{Given: true}, Links: []string{}})
 	if o.DisplayName != "Mara" || *o.Bio != "lakes" || o.AvatarURL != nil || len(o.Links) != 0 || *o.PayoutAddress != wallet {
-		t.Errorf("after the second: %+v", o)
+		t.Errorf("after the second message: %+v", o)
 	}
 	if o = update(1, first); *o.Bio != "lakes" || o.AvatarURL != nil {
-		t.Errorf("the first again undid the second: %+v", o)
+		t.Errorf("repeating the first message undid the second: %+v", o)
 	}
 	if err := s.UpdateProfile(t.Context(), "0199f0a4-0000-7000-8000-00000000dead", messageID(3), first); apperr.Of(err).Kind != apperr.Forbidden {
-		t.Errorf("nobody: %v", err)
+		t.Errorf("unknown operator: %v", err)
 	}
 }
 
@@ -173,23 +173,23 @@ func TestSnapshotOfFifteenMinutes(t *testing.T) {
 	for _, age := range []time.Duration{0, market.LiveFor + time.Second, market.SnapshotAge} {
 		b.clock.Set(noon.Add(age))
 		if yes := price(); yes == nil || *yes != 3150 {
-			t.Errorf("after %s: %v", age, yes)
+			t.Errorf("snapshot after %s: %v", age, yes)
 		}
 	}
 	b.clock.Advance(time.Millisecond)
 	if yes := price(); yes != nil {
-		t.Errorf("a snapshot that is too old: %v", *yes)
+		t.Errorf("an expired snapshot was returned: %v", *yes)
 	}
 	if _, err := s.Snapshot(t.Context(), "2"); !errors.Is(err, market.ErrNotFound) {
-		t.Errorf("no such market: %v", err)
+		t.Errorf("unknown market: %v", err)
 	}
 }
 
-// A message that is asked for again after its market has closed, or was resolved,
-// hears of the call that it filed.
+// TestACallIsTheSameAfterTheClose checks that a repeated message returns its call after the market has closed or was
+// resolved.
 func TestACallIsTheSameAfterTheClose(t *testing.T) {
 	t.Parallel()
-	s := newStand(t)
+	s := newProposals(t)
 	d := newDraft(s.market, protocol.Yes, 5000)
 	caller := signal.Caller{OperatorID: s.mara}
 	if f := s.try(caller, d); f.Verdict != signal.VerdictFiled {
@@ -201,7 +201,7 @@ func TestACallIsTheSameAfterTheClose(t *testing.T) {
 			t.Errorf("%s: %+v", when, f)
 		}
 		if f := s.try(caller, newDraft(s.market, protocol.Yes, 5000)); f.Verdict != signal.VerdictDuplicate || f.FirstID != d.ID {
-			t.Errorf("%s, another message: %+v", when, f)
+			t.Errorf("%s, new message: %+v", when, f)
 		}
 	}
 	again("open")

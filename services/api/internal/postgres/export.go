@@ -14,29 +14,29 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// pageTime is how long one page of a record may take.
-const pageTime = 10 * time.Second
+// pageTimeout is the timeout of the reads of one page of a record.
+const pageTimeout = 10 * time.Second
 
 // RecordOwner implements export.Store.
 func (s *Store) RecordOwner(ctx context.Context, handle string) (export.Owner, error) {
-	o, err := s.rq.GetOwner(ctx, handle)
+	o, err := s.rq.GetExportedOperator(ctx, handle)
 	return export.Owner{
 		ID: o.ID, PublicID: o.PublicID, Handle: o.Handle, DisplayName: o.DisplayName, OperatorType: string(o.OperatorType), Tier: o.Tier,
-	}, missing(err, export.ErrUnknown, "read owner of a record")
+	}, missing(err, export.ErrUnknown, "read operator of a record")
 }
 
 // RecordPage implements export.Store.
-func (s *Store) RecordPage(ctx context.Context, owner string, behind export.Place, asOf time.Time, n int) ([]export.Call, error) {
-	ctx, cancel := context.WithTimeout(ctx, pageTime)
+func (s *Store) RecordPage(ctx context.Context, owner string, after export.Place, asOf time.Time, n int) ([]export.Call, error) {
+	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
-	if behind.ID == "" {
-		behind.ID = "00000000-0000-0000-0000-000000000000"
+	if after.ID == "" {
+		after.ID = "00000000-0000-0000-0000-000000000000"
 	}
 	var calls []export.Call
 	err := inSnapshot(ctx, s.pool, "read record", func(tx pgx.Tx) error {
 		q := db.New(tx)
 		rows, err := q.ListExportedCalls(ctx, db.ListExportedCallsParams{
-			UserID: owner, AfterAt: behind.At, AfterID: behind.ID, AsOf: asOf, Limit: int32(n),
+			UserID: owner, AfterAt: after.At, AfterID: after.ID, AsOf: asOf, Limit: int32(n),
 		})
 		if err != nil {
 			return err
@@ -47,7 +47,7 @@ func (s *Store) RecordPage(ctx context.Context, owner string, behind export.Plac
 	return calls, err
 }
 
-// exportedOf returns a call of a record with the result that it had at the time of the record.
+// exportedOf converts a row to a call of a record, with the result that the call had at the time of the record.
 func exportedOf(r db.ListExportedCallsRow) export.Call {
 	c := export.Call{
 		Record: recordOf(r.SignalRecord), Version: r.Version, Vertical: r.Vertical,
@@ -58,7 +58,7 @@ func exportedOf(r db.ListExportedCallsRow) export.Call {
 	c.Status, c.Score, c.ResolvedAt = protocol.SignalStatus(r.Status), convertInt[int](r.Score), r.ResolvedAt
 	c.Outcome, c.ClosePrice = (*protocol.Side)(r.Outcome), convertInt[protocol.Bps](r.ClosePrice)
 	c.CLVBps, c.ScoredBps, c.Counted = convertInt[int](r.CLVBps), protocol.Bps(r.ScoredBps), r.Counted
-	c.ConfirmedAt, c.Reason, c.ProviderID = r.ConfirmedAt, r.Reason, "" // a record does not have the provider's id
+	c.ConfirmedAt, c.Reason, c.ProviderID = r.ConfirmedAt, r.Reason, "" // a record does not contain the id of the provider
 	if r.Claimed != nil {
 		c.Resolution = &export.Resolution{
 			Outcome: *r.Claimed, Resolver: pg.Value(r.Resolver), Source: pg.Value(r.ClaimSource), ProofURL: pg.Value(r.ProofURL),
@@ -69,7 +69,7 @@ func exportedOf(r db.ListExportedCallsRow) export.Call {
 	return c
 }
 
-// quoteOf returns a stored quote; without prices there is none.
+// quoteOf returns a stored quote, or nil without prices.
 func quoteOf(yes, no *int32, at *time.Time, rule *string, sha256 []byte) *market.Quote {
 	if at == nil || yes == nil || no == nil {
 		return nil
@@ -80,7 +80,7 @@ func quoteOf(yes, no *int32, at *time.Time, rule *string, sha256 []byte) *market
 // ConfirmAfter implements export.Store.
 func (s *Store) ConfirmAfter() time.Duration { return s.rules.ConfirmAfter }
 
-// historiesOf reads the events of all calls of a page at once.
+// historiesOf reads the events of all calls of a page in one statement.
 func historiesOf(ctx context.Context, q *db.Queries, calls []export.Call, asOf time.Time) error {
 	if len(calls) == 0 {
 		return nil

@@ -13,17 +13,17 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// taker keeps what a record says.
-type taker struct {
+// recorder collects the parts of an exported record.
+type recorder struct {
 	head  export.Head
 	calls []export.Call
 	pages int
 	page  func()
 }
 
-func (k *taker) owner(h export.Head) error { k.head = h; return nil }
+func (k *recorder) owner(h export.Head) error { k.head = h; return nil }
 
-func (k *taker) take(calls []export.Call) error {
+func (k *recorder) take(calls []export.Call) error {
 	k.calls, k.pages = append(k.calls, calls...), k.pages+1
 	if k.page != nil {
 		k.page()
@@ -31,9 +31,9 @@ func (k *taker) take(calls []export.Call) error {
 	return nil
 }
 
-// TestRecordIsWhole: every call of an operator comes once, oldest first, with what
-// belongs to it, whatever is filed meanwhile.
-func TestRecordIsWhole(t *testing.T) {
+// TestRecordIsWhole checks that an exported record contains every call of an operator once, oldest first, with its
+// events and result, while other calls are filed.
+func TestRecordIsComplete(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, mara := b.operator("mara")
@@ -42,7 +42,7 @@ func TestRecordIsWhole(t *testing.T) {
 	for i := range calls {
 		market := fmt.Sprintf("%d", 1000+i)
 		b.venueMarket(market, 4000)
-		if i%7 == 0 { // many in one moment
+		if i%7 == 0 { // several calls have the same time
 			b.clock.Advance(time.Second)
 		}
 		b.exec(`UPDATE api.market_prices SET at = at - interval '1 minute' WHERE market_id = $1`, market)
@@ -58,8 +58,8 @@ func TestRecordIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	service := export.NewService(b.Store, b.clock.Now)
-	k := &taker{}
-	k.page = func() { // filed while the record is on its way: not in it
+	k := &recorder{}
+	k.page = func() { // calls filed during the export are not in the record
 		if k.pages == 1 {
 			b.clock.Advance(time.Second)
 			b.venueMarket("99999", 4000)
@@ -91,11 +91,11 @@ func TestRecordIsWhole(t *testing.T) {
 		t.Errorf("%+v %+v", c, c.Resolution)
 	}
 	if _, err := service.Record(t.Context(), "unknown", k.owner, k.take); !errors.Is(err, export.ErrUnknown) {
-		t.Errorf("nobody: %v", err)
+		t.Errorf("unknown operator: %v", err)
 	}
 	left, cancel := context.WithCancel(t.Context())
 	k.page = cancel
 	if _, err := service.Record(left, "mara", k.owner, k.take); err == nil {
-		t.Error("a reader that has left was read to")
+		t.Error("the export continued for a canceled reader")
 	}
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// NumberFeed moves up to limit committed outbox entries into the feed and returns
-// how many. It is one transaction: an entry is in the outbox
-// or in the feed, with its number, and never in both.
+// NumberFeed moves at most limit committed outbox entries into the feed and returns their number. It is one
+// transaction, so that an entry is either in the outbox or in the feed, with its number.
 func (s *Store) NumberFeed(ctx context.Context, limit int) (int, error) {
 	n := int64(0)
-	err := pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
+	err := pg.InTx(ctx, s.writes, func(tx pgx.Tx) error {
 		var head int64
-		// Both are sent at once. The second is executed after the lock is granted: it sees what the last sequencer took.
+		// Both statements are sent together. The second is executed after the lock is granted, and therefore sees the
+		// changes of the last sequencer.
 		var b pgx.Batch
 		b.Queue(db.LockFeed).QueryRow(func(row pgx.Row) error { return row.Scan(&head) })
 		b.Queue(db.CountOutbox, limit).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
@@ -39,11 +39,11 @@ func (s *Store) NumberFeed(ctx context.Context, limit int) (int, error) {
 	return int(n), nil
 }
 
-// DrainFeed numbers the results of up to chunk signals of one resolved market that
-// is not in skip, with their moments, and moves its scores by lane with them.
+// DrainFeed numbers the results of at most chunk calls of one resolved market that is not in skip, with their moments,
+// and updates the scores by lane in the same transaction.
 func (s *Store) DrainFeed(ctx context.Context, chunk int, skip []string) (feed.Drained, error) {
 	var d feed.Drained
-	err := inTx(ctx, s.acts, func(q *db.Queries) error {
+	err := inTx(ctx, s.writes, func(q *db.Queries) error {
 		d = feed.Drained{}
 		head, err := q.LockFeed(ctx)
 		if err != nil {
@@ -76,27 +76,26 @@ func newIDs(n int) []string {
 	return ids
 }
 
-// FeedHead is the number given last.
+// FeedHead returns the last sequence number of the feed.
 func (s *Store) FeedHead(ctx context.Context) (int64, error) {
 	seq, err := s.rq.GetFeedHead(ctx)
 	return seq, wrap("read feed head", err)
 }
 
-// FeedOldest is the oldest number that is stored; in an empty feed the one that
-// comes next.
+// FeedOldest returns the oldest stored sequence number. In an empty feed it is the next number.
 func (s *Store) FeedOldest(ctx context.Context) (int64, error) {
 	seq, err := s.rq.GetFeedOldest(ctx)
 	return seq, wrap("read oldest event", err)
 }
 
-// KeepFeed makes the partitions of the coming days and drops those that are
-// older than 90 days, both by the database's clock.
+// KeepFeed creates the partitions of the coming days and drops those that are older than 90 days, by the clock of the
+// database.
 func (s *Store) KeepFeed(ctx context.Context) error {
 	_, err := s.q.MaintainFeed(ctx)
 	return pg.Fault(wrap("maintain feed", err))
 }
 
-// ListFeedAfter reads up to limit events after a number, in order.
+// ListFeedAfter returns at most limit events after a number, in order.
 func (s *Store) ListFeedAfter(ctx context.Context, after int64, limit int) ([]feed.Event, error) {
 	rows, err := s.q.ListFeedAfter(ctx, db.ListFeedAfterParams{After: after, Most: int64(limit)})
 	if err != nil {
@@ -122,8 +121,8 @@ func (s *Store) eventsOf(rows []db.ListFeedRow) ([]feed.Event, error) {
 	return events, nil
 }
 
-// eventData returns stored data without the spaces that Postgres writes into JSON. For an event of
-// a call it adds receiptUrl, which is not stored because HUB_URL may change.
+// eventData returns stored event data without the spaces that Postgres writes into JSON. For an event of a call it adds
+// receiptUrl, which is not stored because HUB_URL may change.
 func (s *Store) eventData(stored []byte, signal *string) ([]byte, error) {
 	data, err := compact(stored)
 	if err != nil || signal == nil || len(data) <= len("{}") {
@@ -132,7 +131,7 @@ func (s *Store) eventData(stored []byte, signal *string) ([]byte, error) {
 	return fmt.Appendf(data[:len(data)-1], `,"receiptUrl":"%s/receipts/%s"}`, s.rules.HubURL, *signal), nil
 }
 
-// compact takes out the spaces that Postgres writes into JSON.
+// compact removes the spaces that Postgres writes into JSON.
 func compact(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(len(data))
@@ -142,14 +141,14 @@ func compact(data []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// ListenOutbox calls ring for every notification that the outbox has something.
-// It returns when the connection fails or ctx ends.
-func (s *Store) ListenOutbox(ctx context.Context, ring func()) error {
+// ListenOutbox calls notify for every notification that the outbox has entries. It returns when the connection fails or
+// ctx ends.
+func (s *Store) ListenOutbox(ctx context.Context, notify func()) error {
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return pg.Fault(fmt.Errorf("listen: %w", err))
 	}
-	// A connection that listens must not go back to the pool.
+	// A listening connection must not return to the pool.
 	conn := pooled.Hijack()
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
@@ -163,6 +162,6 @@ func (s *Store) ListenOutbox(ctx context.Context, ring func()) error {
 		if _, err := conn.WaitForNotification(ctx); err != nil {
 			return pg.Fault(fmt.Errorf("listen: %w", err))
 		}
-		ring()
+		notify()
 	}
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// laneStretch is how many numbers one read of a lane looks at: a lane may be
-// silent for long.
-const laneStretch = 50_000
+// laneWindow is the largest range of numbers that one read of a lane scans. A lane may have no events for a long time.
+const laneWindow = 50_000
 
 // FeedHeads implements feed.Store.
 func (s *Store) FeedHeads(ctx context.Context, upTo int64, channels []feed.Channel) (map[feed.Channel]int64, error) {
@@ -46,14 +45,14 @@ func (s *Store) FeedHeads(ctx context.Context, upTo int64, channels []feed.Chann
 	return h.out, nil
 }
 
-// headBatch asks for many heads at once.
+// headBatch collects reads of channel heads that are sent together.
 type headBatch struct {
 	batch pgx.Batch
 	upTo  int64
 	out   map[feed.Channel]int64
 }
 
-// ofTypes asks for a channel that has types alone.
+// ofTypes adds the read of a channel that selects by type only.
 func (h *headBatch) ofTypes(c feed.Channel) {
 	h.batch.Queue(db.GetHeadOfTypes, texts(c.Types()), h.upTo).QueryRow(func(row pgx.Row) error {
 		var seq int64
@@ -65,8 +64,8 @@ func (h *headBatch) ofTypes(c feed.Channel) {
 	})
 }
 
-// ofKeys asks for channels of one kind by their keys. The parameters of the statements are the keys, the types (not of topics, whose
-// events are of one kind), and the last number, in this order.
+// ofKeys adds the read of channels of one kind by their keys. The parameters of the statements are, in this order, the
+// keys, the types (not for topics, whose events have one type), and the last number.
 func (h *headBatch) ofKeys(statement string, keys []string, channel func(string) feed.Channel) {
 	if len(keys) == 0 {
 		return
@@ -86,12 +85,11 @@ func (h *headBatch) ofKeys(statement string, keys []string, channel func(string)
 	})
 }
 
-// ListFeedChannel reads up to limit events of one channel after after and up to
-// upTo, in order and without their links. Everything up to and including through
-// was looked at: a reader continues from there.
+// ListFeedChannel returns at most limit events of one channel in the range (after, upTo], in order and without links.
+// through is the last number that was scanned; the caller continues after it.
 func (s *Store) ListFeedChannel(ctx context.Context, c feed.Channel, after, upTo int64, limit int) (events []feed.Message, through int64, err error) {
 	if c.Lane() != "" {
-		upTo = min(upTo, after+laneStretch)
+		upTo = min(upTo, after+laneWindow)
 	}
 	if c.Topic() == "" && c.Types() == nil {
 		return nil, upTo, nil

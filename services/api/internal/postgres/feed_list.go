@@ -10,11 +10,11 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// listStretch is how many numbers one page of a query by lane or provider looks
-// at: no index finds these alone, and nobody may make us read 90 days.
-const listStretch = 50_000
+// listWindow is the largest range of numbers that one page of a query by lane or provider scans. No index serves such a
+// query, so the range limits the cost of a request.
+const listWindow = 50_000
 
-// ListFeedEvents reads one page of the feed. An unknown handle is an empty page.
+// ListFeedEvents returns one page of the feed. An unknown handle gives an empty page.
 func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, error) {
 	head, err := s.FeedHead(ctx)
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, er
 			return feed.Page{}, missing(err, nil, "find operator")
 		}
 	}
-	lo, hi := stretch(q, head, user != "")
+	lo, hi := window(q, head, user != "")
 	rows, err := listFeed(ctx, s.rq, q, user, lo, hi)
 	if err != nil {
 		return feed.Page{}, fmt.Errorf("list feed: %w", err)
@@ -38,7 +38,7 @@ func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, er
 	}
 	p := feed.Page{Events: events}
 	if q.Forward {
-		if err := s.whole(ctx, &p, q.From, head); err != nil {
+		if err := s.setOldest(ctx, &p, q.From, head); err != nil {
 			return feed.Page{}, err
 		}
 	}
@@ -62,8 +62,9 @@ func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, er
 	return p, nil
 }
 
-// whole tells of a page behind a number whether what follows that number is kept.
-func (s *Store) whole(ctx context.Context, p *feed.Page, from, head int64) error {
+// setOldest sets Head of a page that starts after a number. It also sets Oldest if events after that number are
+// deleted.
+func (s *Store) setOldest(ctx context.Context, p *feed.Page, from, head int64) error {
 	p.Head = head
 	if from >= head || len(p.Events) > 0 && p.Events[0].Seq == from+1 {
 		return nil
@@ -75,11 +76,11 @@ func (s *Store) whole(ctx context.Context, p *feed.Page, from, head int64) error
 	return err
 }
 
-// stretch is the range of numbers that a page looks at: lo < seq <= hi.
-func stretch(q feed.Query, head int64, indexed bool) (lo, hi int64) {
+// window returns the range of numbers that a page scans: lo < seq <= hi.
+func window(q feed.Query, head int64, indexed bool) (lo, hi int64) {
 	width := int64(math.MaxInt64)
 	if !indexed && (q.Lane != "" || len(q.Providers) > 0) {
-		width = listStretch
+		width = listWindow
 	}
 	if q.Forward {
 		lo, hi = q.From, head
@@ -97,8 +98,8 @@ func stretch(q feed.Query, head int64, indexed bool) (lo, hi int64) {
 	return lo, hi
 }
 
-// listFeed reads the events of a page in (lo, hi], and one more than its limit. The statement is the one whose index fits: of the
-// operator, of the lane, of the types, or of the numbers alone.
+// listFeed returns the events of a page in (lo, hi], and one more than its limit. It uses the statement whose index
+// fits: by operator, by lane, by type, or by number.
 func listFeed(ctx context.Context, on *db.Queries, q feed.Query, user string, lo, hi int64) ([]db.ListFeedRow, error) {
 	types := neverNil(texts(q.Types))
 	p := db.ListFeedParams{Low: lo, High: hi, Providers: neverNil(q.Providers), Topic: q.Topic, Limit: int32(q.Limit + 1)}

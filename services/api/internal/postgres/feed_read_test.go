@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// fill puts a mixed feed of n events and gives them.
+// fill inserts a feed of n events of several types and returns them.
 func (b *bundle) fill(n int) []feed.Event {
 	b.t.Helper()
 	for i, m := range []struct{ id, provider, lane string }{{"1", "polymarket", "SCIENCE"}, {"2", "polymarket", "OTHER"}, {"kalshi-X", "kalshi", "MUSIC"}} {
@@ -31,7 +31,7 @@ func (b *bundle) fill(n int) []feed.Event {
 	return b.events()
 }
 
-// A page is what filtering the whole feed gives, in both directions.
+// TestFeedPages checks that pages equal the filtered feed, in both directions.
 func TestFeedPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -66,7 +66,7 @@ func TestFeedPages(t *testing.T) {
 	}
 }
 
-// pages returns the numbers of the events of all pages of a query.
+// pages returns the numbers of the events on all pages of a query.
 func (b *bundle) pages(q feed.Query) (seqs []int64) {
 	b.t.Helper()
 	for more := true; more; {
@@ -79,8 +79,8 @@ func (b *bundle) pages(q feed.Query) (seqs []int64) {
 	return seqs
 }
 
-// Reading one channel gives the events that the rules put on it, and their
-// links agree with the chain over the whole feed.
+// TestFeedChannels checks that a read of one channel returns the events of that channel, and that their links equal
+// those of the chain over the whole feed.
 func TestFeedChannels(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -120,7 +120,8 @@ func TestFeedChannels(t *testing.T) {
 	}
 }
 
-// A chain that starts in the middle, or was thrown back, links as one that saw all.
+// TestChainRestarts checks that a chain that starts in the middle of the feed, or is reset, produces the same links as
+// a chain over the whole feed.
 func TestChainRestarts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -137,8 +138,7 @@ func TestChainRestarts(t *testing.T) {
 	}
 }
 
-// dayPartition makes the partition of the day so many days ago by the database's
-// clock, with one event in it.
+// dayPartition creates the partition of a past day by the clock of the database, with one event in it.
 func (b *bundle) dayPartition(daysAgo int) {
 	b.t.Helper()
 	b.exec(fmt.Sprintf(`DO $$
@@ -171,30 +171,30 @@ func TestKeepFeed(t *testing.T) {
 	for _, daysAgo := range []int{200, 91, 90, 1} {
 		b.dayPartition(daysAgo)
 	}
-	// Numbered behind an event of the day after it.
+	// An event of an older day with a greater number than an event of a later day.
 	b.exec(`INSERT INTO api.protocol_events (seq, id, type, at, data)
 		SELECT 912, gen_random_uuid(), 'market.status', ((now() AT TIME ZONE 'UTC')::date - 91 || ' 23:59Z')::timestamptz, '{}'`)
 	if err := b.KeepFeed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.partitions() - before; got != 6 {
-		t.Errorf("%d partitions are left, want today's, three ahead and two behind", got)
+		t.Errorf("%d partitions are left; want today's, three of coming days and two of past days", got)
 	}
 	oldest, err := b.FeedOldest(t.Context())
 	if err != nil || oldest != 913 {
-		t.Errorf("oldest is %d, %v; want the first behind all that were dropped", oldest, err)
+		t.Errorf("the oldest number is %d, %v; want the first one after the dropped events", oldest, err)
 	}
 	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', NULL, now() FROM generate_series(1, 10)`)
 	if _, err := b.NumberFeed(t.Context(), 100); err != nil {
 		t.Fatal(err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.protocol_events_rest`); n != 0 {
-		t.Errorf("%d of today's events are in the default partition", n)
+		t.Errorf("%d events of today are in the default partition", n)
 	}
 }
 
-// The writing role can say neither what day it is nor how long to keep: whatever
-// it calls, yesterday's events stay.
+// TestWriterCannotHaveYoungEventsDropped checks that the role api_rw cannot choose the date or the period of retention,
+// and therefore cannot delete the events of yesterday.
 func TestWriterCannotHaveYoungEventsDropped(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -205,7 +205,7 @@ func TestWriterCannotHaveYoungEventsDropped(t *testing.T) {
 		`SELECT keep_feed()`, `SELECT keep_feed() FROM set_config('TimeZone', 'Pacific/Kiritimati', true)`,
 		`DROP TABLE protocol_events_rest`, `DELETE FROM protocol_events`, `TRUNCATE protocol_events`,
 	} {
-		_, _ = b.rw.Exec(t.Context(), sql) // refused or harmless, either is well
+		_, _ = b.rw.Exec(t.Context(), sql) // rejected or without effect
 		if n := b.count(`SELECT count(*) FROM api.protocol_events`); n != 2 {
 			t.Fatalf("%s: %d of 2 events are left", sql, n)
 		}
@@ -213,11 +213,12 @@ func TestWriterCannotHaveYoungEventsDropped(t *testing.T) {
 	callable := b.count(`SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
 		WHERE n.nspname = 'api' AND p.prosecdef AND p.pronargs > 0 AND has_function_privilege('api_rw', p.oid, 'EXECUTE') AND p.proname LIKE 'keep%'`)
 	if callable != 0 {
-		t.Errorf("%d functions with the owner's rights take the day from their caller", callable)
+		t.Errorf("%d functions with the owner's rights accept a date from their caller", callable)
 	}
 }
 
-// Of segment events a query may ask for those of one channel; all other events stay.
+// TestFeedOfOneProgramme checks that a query can select the segment events of one programme, without an effect on other
+// events.
 func TestFeedOfOneProgramme(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

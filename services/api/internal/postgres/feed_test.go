@@ -23,7 +23,7 @@ import (
 
 func newUUID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// number moves everything out of the outbox and drains every resolved market.
+// number numbers all outbox entries and the results of every resolved market.
 func (b *bundle) number() {
 	b.t.Helper()
 	for {
@@ -34,7 +34,7 @@ func (b *bundle) number() {
 	}
 }
 
-// events reads the whole feed and fails when its numbers have a gap.
+// events returns the whole feed and fails if its numbers have a gap.
 func (b *bundle) events() []feed.Event {
 	b.t.Helper()
 	events := must(b.ListFeedAfter(b.t.Context(), 0, 1_000_000))(b.t)
@@ -46,7 +46,7 @@ func (b *bundle) events() []feed.Event {
 	return events
 }
 
-// writeLate writes n facts, a transaction each; one in twenty commits late.
+// writeLate writes n facts, each in its own transaction. One in twenty commits late.
 func (b *bundle) writeLate(writer, n int) {
 	for i := range n {
 		tx, err := b.rw.Begin(b.t.Context())
@@ -68,8 +68,8 @@ func (b *bundle) writeLate(writer, n int) {
 	}
 }
 
-// Writers that commit late, and two sequencers at once: every row gets one
-// number, there is no gap, and what commits later is never numbered before.
+// TestFeedNumbersEveryCommitOnce runs writers that commit late and two concurrent sequencers. Every entry must get one
+// number without gaps, in the order of the commits of each writer.
 func TestFeedNumbersEveryCommitOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -102,21 +102,21 @@ func TestFeedNumbersEveryCommitOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d.I != seen[d.W] {
-			t.Fatalf("writer %d: %d comes after %d", d.W, d.I, seen[d.W])
+			t.Fatalf("writer %d: event %d is numbered after %d", d.W, d.I, seen[d.W])
 		}
 		seen[d.W]++
 	}
 	for w := range writers {
 		if seen[w] != each {
-			t.Errorf("writer %d: %d events of %d", w, seen[w], each)
+			t.Errorf("writer %d: %d events, want %d", w, seen[w], each)
 		}
 	}
 	if n := b.count(`SELECT count(*) FROM api.outbox`); n != 0 {
-		t.Errorf("%d rows left in the outbox", n)
+		t.Errorf("%d entries are left in the outbox", n)
 	}
 }
 
-// Each type says what contract 4.17.4 writes.
+// TestFeedData checks the data of each event type.
 func TestFeedData(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -149,7 +149,7 @@ func TestFeedData(t *testing.T) {
 	}
 	b.number()
 	const at = `"2026-10-10T12:00:00.000Z"`
-	const later = `"2026-10-10T12:00:00.001Z"` // after every call on the market
+	const later = `"2026-10-10T12:00:00.001Z"` // later than every call on the market
 	const unclaimed = `"marketId": "701122", "marketTitle": "Will it hold?", "outcome": null, "resolver": null, "source": null, "proofUrl": null, "resolvedAt": null`
 	receipt := `"id": "` + draft.ID + `", "receiptUrl": "https://hub.example/receipts/` + draft.ID + `", "handle": "mara_k", `
 	const title = `"marketId": "701122", "marketTitle": "Will it hold?", `
@@ -175,8 +175,8 @@ func TestFeedData(t *testing.T) {
 	b.wantFeed(order, want)
 }
 
-// Ruling 65: every read of the feed gives an event the same data, and all of it names the
-// market, without the title while an administrator hides it (integrity P23).
+// TestFeedDataOfEveryRead checks that all reads of the feed return the same data for an event. The data contains the
+// market, without its title while an administrator hides it.
 func TestFeedDataOfEveryRead(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1000, QuoteMaxAge: ageless})
@@ -207,7 +207,7 @@ func TestFeedDataOfEveryRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d.MarketID != "7" || d.MarketTitle != title {
-				t.Errorf("%s with the market hidden %v: %s", e.Type, hidden, e.Data)
+				t.Errorf("%s, market hidden %v: %s", e.Type, hidden, e.Data)
 			}
 			if strings.HasPrefix(string(e.Type), "market.") == (d.ReceiptURL == "https://hub.example/receipts/"+draft.ID && d.Handle == "mara_k") {
 				t.Errorf("%s: %s", e.Type, e.Data)
@@ -240,7 +240,8 @@ func TestFeedDataOfEveryRead(t *testing.T) {
 	}
 }
 
-// wantFeed compares the whole feed, all of market 701122 around noon, with types and data.
+// wantFeed compares the whole feed with the expected types and data. All events belong to market 701122 and are dated
+// about noon.
 func (b *bundle) wantFeed(order []feed.Type, want map[feed.Type]string) {
 	b.t.Helper()
 	events := b.events()
@@ -264,7 +265,7 @@ func (b *bundle) wantFeed(order []feed.Type, want map[feed.Type]string) {
 	}
 }
 
-// text runs a query that answers one text.
+// text runs a query that returns one text.
 func (b *bundle) text(sql string, args ...any) string {
 	b.t.Helper()
 	var s string
@@ -274,8 +275,8 @@ func (b *bundle) text(sql string, args ...any) string {
 	return s
 }
 
-// A market larger than one claim transaction: its results are numbered as far as
-// they are there, once each, and everything that goes with them moves once.
+// TestFeedDrainFollowsTheResults resolves a market with more calls than one claim transaction scores. Its results must
+// be numbered once each as soon as they are stored, and every derived counter must change once.
 func TestFeedDrainFollowsTheResults(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PriceToleranceBps: 1000, ResolveChunk: 700})
@@ -302,7 +303,7 @@ func TestFeedDrainFollowsTheResults(t *testing.T) {
 			t.Fatalf("%d numbered of %d scored", numbered, scored)
 		}
 		if other, err := b.DrainFeed(t.Context(), 300, []string{"701122"}); err != nil || other.MarketID != "" {
-			t.Fatalf("a market to pass over was drained: %+v, %v", other, err)
+			t.Fatalf("a skipped market was drained: %+v, %v", other, err)
 		}
 		var tally resolution.Tally
 		if tally, more, err = b.DrainOnce(t.Context(), "701122"); err != nil {
@@ -322,7 +323,7 @@ func TestFeedDrainFollowsTheResults(t *testing.T) {
 		case feed.MomentMinted:
 			minted++
 			if before.Type != feed.SignalResolved || before.Handle != e.Handle || !strings.Contains(string(before.Data), `"status":"won"`) {
-				t.Fatalf("moment %d stands behind %s of %s", e.Seq, before.Type, before.Handle)
+				t.Fatalf("moment %d follows %s of %s", e.Seq, before.Type, before.Handle)
 			}
 		default:
 			t.Fatalf("event %d is %s", e.Seq, e.Type)
@@ -331,13 +332,13 @@ func TestFeedDrainFollowsTheResults(t *testing.T) {
 	}
 	if minted == 0 || minted != b.count(`SELECT count(*) FROM api.moments m JOIN api.protocol_events e ON e.signal_id = m.signal_id AND e.type = 'moment.minted'
 		AND e.data ->> 'id' = m.id::text AND e.data ->> 'tier' = m.tier AND (e.data ->> 'oddsBps')::integer = m.odds_bps`) {
-		t.Errorf("%d moments were told", minted)
+		t.Errorf("%d moments are in the feed", minted)
 	}
 	if len(users) != n || slices.Max(slices.Collect(maps.Values(users))) != 1 {
-		t.Errorf("%d operators in the feed, want %d once each", len(users), n)
+		t.Errorf("%d operators are in the feed, want %d once each", len(users), n)
 	}
 	if left := b.count(`SELECT count(*) FROM api.open_signals`) + b.count(`SELECT count(*) FROM api.feed_drains`); left != 0 {
-		t.Errorf("%d rows left", left)
+		t.Errorf("%d rows are left", left)
 	}
 	wrong := b.count(`SELECT count(*) FROM api.signal_results r LEFT JOIN api.operator_lane_scores o ON o.user_id = r.user_id AND o.lane = 'SCIENCE'
 		WHERE o.score IS DISTINCT FROM r.score OR o.won + o.lost + o.void <> 1`)

@@ -13,9 +13,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// Fsck compares the record with its journal, and the journal with its signed roots, in
-// one snapshot; kept are roots that somebody has kept elsewhere. It changes nothing.
-func Fsck(ctx context.Context, pool *pgxpool.Pool, key journal.Key, kept []journal.Checkpoint) (*journal.Findings, error) {
+// Fsck compares the stored rows with the journal, and the journal with its signed checkpoints, in one snapshot.
+// external are checkpoints that are stored outside the database. It changes nothing.
+func Fsck(ctx context.Context, pool *pgxpool.Pool, key journal.Key, external []journal.Checkpoint) (*journal.Findings, error) {
 	var found *journal.Findings
 	err := inSnapshot(ctx, pool, "check the journal", func(tx pgx.Tx) error {
 		rows, err := db.New(tx).ListCheckpoints(ctx)
@@ -29,11 +29,11 @@ func Fsck(ctx context.Context, pool *pgxpool.Pool, key journal.Key, kept []journ
 			}
 		}
 		slices.Reverse(heads)
-		check := journal.NewCheck(key, heads, kept)
+		check := journal.NewCheck(key, heads, external)
 		if err := checkLeaves(ctx, tx, check); err != nil {
 			return err
 		}
-		err = strays(ctx, tx, check)
+		err = checkUnsealed(ctx, tx, check)
 		found = check.End()
 		return err
 	})
@@ -65,21 +65,21 @@ func checkLeaves(ctx context.Context, tx pgx.Tx, check *journal.Check) error {
 	return err
 }
 
-// strays are rows that are in no leaf, and that nothing says are on their way.
-func strays(ctx context.Context, tx pgx.Tx, check *journal.Check) error {
+// checkUnsealed reports the rows that have no leaf and are not waiting for one.
+func checkUnsealed(ctx context.Context, tx pgx.Tx, check *journal.Check) error {
 	if check.Filling() {
-		return nil // they are being sealed
+		return nil // the rows are being sealed
 	}
-	rows, err := db.New(tx).ListStrayRows(ctx, check.FeedSeq())
+	rows, err := db.New(tx).ListUnsealedRows(ctx, check.FeedSeq())
 	for _, r := range rows {
 		check.Stray(journal.Kind(r.Kind), r.Of)
 	}
 	return err
 }
 
-// FsckCalls recomputes the scoring price, the late calls and the count of every call from the
-// stored facts, and returns the differences, at most 10,000. confirm: a counted call on a venue
-// market needs a second quote. It changes nothing.
+// FsckCalls recomputes the scoring price, the late calls and the count of every call from the stored facts. It returns
+// the differences, at most 10,000. confirm means that a counted call on a venue market needs a second quote. It changes
+// nothing.
 func FsckCalls(ctx context.Context, pool *pgxpool.Pool, confirm bool) ([]Difference, error) {
 	rows, err := db.New(pool).ListCallDifferences(ctx, confirm)
 	return pg.Collect(rows, func(r db.ListCallDifferencesRow) Difference { return differenceOf(db.ListCounterDifferencesRow(r)) }),

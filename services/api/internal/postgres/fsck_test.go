@@ -10,13 +10,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// storedCall is a call as it is stored, with the quote of its filing.
+// storedCall is a call in stored form, with the quote of its filing.
 type storedCall struct {
 	market, operator string
 	yes              bool
 	price, basis     int
 	verified         bool
-	quote            *[2]int // prices of YES and NO
+	quote            *[2]int // prices of YES and NO; nil without a quote
 }
 
 func (b *bundle) store(c storedCall) string {
@@ -36,11 +36,11 @@ func (b *bundle) store(c storedCall) string {
 	return id
 }
 
-// fsckLedger has one call of each kind, scored by the service.
+// fsckLedger returns a ledger with one call of each kind, scored by the service.
 func fsckLedger(t *testing.T) (b *bundle, calls map[string]string) {
 	t.Helper()
 	b = setupCounting(t)
-	if err := b.NoteTolerance(t.Context()); err != nil {
+	if err := b.AddTolerance(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	mara, _ := b.operator("mara")
@@ -67,9 +67,9 @@ func fsckLedger(t *testing.T) (b *bundle, calls map[string]string) {
 	return b, calls
 }
 
-// TestFsckOfCallsThatHold: the rules of fsck equal those of filing and scoring, for the test
-// vectors of the quotes 2900/3100 and 3300/3500 and of a native market.
-func TestFsckOfCallsThatHold(t *testing.T) {
+// TestFsckOfCallsThatHold checks that fsck accepts the calls that filing and scoring have stored, with quotes of
+// 2900/3100 and 3300/3500 and on a native market.
+func TestFsckAcceptsStoredCalls(t *testing.T) {
 	t.Parallel()
 	b, calls := fsckLedger(t)
 	if list := must(FsckCalls(t.Context(), b.rw, true))(t); len(list) != 0 {
@@ -80,12 +80,12 @@ func TestFsckOfCallsThatHold(t *testing.T) {
 		counted bool
 	}{"yes": {3500, true}, "no": {7100, true}, "native": {5000, true}, "late": {9000, false}} {
 		if n := b.count(`SELECT count(*) FROM api.signal_results WHERE signal_id = $1 AND basis_bps = $2 AND counted = $3`, calls[name], want.basis, want.counted); n != 1 {
-			t.Errorf("%s: is not at %d, counted %v", name, want.basis, want.counted)
+			t.Errorf("%s: want scoring price %d and counted %v", name, want.basis, want.counted)
 		}
 	}
 }
 
-// TestFsckFindsEveryDeviation stores one deviation after the other and expects fsck to name it.
+// TestFsckFindsEveryDeviation stores one deviation after the other and checks that fsck reports it.
 func TestFsckFindsEveryDeviation(t *testing.T) {
 	t.Parallel()
 	b, calls := fsckLedger(t)
@@ -129,14 +129,14 @@ func TestFsckFindsEveryDeviation(t *testing.T) {
 		b.exec(undo)
 	}
 	b.exec(`UPDATE api.market_resolutions SET close_at = close_at - interval '2 minutes' WHERE market_id = '100'`)
-	b.named("an earlier close", "reason", "")
+	b.named("earlier close", "reason", "")
 	b.exec(`UPDATE api.market_resolutions SET close_at = close_at + interval '2 minutes' WHERE market_id = '100'`)
 	if list := must(FsckCalls(t.Context(), b.rw, true))(t); len(list) != 0 {
-		t.Errorf("after all was undone: %+v", list)
+		t.Errorf("after all deviations were undone: %+v", list)
 	}
 }
 
-// named expects a difference of a member, of a call or (empty) of any.
+// named requires a difference of a member, for one call or, with an empty id, for any call.
 func (b *bundle) named(plant, what, id string) {
 	b.t.Helper()
 	list := must(FsckCalls(b.t.Context(), b.rw, true))(b.t)
@@ -145,5 +145,5 @@ func (b *bundle) named(plant, what, id string) {
 			return
 		}
 	}
-	b.t.Errorf("%s: %s is not named: %+v", plant, what, list)
+	b.t.Errorf("%s: no difference of %s reported: %+v", plant, what, list)
 }

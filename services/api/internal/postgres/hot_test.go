@@ -10,12 +10,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// TestPlansOfTheFilingStatements checks the plans that the comments of the filing statements describe, on a connection for
-// writes: each table is read by the named index, and none is scanned.
+// TestPlansOfTheFilingStatements checks the plans that the comments of the filing statements describe, on a connection
+// that writes: each table is read by the named index, and none is scanned.
 func TestPlansOfTheFilingStatements(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	conn, err := b.Store.acts.Acquire(t.Context())
+	conn, err := b.Store.writes.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +57,8 @@ func TestPlansOfTheFilingStatements(t *testing.T) {
 	}
 }
 
-// TestFilingStatementsAgree checks that each form of the filing statement has all lines of the smaller form, in the same order,
-// so that a rule cannot be changed in one form alone.
+// TestFilingStatementsAgree checks that each form of the filing statement contains all lines of the smaller form in the
+// same order, so that a rule cannot be changed in one form alone.
 func TestFilingStatementsAgree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ small, large string }{{db.FileSignals, db.FileSignalsWithKey}, {db.FileSignalsWithKey, db.FileSignalsFull}} {
@@ -68,15 +68,15 @@ func TestFilingStatementsAgree(t *testing.T) {
 				large = large[1:]
 			}
 			if len(large) == 0 {
-				t.Fatalf("the larger form has no line %q at its place", line)
+				t.Fatalf("the larger form lacks the line %q at its position", line)
 			}
 			large = large[1:]
 		}
 	}
 }
 
-// statementLines returns the lines of a statement without comments and without commas at their ends, after which a larger form
-// may continue. It leaves out the column first_id, which differs between the forms.
+// statementLines returns the lines of a statement without comments and without trailing commas, after which a larger
+// form may continue. It omits the column first_id, which differs between the forms.
 func statementLines(text string) []string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -89,7 +89,8 @@ func statementLines(text string) []string {
 	return lines
 }
 
-// Scoring reads a chunk of calls in the order of its index, and what belongs to each call by key.
+// TestPlanOfScoring checks that scoring reads a chunk of calls in the order of its index, and the data of each call by
+// key.
 func TestPlanOfScoring(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -111,7 +112,8 @@ func TestPlanOfScoring(t *testing.T) {
 	}
 }
 
-// The check of the journal reads every row once: a nested loop would read the record for each leaf.
+// TestPlanOfTheCheckOfLeaves checks that the check of the journal has no nested loop, which would read the rows for
+// each leaf.
 func TestPlanOfTheCheckOfLeaves(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -122,6 +124,6 @@ func TestPlanOfTheCheckOfLeaves(t *testing.T) {
 	b.exec("VACUUM (ANALYZE) api.journal_leaves")
 	plan := b.explain("COSTS OFF", readLeaves)
 	if !regexp.MustCompile(`(?m)^  ->  (Hash|Merge) (Left|Right) Join`).MatchString(plan) {
-		t.Errorf("the record is read for each leaf:\n%s", plan)
+		t.Errorf("the rows are read for each leaf:\n%s", plan)
 	}
 }

@@ -29,7 +29,7 @@ func (s *Store) JournalHead(ctx context.Context) (journal.Head, bool, error) {
 	return h, true, nil
 }
 
-// Checkpoint is the newest signed root; empty: none yet.
+// Checkpoint returns the newest signed checkpoint, or "" if there is none.
 func (s *Store) Checkpoint(ctx context.Context) (string, error) {
 	h, _, err := s.JournalHead(ctx)
 	return h.Note, err
@@ -45,11 +45,11 @@ func headOf(r db.GetCheckpointRow) (h journal.Head, err error) {
 	return h, err
 }
 
-// sealing returns the statements that read what is to be sealed. They are planned at each call: a plan that was made while the
-// tables were small reads all of them for each event.
+// sealing returns the statements that read the rows to be sealed. They are planned at each call: a plan that was made
+// while the tables were small would scan all of them for each event.
 func (s *Store) sealing() *db.Queries { return db.New(planned{s.pool}) }
 
-// planned is a DBTX whose queries are planned at each call, with the values of their parameters.
+// planned is a DBTX that plans its queries at each call, with the values of their parameters.
 type planned struct{ db.DBTX }
 
 func (p planned) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
@@ -76,17 +76,17 @@ func (s *Store) JournalNews(ctx context.Context, after int64, n int) ([]journal.
 }
 
 // JournalOld implements journal.Store.
-func (s *Store) JournalOld(ctx context.Context, behind journal.Place, n int) ([]journal.Leaf, journal.Place, error) {
-	to := behind
+func (s *Store) JournalOld(ctx context.Context, after journal.Place, n int) ([]journal.Leaf, journal.Place, error) {
+	to := after
 	to.Kind = max(to.Kind, journal.Signal)
 	rows, err := oldLeaves(ctx, s.sealing(), to, n)
 	if err != nil {
-		return nil, behind, pg.Fault(fmt.Errorf("list old leaves: %w", err))
+		return nil, after, pg.Fault(fmt.Errorf("list old leaves: %w", err))
 	}
 	var out []journal.Leaf
 	for _, r := range rows {
 		to.Of = &r.Of
-		if len(r.Hash) > 0 { // else it is sealed
+		if len(r.Hash) > 0 { // otherwise the row is sealed
 			out = append(out, journal.Leaf{Kind: to.Kind, Of: r.Of, Hash: journal.Hash(r.Hash)})
 		}
 	}
@@ -96,7 +96,7 @@ func (s *Store) JournalOld(ctx context.Context, behind journal.Place, n int) ([]
 	return out, to, nil
 }
 
-// oldLeaves reads n rows after a place.
+// oldLeaves reads n rows after a position.
 func oldLeaves(ctx context.Context, q *db.Queries, at journal.Place, n int) ([]db.ListOldLeavesRow, error) {
 	if at.Kind != journal.Resolution {
 		return q.ListOldLeaves(ctx, db.ListOldLeavesParams{Kind: int16(at.Kind), After: at.Of, Limit: int32(n)})
@@ -106,9 +106,9 @@ func oldLeaves(ctx context.Context, q *db.Queries, at journal.Place, n int) ([]d
 }
 
 // JournalAppend implements journal.Store.
-func (s *Store) JournalAppend(ctx context.Context, behind int64, leaves []journal.Leaf, to journal.Head, at time.Time) error {
+func (s *Store) JournalAppend(ctx context.Context, after int64, leaves []journal.Leaf, to journal.Head, at time.Time) error {
 	p := db.AppendLeavesParams{
-		After: behind, Kinds: []int16{}, Edge: [][]byte{}, FeedSeq: to.FeedSeq, Filling: to.Filling, Note: to.Note, At: at.UTC(),
+		After: after, Kinds: []int16{}, Edge: [][]byte{}, FeedSeq: to.FeedSeq, Filling: to.Filling, Note: to.Note, At: at.UTC(),
 	}
 	for i := range leaves {
 		p.Kinds, p.Of, p.Hashes = append(p.Kinds, int16(leaves[i].Kind)), append(p.Of, leaves[i].Of), append(p.Hashes, leaves[i].Hash[:])

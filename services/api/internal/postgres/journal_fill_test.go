@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// planNode is a part of a plan that ran.
+// planNode is a node of an executed plan.
 type planNode struct {
 	Rows    float64 `json:"Actual Rows"`
 	Removed float64 `json:"Rows Removed by Filter"`
@@ -20,7 +20,7 @@ type planNode struct {
 	Plans   []planNode
 }
 
-// touched is how many rows went through all parts.
+// touched returns the number of rows that all nodes processed.
 func (p planNode) touched() float64 {
 	n := (p.Rows + p.Removed) * p.Loops
 	for _, part := range p.Plans {
@@ -29,7 +29,7 @@ func (p planNode) touched() float64 {
 	return n
 }
 
-// fillRows is how many rows went through all parts of a step's plan.
+// fillRows returns the number of rows that the plan of one step of the filling processed.
 func (b *bundle) fillRows(at journal.Place, n int) float64 {
 	b.t.Helper()
 	at.Kind = max(at.Kind, journal.Signal)
@@ -44,8 +44,8 @@ func (b *bundle) fillRows(at journal.Place, n int) float64 {
 	return said[0].Plan.touched()
 }
 
-// TestFillingGoesThroughEachRowOnce: how many rows a step of the filling works on does not
-// depend on how many there are, and no step comes by what another one has passed.
+// TestFillingGoesThroughEachRowOnce checks that the work of a step of the filling does not depend on the number of
+// rows, and that no step reads the rows of another step.
 func TestFillingGoesThroughEachRowOnce(t *testing.T) {
 	t.Parallel()
 	const rows, batch = 20_000, 500
@@ -67,7 +67,7 @@ func TestFillingGoesThroughEachRowOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(leaves) > batch {
-			t.Fatalf("%d rows in one step", len(leaves))
+			t.Fatalf("one step read %d rows", len(leaves))
 		}
 		if len(leaves) == batch {
 			steps[kind]++
@@ -89,9 +89,9 @@ func TestFillingGoesThroughEachRowOnce(t *testing.T) {
 		t.Errorf("full steps by kind: %v", steps)
 	}
 	for kind := range steps {
-		t.Logf("%s: up to %.0f rows in all parts of a step", kind, most[kind])
+		t.Logf("%s: up to %.0f rows in all nodes of a step", kind, most[kind])
 		if most[kind] > 10*batch {
-			t.Errorf("a step of %d %s works on up to %.0f rows", batch, kind, most[kind])
+			t.Errorf("a step of %d %s processes up to %.0f rows", batch, kind, most[kind])
 		}
 	}
 	if n := b.count("SELECT count(*) FROM api.journal_leaves"); n != rows+3*batch {
@@ -99,9 +99,9 @@ func TestFillingGoesThroughEachRowOnce(t *testing.T) {
 	}
 }
 
-// TestFillingIsTakenUpAgain: who begins the filling anew passes what is sealed, and what
-// comes meanwhile, before the place or behind it, is sealed once.
-func TestFillingIsTakenUpAgain(t *testing.T) {
+// TestFillingIsTakenUpAgain checks that a restarted filling skips sealed rows, and that rows written in the meantime
+// are sealed once.
+func TestFillingResumes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	key := must(journal.NewKey("0123456789abcdef0123456789abcdef"))(t)
@@ -113,7 +113,7 @@ func TestFillingIsTakenUpAgain(t *testing.T) {
 		b.file(mara, market, protocol.Yes, 4100)
 	}
 	for _, breaks := range []int{2, 3} {
-		// A call a step comes in while the journal is filled; then the sealer ends.
+		// In each step a call is filed while the journal is filled. After breaks steps the sealer fails.
 		steps := 0
 		w.sealer = journal.NewSealer(&stepping{Store: b.Store, step: func() error {
 			if steps++; steps > breaks {
@@ -125,7 +125,7 @@ func TestFillingIsTakenUpAgain(t *testing.T) {
 			return nil
 		}}, key, b.clock.Now)
 		if _, err := w.sealer.Seal(t.Context(), nil); err == nil {
-			t.Fatal("the filling did not break off")
+			t.Fatal("the filling did not stop")
 		}
 	}
 	w.sealer = journal.NewSealer(&stepping{Store: b.Store, step: func() error { return nil }}, key, b.clock.Now)
@@ -140,15 +140,15 @@ func TestFillingIsTakenUpAgain(t *testing.T) {
 
 var errStopped = errors.New("stopped")
 
-// stepping is a store that fills two rows a step, with something between the steps.
+// stepping is a store that fills two rows in each step and calls step before it.
 type stepping struct {
 	*Store
 	step func() error
 }
 
-func (s *stepping) JournalOld(ctx context.Context, behind journal.Place, _ int) ([]journal.Leaf, journal.Place, error) {
+func (s *stepping) JournalOld(ctx context.Context, after journal.Place, _ int) ([]journal.Leaf, journal.Place, error) {
 	if err := s.step(); err != nil {
-		return nil, behind, err
+		return nil, after, err
 	}
-	return s.Store.JournalOld(ctx, behind, 2)
+	return s.Store.JournalOld(ctx, after, 2)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// written is a ledger with rows of every kind, all of them sealed.
+// written is a ledger with sealed rows of every kind.
 type written struct {
 	*bundle
 	key    journal.Key
@@ -36,7 +36,7 @@ func writtenLedger(t *testing.T) *written {
 			t.Fatal(err)
 		}
 		if i == 3 {
-			w.seal() // the journal begins in the middle of all this
+			w.seal() // the journal starts while rows of all kinds exist
 		}
 		if i%2 == 0 {
 			if _, err := resolution.NewService(b.Store, b.clock.Now).Force(t.Context(), market, protocol.VerdictYes, nil); err != nil {
@@ -51,7 +51,7 @@ func writtenLedger(t *testing.T) *written {
 	return w
 }
 
-// seal numbers what waits and seals it.
+// seal numbers and seals the waiting rows.
 func (w *written) seal() {
 	w.t.Helper()
 	w.number()
@@ -60,14 +60,13 @@ func (w *written) seal() {
 	}
 }
 
-func (w *written) fsck(kept ...journal.Checkpoint) []string {
+func (w *written) fsck(external ...journal.Checkpoint) []string {
 	w.t.Helper()
-	found := must(Fsck(w.t.Context(), w.rw, w.key, kept))(w.t)
+	found := must(Fsck(w.t.Context(), w.rw, w.key, external))(w.t)
 	return found.Differences
 }
 
-// unlocked runs statements as somebody who is the owner of everything and has switched
-// the triggers off.
+// unlocked runs statements as the owner of the tables, with triggers disabled.
 func (w *written) unlocked(list ...string) {
 	w.t.Helper()
 	for _, table := range sealedTables {
@@ -80,7 +79,7 @@ func (w *written) unlocked(list ...string) {
 
 var sealedTables = []string{"signals", "signal_results", "signal_events", "market_resolutions", "journal_leaves", "journal_checkpoints"}
 
-func TestJournalOfAWholeLedgerHolds(t *testing.T) {
+func TestJournalOfACompleteLedger(t *testing.T) {
 	t.Parallel()
 	w := writtenLedger(t)
 	if d := w.fsck(); len(d) != 0 {
@@ -93,14 +92,14 @@ func TestJournalOfAWholeLedgerHolds(t *testing.T) {
 	before := w.count("SELECT count(*) FROM api.journal_checkpoints")
 	w.seal()
 	if w.count("SELECT count(*) FROM api.journal_checkpoints") != before {
-		t.Error("nothing happened and was signed")
+		t.Error("a checkpoint was signed without changes")
 	}
 	if note, err := w.Checkpoint(t.Context()); err != nil || !strings.HasPrefix(note, "signalcast.ledger\n36\n") {
 		t.Errorf("%q %v", note, err)
 	}
 }
 
-// TestEveryColumnIsSealed changes each column of each table that is written once.
+// TestEveryColumnIsSealed changes each column of each append-only table and checks that fsck reports it.
 func TestEveryColumnIsSealed(t *testing.T) {
 	t.Parallel()
 	w := writtenLedger(t)
@@ -137,7 +136,7 @@ func TestEveryColumnIsSealed(t *testing.T) {
 			w.exec("CREATE TABLE api.kept AS SELECT ctid AS was, t.* FROM api." + table + " t LIMIT 1")
 			w.exec(fmt.Sprintf("UPDATE api.%s SET %s = %s WHERE ctid = (SELECT was FROM api.kept)", table, name, to))
 			if !slices.ContainsFunc(w.fsck(), func(line string) bool { return strings.HasPrefix(line, table+" ") }) {
-				t.Errorf("%s.%s was changed and not found", table, name)
+				t.Errorf("the change of %s.%s was not reported", table, name)
 			}
 			key := map[string]string{"signals": "id", "signal_results": "signal_id", "signal_events": "id", "market_resolutions": "market_id"}[table]
 			if name == key {
@@ -149,17 +148,17 @@ func TestEveryColumnIsSealed(t *testing.T) {
 			columns++
 		}
 		if d := w.fsck(); len(d) != 0 {
-			t.Fatalf("%s: not put back: %q", table, d)
+			t.Fatalf("%s: not restored: %q", table, d)
 		}
 	}
 	t.Logf("%d columns", columns)
 	if columns != 21+16+6+14 {
-		t.Errorf("%d columns; a new one belongs in the view journal_rows", columns)
+		t.Errorf("%d columns; add a new column to the view journal_rows", columns)
 	}
 }
 
-// TestQuotesOfCallsAreSealed: a changed quote that a call was compared with is found, and so is
-// a removed fact of a call that was stored in the newer form.
+// TestQuotesOfCallsAreSealed checks that fsck reports a changed quote of a call, and removed facts of a result in the
+// newer form.
 func TestQuotesOfCallsAreSealed(t *testing.T) {
 	t.Parallel()
 	w := writtenLedger(t)
@@ -188,7 +187,7 @@ func TestQuotesOfCallsAreSealed(t *testing.T) {
 	}
 }
 
-// TestTamperingShows: what an insider could do besides changing a row.
+// TestTamperingShows checks that fsck reports manipulations with database access other than a changed row.
 func TestTamperingShows(t *testing.T) {
 	t.Parallel()
 	other := must(journal.NewKey("another secret, of 32 bytes or more"))(t)
@@ -212,7 +211,7 @@ func TestTamperingShows(t *testing.T) {
 			}
 		})
 	}
-	t.Run("everything written anew with another key", func(t *testing.T) {
+	t.Run("everything rewritten with another key", func(t *testing.T) {
 		t.Parallel()
 		w := writtenLedger(t)
 		note := must(w.Checkpoint(t.Context()))(t)
@@ -223,22 +222,22 @@ func TestTamperingShows(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := w.fsck(); len(d) == 0 {
-			t.Error("roots of another key were taken")
+			t.Error("checkpoints of another key were accepted")
 		}
 		w.unlocked(`DELETE FROM api.journal_leaves`, `DELETE FROM api.journal_checkpoints`)
-		if _, err := w.sealer.Seal(t.Context(), nil); err != nil { // with the key itself
+		if _, err := w.sealer.Seal(t.Context(), nil); err != nil { // with the original key
 			t.Fatal(err)
 		}
 		if d := w.fsck(); len(d) != 0 {
 			t.Errorf("%q", d)
 		}
 		if d := w.fsck(kept); len(d) == 0 {
-			t.Error("a root that was kept elsewhere does not show it")
+			t.Error("an external checkpoint does not reveal the rewrite")
 		}
 	})
 }
 
-// TestFsckOfALargeLedger checks 40,000 rows, sealed in batches, within four seconds.
+// TestFsckOfALargeLedger checks a ledger of 40,000 rows, sealed in batches, within four seconds.
 func TestFsckOfALargeLedger(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -258,11 +257,11 @@ func TestFsckOfALargeLedger(t *testing.T) {
 	took := time.Since(began)
 	t.Logf("40,000 rows: sealed in %v, checked in %v", sealed, took)
 	if took > 4*time.Second {
-		t.Errorf("checking took %v", took)
+		t.Errorf("the check took %v", took)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Fsck(ctx, w.rw, key, nil); err == nil {
-		t.Error("a check that was called off has an answer")
+		t.Error("a canceled check returned a result")
 	}
 }

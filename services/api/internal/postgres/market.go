@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// FindMarket reads a market as it is stored.
+// FindMarket returns a market as it is stored.
 func (s *Store) FindMarket(ctx context.Context, id protocol.MarketID) (market.Market, bool, error) {
 	row, err := s.rq.GetMarket(ctx, id)
 	if err != nil {
@@ -23,7 +23,7 @@ func (s *Store) FindMarket(ctx context.Context, id protocol.MarketID) (market.Ma
 	return s.marketOf(row.MarketRecord), true, nil
 }
 
-// ListMarkets reads the markets that exist, in no order.
+// ListMarkets returns the markets that exist, in no order.
 func (s *Store) ListMarkets(ctx context.Context, ids []string) ([]market.Market, error) {
 	rows, err := s.rq.ListMarkets(ctx, ids)
 	return pg.Collect(rows, func(r db.ListMarketsRow) market.Market {
@@ -31,8 +31,7 @@ func (s *Store) ListMarkets(ctx context.Context, ids []string) ([]market.Market,
 	}), pg.Fault(wrap("list markets", err))
 }
 
-// ListAirable reads open priced markets by end date; an empty lane is every
-// lane, limit 0 all of them.
+// ListAirable returns open markets with a price by end date. An empty lane selects every lane, limit 0 all markets.
 func (s *Store) ListAirable(ctx context.Context, now time.Time, lane protocol.Lane, limit int) ([]market.Market, error) {
 	rows, err := s.q.ListAirableMarkets(ctx, db.ListAirableMarketsParams{Now: now, Lane: string(lane), Limit: int32(limit)})
 	return pg.Collect(rows, func(r db.ListAirableMarketsRow) market.Market {
@@ -40,7 +39,7 @@ func (s *Store) ListAirable(ctx context.Context, now time.Time, lane protocol.La
 	}), pg.Fault(wrap("list airable markets", err))
 }
 
-// ListPrices reads the snapshots since from, oldest first, thinned to at most limit.
+// ListPrices returns the snapshots since from, oldest first, thinned to at most limit.
 func (s *Store) ListPrices(ctx context.Context, id protocol.MarketID, from time.Time, limit int) ([]market.Point, error) {
 	rows, err := s.rq.ListPrices(ctx, db.ListPricesParams{MarketID: string(id), Since: from, Most: int32(limit)})
 	return pg.Collect(rows, func(r db.ListPricesRow) market.Point {
@@ -48,14 +47,14 @@ func (s *Store) ListPrices(ctx context.Context, id protocol.MarketID, from time.
 	}), pg.Fault(wrap("list prices", err))
 }
 
-// ListNative reads native markets, newest first.
+// ListNative returns native markets, newest first.
 func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due bool, limit int, now time.Time) ([]market.Native, error) {
 	rows, err := s.rq.ListNativeMarkets(ctx, db.ListNativeMarketsParams{
 		Status: string(status), Due: due, Now: now, AliveAfter: now.Add(-market.ProposalLife), Limit: int32(limit),
 	})
 	return pg.Collect(rows, func(r db.ListNativeMarketsRow) market.Native {
 		n := market.Native{Market: s.marketOf(r.MarketRecord)}
-		n.Market.Rated = false // native lists do not say it
+		n.Market.Rated = false // native lists do not contain the flag
 		if r.Verdict != nil && r.ProposedAt != nil {
 			n.Proposal = &market.Proposal{Verdict: protocol.Verdict(*r.Verdict), ProofURL: r.ProofURL, At: *r.ProposedAt}
 		}
@@ -63,24 +62,24 @@ func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due 
 	}), pg.Fault(wrap("list native markets", err))
 }
 
-// ListStandings reads the prices and crowds of markets, of those that exist.
+// ListStandings returns the prices and crowds of the given markets that exist.
 func (s *Store) ListStandings(ctx context.Context, ids []string) ([]feed.Standing, error) {
-	rows, err := s.q.ListStandings(ctx, ids)
-	return pg.Collect(rows, func(r db.ListStandingsRow) feed.Standing {
+	rows, err := s.q.ListMarketCrowds(ctx, ids)
+	return pg.Collect(rows, func(r db.ListMarketCrowdsRow) feed.Standing {
 		return feed.Standing{MarketID: r.MarketID, Yes: convertInt[int](r.YesBps), CrowdYes: r.CrowdYes, CrowdNo: r.CrowdNo}
-	}), pg.Fault(wrap("list standings", err))
+	}), pg.Fault(wrap("list market crowds", err))
 }
 
-// SetRated sets whether calls on a market count, with an entry in the audit log. Fault:
-// market_not_found, already_resolved.
+// SetRated sets whether calls on a market count and adds an entry to the audit log. Faults: market_not_found,
+// already_resolved.
 func (s *Store) SetRated(ctx context.Context, id protocol.MarketID, rated bool, reason string, now time.Time) error {
 	return inTx(ctx, s.pool, func(q *db.Queries) error {
 		was, err := q.SetMarketRated(ctx, db.SetMarketRatedParams{MarketID: string(id), Rated: rated, Now: now})
 		if err != nil {
 			return missing(err, market.ErrNotFound, "set rated")
 		}
-		// A claim locks the market too, so this statement sees one that the update waited for.
-		// The outcome stores whether the market was rated: a later change has no effect.
+		// A claim also locks the market, so this statement sees a claim for which the update waited. The outcome
+		// contains the flag at the time of the claim, so a later change has no effect.
 		switch o, found, err := readClaimed(ctx, q, string(id)); {
 		case err != nil:
 			return err
@@ -125,7 +124,7 @@ func (s *Store) RuleLane(ctx context.Context, id string, to protocol.Lane, place
 		}
 		category = place(was.Title)
 		if err := q.SetMarketLane(ctx, db.SetMarketLaneParams{MarketID: id, Lane: string(to), Category: category, Now: now}); err != nil {
-			return fmt.Errorf("rule lane: %w", err)
+			return fmt.Errorf("set lane: %w", err)
 		}
 		return audit(ctx, q, now, "market.lane", id, map[string]any{
 			"from": was.Lane, "to": to, "fromCategory": was.Category, "toCategory": category,
@@ -145,7 +144,7 @@ func (s *Store) LaneCounts(ctx context.Context) ([]lane.Count, error) {
 // TakeUnconfirmed implements market.Store.
 func (s *Store) TakeUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ClaimUnconfirmedMarkets(ctx, db.ClaimUnconfirmedMarketsParams{Now: now, Before: before, Limit: int32(limit)})
-	return marketIDs(ids), pg.Fault(wrap("list unconfirmed markets", err))
+	return marketIDs(ids), pg.Fault(wrap("claim unconfirmed markets", err))
 }
 
 // DenyUnconfirmed implements market.Store.

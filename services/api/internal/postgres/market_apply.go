@@ -13,20 +13,19 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// applyBatch bounds the rows that one transaction holds.
+// applyBatch is the largest number of rows that one transaction locks.
 const applyBatch = 500
 
-// ApplyRecords keeps venue answers, each batch in one transaction, and gives
-// the number of answers that were newer than what was kept. With every, each
-// price of an open market becomes a snapshot.
+// ApplyRecords stores answers of venues, each batch in one transaction. It returns the number of answers that were
+// newer than the stored markets. With every, each price of an open market becomes a snapshot.
 func (s *Store) ApplyRecords(ctx context.Context, records []market.Record, every bool, now time.Time) (int, error) {
 	newer := 0
 	for part := range slices.Chunk(records, applyBatch) {
-		kept, err := s.applyBatch(ctx, part, every, now)
+		n, err := s.applyBatch(ctx, part, every, now)
 		if err != nil {
 			return newer, err
 		}
-		newer += kept
+		newer += n
 	}
 	return newer, nil
 }
@@ -52,8 +51,8 @@ func (s *Store) applyBatch(ctx context.Context, records []market.Record, every b
 	return newer, err
 }
 
-// storeMarkets writes the rows of the answers that won; the quotes' locks, taken
-// just before, keep other writers of the same markets waiting.
+// storeMarkets writes the rows of the newer answers. The locks of the quotes, which the same transaction has taken
+// before, make other writers of the same markets wait.
 func storeMarkets(ctx context.Context, q *db.Queries, byID map[string]*market.Record, ids []string, every bool, now time.Time) error {
 	markets := db.StoreMarketsParams{Now: now}
 	prices := db.InsertSnapshotsParams{Every: every}
@@ -87,7 +86,7 @@ func addQuote(p *db.StoreQuotesParams, r *market.Record, now time.Time) {
 	p.QuoteRule, p.QuoteSha256 = append(p.QuoteRule, rule), append(p.QuoteSha256, sha)
 }
 
-// sides returns the columns of a quote, nil without a usable one.
+// sides returns the columns of a quote, or nil values without a usable quote.
 func sides(q *market.Quote, now time.Time) (yes, no *int32, at *time.Time, rule *string, sha []byte) {
 	if q = q.Clean(now); q == nil {
 		return nil, nil, nil, nil, nil
@@ -95,7 +94,7 @@ func sides(q *market.Quote, now time.Time) (yes, no *int32, at *time.Time, rule 
 	return convertInt[int32](&q.Yes), convertInt[int32](&q.No), &q.At, &q.Rule, q.SHA256
 }
 
-// labelBreak separates the two outcome labels inside one array element.
+// labelBreak separates the two outcome labels in one array element.
 const labelBreak = "\x1f"
 
 func addMarket(p *db.StoreMarketsParams, r *market.Record) {
@@ -113,8 +112,8 @@ func addMarket(p *db.StoreMarketsParams, r *market.Record) {
 	p.Creator, p.Closed = append(p.Creator, r.Creator), append(p.Closed, r.ClosedAt)
 }
 
-// ApplyTicks stores streamed prices, one a market; it returns the number of those that were
-// newer than what was stored.
+// ApplyTicks stores streamed prices, one per market. It returns the number of prices that were newer than the stored
+// ones.
 func (s *Store) ApplyTicks(ctx context.Context, ticks []market.Tick) (int, error) {
 	p := db.StoreTicksParams{Now: s.now().UTC().Truncate(time.Millisecond)}
 	for _, t := range ticks {
@@ -127,9 +126,9 @@ func (s *Store) ApplyTicks(ctx context.Context, ticks []market.Tick) (int, error
 	return int(newer), pg.Fault(wrap("store streamed prices", err))
 }
 
-// InsertStub stores a market that no venue has confirmed, once, for a call of an operator. Its
-// title is its id. stored is false, and nothing is written, where market.MaxUnconfirmed calls
-// of the operator are on such markets.
+// InsertStub stores a market that no venue has confirmed, for a call of an operator, unless it is already stored. Its
+// title is its id. stored is false, and nothing is written, if the operator has market.MaxUnconfirmed calls on such
+// markets.
 func (s *Store) InsertStub(ctx context.Context, id protocol.MarketID, operator string, now time.Time) (stored bool, err error) {
 	waiting, err := s.q.CountUnconfirmedSignals(ctx, operator)
 	if err != nil {
@@ -146,7 +145,7 @@ func insertStub(ctx context.Context, q *db.Queries, id protocol.MarketID, now ti
 	return pg.Fault(wrap("insert stub", err))
 }
 
-// InsertNative creates a native market with its first quote and snapshot.
+// InsertNative stores a native market with its first quote and snapshot.
 func (s *Store) InsertNative(ctx context.Context, m market.Market) error {
 	return pg.Fault(wrap("insert native market", insertNative(ctx, s.q, m)))
 }

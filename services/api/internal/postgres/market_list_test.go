@@ -23,7 +23,7 @@ func TestTakesAreCounted(t *testing.T) {
 		}
 	}
 	if m := b.market("5"); m.Takes != 2 || m.NoCount != 1 || m.YesCount != 0 || m.CrowdNo != 1 {
-		t.Errorf("counters %+v", m)
+		t.Errorf("takes are not counted: %+v", m)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestAirable(t *testing.T) {
 	same(list("", 2), "2", "1")
 	same(list(protocol.LaneSport, 0), "7")
 	b.clock.Advance(10*time.Minute + time.Second)
-	same(list("", 0), "native-aaaaaaaaaaaa") // prices of venues have grown old
+	same(list("", 0), "native-aaaaaaaaaaaa") // prices of venues have expired
 }
 
 func TestPriceHistoryIsThinned(t *testing.T) {
@@ -78,7 +78,7 @@ func TestPriceHistoryIsThinned(t *testing.T) {
 		}
 		for i := 1; i < len(list); i++ {
 			if !list[i].At.After(list[i-1].At) {
-				t.Fatalf("point %d is not after the one before", i)
+				t.Fatalf("point %d is not after the previous one", i)
 			}
 		}
 		if c.want > 0 && list[len(list)-1].Yes != 2999 {
@@ -87,14 +87,14 @@ func TestPriceHistoryIsThinned(t *testing.T) {
 	}
 	b.exec(`INSERT INTO api.market_prices VALUES ('2', $1, 1)`, noon)
 	if list, err := b.ListPrices(t.Context(), "2", time.Time{}, 500); err != nil || len(list) != 1 {
-		t.Errorf("one point reads as %v, %v", list, err)
+		t.Errorf("history with one point: %v, %v", list, err)
 	}
 	n, err := b.ThinPrices(t.Context(), noon.Add(60*time.Minute), 1000)
 	if err != nil || n != 56 {
-		t.Errorf("thinned %d of an hour, want 56 (%v)", n, err)
+		t.Errorf("thinned %d snapshots of an hour, want 56 (%v)", n, err)
 	}
 	if got := b.count(`SELECT min(yes_bps) FROM api.market_prices WHERE market_id = '1'`); got != 14 {
-		t.Errorf("the first quarter keeps %d, want its last, 14", got)
+		t.Errorf("the first 15 minutes have the snapshot %d, want the last one, 14", got)
 	}
 }
 
@@ -109,14 +109,14 @@ func TestCutoffClosesNativeMarkets(t *testing.T) {
 	}{{23 * time.Hour, 0}, {time.Hour, 1}, {time.Hour, 0}} {
 		b.clock.Advance(c.after)
 		if n, err := b.CloseNative(t.Context(), b.clock.Now()); err != nil || n != c.want {
-			t.Errorf("closed %d, want %d (%v)", n, c.want, err)
+			t.Errorf("closed %d markets, want %d (%v)", n, c.want, err)
 		}
 	}
 	if m := b.market("native-aaaaaaaaaaaa"); m.Status != protocol.MarketClosed || !m.ClosedAt.Equal(*m.EndDate) {
-		t.Errorf("closed market reads %+v", m)
+		t.Errorf("closed market: %+v", m)
 	}
 	if n := b.count(`SELECT count(*) FROM api.outbox WHERE type = 'market.status' AND data = '{"from": "open", "to": "closed"}'`); n != 1 {
-		t.Errorf("told %d times", n)
+		t.Errorf("%d events, want 1", n)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestListNative(t *testing.T) {
 	}{{market.NativeOpen, false, 3}, {market.NativeOpen, true, 2}, {market.NativeClosed, false, 2}, {market.NativeResolved, false, 1}, {market.NativeAll, false, 4}, {market.NativeAll, true, 2}} {
 		list, err := b.ListNative(t.Context(), c.status, c.due, 100, noon)
 		if err != nil || len(list) != c.want {
-			t.Errorf("%s due=%v: %d rows, want %d (%v)", c.status, c.due, len(list), c.want, err)
+			t.Errorf("%s due=%v: %d markets, want %d (%v)", c.status, c.due, len(list), c.want, err)
 		}
 		for _, n := range list {
 			if proposed := n.Market.ID == "native-shuttttttt"; (n.Proposal != nil) != proposed {

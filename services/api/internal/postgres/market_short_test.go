@@ -9,8 +9,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// What a short answer does not say stays as it was said before; what it says counts.
-func TestAShortAnswerTakesNothingAway(t *testing.T) {
+// TestAShortAnswerTakesNothingAway checks that a short answer changes only its non-empty members, and that other stored
+// members remain.
+func TestShortAnswerKeepsOtherMembers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	full := func(r *market.Record) {
@@ -21,13 +22,13 @@ func TestAShortAnswerTakesNothingAway(t *testing.T) {
 	short := func(r *market.Record) {
 		r.Short, r.Guessed, r.Title, r.Lane, r.Category, r.URL = true, true, "Ada Quill", protocol.LaneSport, "sport", ""
 	}
-	b.stub("kalshi-STUB") // in the words of a caller, which no answer keeps
+	b.stub("kalshi-STUB") // a stub, whose title every answer replaces
 	b.exec(`UPDATE api.markets SET title = 'Surely: Ada Quill', lane = 'WORLD' WHERE market_id = 'kalshi-STUB'`)
 	b.apply(false, b.answer("1", 3000, full), b.answer("kalshi-STUB", 3000, short), b.answer("kalshi-NEW", 3000, short))
 	before := b.market("1")
 	for id, want := range map[string]string{"1": "Guild winner – Ada Quill", "kalshi-STUB": "Ada Quill", "kalshi-NEW": "Ada Quill"} {
 		if m := b.market(id); m.Title != want || m.Lane == protocol.LaneOther || m.Lane == protocol.LaneWorld {
-			t.Errorf("%s reads %q in %s", id, m.Title, m.Lane)
+			t.Errorf("market %s has the title %q in lane %s", id, m.Title, m.Lane)
 		}
 	}
 	b.clock.Advance(time.Second)
@@ -38,7 +39,7 @@ func TestAShortAnswerTakesNothingAway(t *testing.T) {
 	}
 	after.Yes, after.PricedAt = before.Yes, before.PricedAt
 	if fmt.Sprintf("%+v", shown(after)) != fmt.Sprintf("%+v", shown(before)) {
-		t.Errorf("a short answer made\n%+v of\n%+v", shown(after), shown(before))
+		t.Errorf("a short answer changed the market: got\n%+v want\n%+v", shown(after), shown(before))
 	}
 	b.clock.Advance(time.Second)
 	said := func(r *market.Record) {
@@ -47,16 +48,16 @@ func TestAShortAnswerTakesNothingAway(t *testing.T) {
 	b.apply(false, b.answer("1", 4000, said))
 	if m := b.market("1"); m.Title != "Ada" || m.Description != "New rules." || m.Lane != protocol.LaneWorld || m.Category != "news" ||
 		m.Status != protocol.MarketClosed || m.EventTitle != "Guild winner" {
-		t.Errorf("what a short answer says is not kept: %+v", shown(m))
+		t.Errorf("members of a short answer are not stored: %+v", shown(m))
 	}
 	b.clock.Advance(time.Second)
 	b.apply(false, b.answer("1", 4000, func(r *market.Record) { r.URL = "" }))
 	if m := b.market("1"); m.Description != "" || m.EventTitle != "" || m.URL != "" {
-		t.Errorf("what a full answer leaves empty stays: %+v", shown(m))
+		t.Errorf("empty members of a full answer do not replace stored ones: %+v", shown(m))
 	}
 }
 
-// shown is a market without what pointers and times would make of its text.
+// shown returns the members of a market in comparable form.
 func shown(m market.Market) []any {
 	return []any{
 		m.Title, m.Description, m.Status, m.Lane, m.Category, m.Slug, m.EventKey, m.EventTitle, m.ConditionID,

@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// answer is a clean venue answer about an open market, made at the bundle's time.
+// answer returns a clean answer of a venue about an open market, dated with the bundle's time.
 func (b *bundle) answer(id string, yes int, change ...func(*market.Record)) market.Record {
 	end := noon.Add(48 * time.Hour)
 	price, volume := protocol.Bps(yes), 5000.0
@@ -55,13 +55,13 @@ func (b *bundle) market(id string) market.Market {
 	return m
 }
 
-func TestAnOlderAnswerLoses(t *testing.T) {
+func TestOlderAnswerIsIgnored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	slow := b.answer("1", 9000, func(r *market.Record) { r.Title = "slow" })
 	b.clock.Advance(time.Second)
-	// The newest answer changes the price only, so the row itself keeps an older
-	// time: the guard must not lean on the row.
+	// The newest answer changes the price only, so the market row has an older time. The check must therefore not use
+	// the time of the market row.
 	b.apply(false, b.answer("1", 3000))
 	b.clock.Advance(time.Second)
 	between := b.answer("1", 8000, func(r *market.Record) { r.Title = "between" })
@@ -69,15 +69,15 @@ func TestAnOlderAnswerLoses(t *testing.T) {
 	b.apply(false, b.answer("1", 3100))
 	for _, old := range []market.Record{slow, between, b.answer("1", 7000, func(r *market.Record) { r.Title = "same moment" })} {
 		if n := b.apply(false, old); n != 0 {
-			t.Errorf("%q was taken for newer", old.Title)
+			t.Errorf("the answer %q was stored although it is not newer", old.Title)
 		}
 	}
 	if m := b.market("1"); m.Title != "Will it hold?" || *m.Yes != 3100 {
-		t.Errorf("kept %q at %d", m.Title, *m.Yes)
+		t.Errorf("stored %q at %d", m.Title, *m.Yes)
 	}
 }
 
-func TestOnlyChangesTouchTheRow(t *testing.T) {
+func TestOnlyChangesWriteTheMarketRow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.apply(false, b.answer("1", 3000))
@@ -85,22 +85,22 @@ func TestOnlyChangesTouchTheRow(t *testing.T) {
 	b.clock.Advance(time.Minute)
 	b.apply(false, b.answer("1", 4000, func(r *market.Record) { v := 9999.0; r.Volume = &v }))
 	if b.count(`SELECT xmin::text::bigint FROM api.markets WHERE market_id = '1'`) != before {
-		t.Error("a mere price rewrote the row that filings lock")
+		t.Error("a price update wrote the row that filings lock")
 	}
 	if m := b.market("1"); *m.Yes != 4000 || *m.Volume != 9999 {
-		t.Errorf("quote %d, volume %v", *m.Yes, *m.Volume)
+		t.Errorf("price %d, volume %v", *m.Yes, *m.Volume)
 	}
 	b.clock.Advance(time.Minute)
 	b.apply(false, b.answer("1", 4000, func(r *market.Record) { r.Title = "Will it really hold?" }))
 	if b.count(`SELECT xmin::text::bigint FROM api.markets WHERE market_id = '1'`) == before {
-		t.Error("a new title did not reach the row")
+		t.Error("a new title was not stored")
 	}
 	if n := b.count(`SELECT count(*) FROM api.outbox`); n != 0 {
 		t.Errorf("%d events without a change of status", n)
 	}
 }
 
-func TestStatusChangesAreToldOnce(t *testing.T) {
+func TestStatusChangesArePublishedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	step := func(want string, change ...func(*market.Record)) {
@@ -111,7 +111,7 @@ func TestStatusChangesAreToldOnce(t *testing.T) {
 		err := b.admin.QueryRow(t.Context(), `SELECT coalesce(string_agg((data->>'from') || '>' || (data->>'to'), ' ' ORDER BY id), '')
 			FROM api.outbox WHERE type = 'market.status' AND market_id = '1'`).Scan(&got)
 		if err != nil || got != want {
-			t.Errorf("told %q, want %q (%v)", got, want, err)
+			t.Errorf("events %q, want %q (%v)", got, want, err)
 		}
 	}
 	step("")
@@ -120,12 +120,13 @@ func TestStatusChangesAreToldOnce(t *testing.T) {
 	step("open>closed closed>open")
 	step("open>closed closed>open open>unknown", func(r *market.Record) { r.Status = protocol.MarketUnknown })
 	if n := b.count(`SELECT count(*) FROM api.outbox WHERE market_id <> '1'`); n != 0 {
-		t.Errorf("%d events of the quiet market", n)
+		t.Errorf("%d events of a market without changes", n)
 	}
 }
 
-// The flows of venues that go back on their word: reopened, amended, undone.
-func TestFirstSightsAndTheFinalWord(t *testing.T) {
+// TestFirstSightsAndTheFinalWord checks the times of close, proposal and final verdict when a venue reopens a market,
+// amends a result or withdraws it.
+func TestTimesOfStatusAndVerdict(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
@@ -137,11 +138,11 @@ func TestFirstSightsAndTheFinalWord(t *testing.T) {
 			got, want *time.Time
 		}{{"closed", m.ClosedAt, closedAt}, {"provisional", m.ProvisionalAt, provisionalAt}, {"final", m.FinalAt, finalAt}} {
 			if (p.got == nil) != (p.want == nil) || p.got != nil && !p.got.Equal(*p.want) {
-				t.Errorf("%s: first sight of %s %v, want %v", what, p.name, p.got, p.want)
+				t.Errorf("%s: time of %s is %v, want %v", what, p.name, p.got, p.want)
 			}
 		}
 		if got := protocol.Verdict(""); m.FinalVerdict != nil && *m.FinalVerdict != verdict || m.FinalVerdict == nil && verdict != got {
-			t.Errorf("%s: final word %v, want %q", what, m.FinalVerdict, verdict)
+			t.Errorf("%s: final verdict %v, want %q", what, m.FinalVerdict, verdict)
 		}
 	}
 	say := func(minutes int, change ...func(*market.Record)) *time.Time {
@@ -170,35 +171,35 @@ func TestFirstSightsAndTheFinalWord(t *testing.T) {
 	say(8, closed(true))
 	check("undone", again, prov, nil, "")
 	say(9, closed(false))
-	check("not proposed", again, prov, nil, "") // it was not open in between
+	check("not proposed", again, prov, nil, "") // the market was not open in between
 	three := say(10, final(protocol.VerdictNo))
 	check("final at last", again, prov, three, protocol.VerdictNo)
 	say(11)
 	check("open again", nil, nil, nil, "")
 }
 
-func TestAClaimIsTheEnd(t *testing.T) {
+func TestClaimedMarketDoesNotChange(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.apply(false, b.answer("1", 3000))
 	b.claim("1", protocol.VerdictYes)
 	b.clock.Advance(time.Minute)
 	if n := b.apply(true, b.answer("1", 9900, func(r *market.Record) { r.Title = "changed" })); n != 0 {
-		t.Error("an answer about a settled market was kept")
+		t.Error("an answer about a resolved market was stored")
 	}
 	m := b.market("1")
 	if m.Status != protocol.MarketResolved || m.Verdict == nil || *m.Verdict != protocol.VerdictYes || m.Title != "Will it hold?" || *m.Yes != 3000 {
-		t.Errorf("settled market became %+v", m)
+		t.Errorf("the resolved market changed to %+v", m)
 	}
 }
 
-func TestNativeRowsAreNoVenuesBusiness(t *testing.T) {
+func TestVenueCannotChangeNativeMarket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.nativeMarket("native-aaaaaaaaaaaa", 4000)
 	b.clock.Advance(time.Minute)
 	if n := b.apply(true, b.answer("native-aaaaaaaaaaaa", 1)); n != 0 {
-		t.Error("a venue answered for a native market")
+		t.Error("an answer of a venue changed a native market")
 	}
 }
 
@@ -221,9 +222,9 @@ func TestSnapshots(t *testing.T) {
 	b.clock.Advance(12 * time.Minute)
 	b.apply(false, b.answer("1", 3500))
 	if got := b.count(`SELECT count(*) FROM api.market_prices WHERE market_id = '1'`); got != 2 {
-		t.Errorf("a quiet market has %d snapshots after a quarter of an hour, want 2", got)
+		t.Errorf("a market without calls has %d snapshots after 15 minutes, want 2", got)
 	}
-	// What a result does to the price is no closing line.
+	// The price after a result must not become the closing line.
 	b.clock.Advance(time.Minute)
 	b.apply(true, b.answer("3", 10000, final(protocol.VerdictYes)))
 	r, err := b.Claim(t.Context(), resolution.Claim{MarketID: "3", Verdict: protocol.VerdictYes, Resolver: "oracle", Source: "polymarket"}, b.clock.Now)
@@ -248,7 +249,7 @@ func TestStub(t *testing.T) {
 		t.Fatal(got)
 	}
 	if m := b.market("41"); m.Status != protocol.MarketUnknown || m.FetchedAt != nil || m.Title != "41" || m.YesCount != 0 {
-		t.Errorf("stub reads %+v", m)
+		t.Errorf("stub: %+v", m)
 	}
 	b.clock.Advance(time.Minute)
 	b.apply(false, b.answer("41", 2000, func(r *market.Record) { r.Title, r.Status = "a title", protocol.MarketUnknown }))
@@ -257,12 +258,12 @@ func TestStub(t *testing.T) {
 	}
 	_, other := b.operator("second")
 	if got := b.try(signal.Caller{KeyHash: other}, newDraft("41", protocol.Yes, 1)); got.Verdict != signal.VerdictProvisional {
-		t.Errorf("a market whose state its venue does not tell takes calls: %s", got.Verdict)
+		t.Errorf("a market of unknown status accepts calls: %s", got.Verdict)
 	}
 }
 
-// Writers of answers, filings and claims on the same markets wait for each
-// other, and none of them waits in a circle.
+// TestAnswersAmongFilingsAndClaims checks that writers of answers, filings and claims on the same markets do not
+// deadlock.
 func TestAnswersAmongFilingsAndClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -278,7 +279,7 @@ func TestAnswersAmongFilingsAndClaims(t *testing.T) {
 		wg.Go(func() {
 			records := make([]market.Record, 0, markets)
 			for i := range ids {
-				id := ids[(i*7+n)%markets] // any order: the store sorts nothing out for callers but ids
+				id := ids[(i*7+n)%markets] // in any order; the store sorts by id
 				records = append(records, b.answer(id, 100+n, func(r *market.Record) {
 					r.FetchedAt = noon.Add(time.Duration(n) * time.Second)
 					r.Title = fmt.Sprintf("title %d", n)
@@ -317,7 +318,7 @@ func TestAnswersAmongFilingsAndClaims(t *testing.T) {
 	wg.Wait()
 	for _, id := range ids {
 		if m := b.market(id); m.Title != "title 49" || *m.Yes != 149 || m.Status != protocol.MarketOpen {
-			t.Errorf("market %s ended with %q at %d, %s: not the newest answer", id, m.Title, *m.Yes, m.Status)
+			t.Errorf("market %s has title %q, price %d and status %s, which is not the newest answer", id, m.Title, *m.Yes, m.Status)
 		}
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// told keeps one streamed price and gives whether it was newer.
-func (b *bundle) told(id string, yes int, at time.Time) int {
+// tick applies one streamed price and returns the number of newer prices.
+func (b *bundle) tick(id string, yes int, at time.Time) int {
 	b.t.Helper()
 	return must(b.ApplyTicks(b.t.Context(), []market.Tick{{ID: protocol.MarketID(id), Yes: protocol.Bps(yes), At: at}}))(b.t)
 }
 
-func TestAStreamedPriceIsNeverOlder(t *testing.T) {
+func TestStreamedPriceMustBeNewer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.apply(true, b.answer("1", 3000), b.answer("2", 3000), b.answer("3", 3000))
@@ -28,73 +28,74 @@ func TestAStreamedPriceIsNeverOlder(t *testing.T) {
 		shown     protocol.Bps
 		snapshots int
 	}{
-		{3100, 0, 0, 3000, 1},                // of the same moment
+		{3100, 0, 0, 3000, 1},                // same time
 		{3100, -time.Second, 0, 3000, 1},     // older
-		{3200, 5 * time.Second, 1, 3200, 1},  // newer; a snapshot is young enough
-		{3300, 4 * time.Second, 0, 3200, 1},  // came late
-		{3400, 16 * time.Second, 1, 3400, 2}, // newer, and a snapshot
+		{3200, 5 * time.Second, 1, 3200, 1},  // newer; the last snapshot is recent
+		{3300, 4 * time.Second, 0, 3200, 1},  // late
+		{3400, 16 * time.Second, 1, 3400, 2}, // newer, with a snapshot
 		{3500, 16*time.Second + time.Millisecond, 1, 3500, 2},
 	} {
-		if n := b.told("1", c.yes, late(c.after)); n != c.newer {
-			t.Errorf("step %d: %d newer", i, n)
+		if n := b.tick("1", c.yes, late(c.after)); n != c.newer {
+			t.Errorf("step %d: %d prices were newer", i, n)
 		}
 		if m := b.market("1"); *m.Yes != c.shown || b.count(`SELECT count(*) FROM api.market_prices WHERE market_id = '1'`) != c.snapshots {
-			t.Errorf("step %d: shows %d", i, *m.Yes)
+			t.Errorf("step %d: price %d", i, *m.Yes)
 		}
 	}
 	b.clock.Set(late(time.Second))
 	b.apply(false, b.answer("2", 3000, closed(false)))
 	b.exec(`UPDATE api.markets SET provisional = true WHERE market_id = '3'`)
 	for _, id := range []string{"2", "3", "4", "native-aaaaaaaaaaaa"} {
-		if n := b.told(id, 9000, late(time.Minute)); n != 0 {
-			t.Errorf("%s took a price", id)
+		if n := b.tick(id, 9000, late(time.Minute)); n != 0 {
+			t.Errorf("market %s accepted a streamed price", id)
 		}
 	}
 }
 
-// An answer that was asked for before the stream's last price counts in all but
-// its price, and is judged against the answer before it.
-func TestAStreamKeepsNoAnswerOut(t *testing.T) {
+// TestAStreamKeepsNoAnswerOut checks that an answer which was requested before the last streamed price is stored except
+// for its price, and is compared with the previous answer.
+func TestStreamedPriceDoesNotBlockAnswers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.apply(true, b.answer("1", 3000))
-	b.told("1", 3500, noon.Add(10*time.Second))
+	b.tick("1", 3500, noon.Add(10*time.Second))
 	b.clock.Set(noon.Add(9 * time.Second))
 	answer := b.answer("1", 3100, func(r *market.Record) { r.Title = "asked before" })
 	b.clock.Set(noon.Add(8 * time.Second))
 	older := b.answer("1", 3200, func(r *market.Record) { r.Title = "older" })
 	if n := b.apply(false, answer); n != 1 {
-		t.Error("an answer lost against a streamed price")
+		t.Error("an answer was ignored because of a streamed price")
 	}
 	if n := b.apply(false, older); n != 0 {
-		t.Error("an older answer won")
+		t.Error("an older answer was stored")
 	}
 	if m := b.market("1"); m.Title != "asked before" || *m.Yes != 3500 || !m.PricedAt.Equal(noon.Add(10*time.Second)) {
-		t.Errorf("reads %q at %d of %v", m.Title, *m.Yes, m.PricedAt)
+		t.Errorf("market %q, price %d of %v", m.Title, *m.Yes, m.PricedAt)
 	}
 	b.clock.Set(noon.Add(9500 * time.Millisecond))
 	if n := b.apply(false, b.answer("1", 3300)); n != 1 {
-		t.Error("the answer after it lost against a streamed price")
+		t.Error("the next answer was ignored because of a streamed price")
 	}
 	b.clock.Set(noon.Add(11 * time.Second))
 	b.apply(false, b.answer("1", 3300))
 	if m := b.market("1"); *m.Yes != 3300 || !m.PricedAt.Equal(noon.Add(11*time.Second)) {
-		t.Errorf("a newer answer shows %d of %v", *m.Yes, m.PricedAt)
+		t.Errorf("price %d of %v after a newer answer", *m.Yes, m.PricedAt)
 	}
-	b.told("1", 3600, noon.Add(12*time.Second))
+	b.tick("1", 3600, noon.Add(12*time.Second))
 	if m := b.market("1"); *m.Yes != 3600 {
-		t.Errorf("a newer streamed price shows %d", *m.Yes)
+		t.Errorf("price %d after a newer streamed price", *m.Yes)
 	}
 }
 
-// What reads venues goes by their answers: a stream takes no market off its list.
-func TestAStreamIsNoAnswer(t *testing.T) {
+// TestAStreamIsNoAnswer checks that streamed prices do not remove a market from the lists of markets to be read, which
+// depend on answers alone.
+func TestStreamedPriceIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
 	b.priced(ago(20*time.Minute), "1")
 	b.called("1")
-	b.told("1", 5000, noon)
+	b.tick("1", 5000, noon)
 	hot, err1 := b.ListHot(t.Context(), protocol.Polymarket, noon, ago(45*time.Second), ago(5*time.Minute), 500, 25)
 	missed, err2 := b.ListMissed(t.Context(), protocol.Polymarket, ago(8*time.Minute), ago(13*time.Minute), 300)
 	due, err3 := b.ListPendingDue(t.Context(), []protocol.Provider{protocol.Polymarket}, noon, noon.Add(time.Hour),
@@ -119,13 +120,14 @@ func TestStreamedOrder(t *testing.T) {
 	} {
 		list, err := b.ListStreamed(t.Context(), protocol.Polymarket, noon, []protocol.MarketID{"4", "2", "404"}, limit)
 		if err != nil || fmt.Sprint(list) != want {
-			t.Errorf("%d streamed %v, want %s (%v)", limit, list, want, err)
+			t.Errorf("limit %d: streamed %v, want %s (%v)", limit, list, want, err)
 		}
 	}
 }
 
-// Answers of one second of the venue's clock have the same time and can have different prices. The
-// first one stays the quote of that time, so that each call follows from the row of its quote.
+// TestQuotesOfOneTimeAreOne stores several answers with the same time and different prices, which is possible because
+// venue clocks have whole seconds. The first one remains the quote of that time, so that each call follows from its
+// stored quote.
 func TestQuotesOfOneTimeAreOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

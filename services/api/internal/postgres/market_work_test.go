@@ -10,13 +10,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// called puts a call on a market, as far as the market lists see one.
+// called stores a call on markets in the form that the market lists read.
 func (b *bundle) called(ids ...string) {
 	b.t.Helper()
 	b.exec(`INSERT INTO api.market_totals (market_id, yes) SELECT unnest($1::text[]), 1`, ids)
 }
 
-// priced puts open markets of the primary venue that were priced at a time.
+// priced creates open markets of the primary venue that were priced at a time.
 func (b *bundle) priced(at time.Time, ids ...string) {
 	b.t.Helper()
 	for _, id := range ids {
@@ -25,7 +25,7 @@ func (b *bundle) priced(at time.Time, ids ...string) {
 	b.exec(`UPDATE api.market_quotes SET at = $1 WHERE market_id = ANY ($2::text[])`, at, ids)
 }
 
-// stub puts a market that no venue answered for.
+// stub creates markets without an answer of a venue.
 func (b *bundle) stub(ids ...string) {
 	b.t.Helper()
 	for _, id := range ids {
@@ -42,7 +42,7 @@ func (b *bundle) checked(at time.Time, ids ...protocol.MarketID) {
 	}
 }
 
-func TestHotOrderAndRest(t *testing.T) {
+func TestHotOrderAndPause(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
@@ -51,28 +51,28 @@ func TestHotOrderAndRest(t *testing.T) {
 	b.priced(ago(20*time.Minute), "13", "14", "15")
 	b.stub("1", "2", "3", "4")
 	b.called("10", "11", "12", "13", "14", "15", "16", "1", "2", "3", "4")
-	b.checked(ago(4*time.Minute), "13", "1")                                                   // asked for in vain: they rest
-	b.checked(ago(6*time.Minute), "14", "2")                                                   // their rest is over
-	b.checked(ago(2*time.Second), "11")                                                        // a scan has noted it and is not there yet
-	b.checked(ago(50*time.Second-time.Millisecond), "16")                                      // asked and answered in one breath
-	b.exec(`UPDATE api.market_quotes SET at = $1 WHERE market_id = '15'`, ago(10*time.Second)) // fresh
+	b.checked(ago(4*time.Minute), "13", "1")                                                   // requested without an answer, so they are paused
+	b.checked(ago(6*time.Minute), "14", "2")                                                   // their pause is over
+	b.checked(ago(2*time.Second), "11")                                                        // requested by a scan whose answer is not stored yet
+	b.checked(ago(50*time.Second-time.Millisecond), "16")                                      // requested and answered almost at the same time
+	b.exec(`UPDATE api.market_quotes SET at = $1 WHERE market_id = '15'`, ago(10*time.Second)) // recently priced
 	for _, c := range []struct {
 		limit, fresh int
 		want         string
 	}{
 		{500, 25, "[14 12 10 11 16 3 4 2]"},
-		{2, 25, "[14 12 3 4 2]"}, // the ones without an answer keep to their own places
+		{2, 25, "[14 12 3 4 2]"}, // markets without an answer have a limit of their own
 		{500, 1, "[14 12 10 11 16 3]"},
 	} {
 		ids, err := b.ListHot(t.Context(), protocol.Polymarket, noon, ago(45*time.Second), ago(5*time.Minute), c.limit, c.fresh)
 		if err != nil || fmt.Sprint(ids) != c.want {
-			t.Errorf("hot of %d and %d: %v, want %s (%v)", c.limit, c.fresh, ids, c.want, err)
+			t.Errorf("hot markets with limits %d and %d: %v, want %s (%v)", c.limit, c.fresh, ids, c.want, err)
 		}
 	}
 }
 
-// Of each programme lane the next 24 are hot, by end date; what the clock would
-// not take has no place.
+// TestHotTakesTheNextOfEachLane checks that the next 24 markets of each programme lane by end date are hot, without
+// markets that a programme cannot show.
 func TestHotTakesTheNextOfEachLane(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -107,11 +107,11 @@ func TestHotTakesTheNextOfEachLane(t *testing.T) {
 	put("3008", "", time.Hour, "")
 	ids, err := b.ListHot(t.Context(), protocol.Polymarket, noon, noon.Add(-45*time.Second), noon.Add(-5*time.Minute), 500, 25)
 	if err != nil || len(ids) != len(want) {
-		t.Errorf("%d hot, want %d (%v)", len(ids), len(want), err)
+		t.Errorf("%d hot markets, want %d (%v)", len(ids), len(want), err)
 	}
 	for _, id := range ids {
 		if !want[string(id)] {
-			t.Errorf("%s is hot", id)
+			t.Errorf("market %s is hot", id)
 		}
 	}
 }
@@ -122,17 +122,17 @@ func TestMissedOrder(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
 	b.priced(ago(time.Hour), "1", "2", "3", "4")
 	b.priced(ago(9*time.Minute), "5")
-	b.priced(noon, "6") // seen by the sweep
+	b.priced(noon, "6") // updated by the sweep
 	b.checked(ago(6*time.Minute), "1", "2")
 	b.checked(ago(time.Minute), "3")
 	ids, err := b.ListMissed(t.Context(), protocol.Polymarket, noon, ago(5*time.Minute), 3)
 	if err != nil || fmt.Sprint(ids) != "[4 5 1]" {
-		t.Errorf("missed %v (%v)", ids, err)
+		t.Errorf("missed markets %v (%v)", ids, err)
 	}
 }
 
-// A final word is claimed first, and markets that no venue knows, of which
-// anybody may have made any number, come behind all others.
+// TestDueOrder checks that markets with a final verdict are claimed first and markets without any answer last, because
+// callers can create any number of the latter.
 func TestDueOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -152,13 +152,13 @@ func TestDueOrder(t *testing.T) {
 			ids[i] = string(list[i].ID)
 		}
 		if err != nil || fmt.Sprint(ids) != want {
-			t.Errorf("due %v, want %s (%v)", ids, want, err)
+			t.Errorf("due markets %v, want %s (%v)", ids, want, err)
 		}
 	}
 }
 
-// TestListAwaitingQuote files a call on one market of each provider and checks that the list for a
-// provider has only its own market, and is empty once that market has a second quote.
+// TestListAwaitingQuote files a call on one market of each provider. The list of a provider must contain only its
+// market, and must be empty after that market has a second quote.
 func TestListAwaitingQuote(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -167,7 +167,7 @@ func TestListAwaitingQuote(t *testing.T) {
 	}
 	for p, id := range ids {
 		if id.Provider() != p {
-			t.Fatalf("%s is of %s", id, id.Provider())
+			t.Fatalf("market %s has provider %s", id, id.Provider())
 		}
 		b.venueMarket(string(id), 4000)
 		b.exec(`UPDATE api.markets SET provider = $2 WHERE market_id = $1`, id, string(p))
@@ -183,7 +183,7 @@ func TestListAwaitingQuote(t *testing.T) {
 		}
 		b.exec(`INSERT INTO api.quotes (market_id, at, yes_price_bps, no_price_bps, rule) VALUES ($1, $2, 4000, 6000, 'test')`, id, noon.Add(5*time.Second))
 		if got := list(p); len(got) != 0 {
-			t.Errorf("%s: %v has its second quote", p, got)
+			t.Errorf("%s: %v listed despite its second quote", p, got)
 		}
 	}
 }

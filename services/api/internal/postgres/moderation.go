@@ -15,7 +15,7 @@ func (s *Store) Moderate(ctx context.Context, d moderation.Decision) error {
 		Kind: d.Kind, ID: d.ID, Hidden: d.Hidden, Reason: d.Reason, DecidedBy: d.By, Now: d.At,
 	})
 	if err != nil {
-		return pg.Fault(fmt.Errorf("decide about text: %w", err))
+		return pg.Fault(fmt.Errorf("store moderation decision: %w", err))
 	}
 	return ifFound(found)
 }
@@ -23,14 +23,14 @@ func (s *Store) Moderate(ctx context.Context, d moderation.Decision) error {
 // ModerationDigest implements feed.Store.
 func (s *Store) ModerationDigest(ctx context.Context) (string, error) {
 	digest, err := s.q.GetModerationDigest(ctx)
-	return digest, pg.Fault(wrap("read decisions about text", err))
+	return digest, pg.Fault(wrap("read moderation digest", err))
 }
 
 // FindModerated implements moderation.Store.
 func (s *Store) FindModerated(ctx context.Context, kind, id string) error {
 	found, err := s.q.FindModerated(ctx, db.FindModeratedParams{Kind: kind, ID: id})
 	if err != nil {
-		return pg.Fault(fmt.Errorf("find text: %w", err))
+		return pg.Fault(fmt.Errorf("find moderated object: %w", err))
 	}
 	return ifFound(found)
 }
@@ -57,5 +57,5 @@ func (s *Store) HiddenThings(ctx context.Context, things []moderation.Thing) ([]
 		p.Kinds, p.IDs = append(p.Kinds, t.Kind), append(p.IDs, t.ID)
 	}
 	hidden, err := s.q.ListHidden(ctx, p)
-	return hidden, pg.Fault(wrap("read hidden things", err))
+	return hidden, pg.Fault(wrap("read hidden objects", err))
 }

@@ -24,8 +24,8 @@ func (b *bundle) moderate(kind, id string, hidden bool) {
 	}
 }
 
-// Integrity P23: hidden text of a call, its events and its market is left out of reads, lists
-// and the feed; the numbers stay, and the text returns when it is shown again.
+// TestHiddenTextIsNotServed checks that reads, lists and the feed omit the hidden text of a call, its events and its
+// market. Numbers are not hidden, and restored text is served again.
 func TestHiddenTextIsNotServed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -41,7 +41,7 @@ func TestHiddenTextIsNotServed(t *testing.T) {
 	}
 	b.exec(`UPDATE api.markets SET title = 'secret title', description = 'secret description' WHERE market_id = '7'`)
 	b.number()
-	// all is everything that is served of the call.
+	// all returns all data that is served about the call.
 	all := func() string {
 		t.Helper()
 		var out strings.Builder
@@ -93,18 +93,18 @@ func TestHiddenTextIsNotServed(t *testing.T) {
 		t.Errorf("hidden market: %+v", m)
 	}
 	if r, err := b.GetSignal(t.Context(), d.ID); err != nil || r.MarketTitle != removed {
-		t.Errorf("a call on a hidden market: %q, %v", r.MarketTitle, err)
+		t.Errorf("call on a hidden market: %q, %v", r.MarketTitle, err)
 	}
 	b.moderate("market", "7", false)
 	if m := b.market("7"); m.Title != "secret title" || m.Description != "secret description" {
-		t.Errorf("shown market: %+v", m)
+		t.Errorf("restored market: %+v", m)
 	}
 	b.compareCounters()
 }
 
-// Integrity P23: what is hidden is reported in the order of the question, a profile by the id of
+// TestHiddenThings checks that HiddenThings answers in the order of its argument. A profile is identified by the id of
 // its operator.
-func TestHiddenThings(t *testing.T) {
+func TestHiddenObjects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.venueMarket("7", 3000)
@@ -137,8 +137,8 @@ func TestHiddenThings(t *testing.T) {
 	check()
 }
 
-// Integrity P23: a hidden profile shows its handle alone, also after its owner changed it, and
-// shows the newest text when it is shown again.
+// TestHiddenProfile checks that a hidden profile shows only its handle, also after its owner changed it. A restored
+// profile shows its newest text.
 func TestHiddenProfile(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -155,10 +155,10 @@ func TestHiddenProfile(t *testing.T) {
 	if got := read(); got != "mara_k - - 0" {
 		t.Errorf("hidden after a change: %s", got)
 	}
-	b.moderate("profile", "mara_k", true) // a second time
+	b.moderate("profile", "mara_k", true) // a repetition
 	b.moderate("profile", "mara_k", false)
 	if got := read(); got != "Abuse newer https://a.example/a.png 1" {
-		t.Errorf("shown: %s", got)
+		t.Errorf("restored: %s", got)
 	}
 	list, err := b.ListModerated(t.Context(), 10)
 	if err != nil || len(list) != 1 || list[0].Hidden || list[0].By != "Ada" || list[0].Reason != "abuse" {
@@ -177,8 +177,8 @@ func TestHiddenProfile(t *testing.T) {
 	}
 }
 
-// Integrity P23: events of the streams, sessions and clips of a hidden profile have no texts and
-// no addresses of media; their numbers stay.
+// TestEventsOfHiddenProfiles checks that events of streams, sessions and clips of a hidden profile contain no texts and
+// no media addresses. Numbers are not hidden.
 func TestEventsOfHiddenProfiles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -215,8 +215,8 @@ func TestEventsOfHiddenProfiles(t *testing.T) {
 	}
 }
 
-// Integrity P23: an event of a market that is numbered while the market is hidden keeps its title,
-// which reads leave out, and so do events of the programme.
+// TestEventsOfHiddenMarkets checks events of a market that are numbered while it is hidden, and events of the
+// programme. Their data contains the title, which reads omit while the market is hidden.
 func TestEventsOfHiddenMarkets(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

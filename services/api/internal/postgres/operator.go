@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// FindByIdentity returns the operator of (issuer, subject), nil if there is none.
+// FindByIdentity returns the operator of (issuer, subject), or nil if there is none.
 func (s *Store) FindByIdentity(ctx context.Context, issuer, subject string) (*operator.Operator, error) {
 	row, err := s.q.GetOperatorByIdentity(ctx, db.GetOperatorByIdentityParams{Issuer: issuer, ProviderID: subject})
 	if err != nil {
@@ -21,7 +21,8 @@ func (s *Store) FindByIdentity(ctx context.Context, issuer, subject string) (*op
 	return &o, nil
 }
 
-// CreateOperator inserts an operator and returns it, or the one that has the identity already; nil if the handle is taken.
+// CreateOperator inserts an operator and returns it, or the existing operator of the identity. It returns nil if the
+// handle is taken.
 func (s *Store) CreateOperator(ctx context.Context, o operator.Operator) (*operator.Operator, error) {
 	err := s.q.InsertOperator(ctx, db.InsertOperatorParams{
 		ID: o.ID, Issuer: o.Issuer, ProviderID: o.ProviderID, PublicID: o.PublicID, Handle: o.Handle, DisplayName: o.DisplayName,
@@ -33,7 +34,7 @@ func (s *Store) CreateOperator(ctx context.Context, o operator.Operator) (*opera
 	return s.FindByIdentity(ctx, o.Issuer, o.ProviderID)
 }
 
-// GetOperator reads by handle, or by id when the handle is empty. Fault: not_found.
+// GetOperator returns an operator by handle, or by id if the handle is empty. Fault: not_found.
 func (s *Store) GetOperator(ctx context.Context, handle, id string) (operator.Operator, error) {
 	return getOperator(ctx, s.rq, handle, id)
 }
@@ -47,7 +48,7 @@ func getOperator(ctx context.Context, q *db.Queries, handle, id string) (operato
 	return operatorOf(row.User), missing(err, operator.ErrNotFound, "read operator")
 }
 
-// Classify changes what an operator is. Fault: not_found.
+// Classify changes the type of an operator and whether it is a house operator. Fault: not_found.
 func (s *Store) Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string, now time.Time) (operator.Operator, error) {
 	var o operator.Operator
 	err := inTx(ctx, s.pool, func(q *db.Queries) error {
@@ -92,8 +93,8 @@ func lockOperator(ctx context.Context, q *db.Queries, operatorID string) error {
 	return missing(err, operator.ErrNotFound, "lock operator")
 }
 
-// RevokeKey revokes a key of the operator and deactivates the webhooks that were made with
-// it; it returns their ids. Fault: not_found.
+// RevokeKey revokes a key of the operator and deactivates the webhooks that were created with it. It returns their ids.
+// Fault: not_found.
 func (s *Store) RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (k operator.Key, webhooks []string, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		row, err := q.RevokeKey(ctx, db.RevokeKeyParams{ID: keyID, UserID: operatorID, Now: &now})
@@ -101,7 +102,7 @@ func (s *Store) RevokeKey(ctx context.Context, operatorID, keyID string, now tim
 			return missing(err, operator.ErrKeyNotFound, "revoke key")
 		}
 		k = keyOf(row.OperatorKey)
-		// A statement after the key's lock: it sees every webhook that the key made.
+		// This statement runs after the lock of the key, so it sees every webhook that was created with the key.
 		if webhooks, err = q.DeactivateWebhooksOfKey(ctx, &keyID); err != nil {
 			return fmt.Errorf("deactivate webhooks of key: %w", err)
 		}
@@ -110,20 +111,19 @@ func (s *Store) RevokeKey(ctx context.Context, operatorID, keyID string, now tim
 	return k, webhooks, err
 }
 
-// RevokedKeys returns which of these keys are revoked or unknown.
+// RevokedKeys returns those of the given keys that are revoked or unknown.
 func (s *Store) RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error) {
 	revoked, err := s.q.ListRevokedKeys(ctx, keyIDs)
 	return revoked, pg.Fault(wrap("list revoked keys", err))
 }
 
-// EndSessions raises the session version of an operator and returns the new one.
-// Fault: not_found.
+// EndSessions increments the session version of an operator and returns the new version. Fault: not_found.
 func (s *Store) EndSessions(ctx context.Context, operatorID string, now time.Time) (version int64, err error) {
 	version, err = s.q.EndSessions(ctx, db.EndSessionsParams{UserID: operatorID, Now: now})
 	return version, missing(err, operator.ErrNotFound, "end sessions")
 }
 
-// ListKeys lists an operator's keys, newest first.
+// ListKeys returns the keys of an operator, newest first.
 func (s *Store) ListKeys(ctx context.Context, operatorID string) ([]operator.Key, error) {
 	rows, err := s.q.ListKeys(ctx, operatorID)
 	return pg.Collect(rows, func(r db.ListKeysRow) operator.Key { return keyOf(r.OperatorKey) }), pg.Fault(wrap("list keys", err))

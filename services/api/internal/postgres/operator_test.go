@@ -35,11 +35,11 @@ func TestSignInTwiceIsOneOperator(t *testing.T) {
 	wg.Wait()
 	for _, id := range ids {
 		if id != ids[0] {
-			t.Fatalf("%s and %s are the same person", id, ids[0])
+			t.Fatalf("one identity created two operators, %s and %s", id, ids[0])
 		}
 	}
 	if n := b.count(`SELECT count(*) FROM api.operator_scores`); n != 1 {
-		t.Errorf("%d score rows", n)
+		t.Errorf("%d score rows, want 1", n)
 	}
 }
 
@@ -65,12 +65,12 @@ func TestHandles(t *testing.T) {
 			t.Errorf("%q %q: %s, want %s", v.username, v.name, o.Handle, v.want)
 		}
 		if _, err := protocol.ParseHandle(o.Handle); err != nil {
-			t.Errorf("%q is no handle", o.Handle)
+			t.Errorf("%q is not a valid handle", o.Handle)
 		}
 	}
 }
 
-// The same subject at two issuers is two operators with two masked ids.
+// TestIdentityIsIssuerAndSubject checks that the same subject at two issuers gives two operators with two masked ids.
 func TestIdentityIsIssuerAndSubject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -123,20 +123,20 @@ func TestKeys(t *testing.T) {
 		t.Fatalf("%+v, %v", who, err)
 	}
 	if _, _, err := s.Revoke(t.Context(), stranger.ID, k.ID); !errors.Is(err, operator.ErrKeyNotFound) {
-		t.Errorf("a stranger revoked it: %v", err)
+		t.Errorf("another operator revoked the key: %v", err)
 	}
 	if gone, _, err := s.Revoke(t.Context(), o.ID, k.ID); err != nil || gone.Active {
 		t.Errorf("%+v, %v", gone, err)
 	}
 	if _, _, err := s.Verify(t.Context(), operator.Hash(plain[0])); !errors.Is(err, operator.ErrUnauthenticated) {
-		t.Errorf("a revoked key is known: %v", err)
+		t.Errorf("a revoked key was verified: %v", err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.operator_keys k WHERE k::text LIKE '%' || $1 || '%'`, plain[1][3:40]); n != 0 {
-		t.Error("a plaintext is stored")
+		t.Error("the plaintext of a key is stored")
 	}
 	list, err := s.Keys(t.Context(), o.ID)
 	if err != nil || len(list) != operator.MaxKeys {
-		t.Errorf("%d keys listed, %v", len(list), err)
+		t.Errorf("%d keys are listed, %v", len(list), err)
 	}
 }
 
@@ -147,7 +147,8 @@ func TestKeyHashVector(t *testing.T) {
 	}
 }
 
-// What an operator is decides whether its calls are crowd, also those it filed before.
+// TestClassifyMovesTheCrowd checks that the type of an operator decides whether its calls count as crowd, including
+// calls filed before.
 func TestClassifyMovesTheCrowd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -177,13 +178,13 @@ func TestClassifyMovesTheCrowd(t *testing.T) {
 	}
 	b.exec(`UPDATE api.market_totals SET yes = 7`)
 	if list, err = Recount(t.Context(), b.rw); err != nil || len(list) != 1 || list[0].Counter != "market_totals" {
-		t.Errorf("a wrong counter is not found: %+v, %v", list, err)
+		t.Errorf("a wrong counter was not reported: %+v, %v", list, err)
 	}
 }
 
-// TestLooksNoteTheKey: a look at a key is a use of it, written at most once a minute
-// and never for a key that is revoked.
-func TestLooksNoteTheKey(t *testing.T) {
+// TestVerificationNotesTheKey checks that a verification stores the last use of a key, at most once a minute, and never
+// for a revoked key.
+func TestVerificationNotesTheKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id, hash := b.operator("user")
@@ -202,7 +203,7 @@ func TestLooksNoteTheKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		if at := used(); !at.Equal(noon.Add(c.noted)) {
-			t.Errorf("at %s it was noted at %s", b.clock.Now(), at)
+			t.Errorf("at %s the last use is %s", b.clock.Now(), at)
 		}
 	}
 	keys := must(s.Keys(t.Context(), id))(t)
@@ -214,6 +215,6 @@ func TestLooksNoteTheKey(t *testing.T) {
 	}
 	b.clock.Advance(time.Hour)
 	if _, _, err := s.Verify(t.Context(), hash); !errors.Is(err, operator.ErrUnauthenticated) || !used().Equal(last) {
-		t.Errorf("a revoked key: %v, noted at %s", err, used())
+		t.Errorf("revoked key: %v, last use %s", err, used())
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// ListFacts reads every open market as of now.
+// ListFacts returns every open market as of now.
 func (s *Store) ListFacts(ctx context.Context, now time.Time) ([]attention.Fact, error) {
 	rows, err := s.q.ListOpenFacts(ctx, now)
 	return pg.Collect(rows, func(r db.ListOpenFactsRow) attention.Fact { return factOf(r, now) }), pg.Fault(wrap("list facts", err))
@@ -32,14 +32,14 @@ func factOf(r db.ListOpenFactsRow, now time.Time) attention.Fact {
 	for i, from := range []*int32{r.From15m, r.From1h, r.From6h, r.From24h} {
 		f.From[i] = convertInt[protocol.Bps](from)
 	}
-	if r.InitialYesBps != nil { // a native market, priced by its crowd at any time
+	if r.InitialYesBps != nil { // a native market, which always has a price from its crowd
 		yes := market.NativePrice(protocol.Bps(*r.InitialYesBps), r.CrowdYes, r.CrowdNo)
 		f.Yes, f.PricedAt = &yes, now
 	}
 	return f
 }
 
-// ListSightings reads since when each thing that moved is seen.
+// ListSightings returns the stored sightings with the times at which they were first seen.
 func (s *Store) ListSightings(ctx context.Context) (map[attention.Sighting]time.Time, error) {
 	rows, err := s.q.ListSightings(ctx)
 	return indexed(rows, func(r db.MovementSighting) (attention.Sighting, time.Time) {
@@ -47,21 +47,21 @@ func (s *Store) ListSightings(ctx context.Context) (map[attention.Sighting]time.
 	}), pg.Fault(wrap("list sightings", err))
 }
 
-// KeepSightings adds sightings that are not stored yet and deletes others.
-func (s *Store) KeepSightings(ctx context.Context, seen map[attention.Sighting]time.Time, gone []attention.Sighting) error {
+// KeepSightings stores new sightings and deletes ended ones.
+func (s *Store) KeepSightings(ctx context.Context, seen map[attention.Sighting]time.Time, ended []attention.Sighting) error {
 	var p db.StoreSightingsParams
 	for one, at := range seen {
 		p.Kinds, p.Spans = append(p.Kinds, string(one.Kind)), append(p.Spans, string(one.Window))
 		p.Keys, p.SeenAt = append(p.Keys, one.Key), append(p.SeenAt, at)
 	}
-	for _, one := range gone {
+	for _, one := range ended {
 		p.OldKinds, p.OldSpans = append(p.OldKinds, string(one.Kind)), append(p.OldSpans, string(one.Window))
 		p.OldKeys = append(p.OldKeys, one.Key)
 	}
 	return pg.Fault(wrap("store sightings", s.q.StoreSightings(ctx, p)))
 }
 
-// ListAttention reads the score that each of these markets had at a time.
+// ListAttention returns the scores of markets at a time.
 func (s *Store) ListAttention(ctx context.Context, ids []protocol.MarketID, at time.Time) (map[protocol.MarketID]int, error) {
 	rows, err := s.q.ListAttention(ctx, db.ListAttentionParams{IDs: texts(ids), At: at})
 	return indexed(rows, func(r db.ListAttentionRow) (protocol.MarketID, int) {
@@ -70,8 +70,8 @@ func (s *Store) ListAttention(ctx context.Context, ids []protocol.MarketID, at t
 		pg.Fault(wrap("list scores", err))
 }
 
-// ListAttentionHistory reads a market's score at from and its changes since, oldest
-// first: the newest limit points.
+// ListAttentionHistory returns the score of a market at from and its later changes, oldest first. It returns the newest
+// limit points.
 func (s *Store) ListAttentionHistory(ctx context.Context, id protocol.MarketID, from time.Time, limit int) ([]attention.Point, error) {
 	rows, err := s.rq.ListAttentionHistory(ctx, db.ListAttentionHistoryParams{MarketID: string(id), Since: from, Limit: int32(limit)})
 	if err != nil {
@@ -83,8 +83,8 @@ func (s *Store) ListAttentionHistory(ctx context.Context, id protocol.MarketID, 
 	}), nil
 }
 
-// KeepAttention adds to the history of markets whose score is not the last one in
-// it, and returns their number.
+// KeepAttention adds a point to the history of each market whose score differs from its last stored score. It returns
+// the number of added points.
 func (s *Store) KeepAttention(ctx context.Context, scores map[protocol.MarketID]int, at time.Time) (int, error) {
 	p := db.StoreAttentionParams{At: at}
 	for id, score := range scores {
@@ -95,17 +95,16 @@ func (s *Store) KeepAttention(ctx context.Context, scores map[protocol.MarketID]
 }
 
 const (
-	// Each score of the last day is kept, of the last week one in fifteen minutes.
+	// Every score of the last 24 hours is stored, and one score in 15 minutes of the last 7 days.
 	fineScores = 24 * time.Hour
 	keepScores = 7 * 24 * time.Hour
-	// thinReach is how far behind fineScores thinning looks. It goes on each hour,
-	// so that what lies further back is thinned already.
+	// thinReach is the period before fineScores that is thinned. Thinning runs every hour, so older scores are already
+	// thinned.
 	thinReach = 24 * time.Hour
 	thinRows  = 20_000
 )
 
-// ThinAttention deletes what is too old or too fine of the history of attention, in
-// statements of a bounded size each.
+// ThinAttention deletes scores that are too old or too dense, in statements of bounded size.
 func (s *Store) ThinAttention(ctx context.Context, now time.Time) error {
 	fine := now.Add(-fineScores)
 	for _, step := range []func() (int64, error){

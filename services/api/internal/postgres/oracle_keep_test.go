@@ -32,9 +32,9 @@ func (b *bundle) points(id protocol.MarketID, span time.Duration, limit int) str
 	return strings.Join(out, " ")
 }
 
-// The history has a row where the score is another one, and none for a market
-// around which nothing ever happened.
-func TestHistoryOfWhatChanged(t *testing.T) {
+// TestHistoryOfWhatChanged checks that the history has a row for each changed score, and none for a market without any
+// activity.
+func TestAttentionHistoryHasChangesOnly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i, c := range []struct {
@@ -50,17 +50,17 @@ func TestHistoryOfWhatChanged(t *testing.T) {
 		{nil, 0},
 	} {
 		if n := b.keep(c.scores); n != c.rows {
-			t.Errorf("step %d: %d rows, want %d", i, n, c.rows)
+			t.Errorf("step %d: %d rows were added, want %d", i, n, c.rows)
 		}
 		b.clock.Advance(time.Minute)
 	}
 	for name, c := range map[string]struct{ got, want string }{
-		"all of it":              {b.points("1", time.Hour, 10), "0s=5 2m0s=6 3m0s=0 5m0s=5"},
-		"with what it was":       {b.points("1", 4*time.Minute+30*time.Second, 10), "2m0s=6 3m0s=0 5m0s=5"},
-		"from a point on":        {b.points("1", 5*time.Minute, 10), "0s=5 2m0s=6 3m0s=0 5m0s=5"},
-		"the newest of many":     {b.points("1", time.Hour, 2), "3m0s=0 5m0s=5"},
-		"nothing since":          {b.points("1", time.Minute, 10), "5m0s=5"},
-		"of one that nobody saw": {b.points("9", time.Hour, 10), ""},
+		"all":                         {b.points("1", time.Hour, 10), "0s=5 2m0s=6 3m0s=0 5m0s=5"},
+		"with the score at the start": {b.points("1", 4*time.Minute+30*time.Second, 10), "2m0s=6 3m0s=0 5m0s=5"},
+		"from a point":                {b.points("1", 5*time.Minute, 10), "0s=5 2m0s=6 3m0s=0 5m0s=5"},
+		"the newest of many":          {b.points("1", time.Hour, 2), "3m0s=0 5m0s=5"},
+		"no later change":             {b.points("1", time.Minute, 10), "5m0s=5"},
+		"market without history":      {b.points("9", time.Hour, 10), ""},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %q, want %q", name, c.got, c.want)
@@ -74,7 +74,7 @@ func TestHistoryOfWhatChanged(t *testing.T) {
 	}
 }
 
-// A day is kept as it is, a week in quarters of an hour, and then nothing.
+// TestThinAttention checks that all scores of one day are stored, one in 15 minutes of a week, and none before.
 func TestThinAttention(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -90,17 +90,17 @@ func TestThinAttention(t *testing.T) {
 	}
 	day := 24 * time.Hour
 	if fine, thin, old := count(day, -time.Hour), count(2*day, day), count(9*day, 7*day); fine != 24*60+1 || thin != 24*4 || old != 0 {
-		t.Errorf("%d of the last day, %d of the one before, %d of another week", fine, thin, old)
+		t.Errorf("%d scores of the last day, %d of the previous day, %d older than a week", fine, thin, old)
 	}
 	if n := b.count(`SELECT count(*) FROM api.attention_scores WHERE at < $1 AND at >= $2 AND extract(minute FROM at)::int % 15 <> 14`, noon.Add(-day), noon.Add(-2*day)); n != 0 {
-		t.Errorf("%d are not the last of their quarter", n)
+		t.Errorf("%d scores are not the last of their 15 minutes", n)
 	}
 	if a, c := b.count(`SELECT count(*) FROM api.attention_scores WHERE market_id = '1'`), b.count(`SELECT count(*) FROM api.attention_scores WHERE market_id = '2'`); a != c {
-		t.Errorf("%d rows of one market, %d of the other", a, c)
+		t.Errorf("%d rows of one market, but %d of the other", a, c)
 	}
 }
 
-func TestSightingsAreKept(t *testing.T) {
+func TestSightingsAreStored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	one := attention.Sighting{Kind: attention.OfMove, Window: protocol.Window15m, Key: "1"}
@@ -130,8 +130,8 @@ func TestSightingsAreKept(t *testing.T) {
 	}
 }
 
-// A second process, and one that starts anew, knows since when something moves and
-// how attention went; of several only the one that leads writes.
+// TestMovementOutlivesItsProcess checks that a second process, and one that is restarted, reads the stored sightings
+// and history. Only the leader writes.
 func TestMovementOutlivesItsProcess(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -165,31 +165,31 @@ func TestMovementOutlivesItsProcess(t *testing.T) {
 	}()
 	const want = "Ostrava flood odds falls 14 points@1h0m0s@1h0m0s"
 	if got, _ := read(first); got != want {
-		t.Errorf("at first: %s", got)
+		t.Errorf("first process: %s", got)
 	}
 	kept := func(n int) func() bool {
 		return func() bool { return b.count(`SELECT count(*) FROM api.movement_sightings`) == n }
 	}
-	testkit.Eventually(t, 20*time.Second, kept(4)) // of an hour and of a quarter, each twice
+	testkit.Eventually(t, 20*time.Second, kept(4)) // a move and a situation, each in the windows 1h and 15m
 	testkit.Eventually(t, 20*time.Second, func() bool { return b.count(`SELECT count(*) FROM api.attention_scores`) == 1 })
 
 	b.clock.Advance(time.Minute)
 	priced(3600, 100)
 	other := attention.NewService(b.Store, b.clock.Now)
 	if got, _ := read(other); got != want {
-		t.Errorf("in another process: %s", got)
+		t.Errorf("second process: %s", got)
 	}
 	b.clock.Advance(59 * time.Minute)
 	priced(6000, 1e6)
 	before, _ := b.ListAttention(t.Context(), []protocol.MarketID{"1"}, b.clock.Now())
 	if _, score := read(other); score == before["1"] {
-		t.Error("the score did not change: the test shows nothing")
+		t.Error("the score did not change, so the test checks nothing")
 	}
 	if n := b.count(`SELECT count(*) FROM api.attention_scores`); n != 1 {
-		t.Errorf("one that does not lead wrote: %d rows", n)
+		t.Errorf("a process that is not the leader wrote: %d rows", n)
 	}
 	if row, _, err := other.Score(t.Context(), "1"); err != nil || row.Delta != row.Score-before["1"] || row.Delta == 0 {
-		t.Errorf("delta %d of %d, an hour ago %d (%v)", row.Delta, row.Score, before["1"], err)
+		t.Errorf("delta %d of score %d, one hour ago %d (%v)", row.Delta, row.Score, before["1"], err)
 	}
 	_, score := read(first)
 	testkit.Eventually(t, 20*time.Second, func() bool { return b.count(`SELECT count(*) FROM api.attention_scores`) == 2 })
@@ -198,7 +198,7 @@ func TestMovementOutlivesItsProcess(t *testing.T) {
 		t.Errorf("history %v, want %v (%v)", points, want, err)
 	}
 	b.clock.Advance(16 * time.Minute)
-	if err := first.Refresh(t.Context()); err != nil { // every price is old now
+	if err := first.Refresh(t.Context()); err != nil { // every price is expired now
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, 20*time.Second, kept(0))
@@ -208,7 +208,7 @@ func TestMovementOutlivesItsProcess(t *testing.T) {
 	}
 }
 
-// Of two processes that want to lead one does, and the other after it.
+// TestOneKeeper checks that only one of two processes leads, and that the other one leads after it.
 func TestOneKeeper(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -240,16 +240,16 @@ func TestOneKeeper(t *testing.T) {
 	defer stopTwo()
 	select {
 	case name := <-begun:
-		t.Errorf("%s leads beside one", name)
+		t.Errorf("%s leads at the same time as another process", name)
 	case <-time.After(2 * time.Second):
 	}
 	stopOne()
 	select {
 	case <-begun:
 	case <-time.After(20 * time.Second):
-		t.Fatal("nobody leads")
+		t.Fatal("no process leads")
 	}
 	if n := b.count(`SELECT count(*) FROM api.attention_scores`); n != 1 {
-		t.Errorf("the next one wrote the same score again: %d rows", n)
+		t.Errorf("the next leader wrote an unchanged score: %d rows", n)
 	}
 }

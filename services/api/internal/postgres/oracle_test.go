@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// facts reads the open markets as of the clock.
+// facts returns the facts of the open markets as of the clock, by id.
 func (b *bundle) facts() map[string]attention.Fact {
 	b.t.Helper()
 	list := must(b.ListFacts(b.t.Context(), b.clock.Now()))(b.t)
@@ -25,7 +25,7 @@ func (b *bundle) facts() map[string]attention.Fact {
 	return out
 }
 
-// snapshots keeps prices, each so long before the clock.
+// snapshots stores prices of a market, each at a time before the clock.
 func (b *bundle) snapshots(id string, prices map[time.Duration]int) {
 	b.t.Helper()
 	for before, yes := range prices {
@@ -90,22 +90,22 @@ func TestFactsOfOpenMarkets(t *testing.T) {
 		t.Errorf("YES of two labels: %q", f.Outcome)
 	}
 	if f := facts["kalshi-x"]; f.Volume != nil || f.Volume24h != nil {
-		t.Errorf("contracts are no dollars: %v %v", f.Volume, f.Volume24h)
+		t.Errorf("a volume in contracts was read as USD: %v %v", f.Volume, f.Volume24h)
 	}
 	if f := facts["5"]; f.Callable || f.Outcome != "Yes" {
-		t.Errorf("disputed: %+v", f)
+		t.Errorf("disputed market: %+v", f)
 	}
 	if f := facts["6"]; f.Yes != nil || !f.PricedAt.IsZero() || f.Volume != nil || f.Signals != 0 {
-		t.Errorf("without a quote: %+v", f)
+		t.Errorf("market without a quote: %+v", f)
 	}
-	// A native market is priced by its crowd (the vector of the protocol), at any time.
+	// A native market always has a price from its crowd. The values are the test vector of the protocol.
 	if f := facts["native-aaaaaaaaaaaa"]; *f.Yes != 2889 || !f.PricedAt.Equal(b.clock.Now()) || froms(f) != "- - - 2000 " || f.Signals24h != 1 {
-		t.Errorf("native: %+v %s", f, froms(f))
+		t.Errorf("native market: %+v %s", f, froms(f))
 	}
 }
 
-// A window starts at the newest snapshot at or before its start, however far back
-// that is, else at the oldest one inside that covers half of it.
+// TestStartsOfWindows checks the price at the start of a window. It is the newest snapshot at or before the start, or
+// else the oldest snapshot in the window that covers at least half of it.
 func TestStartsOfWindows(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -116,14 +116,14 @@ func TestStartsOfWindows(t *testing.T) {
 		{map[time.Duration]int{15 * time.Minute: 1, time.Hour: 2, 6 * time.Hour: 3, 24 * time.Hour: 4}, "1 2 3 4 "},
 		{map[time.Duration]int{15*time.Minute - 1e6: 1, time.Hour - 1e6: 2, 6*time.Hour - 1e6: 3, 24*time.Hour - 1e6: 4}, "2 3 4 4 "},
 		{map[time.Duration]int{30 * time.Minute: 1, 28 * time.Hour: 4}, "1 4 4 4 "},     // gaps
-		{map[time.Duration]int{29 * 24 * time.Hour: 9}, "9 9 9 9 "},                     // one old one
-		{map[time.Duration]int{7*time.Minute + 30*time.Second: 1}, "1 - - - "},          // half of the shortest
-		{map[time.Duration]int{7*time.Minute + 29*time.Second: 1}, "- - - - "},          // less
+		{map[time.Duration]int{29 * 24 * time.Hour: 9}, "9 9 9 9 "},                     // one old snapshot
+		{map[time.Duration]int{7*time.Minute + 30*time.Second: 1}, "1 - - - "},          // half of 15 minutes
+		{map[time.Duration]int{7*time.Minute + 29*time.Second: 1}, "- - - - "},          // less than half of 15 minutes
 		{map[time.Duration]int{30 * time.Minute: 1}, "1 1 - - "},                        // half of an hour
-		{map[time.Duration]int{3*time.Hour - 1e6: 1, 29 * time.Minute: 2}, "2 1 - - "},  // just not half of six
-		{map[time.Duration]int{3 * time.Hour: 1, 2 * time.Hour: 2}, "2 2 1 - "},         // half of six: the oldest
+		{map[time.Duration]int{3*time.Hour - 1e6: 1, 29 * time.Minute: 2}, "2 1 - - "},  // less than half of six hours
+		{map[time.Duration]int{3 * time.Hour: 1, 2 * time.Hour: 2}, "2 2 1 - "},         // half of six hours: the oldest snapshot
 		{map[time.Duration]int{12 * time.Hour: 1, 11 * time.Hour: 2, 0: 5}, "2 2 2 1 "}, // half of a day
-		{map[time.Duration]int{14 * time.Minute: 1, 8 * time.Minute: 2}, "1 - - - "},    // the oldest inside
+		{map[time.Duration]int{14 * time.Minute: 1, 8 * time.Minute: 2}, "1 - - - "},    // the oldest snapshot in the window
 		{map[time.Duration]int{time.Minute: 1, 0: 2}, "- - - - "},
 		{nil, "- - - - "},
 	} {
@@ -137,8 +137,9 @@ func TestStartsOfWindows(t *testing.T) {
 	}
 }
 
-// Prices are looked up where they can matter.
-func TestWhosePricesAreLookedUp(t *testing.T) {
+// TestWhosePricesAreLookedUp checks that prices at the start of windows are read only for markets that can be listed as
+// moving.
+func TestWindowPricesAreReadSelectively(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i, c := range []struct {
@@ -161,7 +162,7 @@ func TestWhosePricesAreLookedUp(t *testing.T) {
 	}
 }
 
-// The statement finds what reading every snapshot finds.
+// TestStartsEqualTheDefinition compares the statement with a computation from all snapshots, for random snapshots.
 func TestStartsEqualTheDefinition(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -188,7 +189,7 @@ func TestStartsEqualTheDefinition(t *testing.T) {
 	for id, f := range b.facts() {
 		want := ""
 		for _, w := range protocol.Windows {
-			var newest, oldest *point // at or before the start; inside
+			var newest, oldest *point // at or before the start, and in the window
 			for _, p := range all[id] {
 				switch {
 				case p.before >= w.Duration():
@@ -216,7 +217,7 @@ func TestStartsEqualTheDefinition(t *testing.T) {
 	}
 }
 
-// The heatmap, from the tables to the tiles.
+// TestTilesOfTheCatalogue checks the heatmap that follows from stored markets.
 func TestTilesOfTheCatalogue(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -247,15 +248,15 @@ func TestTilesOfTheCatalogue(t *testing.T) {
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%d tiles, %v", len(list), err)
 	}
-	// The market that is past its end is not counted, nor shown.
+	// A market after its end date is neither counted nor shown.
 	if m := list[0]; m.ID != "2" || m.Markets != 3 || m.Total24h != 1001 || m.Signals24h != 1 || m.Takes24h != 1 || m.Move == nil || *m.Move != 1500 || *m.Volume24h != 900 || m.Attention != 33 {
-		t.Errorf("the event: %+v, move %v, attention %d", m.Fact, m.Move, m.Attention)
+		t.Errorf("tile of the event: %+v, move %v, attention %d", m.Fact, m.Move, m.Attention)
 	}
 	if m := list[1]; m.ID != "3" || m.Markets != 1 || m.Signals24h != 0 || m.Yes != nil || m.Key(false) != "m3" {
-		t.Errorf("the market without an event: %+v", m)
+		t.Errorf("tile of the market without an event: %+v", m)
 	}
 	list, _, err = s.Tiles(t.Context(), true, nil)
 	if err != nil || len(list) != 2 || list[0].ID != "2" || list[0].Markets != 1 || list[0].Total24h != 900 || list[1].ID != "6" {
-		t.Errorf("within a day: %+v, %v", list, err)
+		t.Errorf("tiles of markets that end soon: %+v, %v", list, err)
 	}
 }

@@ -31,7 +31,7 @@ func linesOf(t testing.TB, rows pgx.Rows) string {
 	return strings.Join(lines, "\n")
 }
 
-// planOf executes the generated statement that run calls and returns its plan with the number of rows of each node.
+// planOf returns the plan of the generated statement that run executes, with the number of rows of each node.
 func (b *bundle) planOf(run func(q *db.Queries)) string {
 	b.t.Helper()
 	e := newExplainer(b)
@@ -39,7 +39,7 @@ func (b *bundle) planOf(run func(q *db.Queries)) string {
 	return e.plan
 }
 
-// explainer explains statements instead of executing them for their caller, which receives an error.
+// explainer is a DBTX that explains statements. The callers of the statements receive an error instead of rows.
 type explainer struct {
 	b       *bundle
 	options string

@@ -11,10 +11,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// priceCase is a call with the facts that decide its price and score.
+// priceCase is a call with the facts that determine its price and score.
 type priceCase struct {
 	Side      protocol.Side
-	Price     protocol.Bps  // as the client sent it
+	Price     protocol.Bps  // as sent by the client
 	Snapshot  *protocol.Bps // YES price of the market at the call
 	Tolerance int
 	Verdict   protocol.Verdict
@@ -30,9 +30,9 @@ type priceResult struct {
 	CLV          *int
 }
 
-// TestPricesAndScoresAreExact compares signal.Repair, signal.Basis and scoreOf with a second implementation of the protocol,
-// which computes with exact fractions of a dollar instead of basis points. The cases are random ones, and each price with each
-// side and verdict.
+// TestPricesAndScoresAreExact compares signal.Repair, signal.Basis and scoreOf with a second implementation of the
+// protocol, which computes with exact fractions of a dollar instead of basis points. It uses random cases, and every
+// price with each side and verdict.
 func TestPricesAndScoresAreExact(t *testing.T) {
 	t.Parallel()
 	n := 100_000
@@ -81,7 +81,7 @@ var (
 	verdicts  = []protocol.Verdict{protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid}
 )
 
-// computed returns the result of a case as signal.Repair, signal.Basis and scoreOf compute it.
+// computed returns the result of a case from signal.Repair, signal.Basis and scoreOf.
 func computed(c priceCase) priceResult {
 	var of *protocol.Bps
 	if c.Snapshot != nil {
@@ -99,7 +99,7 @@ func exact(c priceCase) priceResult {
 	if c.Side == protocol.No && c.Snapshot != nil {
 		yes := dollars(*c.Snapshot)
 		if distance(paid, yes).Cmp(distance(paid, sidePrice(protocol.No, yes))) < 0 {
-			paid = sidePrice(protocol.No, paid) // the YES price was sent for a NO call
+			paid = sidePrice(protocol.No, paid) // the client sent the YES price for a NO call
 		}
 	}
 	basis := paid
@@ -130,7 +130,7 @@ func exact(c priceCase) priceResult {
 // dollars returns a price as a fraction of a dollar.
 func dollars(bps protocol.Bps) *big.Rat { return big.NewRat(int64(bps), 10000) }
 
-// bpsOf returns an amount of whole basis points in bps. It is the inverse of dollars.
+// bpsOf converts a whole number of basis points to bps. It is the inverse of dollars.
 func bpsOf(d *big.Rat) protocol.Bps {
 	n := new(big.Rat).Mul(d, big.NewRat(10000, 1))
 	return protocol.Bps(n.Num().Int64() / n.Denom().Int64())
@@ -150,7 +150,7 @@ func distance(a, b *big.Rat) *big.Rat {
 	return d.Abs(d)
 }
 
-// centsBelow returns an amount in cents, rounded down: the caller gets the smaller gain or the larger loss.
+// centsBelow returns an amount in cents, rounded down, so that the caller gets the smaller gain or the greater loss.
 func centsBelow(d *big.Rat) int {
 	c := new(big.Rat).Mul(d, big.NewRat(100, 1))
 	n := new(big.Int)

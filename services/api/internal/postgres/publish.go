@@ -14,12 +14,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// TakeFacts hands committed facts of other services to the relay, each once, and
-// stores copies of their channels: all of it or nothing.
+// TakeFacts stores committed facts of other services in the outbox, each once, and copies of their channels, in one
+// transaction.
 func (s *Store) TakeFacts(ctx context.Context, facts []feed.Fact, copies []feed.Copy) error {
-	err := inTx(ctx, s.acts, func(q *db.Queries) error {
+	err := inTx(ctx, s.writes, func(q *db.Queries) error {
 		if len(facts) > 0 {
-			if err := q.TakeFacts(ctx, factsParams(facts)); err != nil {
+			if err := q.StoreFacts(ctx, factsParams(facts)); err != nil {
 				return err
 			}
 		}
@@ -32,10 +32,10 @@ func (s *Store) TakeFacts(ctx context.Context, facts []feed.Fact, copies []feed.
 		}
 		return q.StoreChannelCopies(ctx, p)
 	})
-	return pg.Fault(wrap("take facts and copies", err))
+	return pg.Fault(wrap("store facts and copies", err))
 }
 
-func factsParams(facts []feed.Fact) (p db.TakeFactsParams) {
+func factsParams(facts []feed.Fact) (p db.StoreFactsParams) {
 	for _, f := range facts {
 		p.IDs, p.Types, p.At, p.Data = append(p.IDs, f.ID), append(p.Types, string(f.Type)), append(p.At, f.At), append(p.Data, f.Data)
 		p.MarketIDs, p.Handles = append(p.MarketIDs, pg.Null(f.MarketID)), append(p.Handles, pg.Null(f.Handle))
@@ -44,17 +44,17 @@ func factsParams(facts []feed.Fact) (p db.TakeFactsParams) {
 	return p
 }
 
-// TakeViewers stores how many watch whom, on every market that their streams are bound to.
+// TakeViewers stores the numbers of viewers of operators, on every market to which their streams are bound.
 func (s *Store) TakeViewers(ctx context.Context, list []feed.Watching) error {
 	var p db.StoreViewersParams
 	for _, w := range list {
 		p.Handles, p.At = append(p.Handles, w.Handle), append(p.At, w.At)
 		p.Viewers = append(p.Viewers, int32(min(w.Viewers, math.MaxInt32)))
 	}
-	return pg.Fault(wrap("store viewers", s.aq.StoreViewers(ctx, p)))
+	return pg.Fault(wrap("store viewers", s.wq.StoreViewers(ctx, p)))
 }
 
-// ListWatched is how many watch the streams of each market, by news that came after since.
+// ListWatched returns the number of viewers of the streams of each market, from reports after since.
 func (s *Store) ListWatched(ctx context.Context, since time.Time) (map[string]int, error) {
 	rows, err := s.q.ListWatchedMarkets(ctx, &since)
 	return indexed(rows, func(r db.ListWatchedMarketsRow) (string, int) { return r.MarketID, int(r.Viewers) }),
@@ -77,7 +77,7 @@ func (s *Store) FindCopy(ctx context.Context, c feed.Channel) (feed.Copy, bool, 
 	return one, true, nil
 }
 
-// SweepPublished deletes the ids of facts that are not repeated any more.
+// SweepPublished deletes the ids of facts that are too old to be repeated.
 func (s *Store) SweepPublished(ctx context.Context) error {
-	return pg.Fault(wrap("sweep published", s.q.DeleteOldFacts(ctx)))
+	return pg.Fault(wrap("delete old facts", s.q.DeleteOldFacts(ctx)))
 }

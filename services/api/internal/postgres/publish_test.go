@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// What other services have committed is taken once, in the order given, and gets
-// its number and its channels like everything else.
+// TestTakeFacts checks that facts of other services are stored once, in the given order, with sequence numbers and
+// channels.
 func TestTakeFacts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -25,7 +25,7 @@ func TestTakeFacts(t *testing.T) {
 		{ID: ids[2], Type: feed.OperatorLive, At: noon, Handle: "nobody_yet", Data: []byte(`{}`)},
 		{ID: ids[3], Type: feed.StreamUnbound, At: noon.Add(time.Second), MarketID: "701122", Handle: "mara_k", Data: []byte(`{}`)},
 	}
-	for range 2 { // an answer was lost, and it came again
+	for range 2 { // a sender repeats facts when the answer was lost
 		if err := b.TakeFacts(t.Context(), facts[:3], nil); err != nil {
 			t.Fatal(err)
 		}
@@ -63,12 +63,12 @@ func TestTakeFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.published`); n != 4 {
-		t.Errorf("%d ids are remembered", n)
+		t.Errorf("%d ids are stored", n)
 	}
 }
 
-// Who watches counts on every market that the stream is bound to, while the news of it
-// is young; older news changes nothing.
+// TestViewersOfMarkets checks that viewers count on every market to which the stream is bound, while their report is
+// recent, and that an older report changes nothing.
 func TestViewersOfMarkets(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -96,7 +96,7 @@ func TestViewersOfMarkets(t *testing.T) {
 		t.Helper()
 		return must(b.ListWatched(t.Context(), since))(t)
 	}
-	tell(noon, feed.Watching{Handle: "mara_k", Viewers: 37}, feed.Watching{Handle: "tidewatch", Viewers: 5}, feed.Watching{Handle: "otto", Viewers: 9}, feed.Watching{Handle: "nobody", Viewers: 1})
+	tell(noon, feed.Watching{Handle: "mara_k", Viewers: 37}, feed.Watching{Handle: "tidewatch", Viewers: 5}, feed.Watching{Handle: "otto", Viewers: 9}, feed.Watching{Handle: "unknown", Viewers: 1})
 	if diff := cmp.Diff(map[string]int{"7": 42, "8": 37}, watched(noon.Add(-time.Minute))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -106,12 +106,12 @@ func TestViewersOfMarkets(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	tell(noon.Add(2*time.Minute), feed.Watching{Handle: "tidewatch"})
-	if diff := cmp.Diff(map[string]int{}, watched(noon)); diff != "" { // those of mara_k are too old
+	if diff := cmp.Diff(map[string]int{}, watched(noon)); diff != "" { // the report about mara_k is too old
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-// Streams of a market are counted however often they come and go.
+// TestMarketStreams checks the number of streams of a market after repeated bound and unbound events.
 func TestMarketStreams(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -124,10 +124,10 @@ func TestMarketStreams(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, handle := range []string{"mara", "tide", "tide"} { // the second time with another label
+	for _, handle := range []string{"mara", "tide", "tide"} { // the second event of tide has another label
 		tell(feed.StreamBound, "7", handle)
 	}
-	tell(feed.StreamUnbound, "8", "mara") // it was never bound
+	tell(feed.StreamUnbound, "8", "mara") // the stream was never bound to market 8
 	unapproved := feed.Fact{ID: newUUID(), Type: feed.StreamBound, At: noon, MarketID: "8", Handle: "otto", Data: []byte(`{"approved":false}`)}
 	if err := b.TakeFacts(t.Context(), []feed.Fact{unapproved}, nil); err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestMarketStreams(t *testing.T) {
 	}
 }
 
-// The newest copy of a channel stands, whatever comes late.
+// TestChannelCopies checks that the newest copy of a channel is stored, even if an older copy arrives later.
 func TestChannelCopies(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

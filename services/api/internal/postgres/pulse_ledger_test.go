@@ -10,11 +10,11 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/board"
 )
 
-// pulseCall is a call with who filed it and what came of it.
+// pulseCall is a call with its operator and its result.
 type pulseCall struct {
-	who, tier, market, status string
-	at                        time.Time
-	clv                       *int
+	handle, tier, market, status string
+	at                           time.Time
+	clv                          *int
 }
 
 func (b *bundle) filingsOfAll() []pulseCall {
@@ -27,7 +27,7 @@ func (b *bundle) filingsOfAll() []pulseCall {
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (pulseCall, error) {
 		var f pulseCall
-		err := row.Scan(&f.who, &f.tier, &f.market, &f.status, &f.at, &f.clv)
+		err := row.Scan(&f.handle, &f.tier, &f.market, &f.status, &f.at, &f.clv)
 		return f, err
 	})
 	if err != nil {
@@ -36,7 +36,7 @@ func (b *bundle) filingsOfAll() []pulseCall {
 	return list
 }
 
-// plainTotals counts the pulse one call after the other.
+// plainTotals counts the pulse call by call.
 func plainTotals(list []pulseCall, now time.Time, registered int) (t board.Totals) {
 	const day = 24 * time.Hour
 	people, houses, active, markets := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
@@ -46,10 +46,10 @@ func plainTotals(list []pulseCall, now time.Time, registered int) (t board.Total
 		switch f.tier {
 		case "independent":
 			t.Independent++
-			people[f.who] = true
+			people[f.handle] = true
 			age := now.Sub(f.at)
 			if age <= 28*day {
-				active[f.who] = true
+				active[f.handle] = true
 			}
 			if age > 0 && age <= 7*day {
 				t.Last7++
@@ -58,7 +58,7 @@ func plainTotals(list []pulseCall, now time.Time, registered int) (t board.Total
 			}
 		case "house":
 			t.House++
-			houses[f.who] = true
+			houses[f.handle] = true
 		case "automated":
 			t.Automated++
 		}
@@ -82,10 +82,10 @@ func plainTotals(list []pulseCall, now time.Time, registered int) (t board.Total
 	return t
 }
 
-// comparePulse holds the pulse beside one that is counted call by call.
+// comparePulse compares the pulse with one that is counted call by call.
 func (l *ledger) comparePulse(when string) {
 	l.t.Helper()
-	l.clock.Advance(time.Millisecond) // behind the last call
+	l.clock.Advance(time.Millisecond) // after the last call
 	svc := board.NewService(l.Store, l.clock.Now)
 	now, list := l.clock.Now(), l.filingsOfAll()
 	want := plainTotals(list, now, l.count(`SELECT count(*) FROM api.users`))
@@ -105,7 +105,7 @@ func (l *ledger) comparePulse(when string) {
 		switch w := weeks[key]; f.tier {
 		case "independent":
 			w.Independent++
-			active[key][f.who] = true
+			active[key][f.handle] = true
 			newest = max(newest, key)
 		case "house":
 			w.House++
@@ -132,7 +132,7 @@ func (l *ledger) comparePulse(when string) {
 	}
 }
 
-// The pulse equals one counted call by call, over many weeks.
+// TestPulseOfALedger compares the pulse with one that is counted call by call, over many weeks.
 func TestPulseOfALedger(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t, 41, 9)

@@ -9,8 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/board"
 )
 
-// The pulse counts what is there: each tier, the rolling weeks, and of a result
-// whatever became of it.
+// TestPulseTotals checks the counts by tier, of the rolling weeks and of results.
 func TestPulseTotals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -19,7 +18,7 @@ func TestPulseTotals(t *testing.T) {
 		return must(b.PulseTotals(t.Context(), noon))(t)
 	}
 	if got := totals(); got != (board.Totals{}) {
-		t.Errorf("of nothing %+v", got)
+		t.Errorf("pulse without calls: %+v", got)
 	}
 	for _, id := range []string{"1", "2", "3"} {
 		b.venueMarket(id, 3150)

@@ -89,17 +89,17 @@ func (s *Store) Tallies(ctx context.Context, userID string, since *time.Time) ([
 
 // ReadCourse implements record.Store.
 func (s *Store) ReadCourse(ctx context.Context, userID string, most, steps int) (record.Course, error) {
-	rows, err := s.rq.ListCourse(ctx, db.ListCourseParams{UserID: userID, Most: int64(most), Steps: int32(steps)})
+	rows, err := s.rq.ListScoreSteps(ctx, db.ListScoreStepsParams{UserID: userID, Most: int64(most), Steps: int32(steps)})
 	if err != nil {
-		return record.Course{}, pg.Fault(fmt.Errorf("list course: %w", err))
+		return record.Course{}, pg.Fault(fmt.Errorf("list score steps: %w", err))
 	}
 	c := record.Course{Whole: true, Steps: make([]record.Step, len(rows))}
 	var end int64
 	for i, r := range rows {
-		c.Steps[i] = record.Step{At: r.EndedAt, Score: r.Score, Calls: r.Calls} // Score is that of the step alone, for now
+		c.Steps[i] = record.Step{At: r.EndedAt, Score: r.Score, Calls: r.Calls} // points of the step; the loop below makes them cumulative
 		end, c.Whole = r.ScoreNow, r.Whole
 	}
-	for i := len(c.Steps) - 1; i >= 0; i-- { // from what it is now back to what it was
+	for i := len(c.Steps) - 1; i >= 0; i-- { // backwards from the present sum of points
 		gain := c.Steps[i].Score
 		c.Steps[i].Score = end
 		end -= gain
@@ -116,5 +116,5 @@ func (s *Store) ListLaneStats(ctx context.Context, userID string) ([]signal.Lane
 			Lane: protocol.Lane(r.Lane), Total: r.Total, Won: r.Won, Lost: r.Lost, Void: r.Void, Score: r.Score, Streak: r.Streak,
 			AvgCLV: record.Mean(r.ClvSum, r.ClvCount),
 		}
-	}), pg.Fault(wrap("list lane figures", err))
+	}), pg.Fault(wrap("list lane statistics", err))
 }

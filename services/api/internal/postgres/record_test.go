@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// plainRecord is a record that was worked out in Go from rows alone.
+// plainRecord is a record that Go computes from stored rows alone.
 type plainRecord struct {
 	stats   record.Stats
 	best    *record.Best
@@ -27,7 +27,7 @@ type plainRecord struct {
 	cast    int
 }
 
-// plainCall is a signal with its result, if it has one.
+// plainCall is a call with its result, if it has one.
 type plainCall struct {
 	id, market, title, status string
 	basis                     protocol.Bps
@@ -99,7 +99,7 @@ func plain(calls []plainCall) plainRecord {
 		}
 	}
 	if clvs > 0 {
-		// Half away from zero, in tenths: no number here needs more.
+		// Rounds half away from zero, in tenths, which suffices for the numbers of this test.
 		tenths, away := clv*10/clvs, int64(5)
 		if clv < 0 {
 			away = -5
@@ -114,12 +114,12 @@ func plain(calls []plainCall) plainRecord {
 	return p
 }
 
-// records returns the service of records over the store.
+// records returns the service of records with the store.
 func (l *ledger) records() *record.Service {
 	return record.NewService(l.Store, board.NewService(l.Store, l.clock.Now), operator.NewService(l.Store, maskSecret, l.clock.Now), l.clock.Now)
 }
 
-// compareRecords holds every record beside a plain one, and the ranked field too.
+// compareRecords compares every record, and the ranked field, with plain ones.
 func (l *ledger) compareRecords(when string) {
 	l.t.Helper()
 	svc := l.records()
@@ -135,7 +135,7 @@ func (l *ledger) compareRecords(when string) {
 	})
 	list := must(svc.Ranked(l.t.Context(), 100))(l.t)
 	if len(list) != len(field) {
-		l.t.Fatalf("%s: %d are ranked, want %d", when, len(list), len(field))
+		l.t.Fatalf("%s: %d operators are ranked, want %d", when, len(list), len(field))
 	}
 	for _, name := range l.people {
 		want := plain(l.plainCalls(name))
@@ -182,7 +182,7 @@ func show[T any](v *T) string {
 	return fmt.Sprintf("%+v", *v)
 }
 
-// A record equals a plain one after each kind of thing that happens.
+// TestRecordsEqualPlainOnes checks that records equal plain ones after each random act.
 func TestRecordsEqualPlainOnes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
@@ -204,8 +204,7 @@ func TestRecordsEqualPlainOnes(t *testing.T) {
 	}
 }
 
-// compareSkill holds the statistics beside ones from the results themselves; all of it
-// must be numbered.
+// compareSkill compares the statistics with those computed from the results. All results must be numbered.
 func (l *ledger) compareSkill() {
 	l.t.Helper()
 	svc := l.records()
@@ -214,7 +213,7 @@ func (l *ledger) compareSkill() {
 			got := must(svc.Skill(l.t.Context(), name, lane, "all"))(l.t)
 			want, some := l.sampleOf(name, lane).Report()
 			if (got.Report != nil) != some || some && fmt.Sprintf("%+v", plainReport(*got.Report)) != fmt.Sprintf("%+v", plainReport(want)) {
-				l.t.Fatalf("%s in %q: %+v, want %+v", name, lane, got.Report, want)
+				l.t.Fatalf("report of %s in lane %q: %+v, want %+v", name, lane, got.Report, want)
 			}
 			var calls int64
 			for _, r := range got.Lanes {
@@ -227,14 +226,14 @@ func (l *ledger) compareSkill() {
 			n := l.count(`SELECT count(*) FROM api.signal_results r JOIN api.users u ON u.id = r.user_id WHERE u.handle = $1 AND ($2 = '' OR r.scoring_vertical = $2)
 				AND r.counted AND r.resolved_at >= $3 AND EXISTS (SELECT FROM api.signals s WHERE s.id = r.signal_id AND s.market_id NOT LIKE 'native-%')`, name, lane, l.month())
 			if (month.Report != nil) != (n > 0) || n > 0 && month.Report.Calls != int64(n) {
-				l.t.Fatalf("%s in %q over 28 days: %+v, want %d calls", name, lane, month.Report, n)
+				l.t.Fatalf("report of %s in lane %q over 28 days: %+v, want %d calls", name, lane, month.Report, n)
 			}
 		}
 	}
 }
 
-// compareCourses follows every score from call to call, whole and cut short, and finds
-// every call on one page or another.
+// compareCourses compares the course of every score with the calls, complete and limited. It also checks that the pages
+// of a record contain every call once.
 func (l *ledger) compareCourses() {
 	l.t.Helper()
 	svc := l.records()

@@ -7,8 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// TestRecountFindsEachCounter changes each stored counter alone and expects the recount to
-// name it.
+// TestRecountFindsEachCounter changes each stored counter individually and checks that the recount reports it.
 func TestRecountFindsEachCounter(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -36,20 +35,20 @@ func TestRecountFindsEachCounter(t *testing.T) {
 		"board_rows":           {"score", "won", "lost", "void", "total", "calls", "takes", "month_score", "month_done", "counted"},
 	} {
 		for _, column := range sets {
-			b.finds(counter, "UPDATE api."+counter+" SET "+column+" = "+column+" + 1", "UPDATE api."+counter+" SET "+column+" = "+column+" - 1")
+			b.requireReported(counter, "UPDATE api."+counter+" SET "+column+" = "+column+" + 1", "UPDATE api."+counter+" SET "+column+" = "+column+" - 1")
 		}
 	}
-	b.finds("operator_takes", "INSERT INTO api.operator_takes (user_id, takes) VALUES ('"+id+"', 1)", "DELETE FROM api.operator_takes")
+	b.requireReported("operator_takes", "INSERT INTO api.operator_takes (user_id, takes) VALUES ('"+id+"', 1)", "DELETE FROM api.operator_takes")
 	for _, lane := range []string{"", "SCIENCE"} {
 		for _, column := range []string{"calls", "takes", "score", "done"} {
-			b.finds("operator_aged", "INSERT INTO api.operator_aged (user_id, lane, "+column+") VALUES ('"+id+"', '"+lane+"', 1)", "DELETE FROM api.operator_aged")
+			b.requireReported("operator_aged", "INSERT INTO api.operator_aged (user_id, lane, "+column+") VALUES ('"+id+"', '"+lane+"', 1)", "DELETE FROM api.operator_aged")
 		}
 	}
-	b.finds("operator_lane_scores", "UPDATE api.operator_lane_scores SET lane = 'OTHER'", "UPDATE api.operator_lane_scores SET lane = 'SCIENCE'")
+	b.requireReported("operator_lane_scores", "UPDATE api.operator_lane_scores SET lane = 'OTHER'", "UPDATE api.operator_lane_scores SET lane = 'SCIENCE'")
 }
 
-// finds does a damage, wants the recount to name the counter, and undoes it.
-func (b *bundle) finds(counter, damage, undo string) {
+// requireReported damages a counter, requires that the recount reports it, and undoes the damage.
+func (b *bundle) requireReported(counter, damage, undo string) {
 	b.t.Helper()
 	b.exec(damage)
 	list := must(Recount(b.t.Context(), b.rw))(b.t)
@@ -58,7 +57,7 @@ func (b *bundle) finds(counter, damage, undo string) {
 		named = named || d.Counter == counter
 	}
 	if !named {
-		b.t.Errorf("%s: found %+v", damage, list)
+		b.t.Errorf("%s: reported %+v", damage, list)
 	}
 	b.exec(undo)
 	if list, err := Recount(b.t.Context(), b.rw); err != nil || len(list) > 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// question is a real one with the price of YES some time before it was decided.
+// question is a real resolved question with the price of YES some time before its resolution.
 type question struct {
 	market   string
 	yes      protocol.Bps
@@ -25,14 +25,14 @@ type question struct {
 	resolved string
 }
 
-// questions reads the resolved questions beside the root of the project, in the order in
-// which they were resolved; nil where they are not.
+// questions returns the resolved questions in the shared directory next to the repository, in the order of their
+// resolution. It returns nil if the directory does not exist.
 func questions(t *testing.T) (list []question) {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "..", "..", "shared", "data", "resolved-questions.csv")
 	f, err := os.Open(path)
 	if err != nil {
-		t.Logf("no resolved questions at %s: nothing to replay", path)
+		t.Logf("no resolved questions at %s; the test is skipped", path)
 		return nil
 	}
 	defer f.Close()
@@ -52,7 +52,7 @@ func questions(t *testing.T) (list []question) {
 	return list
 }
 
-// style is how somebody calls a question.
+// style is a rule by which an operator selects the side of a call.
 type style func(rnd *rand.Rand, q question) protocol.Side
 
 func sideIf(yes bool) protocol.Side {
@@ -66,7 +66,7 @@ var styles = map[string]style{
 	"favourite": func(_ *rand.Rand, q question) protocol.Side { return sideIf(q.yes >= 5000) },
 	"coin":      func(rnd *rand.Rand, _ question) protocol.Side { return sideIf(rnd.IntN(2) == 0) },
 	"longshot":  func(_ *rand.Rand, q question) protocol.Side { return sideIf(q.yes < 5000) },
-	// Knows what comes of every fourth question, and flips a coin for the others.
+	// Selects the outcome of every fourth question, and a random side of the others.
 	"informed": func(rnd *rand.Rand, q question) protocol.Side {
 		if rnd.IntN(4) == 0 {
 			return sideIf(q.won)
@@ -80,10 +80,10 @@ const (
 	callsOfEach = 200
 )
 
-// replay lets everybody call and every question come out, and folds all of it.
+// replay files calls of all styles on all questions, resolves the questions, and folds the results.
 func replay(t *testing.T, list []question) *ledger {
 	l := newLedger(t, 712, 0)
-	l.rules.ConfirmAfter, l.rules.QuoteMaxAge = 0, ageless // the questions have one price each
+	l.rules.ConfirmAfter, l.rules.QuoteMaxAge = 0, ageless // each question has only one price
 	for i, q := range list {
 		l.venueMarket(q.market, int(q.yes))
 		l.exec(`UPDATE api.markets SET lane = $2, end_date = $3 WHERE market_id = $1`, q.market, boardLanes[i%3], l.clock.Now().AddDate(1, 0, 0))
@@ -128,8 +128,8 @@ func replay(t *testing.T, list []question) *ledger {
 	return l
 }
 
-// The resolved questions are replayed, and every read model equals an independent
-// recomputation. On the board of the edge nobody without knowledge leads.
+// TestReplayOfRealQuestions replays the resolved questions. Every read model must equal an independent computation. On
+// the board by edge, the operators with knowledge of outcomes must lead.
 func TestReplayOfRealQuestions(t *testing.T) {
 	t.Parallel()
 	list := questions(t)
@@ -153,9 +153,9 @@ func TestReplayOfRealQuestions(t *testing.T) {
 			t.Errorf("place %d: %s with %+v", r.Rank, r.Operator.Handle, r.Edge)
 		}
 	}
-	// By the share of wins somebody who only calls favourites would.
+	// By accuracy, an operator who only calls favourites leads.
 	byAccuracy := slices.MaxFunc(rows, func(a, b board.Row) int { return a.Accuracy - b.Accuracy })
 	if !strings.HasPrefix(byAccuracy.Operator.Handle, "favourite") {
-		t.Errorf("%s has %d %% right: the board of the edge shows nothing here", byAccuracy.Operator.Handle, byAccuracy.Accuracy)
+		t.Errorf("%s leads by accuracy with %d %%; want a favourite, so that the comparison with the edge is meaningful", byAccuracy.Operator.Handle, byAccuracy.Accuracy)
 	}
 }

@@ -2,7 +2,7 @@ package postgres
 
 import "github.com/signalcast/signalcast/pkg/skill"
 
-// plainReport shows what stands behind pointers.
+// plainReport replaces the pointers of a report by their values, so that reports can be compared as text.
 func plainReport(r skill.Report) (out struct {
 	skill.Report
 	Calibrated           skill.Calibration

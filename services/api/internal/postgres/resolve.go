@@ -15,9 +15,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// Claim claims an outcome once and scores, in one transaction, up to the chunk
-// size; a larger market is left to DrainOnce. Faults, the first that holds:
-// market_not_found, market_disputed, already_resolved.
+// Claim stores an outcome once and scores the calls in the same transaction, up to the chunk size. A larger market is
+// scored by DrainOnce. Faults, in this order: market_not_found, market_disputed, already_resolved.
 func (s *Store) Claim(ctx context.Context, c resolution.Claim, clock func() time.Time) (resolution.Result, error) {
 	var out resolution.Result
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -46,8 +45,8 @@ func (s *Store) Claim(ctx context.Context, c resolution.Claim, clock func() time
 	return out, err
 }
 
-// lockMarket locks a market and reads the clock when it has the lock. decidedAt is when the
-// outcome was public, or nil. Fault: market_not_found.
+// lockMarket locks a market and then reads the clock. decidedAt is the time at which the outcome was public, or nil.
+// Fault: market_not_found.
 func lockMarket(ctx context.Context, tx pgx.Tx, marketID string, decidedAt *time.Time, clock func() time.Time) (db.GetLockedMarketRow, error) {
 	q := db.New(tx)
 	n, err := q.LockMarket(ctx, marketID)
@@ -62,9 +61,9 @@ func lockMarket(ctx context.Context, tx pgx.Tx, marketID string, decidedAt *time
 	return m, wrap("lock market", err)
 }
 
-// claimMarket inserts the claim and returns the number of signals that it settles.
+// claimMarket inserts the claim and returns the number of calls that it settles.
 func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolution.Claim, m db.GetLockedMarketRow) (int64, error) {
-	if m.Disputed { // also if the market has an outcome
+	if m.Disputed { // also if the market already has an outcome
 		return 0, resolution.ErrDisputed
 	}
 	q := db.New(tx)
@@ -96,11 +95,11 @@ func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolution.Claim, 
 	return total, missing(err, nil, "count signals")
 }
 
-// scoreChunk scores up to one chunk of operators after the given one; last is
-// nil when nothing was left.
+// scoreChunk scores the calls of at most one chunk of operators after the given one. last is nil if no operator was
+// left.
 func (s *Store) scoreChunk(ctx context.Context, tx pgx.Tx, marketID string, after *string) (t resolution.Tally, last *string, err error) {
 	if err := db.New(tx).LockScores(ctx); err != nil {
-		return t, nil, fmt.Errorf("wait for other claims: %w", err)
+		return t, nil, fmt.Errorf("lock scores: %w", err)
 	}
 	p := scoreSignalsParams{MarketID: marketID, After: after, Most: s.rules.ResolveChunk, Version: resolution.ScoringVersion}
 	if s.rules.ConfirmAfter > 0 {
@@ -123,16 +122,16 @@ var scoreSignals string
 // scoreSignalsParams are the parameters of hot/score_signals.sql, in their order.
 type scoreSignalsParams struct {
 	MarketID     string
-	After        *string // operator; nil: from the first
+	After        *string // operator; nil means from the first
 	Most         int
 	Version      string
-	ConfirmAfter *time.Duration // from a call to its second quote; nil: second quotes are off
+	ConfirmAfter *time.Duration // from a call to its second quote; nil means second quotes are off
 }
 
-// scoreSignalsRow is the row of hot/score_signals.sql.
+// scoreSignalsRow is the result row of hot/score_signals.sql.
 type scoreSignalsRow struct {
 	Scored, Won, Lost, Void int64
-	Last                    *string // operator; nil: nothing was left
+	Last                    *string // operator; nil if no operator was left
 	Moved                   int64   // operators whose counters changed
 }
 
@@ -144,7 +143,7 @@ func (p scoreSignalsParams) run(ctx context.Context, on db.DBTX) (scoreSignalsRo
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[scoreSignalsRow])
 }
 
-// DrainOnce scores the next chunk of a claimed market.
+// DrainOnce scores the next chunk of a claimed market. more is true if calls may be left.
 func (s *Store) DrainOnce(ctx context.Context, marketID string) (t resolution.Tally, more bool, err error) {
 	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		q := db.New(tx)
@@ -169,13 +168,13 @@ func (s *Store) DrainOnce(ctx context.Context, marketID string) (t resolution.Ta
 	return t, more, err
 }
 
-// ListDrains lists claimed markets whose scoring is not finished.
+// ListDrains returns claimed markets whose scoring is not finished.
 func (s *Store) ListDrains(ctx context.Context) ([]string, error) {
 	ids, err := s.q.ListDrains(ctx)
 	return ids, pg.Fault(wrap("list drains", err))
 }
 
-// Dispute flags or clears a market under its lock. Fault: market_not_found.
+// Dispute marks a market as disputed or clears the mark, under its lock. Fault: market_not_found.
 func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, reason *string, clock func() time.Time) (resolution.Outcome, error) {
 	var out resolution.Outcome
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -194,7 +193,7 @@ func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, rea
 	return out, err
 }
 
-// GetOutcome reads the resolution record of a market.
+// GetOutcome returns the resolution record of a market.
 func (s *Store) GetOutcome(ctx context.Context, marketID string) (resolution.Outcome, bool, error) {
 	o, found, err := readOutcome(ctx, s.rq, marketID)
 	return o, found, pg.Fault(err)
@@ -211,8 +210,8 @@ func readOutcome(ctx context.Context, q *db.Queries, marketID string) (resolutio
 	}, true, nil
 }
 
-// readClaimed reports whether an outcome was claimed; a mere dispute is not one.
-func readClaimed(ctx context.Context, q *db.Queries, marketID string) (resolution.Outcome, bool, error) {
-	o, found, err := readOutcome(ctx, q, marketID)
+// readClaimed returns the outcome of a market. found is false for a market that is only disputed.
+func readClaimed(ctx context.Context, q *db.Queries, marketID string) (o resolution.Outcome, found bool, err error) {
+	o, found, err = readOutcome(ctx, q, marketID)
 	return o, found && o.Verdict != nil, err
 }

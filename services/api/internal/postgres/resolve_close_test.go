@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// TestClosingTime checks which time closes a market, in minutes after noon. The claim is made
-// at minute 60; every call of a minute before the closing time is scored, the others are late.
+// TestClosingTime checks the time at which a market closes, in minutes after noon. The claim is made at minute 60.
+// Every call of a minute before the closing time is scored, the others are late.
 func TestClosingTime(t *testing.T) {
 	t.Parallel()
 	b := setupCounting(t)
@@ -25,9 +25,9 @@ func TestClosingTime(t *testing.T) {
 	n := 0
 	for name, c := range map[string]struct {
 		native  bool
-		set     string // of table markets; 10 and 20 are minutes
-		open    int    // the newest answer that showed the market open; 0: none
-		decided int    // 0: not stated
+		set     string // changes of table markets; $10 and $20 are minutes
+		open    int    // minute of the newest answer with an open market; 0 for none
+		decided int    // minute; 0 if not stated
 		want    int
 	}{
 		"the claim":                             {set: `status = 'open'`, open: 10, want: 60},
@@ -111,7 +111,7 @@ func TestClosingTime(t *testing.T) {
 	b.compareCounters()
 }
 
-// TestDecidedAtInTheFuture checks that an outcome cannot be public after the claim.
+// TestDecidedAtInTheFuture checks that an outcome cannot be public later than the claim.
 func TestDecidedAtInTheFuture(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -120,10 +120,10 @@ func TestDecidedAtInTheFuture(t *testing.T) {
 	s := resolution.NewService(b.Store, b.clock.Now)
 	future, now := noon.Add(time.Millisecond), noon
 	if _, err := s.Force(t.Context(), "1", protocol.VerdictYes, &future); !errors.Is(err, resolution.ErrDecided) {
-		t.Errorf("forced: %v", err)
+		t.Errorf("Force: %v", err)
 	}
 	if _, err := s.Finalize(t.Context(), resolution.Claim{MarketID: "native-0000000001", Verdict: protocol.VerdictYes, DecidedAt: &future}); !errors.Is(err, resolution.ErrDecided) {
-		t.Errorf("finalized: %v", err)
+		t.Errorf("Finalize: %v", err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.market_resolutions`); n != 0 {
 		t.Errorf("%d outcomes are stored", n)

@@ -19,7 +19,7 @@ const (
 	leastVolume  = 10_000
 )
 
-// setupCounting is a ledger with second quotes and with a least volume of rated markets.
+// setupCounting returns a ledger with second quotes and a smallest volume of rated markets.
 func setupCounting(t *testing.T) *bundle {
 	t.Helper()
 	return setupRules(t, Rules{
@@ -28,7 +28,7 @@ func setupCounting(t *testing.T) *bundle {
 	})
 }
 
-// call inserts a call as a filing stores it, with a quote of one and a half seconds before it.
+// call inserts a call in the form that a filing stores, with a quote dated 1.5 seconds before it.
 func (b *bundle) call(marketID, operatorID string, c scoredCall) string {
 	b.t.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
@@ -45,8 +45,8 @@ func (b *bundle) storeQuote(marketID string, q market.Quote) {
 	b.exec(`INSERT INTO api.quotes (market_id, at, yes_price_bps, no_price_bps, rule) VALUES ($1, $2, $3, $4, 'test')`, marketID, q.At, q.Yes, q.No)
 }
 
-// TestScoringEqualsTheDefinitionForAnyCall compares the SQL with the definition for generated
-// markets, calls, quotes and closing times.
+// TestScoringEqualsTheDefinitionForAnyCall compares the SQL with the definition in Go for generated markets, calls,
+// quotes and closing times.
 func TestScoringEqualsTheDefinitionForAnyCall(t *testing.T) {
 	t.Parallel()
 	b := setupCounting(t)
@@ -108,7 +108,7 @@ func TestScoringEqualsTheDefinitionForAnyCall(t *testing.T) {
 		compared += b.compareScores(id, &claim)
 	})
 	if compared == 0 || t.Failed() {
-		t.Fatalf("%d calls compared", compared)
+		t.Fatalf("only %d calls were compared", compared)
 	}
 	b.compareCounters()
 	if got := b.count(`SELECT count(*) FROM api.signal_results WHERE counted AND confirmed_at IS NOT NULL`); got == 0 {
@@ -116,13 +116,13 @@ func TestScoringEqualsTheDefinitionForAnyCall(t *testing.T) {
 	}
 }
 
-// TestSecondQuote checks the vectors of the second quote and its bounds.
+// TestSecondQuote checks the test vectors of the second quote and its time limits.
 func TestSecondQuote(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		call    scoredCall
-		quotes  []market.Quote // At: since noon, the time of the call
-		after   time.Duration  // of the rules
+		quotes  []market.Quote // At is relative to noon, the time of the call
+		after   time.Duration  // Rules.ConfirmAfter
 		basis   int
 		counted bool
 	}{
@@ -195,7 +195,7 @@ func quotes(after time.Duration, yes, no int) []market.Quote {
 	return []market.Quote{{Yes: protocol.Bps(yes), No: protocol.Bps(no), At: noon.Add(after)}}
 }
 
-// TestRatedAtResolution checks by which rule a market is rated when it is resolved.
+// TestRatedAtResolution checks the rules that decide whether a market is rated at its resolution.
 func TestRatedAtResolution(t *testing.T) {
 	t.Parallel()
 	b := setupCounting(t)
@@ -237,7 +237,7 @@ func TestRatedAtResolution(t *testing.T) {
 	}
 }
 
-// TestResolvedEventShowsHowACallWasScored checks the payload of a counted and of a late call.
+// TestResolvedEventShowsHowACallWasScored checks the payload of the resolved event of a counted and of a late call.
 func TestResolvedEventShowsHowACallWasScored(t *testing.T) {
 	t.Parallel()
 	b := setupCounting(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// TestAnOutcomeIsNewerThanEveryCall checks that the clock is read under the lock, and that an
-// outcome is newer than a call of a process whose clock is ahead.
+// TestAnOutcomeIsNewerThanEveryCall checks that the clock is read under the lock, and that an outcome is later than a
+// call of a process whose clock is ahead.
 func TestAnOutcomeIsNewerThanEveryCall(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -31,7 +31,7 @@ func TestAnOutcomeIsNewerThanEveryCall(t *testing.T) {
 	}
 	o, _, err := s.Outcome(t.Context(), "80")
 	if err != nil || o.ResolvedAt == nil || !o.ResolvedAt.Equal(noon.Add(time.Second)) {
-		t.Errorf("resolved at %v, %v: the clock was looked at before the wait", o.ResolvedAt, err)
+		t.Errorf("resolved at %v, %v: the clock was read before the wait", o.ResolvedAt, err)
 	}
 
 	b.venueMarket("81", 5000)
@@ -45,7 +45,7 @@ func TestAnOutcomeIsNewerThanEveryCall(t *testing.T) {
 	}
 	o, _, err = s.Outcome(t.Context(), "81")
 	if err != nil || o.ResolvedAt == nil || !o.ResolvedAt.Equal(ahead.Add(time.Millisecond)) {
-		t.Errorf("resolved at %v, %v; the last call came at %v", o.ResolvedAt, err, ahead)
+		t.Errorf("resolved at %v, %v; the last call is dated %v", o.ResolvedAt, err, ahead)
 	}
 	if n := b.count(`SELECT count(*) FROM api.signal_results WHERE reason = 'late'`); n != 0 {
 		t.Errorf("%d calls from before the claim are late", n)

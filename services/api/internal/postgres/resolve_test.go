@@ -19,8 +19,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// TestScoringEqualsTheDefinition compares the SQL with the definition for every price, side and
-// verdict.
+// TestScoringEqualsTheDefinition compares the SQL with the definition in Go for every price, side and verdict.
 func TestScoringEqualsTheDefinition(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -30,7 +29,7 @@ func TestScoringEqualsTheDefinition(t *testing.T) {
 		market := fmt.Sprint(100 + i)
 		b.venueMarket(market, int(closing))
 		calls := int64(20002)
-		if verdict == protocol.VerdictInvalid { // every call is void, whatever its price
+		if verdict == protocol.VerdictInvalid { // every call is void at every price
 			calls = 2002
 		}
 		b.seedSignals(t.Context(), market, int(calls))
@@ -83,8 +82,8 @@ func (b *bundle) compareScores(marketID string, claim *scoredClaim) (n int) {
 	return n
 }
 
-// compareCounters compares the counters of every operator with the results: won, lost and void
-// of all calls, the others of calls that count.
+// compareCounters compares the counters of every operator with the results: won, lost and void of all calls, the other
+// counters of counted calls.
 func (b *bundle) compareCounters() {
 	b.t.Helper()
 	if n := b.count(`SELECT count(*) FROM api.operator_scores c JOIN (
@@ -114,7 +113,8 @@ func same[T comparable](a, b *T) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
-// Of 50 claims with opposed verdicts that race, one is stored; the others are refused with the stored outcome.
+// TestOneOutcomeUnderRaces runs 50 concurrent claims with opposite verdicts. One must be stored; the others must be
+// rejected with the stored outcome.
 func TestOneOutcomeUnderRaces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -160,8 +160,8 @@ func TestOneOutcomeUnderRaces(t *testing.T) {
 	b.compareScores("60", &scoredClaim{Verdict: *o.Verdict, CloseAt: b.clock.Now(), CloseYes: new(protocol.Bps(5000)), Rated: true})
 }
 
-// While a market is resolved, each call is either stored and scored, or refused and not stored; and the answers fit one
-// moment of the claim: no call that was sent after a refusal is accepted.
+// TestFilingAgainstClaim files calls while a market is resolved. Each call must be either stored and scored, or
+// rejected and not stored. No call that was sent after a rejection may be accepted.
 func TestFilingAgainstClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -175,7 +175,7 @@ func TestFilingAgainstClaim(t *testing.T) {
 			wg                  sync.WaitGroup
 			mu                  sync.Mutex
 			ids                 []string
-			notBefore, notAfter time.Time // of the claim
+			notBefore, notAfter time.Time // earliest and latest time of the claim
 		)
 		bound := func(earliest, latest time.Time) {
 			mu.Lock()
@@ -267,8 +267,8 @@ func TestChunksAndDispute(t *testing.T) {
 	}
 }
 
-// A dispute that races with a claim which scores in one transaction comes before all of it or after all of it: no call is
-// scored after the dispute is acknowledged.
+// TestDisputeRacesClaim runs a dispute concurrently with a claim that scores in one transaction. The dispute must
+// precede or follow the whole claim, so that no call is scored after the dispute is acknowledged.
 func TestDisputeRacesClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -309,8 +309,8 @@ func TestDisputeRacesClaim(t *testing.T) {
 	b.compareCounters()
 }
 
-// Scoring that ends at any moment is continued, and each call is scored once. All connections of the store end at random
-// times, as when its process is killed.
+// TestScoringSurvivesCrashes ends all connections of the store at random times, as if its process were killed. Scoring
+// must continue, and each call must be scored once.
 func TestScoringSurvivesCrashes(t *testing.T) {
 	t.Parallel()
 	const calls = 5000
@@ -379,17 +379,17 @@ func TestDisputeBeforeClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, found, err := s.Outcome(t.Context(), "71"); found || err != nil {
-		t.Errorf("a cleared flag without claim is no record: %v %v", found, err)
+		t.Errorf("a cleared dispute without a claim gave a resolution record: %v %v", found, err)
 	}
 	if _, err := s.Force(t.Context(), "71", protocol.VerdictYes, nil); err != nil {
 		t.Errorf("claim after clearing: %v", err)
 	}
-	// The flag speaks first, with an outcome as without one.
+	// A dispute is reported first, with or without an outcome.
 	if _, err := s.Force(t.Context(), "71", protocol.VerdictNo, nil); !errors.Is(err, resolution.ErrResolved) {
 		t.Errorf("second claim: %v", err)
 	}
 	if o, _, err := s.Dispute(t.Context(), "71", true, nil); err != nil || *o.Verdict != protocol.VerdictYes {
-		t.Errorf("flag behind the claim: %+v, %v", o, err)
+		t.Errorf("dispute after the claim: %+v, %v", o, err)
 	}
 	if _, err := s.Force(t.Context(), "71", protocol.VerdictNo, nil); !errors.Is(err, resolution.ErrDisputed) {
 		t.Errorf("second claim while disputed: %v", err)
@@ -427,14 +427,14 @@ func TestResolvedEventIsReadFromTheResult(t *testing.T) {
 	}
 }
 
-// The service roles cannot change the record, in any column, and the owner of the tables cannot either. Nobody can store a
-// second call of an operator on a market, or a second result of a call.
+// TestTheRecordIsAppendOnly checks that neither the service roles nor the owner of the tables can change a column of
+// the record. No role can store a second call of an operator on a market, or a second result of a call.
 func TestTheRecordIsAppendOnly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.venueMarket("80", 5000)
 	id, hash := b.operator("locked")
-	call := b.call("80", id, scoredCall{Side: protocol.Yes, Basis: 4500, Verified: true, Rated: true, CreatedAt: noon}) // a moment, once it is won
+	call := b.call("80", id, scoredCall{Side: protocol.Yes, Basis: 4500, Verified: true, Rated: true, CreatedAt: noon}) // a moment, after it is won
 	note := signal.Event{ID: newUUID(), Type: "note", Payload: `{"text":"a"}`, CreatedAt: noon}
 	if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, call, note); err != nil {
 		t.Fatal(err)

@@ -17,8 +17,8 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, do func(q *db.Queries) error)
 	return pg.InTx(ctx, pool, func(tx pgx.Tx) error { return do(db.New(tx)) })
 }
 
-// inSnapshot runs do in a read-only transaction in which all statements see the database as of the same moment. It returns the
-// fault of an error, whose text begins with doing.
+// inSnapshot runs do in a read-only transaction in which all statements see the same state of the database. It converts
+// an error to a fault with the prefix doing.
 func inSnapshot(ctx context.Context, pool *pgxpool.Pool, doing string, do func(tx pgx.Tx) error) error {
 	return pg.Fault(wrap(doing, pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, do)))
 }
@@ -33,7 +33,7 @@ func indexed[R any, K comparable, V any](rows []R, entry func(R) (K, V)) map[K]V
 	return out
 }
 
-// wrap returns err with doing before its text; nil for nil.
+// wrap returns err with the prefix doing, and nil for nil.
 func wrap(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -41,7 +41,8 @@ func wrap(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// missing returns none, which may be nil, if err is pgx.ErrNoRows, otherwise the fault of err with doing before its text.
+// missing returns none, which may be nil, if err is pgx.ErrNoRows. For other errors it returns the fault with the
+// prefix doing.
 func missing(err, none error, doing string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return none
@@ -49,7 +50,7 @@ func missing(err, none error, doing string) error {
 	return pg.Fault(wrap(doing, err))
 }
 
-// texts returns a list as texts. nil, which is null in SQL, stays nil.
+// texts converts a list to strings. A nil list, which is null in SQL, remains nil.
 func texts[T ~string](list []T) []string {
 	if list == nil {
 		return nil
@@ -65,7 +66,7 @@ func neverNil[T any](list []T) []T {
 	return list
 }
 
-// convertInt returns a pointer to the same number as another integer type; nil, which is null in SQL, stays nil.
+// convertInt returns a pointer to the same number in another integer type. nil, which is null in SQL, remains nil.
 func convertInt[To, From ~int | ~int16 | ~int32](n *From) *To {
 	if n == nil {
 		return nil

@@ -14,7 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// This file computes scores in Go after docs/scores.md. Other tests compare the results of the SQL with it.
+// This file computes scores in Go from the definition in docs/scores.md. Other tests compare the results of the SQL
+// with it.
 
 // confirmWithin is the longest time from a call to its second quote.
 const confirmWithin = 10 * time.Minute
@@ -22,39 +23,39 @@ const confirmWithin = 10 * time.Minute
 // reasonLate is the reason of a void call that was filed at or after the closing time.
 const reasonLate = "late"
 
-// scoredCall has the facts of a filed call that its score depends on.
+// scoredCall contains the facts of a filed call on which its score depends.
 type scoredCall struct {
 	Side      protocol.Side
 	Basis     protocol.Bps  // scoring price at filing
-	MarketYes *protocol.Bps // the ledger's YES price at the call
+	MarketYes *protocol.Bps // the YES price of the market at the call
 	Verified  bool
 	Rated     bool // the market was rated at the call
-	Creator   bool // the call's operator created the market
+	Creator   bool // the operator of the call created the market
 	CreatedAt time.Time
 }
 
-// scoredClaim has the facts of a resolution and its market that the scores of calls depend on.
+// scoredClaim contains the facts of a resolution and its market on which the scores of calls depend.
 type scoredClaim struct {
 	Verdict      protocol.Verdict
 	CloseAt      time.Time
 	CloseYes     *protocol.Bps // closing price
-	Rated        bool          // the market was rated when it was resolved
+	Rated        bool          // the market was rated at its resolution
 	Native       bool
-	ConfirmAfter time.Duration  // from a call to its second quote; 0: second quotes are off
-	Quotes       []market.Quote // of the market, oldest first
+	ConfirmAfter time.Duration  // from a call to its second quote; 0 means second quotes are off
+	Quotes       []market.Quote // quotes of the market, oldest first
 }
 
 // scoredResult is the result of one call after a resolution.
 type scoredResult struct {
 	Status  protocol.SignalStatus
 	Score   int            // won 0..99, lost -100..-1, void 0
-	Outcome *protocol.Side // nil for a void
-	CLV     *int           // closing line value in bps, -10000..10000; nil without a closing price or for a void
+	Outcome *protocol.Side // nil for a void call
+	CLV     *int           // closing line value in bps, -10000..10000; nil without a closing price and for a void call
 
 	Basis       protocol.Bps // scoring price
 	ConfirmedAt *time.Time   // time of the second quote
 	Reason      string       // reasonLate, or empty
-	Counted     bool         // part of points
+	Counted     bool         // the score counts in the points
 	BeatCrowd   bool         // won, verified, and called at a market price below 5000 bps of the side
 }
 
@@ -83,8 +84,8 @@ func (c *scoredClaim) score(call scoredCall) scoredResult {
 	return r
 }
 
-// second returns the second quote of a call: the first one at least ConfirmAfter and at most
-// confirmWithin after a verified call, and before the closing time; nil if there is none.
+// second returns the second quote of a verified call, or nil. It is the first quote at least ConfirmAfter and at most
+// confirmWithin after the call, and before the closing time.
 func (c *scoredClaim) second(call scoredCall) *market.Quote {
 	if c.Native || c.ConfirmAfter == 0 || !call.Verified {
 		return nil
@@ -98,9 +99,9 @@ func (c *scoredClaim) second(call scoredCall) *market.Quote {
 	return nil
 }
 
-// scoreOf returns the result of a call on a side at a scoring price in bps of that side. closeYes is the market's closing YES
-// price, or nil. The score is the profit of one contract in cents, rounded against the caller, so that a call at the true
-// probability never has a positive expectation.
+// scoreOf returns the result of a call on a side at a scoring price in bps of that side. closeYes is the closing YES
+// price of the market, or nil. The score is the profit of one contract in cents, rounded against the caller, so that a
+// call at the true probability never has a positive expectation.
 func scoreOf(side protocol.Side, basis protocol.Bps, verdict protocol.Verdict, closeYes *protocol.Bps) scoredResult {
 	outcome, decided := verdict.Side()
 	if !decided {
@@ -127,7 +128,8 @@ func cellBps(cell string) *protocol.Bps {
 	return new(protocol.Bps(n))
 }
 
-// tables has the head of each table of docs/scores.md, and a function that computes the last cells of a row from the first ones.
+// tables maps the header of each table of docs/scores.md to a function that computes the last cells of a row from the
+// first ones.
 var tables = map[string]func(c []string) []string{
 	"called|at, bps|outcome|status|score": func(c []string) []string {
 		r := scoreOf(protocol.Side(c[0]), *cellBps(c[1]), protocol.Verdict(c[2]), nil)
@@ -151,7 +153,8 @@ var tables = map[string]func(c []string) []string{
 	},
 }
 
-// TestExamplesOfThePage compares the last cells of each row in the tables of docs/scores.md with the results of the code.
+// TestExamplesOfThePage compares the last cells of each row in the tables of docs/scores.md with the results of the
+// code.
 func TestExamplesOfThePage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../../docs/scores.md")

@@ -12,10 +12,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
-// endOfTime is after every resolution.
+// endOfTime is later than every resolution.
 var endOfTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
-// mostRead is the number of markets that are read in their order before the index of words is.
+// mostRead is the largest number of markets that are read in their order before the word index is used.
 const mostRead = 4000
 
 // ListQueryWords returns the words of a text, at most limit.
@@ -26,19 +26,19 @@ func (s *Store) ListQueryWords(ctx context.Context, text string, limit int) ([]s
 	}), pg.Fault(wrap("list words of a query", err))
 }
 
-// ListWordsAround returns for each word those that contain it, at most limit.
+// ListWordsAround returns for each word the indexed words that contain it, at most limit.
 func (s *Store) ListWordsAround(ctx context.Context, words []string, limit int) ([][]string, error) {
 	lists, err := s.rq.ListWordsAround(ctx, db.ListWordsAroundParams{Words: words, Most: int32(limit)})
 	return lists, pg.Fault(wrap("list words around", err))
 }
 
-// ListMisspelledWords returns for each word those that are one typing error away.
+// ListMisspelledWords returns for each word the indexed words that are one typing error away from it.
 func (s *Store) ListMisspelledWords(ctx context.Context, words []string) ([][]string, error) {
 	lists, err := s.rq.ListMisspelledWords(ctx, words)
 	return lists, pg.Fault(wrap("list misspelled words", err))
 }
 
-// FindMarkets returns the next markets of an order, at most limit.
+// FindMarkets returns the next markets in an order, at most limit.
 func (s *Store) FindMarkets(ctx context.Context, m search.Match, o search.Order, limit int) ([]search.Found, error) {
 	p := db.FindMarketsParams{
 		Limit: int64(limit), Value: o.After.Value, AfterID: string(o.After.ID), Sort: string(o.Sort), Closed: o.Closed, MostRead: mostRead,
@@ -56,13 +56,13 @@ func (s *Store) FindMarkets(ctx context.Context, m search.Match, o search.Order,
 	}), pg.Fault(wrap("find markets", err))
 }
 
-// GetTitleWords returns the words that say what a title is about.
+// GetTitleWords returns the words of a title that describe its topic.
 func (s *Store) GetTitleWords(ctx context.Context, title string) ([]string, error) {
 	words, err := s.rq.GetTitleWords(ctx, title)
 	return words, pg.Fault(wrap("read title words", err))
 }
 
-// ListRelated returns what belongs with a market; near is a tsquery for similar titles.
+// ListRelated returns the markets related to a market. near is a tsquery for similar titles.
 func (s *Store) ListRelated(ctx context.Context, d search.Doc, words []string, near string, limit int) ([]search.Related, error) {
 	p := db.ListRelatedMarketsParams{
 		Limit: int64(limit), TitleWords: words, EventKey: d.EventKey, Provider: string(d.Provider), MarketID: string(d.ID),
@@ -79,8 +79,7 @@ func (s *Store) ListRelated(ctx context.Context, d search.Doc, words []string, n
 	}), pg.Fault(wrap("list related markets", err))
 }
 
-// ListResolved reads the markets of a provider that have an outcome, the newest
-// first, after a place.
+// ListResolved returns the markets of a provider that have an outcome, newest outcome first, after a position.
 func (s *Store) ListResolved(ctx context.Context, p protocol.Provider, after search.Place, limit int) ([]search.Resolved, error) {
 	if after.At.IsZero() {
 		after = search.Place{At: endOfTime}
@@ -96,8 +95,7 @@ func (s *Store) ListResolved(ctx context.Context, p protocol.Provider, after sea
 	}), pg.Fault(wrap("list resolved", err))
 }
 
-// GetSentiment reads how the calls on a market lean; one without calls is all
-// zero.
+// GetSentiment returns the calls on a market by side. It returns zeros for a market without calls.
 func (s *Store) GetSentiment(ctx context.Context, id protocol.MarketID, now time.Time) (search.Sentiment, error) {
 	r, err := s.rq.GetSentiment(ctx, db.GetSentimentParams{MarketID: string(id), Now: now})
 	if err != nil {
@@ -110,8 +108,7 @@ func (s *Store) GetSentiment(ctx context.Context, id protocol.MarketID, now time
 	}, nil
 }
 
-// ListGaps lists open markets by how far the crowd is from the price; an empty id
-// is every market.
+// ListGaps returns open markets by the distance of the crowd from the price. An empty id selects every market.
 func (s *Store) ListGaps(ctx context.Context, id protocol.MarketID, now time.Time, limit int) ([]search.Gap, error) {
 	rows, err := s.rq.ListGaps(ctx, db.ListGapsParams{MarketID: string(id), Now: now, Limit: int32(limit)})
 	return pg.Collect(rows, func(r db.ListGapsRow) search.Gap {

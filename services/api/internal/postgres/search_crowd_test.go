@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// confident files a call with a confidence, or with none where it is 0.
+// confident files a call with a confidence, or without one if it is 0.
 func (b *bundle) confident(hash []byte, id string, side protocol.Side, confidence int) string {
 	b.t.Helper()
 	d := newDraft(id, side, 3000)
@@ -54,7 +54,7 @@ func TestSentiment(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if got, err = s.Sentiment(t.Context(), "999"); err != nil || got.Yes+got.No != 0 || got.WeightYes != 0 || got.ConfidenceNo != nil || got.Before != nil {
-		t.Errorf("nobody called: %+v %v", got, err)
+		t.Errorf("market without calls: %+v %v", got, err)
 	}
 }
 
@@ -77,8 +77,8 @@ func TestListGaps(t *testing.T) {
 		t.Helper()
 		return fmt.Sprint(must(s.Gaps(t.Context(), id, limit))(t))
 	}
-	// 10000 against 3000; 5000 against 3000; 7500 against 5833. The others are too
-	// few, settled, or without a price.
+	// 10000 against 3000; 5000 against 3000; 7500 against 5833. The other markets have too few calls, are resolved, or
+	// have no price.
 	if got := list("", 0); got != "[{1 3 0} {2 2 2} {native-aaaaaaaaaaaa 3 1}]" {
 		t.Error(got)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
-// listed is a market of a test of the search.
+// listed is a market of a search test.
 type listed struct {
 	id, title, slug string
 	volume          *float64
@@ -22,13 +22,13 @@ type listed struct {
 	end             *time.Time
 }
 
-// gauge returns an open market that ends at the same time as the others.
+// gauge returns an open market. All of them have the same end date.
 func gauge(id, title, slug string, volume float64) listed {
 	end := noon.Add(24 * time.Hour)
 	return listed{id: id, title: title, slug: slug, volume: &volume, provider: protocol.Polymarket, status: protocol.MarketOpen, lane: protocol.LaneScience, end: &end}
 }
 
-// list stores markets. Their volume of a day falls as their volume rises.
+// list stores markets. A market with a greater volume has a smaller volume of 24 hours.
 func (b *bundle) list(markets ...listed) {
 	b.t.Helper()
 	for _, m := range markets {
@@ -82,12 +82,12 @@ func TestFindMarkets(t *testing.T) {
 	b := listGauges(t)
 	const all = "7 8 5 2 3 4 1 6"
 	for _, c := range []struct{ q, want string }{
-		{"gauge", "1 2 7"}, // the word, its beginning, its inside, whatever the volume
+		{"gauge", "1 2 7"}, // the word, its beginning, its inside, in this order at any volume
 		{"GAUGE ostrava", "1"},
 		{"ostrava gauge", "1"},
 		{"ostr gau", "1"},
 		{"ostrava-gauge", "1"},
-		{"6m", "1"}, // of the slug alone
+		{"6m", "1"}, // in the slug only
 		{"sao paulo", "3"},
 		{"São PAULO", "3"},
 		{"lodz", "4"},
@@ -112,11 +112,11 @@ func TestFindMarkets(t *testing.T) {
 		{"friay", "5"},
 		{"журнла", "8"},
 		{"жрнал", "8"},
-		{"ostrava", "1 8"}, // after those with the word itself, whatever the volume
+		{"ostrava", "1 8"}, // after the market with the word itself, at any volume
 		{"ostrawa", "8 1"},
-		{"gaugse", "2 1"}, // another letter is none: gauges, gauge
+		{"gaugse", "2 1"}, // another letter is not a typing error: gauges, gauge
 		{"wim", ""},       // too short for a typing error
-		{"2027", ""},      // another year is no typing error
+		{"2027", ""},      // another year is not a typing error
 		{"btcoim", ""},
 		{"", all},
 		{" \t", all},
@@ -183,8 +183,8 @@ func TestFindMarketsFiltersAndOrders(t *testing.T) {
 	}
 }
 
-// Every market is listed once, whatever the size of the pages, the order, equal values and unknown ones. A cursor of another order
-// or list starts from the beginning.
+// TestFindMarketsPages checks that every market is listed once for every page size and order, with equal and unknown
+// values. A cursor of another order or list must give the first page.
 func TestFindMarketsPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -196,7 +196,7 @@ func TestFindMarketsPages(t *testing.T) {
 		FROM generate_series(1, 257) AS i, unnest(ARRAY['open', 'resolved']) AS s`, noon)
 	s := search.NewService(b.Store, b.clock.Now)
 	for _, order := range []search.Sort{search.ByVolume, search.ByVolume24h, search.ByEndDate} {
-		for text, want := range map[string]int{"": 257, "gauge": 257, "guage": 128} { // one exchange away from the word itself
+		for text, want := range map[string]int{"": 257, "gauge": 257, "guage": 128} { // one exchanged pair of letters
 			for _, closed := range []bool{false, true} {
 				var all []protocol.MarketID
 				for cursor, pages := "", 0; ; pages++ {
@@ -232,11 +232,11 @@ func TestFindMarketsPages(t *testing.T) {
 		protocol.NewCursor("1", "volume", "99999999999", "1").Encode(),
 	} {
 		if ids, _, err := s.Find(t.Context(), search.Query{Limit: 10, Cursor: cursor}); err != nil || !slices.Equal(ids, first) {
-			t.Errorf("cursor %.30q leads to %v, %v", cursor, ids, err)
+			t.Errorf("cursor %.30q gives %v, %v", cursor, ids, err)
 		}
 	}
 	if ids, _, err := s.Find(t.Context(), search.Query{Limit: 10, Cursor: next}); err != nil || slices.Equal(ids, first) {
-		t.Errorf("the cursor leads to the same page (%v)", err)
+		t.Errorf("the cursor gives the same page (%v)", err)
 	}
 }
 
@@ -280,7 +280,7 @@ func TestRelatedMarkets(t *testing.T) {
 	if _, got := related(active); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	// A market that is not in the index is no different.
+	// A market that is not in the index has the same related markets.
 	fresh := active
 	fresh.id = "77"
 	if _, got := related(fresh); !strings.Contains(got, "1:same_event:1.00") {
@@ -294,10 +294,10 @@ func TestRelatedMarkets(t *testing.T) {
 	}
 	lone := with(gauge("88", "zzz", "", 1), "", open, protocol.LaneOther)
 	if list, shown := related(lone); len(list) != 0 {
-		t.Errorf("OTHER is a lane: %s", shown)
+		t.Errorf("the lane OTHER relates markets: %s", shown)
 	}
 	lone.title = "?"
 	if list, shown := related(lone); len(list) != 0 {
-		t.Errorf("a title without words: %s", shown)
+		t.Errorf("related markets of a title without words: %s", shown)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
-// What is searched follows the tables: new markets, new words, new volumes, claims.
+// TestFindMarketsFollowsTheCatalogue checks that the search index follows new markets, titles, volumes and claims.
 func TestFindMarketsFollowsTheCatalogue(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -23,30 +23,30 @@ func TestFindMarketsFollowsTheCatalogue(t *testing.T) {
 	b.apply(false, named("1", "Ostrava gauge", 10), named("2", "Morava gauge", 20))
 	b.nativeMarket("native-aaaaaaaaaaaa", 4000)
 	if got := b.found(search.Query{Text: "gauge"}); got != "2 1 native-aaaaaaaaaaaa" {
-		t.Errorf("at first %s", got)
+		t.Errorf("after the first answers: %s", got)
 	}
 	b.clock.Advance(time.Minute)
 	b.apply(false, named("1", "Ostrava gauge", 21), named("3", "Odra gauge", 20.5))
 	if got := b.found(search.Query{Text: "gauge", Provider: protocol.Polymarket}); got != "1 3 2" {
-		t.Errorf("after a volume in the same step and a new market %s", got)
+		t.Errorf("after a volume in the same step and a new market: %s", got)
 	}
 	b.clock.Advance(time.Minute)
 	b.apply(false, named("2", "Morava gauge", 99))
 	if got := b.found(search.Query{Provider: protocol.Polymarket}); got != "2 1 3" {
-		t.Errorf("after a volume in another step %s", got)
+		t.Errorf("after a volume in another step: %s", got)
 	}
 	b.clock.Advance(time.Minute)
 	b.apply(false, named("3", "Oder level", 30))
 	b.claim("2", protocol.VerdictNo)
 	if got := b.found(search.Query{Text: "gauge", Provider: protocol.Polymarket}); got != "1" {
-		t.Errorf("after new words and a claim %s", got)
+		t.Errorf("after a new title and a claim: %s", got)
 	}
 	if got := b.found(search.Query{Text: "gauge", Closed: true}); got != "2" {
-		t.Errorf("closed %s", got)
+		t.Errorf("closed markets: %s", got)
 	}
 }
 
-// The volume of an answer writes the index only where its step changes.
+// TestVolumesSeldomWriteTheIndex checks that the volume of an answer writes the index only when its step changes.
 func TestVolumesSeldomWriteTheIndex(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -68,7 +68,7 @@ func TestVolumesSeldomWriteTheIndex(t *testing.T) {
 	}
 }
 
-// The migration that fills the index writes what the triggers write.
+// TestFillSearch checks that the migration that fills the index writes the same rows as the triggers.
 func TestFillSearch(t *testing.T) {
 	t.Parallel()
 	b := listGauges(t)
@@ -104,7 +104,7 @@ func TestListResolved(t *testing.T) {
 	b.clock.Advance(time.Minute)
 	for _, id := range []string{"1", "2", "3", "4", "5", "6", "native-aaaaaaaaaaaa"} {
 		b.claim(id, protocol.VerdictNo)
-		if id >= "4" { // the first four share a moment
+		if id >= "4" { // the first four have the same time
 			b.clock.Advance(time.Millisecond)
 		}
 	}
@@ -141,13 +141,13 @@ func TestListResolved(t *testing.T) {
 		"", "nonsense", protocol.NewCursor("1", "volume", "1", "1").Encode(), protocol.NewCursor("1", "x", "5").Encode(),
 	} {
 		if got := page(2, cursor); got != "2 6 true" {
-			t.Errorf("the cursor %q of no or another list gives %s", cursor, got)
+			t.Errorf("invalid cursor %q gives %s", cursor, got)
 		}
 	}
 	if got := page(-1, ""); got != "6 6 false" {
-		t.Errorf("the default page is %s", got)
+		t.Errorf("default page: %s", got)
 	}
 	if first.Signals != 2 || first.Verdict != protocol.VerdictNo || first.ClosePrice == nil || *first.ClosePrice != 3000 || !first.ResolvedAt.Equal(noon.Add(time.Minute)) {
-		t.Errorf("row %+v", first)
+		t.Errorf("first row: %+v", first)
 	}
 }

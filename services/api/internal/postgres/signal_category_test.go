@@ -12,8 +12,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// The feed of a category is the newest calls on its markets, however rare they are
-// among all calls; the other feeds and no category are as ever.
+// TestFeedOfACategory checks that the feed of a category contains the newest calls on its markets, even if they are
+// rare among all calls. Other feeds, and the feed without a category, are not affected.
 func TestFeedOfACategory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -21,7 +21,7 @@ func TestFeedOfACategory(t *testing.T) {
 		b.apply(false, b.answer(id, 3000, func(r *market.Record) { r.Category = map[string]string{"1": "sport"}[id] }))
 	}
 	b.exec(`UPDATE api.markets SET category = 'fashion' WHERE market_id IN ('2', '3', '4')`)
-	b.seedSignals(t.Context(), "1", 2100) // all at noon
+	b.seedSignals(t.Context(), "1", 2100) // all filed at noon
 	old := func(market string, user int, before time.Duration) {
 		b.exec(`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, created_at, market_title, source)
 			SELECT gen_random_uuid(), $1, id, true, 5000, 5000, true, $3, 'old', 'web' FROM api.users WHERE handle = 'seed' || $2::text`, market, fmt.Sprint(user), noon.Add(-before))
@@ -44,30 +44,30 @@ func TestFeedOfACategory(t *testing.T) {
 		return out
 	}
 	for name, c := range map[string]struct{ got, want string }{
-		"rare":            {list(signal.Recent, "fashion", 3), "2@10 2@11 2@12 "},
-		"all of it":       {list(signal.Recent, "fashion", 50), "2@10 2@11 2@12 2@13 3@20 3@21 3@22 3@23 "},
-		"often":           {list(signal.Recent, "sport", 2), "1@0 1@0 "},
-		"unknown":         {list(signal.Recent, "moon", 2), ""},
-		"none: all":       {list(signal.Recent, "", 2), "1@0 1@0 "},
-		"of another feed": {list(signal.BeatCrowd, "fashion", 2) + list(signal.Open, "fashion", 2), ""},
+		"rare":         {list(signal.Recent, "fashion", 3), "2@10 2@11 2@12 "},
+		"all":          {list(signal.Recent, "fashion", 50), "2@10 2@11 2@12 2@13 3@20 3@21 3@22 3@23 "},
+		"frequent":     {list(signal.Recent, "sport", 2), "1@0 1@0 "},
+		"unknown":      {list(signal.Recent, "moon", 2), ""},
+		"no category":  {list(signal.Recent, "", 2), "1@0 1@0 "},
+		"another feed": {list(signal.BeatCrowd, "fashion", 2) + list(signal.Open, "fashion", 2), ""},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %q, want %q", name, c.got, c.want)
 		}
 	}
-	// One that is both among the newest of all and among its market's is listed once.
+	// A call that is among the newest of all and among the newest of its market is listed once.
 	b.exec(`INSERT INTO api.operator_totals (user_id) SELECT id FROM api.users ON CONFLICT DO NOTHING`)
 	_, hash := b.operator("mara")
 	b.clock.Advance(time.Hour)
 	b.file(hash, "4", protocol.Yes, 3000)
 	if got := list(signal.Recent, "fashion", 3); got != "4@-1 2@10 2@11 " {
-		t.Errorf("with a new one: %s", got)
+		t.Errorf("with a new call: %s", got)
 	}
-	// The rare one is not looked for where the newest of all are enough.
+	// The markets of the category are not read if the newest calls of all are enough.
 	plan := b.planOf(func(q *db.Queries) {
 		_, _ = q.ListSignalsOfCategory(t.Context(), db.ListSignalsOfCategoryParams{Limit: 3, Category: "sport"})
 	})
 	if !strings.Contains(plan, "never executed") {
-		t.Errorf("it looks at every market of a common category:\n%s", plan)
+		t.Errorf("every market of a frequent category is read:\n%s", plan)
 	}
 }

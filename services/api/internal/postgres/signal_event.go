@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// ListEvents reads a signal's history, oldest first. Fault: not_found.
+// ListEvents returns the history of a call, oldest first. Fault: not_found.
 func (s *Store) ListEvents(ctx context.Context, signalID string) ([]signal.Event, error) {
 	rows, err := s.rq.ListSignalEvents(ctx, signalID)
 	if err != nil {
@@ -26,8 +26,8 @@ func (s *Store) ListEvents(ctx context.Context, signalID string) ([]signal.Event
 	return events, nil
 }
 
-// AppendEvent adds one event to the caller's own signal and gives it as it stands: the
-// same event id twice is the same event, and with other words it is refused.
+// AppendEvent adds one event to a call of the caller and returns the stored event. The same event id with the same
+// content returns the stored event; with other content it is rejected.
 func (s *Store) AppendEvent(ctx context.Context, caller signal.Caller, signalID string, e signal.Event) (signal.Event, error) {
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		return appendEvent(ctx, tx, caller, signalID, &e)
@@ -35,7 +35,7 @@ func (s *Store) AppendEvent(ctx context.Context, caller signal.Caller, signalID 
 	return e, err
 }
 
-// appendEvent sets the time of the event to the stored one.
+// appendEvent is AppendEvent in a transaction. It sets the time of the event to the stored time.
 func appendEvent(ctx context.Context, tx pgx.Tx, caller signal.Caller, signalID string, e *signal.Event) error {
 	q := db.New(tx)
 	if err := q.LockSignalEvents(ctx, signalID); err != nil {

@@ -17,32 +17,32 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Rules are the settings that the filing statement applies.
+// Rules are the settings of the store.
 type Rules struct {
 	PriceToleranceBps    int
-	QuoteMaxAge          time.Duration // oldest quote that a call is compared with
-	ConfirmAfter         time.Duration // from a call to its second quote; 0: second quotes are off
-	RatedMinVolumeUSD    float64       // volume from which a venue's market is rated
-	RatedCreators        []string      // whose markets on Manifold are rated; "*": everybody's
+	QuoteMaxAge          time.Duration // greatest age of a quote that a call is compared with
+	ConfirmAfter         time.Duration // from a call to its second quote; 0 means second quotes are off
+	RatedMinVolumeUSD    float64       // volume from which the market of a venue is rated
+	RatedCreators        []string      // creators on Manifold whose markets are rated; "*" means all
 	PastEndIsProvisional bool
-	ResolveChunk         int           // most signals that one claim transaction scores
-	HubURL               string        // the base address of receipts
-	ReadBudget           time.Duration // time limit of a read, waiting for a connection included; pg.ReadBudget when zero
+	ResolveChunk         int           // largest number of calls that one claim transaction scores
+	HubURL               string        // base URL of receipts
+	ReadBudget           time.Duration // timeout of a read, including the wait for a connection; 0 means pg.ReadBudget
 }
 
-// File puts a call into the queue and waits for its verdict.
+// File queues a call and waits for its verdict.
 func (s *Store) File(ctx context.Context, caller signal.Caller, draft signal.Draft) (signal.Filing, error) {
 	f := newFiling(signal.Call{Caller: caller, Draft: draft})
-	f.patient = true
+	f.waitForLock = true
 	if s.filings.Add(f) == 0 {
 		return signal.Filing{}, signal.ErrBusy
 	}
 	return f.wait(ctx)
 }
 
-// FileMany puts calls into the queue together and waits for all their verdicts. It does not wait for markets that another
-// transaction has locked: a call on such a market has the verdict unknown, as on a market that does not exist. Callers then file
-// it with File.
+// FileMany queues calls together and waits for all their verdicts. It does not wait for markets that another
+// transaction has locked: a call on such a market has the verdict unknown, like a call on a market that does not exist.
+// The caller must then file it with File.
 func (s *Store) FileMany(ctx context.Context, calls []signal.Call) ([]signal.Filing, []error) {
 	batch := make([]*filing, len(calls))
 	for i, c := range calls {
@@ -58,20 +58,20 @@ func (s *Store) FileMany(ctx context.Context, calls []signal.Call) ([]signal.Fil
 	return filings, errs
 }
 
-// fileQuick files calls without waiting for locked markets. It returns the calls that have an answer. Patient calls on markets
-// that are locked or do not exist have none yet: they move to the queue of their market.
+// fileQuick files calls without waiting for locked markets. It returns the calls that have an answer. Calls with
+// waitForLock on markets that are locked or do not exist have no answer yet; they move to the queue of their market.
 func (s *Store) fileQuick(ctx context.Context, batch []*filing) ([]*filing, error) {
-	err := s.file(ctx, batch, func(now time.Time) (filingRun, error) { return s.runFiling(ctx, s.acts, batch, now) })
+	err := s.file(ctx, batch, func(now time.Time) (filingRun, error) { return s.runFiling(ctx, s.writes, batch, now) })
 	if err != nil {
 		return batch, err
 	}
-	return slices.DeleteFunc(slices.Clone(batch), s.handOver), nil
+	return slices.DeleteFunc(slices.Clone(batch), s.requeueLocked), nil
 }
 
-// filePatient files calls and waits for their markets if those are locked.
-func (s *Store) filePatient(ctx context.Context, batch []*filing) ([]*filing, error) {
+// fileWaiting files calls and waits for locked markets.
+func (s *Store) fileWaiting(ctx context.Context, batch []*filing) ([]*filing, error) {
 	return batch, s.file(ctx, batch, func(now time.Time) (r filingRun, err error) {
-		err = pg.InTx(ctx, s.acts, func(tx pgx.Tx) error {
+		err = pg.InTx(ctx, s.writes, func(tx pgx.Tx) error {
 			if err := lockMarkets(ctx, tx, batch); err != nil {
 				return err
 			}
@@ -82,7 +82,7 @@ func (s *Store) filePatient(ctx context.Context, batch []*filing) ([]*filing, er
 	})
 }
 
-// lockMarkets locks the markets of calls, and waits for other transactions that have locked them.
+// lockMarkets locks the markets of calls. It waits for other transactions that have locked them.
 func lockMarkets(ctx context.Context, tx pgx.Tx, batch []*filing) error {
 	ids := make([]string, len(batch))
 	for i, f := range batch {
@@ -91,9 +91,9 @@ func lockMarkets(ctx context.Context, tx pgx.Tx, batch []*filing) error {
 	return wrap("lock markets for calls", db.New(tx).LockMarketsForCalls(ctx, ids))
 }
 
-// file writes a batch with run and sets the answer of every member.
+// file writes a batch with run and sets the answer of every call.
 func (s *Store) file(ctx context.Context, batch []*filing, run func(now time.Time) (filingRun, error)) error {
-	if err := s.NoteTolerance(ctx); err != nil {
+	if err := s.AddTolerance(ctx); err != nil {
 		return err
 	}
 	now := s.now().UTC().Truncate(time.Millisecond)
@@ -102,32 +102,32 @@ func (s *Store) file(ctx context.Context, batch []*filing, run func(now time.Tim
 		return err
 	}
 	if r.filed {
-		s.bell.Add(struct{}{})
+		s.notifier.Add(struct{}{})
 	}
 	if len(r.used) > 0 {
-		_ = s.aq.MarkKeysUsed(ctx, db.MarkKeysUsedParams{Hashes: r.used, Now: now}) // else the key's next call notes it
+		_ = s.wq.MarkKeysUsed(ctx, db.MarkKeysUsedParams{Hashes: r.used, Now: now}) // after an error, the next call of the key stores its use
 	}
-	if err := settleRaced(ctx, s.acts, &r.lost); err != nil {
+	if err := settleRaced(ctx, s.writes, &r.rejected); err != nil {
 		return err
 	}
-	return s.readReplayed(ctx, s.acts, batch)
+	return s.readReplayed(ctx, s.writes, batch)
 }
 
-// filingRun is what a run of the filing statement did.
+// filingRun is the result of one execution of the filing statement.
 type filingRun struct {
-	filed bool
-	used  [][]byte // keys whose use is to be noted
-	lost  raced
+	filed    bool
+	used     [][]byte // hashes of keys whose last use must be stored
+	rejected raced
 }
 
-// fileSignals executes the form of the filing statement with the fewest tables that the calls of a batch need. The forms exist
-// because reading a further table takes time in every batch, also if no call of the batch needs that table.
+// fileSignals executes the form of the filing statement with the fewest tables that the calls of a batch need. Each
+// further table takes time in every batch, even if no call of the batch needs it, so the statement has several forms.
 func (s *Store) fileSignals(ctx context.Context, on db.DBTX, batch []*filing, now time.Time) ([]db.FileSignalsRow, error) {
 	q, p := db.New(on), s.fileSignalsParams(batch, now)
 	withKey := false
 	for _, f := range batch {
 		d := &f.draft
-		// A market that no venue may have confirmed has the verdict stub while the venue was not asked.
+		// A call on a market that may be unconfirmed has the verdict stub until its venue was requested.
 		if d.CrowdLean != nil || d.MarketID.IsNative() || d.Venue != signal.VenueSilent {
 			rows, err := q.FileSignalsFull(ctx, db.FileSignalsFullParams(p))
 			return pg.Collect(rows, func(r db.FileSignalsFullRow) db.FileSignalsRow { return db.FileSignalsRow(r) }), err
@@ -141,8 +141,8 @@ func (s *Store) fileSignals(ctx context.Context, on db.DBTX, batch []*filing, no
 	return q.FileSignals(ctx, p)
 }
 
-// runFiling executes the filing statement and sets the answer of every call of the batch. settleRaced may replace the answers of
-// the calls in lost.
+// runFiling executes the filing statement and sets the answer of every call of the batch. settleRaced may replace the
+// answers of the rejected calls.
 func (s *Store) runFiling(ctx context.Context, on db.DBTX, batch []*filing, now time.Time) (r filingRun, err error) {
 	rows, err := s.fileSignals(ctx, on, batch, now)
 	if err != nil {
@@ -162,10 +162,10 @@ func (s *Store) runFiling(ctx context.Context, on db.DBTX, batch []*filing, now 
 			r.filed = true
 		case verdictRaced, signal.VerdictSettled, signal.VerdictProvisional, signal.VerdictAbsent,
 			signal.VerdictMoved, signal.VerdictUnverified:
-			r.lost.add(f)
+			r.rejected.add(f)
 		case signal.VerdictQuote, signal.VerdictStub:
-			if f.patient { // else the call is filed alone, and read for there
-				r.lost.add(f)
+			if f.waitForLock { // otherwise the caller files the call again with File
+				r.rejected.add(f)
 			}
 		}
 		if row.Idle {
@@ -178,7 +178,7 @@ func (s *Store) runFiling(ctx context.Context, on db.DBTX, batch []*filing, now 
 // refusedInsert is the SQLSTATE of the trigger that checks new calls.
 const refusedInsert = "SC001"
 
-// filingFault returns the fault of a filing statement that failed.
+// filingFault returns the fault of a failed filing statement.
 func filingFault(err error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == refusedInsert {
@@ -187,7 +187,7 @@ func filingFault(err error) error {
 	return pg.Fault(fmt.Errorf("file signals: %w", err))
 }
 
-// readReplayed sets the prices of replayed calls to those stored with the first call of the key.
+// readReplayed sets the prices of replayed calls to the prices stored with the first call of their key.
 func (s *Store) readReplayed(ctx context.Context, on db.DBTX, batch []*filing) error {
 	var ids []string
 	for _, f := range batch {
@@ -216,11 +216,12 @@ func (s *Store) readReplayed(ctx context.Context, on db.DBTX, batch []*filing) e
 	return nil
 }
 
-// verdictRaced is the verdict of a call that only an earlier call of its operator on the market prevents.
+// verdictRaced is the verdict of a call that was rejected only because of an earlier call of its operator on the
+// market.
 const verdictRaced signal.Verdict = "raced"
 
-// raced has the calls of a batch that were not filed and may have an earlier call of the same operator, which the filing
-// statement did not see if it was committed meanwhile.
+// raced contains the calls of a batch that were not filed and may have an earlier call of the same operator. The filing
+// statement does not see an earlier call that was committed during its execution.
 type raced struct {
 	list []*filing
 	find db.FindFirstSignalsParams
@@ -233,8 +234,8 @@ func (r *raced) add(f *filing) {
 	p.IdemKeys, p.BodyHashes = append(p.IdemKeys, f.draft.IdempotencyKey), append(p.BodyHashes, f.draft.BodyHash)
 }
 
-// settleRaced sets the answer of each call that has an earlier call: a duplicate, or a replay of it. The others keep their
-// verdict.
+// settleRaced sets the answer of each call that has an earlier call: a duplicate, or a replay of it. Other calls keep
+// their verdict.
 func settleRaced(ctx context.Context, on db.DBTX, r *raced) error {
 	if len(r.list) == 0 {
 		return nil
@@ -252,13 +253,14 @@ func settleRaced(ctx context.Context, on db.DBTX, r *raced) error {
 	}
 	for _, f := range r.list {
 		if f.answer.Verdict == verdictRaced {
-			return fmt.Errorf("signal %s was refused but has no earlier call", f.draft.ID)
+			return fmt.Errorf("call %s was rejected but has no earlier call", f.draft.ID)
 		}
 	}
 	return nil
 }
 
-// fileSignalsParams returns the parameters of the filing statement: arrays with one element for each call, and the settings.
+// fileSignalsParams returns the parameters of the filing statement: arrays with one element for each call, and the
+// settings.
 func (s *Store) fileSignalsParams(batch []*filing, now time.Time) db.FileSignalsParams {
 	return db.FileSignalsParams{
 		IDs:               column(batch, func(d *signal.Draft) string { return d.ID }),
@@ -291,7 +293,7 @@ func column[T any](batch []*filing, member func(d *signal.Draft) T) []T {
 	return pg.Collect(batch, func(f *filing) T { return member(&f.draft) })
 }
 
-// userOf returns the user of a call without a key; nil for a call with one.
+// userOf returns the user of a call without a key, and nil for a call with a key.
 func userOf(f *filing) *string {
 	if f.caller.KeyHash != nil || f.caller.OperatorID == "" {
 		return nil
@@ -308,9 +310,9 @@ func storedReach(d *signal.Draft) *int32 {
 	return &n
 }
 
-// venueState returns the state of the request to the venue for the filing statement. A draft that allows an unverified call has
-// the state of a dry run once its venue was asked: MaxSlippage then refuses a worse price, and not the lack of a quote. Before
-// that it has VenueSilent, because a quote may still be read.
+// venueState returns the state of the request to the venue for the filing statement. A draft that allows an unverified
+// call has the state of a dry run after its venue was requested: MaxSlippage then rejects a worse price, but not a
+// missing quote. Before the request it has VenueSilent, because a quote may still be read.
 func venueState(d *signal.Draft) int16 {
 	if d.AllowUnverified && d.Venue == signal.VenueAsked {
 		return int16(signal.VenueSkipped)
@@ -318,36 +320,37 @@ func venueState(d *signal.Draft) int16 {
 	return int16(d.Venue)
 }
 
-// noteTime is the time limit of NoteTolerance, for which calls wait.
-const noteTime = 5 * time.Second
+// toleranceTimeout is the timeout of AddTolerance, for which calls wait.
+const toleranceTimeout = 5 * time.Second
 
-// noted holds whether this process has added its setting to the history of tolerances.
-type noted struct {
+// tolerance records whether this process has added its setting to the history of tolerances.
+type toleranceState struct {
 	mu   sync.Mutex
 	done bool
 }
 
-// NoteTolerance adds the price tolerance to its history if it differs from the newest entry. Every filing calls it first, so
-// that no call is stored under a tolerance that is not recorded; it writes once. Fault: db_unavailable.
-func (s *Store) NoteTolerance(ctx context.Context) error {
-	s.noted.mu.Lock()
-	defer s.noted.mu.Unlock()
-	if s.noted.done {
+// AddTolerance adds the price tolerance to its history if it differs from the newest entry. Every filing calls it
+// first, so that no call is stored under a tolerance that is not recorded. It writes at most once. Fault:
+// db_unavailable.
+func (s *Store) AddTolerance(ctx context.Context) error {
+	s.tolerance.mu.Lock()
+	defer s.tolerance.mu.Unlock()
+	if s.tolerance.done {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, noteTime)
+	ctx, cancel := context.WithTimeout(ctx, toleranceTimeout)
 	defer cancel()
 	err := inTx(ctx, s.pool, func(q *db.Queries) error {
 		if err := q.LockTolerances(ctx); err != nil {
 			return err
 		}
-		return q.NoteTolerance(ctx, db.NoteToleranceParams{
+		return q.AddTolerance(ctx, db.AddToleranceParams{
 			Bps: int32(s.rules.PriceToleranceBps), Now: s.now().UTC().Truncate(time.Millisecond),
 		})
 	})
 	if err != nil {
-		return pg.Fault(fmt.Errorf("note price tolerance: %w", err))
+		return pg.Fault(fmt.Errorf("add price tolerance: %w", err))
 	}
-	s.noted.done = true
+	s.tolerance.done = true
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 const insertSignal = `INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, created_at, market_title, source)
 	VALUES ($1, $2, $3, true, 5000, 5000, true, clock_timestamp() + make_interval(secs => $4), 'x', 'web')`
 
-// Integrity P12: the service inserts calls of this minute on markets without a resolution; the
-// owner of the schema inserts any, with one audit entry for each of its sessions.
+// TestInsertedCallsAreChecked checks that the service can insert only calls of the present minute on markets without a
+// resolution. The owner of the schema can insert any call, with one audit entry for each session.
 func TestInsertedCallsAreChecked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -32,18 +32,18 @@ func TestInsertedCallsAreChecked(t *testing.T) {
 		ok      bool
 	}{{"1", 0, true}, {"2", -58, true}, {"3", 58, true}, {"4", -62, false}, {"5", 62, false}, {"8", 0, false}} {
 		if _, err := b.rw.Exec(t.Context(), insertSignal, uuid.NewString(), c.market, id, c.seconds); (err == nil) != c.ok {
-			t.Errorf("market %s, %v s: %v", c.market, c.seconds, err)
+			t.Errorf("call on market %s, %v s from now: %v", c.market, c.seconds, err)
 		}
 	}
-	// The clock of the test is not that of the database.
+	// The test's clock differs from the clock of the database.
 	if _, err := b.File(t.Context(), signal.Caller{KeyHash: hash}, newDraft("7", protocol.Yes, 5000)); !errors.Is(err, signal.ErrRefused) {
-		t.Errorf("a call of another time: %v", err)
+		t.Errorf("call of another time: %v", err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE action = 'signals.inserted'`); n != 0 {
-		t.Errorf("%d audit entries of the service", n)
+		t.Errorf("%d audit entries of the service, want 0", n)
 	}
 	if n := b.count(`SELECT count(*) FROM api.signals`); n != 3 {
-		t.Errorf("%d calls", n)
+		t.Errorf("%d calls are stored, want 3", n)
 	}
 	for session := range 2 {
 		db := b.admin.Config().ConnString()
@@ -65,7 +65,7 @@ func TestInsertedCallsAreChecked(t *testing.T) {
 	}
 }
 
-// A call that is filed by the clock of the database passes the check.
+// TestFilingPassesTheCheck checks that a call with the time of the database is accepted.
 func TestFilingPassesTheCheck(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: Migrations()})

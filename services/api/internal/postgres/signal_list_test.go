@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// walk reads every page of a question and gives the ids, and how many pages there were.
-func (b *bundle) walk(q signal.CallQuery) (ids []string, pages int) {
+// allPages reads every page of a query and returns the ids and the number of pages.
+func (b *bundle) allPages(q signal.CallQuery) (ids []string, pages int) {
 	b.t.Helper()
 	for {
 		p, err := b.ListCalls(b.t.Context(), q)
@@ -40,7 +40,7 @@ func (b *bundle) walk(q signal.CallQuery) (ids []string, pages int) {
 	}
 }
 
-// plain is what a question finds, read in one piece.
+// plain returns the result of a query, read with one plain statement.
 func (b *bundle) plain(q signal.CallQuery) []string {
 	b.t.Helper()
 	rows, err := b.admin.Query(b.t.Context(), `SELECT id::text FROM api.signal_records
@@ -61,15 +61,15 @@ func (b *bundle) plain(q signal.CallQuery) []string {
 	return out
 }
 
-// Every filter alone and with others finds what one plain statement finds, each call once
-// and in order, whatever the pages; and what is rare among thousands is found as well.
+// TestListCalls compares every combination of filters with a plain statement. Each call must be listed once and in
+// order, for every page size, even if the filter matches few of thousands of calls.
 func TestListCalls(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for id, lane := range map[string]protocol.Lane{"1": "SPORT", "2": "CRYPTO", "3": "OTHER", "4": "CRYPTO"} {
 		b.apply(false, b.answer(id, 3000, func(r *market.Record) { r.Lane = lane }))
 	}
-	b.seedSignals(t.Context(), "1", 4500) // of one moment, so that ids decide
+	b.seedSignals(t.Context(), "1", 4500) // all of the same time, so that the ids decide
 	hashes := b.operators(6)
 	for i, hash := range hashes {
 		for _, id := range []string{"1", "2", "3", "4"} {
@@ -80,12 +80,12 @@ func TestListCalls(t *testing.T) {
 	b.claim("2", protocol.VerdictYes)
 	b.claim("3", protocol.VerdictInvalid)
 	rare := b.text(`SELECT handle FROM api.users u JOIN api.signals s ON s.user_id = u.id AND s.market_id = '4' LIMIT 1`)
-	for _, handle := range []string{"", rare, "seed7", "nobody"} {
+	for _, handle := range []string{"", rare, "seed7", "unknown"} {
 		for _, id := range []string{"", "1", "2", "404"} {
 			for _, lane := range []string{"", "CRYPTO", "SCIENCE"} {
 				for _, status := range []protocol.SignalStatus{"", protocol.Pending, protocol.Won, protocol.Void} {
 					q := signal.CallQuery{Handle: handle, MarketID: id, Lane: lane, Status: status, Limit: 200}
-					got, pages := b.walk(q)
+					got, pages := b.allPages(q)
 					want := b.plain(q)
 					if !slices.Equal(got, want) {
 						t.Errorf("%+v: %d calls in %d pages, want %d", q, len(got), pages, len(want))
@@ -94,10 +94,10 @@ func TestListCalls(t *testing.T) {
 			}
 		}
 	}
-	if got, pages := b.walk(signal.CallQuery{Handle: rare, Limit: 1}); len(got) != 4 || pages != 5 {
-		t.Errorf("one by one: %d calls in %d pages", len(got), pages)
+	if got, pages := b.allPages(signal.CallQuery{Handle: rare, Limit: 1}); len(got) != 4 || pages != 5 {
+		t.Errorf("pages of one call: %d calls in %d pages", len(got), pages)
 	}
-	// A page looks at so many calls and no more, and says that it goes on.
+	// A page searches a limited number of calls and returns a cursor if more may follow.
 	p, err := b.ListCalls(t.Context(), signal.CallQuery{Lane: "SCIENCE", Limit: 10})
 	if err != nil || len(p.Signals) != 0 || p.Next == "" {
 		t.Errorf("%d calls, next %q, %v", len(p.Signals), p.Next, err)
@@ -109,13 +109,13 @@ func TestListCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Contains(e.plan, "Seq Scan on signals") {
-			t.Errorf("%+v reads all signals:\n%s", q, e.plan)
+			t.Errorf("%+v reads all calls:\n%s", q, e.plan)
 		}
 	}
 }
 
-// What an admin said of a lane stands, whatever the venue answers, and is in the audit
-// log; the counts follow.
+// TestRuleLane checks that the lane set by an administrator has precedence over later answers of the venue. It is in
+// the audit log, and the counts by lane change.
 func TestRuleLane(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -123,7 +123,7 @@ func TestRuleLane(t *testing.T) {
 	b.file(b.operators(1)[0], "1", protocol.Yes, 3000)
 	place := func(title string) string { return "film" }
 	if _, err := b.RuleLane(t.Context(), "404", protocol.LaneMusic, place, noon); !errors.Is(err, market.ErrNotFound) {
-		t.Errorf("an unknown market: %v", err)
+		t.Errorf("unknown market: %v", err)
 	}
 	if c, err := b.RuleLane(t.Context(), "1", protocol.LaneEntertainment, place, noon); err != nil || c != "film" {
 		t.Fatalf("%s, %v", c, err)
@@ -142,6 +142,6 @@ func TestRuleLane(t *testing.T) {
 		t.Errorf("%v, %v", counts, err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE action = 'market.lane' AND subject = '1' AND data->>'from' = 'SPORT'`); n != 1 {
-		t.Errorf("%d entries in the audit log", n)
+		t.Errorf("%d entries in the audit log, want 1", n)
 	}
 }

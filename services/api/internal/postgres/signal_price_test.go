@@ -33,7 +33,7 @@ func (b *bundle) pricesOf(id string) (p storedPrices) {
 	return p
 }
 
-// tried files a call and fails the test unless it has the verdict.
+// tried files a call and requires its verdict.
 func (b *bundle) tried(hash []byte, d signal.Draft, want signal.Verdict) signal.Filing {
 	b.t.Helper()
 	f := b.try(signal.Caller{KeyHash: hash}, d)
@@ -43,7 +43,7 @@ func (b *bundle) tried(hash []byte, d signal.Draft, want signal.Verdict) signal.
 	return f
 }
 
-// The filing statement prices a call as the pure functions of package signal do.
+// TestFilingPricesAsDefined compares the prices of the filing statement with the functions of package signal.
 func TestFilingPricesAsDefined(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PriceToleranceBps: 150, PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: ageless})
@@ -72,7 +72,7 @@ func TestFilingPricesAsDefined(t *testing.T) {
 	}
 }
 
-// Integrity P3, section 7: bid 2900, ask 3100.
+// TestVerifiedBasisIsNotBelowThePriceOfTheSide files calls at a quote with bid 2900 and ask 3100.
 func TestVerifiedBasisIsNotBelowThePriceOfTheSide(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -92,16 +92,17 @@ func TestVerifiedBasisIsNotBelowThePriceOfTheSide(t *testing.T) {
 			t.Errorf("%s stated %d: %+v, want %d", c.side, c.stated, got, c.basis)
 		}
 		if p := f.Prices; int(p.Stated) != c.stated || int(p.Basis) != c.basis || !p.Verified || *p.MarketYes != 3000 || *p.Yes != 3100 || *p.No != 7100 {
-			t.Errorf("%s stated %d answers %+v", c.side, c.stated, p)
+			t.Errorf("%s stated %d: answer %+v", c.side, c.stated, p)
 		}
 		if n := b.count(`SELECT count(*) FROM api.quotes q JOIN api.signals s ON s.market_id = q.market_id AND s.quote_at = q.at
 			WHERE s.id = $1 AND q.yes_price_bps = 3100 AND q.no_price_bps = 7100 AND q.rule = 'test'`, d.ID); n != 1 {
-			t.Errorf("%d stored quotes of the call", n)
+			t.Errorf("%d quotes of the call are stored, want 1", n)
 		}
 	}
 }
 
-// Integrity P5, section 7: crowd 1429, initial price 5000.
+// TestNativeBasisIsNotBelowTheInitialPrice files calls on native markets with a crowd price of 1429 and an initial
+// price of 5000.
 func TestNativeBasisIsNotBelowTheInitialPrice(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -122,13 +123,13 @@ func TestNativeBasisIsNotBelowTheInitialPrice(t *testing.T) {
 		}
 	}
 	if n := b.count(`SELECT count(*) FROM api.quotes`); n != 0 {
-		t.Errorf("%d quotes of native markets", n)
+		t.Errorf("%d quotes of native markets are stored, want 0", n)
 	}
 }
 
-// Integrity P2: a call without a fresh quote is not filed before its venue was asked. Then it
-// is stored unverified at its stated price.
-func TestCallWithoutAYoungQuote(t *testing.T) {
+// TestCallWithoutAFreshQuote checks that a call without a fresh quote is not filed before a request to its venue. After
+// the request it is stored unverified at its stated price.
+func TestCallWithoutAFreshQuote(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second})
 	b.venueMarket("7", 3000)
@@ -141,16 +142,16 @@ func TestCallWithoutAYoungQuote(t *testing.T) {
 	d := newDraft("7", protocol.No, 3000)
 	b.tried(hash, d, signal.VerdictQuote)
 	if n := b.count(`SELECT count(*) FROM api.signals`); n != 1 {
-		t.Fatalf("%d calls", n)
+		t.Fatalf("%d calls are stored, want 1", n)
 	}
 	d.Venue = signal.VenueAsked
 	f := b.tried(hash, d, signal.VerdictFiled)
-	// The middle is at most 15 minutes old: it converts the price, and is shown.
+	// The middle price is at most 15 minutes old, so it converts the stated price and is stored.
 	if got := b.pricesOf(d.ID); got.price != 7000 || got.basis != 7000 || got.verified || got.quoted != nil || *got.middle != 3000 {
 		t.Errorf("stored %+v", got)
 	}
 	if p := f.Prices; p.Verified || p.Yes != nil || p.No != nil || fmt.Sprint(p.Warnings(d)) != "[price_converted price_unverified]" {
-		t.Errorf("answered %+v", p)
+		t.Errorf("answer %+v", p)
 	}
 	b.clock.Advance(15 * time.Minute)
 	d = newDraft("7", protocol.No, 3000)
@@ -166,9 +167,9 @@ func TestCallWithoutAYoungQuote(t *testing.T) {
 	b.tried(fourth, d, signal.VerdictProvisional)
 }
 
-// Integrity P2: an earlier call is found before the venue is waited for, and before a price
-// that moved.
-func TestAlreadyPredictedWinsOverPrices(t *testing.T) {
+// TestDuplicateIsReportedBeforePrices checks that an earlier call is reported before the request to the venue and
+// before a moved price.
+func TestDuplicateIsReportedBeforePrices(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second})
 	b.venueMarket("7", 3000)
@@ -187,7 +188,7 @@ func TestAlreadyPredictedWinsOverPrices(t *testing.T) {
 	}
 }
 
-// Integrity P6: whether a market is rated is stored with the call.
+// TestRatedAtTheCall checks that the stored call records whether its market is rated.
 func TestRatedAtTheCall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -201,10 +202,10 @@ func TestRatedAtTheCall(t *testing.T) {
 		{"little volume", Rules{RatedMinVolumeUSD: 10_000}, "7", `UPDATE api.market_quotes SET volume_usd = 9999.99`, false},
 		{"no volume", Rules{RatedMinVolumeUSD: 10_000}, "7", `UPDATE api.market_quotes SET volume_usd = NULL`, false},
 		{"no least volume", Rules{}, "7", `UPDATE api.market_quotes SET volume_usd = NULL`, true},
-		{"ruled out", Rules{}, "7", `UPDATE api.markets SET rated_ruling = false`, false},
-		{"ruled in", Rules{RatedMinVolumeUSD: 10_000}, "7", `UPDATE api.markets SET rated_ruling = true`, true},
+		{"set unrated by an administrator", Rules{}, "7", `UPDATE api.markets SET rated_ruling = false`, false},
+		{"set rated by an administrator", Rules{RatedMinVolumeUSD: 10_000}, "7", `UPDATE api.markets SET rated_ruling = true`, true},
 		{"native of an admin", Rules{}, "native-aaaaaaaaaa", `SELECT`, true},
-		{"native of an operator", Rules{}, "native-aaaaaaaaaa", `UPDATE api.markets SET created_by = 'somebody'`, false},
+		{"native of an operator", Rules{}, "native-aaaaaaaaaa", `UPDATE api.markets SET created_by = '0199f0a4-0000-7000-8000-000000000001'`, false},
 		{"native without a creator", Rules{}, "native-aaaaaaaaaa", `UPDATE api.markets SET created_by = NULL`, false},
 		{"no creators", Rules{}, "7", `UPDATE api.markets SET provider = 'manifold', creator = 'ann'`, false},
 		{"another creator", Rules{RatedCreators: []string{"bob"}}, "7", `UPDATE api.markets SET provider = 'manifold', creator = 'ann'`, false},
@@ -222,19 +223,19 @@ func TestRatedAtTheCall(t *testing.T) {
 			}
 			b.exec(c.change)
 			if m, _, err := b.FindMarket(t.Context(), protocol.MarketID(c.market)); err != nil || m.Rated != c.want {
-				t.Errorf("the market shows rated %v, %v", m.Rated, err)
+				t.Errorf("market: rated %v, %v", m.Rated, err)
 			}
 			_, hash := b.operator("rated")
 			d := newDraft(c.market, protocol.Yes, 3000)
 			f := b.tried(hash, d, signal.VerdictFiled)
 			if got := b.pricesOf(d.ID).rated; got != c.want || f.Prices.Rated != c.want || slices.Contains(f.Prices.Warnings(d), "market_unrated") == c.want {
-				t.Errorf("rated %v, answer %v", got, f.Prices.Rated)
+				t.Errorf("stored call: rated %v; answer: %v", got, f.Prices.Rated)
 			}
 		})
 	}
 }
 
-// Integrity P6: an administrator's ruling counts for later calls, and is in the audit log.
+// TestSetRated checks that an administrator's setting applies to later calls and is in the audit log.
 func TestSetRated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -251,22 +252,22 @@ func TestSetRated(t *testing.T) {
 		t.Errorf("calls are rated %v", got)
 	}
 	if err := b.SetRated(t.Context(), "404", true, "x", b.clock.Now()); !errors.Is(err, market.ErrNotFound) {
-		t.Errorf("unknown: %v", err)
+		t.Errorf("unknown market: %v", err)
 	}
 	b.claim("7", protocol.VerdictYes)
 	if err := b.SetRated(t.Context(), "7", false, "too late", b.clock.Now()); !errors.Is(err, resolution.ErrResolved) || apperr.Of(err).Extra["outcome"] == nil {
-		t.Errorf("resolved: %v", err)
+		t.Errorf("resolved market: %v", err)
 	}
 	if m := b.market("7"); m.RatedRuling == nil || !*m.RatedRuling {
-		t.Errorf("a refused ruling is stored: %v", m.RatedRuling)
+		t.Errorf("a rejected setting is stored: %v", m.RatedRuling)
 	}
 	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE action = 'market.rated'`); n != 3 {
 		t.Errorf("%d audit entries, want 3", n)
 	}
 }
 
-// Integrity P10: title, price and end of a call are the ledger's; what the caller sent stays
-// in its own members.
+// TestFactsOfTheLedger checks that title, price and end date of a call come from the ledger, and that values of the
+// caller are stored separately.
 func TestFactsOfTheLedger(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -302,7 +303,8 @@ func TestFactsOfTheLedger(t *testing.T) {
 	}
 }
 
-// Integrity P13: a replay answers what its filing stored, whatever the market has become.
+// TestReplayAnswersTheStoredPrices checks that a replay returns the prices stored at filing after the market has
+// changed.
 func TestReplayAnswersTheStoredPrices(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second, RatedMinVolumeUSD: 10_000})
@@ -325,13 +327,13 @@ func TestReplayAnswersTheStoredPrices(t *testing.T) {
 			f := b.tried(hash, repeat, signal.VerdictReplay)
 			if f.FirstID != d.ID || numbers(f.Prices) != numbers(filed.Prices) ||
 				!slices.Equal(f.Prices.Warnings(repeat), filed.Prices.Warnings(d)) {
-				t.Errorf("%s: replayed %s, filed %s", market, numbers(f.Prices), numbers(filed.Prices))
+				t.Errorf("market %s: replayed %s, filed %s", market, numbers(f.Prices), numbers(filed.Prices))
 			}
 		}
 	}
 }
 
-// numbers prints prices without their addresses.
+// numbers formats prices with the values of their pointers.
 func numbers(p signal.Prices) string {
 	out := fmt.Sprint(p.Stated, p.Basis, p.Verified, p.Rated)
 	for _, n := range []*protocol.Bps{p.MarketYes, p.Yes, p.No} {

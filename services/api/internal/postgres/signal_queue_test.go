@@ -9,12 +9,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// C10: what nobody waits for any more is not written.
-func TestCallersWhoLeftAreNotFiled(t *testing.T) {
+// TestAbandonedCallsAreNotFiled checks that a call whose caller no longer waits is not written.
+func TestAbandonedCallsAreNotFiled(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	written := map[string]bool{}
-	held, begun := make(chan struct{}), make(chan struct{}, filers+2)
+	held, begun := make(chan struct{}), make(chan struct{}, writers+2)
 	c := newFilings(func(_ context.Context, batch []*filing) ([]*filing, error) {
 		mu.Lock()
 		for _, f := range batch {
@@ -51,6 +51,6 @@ func TestCallersWhoLeftAreNotFiled(t *testing.T) {
 		t.Fatal(written)
 	}
 	if c.Len() != 0 {
-		t.Fatalf("%d wait", c.Len())
+		t.Fatalf("%d calls wait", c.Len())
 	}
 }

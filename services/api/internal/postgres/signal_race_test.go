@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// holder is a transaction of somebody else.
+// holder is an open transaction that holds locks.
 type holder struct {
 	b  *bundle
 	tx pgx.Tx
@@ -47,7 +47,7 @@ func (h *holder) commit() {
 	}
 }
 
-// filed is a filing that goes on beside the test.
+// filed is the result of a concurrent filing.
 type filed struct {
 	signal.Filing
 	err error
@@ -62,7 +62,7 @@ func (b *bundle) start(hash []byte, d signal.Draft) <-chan filed {
 	return out
 }
 
-// waiters waits until n statements of the store wait for a lock.
+// waiters waits until exactly n statements of the store wait for a lock.
 func (b *bundle) waiters(n int) {
 	b.t.Helper()
 	testkit.Eventually(b.t, 20*time.Second, func() bool {
@@ -70,13 +70,13 @@ func (b *bundle) waiters(n int) {
 	})
 }
 
-// A market that is being resolved for long holds up the calls on it and no others.
-func TestAHeldMarketHoldsNobodyElseUp(t *testing.T) {
+// TestLockedMarketDelaysNoOther checks that a market that is locked for a long time delays only calls on that market.
+func TestLockedMarketDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.venueMarket("60", 5000)
 	b.venueMarket("61", 5000)
-	hashes := b.operators(4 * filers)
+	hashes := b.operators(4 * writers)
 	claim := b.hold(`SELECT FROM api.markets WHERE market_id = '60' FOR UPDATE`)
 	var held []<-chan filed
 	for _, h := range hashes {
@@ -92,7 +92,7 @@ func TestAHeldMarketHoldsNobodyElseUp(t *testing.T) {
 	}
 	answers, errs := b.FileMany(t.Context(), together)
 	if answers[0].Verdict != signal.VerdictUnknown || answers[1].Verdict != signal.VerdictFiled || errs[0] != nil || errs[1] != nil {
-		t.Errorf("calls that come together: %+v, %v", answers, errs)
+		t.Errorf("calls filed together: %+v, %v", answers, errs)
 	}
 	claim.commit()
 	for _, h := range held {
@@ -101,12 +101,13 @@ func TestAHeldMarketHoldsNobodyElseUp(t *testing.T) {
 		}
 	}
 	if n := b.count(`SELECT yes FROM api.market_totals WHERE market_id = '60'`); n != len(hashes) {
-		t.Errorf("%d of %d counted", n, len(hashes))
+		t.Errorf("%d of %d calls are counted", n, len(hashes))
 	}
 }
 
-// What committed while the market was waited for is what the caller hears of.
-func TestAWaitingCallHearsOfItsFirst(t *testing.T) {
+// TestAWaitingCallSeesItsFirst checks that a call which waits for its market returns an earlier call that was committed
+// during the wait.
+func TestAWaitingCallSeesItsFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.venueMarket("62", 5000)
@@ -120,15 +121,16 @@ func TestAWaitingCallHearsOfItsFirst(t *testing.T) {
 	other.exec(`UPDATE api.markets SET status = 'closed' WHERE market_id = '62'`)
 	other.commit()
 	if f := <-waiting; f.err != nil || f.Verdict != signal.VerdictDuplicate || f.FirstID != again.ID {
-		t.Errorf("another call: %+v", f)
+		t.Errorf("another draft: %+v", f)
 	}
 	if f := <-replayed; f.err != nil || f.Verdict != signal.VerdictReplay || f.FirstID != again.ID {
-		t.Errorf("the same call: %+v", f)
+		t.Errorf("the same draft: %+v", f)
 	}
 }
 
-// One key names one call, however close together two calls with it come.
-func TestAKeyThatAnotherCallTakes(t *testing.T) {
+// TestKeyOfAConcurrentCall checks that an idempotency key belongs to one call, even if two calls with it are filed
+// concurrently.
+func TestKeyOfAConcurrentCall(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.venueMarket("63", 5000)
@@ -145,11 +147,11 @@ func TestAKeyThatAnotherCallTakes(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	if n := b.count(`SELECT count(*) FROM api.signals`); n != 0 {
-		t.Errorf("%d signals of a refused call", n)
+		t.Errorf("%d calls are stored, want 0", n)
 	}
 }
 
-// Two calls with one key that stand in the queue together: one of them is filed.
+// TestOneKeyInOneBatch checks that one of two calls with the same idempotency key in one batch is filed.
 func TestOneKeyInOneBatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -171,8 +173,9 @@ func TestOneKeyInOneBatch(t *testing.T) {
 	}
 }
 
-// An operator that is classified anew while its calls are written is counted whole.
-func TestClassifyingBesideFilings(t *testing.T) {
+// TestClassifyingDuringFilings checks that the crowd is counted correctly when an operator is reclassified while its
+// calls are written.
+func TestClassifyingDuringFilings(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const rounds = 40
@@ -194,18 +197,18 @@ func TestClassifyingBesideFilings(t *testing.T) {
 	}
 	wg.Wait()
 	if diff := b.count(`SELECT count(*) FROM api.market_totals WHERE crowd_yes <> 1`); diff != 0 {
-		t.Errorf("%d of %d markets miscount the crowd", diff, rounds)
+		t.Errorf("%d of %d markets have a wrong crowd", diff, rounds)
 	}
 	if list, err := Recount(t.Context(), b.rw); err != nil || len(list) > 0 {
 		t.Errorf("recount: %+v, %v", list, err)
 	}
 	b.exec(`UPDATE api.operator_totals SET crowd = NOT crowd`)
 	if list, err := Recount(t.Context(), b.rw); err != nil || len(list) != 1 {
-		t.Errorf("a wrong flag: %+v, %v", list, err)
+		t.Errorf("a wrong flag was not reported: %+v, %v", list, err)
 	}
 }
 
-// The same with the filing stopped between its snapshot and its counters.
+// TestClassifyingBeforeAWaitingFiling is the same with a filing that waits between its snapshot and its counters.
 func TestClassifyingBeforeAWaitingFiling(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -225,7 +228,7 @@ func TestClassifyingBeforeAWaitingFiling(t *testing.T) {
 	}
 }
 
-func TestClassifyingMovesOurOwnPrice(t *testing.T) {
+func TestClassifyingChangesTheNativePrice(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.nativeMarket("native-bbbbbbbbbb", 5000)
@@ -248,7 +251,7 @@ func TestClassifyingMovesOurOwnPrice(t *testing.T) {
 	}
 }
 
-func TestFilingsAndEventsNoteTheKey(t *testing.T) {
+func TestFilingsAndEventsStoreTheUseOfTheKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.venueMarket("67", 5000)
@@ -269,7 +272,7 @@ func TestFilingsAndEventsNoteTheKey(t *testing.T) {
 	b.clock.Advance(30 * time.Second)
 	b.file(hash, "68", protocol.Yes, 5000)
 	if got := used(); !got.Equal(noon) {
-		t.Errorf("half a minute later: %s", got)
+		t.Errorf("30 seconds later: %s", got)
 	}
 	b.clock.Advance(time.Minute)
 	owner := "owner"

@@ -13,14 +13,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// GetSignal reads one call. Fault: not_found.
+// GetSignal returns one call. Fault: not_found.
 func (s *Store) GetSignal(ctx context.Context, id string) (signal.Record, error) {
 	row, err := s.rq.GetSignal(ctx, id)
 	return recordOf(db.SignalRecord(row)), missing(err, signal.ErrNotFound, "read signal")
 }
 
-// ListSignalFeed lists one of the three feeds, newest first. A category narrows
-// signal.Recent to the calls on its markets.
+// ListSignalFeed returns one of the three feeds of calls, newest first. A category limits signal.Recent to the calls on
+// its markets.
 func (s *Store) ListSignalFeed(ctx context.Context, feed signal.FeedType, category string, limit int, now time.Time) (list []signal.Record, err error) {
 	switch {
 	case feed == signal.Open:
@@ -39,19 +39,19 @@ func (s *Store) ListSignalFeed(ctx context.Context, feed signal.FeedType, catego
 	return list, pg.Fault(wrap("list signals", err))
 }
 
-// place is a place between calls, newest first.
+// place is a position in a list of calls, newest first.
 type place struct {
 	at time.Time
 	id string
 }
 
-// The places before all calls and after them.
+// Positions before all calls and after all calls.
 var (
 	newestPlace = place{time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), "ffffffff-ffff-ffff-ffff-ffffffffffff"}
 	oldestPlace = place{time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), "00000000-0000-0000-0000-000000000000"}
 )
 
-// placeAt returns the place of a cursor; one that is empty or forged is before all calls.
+// placeAt returns the position of a cursor. For an empty or invalid cursor it is before all calls.
 func placeAt(c protocol.Cursor) place {
 	if t, ok := c.Time(0); ok && isUUID(c.ID) {
 		return place{t, c.ID}
@@ -61,13 +61,13 @@ func placeAt(c protocol.Cursor) place {
 
 func (p place) cursor() string { return protocol.NewCursor(p.id, protocol.TimeKey(p.at)).Encode() }
 
-// isUUID prevents that a forged cursor becomes a database error.
+// isUUID reports whether s is a UUID in canonical form. It prevents a database error from a forged cursor.
 func isUUID(s string) bool {
-	_, err := uuid.Parse(s) // which reads other forms, too
+	_, err := uuid.Parse(s) // uuid.Parse also accepts other forms
 	return err == nil && len(s) == 36
 }
 
-// ListLedger lists a market's signals, newest first, with its totals.
+// ListLedger returns the calls on a market, newest first, with the totals of the market.
 func (s *Store) ListLedger(ctx context.Context, marketID string, limit int, after protocol.Cursor) (signal.Ledger, error) {
 	totals, err := s.marketTotals(ctx, marketID)
 	if err != nil {
@@ -89,13 +89,13 @@ func (s *Store) ListLedger(ctx context.Context, marketID string, limit int, afte
 	return l, nil
 }
 
-// marketTotals returns the counters of a market, zeros for one without a call.
+// marketTotals returns the counters of a market, and zeros for a market without a call.
 func (s *Store) marketTotals(ctx context.Context, marketID string) (db.GetMarketTotalsRow, error) {
 	totals, err := s.rq.GetMarketTotals(ctx, marketID)
 	return totals, missing(err, nil, "read market totals")
 }
 
-// GetCrowd reads the crowd of a market from its counters.
+// GetCrowd returns the crowd of a market from its counters.
 func (s *Store) GetCrowd(ctx context.Context, marketID, operatorID string, now time.Time) (signal.Crowd, error) {
 	totals, err := s.marketTotals(ctx, marketID)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Store) GetCrowd(ctx context.Context, marketID, operatorID string, now t
 	return c, nil
 }
 
-// minTopSample is the least number of top forecasters that make a consensus.
+// minTopSample is the smallest number of top forecasters that forms a consensus.
 const minTopSample = 3
 
 func (s *Store) topCrowd(ctx context.Context, marketID string, c *signal.Crowd) error {
@@ -141,7 +141,7 @@ func (s *Store) topCrowd(ctx context.Context, marketID string, c *signal.Crowd) 
 // ListCalls implements signal.Store.
 func (s *Store) ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallPage, error) {
 	from, to, more := placeAt(q.After), oldestPlace, false
-	if q.Lane != "" || q.Status != "" { // else the first calls of all are the page
+	if q.Lane != "" || q.Status != "" { // otherwise the page is the first calls of all
 		var err error
 		if to, more, err = s.windowEnd(ctx, q, from); err != nil {
 			return signal.CallPage{}, err
@@ -162,7 +162,7 @@ func (s *Store) ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallP
 	return p, nil
 }
 
-// windowEnd returns the place up to which a filtered list looks, and whether there may be calls after it.
+// windowEnd returns the position up to which a filtered list searches, and whether there may be calls after it.
 func (s *Store) windowEnd(ctx context.Context, q signal.CallQuery, from place) (end place, more bool, err error) {
 	p := db.FindWindowEndParams{BeforeAt: from.at, BeforeID: from.id, Most: signal.MaxLook}
 	var row db.FindWindowEndRow
@@ -214,20 +214,20 @@ func (s *Store) callsBetween(ctx context.Context, q signal.CallQuery, from, to p
 // recordOf converts a row of signal_records.
 func recordOf(v db.SignalRecord) signal.Record { return signal.Record{Row: signal.Row(v)} }
 
-// ownOf converts a row of filed_records for a list of an operator's own calls, in which Unconfirmed is never set.
+// ownOf converts a row of filed_records for a list of an operator's own calls. In such a list Unconfirmed is never set.
 func ownOf(v db.FiledRecord) signal.Record {
 	v.Unconfirmed = false
 	return recordOf(db.SignalRecord(v))
 }
 
-// listedOf converts a row of listed_records, which has no lane. lane is that of the call's market.
+// listedOf converts a row of listed_records, which has no lane. lane is the lane of the call's market.
 func listedOf(v db.ListedRecord, lane string) signal.Record {
 	r := recordOf(db.SignalRecord(v))
 	r.Lane = protocol.Lane(lane)
 	return r
 }
 
-// openOf converts a call on an open market, with the market's price and its move since the call.
+// openOf converts a call on an open market, with the price of the market and its move since the call.
 func openOf(v db.ListOpenSignalsRow) signal.Record {
 	r := listedOf(v.ListedRecord, v.MarketLane)
 	if r.LiveYes = convertInt[protocol.Bps](v.Live); r.LiveYes != nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// errTakenBack rolls a transaction back without a failure.
-var errTakenBack = errors.New("taken back")
+// errRollback rolls a transaction back without reporting a failure.
+var errRollback = errors.New("dry run rolled back")
 
-// RehearseFile runs the filing statement for one call, reads what it stored, and rolls back.
-// With stub, a market that is not in the ledger is inserted as unconfirmed before, in the same
-// transaction. A call that is filed meanwhile on the same market waits for the rollback.
+// RehearseFile executes the filing statement for one call, reads the stored call, and rolls back. With stub, a market
+// that is not in the ledger is first inserted as unconfirmed, in the same transaction. A concurrent call on the same
+// market waits for the rollback.
 func (s *Store) RehearseFile(ctx context.Context, caller signal.Caller, draft signal.Draft, stub bool) (signal.Filing, signal.Record, error) {
 	f := newFiling(signal.Call{Caller: caller, Draft: draft})
-	f.patient = true
+	f.waitForLock = true
 	now := s.now().UTC().Truncate(time.Millisecond)
 	var would signal.Record
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -37,38 +37,38 @@ func (s *Store) RehearseFile(ctx context.Context, caller signal.Caller, draft si
 		if err != nil {
 			return err
 		}
-		if err := settleRaced(ctx, tx, &r.lost); err != nil {
+		if err := settleRaced(ctx, tx, &r.rejected); err != nil {
 			return err
 		}
 		if err := s.readReplayed(ctx, tx, []*filing{f}); err != nil {
 			return err
 		}
 		if f.answer.Verdict != signal.VerdictFiled {
-			return errTakenBack
+			return errRollback
 		}
 		row, err := db.New(tx).GetSignal(ctx, draft.ID)
 		if err != nil {
 			return fmt.Errorf("read the rehearsed call: %w", err)
 		}
 		would = recordOf(db.SignalRecord(row))
-		return errTakenBack
+		return errRollback
 	})
-	return f.answer, would, unlessTakenBack(err)
+	return f.answer, would, ignoreRollback(err)
 }
 
-// RehearseEvent runs the statement of AppendEvent and rolls back.
+// RehearseEvent executes the statement of AppendEvent and rolls back.
 func (s *Store) RehearseEvent(ctx context.Context, caller signal.Caller, signalID string, e signal.Event) (signal.Event, error) {
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := appendEvent(ctx, tx, caller, signalID, &e); err != nil {
 			return err
 		}
-		return errTakenBack
+		return errRollback
 	})
-	return e, unlessTakenBack(err)
+	return e, ignoreRollback(err)
 }
 
-func unlessTakenBack(err error) error {
-	if errors.Is(err, errTakenBack) {
+func ignoreRollback(err error) error {
+	if errors.Is(err, errRollback) {
 		return nil
 	}
 	return err

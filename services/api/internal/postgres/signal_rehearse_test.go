@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// everyRow counts the rows of every table that a filing or an event writes.
+// everyRow returns the number of rows of every table that a filing or an event writes.
 func (b *bundle) everyRow() string {
 	out := ""
 	for _, table := range []string{
@@ -27,8 +27,8 @@ func (b *bundle) everyRow() string {
 	return out + fmt.Sprint(b.count(`SELECT count(*) FROM api.operator_keys WHERE last_used_at IS NOT NULL`))
 }
 
-// A rehearsed call is what the filed one then is, and leaves nothing: no row, no count,
-// no line of the outbox, no lock.
+// TestRehearsedCallIsTheFiledOne checks that a rehearsed call equals the call that is then filed, and that the
+// rehearsal changes no row, counter, outbox entry or lock.
 func TestRehearsedCallIsTheFiledOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -41,14 +41,14 @@ func TestRehearsedCallIsTheFiledOne(t *testing.T) {
 				b.nativeMarket(market, 5000)
 			}
 			_, hash := b.operator(fmt.Sprintf("dry%d%d", n, m))
-			draft := newDraft(market, side, 3000) // of NO it is the price of YES: it is turned round
+			draft := newDraft(market, side, 3000) // for NO this is the price of YES, which is converted
 			before := b.everyRow()
 			_, would, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, draft)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if after := b.everyRow(); after != before {
-				t.Errorf("a rehearsal left something:\n%s\n%s", before, after)
+				t.Errorf("a rehearsal changed rows:\n%s\n%s", before, after)
 			}
 			if f := b.try(signal.Caller{KeyHash: hash}, draft); f.Verdict != signal.VerdictFiled {
 				t.Fatalf("the call after its rehearsal: %+v", f)
@@ -61,7 +61,7 @@ func TestRehearsedCallIsTheFiledOne(t *testing.T) {
 	}
 }
 
-// membersOf gives what the pointers of a record point to.
+// membersOf returns the members of a record with the values of its pointers.
 func membersOf(r signal.Record) []any {
 	return []any{
 		r.ID, r.PublicID, r.Handle, r.MarketID, r.MarketTitle, r.Side(), r.PriceBps, *r.CrowdYesBps, *r.TTR, r.Source,
@@ -91,12 +91,12 @@ func TestRehearsalRefusals(t *testing.T) {
 		t.Errorf("unknown key: %v", err)
 	}
 	if after := b.everyRow(); after != before {
-		t.Errorf("refusals left something:\n%s\n%s", before, after)
+		t.Errorf("rejected rehearsals changed rows:\n%s\n%s", before, after)
 	}
 }
 
-// Integrity P15: whether a market that no venue has confirmed is rated is not known, and a dry
-// run does not warn about it. It is known of a market in the ledger.
+// TestRehearsalOnAnUnconfirmedMarket checks that a dry run does not warn that an unconfirmed market is unrated, because
+// this is unknown. It does warn for a market in the ledger.
 func TestRehearsalOnAnUnconfirmedMarket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -115,10 +115,10 @@ func TestRehearsalOnAnUnconfirmedMarket(t *testing.T) {
 	}
 }
 
-// unasked is a venue that answers no request: a rehearsal must not need one.
+// unasked is a venue without methods. A rehearsal must not call them.
 type unasked struct{ market.Venue }
 
-// Rehearsals beside the real call neither take its place nor make it fail.
+// TestRehearsalsDoNotDisturb checks that concurrent rehearsals neither prevent the real call nor make it fail.
 func TestRehearsalsDoNotDisturb(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -131,16 +131,16 @@ func TestRehearsalsDoNotDisturb(t *testing.T) {
 		wg.Go(func() {
 			_, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft("820", protocol.No, 5000))
 			if err != nil && (!errors.Is(err, signal.ErrPredicted) || apperr.Of(err).Extra["id"] != real.ID) {
-				t.Errorf("a rehearsal beside a call: %v", err)
+				t.Errorf("rehearsal concurrent with a call: %v", err)
 			}
 		})
 	}
 	if f := b.try(signal.Caller{KeyHash: hash}, real); f.Verdict != signal.VerdictFiled {
-		t.Errorf("the call beside rehearsals: %+v", f)
+		t.Errorf("call concurrent with rehearsals: %+v", f)
 	}
 	wg.Wait()
 	if n := b.count(`SELECT count(*) FROM api.signals WHERE yes`); n != 1 {
-		t.Errorf("%d calls", n)
+		t.Errorf("%d calls are stored, want 1", n)
 	}
 }
 
@@ -168,6 +168,6 @@ func TestRehearsedEvent(t *testing.T) {
 		}
 	}
 	if after := b.everyRow(); after != before {
-		t.Errorf("a rehearsal left something:\n%s\n%s", before, after)
+		t.Errorf("a rehearsal changed rows:\n%s\n%s", before, after)
 	}
 }

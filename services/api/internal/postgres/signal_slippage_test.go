@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Integrity P14.
+// TestMaxSlippage checks the bound maxSlippageBps.
 func TestMaxSlippage(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second})
@@ -32,7 +32,7 @@ func TestMaxSlippage(t *testing.T) {
 		{"7", protocol.No, 7300, 0, 0, 0, signal.VerdictFiled},
 		{"7", protocol.No, 3000, 99, 0, 0, signal.VerdictMoved}, // converted to 7000
 		{"7", protocol.No, 3000, 100, 0, 0, signal.VerdictFiled},
-		{"7", protocol.No, 1, 0, 0, 0, signal.VerdictMoved}, // 9999 is no price of NO at 7100
+		{"7", protocol.No, 1, 0, 0, 0, signal.VerdictMoved}, // not converted: a NO price of 9999 would be out of bounds at 7100
 		{"7", protocol.No, 500, 200, 0, 0, signal.VerdictMoved},
 		{"native-aaaaaaaaaa", protocol.Yes, 4000, 200, 0, 0, signal.VerdictMoved},
 		{"8", protocol.Yes, 0, 0, 0, 0, signal.VerdictProvisional},
@@ -49,16 +49,16 @@ func TestMaxSlippage(t *testing.T) {
 		d.Venue, d.MaxSlippage = c.venue, new(protocol.Bps(c.limit))
 		f := b.tried(hash, d, c.want)
 		if stored := b.count(`SELECT count(*) FROM api.signals`) - before; (stored == 1) != (c.want == signal.VerdictFiled) {
-			t.Errorf("%+v stored %d calls", c, stored)
+			t.Errorf("case %+v stored %d calls", c, stored)
 		}
 		if c.want == signal.VerdictMoved && c.market == "7" && (*f.Prices.Yes != 3100 || *f.Prices.No != 7100 || *f.Prices.MarketYes != 3000) {
-			t.Errorf("%+v answers %+v", c, f.Prices)
+			t.Errorf("case %+v: answer %+v", c, f.Prices)
 		}
 	}
 }
 
-// Integrity P14: allowUnverified lifts the refusal of a call without a fresh quote. The bound
-// still refuses a price that moved, also when its quote arrives while the venue is asked.
+// TestAllowUnverifiedKeepsTheBound checks that allowUnverified accepts a call without a fresh quote. The bound still
+// rejects a moved price, even if the quote arrives during the request to the venue.
 func TestAllowUnverifiedKeepsTheBound(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second})
@@ -77,13 +77,13 @@ func TestAllowUnverifiedKeepsTheBound(t *testing.T) {
 		want     signal.Verdict
 		verified bool
 	}{
-		{"the venue is asked first", "stale", 3000, signal.VenueSilent, signal.VerdictQuote, false},
+		{"before the request to the venue", "stale", 3000, signal.VenueSilent, signal.VerdictQuote, false},
 		{"no quote", "stale", 0, signal.VenueAsked, signal.VerdictFiled, false},
 		{"no quote in a dry run", "stale", 0, signal.VenueSkipped, signal.VerdictFiled, false},
 		{"the venue denies the market", "stale", 0, signal.VenueDenies, signal.VerdictProvisional, false},
 		{"within the bound", "fresh", 2900, signal.VenueSilent, signal.VerdictFiled, true},
 		{"moved", "fresh", 2899, signal.VenueSilent, signal.VerdictMoved, true},
-		{"moved while the venue was asked", "fresh", 2899, signal.VenueAsked, signal.VerdictMoved, true},
+		{"moved during the request to the venue", "fresh", 2899, signal.VenueAsked, signal.VerdictMoved, true},
 		{"moved in a dry run", "fresh", 2899, signal.VenueSkipped, signal.VerdictMoved, true},
 		{"moved native market", "native-aaaaaaaaaa", 4000, signal.VenueSilent, signal.VerdictMoved, true},
 		{"unconfirmed market", "stub", 3000, signal.VenueAsked, signal.VerdictFiled, false},

@@ -22,7 +22,8 @@ func TestEveryStatementPrepares(t *testing.T) {
 	testkit.PrepareStatements(t, b.rw, "db")
 }
 
-// Of 500 calls of one operator on one market that race, one is stored and counted, and the others name it.
+// TestFirstCallIsLockedUnderRaces files 500 concurrent calls of one operator on one market. One must be stored and
+// counted, and the others must return its id.
 func TestFirstCallIsLockedUnderRaces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -57,16 +58,16 @@ func TestFirstCallIsLockedUnderRaces(t *testing.T) {
 		}
 	}
 	if n := b.count(`SELECT count(*) FROM api.signals`); n != 1 {
-		t.Errorf("%d rows", n)
+		t.Errorf("%d calls are stored, want 1", n)
 	}
 	if n := b.count(`SELECT count(*) FROM api.signals WHERE id::text = $1 AND yes = $2`, won, yes); n != 1 {
 		t.Error("the stored call is not the accepted one")
 	}
 	if n := b.count(`SELECT yes + no FROM api.market_totals WHERE market_id = '8'`); n != 1 {
-		t.Errorf("counted %d", n)
+		t.Errorf("the market counts %d calls, want 1", n)
 	}
 	if n := b.count(`SELECT total FROM api.operator_totals WHERE user_id = $1`, operatorID); n != 1 {
-		t.Errorf("operator counted %d", n)
+		t.Errorf("the operator counts %d calls, want 1", n)
 	}
 }
 
@@ -86,7 +87,7 @@ func TestTheSameDraftIsTheSameCall(t *testing.T) {
 	}
 	wg.Wait()
 	if n := b.count(`SELECT yes FROM api.market_totals WHERE market_id = '9'`); n != 1 {
-		t.Errorf("counted %d", n)
+		t.Errorf("the market counts %d calls, want 1", n)
 	}
 }
 
@@ -164,13 +165,13 @@ func TestFilingRefusals(t *testing.T) {
 		d := newDraft("24", protocol.Yes, 5000)
 		d.Venue = c.venue
 		if f := b.try(signal.Caller{KeyHash: hash}, d); f.Verdict != c.want {
-			t.Errorf("nothing is kept of the market and its venue says %d: %+v, want %s", c.venue, f, c.want)
+			t.Errorf("market without an answer, state of the request %d: %+v, want %s", c.venue, f, c.want)
 		}
 	}
 }
 
-// A locked call stays locked when its market closes, and says so first.
-func TestAlreadyPredictedWinsOverMarketClosed(t *testing.T) {
+// TestDuplicateIsReportedBeforeMarketClosed checks that a second call on a closed market is reported as a duplicate.
+func TestDuplicateIsReportedBeforeMarketClosed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.venueMarket("30", 5000)
@@ -210,7 +211,7 @@ func TestNativePriceFollowsTheCrowd(t *testing.T) {
 	}
 }
 
-func TestOneBadRowFailsAlone(t *testing.T) {
+func TestInvalidCallFailsAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.venueMarket("40", 5000)
@@ -256,14 +257,14 @@ func TestEvents(t *testing.T) {
 	}
 	for kind, payload := range map[string]string{"share": `{"channel":"web"}`, "note": `{"channel":"radio"}`} {
 		if _, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, id, again, kind, payload); !errors.Is(err, signal.ErrKeyReused) {
-			t.Errorf("another event of that id: %v", err)
+			t.Errorf("another event with the same id: %v", err)
 		}
 	}
 	if _, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: stranger}, id, event(), "note", `{}`); !errors.Is(err, signal.ErrForbidden) {
-		t.Errorf("stranger: %v", err)
+		t.Errorf("event of another operator: %v", err)
 	}
 	if _, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, event(), event(), "note", `{}`); !errors.Is(err, signal.ErrNotFound) {
-		t.Errorf("unknown signal: %v", err)
+		t.Errorf("event of an unknown call: %v", err)
 	}
 	if _, err := s.AppendEvent(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, id, event(), "note", `{}`); !errors.Is(err, signal.ErrUnauthenticated) {
 		t.Errorf("unknown key: %v", err)
@@ -288,11 +289,12 @@ func TestEvents(t *testing.T) {
 		t.Errorf("%d events, %v", len(list), err)
 	}
 	if _, err := b.ListEvents(t.Context(), event()); !errors.Is(err, signal.ErrNotFound) {
-		t.Errorf("events of nothing: %v", err)
+		t.Errorf("events of an unknown call: %v", err)
 	}
 }
 
-// The number of viewers that the service counts replaces the reach that a client states; without viewers the client's stays.
+// TestReachIsCounted checks that the counted number of viewers replaces the stated reach of a call. Without viewers the
+// stated reach is stored.
 func TestReachIsCounted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

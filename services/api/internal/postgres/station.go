@@ -12,20 +12,20 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/station"
 )
 
-// signed does act for a message once, or without one as it is.
-func (s *Store) signed(ctx context.Context, e effect, act func(q *db.Queries) error) error {
+// runSigned runs act once for a signed message, or always without a message.
+func (s *Store) runSigned(ctx context.Context, e effect, act func(q *db.Queries) error) error {
 	if e.message == "" {
 		return inTx(ctx, s.pool, act)
 	}
-	_, err := s.once(ctx, e, func(q *db.Queries, _ protocol.Tier) (string, error) { return e.user, act(q) })
+	_, err := s.executeOnce(ctx, e, func(q *db.Queries, _ protocol.Tier) (string, error) { return e.user, act(q) })
 	return err
 }
 
 // CreateStation implements station.Store.
 func (s *Store) CreateStation(ctx context.Context, st station.Station, messageID string) error {
 	e := effect{message: messageID, kind: "station.create", user: st.OwnerID, now: st.CreatedAt}
-	return s.signed(ctx, e, func(q *db.Queries) error {
-		if _, err := lockSender(ctx, q, st.OwnerID); err != nil { // one registration of an operator at a time
+	return s.runSigned(ctx, e, func(q *db.Queries) error {
+		if _, err := lockSender(ctx, q, st.OwnerID); err != nil { // serializes registrations of one operator
 			return err
 		}
 		used, err := q.CountStationIDs(ctx, db.CountStationIDsParams{UserID: st.OwnerID, StationID: st.ID})
@@ -62,7 +62,7 @@ func stationFault(err error) error {
 // ChangeStation implements station.Store.
 func (s *Store) ChangeStation(ctx context.Context, id, ownerID, messageID string, now time.Time, change func(station.Station) (station.Station, error)) error {
 	e := effect{message: messageID, kind: "station.update", user: ownerID, now: now}
-	return s.signed(ctx, e, func(q *db.Queries) error {
+	return s.runSigned(ctx, e, func(q *db.Queries) error {
 		old, err := lockStation(ctx, q, id, ownerID)
 		if err != nil {
 			return err
@@ -83,7 +83,8 @@ func updateStation(ctx context.Context, q *db.Queries, st station.Station, now t
 	}))
 }
 
-// lockStation reads a station to change it; without an owner for an admin.
+// lockStation reads and locks a station. With an owner, it fails if the station belongs to another operator. An
+// administrator passes no owner.
 func lockStation(ctx context.Context, q *db.Queries, id, ownerID string) (station.Station, error) {
 	row, err := q.LockStation(ctx, id)
 	st := stationOf(row.Station, row.Handle)
@@ -115,7 +116,7 @@ func (s *Store) RuleStation(ctx context.Context, id string, to station.Status, r
 	})
 }
 
-// audit notes an act of an admin beside the act itself.
+// audit adds an act of an administrator to the audit log.
 func audit(ctx context.Context, q *db.Queries, now time.Time, action, id string, data map[string]any) error {
 	raw, err := json.Marshal(data)
 	if err != nil {

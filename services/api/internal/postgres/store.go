@@ -20,34 +20,34 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrations are the numbered files of schema api.
+// Migrations returns the migrations of schema api.
 func Migrations() fs.FS {
 	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		panic(err) // the folder is embedded at build time
+		panic(err) // the directory is embedded at build time
 	}
 	return sub
 }
 
-// Store is the ledger's database as the role api_rw sees it.
+// Store is the database of the ledger with the permissions of role api_rw.
 type Store struct {
-	pool    *pgxpool.Pool
-	acts    *pgxpool.Pool // what writes by key
-	reads   *pg.DB        // the same pool; frees its caller when the database hangs
-	q       *db.Queries   // on pool
-	rq      *db.Queries   // on reads
-	aq      *db.Queries   // on acts
-	rules   Rules
-	now     func() time.Time
-	filings *batch.Queue[*filing]
-	patient *batch.Queue[*filing] // calls on locked markets
-	bell    *batch.Queue[struct{}]
-	stop    context.CancelFunc // ends the pauses of notify
-	cuts    *cache.Cache[struct{}, lastingCut]
-	noted   noted
+	pool          *pgxpool.Pool
+	writes        *pgxpool.Pool // for statements that write by key
+	reads         *pg.DB        // the same pool as pool; a read returns at its timeout even if the database does not answer
+	q             *db.Queries   // on pool
+	rq            *db.Queries   // on reads
+	wq            *db.Queries   // on writes
+	rules         Rules
+	now           func() time.Time
+	filings       *batch.Queue[*filing]
+	lockedFilings *batch.Queue[*filing]  // calls on locked markets
+	notifier      *batch.Queue[struct{}] // wakes the relay
+	stop          context.CancelFunc     // cancels the pauses of notify
+	cuts          *cache.Cache[struct{}, lastingCut]
+	tolerance     toleranceState
 }
 
-// New makes a store over an open pool and is ready to file.
+// New returns a store with an open pool. It starts the workers of the queues.
 func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 	if rules.ReadBudget == 0 {
 		rules.ReadBudget = pg.ReadBudget
@@ -55,57 +55,59 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 	rules.HubURL = strings.TrimRight(rules.HubURL, "/")
 	s := &Store{pool: pool, reads: pg.Bound(pool, rules.ReadBudget), q: db.New(pool), rules: rules, now: now}
 	s.rq = db.New(s.reads)
-	s.acts = actingPool(pool)
-	s.aq = db.New(s.acts)
+	s.writes = openWritePool(pool)
+	s.wq = db.New(s.writes)
 	s.cuts = newCuts(now)
-	s.patient = newPatient(s.filePatient)
+	s.lockedFilings = newLockedFilings(s.fileWaiting)
 	s.filings = newFilings(s.fileQuick)
 	open, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	s.bell = batch.New(batch.Config[struct{}]{Size: 1, Bound: 1, Flight: 1, Send: func([]struct{}) { s.notify(open) }})
+	s.notifier = batch.New(batch.Config[struct{}]{Size: 1, Bound: 1, Flight: 1, Send: func([]struct{}) { s.notify(open) }})
 	return s
 }
 
-// Close answers the filings that wait and ends the workers. The pool stays open.
+// Close answers the waiting filings and stops the workers. The pool given to New remains open.
 func (s *Store) Close() {
 	s.filings.Close()
-	s.patient.Close()
+	s.lockedFilings.Close()
 	s.cuts.Close()
 	s.stop()
-	s.bell.Close()
-	s.acts.Close()
+	s.notifier.Close()
+	s.writes.Close()
 }
 
-// notifyEvery is the least time between two notifications of the relay.
+// notifyEvery is the shortest time between two notifications of the relay.
 const notifyEvery = 25 * time.Millisecond
 
-// notify notifies the relay, in whichever process it runs, that the outbox has entries. It then waits notifyEvery, or until open
-// ends. A notification in the transaction of a filing would serialize the commits and wake the relay for a few entries. If one is
-// lost, the relay is late by a second, because it also reads the outbox without a notification.
+// notify notifies the relay, which may run in another process, that the outbox has entries. It then waits for
+// notifyEvery, or until open ends. A notification in the transaction of each filing would serialize the commits and
+// wake the relay for a few entries. A lost notification delays the relay by one second, because the relay also polls
+// the outbox.
 func (s *Store) notify(open context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(open), time.Second)
 	defer cancel()
-	_ = s.aq.NotifyRelay(ctx)
+	_ = s.wq.NotifyRelay(ctx)
 	_ = dbtime.Sleep(open, notifyEvery)
 }
 
-// Ping tells whether the database answers.
+// Ping returns an error if the database does not answer.
 func (s *Store) Ping(ctx context.Context) error {
 	_, err := s.reads.Exec(ctx, "SELECT 1")
 	return err
 }
 
-// Waiting is the number of calls that wait to be written.
-func (s *Store) Waiting() int { return s.filings.Len() + s.patient.Len() }
+// Waiting returns the number of calls that wait to be written.
+func (s *Store) Waiting() int { return s.filings.Len() + s.lockedFilings.Len() }
 
-// SweepKeys deletes idempotency keys that have run out.
+// SweepKeys deletes expired idempotency keys.
 func (s *Store) SweepKeys(ctx context.Context) error {
-	return pg.Fault(wrap("sweep idempotency keys", s.q.DeleteOldIdempotencyKeys(ctx, s.now().UTC())))
+	return pg.Fault(wrap("delete old idempotency keys", s.q.DeleteOldIdempotencyKeys(ctx, s.now().UTC())))
 }
 
-// acting has the settings of the connections that write. Their statements find a few rows by key and are planned once. Without
-// these settings, a plan that was made while a table was small would read the whole table, also when it has grown.
-var acting = map[string]string{
+// writeSettings are the settings of the connections that write. Their statements find a few rows by key and are planned
+// once. Without these settings, a plan that was made while a table was small would scan the whole table after it has
+// grown.
+var writeSettings = map[string]string{
 	"plan_cache_mode":  "force_generic_plan",
 	"enable_seqscan":   "off",
 	"enable_hashjoin":  "off",
@@ -114,18 +116,20 @@ var acting = map[string]string{
 	"enable_memoize":   "off",
 }
 
-// actors is the number of connections that write: one for each worker of the filings, the feed and the bell.
-const actors = filers + patients + 2
+// writeConns is the number of connections that write: one for each worker of the filings, of the feed and of the
+// notifier.
+const writeConns = writers + lockWaiters + 2
 
-// actingPool opens a second pool for the statements that write, so that a filing never waits for a connection that reads use.
-func actingPool(pool *pgxpool.Pool) *pgxpool.Pool {
+// openWritePool opens a second pool for the statements that write, so that a filing never waits for a connection that
+// reads use.
+func openWritePool(pool *pgxpool.Pool) *pgxpool.Pool {
 	cfg := pool.Config()
-	cfg.MaxConns, cfg.MinIdleConns = actors, 1
+	cfg.MaxConns, cfg.MinIdleConns = writeConns, 1
 	cfg.ConnConfig.RuntimeParams = maps.Clone(cfg.ConnConfig.RuntimeParams)
-	maps.Copy(cfg.ConnConfig.RuntimeParams, acting)
-	acts, err := pgxpool.NewWithConfig(context.Background(), cfg)
+	maps.Copy(cfg.ConnConfig.RuntimeParams, writeSettings)
+	writes, err := pgxpool.NewWithConfig(context.Background(), cfg)
 	if err != nil {
-		panic(err) // the same settings made the first pool; nothing is connected yet
+		panic(err) // the same settings are valid for the first pool, and NewWithConfig does not connect
 	}
-	return acts
+	return writes
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// TestToleranceIsNoted: the first filing of a process stores its tolerance, the history is only
-// added to, and the quote that a basis follows from is stored.
-func TestToleranceIsNoted(t *testing.T) {
+// TestToleranceIsStored checks that the first filing of a process stores its tolerance, that the history is
+// append-only, and that the quote of a scoring price is stored.
+func TestToleranceIsStored(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PriceToleranceBps: 1000, PastEndIsProvisional: true, ResolveChunk: 100, QuoteMaxAge: ageless})
 	_, mara := b.operator("mara")
@@ -19,18 +19,18 @@ func TestToleranceIsNoted(t *testing.T) {
 	b.venueMarket("1001", 9000)
 	b.clock.Advance(time.Minute)
 	b.file(mara, "1000", protocol.Yes, 100) // scored at 3000
-	b.quote("1001", 9100, 1100)             // a streamed price that became no snapshot
+	b.quote("1001", 9100, 1100)             // a streamed price without a snapshot
 	b.file(mara, "1001", protocol.Yes, 100) // scored at 8100
 	b.exec(`INSERT INTO api.market_prices (market_id, at, yes_bps) SELECT market_id, at + interval '1 second', 9700 FROM api.market_quotes WHERE market_id = '1001'`)
-	if err := b.NoteTolerance(t.Context()); err != nil {
+	if err := b.AddTolerance(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// The next process has another setting, and a third one the same.
+	// The next process has another setting, and a third process has the same.
 	b.clock.Advance(time.Hour)
 	for range 2 {
 		next := New(b.rw, Rules{PriceToleranceBps: 200, ResolveChunk: 100, ReadBudget: 20 * time.Second}, b.clock.Now)
 		t.Cleanup(next.Close)
-		if err := next.NoteTolerance(t.Context()); err != nil {
+		if err := next.AddTolerance(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,7 +41,7 @@ func TestToleranceIsNoted(t *testing.T) {
 	if _, err := b.admin.Exec(t.Context(), `UPDATE api.price_tolerances SET bps = 0`); err == nil {
 		t.Error("the history can be changed")
 	}
-	k := &taker{}
+	k := &recorder{}
 	if _, err := export.NewService(b.Store, b.clock.Now).Record(t.Context(), "mara", k.owner, k.take); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestToleranceIsNoted(t *testing.T) {
 	}
 }
 
-// TestRecordEndsAtItsTime: what happens while a record is on its way is not in it.
+// TestRecordEndsAtItsTime checks that an exported record contains no event after its time.
 func TestRecordEndsAtItsTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

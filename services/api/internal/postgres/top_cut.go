@@ -12,19 +12,18 @@ import (
 // cut is the last operator of the top quartile.
 type cut = db.GetTopCutRow
 
-// Times of a cut. Reading it looks at every operator, so it is read the less often the
-// longer that takes.
+// Times of a cut. Reading a cut scans every operator, so a slow read makes the next read later.
 const (
 	cutLife  = 5 * time.Second
-	cutShare = 50 // times as long as the last reading took
+	cutShare = 50 // lifetime in multiples of the duration of the last read
 	cutOld   = time.Minute
-	// cutTime is how long a reading may take, and cutWait how long a reader waits for one:
-	// then it shows no consensus.
+	// cutTime is the timeout of a read. cutWait is the longest time that a caller waits for a read; without a cut, the
+	// response has no consensus.
 	cutTime = time.Minute
 	cutWait = time.Second
 )
 
-// lastingCut is a cut and how long it is used before it is read again.
+// lastingCut is a cut with the time for which it is cached.
 type lastingCut struct {
 	cut  *cut
 	life time.Duration
@@ -36,15 +35,15 @@ func newCuts(now func() time.Time) *cache.Cache[struct{}, lastingCut] {
 	})
 }
 
-// topCut returns the cut; nil while no operator can be in the top quartile. A stale one is read again while it is used. If
-// reading takes longer than cutWait, topCut returns the last one.
+// topCut returns the cut, or nil while no operator can be in the top quartile. A stale cut is used while it is read
+// again. If the read takes longer than cutWait, topCut returns the last cut.
 func (s *Store) topCut(ctx context.Context) (*cut, error) {
 	within, cancel := context.WithTimeout(ctx, cutWait)
 	defer cancel()
 	c, err := s.cuts.Get(within, struct{}{}, func(ctx context.Context, _ lastingCut) (lastingCut, error) {
-		begun := s.now()
+		started := s.now()
 		c, err := s.readCut(ctx)
-		return lastingCut{cut: c, life: max(cutLife, cutShare*s.now().Sub(begun))}, err
+		return lastingCut{cut: c, life: max(cutLife, cutShare*s.now().Sub(started))}, err
 	})
 	switch {
 	case err == nil || within.Err() == nil:

@@ -25,7 +25,7 @@ func (b *bundle) unconfirmed(hash []byte, id string) signal.Draft {
 	return d
 }
 
-// public counts what shows a call to others: rows, counters, the open list and the outbox.
+// public counts the public traces of a call: rows, counters, the list of open calls and the outbox.
 func (b *bundle) public(d signal.Draft) string {
 	b.t.Helper()
 	return b.text(`SELECT concat_ws(' ',
@@ -34,8 +34,8 @@ func (b *bundle) public(d signal.Draft) string {
 		(SELECT count(*) FROM api.unconfirmed_signals WHERE signal_id = $1))`, d.ID, string(d.MarketID))
 }
 
-// Integrity P8: a call on a market that no venue has confirmed is shown to its operator alone,
-// and the confirmation publishes it with the time at which it was filed and the market's title.
+// TestUnconfirmedCallIsPublishedByItsVenue checks that only its operator can read a call on an unconfirmed market. The
+// confirmation publishes the call with its time of filing and the title of the market.
 func TestUnconfirmedCallIsPublishedByItsVenue(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -46,7 +46,7 @@ func TestUnconfirmedCallIsPublishedByItsVenue(t *testing.T) {
 	}
 	r, err := b.GetSignal(t.Context(), d.ID)
 	if err != nil || r.MarketTitle != "7" || r.Status != protocol.Pending || r.PriceVerified || r.TextTake == nil || !r.Unconfirmed {
-		t.Errorf("by its id: %+v, %v", r, err)
+		t.Errorf("read by id: %+v, %v", r, err)
 	}
 	if c, err := b.GetCrowd(t.Context(), "7", owner, b.clock.Now()); err != nil || c.Own == nil || c.Own.ID != d.ID || c.Own.Unconfirmed || c.Yes != 0 {
 		t.Errorf("own call: %+v, %v", c, err)
@@ -62,7 +62,7 @@ func TestUnconfirmedCallIsPublishedByItsVenue(t *testing.T) {
 	second := newDraft("7", protocol.No, 5000)
 	second.Venue = signal.VenueAsked
 	if f := b.tried(hash, second, signal.VerdictDuplicate); f.FirstID != d.ID {
-		t.Errorf("the first call is %s, want %s", f.FirstID, d.ID)
+		t.Errorf("the duplicate returned call %s, want %s", f.FirstID, d.ID)
 	}
 
 	filed := b.clock.Now()
@@ -75,14 +75,15 @@ func TestUnconfirmedCallIsPublishedByItsVenue(t *testing.T) {
 		t.Errorf("published: %+v, %v", r, err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.late_signals`); n != 0 {
-		t.Errorf("%d late calls", n)
+		t.Errorf("%d late calls, want 0", n)
 	}
 	b.compareCounters()
 	second.ID = newUUID()
 	b.tried(hash, second, signal.VerdictDuplicate)
 }
 
-// Integrity P8: a call whose first answer shows the market closed is void, late.
+// TestUnconfirmedCallOnAClosedMarketIsLate checks that a call is void and late if the first answer shows that the
+// market was closed.
 func TestUnconfirmedCallOnAClosedMarketIsLate(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -98,8 +99,8 @@ func TestUnconfirmedCallOnAClosedMarketIsLate(t *testing.T) {
 	}
 }
 
-// Integrity P8: a call that its venue denies, or that waited for 48 hours, is void with its text
-// emptied, and was never published.
+// TestDeniedCallIsVoid checks that a call is void if its venue does not have the market, or does not answer for 48
+// hours. Its text is deleted and it is never published.
 func TestDeniedCallIsVoid(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -110,13 +111,13 @@ func TestDeniedCallIsVoid(t *testing.T) {
 		t.Errorf("%v, %v", ids, err)
 	}
 	if ids, err := b.TakeUnconfirmed(t.Context(), now, now.Add(-time.Minute), 10); err != nil || len(ids) != 0 {
-		t.Errorf("asked again at once: %v, %v", ids, err)
+		t.Errorf("requested again immediately: %v, %v", ids, err)
 	}
 	if n, err := b.DenyUnconfirmed(t.Context(), []protocol.MarketID{"7"}, now.Add(-48*time.Hour), now); err != nil || n != 1 {
-		t.Errorf("%d calls, %v", n, err)
+		t.Errorf("%d calls were denied, %v", n, err)
 	}
 	if n, err := b.DenyUnconfirmed(t.Context(), nil, now.Add(time.Hour), now.Add(49*time.Hour)); err != nil || n != 1 {
-		t.Errorf("%d old calls, %v", n, err)
+		t.Errorf("%d old calls were denied, %v", n, err)
 	}
 	for _, d := range []signal.Draft{denied, old} {
 		r, err := b.GetSignal(t.Context(), d.ID)
@@ -128,16 +129,17 @@ func TestDeniedCallIsVoid(t *testing.T) {
 			t.Errorf("events %+v, %v", events, err)
 		}
 	}
-	b.apply(true, b.answer("7", 4000)) // the venue has the market after all
+	b.apply(true, b.answer("7", 4000)) // the venue has the market later
 	if got := b.public(denied); got != "0 0 0 0 1" {
-		t.Errorf("a denied call: %s", got)
+		t.Errorf("public traces of a denied call: %s", got)
 	}
 	if n := b.count(`SELECT count(*) FROM api.unconfirmed_signals WHERE text_take IS NOT NULL`); n != 0 {
 		t.Errorf("%d texts are left", n)
 	}
 }
 
-// Calls of one operator on invented ids: beyond the bound nothing is stored, and others go on.
+// TestStubsOfAnOperatorAreBounded checks that calls of one operator on invented ids store no stub beyond the limit, and
+// that other operators are not affected.
 func TestStubsOfAnOperatorAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

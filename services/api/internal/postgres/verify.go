@@ -16,10 +16,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// Verify works every read model of the boards and records out again, from signals and
-// results, and gives the differences: those of Recount, then moments, best calls,
-// streaks, tallies, the field of ranks and edges. All of it is read in one snapshot. It
-// changes nothing. Of each kind at most 1,000 differences are given.
+// Verify recomputes every read model of the boards and records from signals and results. It returns the differences:
+// those of Recount, and then those of moments, best calls, streaks, tallies, the field of ranks and edges, at most
+// 1,000 of each kind. All reads use one snapshot. It changes nothing.
 func Verify(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 	var list []Difference
 	err := inSnapshot(ctx, pool, "verify", func(tx pgx.Tx) error {
@@ -42,8 +41,8 @@ func Verify(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 	return list, err
 }
 
-// FillRecords recomputes what records and boards show of results, a few operators per
-// transaction. The services may run. It corrects what processes of the previous release scored.
+// FillRecords recomputes the data of records and boards that depends on results, for a few operators in each
+// transaction. The services may run. It corrects results that processes of the previous release scored.
 func FillRecords(ctx context.Context, pool *pgxpool.Pool) error {
 	return fillRecords(ctx, db.New(pool), 20)
 }
@@ -66,7 +65,7 @@ func fillRecords(ctx context.Context, q *db.Queries, atOnce int32) error {
 			if after == nil {
 				break
 			}
-			select { // lets waiting transactions take their locks
+			select { // other transactions can take their locks in the pause
 			case <-ctx.Done():
 				return ctx.Err()
 			case <-time.After(10 * time.Millisecond):
@@ -78,7 +77,7 @@ func fillRecords(ctx context.Context, q *db.Queries, atOnce int32) error {
 
 type boardKey struct{ user, lane string }
 
-// verifyEdges measures every row from the results themselves.
+// verifyEdges recomputes the edge of every row from the results.
 func verifyEdges(ctx context.Context, q *db.Queries) ([]Difference, error) {
 	samples, err := readSamples(ctx, q)
 	if err != nil {
@@ -93,10 +92,10 @@ func verifyEdges(ctx context.Context, q *db.Queries) ([]Difference, error) {
 		stored := edgeOf(r.SkillCalls, r.EdgeBps, r.LowBps, r.HighBps)
 		computed, err := board.MeasureEdge(samples[boardKey{r.UserID, r.Lane}])
 		if errors.Is(err, skill.ErrCount) {
-			continue // too many calls to measure: the row keeps its last edge
+			continue // too many calls for the computation: the row keeps its last edge
 		}
 		if err != nil {
-			return nil, fmt.Errorf("measure edge: %w", err)
+			return nil, fmt.Errorf("compute edge: %w", err)
 		}
 		if computed != stored && len(list) < 1000 {
 			list = append(list, Difference{"board_rows edge", r.UserID + " " + r.Lane, fmt.Sprint(stored), fmt.Sprint(computed)})
@@ -105,7 +104,7 @@ func verifyEdges(ctx context.Context, q *db.Queries) ([]Difference, error) {
 	return list, nil
 }
 
-// readSamples tallies every counted call on a venue market by operator and lane, and by operator.
+// readSamples returns the tallies of every counted call on a venue market, by operator and lane, and by operator.
 func readSamples(ctx context.Context, q *db.Queries) (map[boardKey][]skill.Tally, error) {
 	type bin struct {
 		boardKey
@@ -137,14 +136,14 @@ func readSamples(ctx context.Context, q *db.Queries) (map[boardKey][]skill.Tally
 	return out, nil
 }
 
-// Difference is a counter that does not equal the record.
+// Difference is a stored value that does not equal the recomputed one.
 type Difference struct {
 	Counter, Of   string
 	Kept, Counted string
 }
 
-// Recount compares every counter with a count of the record, in one snapshot. It
-// changes nothing. At most 1,000 differences are returned.
+// Recount compares every counter with a count of the stored calls and results, in one snapshot. It returns at most
+// 1,000 differences. It changes nothing.
 func Recount(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 	list, err := recount(ctx, db.New(pool))
 	return list, pg.Fault(err)

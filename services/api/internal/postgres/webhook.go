@@ -38,13 +38,14 @@ func (s *Store) CreateWebhook(ctx context.Context, h webhook.Hook) error {
 	})
 }
 
-// lockActiveKey keeps the key of a request active until the end of the transaction. Fault: unauthenticated if the key is revoked.
+// lockActiveKey locks the key of a request, which therefore remains active until the end of the transaction. Fault:
+// unauthenticated if the key is revoked.
 func lockActiveKey(ctx context.Context, q *db.Queries, keyID, ownerID string) error {
 	_, err := q.LockActiveKey(ctx, db.LockActiveKeyParams{KeyID: keyID, UserID: ownerID})
 	return missing(err, operator.ErrUnauthenticated, "lock key")
 }
 
-// ListWebhooks returns an operator's webhooks, oldest first.
+// ListWebhooks returns the webhooks of an operator, oldest first.
 func (s *Store) ListWebhooks(ctx context.Context, ownerID string) ([]webhook.Hook, error) {
 	rows, err := s.q.ListWebhooks(ctx, ownerID)
 	return pg.Collect(rows, func(r db.ListWebhooksRow) webhook.Hook {
@@ -66,8 +67,8 @@ func (s *Store) GetWebhook(ctx context.Context, ownerID, id string) (webhook.Hoo
 	return hookOf(row.Webhook), missing(err, webhook.ErrNotFound, "read webhook")
 }
 
-// ChangeWebhook changes a webhook and records the key that did. Faults: not_found,
-// unauthenticated for a key that was revoked meanwhile.
+// ChangeWebhook changes a webhook and records the key of the request. Faults: not_found, and unauthenticated for a key
+// that was revoked in the meantime.
 func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook.Change) (h webhook.Hook, err error) {
 	restart := c.Channels != nil || c.Types != nil || c.Active != nil && *c.Active
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
@@ -84,7 +85,7 @@ func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook
 	return h, err
 }
 
-// RenewWebhook stores the secrets that renew gives it. Fault: not_found.
+// RenewWebhook stores the secrets that renew sets. Fault: not_found.
 func (s *Store) RenewWebhook(ctx context.Context, ownerID, id string, renew func(*webhook.Hook)) (h webhook.Hook, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		old, err := q.LockWebhook(ctx, db.LockWebhookParams{UserID: ownerID, ID: id})
@@ -106,7 +107,8 @@ func (s *Store) RenewWebhook(ctx context.Context, ownerID, id string, renew func
 	return h, err
 }
 
-// TestWebhook notes a test unless one was made within every. Fault: not_found.
+// TestWebhook stores the time of a test delivery and returns true, unless the last test was within every. Fault:
+// not_found.
 func (s *Store) TestWebhook(ctx context.Context, ownerID, id string, now time.Time, every time.Duration) (webhook.Hook, bool, error) {
 	before := now.Add(-every)
 	row, err := s.q.MarkWebhookTested(ctx, db.MarkWebhookTestedParams{UserID: ownerID, ID: id, Now: &now, Before: &before})
@@ -129,8 +131,9 @@ func (s *Store) DeleteWebhook(ctx context.Context, ownerID, id string) error {
 	return nil
 }
 
-// BeginDelivery notes that a delivery is about to be sent and returns the webhook as it is now. It returns false if the webhook
-// was deleted, deactivated or changed, or if its cursor is past after, the number before the delivery's first event.
+// BeginDelivery stores that a delivery is about to be sent and returns the webhook with its present values. It returns
+// false if the webhook was deleted, deactivated or changed, or if its cursor is after after, the number before the
+// first event of the delivery.
 func (s *Store) BeginDelivery(ctx context.Context, h webhook.Hook, after int64) (webhook.Hook, bool, error) {
 	row, err := s.q.BeginDelivery(ctx, db.BeginDeliveryParams{
 		ID: h.ID, Revision: int32(h.Revision), DeliveryID: h.DeliveryID, Through: h.Through, Attempt: int32(h.Attempt), After: after,
@@ -138,7 +141,7 @@ func (s *Store) BeginDelivery(ctx context.Context, h webhook.Hook, after int64) 
 	return hookOf(row.Webhook), err == nil, missing(err, nil, "begin delivery")
 }
 
-// TakenDelivery logs a success and moves the cursor past the delivery.
+// TakenDelivery logs a success and advances the cursor past the delivery.
 func (s *Store) TakenDelivery(ctx context.Context, d webhook.Delivery) error {
 	status := int32(d.Status)
 	err := s.q.CompleteDelivery(ctx, db.CompleteDeliveryParams{
@@ -148,7 +151,8 @@ func (s *Store) TakenDelivery(ctx context.Context, d webhook.Delivery) error {
 	return pg.Fault(wrap("log delivery", err))
 }
 
-// FailedDelivery logs a failure: since when deliveries fail, when the next attempt is made, and whether the webhook stays active.
+// FailedDelivery logs a failure. It stores since when deliveries fail, the time of the next attempt, and whether the
+// webhook remains active.
 func (s *Store) FailedDelivery(ctx context.Context, d webhook.Delivery, since, next time.Time, active bool, reason string) error {
 	err := s.q.FailDelivery(ctx, db.FailDeliveryParams{
 		WebhookID: d.HookID, DeliveryID: d.ID, FirstSeq: d.First, LastSeq: d.Last, Events: int32(d.Events), Attempt: int32(d.Attempt),
@@ -167,7 +171,7 @@ func (s *Store) LogDelivery(ctx context.Context, d webhook.Delivery) error {
 	return pg.Fault(wrap("log delivery", err))
 }
 
-// PassWebhooks moves cursors over events that the webhooks do not receive.
+// PassWebhooks advances cursors over events that the webhooks do not receive.
 func (s *Store) PassWebhooks(ctx context.Context, hooks []webhook.Hook) error {
 	var p db.SkipWebhookEventsParams
 	for i := range hooks {
@@ -178,8 +182,8 @@ func (s *Store) PassWebhooks(ctx context.Context, hooks []webhook.Hook) error {
 	return pg.Fault(wrap("skip events of webhooks", s.q.SkipWebhookEvents(ctx, p)))
 }
 
-// ListDeliveries returns up to limit lines of a webhook's log below before (0: all),
-// newest first. Fault: not_found.
+// ListDeliveries returns at most limit lines of a webhook's log below the line before (0: all), newest first. Fault:
+// not_found.
 func (s *Store) ListDeliveries(ctx context.Context, ownerID, id string, before int64, limit int) ([]webhook.Delivery, error) {
 	if _, err := s.GetWebhook(ctx, ownerID, id); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ type AgeBoardsParams struct {
 	Since time.Time
 }
 
-// Adds what leaves the window to the aged counters and moves the start of the window.
+// Adds the events that leave the window to the aged counters and moves the start of the window.
 func (q *Queries) AgeBoards(ctx context.Context, arg AgeBoardsParams) error {
 	_, err := q.db.Exec(ctx, AgeBoards, arg.Seq, arg.Since)
 	return err
@@ -60,8 +60,8 @@ type CountWeeksRow struct {
 	Active      int64
 }
 
-// Counts the calls of each week from @first, a Monday, to @now, by tier, and the independent operators who filed them. Weeks
-// without a call are left out.
+// Counts the calls of each week from @first, a Monday, to @now, by tier, and the independent operators with calls.
+// Weeks without a call are omitted.
 func (q *Queries) CountWeeks(ctx context.Context, arg CountWeeksParams) ([]CountWeeksRow, error) {
 	rows, err := q.db.Query(ctx, CountWeeks, arg.First, arg.Now)
 	if err != nil {
@@ -110,7 +110,8 @@ type FoldBoardRowsParams struct {
 	Seq   int64
 }
 
-// Stores the rows of the operators that the feed up to @seq and the move of the window to @since name.
+// Stores the board rows of the operators that have events in the feed up to @seq, or events that leave the window by
+// its move to @since.
 func (q *Queries) FoldBoardRows(ctx context.Context, arg FoldBoardRowsParams) error {
 	_, err := q.db.Exec(ctx, FoldBoardRows, arg.Since, arg.Seq)
 	return err
@@ -129,7 +130,8 @@ type GetLastActivityRow struct {
 	Claims int64
 }
 
-// Returns when an independent operator filed last before @now (null: never), and the number of claims of the 28 days before.
+// Returns the time of the last call of an independent operator before @now (null: none), and the number of claims of
+// the 28 days before.
 func (q *Queries) GetLastActivity(ctx context.Context, now time.Time) (GetLastActivityRow, error) {
 	row := q.db.QueryRow(ctx, GetLastActivity, now)
 	var i GetLastActivityRow
@@ -191,8 +193,8 @@ type GetPulseRow struct {
 	Beat        int64
 }
 
-// Returns the totals of the pulse. Those of all time come from counters; the rolling weeks are counted, and an operator's newest
-// call is looked up.
+// Returns the totals of the pulse. Totals of all time come from counters. Calls of the rolling weeks are counted, and
+// the newest call of an operator is read.
 func (q *Queries) GetPulse(ctx context.Context, now time.Time) (GetPulseRow, error) {
 	row := q.db.QueryRow(ctx, GetPulse, now)
 	var i GetPulseRow
@@ -317,7 +319,7 @@ WITH moved AS MATERIALIZED (
 )
 SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, r.score::bigint AS score, r.won::bigint AS won, r.lost::bigint AS lost, r.void::bigint AS void,
     (CASE WHEN $1::text = '' THEN r.total ELSE r.won + r.lost + r.void + (
-        -- Calls without a result are among the newest: no more of them are looked for than there are.
+        -- Calls without a result are among the newest. The limit is the number of such calls.
         SELECT count(*) FROM (
             SELECT s.market_id FROM signals AS s
             WHERE s.user_id = u.id AND NOT EXISTS (SELECT FROM signal_results AS x WHERE x.signal_id = s.id)
@@ -358,12 +360,13 @@ type ListBoardRow struct {
 	WindowDone  int64
 }
 
-// Returns the first operators of a board. @by selects the order: scores (points, then resolved calls, then accuracy), broadcast
-// or broadcast28 (broadcast score over all time or over 28 days, then points, then resolved calls); then the handle. @lane: ” is
-// the whole record. @month: start of the 28 days. Read are the first stored rows of each tier that nothing changed since, and the
-// operators that something did. In a lane also those that have only open calls in it: no row is stored of them there, and what
-// they do counts as on the whole board. Of the three parts with stored rows, each ordered by its own index, only the one that @by
-// selects is executed.
+// Returns the first operators of a board. @by selects the order. scores: points, then resolved calls, then accuracy.
+// broadcast: broadcast score, then points, then resolved calls. broadcast28: the same with the broadcast score of 28
+// days. The handle is the last key. @lane ” is the whole record. @month is the start of the 28 days. The statement
+// reads the first stored rows of each tier that are up to date, and computes the rows of operators with changes since.
+// In a lane it adds operators with only open calls there: no row is stored for them, and their activity is that of the
+// whole board. Of the three parts with stored rows, each ordered by its index, only the one that @by selects is
+// executed.
 func (q *Queries) ListBoard(ctx context.Context, arg ListBoardParams) ([]ListBoardRow, error) {
 	rows, err := q.db.Query(ctx, ListBoard,
 		arg.Lane,
@@ -440,7 +443,7 @@ WITH top AS (
 )
 SELECT u.id, u.issuer, u.provider_id, u.public_id, u.handle, u.display_name, u.avatar_url, u.operator_type, u.is_house, u.seeded, u.tier, u.crowd, u.session_version, u.created_at, u.bio, u.links, u.payout_address, r.score::bigint AS score, r.won::bigint AS won, r.lost::bigint AS lost, r.void::bigint AS void,
     (CASE WHEN $1::text = '' THEN r.total ELSE r.won + r.lost + r.void + (
-        -- Calls without a result are among the newest: no more of them are looked for than there are.
+        -- Calls without a result are among the newest. The limit is the number of such calls.
         SELECT count(*) FROM (
             SELECT s.market_id FROM signals AS s
             WHERE s.user_id = u.id AND NOT EXISTS (SELECT FROM signal_results AS x WHERE x.signal_id = s.id)
@@ -480,8 +483,8 @@ type ListEdgeBoardRow struct {
 	WindowDone  int64
 }
 
-// Returns the first operators by the lower end of their edge. The rows are those of the last fold, because the edge is computed
-// there.
+// Returns the first operators by the lower bound of their edge. The rows are those of the last fold, which computes the
+// edge.
 func (q *Queries) ListEdgeBoard(ctx context.Context, arg ListEdgeBoardParams) ([]ListEdgeBoardRow, error) {
 	rows, err := q.db.Query(ctx, ListEdgeBoard, arg.Lane, arg.Tiers, arg.Limit)
 	if err != nil {
@@ -590,7 +593,7 @@ const LockBoards = `-- name: LockBoards :one
 SELECT pg_try_advisory_xact_lock(7201002)::boolean AS locked
 `
 
-// Tries to lock the boards. One process folds at a time; a change of an operator's tier prevents it as well.
+// Tries to lock the boards. One process folds at a time. A change of an operator's tier takes the same lock.
 func (q *Queries) LockBoards(ctx context.Context) (bool, error) {
 	row := q.db.QueryRow(ctx, LockBoards)
 	var locked bool
@@ -606,7 +609,7 @@ WHERE e.seq > (SELECT b.seq FROM board_state AS b) AND e.seq <= $1 AND e.type = 
 ON CONFLICT DO NOTHING
 `
 
-// Marks the rows whose edge must be computed again: those with results in the feed up to @seq.
+// Marks the rows whose edge must be recomputed: those with results in the feed up to @seq.
 func (q *Queries) MarkEdgesDue(ctx context.Context, seq int64) error {
 	_, err := q.db.Exec(ctx, MarkEdgesDue, seq)
 	return err
@@ -644,8 +647,9 @@ type PlanBoardsRow struct {
 	Done  bool
 }
 
-// Returns how far the next fold goes: at most @most feed rows, and ten minutes from the next fact that leaves the window, never
-// past @month nor past a claim that is not scored to its end. done: it reaches the end of both.
+// Returns the end of the next fold: at most @most feed rows, and ten minutes after the next event that leaves the
+// window, but not after @month nor after a claim that is not completely scored. done is true when the fold reaches the
+// end of both.
 func (q *Queries) PlanBoards(ctx context.Context, arg PlanBoardsParams) (PlanBoardsRow, error) {
 	row := q.db.QueryRow(ctx, PlanBoards, arg.Month, arg.Most)
 	var i PlanBoardsRow
@@ -669,7 +673,7 @@ type StoreEdgesParams struct {
 	Highs   []int32
 }
 
-// Stores measured edges.
+// Stores computed edges.
 func (q *Queries) StoreEdges(ctx context.Context, arg StoreEdgesParams) error {
 	_, err := q.db.Exec(ctx, StoreEdges,
 		arg.UserIDs,
@@ -686,7 +690,8 @@ const TakeEdgesDue = `-- name: TakeEdgesDue :many
 DELETE FROM board_due WHERE ctid = ANY (ARRAY(SELECT ctid FROM board_due LIMIT $1)) RETURNING user_id, lane
 `
 
-// Removes marks and returns them. They are found by their physical place: no row of this table ever moves, and one process folds.
+// Deletes marks and returns them. They are found by ctid, because rows of this table are never updated and only one
+// process folds.
 func (q *Queries) TakeEdgesDue(ctx context.Context, limit int32) ([]BoardDue, error) {
 	rows, err := q.db.Query(ctx, TakeEdgesDue, limit)
 	if err != nil {

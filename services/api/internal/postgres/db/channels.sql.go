@@ -14,7 +14,8 @@ const DeleteOldFacts = `-- name: DeleteOldFacts :exec
 DELETE FROM published WHERE taken_at < now() - interval '7 days'
 `
 
-// Deletes the ids of facts of more than a week ago: a sender repeats a fact that was not answered, but not for that long.
+// Deletes the ids of facts that are older than a week. A sender repeats a fact without an answer, but not for that
+// long.
 func (q *Queries) DeleteOldFacts(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, DeleteOldFacts)
 	return err
@@ -50,7 +51,7 @@ type GetHeadOfTypesParams struct {
 	UpTo  int64
 }
 
-// Returns the last number up to @up_to of some types, 0 for none.
+// Returns the last sequence number up to @up_to of the given types, or 0.
 func (q *Queries) GetHeadOfTypes(ctx context.Context, arg GetHeadOfTypesParams) (int64, error) {
 	row := q.db.QueryRow(ctx, GetHeadOfTypes, arg.Types, arg.UpTo)
 	var seq int64
@@ -307,7 +308,8 @@ type ListChannelOfTypesRow struct {
 	Data     []byte
 }
 
-// Returns the events on a channel that has types alone: the range of each type is read by its index, and the ranges are merged.
+// Returns the events on a channel that selects by type only. The range of each type is read by its index, and the
+// ranges are merged.
 func (q *Queries) ListChannelOfTypes(ctx context.Context, arg ListChannelOfTypesParams) ([]ListChannelOfTypesRow, error) {
 	rows, err := q.db.Query(ctx, ListChannelOfTypes,
 		arg.Types,
@@ -360,7 +362,7 @@ type ListHeadsOfLanesRow struct {
 	Seq int64
 }
 
-// Returns the last number up to @up_to on each channel of the given lanes.
+// Returns the last sequence number up to @up_to on the channel of each given lane.
 func (q *Queries) ListHeadsOfLanes(ctx context.Context, arg ListHeadsOfLanesParams) ([]ListHeadsOfLanesRow, error) {
 	rows, err := q.db.Query(ctx, ListHeadsOfLanes, arg.Keys, arg.Types, arg.UpTo)
 	if err != nil {
@@ -402,7 +404,7 @@ type ListHeadsOfMarketsRow struct {
 	Seq int64
 }
 
-// Returns the last number up to @up_to on each channel of the given markets.
+// Returns the last sequence number up to @up_to on the channel of each given market.
 func (q *Queries) ListHeadsOfMarkets(ctx context.Context, arg ListHeadsOfMarketsParams) ([]ListHeadsOfMarketsRow, error) {
 	rows, err := q.db.Query(ctx, ListHeadsOfMarkets, arg.Keys, arg.Types, arg.UpTo)
 	if err != nil {
@@ -444,7 +446,7 @@ type ListHeadsOfOperatorsRow struct {
 	Seq int64
 }
 
-// Returns the last number up to @up_to on each channel of the given operators.
+// Returns the last sequence number up to @up_to on the channel of each given operator.
 func (q *Queries) ListHeadsOfOperators(ctx context.Context, arg ListHeadsOfOperatorsParams) ([]ListHeadsOfOperatorsRow, error) {
 	rows, err := q.db.Query(ctx, ListHeadsOfOperators, arg.Keys, arg.Types, arg.UpTo)
 	if err != nil {
@@ -485,7 +487,7 @@ type ListHeadsOfTopicsRow struct {
 	Seq int64
 }
 
-// Returns the last number up to @up_to on each channel of the given channels of a programme.
+// Returns the last sequence number up to @up_to on each given channel of a programme.
 func (q *Queries) ListHeadsOfTopics(ctx context.Context, arg ListHeadsOfTopicsParams) ([]ListHeadsOfTopicsRow, error) {
 	rows, err := q.db.Query(ctx, ListHeadsOfTopics, arg.Keys, arg.UpTo)
 	if err != nil {
@@ -527,30 +529,7 @@ func (q *Queries) StoreChannelCopies(ctx context.Context, arg StoreChannelCopies
 	return err
 }
 
-const StoreViewers = `-- name: StoreViewers :exec
-UPDATE market_live AS l SET viewers = g.viewers, viewers_at = g.at
-FROM (
-    SELECT DISTINCT ON (v.handle) v.handle, v.viewers, v.at
-    FROM unnest($1::text[], $2::integer[], $3::timestamptz[]) AS v (handle, viewers, at)
-    ORDER BY v.handle, v.at DESC
-) AS g
-WHERE l.handle = g.handle AND l.bound AND (l.viewers_at IS NULL OR l.viewers_at <= g.at)
-`
-
-type StoreViewersParams struct {
-	Handles []string
-	Viewers []int32
-	At      []time.Time
-}
-
-// Notes how many people watch an operator, on every market that its stream is bound to. Older reports than the stored one change
-// nothing.
-func (q *Queries) StoreViewers(ctx context.Context, arg StoreViewersParams) error {
-	_, err := q.db.Exec(ctx, StoreViewers, arg.Handles, arg.Viewers, arg.At)
-	return err
-}
-
-const TakeFacts = `-- name: TakeFacts :exec
+const StoreFacts = `-- name: StoreFacts :exec
 WITH given AS (
     SELECT g.id, g.type, g.at, g.market_id, g.handle, g.topic, g.data, g.n
     FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::pg_catalog.text[], $5::pg_catalog.text[],
@@ -579,7 +558,7 @@ WITH given AS (
 SELECT pg_notify('sc_outbox', '') FROM taken LIMIT 1
 `
 
-type TakeFactsParams struct {
+type StoreFactsParams struct {
 	IDs       []string
 	Types     []string
 	At        []time.Time
@@ -589,10 +568,10 @@ type TakeFactsParams struct {
 	Data      [][]byte
 }
 
-// Takes each fact of another service once: what is new goes to the outbox, in the order given, and wakes the relay. A market's
-// streams are those of approved operators.
-func (q *Queries) TakeFacts(ctx context.Context, arg TakeFactsParams) error {
-	_, err := q.db.Exec(ctx, TakeFacts,
+// Accepts each fact of another service once. New facts enter the outbox in the given order and wake the relay. Only
+// streams of approved operators count as streams of a market.
+func (q *Queries) StoreFacts(ctx context.Context, arg StoreFactsParams) error {
+	_, err := q.db.Exec(ctx, StoreFacts,
 		arg.IDs,
 		arg.Types,
 		arg.At,
@@ -601,5 +580,28 @@ func (q *Queries) TakeFacts(ctx context.Context, arg TakeFactsParams) error {
 		arg.Topics,
 		arg.Data,
 	)
+	return err
+}
+
+const StoreViewers = `-- name: StoreViewers :exec
+UPDATE market_live AS l SET viewers = g.viewers, viewers_at = g.at
+FROM (
+    SELECT DISTINCT ON (v.handle) v.handle, v.viewers, v.at
+    FROM unnest($1::text[], $2::integer[], $3::timestamptz[]) AS v (handle, viewers, at)
+    ORDER BY v.handle, v.at DESC
+) AS g
+WHERE l.handle = g.handle AND l.bound AND (l.viewers_at IS NULL OR l.viewers_at <= g.at)
+`
+
+type StoreViewersParams struct {
+	Handles []string
+	Viewers []int32
+	At      []time.Time
+}
+
+// Stores the number of viewers of an operator on every market that its stream is bound to. A report that is older than
+// the stored one changes nothing.
+func (q *Queries) StoreViewers(ctx context.Context, arg StoreViewersParams) error {
+	_, err := q.db.Exec(ctx, StoreViewers, arg.Handles, arg.Viewers, arg.At)
 	return err
 }

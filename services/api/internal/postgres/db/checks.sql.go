@@ -34,7 +34,7 @@ WITH rules AS MATERIALIZED (
                                      ELSE 10000 - least(c.market_yes_bps, c.initial_yes_bps) END
              WHEN c.yes THEN q.yes_price_bps ELSE q.no_price_bps END AS side,
         CASE WHEN c.yes THEN k.yes_price_bps ELSE k.no_price_bps END AS second,
-        -- A quote between the least time after a call and the stored one would have been the first.
+        -- A quote between the shortest time after a call and the stored second quote would have been the second quote.
         EXISTS (SELECT FROM quotes e WHERE NOT c.native AND e.market_id = c.market_id
             AND e.at >= c.created_at + interval '1 minute' AND e.at < c.confirmed_at) AS skipped
     FROM called c
@@ -117,9 +117,10 @@ type ListCallDifferencesRow struct {
 	Computed *string
 }
 
-// Recomputes the price, the time and the count of every call from the stored facts and returns the calls that differ. @confirm: a
-// counted call on a venue market needs a second quote. Results of version 1.0 are not checked. What is read: signals,
-// late_signals, quotes, price_tolerances, market_resolutions, and the creator and the initial price of native markets.
+// Recomputes the price, the time and the count of every call from the stored facts and returns the calls that differ.
+// @confirm: a counted call on a venue market needs a second quote. Results of version 1.0 are not checked. The
+// statement reads signals, late_signals, quotes, price_tolerances, market_resolutions, and the creator and the initial
+// price of native markets.
 func (q *Queries) ListCallDifferences(ctx context.Context, confirm bool) ([]ListCallDifferencesRow, error) {
 	rows, err := q.db.Query(ctx, ListCallDifferences, confirm)
 	if err != nil {
@@ -231,7 +232,7 @@ WITH called AS MATERIALIZED (
     SELECT s.user_id AS id, count(*) AS takes, count(*) FILTER (WHERE e.created_at < (SELECT since FROM board_state)) AS aged
     FROM signal_events e JOIN signals s ON s.id = e.signal_id WHERE e.type = 'take' GROUP BY s.user_id
 ), whole AS MATERIALIZED (
-    -- Each operator once, with all that is counted of the whole record.
+    -- One row for each operator with all counts of the whole record.
     SELECT coalesce(t.id, s.id, k.id) AS id, t.total, coalesce(t.aged, 0) AS aged, k.takes, coalesce(k.aged, 0) AS takes_aged,
         s.won, s.lost, s.void, s.score, s.clv_sum, s.clv_count, s.beat_line, s.counted, s.counted_lines, s.price_sum,
             coalesce(s.aged_score, 0) AS aged_score, coalesce(s.aged_done, 0) AS aged_done
@@ -241,8 +242,8 @@ WITH called AS MATERIALIZED (
         score, won, lost,
         void, total, calls, takes, month_score, month_done, cast_all, cast_month, counted)
 ), row_of AS (
-    -- A row must equal the record, but for operators that something moved since; its
-    -- window is the record without what is older.
+    -- A board row must equal the record, except for operators with changes since the last fold. The window is the
+    -- record without older events.
     SELECT c.user_id AS id, '' AS lane, c.score, c.won, c.lost, c.void, t.total,
         t.total - coalesce(w.aged, 0) AS calls, coalesce(w.takes, 0) - coalesce(w.takes_aged, 0) AS takes,
         c.score - coalesce(w.aged_score, 0) AS month_score, c.counted - coalesce(w.aged_done, 0) AS month_done, c.counted
@@ -280,7 +281,7 @@ SELECT 'operator_lane_scores', coalesce(k.user_id, c.id)::text || ' ' || coalesc
     k.score, k.price_sum, k.counted, k.counted_lines)::text,
     row(c.won, c.lost, c.void, c.score, c.price_sum, c.counted, c.counted_lines)::text
 FROM operator_lane_scores k FULL JOIN (
-    -- Without the results whose feed rows are still to be numbered: those move them.
+    -- Without results whose events are not numbered yet, because numbering adds them to the counters.
     SELECT l.id, l.lane, l.won - coalesce(p.won, 0) AS won, l.lost - coalesce(p.lost, 0) AS lost, l.void - coalesce(p.void,
         0) AS void,
         l.score - coalesce(p.score, 0) AS score, l.price_sum - coalesce(p.price_sum, 0) AS price_sum,
@@ -330,9 +331,10 @@ type ListCounterDifferencesRow struct {
 	Computed *string
 }
 
-// Compares every counter with a count of the record and returns the differences. Signals and results are each read once for the
-// counts of published calls, and joined for those of counted calls, whose market and price are in the signal.
-// What is older than the window of board_rows: of whole records, and of lanes.
+// Compares every counter with a count of the stored calls and results and returns the differences. Signals and results
+// are each read once for the counts of published calls, and joined for those of counted calls, whose market and price
+// are in the signal.
+// Events older than the window of board_rows: first of whole records, then of lanes.
 func (q *Queries) ListCounterDifferences(ctx context.Context) ([]ListCounterDifferencesRow, error) {
 	rows, err := q.db.Query(ctx, ListCounterDifferences)
 	if err != nil {
@@ -394,7 +396,7 @@ SELECT 'moments'::text AS counter, coalesce(k.signal_id, c.signal_id)::text AS o
     row(k.user_id, k.market_id, k.tier, k.odds_bps, k.score, k.minted_at)::pg_catalog.text AS stored,
     row(c.user_id, c.market_id, c.tier, c.odds_bps, c.score, c.minted_at)::pg_catalog.text AS computed
 FROM (
-    -- Those of results of version 1.0, which do not count, remain stored and are not shown.
+    -- Moments of results of version 1.0 do not count. They remain stored and are not shown.
     SELECT m.signal_id, m.id, m.user_id, m.market_id, m.tier, m.odds_bps, m.score, m.minted_at FROM moments m
         WHERE NOT EXISTS (SELECT FROM signal_results r WHERE r.signal_id = m.signal_id AND r.scoring_version = '1.0')
 ) k FULL JOIN moment c ON c.signal_id = k.signal_id
@@ -412,7 +414,7 @@ SELECT 'operator_tallies', concat_ws(' ', coalesce(k.user_id, c.user_id), coales
     c.price_bps), coalesce(k.confidence, c.confidence)),
     row(k.calls, k.wins)::text, row(c.calls, c.wins)::text
 FROM (
-    -- With the results whose feed rows are still to be numbered: those move them.
+    -- With results whose events are not numbered yet, because numbering adds them to the tallies.
     SELECT user_id, lane, price_bps, confidence, sum(calls) AS calls, sum(wins) AS wins
     FROM (
         SELECT user_id, lane, price_bps, confidence, calls, wins FROM operator_tallies
@@ -434,8 +436,8 @@ type ListRecordDifferencesRow struct {
 	Computed *string
 }
 
-// Compares what a record shows with a computation from signals and results alone and returns the differences: of moments, best
-// calls and streaks, tallies, the field.
+// Compares derived data with a computation from signals and results alone and returns the differences: moments, best
+// calls and streaks, tallies, and the field.
 func (q *Queries) ListRecordDifferences(ctx context.Context) ([]ListRecordDifferencesRow, error) {
 	rows, err := q.db.Query(ctx, ListRecordDifferences)
 	if err != nil {
@@ -481,7 +483,8 @@ type ListStoredEdgesRow struct {
 	HighBps    int32
 }
 
-// Returns the rows whose edge must be right: nothing changed their operator, and no mark waits.
+// Returns the rows whose stored edge must be correct: those of operators without changes since the last fold and
+// without a mark.
 func (q *Queries) ListStoredEdges(ctx context.Context) ([]ListStoredEdgesRow, error) {
 	rows, err := q.db.Query(ctx, ListStoredEdges)
 	if err != nil {

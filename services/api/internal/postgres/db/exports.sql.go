@@ -12,6 +12,27 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
+const AddTolerance = `-- name: AddTolerance :exec
+INSERT INTO price_tolerances (since, bps)
+SELECT CASE WHEN l.since IS NULL THEN 'epoch' ELSE greatest($1::timestamptz, l.since + interval '1 millisecond') END,
+    $2::integer
+FROM (SELECT 1) AS one
+LEFT JOIN (SELECT t.since, t.bps FROM price_tolerances AS t ORDER BY t.since DESC LIMIT 1) AS l ON true
+WHERE l.bps IS DISTINCT FROM $2::integer
+`
+
+type AddToleranceParams struct {
+	Now time.Time
+	Bps int32
+}
+
+// Adds the price tolerance of a time to the history if it differs from the last one. The first entry starts at the
+// epoch.
+func (q *Queries) AddTolerance(ctx context.Context, arg AddToleranceParams) error {
+	_, err := q.db.Exec(ctx, AddTolerance, arg.Now, arg.Bps)
+	return err
+}
+
 const CountDay = `-- name: CountDay :one
 SELECT (SELECT count(*) FROM signals AS a WHERE a.created_at >= $1::timestamptz
     AND a.created_at < $2::timestamptz) AS signals,
@@ -41,8 +62,8 @@ type CountDayRow struct {
 	Operators int64
 }
 
-// Returns the numbers of a window of time. Results are found over the claims: they are made within moments of theirs, and their
-// own time is the claim's.
+// Returns the counts of a time window. Results are found through the claims, because a result has the time of its
+// claim.
 func (q *Queries) CountDay(ctx context.Context, arg CountDayParams) (CountDayRow, error) {
 	row := q.db.QueryRow(ctx, CountDay, arg.Since, arg.Until)
 	var i CountDayRow
@@ -84,8 +105,8 @@ type CountPulseOfDayRow struct {
 	WeekOperators int64
 }
 
-// Counts the calls of independent operators in the seven days before @until, in those before, and in the week that begins at
-// @week.
+// Counts the calls of independent operators in the seven days before @until, in the seven days before those, and in the
+// week that starts at @week.
 func (q *Queries) CountPulseOfDay(ctx context.Context, arg CountPulseOfDayParams) (CountPulseOfDayRow, error) {
 	row := q.db.QueryRow(ctx, CountPulseOfDay, arg.Until, arg.Week)
 	var i CountPulseOfDayRow
@@ -98,11 +119,11 @@ func (q *Queries) CountPulseOfDay(ctx context.Context, arg CountPulseOfDayParams
 	return i, err
 }
 
-const GetOwner = `-- name: GetOwner :one
+const GetExportedOperator = `-- name: GetExportedOperator :one
 SELECT id, public_id, handle, display_name, operator_type, tier FROM users WHERE handle = lower($1::text)
 `
 
-type GetOwnerRow struct {
+type GetExportedOperatorRow struct {
 	ID           string
 	PublicID     string
 	Handle       string
@@ -112,9 +133,9 @@ type GetOwnerRow struct {
 }
 
 // Returns the operator whose record is exported.
-func (q *Queries) GetOwner(ctx context.Context, handle string) (GetOwnerRow, error) {
-	row := q.db.QueryRow(ctx, GetOwner, handle)
-	var i GetOwnerRow
+func (q *Queries) GetExportedOperator(ctx context.Context, handle string) (GetExportedOperatorRow, error) {
+	row := q.db.QueryRow(ctx, GetExportedOperator, handle)
+	var i GetExportedOperatorRow
 	err := row.Scan(
 		&i.ID,
 		&i.PublicID,
@@ -196,9 +217,9 @@ type ListExportedCallsRow struct {
 	Disputed      bool
 }
 
-// Returns published calls of an operator after a place and up to @as_of, oldest first, as they were then: what was claimed later
-// is left out. With the facts from which the scoring price and the count follow: the quotes of the filing and after it, whether
-// the operator created the market, and the initial price of a native market.
+// Returns published calls of an operator after a position and up to @as_of, oldest first, in their state at @as_of:
+// later claims are omitted. The rows include the facts from which the scoring price and the count follow: the quote of
+// the call, its second quote, whether the operator created the market, and the initial price of a native market.
 func (q *Queries) ListExportedCalls(ctx context.Context, arg ListExportedCallsParams) ([]ListExportedCallsRow, error) {
 	rows, err := q.db.Query(ctx, ListExportedCalls,
 		arg.UserID,
@@ -345,7 +366,7 @@ type ListTopCallsRow struct {
 	Score       int32
 }
 
-// Returns the best counted calls that were resolved in a window of time.
+// Returns the best counted calls that were resolved in a time window.
 func (q *Queries) ListTopCalls(ctx context.Context, arg ListTopCallsParams) ([]ListTopCallsRow, error) {
 	rows, err := q.db.Query(ctx, ListTopCalls, arg.Since, arg.Until, arg.Limit)
 	if err != nil {
@@ -377,28 +398,8 @@ const LockTolerances = `-- name: LockTolerances :exec
 SELECT pg_advisory_xact_lock(7201017)
 `
 
-// Makes processes that note a tolerance wait for each other.
+// Serializes processes that store a tolerance.
 func (q *Queries) LockTolerances(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, LockTolerances)
-	return err
-}
-
-const NoteTolerance = `-- name: NoteTolerance :exec
-INSERT INTO price_tolerances (since, bps)
-SELECT CASE WHEN l.since IS NULL THEN 'epoch' ELSE greatest($1::timestamptz, l.since + interval '1 millisecond') END,
-    $2::integer
-FROM (SELECT 1) AS one
-LEFT JOIN (SELECT t.since, t.bps FROM price_tolerances AS t ORDER BY t.since DESC LIMIT 1) AS l ON true
-WHERE l.bps IS DISTINCT FROM $2::integer
-`
-
-type NoteToleranceParams struct {
-	Now time.Time
-	Bps int32
-}
-
-// Adds the price tolerance of a time to the history if it differs from the last one. The first begins at the epoch.
-func (q *Queries) NoteTolerance(ctx context.Context, arg NoteToleranceParams) error {
-	_, err := q.db.Exec(ctx, NoteTolerance, arg.Now, arg.Bps)
 	return err
 }

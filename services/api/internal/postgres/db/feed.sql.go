@@ -39,7 +39,7 @@ SELECT greatest((SELECT f.seq + 1 FROM feed_floor AS f),
     coalesce((SELECT min(e.seq) FROM protocol_events AS e), (SELECT h.seq + 1 FROM feed_head AS h)))::bigint AS oldest
 `
 
-// Returns the oldest number from which on every event is stored; in an empty feed the one that comes next.
+// Returns the oldest number from which every event is stored. In an empty feed it is the next number.
 func (q *Queries) GetFeedOldest(ctx context.Context) (int64, error) {
 	row := q.db.QueryRow(ctx, GetFeedOldest)
 	var oldest int64
@@ -58,7 +58,7 @@ type GetNextDrainRow struct {
 	AfterUser *string
 }
 
-// Returns the oldest market whose signal.resolved events are not numbered to the end, but for those in @skip, which wait for
+// Returns the oldest market whose signal.resolved events are not all numbered, except those in @skip, which wait for
 // results.
 func (q *Queries) GetNextDrain(ctx context.Context, skip []string) (GetNextDrainRow, error) {
 	row := q.db.QueryRow(ctx, GetNextDrain, skip)
@@ -102,7 +102,8 @@ type ListFeedRow struct {
 	PublicID   *string
 }
 
-// Returns a page of the feed (@low, @high], oldest first. No providers: all; an empty topic: all channels of segment events.
+// Returns a page of the feed (@low, @high], oldest first. Empty providers select all providers, an empty topic all
+// channels of segment events.
 func (q *Queries) ListFeed(ctx context.Context, arg ListFeedParams) ([]ListFeedRow, error) {
 	rows, err := q.db.Query(ctx, ListFeed,
 		arg.Low,
@@ -161,7 +162,7 @@ type ListFeedAfterRow struct {
 	PublicID   *string
 }
 
-// Returns the events after a number. The numbers have no gaps, so the range is the limit.
+// Returns the events after a number. The numbers have no gaps, so the range of numbers limits the result.
 func (q *Queries) ListFeedAfter(ctx context.Context, arg ListFeedAfterParams) ([]ListFeedAfterRow, error) {
 	rows, err := q.db.Query(ctx, ListFeedAfter, arg.After, arg.Most)
 	if err != nil {
@@ -219,7 +220,7 @@ type ListFeedBackwardRow struct {
 	PublicID   *string
 }
 
-// Is ListFeed, newest first.
+// Like ListFeed, newest first.
 func (q *Queries) ListFeedBackward(ctx context.Context, arg ListFeedBackwardParams) ([]ListFeedBackwardRow, error) {
 	rows, err := q.db.Query(ctx, ListFeedBackward,
 		arg.Low,
@@ -286,7 +287,7 @@ type ListFeedOfLaneRow struct {
 	PublicID   *string
 }
 
-// Is ListFeed for one lane. No types: all.
+// Like ListFeed for one lane. Empty types select all.
 func (q *Queries) ListFeedOfLane(ctx context.Context, arg ListFeedOfLaneParams) ([]ListFeedOfLaneRow, error) {
 	rows, err := q.db.Query(ctx, ListFeedOfLane,
 		arg.Lane,
@@ -355,7 +356,7 @@ type ListFeedOfLaneBackwardRow struct {
 	PublicID   *string
 }
 
-// Is ListFeedOfLane, newest first.
+// Like ListFeedOfLane, newest first.
 func (q *Queries) ListFeedOfLaneBackward(ctx context.Context, arg ListFeedOfLaneBackwardParams) ([]ListFeedOfLaneBackwardRow, error) {
 	rows, err := q.db.Query(ctx, ListFeedOfLaneBackward,
 		arg.Lane,
@@ -425,7 +426,7 @@ type ListFeedOfOperatorRow struct {
 	PublicID   *string
 }
 
-// Is ListFeed for the events of one operator. No types or an empty lane: all.
+// Like ListFeed for the events of one operator. Empty types or an empty lane select all.
 func (q *Queries) ListFeedOfOperator(ctx context.Context, arg ListFeedOfOperatorParams) ([]ListFeedOfOperatorRow, error) {
 	rows, err := q.db.Query(ctx, ListFeedOfOperator,
 		arg.UserID,
@@ -496,7 +497,7 @@ type ListFeedOfOperatorBackwardRow struct {
 	PublicID   *string
 }
 
-// Is ListFeedOfOperator, newest first.
+// Like ListFeedOfOperator, newest first.
 func (q *Queries) ListFeedOfOperatorBackward(ctx context.Context, arg ListFeedOfOperatorBackwardParams) ([]ListFeedOfOperatorBackwardRow, error) {
 	rows, err := q.db.Query(ctx, ListFeedOfOperatorBackward,
 		arg.UserID,
@@ -581,7 +582,7 @@ type ListFeedOfTypesRow struct {
 	PublicID *string
 }
 
-// Is ListFeed for some types: the range of each type is read by its index, and the ranges are merged.
+// Like ListFeed for the given types. The range of each type is read by its index, and the ranges are merged.
 func (q *Queries) ListFeedOfTypes(ctx context.Context, arg ListFeedOfTypesParams) ([]ListFeedOfTypesRow, error) {
 	rows, err := q.db.Query(ctx, ListFeedOfTypes,
 		arg.Types,
@@ -664,7 +665,7 @@ type ListFeedOfTypesBackwardRow struct {
 	PublicID *string
 }
 
-// Is ListFeedOfTypes, newest first.
+// Like ListFeedOfTypes, newest first.
 func (q *Queries) ListFeedOfTypesBackward(ctx context.Context, arg ListFeedOfTypesBackwardParams) ([]ListFeedOfTypesBackwardRow, error) {
 	rows, err := q.db.Query(ctx, ListFeedOfTypesBackward,
 		arg.Types,
@@ -710,8 +711,8 @@ const LockFeed = `-- name: LockFeed :one
 SELECT seq FROM feed_head FOR UPDATE
 `
 
-// Returns the last number of the feed and locks it until the end of the transaction: two sequencers may overlap for a moment and
-// still number one after the other.
+// Returns the last sequence number of the feed and locks it until the end of the transaction. Two sequencers may
+// overlap for a short time; the lock makes them number one after the other.
 func (q *Queries) LockFeed(ctx context.Context) (int64, error) {
 	row := q.db.QueryRow(ctx, LockFeed)
 	var seq int64
@@ -723,7 +724,8 @@ const MaintainFeed = `-- name: MaintainFeed :one
 SELECT keep_feed()::integer AS dropped
 `
 
-// Creates the partitions of the next days and drops those that are older than 90 days. It returns the number of dropped ones.
+// Creates the partitions of the next days and drops those that are older than 90 days. Returns the number of dropped
+// partitions.
 func (q *Queries) MaintainFeed(ctx context.Context) (int32, error) {
 	row := q.db.QueryRow(ctx, MaintainFeed)
 	var dropped int32
@@ -773,8 +775,8 @@ WITH taken AS (
             FROM signal_events e JOIN signals s ON s.id = e.signal_id JOIN users u ON u.id = s.user_id
             WHERE e.id = t.event_id)
         WHEN t.type IN ('market.resolved', 'market.disputed', 'market.dispute_cleared') THEN (
-            -- The resolution record of contract 4.3.4 as the event found it: a claim is
-            -- made without a flag, and the two dispute events set and clear it.
+            -- The resolution record of the API at the time of the event: a claim is not disputed, and the two dispute
+            -- events set and clear the flag.
             SELECT jsonb_build_object(
                 'marketId', t.market_id, 'marketTitle', coalesce(h.title, m.title),
                 'outcome', r.outcome, 'resolver', r.resolver, 'source', r.source, 'proofUrl', r.proof_url,
@@ -790,7 +792,7 @@ WITH taken AS (
         END AS data
     FROM taken t
     LEFT JOIN markets m ON m.market_id = t.market_id
-    -- The title of a hidden market is left out by reads, while it is hidden.
+    -- While a market is hidden, reads omit its title. The original title is in moderation.
     LEFT JOIN LATERAL (
         SELECT original ->> 'title' AS title FROM moderation
         WHERE t.type LIKE 'market.%' AND kind = 'market' AND id = t.market_id AND hidden LIMIT 1) h ON true
@@ -815,9 +817,9 @@ type NumberEventsParams struct {
 	Head int64
 }
 
-// Moves the first entries of the outbox into the feed, after the number @head, with the given ids, and returns their number. The
-// data of an event is made of facts that were committed with its entry and never change, except the title of a market and the
-// text of a dispute: those are the newest ones. Each entry looks up what its own type needs.
+// Moves the first entries of the outbox into the feed, after the number @head, with the given ids, and returns their
+// number. The data of an event consists of facts that were committed with its entry and never change, except the title
+// of a market and the text of a dispute, which are the newest ones. Each entry reads only what its type needs.
 func (q *Queries) NumberEvents(ctx context.Context, arg NumberEventsParams) (int64, error) {
 	row := q.db.QueryRow(ctx, NumberEvents, arg.IDs, arg.Head)
 	var count int64
@@ -833,7 +835,7 @@ WITH batch AS (
         r.counted AND $1::text NOT LIKE 'native-%' AS line,
         o.id AS moment, o.tier, o.odds_bps,
         row_number() OVER (ORDER BY s.user_id) AS n,
-        count(o.id) OVER (ORDER BY s.user_id) AS minted, -- this one's with those before
+        count(o.id) OVER (ORDER BY s.user_id) AS minted, -- moments up to and including this call
         bool_and(r.signal_id IS NOT NULL) OVER (ORDER BY s.user_id) AS ready
     FROM (
         SELECT id, user_id, created_at, yes, market_title, confidence, score_basis_bps, price_verified, rated FROM signals
@@ -841,7 +843,7 @@ WITH batch AS (
             '00000000-0000-0000-0000-000000000000')
         ORDER BY user_id LIMIT cardinality($3::uuid[]) / 2
     ) s
-    -- By key, one by one: the length of a chunk is unknown when this is planned.
+    -- By key, row by row: the length of a chunk is unknown when the statement is planned.
     LEFT JOIN LATERAL (
         SELECT signal_id, status, score, clv_bps, scoring_vertical, resolved_at, counted, reason, basis_bps
         FROM signal_results WHERE signal_id = s.id LIMIT 1) r ON true
@@ -919,10 +921,11 @@ type NumberResultsRow struct {
 	Blocked bool
 }
 
-// Numbers the next signal.resolved events of a market after an operator and the number @head, each followed by its moment.minted
-// event, if there is one. @ids has two ids for each call of a chunk. The chunk ends at the first call without a result. The same
-// step moves the scores and tallies by lane and closes the calls, so each happens once for each call. Points are of counted
-// calls; tallies are of those on venue markets.
+// Numbers the next signal.resolved events of a market, after an operator and after the number @head. Each is followed
+// by its moment.minted event, if there is one. @ids has two ids for each call of a chunk. The chunk ends at the first
+// call without a result. The same statement updates the scores and tallies by lane and closes the calls, so that each
+// update happens once for each call. Points are those of counted calls, tallies those of counted calls on venue
+// markets.
 func (q *Queries) NumberResults(ctx context.Context, arg NumberResultsParams) (NumberResultsRow, error) {
 	row := q.db.QueryRow(ctx, NumberResults,
 		arg.MarketID,

@@ -32,7 +32,7 @@ type AppendLeavesParams struct {
 	Hashes  [][]byte
 }
 
-// Appends leaves after the number @after and the checkpoint on them.
+// Appends leaves after the number @after, and the checkpoint of the extended log.
 func (q *Queries) AppendLeaves(ctx context.Context, arg AppendLeavesParams) error {
 	_, err := q.db.Exec(ctx, AppendLeaves,
 		arg.After,
@@ -149,9 +149,9 @@ type ListNewLeavesRow struct {
 	Hash []byte
 }
 
-// Returns the unsealed rows that the next @most events of the feed after a number are about. The last row has the number up to
-// which was read, and no leaf.
-// By key: the journal is long, and the news are few.
+// Returns the rows without a leaf to which the next @most events of the feed after a number refer. The last row has the
+// number of the last event read, and no leaf.
+// By key, because the journal is long and the new events are few.
 func (q *Queries) ListNewLeaves(ctx context.Context, arg ListNewLeavesParams) ([]ListNewLeavesRow, error) {
 	rows, err := q.db.Query(ctx, ListNewLeaves, arg.After, arg.Most)
 	if err != nil {
@@ -200,7 +200,8 @@ type ListOldLeavesRow struct {
 	Hash []byte
 }
 
-// Returns rows of a kind (calls, results, events) after a key (null: from the first), with the hash of those that are not sealed.
+// Returns rows of a kind (calls, results, events) after a key (null: from the first), with the hash of each row that
+// has no leaf.
 func (q *Queries) ListOldLeaves(ctx context.Context, arg ListOldLeavesParams) ([]ListOldLeavesRow, error) {
 	rows, err := q.db.Query(ctx, ListOldLeaves, arg.Kind, arg.After, arg.Limit)
 	if err != nil {
@@ -242,7 +243,7 @@ type ListOldResolutionLeavesRow struct {
 	Hash []byte
 }
 
-// Is ListOldLeaves for resolutions, whose key is the market.
+// Like ListOldLeaves for resolutions, whose key is the market.
 func (q *Queries) ListOldResolutionLeaves(ctx context.Context, arg ListOldResolutionLeavesParams) ([]ListOldResolutionLeavesRow, error) {
 	rows, err := q.db.Query(ctx, ListOldResolutionLeaves, arg.After, arg.Limit)
 	if err != nil {
@@ -263,7 +264,7 @@ func (q *Queries) ListOldResolutionLeaves(ctx context.Context, arg ListOldResolu
 	return items, nil
 }
 
-const ListStrayRows = `-- name: ListStrayRows :many
+const ListUnsealedRows = `-- name: ListUnsealedRows :many
 SELECT r.kind::smallint AS kind, coalesce(r.uid::text, r.mid)::text AS of
 FROM (SELECT x.kind, x.uid, x.mid FROM journal_rows AS x) AS r
 LEFT JOIN signals AS s ON r.kind IN (1, 2) AND s.id = r.uid
@@ -283,22 +284,22 @@ ORDER BY 1, 2
 LIMIT 1000
 `
 
-type ListStrayRowsRow struct {
+type ListUnsealedRowsRow struct {
 	Kind int16
 	Of   string
 }
 
-// Returns rows that are not sealed and that nothing announces after the number @after of the feed: neither the outbox, nor the
-// feed, nor a drain in progress. The first thousand.
-func (q *Queries) ListStrayRows(ctx context.Context, after int64) ([]ListStrayRowsRow, error) {
-	rows, err := q.db.Query(ctx, ListStrayRows, after)
+// Returns the first thousand rows that have no leaf and to which no pending work refers: neither the outbox, nor the
+// feed after the number @after, nor a drain in progress.
+func (q *Queries) ListUnsealedRows(ctx context.Context, after int64) ([]ListUnsealedRowsRow, error) {
+	rows, err := q.db.Query(ctx, ListUnsealedRows, after)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListStrayRowsRow{}
+	items := []ListUnsealedRowsRow{}
 	for rows.Next() {
-		var i ListStrayRowsRow
+		var i ListUnsealedRowsRow
 		if err := rows.Scan(&i.Kind, &i.Of); err != nil {
 			return nil, err
 		}

@@ -48,9 +48,9 @@ type ClaimDueMarketsRow struct {
 	Disputed bool
 }
 
-// Is ClaimPendingMarkets for those whose last answer or check is older than @near_before if they end before @ending_before, older
-// than @far_before else, or whose final verdict is older than @final_before. Those with such a verdict come first, and after all
-// others those that never had an answer, of which there may be any number.
+// Like ClaimPendingMarkets, for markets whose last answer or check is older than @near_before if they end before
+// @ending_before, and otherwise older than @far_before, or whose final verdict is older than @final_before. Markets
+// with such a verdict come first. Markets that never had an answer come last, because their number is not limited.
 func (q *Queries) ClaimDueMarkets(ctx context.Context, arg ClaimDueMarketsParams) ([]ClaimDueMarketsRow, error) {
 	rows, err := q.db.Query(ctx, ClaimDueMarkets,
 		arg.FinalBefore,
@@ -107,7 +107,8 @@ type ClaimPendingMarketsRow struct {
 	Disputed bool
 }
 
-// Returns markets with open calls and no outcome, the one checked the longest ago first, and notes the check.
+// Returns markets with open calls and no outcome, the one with the oldest check first, and stores the time of the
+// check.
 func (q *Queries) ClaimPendingMarkets(ctx context.Context, arg ClaimPendingMarketsParams) ([]ClaimPendingMarketsRow, error) {
 	rows, err := q.db.Query(ctx, ClaimPendingMarkets, arg.Providers, arg.Limit, arg.Now)
 	if err != nil {
@@ -210,11 +211,11 @@ type ListHotMarketsParams struct {
 	AskedBefore  time.Time
 }
 
-// Returns markets of a provider to be priced each minute that were not priced since @priced_before: those with open calls, and
-// the next ones of the programme lanes (by end date, as the clock takes them), at most @most; after them at most @most_new with
-// open calls that never had an answer, which have places of their own. A market that was asked for since @asked_before without an
-// answer is left out; an answer that follows within a minute counts. The lanes are walked one by one along the index
-// markets_lined; only amounts in USD can be compared.
+// Returns markets of a provider whose price is due, because it was not refreshed since @priced_before: at most @most
+// with open calls or in a programme soon (the next markets of each programme lane by end date), and at most @most_new
+// with open calls that never had an answer. The separate limit prevents the latter from displacing the others. Markets
+// that were requested since @asked_before without an answer are omitted; an answer within a minute after the request
+// counts. The lanes are read one by one along the index markets_lined. Only volumes in USD are compared.
 func (q *Queries) ListHotMarkets(ctx context.Context, arg ListHotMarketsParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, ListHotMarkets,
 		arg.MostNew,
@@ -272,9 +273,10 @@ type ListMarketsAwaitingQuoteParams struct {
 	Limit        int32
 }
 
-// Returns open markets of a provider with calls filed in (@from_time, @to_time] that have no quote dated at least @confirm_after
-// after the newest of them; those with the oldest call first. Ids of other providers are left out by their prefix. Quotes are
-// read by key until enough are found, then the markets of those that have none.
+// Returns open markets of a provider with calls filed in (@from_time, @to_time], without a quote dated at least
+// @confirm_after after the newest of these calls. Markets with the oldest call come first. The prefix of the id
+// excludes other providers. Quotes are read by key until enough markets without one are found; then these markets are
+// read.
 func (q *Queries) ListMarketsAwaitingQuote(ctx context.Context, arg ListMarketsAwaitingQuoteParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, ListMarketsAwaitingQuote,
 		arg.FromTime,
@@ -319,9 +321,9 @@ type ListMissedMarketsParams struct {
 	Limit       int32
 }
 
-// Returns open markets of a provider that no answer since @seen_before showed, but for those that were asked for since
-// @asked_before. Those come first that were not asked for the longest: markets that a venue has dropped do not displace the
-// others.
+// Returns open markets of a provider without an answer since @seen_before, except those that were requested since
+// @asked_before. Markets with the oldest request or answer come first, so that markets which a venue no longer returns
+// do not displace the others.
 func (q *Queries) ListMissedMarkets(ctx context.Context, arg ListMissedMarketsParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, ListMissedMarkets,
 		arg.Provider,
@@ -395,8 +397,8 @@ type ListStreamedMarketsRow struct {
 	YesIndex    int16
 }
 
-// Returns the open markets of a provider whose price is followed live: those with open calls first, then those that are viewed,
-// then the next ones of the programme lanes as in ListHotMarkets.
+// Returns the open markets of a provider whose price is streamed: first those with open calls, then those that are
+// viewed, then the next markets of the programme lanes as in ListHotMarkets.
 func (q *Queries) ListStreamedMarkets(ctx context.Context, arg ListStreamedMarketsParams) ([]ListStreamedMarketsRow, error) {
 	rows, err := q.db.Query(ctx, ListStreamedMarkets,
 		arg.Provider,
@@ -433,7 +435,7 @@ type MarkMarketsCheckedParams struct {
 	IDs []string
 }
 
-// Notes that venues were asked for markets.
+// Stores the time at which venues were requested for markets.
 func (q *Queries) MarkMarketsChecked(ctx context.Context, arg MarkMarketsCheckedParams) error {
 	_, err := q.db.Exec(ctx, MarkMarketsChecked, arg.Now, arg.IDs)
 	return err

@@ -27,7 +27,7 @@ type CountLanesRow struct {
 	Markets int64
 }
 
-// Counts calls and markets with a call by lane; open calls are those on open markets.
+// Counts calls and markets with a call by lane. Open calls are those on open markets.
 func (q *Queries) CountLanes(ctx context.Context) ([]CountLanesRow, error) {
 	rows, err := q.db.Query(ctx, CountLanes)
 	if err != nil {
@@ -203,8 +203,8 @@ type ListAirableMarketsRow struct {
 	MarketRecord MarketRecord
 }
 
-// Returns open markets that end more than ten minutes after @now and were priced at most ten minutes before, by end date. An
-// empty lane is every lane, limit 0 all of them.
+// Returns open markets that end more than ten minutes after @now and have a price that is at most ten minutes old, by
+// end date. An empty lane selects every lane, limit 0 all markets.
 func (q *Queries) ListAirableMarkets(ctx context.Context, arg ListAirableMarketsParams) ([]ListAirableMarketsRow, error) {
 	rows, err := q.db.Query(ctx, ListAirableMarkets, arg.Now, arg.Lane, arg.Limit)
 	if err != nil {
@@ -286,7 +286,7 @@ type ListKnownLanesRow struct {
 	LaneRuled bool
 }
 
-// Returns the lanes of those of the given markets that exist.
+// Returns the lanes of the given markets that exist.
 func (q *Queries) ListKnownLanes(ctx context.Context, ids []string) ([]ListKnownLanesRow, error) {
 	rows, err := q.db.Query(ctx, ListKnownLanes, ids)
 	if err != nil {
@@ -313,6 +313,47 @@ func (q *Queries) ListKnownLanes(ctx context.Context, ids []string) ([]ListKnown
 	return items, nil
 }
 
+const ListMarketCrowds = `-- name: ListMarketCrowds :many
+SELECT m.market_id, q.yes_bps, coalesce(t.crowd_yes, 0)::bigint AS crowd_yes, coalesce(t.crowd_no, 0)::bigint AS crowd_no
+FROM unnest($1::text[]) AS i (market_id)
+JOIN markets AS m ON m.market_id = i.market_id
+LEFT JOIN market_quotes AS q ON q.market_id = m.market_id
+LEFT JOIN market_totals AS t ON t.market_id = m.market_id
+`
+
+type ListMarketCrowdsRow struct {
+	MarketID string
+	YesBps   *int32
+	CrowdYes int64
+	CrowdNo  int64
+}
+
+// Returns the price and the crowd of markets. The stored quote of a native market is the price of its crowd.
+func (q *Queries) ListMarketCrowds(ctx context.Context, ids []string) ([]ListMarketCrowdsRow, error) {
+	rows, err := q.db.Query(ctx, ListMarketCrowds, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListMarketCrowdsRow{}
+	for rows.Next() {
+		var i ListMarketCrowdsRow
+		if err := rows.Scan(
+			&i.MarketID,
+			&i.YesBps,
+			&i.CrowdYes,
+			&i.CrowdNo,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListMarkets = `-- name: ListMarkets :many
 SELECT m.market_id, m.provider, m.title, m.description, m.end_date, m.status, m.provisional, m.disputed, m.closed_at, m.provisional_at, m.final_verdict, m.final_at, m.final_payout, m.resolution_value, m.close_price, m.lane, m.category, m.slug, m.event_key, m.event_title, m.condition_id, m.clob_token_id, m.yes_index, m.outcome_labels, m.image_url, m.url, m.volume_unit, m.yes_bps, m.quoted_at, m.volume, m.volume_usd, m.volume24h, m.liquidity, m.fetched_at, m.created_at, m.updated_at, m.resolves_by, m.resolution_source, m.initial_yes_bps, m.created_by, m.yes, m.no, m.crowd_yes, m.crowd_no, m.takes, m.streams, m.rated_ruling, m.creator FROM market_records AS m WHERE m.market_id = ANY ($1::text[])
 `
@@ -321,7 +362,7 @@ type ListMarketsRow struct {
 	MarketRecord MarketRecord
 }
 
-// Returns those of the given markets that exist, in no order.
+// Returns the given markets that exist, in no order.
 func (q *Queries) ListMarkets(ctx context.Context, ids []string) ([]ListMarketsRow, error) {
 	rows, err := q.db.Query(ctx, ListMarkets, ids)
 	if err != nil {
@@ -421,8 +462,8 @@ type ListNativeMarketsRow struct {
 	ProposedAt   *time.Time
 }
 
-// Returns native markets, newest first, with the proposal that waits since after @alive_after. @status: open selects every one
-// without an outcome. @due: only those past their cutoff and without an outcome.
+// Returns native markets, newest first, with their pending proposal if it was made after @alive_after. The status open
+// selects every market without an outcome. @due selects only markets without an outcome whose cutoff has passed.
 func (q *Queries) ListNativeMarkets(ctx context.Context, arg ListNativeMarketsParams) ([]ListNativeMarketsRow, error) {
 	rows, err := q.db.Query(ctx, ListNativeMarkets,
 		arg.AliveAfter,
@@ -526,8 +567,8 @@ type ListPricesRow struct {
 	YesBps int32
 }
 
-// Returns the snapshots of a market since a time, oldest first. More than @most are thinned to the last one of each of @most
-// equal parts of the time.
+// Returns the snapshots of a market since a time, oldest first. If there are more than @most, it returns the last
+// snapshot of each of @most equal parts of the time span.
 func (q *Queries) ListPrices(ctx context.Context, arg ListPricesParams) ([]ListPricesRow, error) {
 	rows, err := q.db.Query(ctx, ListPrices, arg.MarketID, arg.Since, arg.Most)
 	if err != nil {
@@ -538,47 +579,6 @@ func (q *Queries) ListPrices(ctx context.Context, arg ListPricesParams) ([]ListP
 	for rows.Next() {
 		var i ListPricesRow
 		if err := rows.Scan(&i.At, &i.YesBps); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const ListStandings = `-- name: ListStandings :many
-SELECT m.market_id, q.yes_bps, coalesce(t.crowd_yes, 0)::bigint AS crowd_yes, coalesce(t.crowd_no, 0)::bigint AS crowd_no
-FROM unnest($1::text[]) AS i (market_id)
-JOIN markets AS m ON m.market_id = i.market_id
-LEFT JOIN market_quotes AS q ON q.market_id = m.market_id
-LEFT JOIN market_totals AS t ON t.market_id = m.market_id
-`
-
-type ListStandingsRow struct {
-	MarketID string
-	YesBps   *int32
-	CrowdYes int64
-	CrowdNo  int64
-}
-
-// Returns the price and the crowd of markets. A native market is priced by its crowd, in the quote.
-func (q *Queries) ListStandings(ctx context.Context, ids []string) ([]ListStandingsRow, error) {
-	rows, err := q.db.Query(ctx, ListStandings, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListStandingsRow{}
-	for rows.Next() {
-		var i ListStandingsRow
-		if err := rows.Scan(
-			&i.MarketID,
-			&i.YesBps,
-			&i.CrowdYes,
-			&i.CrowdNo,
-		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -601,7 +601,7 @@ type ListWatchedMarketsRow struct {
 	Viewers  int32
 }
 
-// Returns how many people watch the streams of each market, by reports of after @since.
+// Returns the number of viewers of the streams of each market, from reports after @since.
 func (q *Queries) ListWatchedMarkets(ctx context.Context, since *time.Time) ([]ListWatchedMarketsRow, error) {
 	rows, err := q.db.Query(ctx, ListWatchedMarkets, since)
 	if err != nil {
@@ -651,7 +651,7 @@ type SetMarketLaneParams struct {
 	MarketID string
 }
 
-// Sets the lane of a market as an administrator decided: answers of the venue no longer change it.
+// Sets the lane of a market by decision of an administrator. Answers of the venue no longer change it.
 func (q *Queries) SetMarketLane(ctx context.Context, arg SetMarketLaneParams) error {
 	_, err := q.db.Exec(ctx, SetMarketLane,
 		arg.Lane,
@@ -675,7 +675,7 @@ type SetMarketRatedParams struct {
 	MarketID string
 }
 
-// Sets whether calls on a market count and returns what was set before.
+// Sets whether calls on a market count and returns the previous setting.
 func (q *Queries) SetMarketRated(ctx context.Context, arg SetMarketRatedParams) (*bool, error) {
 	row := q.db.QueryRow(ctx, SetMarketRated, arg.Rated, arg.Now, arg.MarketID)
 	var rated_ruling *bool

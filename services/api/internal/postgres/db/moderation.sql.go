@@ -23,7 +23,7 @@ type DecideModerationParams struct {
 	Now       time.Time
 }
 
-// Hides or restores a thing. False: it does not exist.
+// Hides or restores an object and returns false if it does not exist.
 func (q *Queries) DecideModeration(ctx context.Context, arg DecideModerationParams) (bool, error) {
 	row := q.db.QueryRow(ctx, DecideModeration,
 		arg.Kind,
@@ -54,7 +54,7 @@ type FindModeratedParams struct {
 	ID   string
 }
 
-// Reports whether a thing exists.
+// Reports whether an object exists.
 func (q *Queries) FindModerated(ctx context.Context, arg FindModeratedParams) (bool, error) {
 	row := q.db.QueryRow(ctx, FindModerated, arg.Kind, arg.ID)
 	var found bool
@@ -67,7 +67,8 @@ SELECT coalesce(sum(hashtextextended(concat_ws('|', kind, id, hidden, decided_at
     FROM moderation
 `
 
-// Returns a digest of all decisions. Each stored decision changes it, whatever the clock of the process that stored it.
+// Returns a digest of all decisions. Each stored decision changes it, independent of the clock of the process that
+// stored it.
 func (q *Queries) GetModerationDigest(ctx context.Context) (string, error) {
 	row := q.db.QueryRow(ctx, GetModerationDigest)
 	var digest string
@@ -88,7 +89,7 @@ type ListHiddenParams struct {
 	IDs   []string
 }
 
-// Reports for each thing whether it is hidden, in the given order. The id of a profile is that of its operator.
+// Reports for each object whether it is hidden, in the given order. The id of a profile is that of its operator.
 func (q *Queries) ListHidden(ctx context.Context, arg ListHiddenParams) ([]bool, error) {
 	rows, err := q.db.Query(ctx, ListHidden, arg.Kinds, arg.IDs)
 	if err != nil {

@@ -91,7 +91,7 @@ type ListAttentionHistoryRow struct {
 	Score int16
 }
 
-// Returns the score of a market at a time and its changes since, the newest first.
+// Returns the score of a market at a time and its later changes, newest first.
 func (q *Queries) ListAttentionHistory(ctx context.Context, arg ListAttentionHistoryParams) ([]ListAttentionHistoryRow, error) {
 	rows, err := q.db.Query(ctx, ListAttentionHistory, arg.MarketID, arg.Since, arg.Limit)
 	if err != nil {
@@ -198,10 +198,11 @@ type ListOpenFactsRow struct {
 	From24h       *int32
 }
 
-// Returns what movement and attention are computed from, for every open market. The price at a window's start is the newest
-// snapshot at or before it, else the oldest one inside that covers half of the window. It is looked up where a quote of the last
-// ten minutes can be compared with it, and that of a window shorter than a day only where the volume lets the market be listed as
-// moving. Native markets are priced by their crowd at any moment; each call on one leaves a snapshot.
+// Returns the facts of every open market from which movement and attention are computed. The price at the start of a
+// window is the newest snapshot at or before it, or else the oldest snapshot in the window that covers at least half of
+// it. It is read only for markets with a quote of the last ten minutes, and for windows shorter than a day only if the
+// volume is large enough to list the market as moving. Native markets always have a price; each call on one stores a
+// snapshot.
 func (q *Queries) ListOpenFacts(ctx context.Context, now time.Time) ([]ListOpenFactsRow, error) {
 	rows, err := q.db.Query(ctx, ListOpenFacts, now)
 	if err != nil {
@@ -252,7 +253,7 @@ const ListSightings = `-- name: ListSightings :many
 SELECT kind, span, key, seen_at FROM movement_sightings
 `
 
-// Returns since when each thing that moves is seen.
+// Returns the time at which each move and situation was first seen.
 func (q *Queries) ListSightings(ctx context.Context) ([]MovementSighting, error) {
 	rows, err := q.db.Query(ctx, ListSightings)
 	if err != nil {
@@ -295,7 +296,7 @@ type StoreAttentionParams struct {
 	Scores []int32
 }
 
-// Adds scores where they differ from the last one of the market. A history does not begin with 0.
+// Adds scores that differ from the last score of their market. A history does not start with 0.
 func (q *Queries) StoreAttention(ctx context.Context, arg StoreAttentionParams) (int64, error) {
 	result, err := q.db.Exec(ctx, StoreAttention, arg.At, arg.IDs, arg.Scores)
 	if err != nil {
@@ -326,7 +327,7 @@ type StoreSightingsParams struct {
 	OldKeys  []string
 }
 
-// Adds sightings that are not stored yet and deletes others.
+// Stores new sightings and deletes ended ones.
 func (q *Queries) StoreSightings(ctx context.Context, arg StoreSightingsParams) error {
 	_, err := q.db.Exec(ctx, StoreSightings,
 		arg.Kinds,
@@ -356,7 +357,7 @@ type ThinAttentionParams struct {
 	Limit  int32
 }
 
-// Deletes scores between two times but for the last one of each fifteen minutes of a market.
+// Deletes scores between two times, except the last one of each 15 minutes of a market.
 func (q *Queries) ThinAttention(ctx context.Context, arg ThinAttentionParams) (int64, error) {
 	result, err := q.db.Exec(ctx, ThinAttention, arg.Since, arg.Before, arg.Limit)
 	if err != nil {

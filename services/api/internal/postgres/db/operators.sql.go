@@ -45,8 +45,8 @@ type ClassifyOperatorRow struct {
 	Step int32
 }
 
-// Changes the type of an operator and whether it is a house operator; null leaves a member unchanged. step is what each of its
-// calls adds to the crowd of its market by that: 1, 0 or -1.
+// Changes the type of an operator and whether it is a house operator; null leaves a member unchanged. step is the
+// resulting change of the crowd of a market for each call of the operator: 1, 0 or -1.
 func (q *Queries) ClassifyOperator(ctx context.Context, arg ClassifyOperatorParams) (ClassifyOperatorRow, error) {
 	row := q.db.QueryRow(ctx, ClassifyOperator,
 		arg.Handle,
@@ -64,8 +64,8 @@ const CountActiveKeys = `-- name: CountActiveKeys :one
 SELECT count(*) FROM operator_keys WHERE user_id = $1 AND revoked_at IS NULL
 `
 
-// Counts the active keys of an operator. It runs after LockOperator: a statement that waits for the lock would not see a key that
-// was committed in the meantime.
+// Counts the active keys of an operator. It must run after LockOperator: a statement that waits for the lock would not
+// see a key that was committed during the wait.
 func (q *Queries) CountActiveKeys(ctx context.Context, userID string) (int64, error) {
 	row := q.db.QueryRow(ctx, CountActiveKeys, userID)
 	var count int64
@@ -93,7 +93,7 @@ type CountRecentMessagesRow struct {
 	Oldest time.Time
 }
 
-// Counts the newest messages of a type since @since, at most @most, with the time of the oldest of them.
+// Counts the newest messages of a type since @since, at most @most, and returns the time of the oldest of them.
 func (q *Queries) CountRecentMessages(ctx context.Context, arg CountRecentMessagesParams) (CountRecentMessagesRow, error) {
 	row := q.db.QueryRow(ctx, CountRecentMessages,
 		arg.Since,
@@ -121,7 +121,7 @@ type EndSessionsParams struct {
 	Now    time.Time
 }
 
-// Raises the session version of an operator. Sessions carry the version; those of an older one are void.
+// Increments the session version of an operator. Sessions contain the version; those with an older one are invalid.
 func (q *Queries) EndSessions(ctx context.Context, arg EndSessionsParams) (int64, error) {
 	row := q.db.QueryRow(ctx, EndSessions, arg.UserID, arg.Now)
 	var session_version int64
@@ -133,7 +133,7 @@ const GetMessageSubject = `-- name: GetMessageSubject :one
 SELECT subject FROM message_effects WHERE message_id = $1
 `
 
-// Returns what a signed message changed, if it was carried out.
+// Returns the subject that a signed message changed, if the message was executed.
 func (q *Queries) GetMessageSubject(ctx context.Context, messageID string) (string, error) {
 	row := q.db.QueryRow(ctx, GetMessageSubject, messageID)
 	var subject string
@@ -291,7 +291,7 @@ type InsertMessageParams struct {
 	At        time.Time
 }
 
-// Records that a signed message was carried out.
+// Stores that a signed message was executed.
 func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) error {
 	_, err := q.db.Exec(ctx, InsertMessage,
 		arg.MessageID,
@@ -386,7 +386,7 @@ SELECT i.id::uuid AS id FROM unnest($1::uuid[]) AS i (id)
 WHERE NOT EXISTS (SELECT 1 FROM operator_keys AS k WHERE k.id = i.id AND k.revoked_at IS NULL)
 `
 
-// Returns which of the given keys are revoked or unknown.
+// Returns those of the given keys that are revoked or unknown.
 func (q *Queries) ListRevokedKeys(ctx context.Context, ids []string) ([]string, error) {
 	rows, err := q.db.Query(ctx, ListRevokedKeys, ids)
 	if err != nil {
@@ -411,7 +411,8 @@ const LockOperator = `-- name: LockOperator :one
 SELECT id FROM users WHERE id = $1 FOR UPDATE
 `
 
-// Locks an operator. New keys, webhooks and the like of one operator wait for each other, so that their count is exact.
+// Locks an operator. Insertions of keys, webhooks and similar objects of one operator are serialized, so that their
+// count is exact.
 func (q *Queries) LockOperator(ctx context.Context, userID string) (string, error) {
 	row := q.db.QueryRow(ctx, LockOperator, userID)
 	var id string
@@ -423,7 +424,8 @@ const LockSender = `-- name: LockSender :one
 SELECT tier FROM users WHERE id = $1 FOR NO KEY UPDATE
 `
 
-// Returns the tier of the operator who signed a message and locks the operator: messages of one operator run one after the other.
+// Returns the tier of the operator who signed a message and locks the operator, so that messages of one operator are
+// processed one after the other.
 func (q *Queries) LockSender(ctx context.Context, userID string) (protocol.Tier, error) {
 	row := q.db.QueryRow(ctx, LockSender, userID)
 	var tier protocol.Tier
@@ -445,7 +447,7 @@ type MarkKeysUsedParams struct {
 	Hashes [][]byte
 }
 
-// Notes that keys are in use, at most once a minute each. A key that another transaction is noting at this moment is left to it.
+// Stores the last use of keys, at most once a minute for each key. It skips a key that another transaction is updating.
 func (q *Queries) MarkKeysUsed(ctx context.Context, arg MarkKeysUsedParams) error {
 	_, err := q.db.Exec(ctx, MarkKeysUsed, arg.Now, arg.Hashes)
 	return err
@@ -453,7 +455,7 @@ func (q *Queries) MarkKeysUsed(ctx context.Context, arg MarkKeysUsedParams) erro
 
 const MoveCrowd = `-- name: MoveCrowd :exec
 WITH called AS (
-    -- In the order in which calls lock these rows.
+    -- In the order in which filing statements lock these rows.
     SELECT t.market_id, s.yes
     FROM signals AS s JOIN market_totals AS t ON t.market_id = s.market_id
     WHERE s.user_id = $2
@@ -487,8 +489,9 @@ type MoveCrowdParams struct {
 	Step   int32
 }
 
-// Adds @step for each call of an operator to the crowd of its market, and updates the price of the open native markets among
-// them. It runs after the operator's counter row is locked and therefore sees every call that was counted before.
+// Adds @step for each call of an operator to the crowd of its market, and updates the price of the open native markets
+// among them. It runs after the counter row of the operator is locked and therefore includes every call that was
+// counted before.
 func (q *Queries) MoveCrowd(ctx context.Context, arg MoveCrowdParams) error {
 	_, err := q.db.Exec(ctx, MoveCrowd, arg.Now, arg.UserID, arg.Step)
 	return err
@@ -510,7 +513,7 @@ type RevokeKeyRow struct {
 	OperatorKey OperatorKey
 }
 
-// Revokes a key of an operator; a repeat keeps the first time.
+// Revokes a key of an operator. A repetition preserves the first time.
 func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (RevokeKeyRow, error) {
 	row := q.db.QueryRow(ctx, RevokeKey, arg.Now, arg.ID, arg.UserID)
 	var i RevokeKeyRow
@@ -568,8 +571,8 @@ type UpdateProfileParams struct {
 	Automated     bool
 }
 
-// Changes the members that are given: @set_avatar, @set_links and @set_payout say which of the nullable ones are. @automated: a
-// human declares itself an ai_agent, which does not change the crowd, because both types count.
+// Changes the members that are given. @set_avatar, @set_links and @set_payout state whether the nullable members are
+// given. @automated: a human declares itself an ai_agent. This does not change the crowd, because both types count.
 func (q *Queries) UpdateProfile(ctx context.Context, arg UpdateProfileParams) error {
 	_, err := q.db.Exec(ctx, UpdateProfile,
 		arg.Now,

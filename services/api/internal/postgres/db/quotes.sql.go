@@ -29,8 +29,8 @@ type InsertSnapshotsParams struct {
 	Every     bool
 }
 
-// Stores snapshots of open markets: all of them (@every) or those with calls, else one in fifteen minutes. A market that is not
-// open has none, so that the effect of a result on the price never becomes the closing line.
+// Stores snapshots of open markets: all of them (@every) or those with calls, and otherwise one in 15 minutes. A market
+// that is not open gets no snapshot, so that the effect of a result on the price never becomes the closing line.
 func (q *Queries) InsertSnapshots(ctx context.Context, arg InsertSnapshotsParams) error {
 	_, err := q.db.Exec(ctx, InsertSnapshots,
 		arg.MarketIDs,
@@ -158,11 +158,11 @@ type StoreMarketsParams struct {
 	Now          time.Time
 }
 
-// Stores the parts of venue answers that are not prices. A row is written only when something in it changes: a call locks it FOR
-// SHARE and must not wait for prices alone. Resolved markets do not change. closed_at and provisional_at are the times of the
-// first answers that showed it so, until the market is open again. The final verdict counts from the first answer with it;
-// another verdict, or none, resets that time. Members that a short answer leaves out keep their values, and so does a lane that
-// an administrator set. The venue's end of trading lasts until the market reopens.
+// Stores the parts of venue answers that are not prices. A row is written only if it changes: a call locks the row FOR
+// SHARE and must not wait for price updates. Resolved markets do not change. closed_at and provisional_at are the times
+// of the first answers with that state, until the market is open again. final_at is the time of the first answer with
+// the final verdict; another verdict, or none, resets it. Members that a short answer omits keep their values, and so
+// does a lane that an administrator set. The venue's end of trading is preserved until the market reopens.
 func (q *Queries) StoreMarkets(ctx context.Context, arg StoreMarketsParams) error {
 	_, err := q.db.Exec(ctx, StoreMarkets,
 		arg.MarketIDs,
@@ -261,12 +261,13 @@ type StoreQuotesParams struct {
 	Now         time.Time
 }
 
-// Stores the newest answers of venues: the middle, volumes, whether the market is open, and the price of each side with its time,
-// source and digest of the answer (null without a quote). Every writer of an answer starts here, in the order of ids, so that
-// writers of one market wait for each other. An answer that is not newer than the stored one is not returned and changes nothing.
-// A streamed price that is newer than the answer stays, and so does a quote of the same time or newer: a time has one quote, here
-// and in quotes, so that calls follow from the stored row. The quote of an open market with a call in the last ten minutes is
-// stored in quotes as well, and quote_stored says so.
+// Stores the newest answers of venues: the middle price, volumes, whether the market is open, and the price of each
+// side with its time, source and digest of the answer (null without a quote). Every writer of an answer executes this
+// statement first, in the order of ids, so that writers of one market are serialized. An answer that is not newer than
+// the stored one is not returned and changes nothing. A streamed price that is newer than the answer is preserved, and
+// so is a quote with the same or a later time. A time has only one quote, here and in quotes, so that the price of a
+// call follows from the stored row. The quote of an open market with a call in the last ten minutes is also stored in
+// quotes; quote_stored records this.
 func (q *Queries) StoreQuotes(ctx context.Context, arg StoreQuotesParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, StoreQuotes,
 		arg.MarketIDs,
@@ -357,10 +358,10 @@ type StoreTicksParams struct {
 	QuoteRule   []*string
 }
 
-// Stores streamed prices and returns the number of those that were newer. Each is stored where it is newer than what is stored of
-// an open market, and becomes a snapshot where the last one is older than fifteen seconds. A stored quote of the same time or
-// newer stays. The quote of a market with a call in the last ten minutes is stored in quotes, at most one in five seconds. Rows
-// are locked in the order of ids, as by all writers of quotes.
+// Stores streamed prices and returns the number of those that were newer. A price is stored if it is newer than the
+// stored price of an open market. It becomes a snapshot if the last snapshot is older than 15 seconds. A stored quote
+// with the same or a later time is preserved. The quote of a market with a call in the last ten minutes is also stored
+// in quotes, at most one in five seconds. Rows are locked in the order of ids, as by all writers of quotes.
 func (q *Queries) StoreTicks(ctx context.Context, arg StoreTicksParams) (int64, error) {
 	row := q.db.QueryRow(ctx, StoreTicks,
 		arg.Now,
@@ -393,7 +394,7 @@ type ThinSnapshotsParams struct {
 	Limit  int32
 }
 
-// Deletes snapshots of before a time but for the last one of each fifteen minutes.
+// Deletes snapshots from before a time, except the last one of each 15 minutes.
 func (q *Queries) ThinSnapshots(ctx context.Context, arg ThinSnapshotsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, ThinSnapshots, arg.Before, arg.Limit)
 	if err != nil {

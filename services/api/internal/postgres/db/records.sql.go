@@ -25,7 +25,7 @@ type CountSignalsOfOperatorRow struct {
 	Score int64
 }
 
-// Returns the counters of one operator; zeros for one without a call.
+// Returns the counters of one operator, and zeros for an operator without a call.
 func (q *Queries) CountSignalsOfOperator(ctx context.Context, userID string) (CountSignalsOfOperatorRow, error) {
 	row := q.db.QueryRow(ctx, CountSignalsOfOperator, userID)
 	var i CountSignalsOfOperatorRow
@@ -48,8 +48,8 @@ type FillBoardsParams struct {
 	Most  int32
 }
 
-// Recomputes the board rows of the next @most operators after an id (null: from the first) and returns the last id; null after
-// the last.
+// Recomputes the board rows of the next @most operators after an id (null: from the first). Returns the last id, or
+// null after the last operator.
 func (q *Queries) FillBoards(ctx context.Context, arg FillBoardsParams) (*string, error) {
 	row := q.db.QueryRow(ctx, FillBoards, arg.After, arg.Most)
 	var last *string
@@ -66,8 +66,8 @@ type FillRecordsParams struct {
 	Most  int32
 }
 
-// Recomputes the records of the next @most operators after an id (null: from the first) and returns the last id; null after the
-// last.
+// Recomputes the records of the next @most operators after an id (null: from the first). Returns the last id, or null
+// after the last operator.
 func (q *Queries) FillRecords(ctx context.Context, arg FillRecordsParams) (*string, error) {
 	row := q.db.QueryRow(ctx, FillRecords, arg.After, arg.Most)
 	var last *string
@@ -89,7 +89,7 @@ WITH fresh AS MATERIALIZED (
     SELECT b.tier, b.handle, b.score, b.counted, b.resolved, b.accuracy, b.cast_all FROM board_rows AS b
     WHERE b.user_id = $2::uuid AND b.lane = '' AND NOT EXISTS (SELECT FROM fresh AS o WHERE o.user_id = $2::uuid)
 ), moved AS (
-    -- Each as it is now (1) and as it was stored (-1), where that is in the field.
+    -- Each changed operator with its present values (1) and with its stored ones (-1), if these are in the field.
     SELECT 1 AS n, f.tier, f.handle, f.score, f.resolved, f.accuracy FROM fresh AS f WHERE f.tier <> 'automated' AND f.counted > 0
     UNION ALL
     SELECT -1, b.tier, b.handle, b.score, b.resolved, b.accuracy
@@ -126,9 +126,9 @@ type GetRankRow struct {
 	Broadcast int32
 }
 
-// Returns the rank of an operator in the field of those with a counted call, the size of the field, and the broadcast score.
-// @month is the start of the 28 days. The stored rows are counted by points; those that something changed since are taken as they
-// are now.
+// Returns the rank of an operator in the field of operators with a counted call, the size of the field, and the
+// broadcast score. @month is the start of the 28 days. Stored rows are counted by points; operators with changes since
+// the last fold are counted with their present values.
 func (q *Queries) GetRank(ctx context.Context, arg GetRankParams) (GetRankRow, error) {
 	row := q.db.QueryRow(ctx, GetRank, arg.Month, arg.UserID)
 	var i GetRankRow
@@ -183,70 +183,13 @@ func (q *Queries) GetRecord(ctx context.Context, userID string) (GetRecordRow, e
 	return i, err
 }
 
-const ListCourse = `-- name: ListCourse :many
-WITH calls AS MATERIALIZED (
-    SELECT s.id FROM signals AS s WHERE s.user_id = $1::uuid ORDER BY s.created_at DESC, s.id DESC LIMIT $2::bigint
-), parts AS (
-    SELECT r.resolved_at, r.score, ntile($3::integer) OVER (ORDER BY r.resolved_at, c.id) AS part
-    FROM calls AS c
-    CROSS JOIN LATERAL (SELECT resolved_at, score, counted FROM signal_results WHERE signal_id = c.id LIMIT 1) AS r
-    WHERE r.counted
-)
-SELECT max(p.resolved_at)::timestamptz AS ended_at, sum(p.score)::bigint AS score, count(*) AS calls,
-    coalesce((SELECT o.score FROM operator_scores AS o WHERE o.user_id = $1::uuid), 0)::bigint AS score_now,
-    ((SELECT count(*) FROM calls) < $2::bigint)::boolean AS whole
-FROM parts AS p GROUP BY p.part ORDER BY p.part
-`
-
-type ListCourseParams struct {
-	UserID string
-	Most   int64
-	Steps  int32
-}
-
-type ListCourseRow struct {
-	EndedAt  time.Time
-	Score    int64
-	Calls    int64
-	ScoreNow int64
-	Whole    bool
-}
-
-// Returns the points of an operator over its newest @most calls, in at most @steps steps of counted calls: when each step ended,
-// the points and the number of calls in it; the points now, and whether no call is older.
-func (q *Queries) ListCourse(ctx context.Context, arg ListCourseParams) ([]ListCourseRow, error) {
-	rows, err := q.db.Query(ctx, ListCourse, arg.UserID, arg.Most, arg.Steps)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListCourseRow{}
-	for rows.Next() {
-		var i ListCourseRow
-		if err := rows.Scan(
-			&i.EndedAt,
-			&i.Score,
-			&i.Calls,
-			&i.ScoreNow,
-			&i.Whole,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const ListLaneStats = `-- name: ListLaneStats :many
 WITH called AS (
     SELECT coalesce(r.scoring_vertical, m.lane, 'OTHER') AS lane, s.id, s.created_at, r.status, r.score, r.resolved_at,
         coalesce(r.counted, false) AS counted,
         CASE WHEN r.counted AND s.market_id NOT LIKE 'native-%' THEN r.clv_bps END AS clv_bps
     FROM signals AS s
-    -- By key, one by one: the number of calls is unknown when this is planned.
+    -- By key, row by row: the number of calls is unknown when the statement is planned.
     LEFT JOIN LATERAL (
         SELECT status, score, clv_bps, scoring_vertical, resolved_at, counted FROM signal_results
             WHERE signal_id = s.id LIMIT 1) AS r ON true
@@ -278,8 +221,8 @@ type ListLaneStatsRow struct {
 	ClvCount int64
 }
 
-// Returns the figures of one operator by lane: the lane of the claim, or of the market today if there is none. Points and streak
-// are of counted calls, the closing line of counted calls on venue markets.
+// Returns the statistics of one operator by lane. The lane is that of the claim, or the present lane of a market
+// without a claim. Points and streak include counted calls, the closing line value counted calls on venue markets.
 func (q *Queries) ListLaneStats(ctx context.Context, userID string) ([]ListLaneStatsRow, error) {
 	rows, err := q.db.Query(ctx, ListLaneStats, userID)
 	if err != nil {
@@ -416,8 +359,8 @@ type ListRankedRow struct {
 	ClvCount int64
 }
 
-// Returns the first places of the ranked field: the first rows of each tier that nothing changed since they were stored, and
-// those that something did.
+// Returns the first operators of the ranked field: the first stored rows of each tier that are up to date, and the
+// operators with changes since the last fold.
 func (q *Queries) ListRanked(ctx context.Context, arg ListRankedParams) ([]ListRankedRow, error) {
 	rows, err := q.db.Query(ctx, ListRanked, arg.Month, arg.Limit)
 	if err != nil {
@@ -531,6 +474,64 @@ func (q *Queries) ListRecentSignalsOfOperator(ctx context.Context, arg ListRecen
 	return items, nil
 }
 
+const ListScoreSteps = `-- name: ListScoreSteps :many
+WITH calls AS MATERIALIZED (
+    SELECT s.id FROM signals AS s WHERE s.user_id = $1::uuid ORDER BY s.created_at DESC, s.id DESC LIMIT $2::bigint
+), parts AS (
+    SELECT r.resolved_at, r.score, ntile($3::integer) OVER (ORDER BY r.resolved_at, c.id) AS part
+    FROM calls AS c
+    CROSS JOIN LATERAL (SELECT resolved_at, score, counted FROM signal_results WHERE signal_id = c.id LIMIT 1) AS r
+    WHERE r.counted
+)
+SELECT max(p.resolved_at)::timestamptz AS ended_at, sum(p.score)::bigint AS score, count(*) AS calls,
+    coalesce((SELECT o.score FROM operator_scores AS o WHERE o.user_id = $1::uuid), 0)::bigint AS score_now,
+    ((SELECT count(*) FROM calls) < $2::bigint)::boolean AS whole
+FROM parts AS p GROUP BY p.part ORDER BY p.part
+`
+
+type ListScoreStepsParams struct {
+	UserID string
+	Most   int64
+	Steps  int32
+}
+
+type ListScoreStepsRow struct {
+	EndedAt  time.Time
+	Score    int64
+	Calls    int64
+	ScoreNow int64
+	Whole    bool
+}
+
+// Returns the points of an operator over its newest @most calls in at most @steps steps of counted calls. Each step has
+// its end time, its points and its number of calls. score_now is the present sum of points. whole is true if there are
+// no older calls.
+func (q *Queries) ListScoreSteps(ctx context.Context, arg ListScoreStepsParams) ([]ListScoreStepsRow, error) {
+	rows, err := q.db.Query(ctx, ListScoreSteps, arg.UserID, arg.Most, arg.Steps)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListScoreStepsRow{}
+	for rows.Next() {
+		var i ListScoreStepsRow
+		if err := rows.Scan(
+			&i.EndedAt,
+			&i.Score,
+			&i.Calls,
+			&i.ScoreNow,
+			&i.Whole,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListTallies = `-- name: ListTallies :many
 SELECT lane, price_bps, confidence, calls, wins FROM operator_tallies WHERE user_id = $1
 ORDER BY lane, price_bps, confidence
@@ -596,7 +597,7 @@ type ListTalliesSinceRow struct {
 	Wins       int64
 }
 
-// Is ListTallies for the results since a time, from the feed, which has 90 days.
+// Like ListTallies for the results since a time. They come from the feed, which contains 90 days.
 func (q *Queries) ListTalliesSince(ctx context.Context, arg ListTalliesSinceParams) ([]ListTalliesSinceRow, error) {
 	rows, err := q.db.Query(ctx, ListTalliesSince, arg.UserID, arg.Since)
 	if err != nil {

@@ -19,7 +19,7 @@ type AdvanceDrainParams struct {
 	MarketID  string
 }
 
-// Stores after which operator scoring continues.
+// Stores the operator after which scoring continues.
 func (q *Queries) AdvanceDrain(ctx context.Context, arg AdvanceDrainParams) error {
 	_, err := q.db.Exec(ctx, AdvanceDrain, arg.AfterUser, arg.MarketID)
 	return err
@@ -57,8 +57,9 @@ type ClaimResolutionParams struct {
 	MarketID      string
 }
 
-// Stores an outcome once, with whether the market is rated now: as an administrator decided, else by its kind. @rated_creators
-// are those whose markets on Manifold are rated ('*': all), @rated_volume is the least volume of other venues in USD.
+// Stores an outcome once. rated is the decision of an administrator, or else depends on the kind of the market.
+// @rated_creators are the creators on Manifold whose markets are rated ('*': all). @rated_volume is the smallest volume
+// in USD of rated markets of other venues.
 func (q *Queries) ClaimResolution(ctx context.Context, arg ClaimResolutionParams) (int64, error) {
 	result, err := q.db.Exec(ctx, ClaimResolution,
 		arg.Outcome,
@@ -87,7 +88,8 @@ const CountClaimedSignals = `-- name: CountClaimedSignals :one
 SELECT (yes + no)::bigint AS total FROM market_totals WHERE market_id = $1
 `
 
-// Counts the calls that a claim settles. It runs after LockMarket, whose snapshot is older than the last call.
+// Counts the calls that a claim settles. It must run after LockMarket, because the snapshot of LockMarket may not
+// contain the last call.
 func (q *Queries) CountClaimedSignals(ctx context.Context, marketID string) (int64, error) {
 	row := q.db.QueryRow(ctx, CountClaimedSignals, marketID)
 	var total int64
@@ -102,6 +104,30 @@ DELETE FROM score_drains WHERE market_id = $1
 // Ends the scoring of a market.
 func (q *Queries) DeleteDrain(ctx context.Context, marketID string) error {
 	_, err := q.db.Exec(ctx, DeleteDrain, marketID)
+	return err
+}
+
+const DeleteExpiredProposals = `-- name: DeleteExpiredProposals :exec
+WITH due AS (
+    SELECT m.market_id FROM markets AS m JOIN resolution_proposals AS p ON p.market_id = m.market_id
+    WHERE p.proposed_at <= $2::timestamptz ORDER BY m.market_id LIMIT 500
+    FOR UPDATE OF m SKIP LOCKED
+), lapsed AS (
+    DELETE FROM resolution_proposals AS p USING due AS d WHERE p.market_id = d.market_id AND p.proposed_at <= $2::timestamptz
+    RETURNING p.market_id
+)
+UPDATE markets AS m SET provisional = false, provisional_at = NULL, updated_at = $1::timestamptz
+FROM lapsed AS l WHERE m.market_id = l.market_id AND m.status <> 'resolved'
+`
+
+type DeleteExpiredProposalsParams struct {
+	Now    time.Time
+	Before time.Time
+}
+
+// Deletes proposals from before @before that have no decision. Markets are locked first, as by all statements.
+func (q *Queries) DeleteExpiredProposals(ctx context.Context, arg DeleteExpiredProposalsParams) error {
+	_, err := q.db.Exec(ctx, DeleteExpiredProposals, arg.Now, arg.Before)
 	return err
 }
 
@@ -152,11 +178,12 @@ type GetLockedMarketRow struct {
 	EffectiveAt time.Time
 }
 
-// Returns what a claim or a dispute needs of a market that this transaction has locked. effective_at is the time of the act:
-// @now, read after the lock was granted, but after every call on the market, because the clock of another process may be ahead.
-// close_at is when the market closed for calls, the earliest of: when the outcome was public (@decided_at); of a native market
-// the cutoff and the proposal that has not lapsed; of a venue market, unless its newest answer shows it open, the first answer
-// that did not and the venue's end of trading, or else the newest answer that showed the market open.
+// Returns the data that a claim or a dispute needs of a market that this transaction has locked. effective_at is the
+// time of the claim or dispute: @now, which was read after the lock was granted, but later than every call on the
+// market, because the clock of another process may be ahead. close_at is the time at which the market closed for calls.
+// It is the earliest of: the time at which the outcome was public (@decided_at); for a native market the cutoff and the
+// pending proposal; for a venue market whose newest answer is not open, the first answer that was not open and the
+// venue's end of trading, or without the latter the newest answer that was open.
 func (q *Queries) GetLockedMarket(ctx context.Context, arg GetLockedMarketParams) (GetLockedMarketRow, error) {
 	row := q.db.QueryRow(ctx, GetLockedMarket, arg.DecidedAt, arg.Now, arg.MarketID)
 	var i GetLockedMarketRow
@@ -190,7 +217,7 @@ type GetOutcomeRow struct {
 	DisputedAt    *time.Time
 }
 
-// Returns the resolution record of a market, no row if it is neither resolved nor disputed.
+// Returns the resolution record of a market, or no row if it is neither resolved nor disputed.
 func (q *Queries) GetOutcome(ctx context.Context, marketID string) (GetOutcomeRow, error) {
 	row := q.db.QueryRow(ctx, GetOutcome, marketID)
 	var i GetOutcomeRow
@@ -205,30 +232,6 @@ func (q *Queries) GetOutcome(ctx context.Context, marketID string) (GetOutcomeRo
 		&i.DisputedAt,
 	)
 	return i, err
-}
-
-const LapseProposals = `-- name: LapseProposals :exec
-WITH due AS (
-    SELECT m.market_id FROM markets AS m JOIN resolution_proposals AS p ON p.market_id = m.market_id
-    WHERE p.proposed_at <= $2::timestamptz ORDER BY m.market_id LIMIT 500
-    FOR UPDATE OF m SKIP LOCKED
-), lapsed AS (
-    DELETE FROM resolution_proposals AS p USING due AS d WHERE p.market_id = d.market_id AND p.proposed_at <= $2::timestamptz
-    RETURNING p.market_id
-)
-UPDATE markets AS m SET provisional = false, provisional_at = NULL, updated_at = $1::timestamptz
-FROM lapsed AS l WHERE m.market_id = l.market_id AND m.status <> 'resolved'
-`
-
-type LapseProposalsParams struct {
-	Now    time.Time
-	Before time.Time
-}
-
-// Deletes proposals of before @before without a decision. Markets are locked first, as by all statements.
-func (q *Queries) LapseProposals(ctx context.Context, arg LapseProposalsParams) error {
-	_, err := q.db.Exec(ctx, LapseProposals, arg.Now, arg.Before)
-	return err
 }
 
 const ListDisputedMarkets = `-- name: ListDisputedMarkets :many
@@ -261,7 +264,7 @@ SELECT d.market_id FROM score_drains AS d JOIN markets AS m ON m.market_id = d.m
 WHERE NOT m.disputed ORDER BY d.created_at LIMIT 100
 `
 
-// Returns claimed markets that are not scored to the end and not disputed.
+// Returns claimed markets that are not completely scored and not disputed.
 func (q *Queries) ListDrains(ctx context.Context) ([]string, error) {
 	rows, err := q.db.Query(ctx, ListDrains)
 	if err != nil {
@@ -294,8 +297,8 @@ type LockDrainRow struct {
 	Disputed  bool
 }
 
-// Returns after which operator the scoring of a claimed market continues, and whether a dispute stops it. The share lock makes a
-// dispute wait for a chunk in progress, and a chunk for a dispute.
+// Returns the operator after which the scoring of a claimed market continues, and whether a dispute stops it. The share
+// lock makes a dispute wait for a chunk in progress, and a chunk for a dispute.
 func (q *Queries) LockDrain(ctx context.Context, marketID string) (LockDrainRow, error) {
 	row := q.db.QueryRow(ctx, LockDrain, marketID)
 	var i LockDrainRow
@@ -307,9 +310,9 @@ const LockMarket = `-- name: LockMarket :execrows
 SELECT FROM markets WHERE market_id = $1 FOR UPDATE
 `
 
-// Locks a market: no call is filed on it, and it is neither resolved nor disputed, until the end of the transaction. The clock
-// and the newest call are read by the next statement: under READ COMMITTED a statement that waits for a lock still sees the calls
-// of before the wait.
+// Locks a market until the end of the transaction: no call is filed on it, and it is neither resolved nor disputed. The
+// next statement reads the clock and the newest call: under READ COMMITTED a statement that waits for a lock still sees
+// the calls of before the wait.
 func (q *Queries) LockMarket(ctx context.Context, marketID string) (int64, error) {
 	result, err := q.db.Exec(ctx, LockMarket, marketID)
 	if err != nil {
@@ -329,7 +332,7 @@ type LockMarketForProposalRow struct {
 	Creator  string
 }
 
-// Returns what a proposal depends on and locks the market.
+// Returns the data on which a proposal depends and locks the market.
 func (q *Queries) LockMarketForProposal(ctx context.Context, marketID string) (LockMarketForProposalRow, error) {
 	row := q.db.QueryRow(ctx, LockMarketForProposal, marketID)
 	var i LockMarketForProposalRow
@@ -346,8 +349,8 @@ const LockScores = `-- name: LockScores :exec
 SELECT pg_advisory_xact_lock(7201001)
 `
 
-// Makes transactions that move operator scores wait for each other: two claims with the same operators could otherwise wait for
-// each other's rows.
+// Serializes transactions that change operator scores. Two claims with the same operators could otherwise deadlock on
+// rows of operators.
 func (q *Queries) LockScores(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, LockScores)
 	return err
@@ -376,7 +379,7 @@ WITH before AS (
         $1::text,
         jsonb_build_object('reason', $3::text))
 ), queued AS (
-    -- The reason of this moment: a later one must not show in an earlier event.
+    -- The reason at this time: a later reason must not appear in an earlier event.
     INSERT INTO outbox (type, market_id, data, at)
     SELECT CASE WHEN $2::boolean THEN 'market.disputed' ELSE 'market.dispute_cleared' END, $1::text,
         CASE WHEN $2::boolean THEN jsonb_build_object('disputeReason', $3::text) END, $4::timestamptz
@@ -392,8 +395,8 @@ type SetDisputeParams struct {
 	At       time.Time
 }
 
-// Flags or clears a market, with its history. A repeat keeps the first time and takes the new reason. Clearing ends a native
-// market's proposal.
+// Marks a market as disputed or clears the mark, with its history. A repetition preserves the first time and replaces
+// the reason. Clearing the mark deletes the proposal of a native market.
 func (q *Queries) SetDispute(ctx context.Context, arg SetDisputeParams) error {
 	_, err := q.db.Exec(ctx, SetDispute,
 		arg.MarketID,
@@ -426,7 +429,8 @@ type SettleMarketParams struct {
 	Drain    bool
 }
 
-// Sets the last state of a market, ends its proposal, and queues the event. @drain: its calls are scored in several transactions.
+// Sets the final state of a market, deletes its proposal, and queues the event. @drain: its calls are scored in several
+// transactions.
 func (q *Queries) SettleMarket(ctx context.Context, arg SettleMarketParams) error {
 	_, err := q.db.Exec(ctx, SettleMarket,
 		arg.Outcome,
@@ -457,8 +461,8 @@ type StoreProposalParams struct {
 	ProposedBy string
 }
 
-// Stores a proposed outcome. A newer one replaces the older one and its time: no call is filed between the two, so the line
-// closes at the same price.
+// Stores a proposed outcome. A newer proposal replaces the older one and its time. No call is filed between the two, so
+// the closing price is the same.
 func (q *Queries) StoreProposal(ctx context.Context, arg StoreProposalParams) error {
 	_, err := q.db.Exec(ctx, StoreProposal,
 		arg.Now,

@@ -92,11 +92,12 @@ type FindMarketsRow struct {
 	Value    float64
 }
 
-// Returns the next markets of an order that a query matches: vector matches @near_query and, as text, every one of @parts, but not
-// @better with @better_parts, which are those of a page before. The first branch reads the order, at most @most_read markets, and
-// is enough where many match. Only where it finds less than the limit, the index of words is read with @query; IS TRUE makes a
-// condition that no index reads. Open markets are indexed by the step of their volume: whole steps are read and then sorted by the
-// volume itself. With @every the whole order is read: every market matches.
+// Returns the next markets of an order that a query matches. vector must match @near_query and, as text, every one of
+// @parts, but not @better with @better_parts, which select the markets of a better class. The first branch reads the
+// order, at most @most_read markets, which suffices if many markets match. If it finds less than the limit, the word
+// index is read with @query; IS TRUE makes a condition that no index serves. Open markets are indexed by steps of their
+// volume: whole steps are read and then sorted by the volume itself. With @every the whole order is read, because every
+// market matches.
 func (q *Queries) FindMarkets(ctx context.Context, arg FindMarketsParams) ([]FindMarketsRow, error) {
 	rows, err := q.db.Query(ctx, FindMarkets,
 		arg.Limit,
@@ -146,7 +147,7 @@ SELECT count(*) FILTER (WHERE c.yes) AS yes, count(*) FILTER (WHERE NOT c.yes) A
         (avg(c.confidence) FILTER (WHERE NOT c.yes))::float8 AS confidence_no,
     (SELECT count(*) FROM taken AS t WHERE t.yes) AS takes_yes, (SELECT count(*) FROM taken AS t WHERE NOT t.yes) AS takes_no,
     count(*) FILTER (WHERE c.created_at > $1::timestamptz - interval '24 hours') AS signals24h,
-    coalesce( -- as ListOpenFacts has it
+    coalesce( -- the same rule as in ListOpenFacts
         (SELECT p.yes_bps FROM market_prices AS p WHERE p.market_id = $2::text
             AND p.at <= $1::timestamptz - interval '24 hours' ORDER BY p.at DESC LIMIT 1),
         (SELECT p.yes_bps FROM market_prices AS p WHERE p.market_id = $2::text
@@ -174,7 +175,7 @@ type GetSentimentRow struct {
 	Before        *int32
 }
 
-// Returns how the calls on a market lean, of operators that count as crowd.
+// Returns the calls on a market by side, for operators that count as crowd.
 func (q *Queries) GetSentiment(ctx context.Context, arg GetSentimentParams) (GetSentimentRow, error) {
 	row := q.db.QueryRow(ctx, GetSentiment, arg.Now, arg.MarketID)
 	var i GetSentimentRow
@@ -197,7 +198,7 @@ const GetTitleWords = `-- name: GetTitleWords :one
 SELECT search_title($1::text)::text[] AS words
 `
 
-// Returns the words of a title that say what a market is about.
+// Returns the words of a title that describe the topic of a market.
 func (q *Queries) GetTitleWords(ctx context.Context, title string) ([]string, error) {
 	row := q.db.QueryRow(ctx, GetTitleWords, title)
 	var words []string
@@ -236,8 +237,9 @@ type ListGapsRow struct {
 	No       int64
 }
 
-// Returns open markets with a price and at least three calls of the crowd, the widest gap between the two first; an empty id
-// selects every market. The price of a native market is made of its crowd as NativePrice makes it.
+// Returns open markets with a price and at least three calls of the crowd, the widest gap between the two first. An
+// empty id selects every market. The price of a native market follows from its crowd as in NativePrice of package
+// market.
 func (q *Queries) ListGaps(ctx context.Context, arg ListGapsParams) ([]ListGapsRow, error) {
 	rows, err := q.db.Query(ctx, ListGaps, arg.Limit, arg.Now, arg.MarketID)
 	if err != nil {
@@ -274,9 +276,10 @@ CROSS JOIN LATERAL (SELECT ARRAY(
 ORDER BY q.place
 `
 
-// Returns for each of the given words those that one typing error makes of it: a letter more, a letter less, another letter or two
-// neighbours exchanged. One of two parts of the word, which leave out one letter, is as it was: an index finds it. Words of less
-// than four letters and words with digits have none: another year is no typing error.
+// Returns for each of the given words the indexed words that differ by one typing error: an additional letter, a
+// missing letter, another letter, or two exchanged neighbours. An error leaves the first or the last half of the word
+// unchanged, so an index finds the candidates. Words of less than four letters and words with digits have no
+// misspellings, because another year is not a typing error.
 func (q *Queries) ListMisspelledWords(ctx context.Context, words []string) ([][]string, error) {
 	rows, err := q.db.Query(ctx, ListMisspelledWords, words)
 	if err != nil {
@@ -327,9 +330,9 @@ type ListQueryWordsRow struct {
 	PartShare float64
 }
 
-// Returns the words of a query, whether a market has the word, and whether one has a word that begins with it. share is the share
-// of the markets that have the word, part_share of those with a word that contains it: estimates of the statistics, 0 for a
-// rare word.
+// Returns the words of a query, whether a market has the word, and whether a market has a word that begins with it.
+// share is the share of the markets that have the word, part_share the share of those with a word that contains it.
+// Both are estimates from the table statistics, and 0 for a rare word.
 func (q *Queries) ListQueryWords(ctx context.Context, arg ListQueryWordsParams) ([]ListQueryWordsRow, error) {
 	rows, err := q.db.Query(ctx, ListQueryWords, arg.Query, arg.Limit)
 	if err != nil {
@@ -435,9 +438,10 @@ type ListRelatedMarketsRow struct {
 	Title    []string
 }
 
-// Returns markets that belong with a market: those of its event, then those with a similar title, then those of its lane; in each
-// the open ones first, the largest first. @near selects candidates for similar titles, which share at least a fifth of the words
-// of both. A later list is read only where the ones before it are too short. An empty @event_key selects nothing.
+// Returns markets related to a market: those of its event, then those with a similar title, then those of its lane.
+// Within each group open markets come first, then greater volumes. @near_open and @near_closed select candidates for
+// similar titles, which must share at least a fifth of the words of both titles. A later group is read only if the
+// earlier groups are too short. An empty @event_key selects nothing.
 func (q *Queries) ListRelatedMarkets(ctx context.Context, arg ListRelatedMarketsParams) ([]ListRelatedMarketsRow, error) {
 	rows, err := q.db.Query(ctx, ListRelatedMarkets,
 		arg.Limit,
@@ -495,7 +499,7 @@ type ListResolvedMarketsRow struct {
 	Signals    int64
 }
 
-// Returns the markets of a provider with an outcome before a place, the newest first.
+// Returns the markets of a provider with an outcome before a position, newest outcome first.
 func (q *Queries) ListResolvedMarkets(ctx context.Context, arg ListResolvedMarketsParams) ([]ListResolvedMarketsRow, error) {
 	rows, err := q.db.Query(ctx, ListResolvedMarkets,
 		arg.Provider,
@@ -540,7 +544,7 @@ type ListWordsAroundParams struct {
 	Words []string
 }
 
-// Returns for each of the given words those that contain it, at most @most.
+// Returns for each of the given words the indexed words that contain it, at most @most.
 func (q *Queries) ListWordsAround(ctx context.Context, arg ListWordsAroundParams) ([][]string, error) {
 	rows, err := q.db.Query(ctx, ListWordsAround, arg.Most, arg.Words)
 	if err != nil {

@@ -69,7 +69,7 @@ type AppendSignalEventRow struct {
 	StoredAt *time.Time
 }
 
-// Adds one event to the caller's own call and verifies the caller's key. Without a key the caller is @user_id.
+// Adds one event to a call of the caller and verifies the key of the caller. Without a key the caller is @user_id.
 func (q *Queries) AppendSignalEvent(ctx context.Context, arg AppendSignalEventParams) (AppendSignalEventRow, error) {
 	row := q.db.QueryRow(ctx, AppendSignalEvent,
 		arg.KeyHash,
@@ -116,7 +116,8 @@ type ClaimUnconfirmedMarketsParams struct {
 	Now    time.Time
 }
 
-// Returns the markets with unconfirmed calls whose last request is the oldest, if not after @before, and marks them as requested.
+// Returns the markets with unconfirmed calls that have the oldest requests, not later than @before, and marks them as
+// requested.
 func (q *Queries) ClaimUnconfirmedMarkets(ctx context.Context, arg ClaimUnconfirmedMarketsParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, ClaimUnconfirmedMarkets, arg.Before, arg.Limit, arg.Now)
 	if err != nil {
@@ -162,8 +163,8 @@ type CountTopCrowdRow struct {
 	N   int64
 }
 
-// Counts the sides of the top forecasters on a market, down to and including the cut. Each is looked up by key: their number is
-// unknown when this is planned.
+// Counts the sides of the top forecasters on a market, down to and including the cut. Each is read by key, because
+// their number is unknown when the statement is planned.
 func (q *Queries) CountTopCrowd(ctx context.Context, arg CountTopCrowdParams) (CountTopCrowdRow, error) {
 	row := q.db.QueryRow(ctx, CountTopCrowd,
 		arg.Mean,
@@ -209,7 +210,7 @@ type DenyUnconfirmedSignalsParams struct {
 	Before    time.Time
 }
 
-// Voids unconfirmed calls and empties their text: those on the given markets, and those filed before @before.
+// Voids unconfirmed calls and deletes their text: calls on the given markets, and calls filed before @before.
 func (q *Queries) DenyUnconfirmedSignals(ctx context.Context, arg DenyUnconfirmedSignalsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, DenyUnconfirmedSignals, arg.Now, arg.MarketIDs, arg.Before)
 	if err != nil {
@@ -247,8 +248,9 @@ type FindFirstSignalsRow struct {
 	Same bool
 }
 
-// Returns what calls lost to: the caller's first call on the market, and whether the idempotency key that was sent belongs to
-// that call. It runs after the filing statement has waited for its locks and therefore sees what was committed in the meantime.
+// Returns for each rejected call the caller's first call on the market, and whether the given idempotency key belongs
+// to that call. It runs after the filing statement has waited for its locks and therefore sees the calls that were
+// committed during the wait.
 func (q *Queries) FindFirstSignals(ctx context.Context, arg FindFirstSignalsParams) ([]FindFirstSignalsRow, error) {
 	rows, err := q.db.Query(ctx, FindFirstSignals,
 		arg.MarketIDs,
@@ -292,7 +294,7 @@ type FindWindowEndRow struct {
 	ID        string
 }
 
-// Returns the place of the last of the next @most calls before a place: a filtered list looks no further.
+// Returns the position of the last of the next @most calls before a position. A filtered list searches no further.
 func (q *Queries) FindWindowEnd(ctx context.Context, arg FindWindowEndParams) (FindWindowEndRow, error) {
 	row := q.db.QueryRow(ctx, FindWindowEnd, arg.BeforeAt, arg.BeforeID, arg.Most)
 	var i FindWindowEndRow
@@ -318,7 +320,7 @@ type FindWindowEndOfMarketRow struct {
 	ID        string
 }
 
-// Is FindWindowEnd for the calls on one market.
+// Like FindWindowEnd for the calls on one market.
 func (q *Queries) FindWindowEndOfMarket(ctx context.Context, arg FindWindowEndOfMarketParams) (FindWindowEndOfMarketRow, error) {
 	row := q.db.QueryRow(ctx, FindWindowEndOfMarket,
 		arg.BeforeAt,
@@ -350,7 +352,7 @@ type FindWindowEndOfOperatorRow struct {
 	ID        string
 }
 
-// Is FindWindowEnd for the calls of one operator.
+// Like FindWindowEnd for the calls of one operator.
 func (q *Queries) FindWindowEndOfOperator(ctx context.Context, arg FindWindowEndOfOperatorParams) (FindWindowEndOfOperatorRow, error) {
 	row := q.db.QueryRow(ctx, FindWindowEndOfOperator,
 		arg.BeforeAt,
@@ -506,7 +508,8 @@ type GetTopCutRow struct {
 	UserID  string
 }
 
-// Returns the last operator of the top quartile of those with at least ten counted calls, by mean points, then by counted calls.
+// Returns the last operator of the top quartile among those with at least ten counted calls, by mean points and then by
+// counted calls.
 func (q *Queries) GetTopCut(ctx context.Context) (GetTopCutRow, error) {
 	row := q.db.QueryRow(ctx, GetTopCut)
 	var i GetTopCutRow
@@ -548,7 +551,7 @@ type ListEventsOfSignalsRow struct {
 	CreatedAt time.Time
 }
 
-// Returns the histories of many calls up to @as_of, as ListSignalEvents does for one.
+// Returns the histories of many calls up to @as_of, in the form of ListSignalEvents.
 func (q *Queries) ListEventsOfSignals(ctx context.Context, arg ListEventsOfSignalsParams) ([]ListEventsOfSignalsRow, error) {
 	rows, err := q.db.Query(ctx, ListEventsOfSignals, arg.SignalIDs, arg.AsOf)
 	if err != nil {
@@ -596,7 +599,7 @@ type ListFiledSignalsOfOperatorParams struct {
 	Limit    int32
 }
 
-// Is ListSignals for one operator as its own reads show them: with calls on unconfirmed markets.
+// Like ListSignals for one operator who reads its own calls, which include those on unconfirmed markets.
 func (q *Queries) ListFiledSignalsOfOperator(ctx context.Context, arg ListFiledSignalsOfOperatorParams) ([]FiledRecord, error) {
 	rows, err := q.db.Query(ctx, ListFiledSignalsOfOperator,
 		arg.BeforeAt,
@@ -683,7 +686,7 @@ type ListFilteredSignalsOfMarketParams struct {
 	Limit    int32
 }
 
-// Is ListSignals for one market.
+// Like ListSignals for one market.
 func (q *Queries) ListFilteredSignalsOfMarket(ctx context.Context, arg ListFilteredSignalsOfMarketParams) ([]SignalRecord, error) {
 	rows, err := q.db.Query(ctx, ListFilteredSignalsOfMarket,
 		arg.BeforeAt,
@@ -775,7 +778,8 @@ type ListOpenSignalsRow struct {
 	Live         *int32
 }
 
-// Returns the newest calls on open markets. live is the market's YES price, at most ten minutes old. Each market is read once.
+// Returns the newest calls on open markets. live is the YES price of the market if it is at most ten minutes old. Each
+// market is read once.
 func (q *Queries) ListOpenSignals(ctx context.Context, arg ListOpenSignalsParams) ([]ListOpenSignalsRow, error) {
 	rows, err := q.db.Query(ctx, ListOpenSignals, arg.Now, arg.Limit)
 	if err != nil {
@@ -930,7 +934,8 @@ type ListSignalEventsRow struct {
 	CreatedAt time.Time
 }
 
-// Returns the history of a call, oldest first: the events of its owner, and the resolution, which is read from the result.
+// Returns the history of a call, oldest first: the events of its owner, and the resolution, which comes from the
+// result.
 func (q *Queries) ListSignalEvents(ctx context.Context, signalID string) ([]ListSignalEventsRow, error) {
 	rows, err := q.db.Query(ctx, ListSignalEvents, signalID)
 	if err != nil {
@@ -977,7 +982,7 @@ type ListSignalsParams struct {
 	Limit    int32
 }
 
-// Returns the calls before one place down to another, newest first: of a lane, a status and a handle; empty: any.
+// Returns the calls between two positions, newest first, of a lane, a status and a handle. An empty filter selects all.
 func (q *Queries) ListSignals(ctx context.Context, arg ListSignalsParams) ([]SignalRecord, error) {
 	rows, err := q.db.Query(ctx, ListSignals,
 		arg.BeforeAt,
@@ -1135,8 +1140,8 @@ type ListSignalsOfCategoryParams struct {
 	Category string
 }
 
-// Returns the newest calls on markets of a category. They are looked for among the newest calls of all first; a category that is
-// rare there has few markets, and each of them gives its newest calls.
+// Returns the newest calls on markets of a category. It first searches the 2000 newest calls of all categories. If
+// these contain too few, the category has few markets, and the newest calls of each market are read.
 func (q *Queries) ListSignalsOfCategory(ctx context.Context, arg ListSignalsOfCategoryParams) ([]SignalRecord, error) {
 	rows, err := q.db.Query(ctx, ListSignalsOfCategory, arg.Limit, arg.Category)
 	if err != nil {
@@ -1212,7 +1217,7 @@ type ListSignalsOfMarketRow struct {
 	MarketLane   string
 }
 
-// Returns the calls on a market before a place, newest first. The market is read once.
+// Returns the calls on a market before a position, newest first. The market is read once.
 func (q *Queries) ListSignalsOfMarket(ctx context.Context, arg ListSignalsOfMarketParams) ([]ListSignalsOfMarketRow, error) {
 	rows, err := q.db.Query(ctx, ListSignalsOfMarket,
 		arg.MarketID,
@@ -1295,7 +1300,7 @@ type ListSignalsOfOperatorParams struct {
 	Limit    int32
 }
 
-// Is ListSignals for one operator.
+// Like ListSignals for one operator.
 func (q *Queries) ListSignalsOfOperator(ctx context.Context, arg ListSignalsOfOperatorParams) ([]SignalRecord, error) {
 	rows, err := q.db.Query(ctx, ListSignalsOfOperator,
 		arg.BeforeAt,
@@ -1387,8 +1392,8 @@ type ListStoredPricesRow struct {
 	NoPriceBps    *int32
 }
 
-// Returns the prices of calls as their filing stored them. The sides of a quote come from the row stored with the call; those of
-// a native market follow from the crowd's price at the call.
+// Returns the prices of calls as they were stored at filing. The prices of both sides come from the quote stored with
+// the call, those of a native market from the price of the crowd at the call.
 func (q *Queries) ListStoredPrices(ctx context.Context, ids []string) ([]ListStoredPricesRow, error) {
 	rows, err := q.db.Query(ctx, ListStoredPrices, ids)
 	if err != nil {
@@ -1422,8 +1427,8 @@ const LockMarketsForCalls = `-- name: LockMarketsForCalls :exec
 SELECT market_id FROM markets WHERE market_id = ANY ($1::text[]) ORDER BY market_id FOR SHARE
 `
 
-// Waits for the given markets and locks them for calls, in the order in which all statements lock markets. The filing statements
-// skip locked markets; after this statement they find them free in the same transaction.
+// Waits for the given markets and locks them for calls, in the order in which all statements lock markets. The filing
+// statements skip locked markets; after this statement they find the markets unlocked in the same transaction.
 func (q *Queries) LockMarketsForCalls(ctx context.Context, marketIds []string) error {
 	_, err := q.db.Exec(ctx, LockMarketsForCalls, marketIds)
 	return err
@@ -1433,7 +1438,7 @@ const LockSignalEvents = `-- name: LockSignalEvents :exec
 SELECT pg_advisory_xact_lock(hashtextextended($1::text, 7))
 `
 
-// Locks the history of a call: appends to one call wait for each other, so that the count of its events is exact.
+// Locks the history of a call. Appends to one call are serialized, so that the count of its events is exact.
 func (q *Queries) LockSignalEvents(ctx context.Context, signalID string) error {
 	_, err := q.db.Exec(ctx, LockSignalEvents, signalID)
 	return err
@@ -1449,7 +1454,7 @@ type PublishUnconfirmedSignalsParams struct {
 	Now       time.Time
 }
 
-// Publishes the calls on markets with a new answer of their venue.
+// Publishes the calls on markets that have a new answer of their venue.
 func (q *Queries) PublishUnconfirmedSignals(ctx context.Context, arg PublishUnconfirmedSignalsParams) error {
 	_, err := q.db.Exec(ctx, PublishUnconfirmedSignals, arg.MarketIDs, arg.Now)
 	return err

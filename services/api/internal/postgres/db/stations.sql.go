@@ -29,7 +29,7 @@ type CountStationIDsRow struct {
 	IDs   int64
 }
 
-// Counts the stations of an operator and the ids other than @station_id that it ever used.
+// Counts the stations of an operator, and the ids other than @station_id that it has ever used.
 func (q *Queries) CountStationIDs(ctx context.Context, arg CountStationIDsParams) (CountStationIDsRow, error) {
 	row := q.db.QueryRow(ctx, CountStationIDs, arg.StationID, arg.UserID)
 	var i CountStationIDsRow
@@ -58,7 +58,7 @@ type DeleteStationParams struct {
 	StationID string
 }
 
-// Deletes a station; its id stays with its owner.
+// Deletes a station. Its id remains reserved for its owner.
 func (q *Queries) DeleteStation(ctx context.Context, arg DeleteStationParams) error {
 	_, err := q.db.Exec(ctx, DeleteStation, arg.Now, arg.StationID)
 	return err
@@ -126,7 +126,7 @@ type InsertStationParams struct {
 	Now          time.Time
 }
 
-// Stores a new station, also under the id of a deleted one of the same owner. Changes nothing if the id is taken.
+// Stores a new station. It may reuse the id of a deleted station of the same owner. Changes nothing if the id is taken.
 func (q *Queries) InsertStation(ctx context.Context, arg InsertStationParams) (int64, error) {
 	result, err := q.db.Exec(ctx, InsertStation,
 		arg.StationID,
@@ -169,7 +169,8 @@ type ListStationsRow struct {
 	Handle  string
 }
 
-// Returns active stations after an id. An empty lane or provider selects all; a station that names no lanes or providers has all.
+// Returns active stations after an id. An empty lane or provider selects all. A station without lanes or providers has
+// all of them.
 func (q *Queries) ListStations(ctx context.Context, arg ListStationsParams) ([]ListStationsRow, error) {
 	rows, err := q.db.Query(ctx, ListStations,
 		arg.After,
@@ -259,7 +260,7 @@ type MarkStationSeenParams struct {
 	UserID    string
 }
 
-// Notes that a station was reachable.
+// Stores the time at which a station was reachable.
 func (q *Queries) MarkStationSeen(ctx context.Context, arg MarkStationSeenParams) (int64, error) {
 	result, err := q.db.Exec(ctx, MarkStationSeen, arg.Now, arg.StationID, arg.UserID)
 	if err != nil {

@@ -32,8 +32,8 @@ type BeginDeliveryRow struct {
 	Webhook Webhook
 }
 
-// Notes that an attempt is about to be sent. Returns no row if another process has continued from here, or if the webhook was
-// changed so that other events are to be sent.
+// Stores that an attempt is about to be sent. Returns no row if another process has continued the delivery, or if a
+// change of the webhook selects other events.
 func (q *Queries) BeginDelivery(ctx context.Context, arg BeginDeliveryParams) (BeginDeliveryRow, error) {
 	row := q.db.QueryRow(ctx, BeginDelivery,
 		arg.DeliveryID,
@@ -104,8 +104,8 @@ type ChangeWebhookRow struct {
 	Webhook Webhook
 }
 
-// Changes the members that are given. A change of what is sent (@restart) ends the delivery in progress. Activation clears the
-// reason and the times of earlier failures.
+// Changes the members that are given. A change of the selected events (@restart) ends the delivery in progress.
+// Activation clears the reason and the times of earlier failures.
 func (q *Queries) ChangeWebhook(ctx context.Context, arg ChangeWebhookParams) (ChangeWebhookRow, error) {
 	row := q.db.QueryRow(ctx, ChangeWebhook,
 		arg.Active,
@@ -168,8 +168,8 @@ type CompleteDeliveryParams struct {
 	WebhookID  string
 }
 
-// Logs a success and moves the cursor, never back. If the webhook was changed in the meantime the cursor does not move and the
-// events are sent again; the attempt is logged in both cases.
+// Logs a success and advances the cursor, which never moves back. If the webhook was changed in the meantime, the
+// cursor does not move and the events are sent again. The attempt is logged in both cases.
 func (q *Queries) CompleteDelivery(ctx context.Context, arg CompleteDeliveryParams) error {
 	_, err := q.db.Exec(ctx, CompleteDelivery,
 		arg.DeliveryID,
@@ -280,8 +280,8 @@ type FailDeliveryParams struct {
 	Reason       *string
 }
 
-// Logs a failure and stores when the next attempt is made and whether the webhook stays active. If the webhook was changed in the
-// meantime only the attempt is logged.
+// Logs a failure and stores the time of the next attempt and whether the webhook remains active. If the webhook was
+// changed in the meantime, only the attempt is logged.
 func (q *Queries) FailDelivery(ctx context.Context, arg FailDeliveryParams) error {
 	_, err := q.db.Exec(ctx, FailDelivery,
 		arg.DeliveryID,
@@ -552,8 +552,8 @@ type LockActiveKeyParams struct {
 	UserID string
 }
 
-// Locks a key that is not revoked. It stays active until the end of the transaction: a revocation that committed before is seen
-// here, a later one waits and finds the webhook.
+// Locks a key that is not revoked. The key remains active until the end of the transaction: a revocation that was
+// committed before is visible here, and a later one waits and then finds the webhook.
 func (q *Queries) LockActiveKey(ctx context.Context, arg LockActiveKeyParams) (int32, error) {
 	row := q.db.QueryRow(ctx, LockActiveKey, arg.KeyID, arg.UserID)
 	var active int32
@@ -574,7 +574,8 @@ type LockWebhookRow struct {
 	Webhook Webhook
 }
 
-// Returns a webhook and locks it: renewals of one webhook wait for each other, so that each sees the secrets of the one before.
+// Returns a webhook and locks it. Renewals of one webhook are serialized, so that each reads the secrets of the one
+// before.
 func (q *Queries) LockWebhook(ctx context.Context, arg LockWebhookParams) (LockWebhookRow, error) {
 	row := q.db.QueryRow(ctx, LockWebhook, arg.UserID, arg.ID)
 	var i LockWebhookRow
@@ -658,7 +659,7 @@ type MarkWebhookTestedRow struct {
 	Webhook Webhook
 }
 
-// Notes a test delivery, unless the last one was after @before.
+// Stores the time of a test delivery, unless the last one was after @before.
 func (q *Queries) MarkWebhookTested(ctx context.Context, arg MarkWebhookTestedParams) (MarkWebhookTestedRow, error) {
 	row := q.db.QueryRow(ctx, MarkWebhookTested,
 		arg.Now,
@@ -711,7 +712,7 @@ type RenewWebhookRow struct {
 	Webhook Webhook
 }
 
-// Stores a new secret with the old one and the end of its use.
+// Stores a new secret, and the old secret with the time until which it is valid.
 func (q *Queries) RenewWebhook(ctx context.Context, arg RenewWebhookParams) (RenewWebhookRow, error) {
 	row := q.db.QueryRow(ctx, RenewWebhook,
 		arg.Secret,
@@ -759,7 +760,7 @@ type SkipWebhookEventsParams struct {
 	Cursors   []int64
 }
 
-// Moves cursors over events that the webhooks do not receive.
+// Advances cursors over events that the webhooks do not receive.
 func (q *Queries) SkipWebhookEvents(ctx context.Context, arg SkipWebhookEventsParams) error {
 	_, err := q.db.Exec(ctx, SkipWebhookEvents, arg.IDs, arg.Revisions, arg.Cursors)
 	return err

@@ -1,10 +1,10 @@
--- Scores the calls on a claimed market by operator; docs/scores.md defines the rules. A call filed at or after the closing time is
--- void. Sums, moments, best call and streak are made of calls that count. A streak is computed from all results if a younger
--- result was scored before. The caller holds the lock of LockScores. Parameters: $1 market, $2 operator after which to continue
--- (null: from the first), $3 most calls, $4 scoring version, $5 time from a call to its second quote (null: second quotes are
--- off). Plan: the calls of a chunk are found by the index signals_market_id_user_id_key, limited to $3; the second quote of each
--- is the first entry of a range of quotes_pkey. late_signals is small. operator_scores is joined by key or by hash, whichever is
--- cheaper.
+-- Scores the calls on a claimed market by operator; docs/scores.md defines the rules. A call filed at or after the
+-- closing time is void. Points, moments, best call and streak include only counted calls. A streak is computed from all
+-- results if a later result was scored before. The caller must hold the lock of LockScores. Parameters: $1 market; $2
+-- operator after which to continue (null: from the first); $3 largest number of calls; $4 scoring version; $5 time from
+-- a call to its second quote (null: second quotes are off). Plan: the calls of a chunk are found by the index
+-- signals_market_id_user_id_key, limited to $3. The second quote of each is the first entry of a range of quotes_pkey.
+-- late_signals is small. operator_scores is joined by key or by hash, whichever is cheaper.
 WITH claim AS (
     SELECT r.outcome, r.close_at, r.close_price, r.lane, r.resolved_at, r.rated, m.created_by, m.provider <> 'manual' AS venue,
         CASE r.outcome WHEN 'YES' THEN true WHEN 'NO' THEN false END AS yes_won,
@@ -53,7 +53,7 @@ WITH claim AS (
         s.basis, s.counted, s.reason, s.confirmed_at
     FROM scored s CROSS JOIN claim c
 ), minted AS (
-    -- The id is that of function moment_id.
+    -- The id equals the result of function moment_id.
     INSERT INTO moments (signal_id, id, user_id, market_id, tier, odds_bps, score, minted_at)
     SELECT s.id, (left(c.ms, 8) || '-' || right(c.ms, 4) || '-7' || left(s.h, 3) || '-8' || substr(s.h, 4,
         3) || '-' || substr(s.h, 7, 12))::uuid,

@@ -1,10 +1,11 @@
 -- name: ListBoard :many
--- Returns the first operators of a board. @by selects the order: scores (points, then resolved calls, then accuracy), broadcast
--- or broadcast28 (broadcast score over all time or over 28 days, then points, then resolved calls); then the handle. @lane: '' is
--- the whole record. @month: start of the 28 days. Read are the first stored rows of each tier that nothing changed since, and the
--- operators that something did. In a lane also those that have only open calls in it: no row is stored of them there, and what
--- they do counts as on the whole board. Of the three parts with stored rows, each ordered by its own index, only the one that @by
--- selects is executed.
+-- Returns the first operators of a board. @by selects the order. scores: points, then resolved calls, then accuracy.
+-- broadcast: broadcast score, then points, then resolved calls. broadcast28: the same with the broadcast score of 28
+-- days. The handle is the last key. @lane '' is the whole record. @month is the start of the 28 days. The statement
+-- reads the first stored rows of each tier that are up to date, and computes the rows of operators with changes since.
+-- In a lane it adds operators with only open calls there: no row is stored for them, and their activity is that of the
+-- whole board. Of the three parts with stored rows, each ordered by its index, only the one that @by selects is
+-- executed.
 WITH moved AS MATERIALIZED (
     SELECT f.user_id, f.lane, f.tier, f.handle COLLATE "C" AS handle, f.score, f.won, f.lost, f.void, f.total,
         f.won + f.lost AS resolved,
@@ -104,7 +105,7 @@ WITH moved AS MATERIALIZED (
 )
 SELECT sqlc.embed(u), r.score::bigint AS score, r.won::bigint AS won, r.lost::bigint AS lost, r.void::bigint AS void,
     (CASE WHEN @lane::text = '' THEN r.total ELSE r.won + r.lost + r.void + (
-        -- Calls without a result are among the newest: no more of them are looked for than there are.
+        -- Calls without a result are among the newest. The limit is the number of such calls.
         SELECT count(*) FROM (
             SELECT s.market_id FROM signals AS s
             WHERE s.user_id = u.id AND NOT EXISTS (SELECT FROM signal_results AS x WHERE x.signal_id = s.id)
@@ -119,8 +120,8 @@ FROM top AS r JOIN users AS u ON u.id = r.user_id
 ORDER BY r.first DESC, r.second DESC, r.third DESC, r.handle;
 
 -- name: ListEdgeBoard :many
--- Returns the first operators by the lower end of their edge. The rows are those of the last fold, because the edge is computed
--- there.
+-- Returns the first operators by the lower bound of their edge. The rows are those of the last fold, which computes the
+-- edge.
 WITH top AS (
     SELECT k.user_id, k.score, k.won, k.lost, k.void, k.total, k.resolved, k.handle, k.calls, k.takes, k.cast_all,
         k.skill_calls, k.edge_bps, k.low_bps, k.high_bps
@@ -138,7 +139,7 @@ WITH top AS (
 )
 SELECT sqlc.embed(u), r.score::bigint AS score, r.won::bigint AS won, r.lost::bigint AS lost, r.void::bigint AS void,
     (CASE WHEN @lane::text = '' THEN r.total ELSE r.won + r.lost + r.void + (
-        -- Calls without a result are among the newest: no more of them are looked for than there are.
+        -- Calls without a result are among the newest. The limit is the number of such calls.
         SELECT count(*) FROM (
             SELECT s.market_id FROM signals AS s
             WHERE s.user_id = u.id AND NOT EXISTS (SELECT FROM signal_results AS x WHERE x.signal_id = s.id)
@@ -154,12 +155,13 @@ FROM top AS r JOIN users AS u ON u.id = r.user_id
 ORDER BY r.low_bps DESC, r.edge_bps DESC, r.skill_calls DESC, r.handle;
 
 -- name: LockBoards :one
--- Tries to lock the boards. One process folds at a time; a change of an operator's tier prevents it as well.
+-- Tries to lock the boards. One process folds at a time. A change of an operator's tier takes the same lock.
 SELECT pg_try_advisory_xact_lock(7201002)::boolean AS locked;
 
 -- name: PlanBoards :one
--- Returns how far the next fold goes: at most @most feed rows, and ten minutes from the next fact that leaves the window, never
--- past @month nor past a claim that is not scored to its end. done: it reaches the end of both.
+-- Returns the end of the next fold: at most @most feed rows, and ten minutes after the next event that leaves the
+-- window, but not after @month nor after a claim that is not completely scored. done is true when the fold reaches the
+-- end of both.
 SELECT p.seq::bigint AS seq, p.since::timestamptz AS since,
     (p.seq = h.seq AND p.since >= least(@month::timestamptz, p.held))::boolean AS done
 FROM feed_head AS h
@@ -180,7 +182,8 @@ CROSS JOIN (
 ) AS p;
 
 -- name: FoldBoardRows :exec
--- Stores the rows of the operators that the feed up to @seq and the move of the window to @since name.
+-- Stores the board rows of the operators that have events in the feed up to @seq, or events that leave the window by
+-- its move to @since.
 INSERT INTO board_rows AS b (user_id, lane, tier, handle, score, won, lost, void, total,
     calls, takes, month_score, month_done, cast_all, cast_month, counted)
 SELECT f.user_id, f.lane, f.tier, f.handle, f.score, f.won, f.lost, f.void, f.total,
@@ -197,7 +200,7 @@ WHERE (b.tier, b.handle, b.score, b.won, b.lost, b.void, b.total, b.calls, b.tak
         excluded.total, excluded.calls, excluded.takes, excluded.month_score, excluded.month_done, excluded.counted);
 
 -- name: MarkEdgesDue :exec
--- Marks the rows whose edge must be computed again: those with results in the feed up to @seq.
+-- Marks the rows whose edge must be recomputed: those with results in the feed up to @seq.
 INSERT INTO board_due (user_id, lane)
 SELECT DISTINCT e.user_id, k.lane
 FROM protocol_events AS e CROSS JOIN LATERAL (VALUES (''), (e.lane)) AS k (lane)
@@ -205,7 +208,7 @@ WHERE e.seq > (SELECT b.seq FROM board_state AS b) AND e.seq <= @seq AND e.type 
 ON CONFLICT DO NOTHING;
 
 -- name: AgeBoards :exec
--- Adds what leaves the window to the aged counters and moves the start of the window.
+-- Adds the events that leave the window to the aged counters and moves the start of the window.
 WITH aged AS (
     INSERT INTO operator_aged AS a (user_id, lane, calls, takes, score, done)
     SELECT e.user_id, e.lane, e.calls, e.takes, e.score, e.done
@@ -217,11 +220,12 @@ WITH aged AS (
 UPDATE board_state SET seq = @seq, since = @since::timestamptz;
 
 -- name: TakeEdgesDue :many
--- Removes marks and returns them. They are found by their physical place: no row of this table ever moves, and one process folds.
+-- Deletes marks and returns them. They are found by ctid, because rows of this table are never updated and only one
+-- process folds.
 DELETE FROM board_due WHERE ctid = ANY (ARRAY(SELECT ctid FROM board_due LIMIT sqlc.arg('limit'))) RETURNING user_id, lane;
 
 -- name: StoreEdges :exec
--- Stores measured edges.
+-- Stores computed edges.
 UPDATE board_rows AS b SET skill_calls = e.calls, edge_bps = e.edge, low_bps = e.low, high_bps = e.high
 FROM unnest(@user_ids::uuid[], @lanes::text[], @calls::bigint[], @edges::integer[], @lows::integer[], @highs::integer[])
     AS e (user_id, lane, calls, edge, low, high)
@@ -240,8 +244,8 @@ CROSS JOIN LATERAL (
 ORDER BY d.n;
 
 -- name: GetPulse :one
--- Returns the totals of the pulse. Those of all time come from counters; the rolling weeks are counted, and an operator's newest
--- call is looked up.
+-- Returns the totals of the pulse. Totals of all time come from counters. Calls of the rolling weeks are counted, and
+-- the newest call of an operator is read.
 WITH filers AS (
     SELECT u.id, u.tier, t.total
     FROM operator_totals AS t JOIN users AS u ON u.id = t.user_id
@@ -276,7 +280,8 @@ SELECT t.signals::bigint AS signals, t.independent::bigint AS independent, t.hou
 FROM tiers AS t, weeks AS w, scored AS c;
 
 -- name: GetLastActivity :one
--- Returns when an independent operator filed last before @now (null: never), and the number of claims of the 28 days before.
+-- Returns the time of the last call of an independent operator before @now (null: none), and the number of claims of
+-- the 28 days before.
 SELECT (SELECT s.created_at FROM signals AS s JOIN users AS u ON u.id = s.user_id AND u.tier = 'independent'
         WHERE s.created_at < @now::timestamptz ORDER BY s.created_at DESC LIMIT 1)::pg_catalog.timestamptz AS last,
     (SELECT count(*) FROM market_resolutions AS r
@@ -284,8 +289,8 @@ SELECT (SELECT s.created_at FROM signals AS s JOIN users AS u ON u.id = s.user_i
             AND r.resolved_at <= @now::timestamptz) AS claims;
 
 -- name: CountWeeks :many
--- Counts the calls of each week from @first, a Monday, to @now, by tier, and the independent operators who filed them. Weeks
--- without a call are left out.
+-- Counts the calls of each week from @first, a Monday, to @now, by tier, and the independent operators with calls.
+-- Weeks without a call are omitted.
 SELECT f.week::integer AS week, coalesce(sum(f.n) FILTER (WHERE u.tier = 'independent'), 0)::bigint AS independent,
     coalesce(sum(f.n) FILTER (WHERE u.tier = 'house'), 0)::bigint AS house,
     coalesce(sum(f.n) FILTER (WHERE u.tier = 'automated'), 0)::bigint AS automated,

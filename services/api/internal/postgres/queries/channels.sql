@@ -28,7 +28,8 @@ WHERE e.lane = @lane::text AND e.type = ANY (@types::text[]) AND e.seq > @low AN
 ORDER BY e.seq LIMIT sqlc.arg('limit');
 
 -- name: ListChannelOfTypes :many
--- Returns the events on a channel that has types alone: the range of each type is read by its index, and the ranges are merged.
+-- Returns the events on a channel that selects by type only. The range of each type is read by its index, and the
+-- ranges are merged.
 SELECT e.seq, e.type, e.at, e.signal_id, e.data
 FROM unnest(@types::text[]) AS t (type)
 CROSS JOIN LATERAL (
@@ -39,7 +40,7 @@ CROSS JOIN LATERAL (
 ORDER BY e.seq LIMIT sqlc.arg('limit');
 
 -- name: ListHeadsOfMarkets :many
--- Returns the last number up to @up_to on each channel of the given markets.
+-- Returns the last sequence number up to @up_to on the channel of each given market.
 SELECT k.key::text AS key, h.seq
 FROM unnest(@keys::text[]) AS k (key)
 CROSS JOIN LATERAL (
@@ -49,7 +50,7 @@ CROSS JOIN LATERAL (
 ) AS h;
 
 -- name: ListHeadsOfOperators :many
--- Returns the last number up to @up_to on each channel of the given operators.
+-- Returns the last sequence number up to @up_to on the channel of each given operator.
 SELECT k.key::text AS key, h.seq
 FROM unnest(@keys::text[]) AS k (key)
 CROSS JOIN LATERAL (
@@ -59,7 +60,7 @@ CROSS JOIN LATERAL (
 ) AS h;
 
 -- name: ListHeadsOfTopics :many
--- Returns the last number up to @up_to on each channel of the given channels of a programme.
+-- Returns the last sequence number up to @up_to on each given channel of a programme.
 SELECT k.key::text AS key, h.seq
 FROM unnest(@keys::text[]) AS k (key)
 CROSS JOIN LATERAL (
@@ -69,7 +70,7 @@ CROSS JOIN LATERAL (
 ) AS h;
 
 -- name: ListHeadsOfLanes :many
--- Returns the last number up to @up_to on each channel of the given lanes.
+-- Returns the last sequence number up to @up_to on the channel of each given lane.
 SELECT k.key::text AS key, h.seq
 FROM unnest(@keys::text[]) AS k (key)
 CROSS JOIN LATERAL (
@@ -79,16 +80,16 @@ CROSS JOIN LATERAL (
 ) AS h;
 
 -- name: GetHeadOfTypes :one
--- Returns the last number up to @up_to of some types, 0 for none.
+-- Returns the last sequence number up to @up_to of the given types, or 0.
 SELECT coalesce(max(h.seq), 0)::bigint AS seq
 FROM unnest(@types::text[]) AS t (type)
 CROSS JOIN LATERAL (
     SELECT e.seq FROM protocol_events AS e WHERE e.type = t.type AND e.seq <= @up_to ORDER BY e.seq DESC LIMIT 1
 ) AS h;
 
--- name: TakeFacts :exec
--- Takes each fact of another service once: what is new goes to the outbox, in the order given, and wakes the relay. A market's
--- streams are those of approved operators.
+-- name: StoreFacts :exec
+-- Accepts each fact of another service once. New facts enter the outbox in the given order and wake the relay. Only
+-- streams of approved operators count as streams of a market.
 WITH given AS (
     SELECT g.id, g.type, g.at, g.market_id, g.handle, g.topic, g.data, g.n
     FROM unnest(@ids::uuid[], @types::text[], @at::timestamptz[], @market_ids::pg_catalog.text[], @handles::pg_catalog.text[],
@@ -130,8 +131,8 @@ WHERE c.at <= excluded.at;
 SELECT data, at FROM channel_copies WHERE channel = @channel;
 
 -- name: StoreViewers :exec
--- Notes how many people watch an operator, on every market that its stream is bound to. Older reports than the stored one change
--- nothing.
+-- Stores the number of viewers of an operator on every market that its stream is bound to. A report that is older than
+-- the stored one changes nothing.
 UPDATE market_live AS l SET viewers = g.viewers, viewers_at = g.at
 FROM (
     SELECT DISTINCT ON (v.handle) v.handle, v.viewers, v.at
@@ -141,5 +142,6 @@ FROM (
 WHERE l.handle = g.handle AND l.bound AND (l.viewers_at IS NULL OR l.viewers_at <= g.at);
 
 -- name: DeleteOldFacts :exec
--- Deletes the ids of facts of more than a week ago: a sender repeats a fact that was not answered, but not for that long.
+-- Deletes the ids of facts that are older than a week. A sender repeats a fact without an answer, but not for that
+-- long.
 DELETE FROM published WHERE taken_at < now() - interval '7 days';

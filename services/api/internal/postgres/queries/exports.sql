@@ -1,11 +1,11 @@
--- name: GetOwner :one
+-- name: GetExportedOperator :one
 -- Returns the operator whose record is exported.
 SELECT id, public_id, handle, display_name, operator_type, tier FROM users WHERE handle = lower(@handle::text);
 
 -- name: ListExportedCalls :many
--- Returns published calls of an operator after a place and up to @as_of, oldest first, as they were then: what was claimed later
--- is left out. With the facts from which the scoring price and the count follow: the quotes of the filing and after it, whether
--- the operator created the market, and the initial price of a native market.
+-- Returns published calls of an operator after a position and up to @as_of, oldest first, in their state at @as_of:
+-- later claims are omitted. The rows include the facts from which the scoring price and the count follow: the quote of
+-- the call, its second quote, whether the operator created the market, and the initial price of a native market.
 SELECT sqlc.embed(r), coalesce(x.status, 'pending')::text AS status,
     x.score, x.resolved_at, x.outcome, x.close_price, x.clv_bps, coalesce(x.basis_bps, r.score_basis_bps)::integer AS scored_bps,
     x.counted, x.confirmed_at, x.reason,
@@ -35,11 +35,12 @@ ORDER BY s.created_at, s.id;
 SELECT since, bps FROM price_tolerances ORDER BY since;
 
 -- name: LockTolerances :exec
--- Makes processes that note a tolerance wait for each other.
+-- Serializes processes that store a tolerance.
 SELECT pg_advisory_xact_lock(7201017);
 
--- name: NoteTolerance :exec
--- Adds the price tolerance of a time to the history if it differs from the last one. The first begins at the epoch.
+-- name: AddTolerance :exec
+-- Adds the price tolerance of a time to the history if it differs from the last one. The first entry starts at the
+-- epoch.
 INSERT INTO price_tolerances (since, bps)
 SELECT CASE WHEN l.since IS NULL THEN 'epoch' ELSE greatest(@now::timestamptz, l.since + interval '1 millisecond') END,
     @bps::integer
@@ -48,8 +49,8 @@ LEFT JOIN (SELECT t.since, t.bps FROM price_tolerances AS t ORDER BY t.since DES
 WHERE l.bps IS DISTINCT FROM @bps::integer;
 
 -- name: CountDay :one
--- Returns the numbers of a window of time. Results are found over the claims: they are made within moments of theirs, and their
--- own time is the claim's.
+-- Returns the counts of a time window. Results are found through the claims, because a result has the time of its
+-- claim.
 SELECT (SELECT count(*) FROM signals AS a WHERE a.created_at >= @since::timestamptz
     AND a.created_at < @until::timestamptz) AS signals,
     r.won, r.lost, r.void,
@@ -65,8 +66,8 @@ FROM (
 ) AS r;
 
 -- name: CountPulseOfDay :one
--- Counts the calls of independent operators in the seven days before @until, in those before, and in the week that begins at
--- @week.
+-- Counts the calls of independent operators in the seven days before @until, in the seven days before those, and in the
+-- week that starts at @week.
 SELECT
     count(*) FILTER (WHERE s.created_at >= sqlc.arg(until)::timestamptz - interval '168 hours'
         AND s.created_at < sqlc.arg(until)::timestamptz) AS last7,
@@ -82,7 +83,7 @@ WHERE s.created_at >= least(sqlc.arg(until)::timestamptz - interval '336 hours',
     AND s.created_at < sqlc.arg(until)::timestamptz;
 
 -- name: ListTopCalls :many
--- Returns the best counted calls that were resolved in a window of time.
+-- Returns the best counted calls that were resolved in a time window.
 SELECT s.id, u.handle, shown_title(s.market_id, s.market_title)::text AS market_title, s.yes,
     coalesce(r.basis_bps, s.score_basis_bps)::integer AS odds, r.score
 FROM market_resolutions AS m

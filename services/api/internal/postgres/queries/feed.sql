@@ -3,8 +3,8 @@
 SELECT pg_notify('sc_outbox', '');
 
 -- name: LockFeed :one
--- Returns the last number of the feed and locks it until the end of the transaction: two sequencers may overlap for a moment and
--- still number one after the other.
+-- Returns the last sequence number of the feed and locks it until the end of the transaction. Two sequencers may
+-- overlap for a short time; the lock makes them number one after the other.
 SELECT seq FROM feed_head FOR UPDATE;
 
 -- name: CountOutbox :one
@@ -12,9 +12,9 @@ SELECT seq FROM feed_head FOR UPDATE;
 SELECT count(*) FROM (SELECT FROM outbox LIMIT @most::bigint) AS o;
 
 -- name: NumberEvents :one
--- Moves the first entries of the outbox into the feed, after the number @head, with the given ids, and returns their number. The
--- data of an event is made of facts that were committed with its entry and never change, except the title of a market and the
--- text of a dispute: those are the newest ones. Each entry looks up what its own type needs.
+-- Moves the first entries of the outbox into the feed, after the number @head, with the given ids, and returns their
+-- number. The data of an event consists of facts that were committed with its entry and never change, except the title
+-- of a market and the text of a dispute, which are the newest ones. Each entry reads only what its type needs.
 WITH taken AS (
     DELETE FROM outbox
     WHERE id IN (SELECT id FROM outbox ORDER BY id LIMIT cardinality(sqlc.arg(ids)::uuid[]))
@@ -46,8 +46,8 @@ WITH taken AS (
             FROM signal_events e JOIN signals s ON s.id = e.signal_id JOIN users u ON u.id = s.user_id
             WHERE e.id = t.event_id)
         WHEN t.type IN ('market.resolved', 'market.disputed', 'market.dispute_cleared') THEN (
-            -- The resolution record of contract 4.3.4 as the event found it: a claim is
-            -- made without a flag, and the two dispute events set and clear it.
+            -- The resolution record of the API at the time of the event: a claim is not disputed, and the two dispute
+            -- events set and clear the flag.
             SELECT jsonb_build_object(
                 'marketId', t.market_id, 'marketTitle', coalesce(h.title, m.title),
                 'outcome', r.outcome, 'resolver', r.resolver, 'source', r.source, 'proofUrl', r.proof_url,
@@ -63,7 +63,7 @@ WITH taken AS (
         END AS data
     FROM taken t
     LEFT JOIN markets m ON m.market_id = t.market_id
-    -- The title of a hidden market is left out by reads, while it is hidden.
+    -- While a market is hidden, reads omit its title. The original title is in moderation.
     LEFT JOIN LATERAL (
         SELECT original ->> 'title' AS title FROM moderation
         WHERE t.type LIKE 'market.%' AND kind = 'market' AND id = t.market_id AND hidden LIMIT 1) h ON true
@@ -83,17 +83,18 @@ WITH taken AS (
 SELECT count(*) FROM added;
 
 -- name: GetNextDrain :one
--- Returns the oldest market whose signal.resolved events are not numbered to the end, but for those in @skip, which wait for
+-- Returns the oldest market whose signal.resolved events are not all numbered, except those in @skip, which wait for
 -- results.
 SELECT market_id, after_user FROM feed_drains
 WHERE market_id <> ALL (@skip::text[])
 ORDER BY resolved_at, market_id LIMIT 1;
 
 -- name: NumberResults :one
--- Numbers the next signal.resolved events of a market after an operator and the number @head, each followed by its moment.minted
--- event, if there is one. @ids has two ids for each call of a chunk. The chunk ends at the first call without a result. The same
--- step moves the scores and tallies by lane and closes the calls, so each happens once for each call. Points are of counted
--- calls; tallies are of those on venue markets.
+-- Numbers the next signal.resolved events of a market, after an operator and after the number @head. Each is followed
+-- by its moment.minted event, if there is one. @ids has two ids for each call of a chunk. The chunk ends at the first
+-- call without a result. The same statement updates the scores and tallies by lane and closes the calls, so that each
+-- update happens once for each call. Points are those of counted calls, tallies those of counted calls on venue
+-- markets.
 WITH batch AS (
     SELECT s.id, s.user_id, s.created_at, s.yes, s.market_title, s.confidence, coalesce(r.basis_bps, s.score_basis_bps) AS basis,
         within_price(coalesce(r.basis_bps, s.score_basis_bps)) AS price,
@@ -101,7 +102,7 @@ WITH batch AS (
         r.counted AND sqlc.arg(market_id)::text NOT LIKE 'native-%' AS line,
         o.id AS moment, o.tier, o.odds_bps,
         row_number() OVER (ORDER BY s.user_id) AS n,
-        count(o.id) OVER (ORDER BY s.user_id) AS minted, -- this one's with those before
+        count(o.id) OVER (ORDER BY s.user_id) AS minted, -- moments up to and including this call
         bool_and(r.signal_id IS NOT NULL) OVER (ORDER BY s.user_id) AS ready
     FROM (
         SELECT id, user_id, created_at, yes, market_title, confidence, score_basis_bps, price_verified, rated FROM signals
@@ -109,7 +110,7 @@ WITH batch AS (
             '00000000-0000-0000-0000-000000000000')
         ORDER BY user_id LIMIT cardinality(sqlc.arg(ids)::uuid[]) / 2
     ) s
-    -- By key, one by one: the length of a chunk is unknown when this is planned.
+    -- By key, row by row: the length of a chunk is unknown when the statement is planned.
     LEFT JOIN LATERAL (
         SELECT signal_id, status, score, clv_bps, scoring_vertical, resolved_at, counted, reason, basis_bps
         FROM signal_results WHERE signal_id = s.id LIMIT 1) r ON true
@@ -178,12 +179,13 @@ SELECT events, ended::boolean AS ended, (done < waiting)::boolean AS blocked FRO
 SELECT seq FROM feed_head;
 
 -- name: GetFeedOldest :one
--- Returns the oldest number from which on every event is stored; in an empty feed the one that comes next.
+-- Returns the oldest number from which every event is stored. In an empty feed it is the next number.
 SELECT greatest((SELECT f.seq + 1 FROM feed_floor AS f),
     coalesce((SELECT min(e.seq) FROM protocol_events AS e), (SELECT h.seq + 1 FROM feed_head AS h)))::bigint AS oldest;
 
 -- name: MaintainFeed :one
--- Creates the partitions of the next days and drops those that are older than 90 days. It returns the number of dropped ones.
+-- Creates the partitions of the next days and drops those that are older than 90 days. Returns the number of dropped
+-- partitions.
 SELECT keep_feed()::integer AS dropped;
 
 -- name: GetOperatorID :one
@@ -191,14 +193,15 @@ SELECT keep_feed()::integer AS dropped;
 SELECT id FROM users WHERE handle = @handle;
 
 -- name: ListFeedAfter :many
--- Returns the events after a number. The numbers have no gaps, so the range is the limit.
+-- Returns the events after a number. The numbers have no gaps, so the range of numbers limits the result.
 SELECT sqlc.embed(e), u.handle::pg_catalog.text AS handle, u.public_id::pg_catalog.text AS public_id
 FROM shown_events AS e LEFT JOIN LATERAL (SELECT handle, public_id FROM users WHERE id = e.user_id LIMIT 1) AS u ON true
 WHERE e.seq > sqlc.arg(after)::bigint AND e.seq <= sqlc.arg(after)::bigint + sqlc.arg(most)::bigint
 ORDER BY e.seq;
 
 -- name: ListFeed :many
--- Returns a page of the feed (@low, @high], oldest first. No providers: all; an empty topic: all channels of segment events.
+-- Returns a page of the feed (@low, @high], oldest first. Empty providers select all providers, an empty topic all
+-- channels of segment events.
 SELECT sqlc.embed(e), u.handle::pg_catalog.text AS handle, u.public_id::pg_catalog.text AS public_id
 FROM shown_events AS e LEFT JOIN LATERAL (SELECT handle, public_id FROM users WHERE id = e.user_id LIMIT 1) AS u ON true
 WHERE e.seq > @low AND e.seq <= @high
@@ -207,7 +210,7 @@ WHERE e.seq > @low AND e.seq <= @high
 ORDER BY e.seq LIMIT sqlc.arg('limit');
 
 -- name: ListFeedBackward :many
--- Is ListFeed, newest first.
+-- Like ListFeed, newest first.
 SELECT sqlc.embed(e), u.handle::pg_catalog.text AS handle, u.public_id::pg_catalog.text AS public_id
 FROM shown_events AS e LEFT JOIN LATERAL (SELECT handle, public_id FROM users WHERE id = e.user_id LIMIT 1) AS u ON true
 WHERE e.seq > @low AND e.seq <= @high
@@ -216,7 +219,7 @@ WHERE e.seq > @low AND e.seq <= @high
 ORDER BY e.seq DESC LIMIT sqlc.arg('limit');
 
 -- name: ListFeedOfOperator :many
--- Is ListFeed for the events of one operator. No types or an empty lane: all.
+-- Like ListFeed for the events of one operator. Empty types or an empty lane select all.
 SELECT sqlc.embed(e), u.handle::pg_catalog.text AS handle, u.public_id::pg_catalog.text AS public_id
 FROM shown_events AS e LEFT JOIN LATERAL (SELECT handle, public_id FROM users WHERE id = e.user_id LIMIT 1) AS u ON true
 WHERE e.user_id = @user_id::uuid AND (cardinality(@types::text[]) = 0 OR e.type = ANY (@types::text[]))
@@ -226,7 +229,7 @@ WHERE e.user_id = @user_id::uuid AND (cardinality(@types::text[]) = 0 OR e.type 
 ORDER BY e.seq LIMIT sqlc.arg('limit');
 
 -- name: ListFeedOfOperatorBackward :many
--- Is ListFeedOfOperator, newest first.
+-- Like ListFeedOfOperator, newest first.
 SELECT sqlc.embed(e), u.handle::pg_catalog.text AS handle, u.public_id::pg_catalog.text AS public_id
 FROM shown_events AS e LEFT JOIN LATERAL (SELECT handle, public_id FROM users WHERE id = e.user_id LIMIT 1) AS u ON true
 WHERE e.user_id = @user_id::uuid AND (cardinality(@types::text[]) = 0 OR e.type = ANY (@types::text[]))
@@ -236,7 +239,7 @@ WHERE e.user_id = @user_id::uuid AND (cardinality(@types::text[]) = 0 OR e.type 
 ORDER BY e.seq DESC LIMIT sqlc.arg('limit');
 
 -- name: ListFeedOfLane :many
--- Is ListFeed for one lane. No types: all.
+-- Like ListFeed for one lane. Empty types select all.
 SELECT sqlc.embed(e), u.handle::pg_catalog.text AS handle, u.public_id::pg_catalog.text AS public_id
 FROM shown_events AS e LEFT JOIN LATERAL (SELECT handle, public_id FROM users WHERE id = e.user_id LIMIT 1) AS u ON true
 WHERE e.lane = @lane::text AND (cardinality(@types::text[]) = 0 OR e.type = ANY (@types::text[]))
@@ -246,7 +249,7 @@ WHERE e.lane = @lane::text AND (cardinality(@types::text[]) = 0 OR e.type = ANY 
 ORDER BY e.seq LIMIT sqlc.arg('limit');
 
 -- name: ListFeedOfLaneBackward :many
--- Is ListFeedOfLane, newest first.
+-- Like ListFeedOfLane, newest first.
 SELECT sqlc.embed(e), u.handle::pg_catalog.text AS handle, u.public_id::pg_catalog.text AS public_id
 FROM shown_events AS e LEFT JOIN LATERAL (SELECT handle, public_id FROM users WHERE id = e.user_id LIMIT 1) AS u ON true
 WHERE e.lane = @lane::text AND (cardinality(@types::text[]) = 0 OR e.type = ANY (@types::text[]))
@@ -256,7 +259,7 @@ WHERE e.lane = @lane::text AND (cardinality(@types::text[]) = 0 OR e.type = ANY 
 ORDER BY e.seq DESC LIMIT sqlc.arg('limit');
 
 -- name: ListFeedOfTypes :many
--- Is ListFeed for some types: the range of each type is read by its index, and the ranges are merged.
+-- Like ListFeed for the given types. The range of each type is read by its index, and the ranges are merged.
 SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.signal_id, e.topic, e.data,
     u.handle::pg_catalog.text AS handle, u.public_id::pg_catalog.text AS public_id
 FROM unnest(@types::text[]) AS t (type)
@@ -272,7 +275,7 @@ LEFT JOIN LATERAL (SELECT handle, public_id FROM users WHERE id = e.user_id LIMI
 ORDER BY e.seq LIMIT sqlc.arg('limit');
 
 -- name: ListFeedOfTypesBackward :many
--- Is ListFeedOfTypes, newest first.
+-- Like ListFeedOfTypes, newest first.
 SELECT e.seq, e.id, e.type, e.at, e.market_id, e.provider, e.lane, e.user_id, e.signal_id, e.topic, e.data,
     u.handle::pg_catalog.text AS handle, u.public_id::pg_catalog.text AS public_id
 FROM unnest(@types::text[]) AS t (type)

@@ -1,18 +1,18 @@
 -- name: FileSignals :many
--- Files a batch of calls in one statement: finds the operators, locks the markets, applies the price rules, and writes the calls,
--- the counters and the outbox entries. Returns the verdict of each call. A call that only an earlier call of its operator on the
--- market prevents has the verdict raced; FindFirstSignals reads the earlier call. A call on a market that does not exist, or that
--- another transaction has locked, has the verdict unknown.
--- The statement has three forms, because each table that a form reads takes time in every batch. This one is for calls without
--- idempotency key and crowdLeanBps, on markets that a venue has confirmed. The heads of FileSignalsWithKey and FileSignalsFull
--- list what they add. All other lines are the same in the three forms (TestFilingStatementsAgree).
--- Parameters: the arrays have one element for each call. user_ids: the operator of a call that was sent without a key. venues:
--- the state of the request to the venue (0 not sent, 1 completed, 2 the venue denies the market, 3 no quote is required: a dry
--- run, or allowUnverified after the request). slippages: the most slippage in bps. oldest_quote: the earliest time of a usable
--- quote. rated_volume: the volume in USD from which a market is rated. rated_creators: the creators on Manifold whose markets are
--- rated; "*" for all.
--- Plan: nested loops from the sorted input. Every table is read by its key (operator_keys_hash_key, users_pkey, markets_pkey,
--- market_quotes_pkey), and each insert finds a conflict by its unique index. No table is scanned.
+-- Files a batch of calls in one statement: finds the operators, locks the markets, applies the price rules, and writes
+-- the calls, the counters and the outbox entries. Returns the verdict of each call. A call that fails only because of
+-- an earlier call of its operator on the market has the verdict raced; FindFirstSignals reads the earlier call. A call
+-- on a market that does not exist, or that another transaction has locked, has the verdict unknown. The statement has
+-- three forms, because each additional table takes time in every batch. This form is for calls without idempotency key
+-- and crowdLeanBps, on markets that a venue has confirmed. The comments of FileSignalsWithKey and FileSignalsFull list
+-- what they add. All other lines are equal in the three forms (TestFilingStatementsAgree). Parameters: the arrays have
+-- one element for each call. user_ids: the operator of a call that was sent without a key. venues: the state of the
+-- request to the venue (0 not sent; 1 completed; 2 the venue has no such market; 3 no quote is required: a dry run, or
+-- allowUnverified after the request). slippages: the largest slippage in bps. oldest_quote: the earliest time of a
+-- usable quote. rated_volume: the volume in USD from which a market is rated. rated_creators: the creators on Manifold
+-- whose markets are rated; "*" for all. Plan: nested loops from the sorted input. Every table is read by its key
+-- (operator_keys_hash_key, users_pkey, markets_pkey, market_quotes_pkey), and each insert finds a conflict by its
+-- unique index. No table is scanned.
 WITH judged AS MATERIALIZED (
     SELECT i.n, i.id, i.market_id, a.id AS actor, i.yes, p.paid, i.crowd, i.confidence, i.ttr, i.take, i.source,
         i.channel_id, i.media_asset_id, i.reach, i.idem_key, i.body_hash, i.lean, m.end_date,
@@ -20,7 +20,7 @@ WITH judged AS MATERIALIZED (
         CASE WHEN m.provider <> 'manual' AND s.yes_price IS NOT NULL THEN q.quoted_at END AS quote_at, q.quote_rule,
             q.quote_sha256,
         q.quote_stored, b.side IS NOT NULL AS verified,
-        -- greatest ignores NULL: the basis of an unverified call is its stated price.
+        -- greatest ignores NULL, so the scoring price of an unverified call is its stated price.
         greatest(p.paid, b.side - sqlc.arg(tolerance)::integer) AS basis,
         CASE WHEN m.provider = 'manual' OR m.fetched_at IS NOT NULL THEN m.title ELSE i.market_id END AS title,
         CASE WHEN m.rated_ruling IS NOT NULL THEN m.rated_ruling
@@ -33,7 +33,7 @@ WITH judged AS MATERIALIZED (
             WHEN a.id IS NULL THEN 'unauthenticated'
             WHEN m.market_id IS NULL THEN 'unknown'
             WHEN m.status = 'resolved' THEN 'settled'
-            -- A native market is provisional by a proposal, which lives for seven days.
+            -- A proposal makes a native market provisional and expires after seven days.
             WHEN m.disputed OR m.provisional AND (m.provider <> 'manual'
                 OR coalesce(m.provisional_at > sqlc.arg(now)::timestamptz - interval '7 days', true)) THEN 'provisional'
             WHEN m.status = 'unknown' AND m.fetched_at IS NULL AND i.venue = 0 THEN 'stub'
@@ -48,7 +48,7 @@ WITH judged AS MATERIALIZED (
             ELSE 'file'
         END AS verdict
     FROM (
-        -- By market: all transactions lock markets in this order.
+        -- By market, because all transactions lock markets in this order.
         SELECT t.id, t.key_hash, t.user_id, t.market_id, t.yes, t.price, t.crowd, t.confidence, t.take, t.source, t.ttr,
             t.channel_id,
             t.media_asset_id, t.reach, t.idem_key, t.body_hash, t.lean, t.venue, t.slippage, t.n
@@ -74,8 +74,8 @@ WITH judged AS MATERIALIZED (
     ) m ON true
     LEFT JOIN market_quotes q ON q.market_id = i.market_id
     CROSS JOIN LATERAL (
-        -- snap is the middle. A side of a native market costs the larger of its smoothed crowd
-        -- and its initial price; its quote has no time.
+        -- snap is the middle price. A side of a native market costs the greater of its smoothed
+        -- crowd price and its initial price. The quote of a native market has no time.
         SELECT CASE WHEN m.provider = 'manual' OR q.at >= sqlc.arg(now)::timestamptz - interval '15 minutes'
                 THEN q.yes_bps END AS snap,
             CASE WHEN m.provider = 'manual' THEN greatest(q.yes_bps, m.initial_yes_bps)
@@ -84,8 +84,8 @@ WITH judged AS MATERIALIZED (
                  WHEN q.quoted_at >= sqlc.arg(oldest_quote)::timestamptz THEN q.no_price_bps END AS no_price) s
     CROSS JOIN LATERAL (SELECT CASE WHEN i.yes THEN s.yes_price ELSE s.no_price END AS side) b
     CROSS JOIN LATERAL (
-        -- A NO call with the YES price is converted; with a bound on slippage only where the
-        -- side costs the converted price within that bound, on both sides.
+        -- A NO call with the YES price is converted. With a bound on slippage it is converted only
+        -- if the converted price differs from the price of the side by at most that bound.
         SELECT CASE WHEN NOT i.yes AND abs(i.price - s.snap) < abs(i.price - (10000 - s.snap))
                         AND coalesce(abs(10000 - i.price - b.side) <= i.slippage, true)
                     THEN 10000 - i.price ELSE i.price END AS paid) p
@@ -107,23 +107,23 @@ WITH judged AS MATERIALIZED (
 ), stored AS (
     SELECT id FROM filed
 ), compared AS (
-    -- The quote of a verified call is stored, so that its basis can be computed again: here,
-    -- unless the refresh that read it has stored it.
+    -- The quote of a verified call is stored, so that its scoring price can be recomputed. It
+    -- is stored here unless the refresh that read the quote has stored it.
     INSERT INTO quotes (market_id, at, yes_price_bps, no_price_bps, rule, answer_sha256)
     SELECT j.market_id, j.quote_at, j.yes_price, j.no_price, coalesce(j.quote_rule, ''), j.quote_sha256
     FROM judged j WHERE j.verdict = 'file' AND j.quote_at IS NOT NULL AND NOT j.quote_stored
     ORDER BY j.market_id
     ON CONFLICT (market_id, at) DO NOTHING
 ), operator_count AS (
-    -- Whether the operator counts as crowd is read from the row that is locked here: a
-    -- concurrent change of its kind is counted either before or after it.
+    -- The flag crowd of the operator is read from the row that is locked here, so that a
+    -- concurrent change of its type is counted either before or after this call.
     INSERT INTO operator_totals AS t (user_id, total)
     SELECT user_id, count(*) FROM filed GROUP BY user_id ORDER BY user_id
     ON CONFLICT (user_id) DO UPDATE SET total = t.total + excluded.total
     RETURNING user_id, crowd
 ), counted AS (
-    -- INSERT also for rows that exist: an UPDATE could be planned as a scan of the whole
-    -- table while that is small.
+    -- INSERT is used even for existing rows, because an UPDATE could be planned as a scan of
+    -- the whole table while the table is small.
     INSERT INTO market_totals AS t (market_id, yes, no, crowd_yes, crowd_no, called_at)
     SELECT market_id, count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes),
         count(*) FILTER (WHERE yes AND user_id IN (SELECT user_id FROM operator_count WHERE crowd)),
@@ -153,9 +153,10 @@ SELECT j.n::bigint AS n,
 FROM judged AS j;
 
 -- name: FileSignalsWithKey :many
--- Is FileSignals for calls of which some have an idempotency key. It adds:
--- the join with idempotency_keys (by idempotency_keys_pkey), which gives first_id and the verdicts replay (the key was used for
--- the same call) and reused (for another call); keyed, which stores the keys of the written calls.
+-- Like FileSignals, for calls of which some have an idempotency key. It adds:
+-- - the join with idempotency_keys (by idempotency_keys_pkey), which gives first_id and the verdicts replay (the key
+--   was used for the same call) and reused (the key was used for another call);
+-- - keyed, which stores the keys of the written calls.
 WITH judged AS MATERIALIZED (
     SELECT i.n, i.id, i.market_id, a.id AS actor, i.yes, p.paid, i.crowd, i.confidence, i.ttr, i.take, i.source,
         i.channel_id, i.media_asset_id, i.reach, i.idem_key, i.body_hash, i.lean, m.end_date,
@@ -163,7 +164,7 @@ WITH judged AS MATERIALIZED (
         CASE WHEN m.provider <> 'manual' AND s.yes_price IS NOT NULL THEN q.quoted_at END AS quote_at, q.quote_rule,
             q.quote_sha256,
         q.quote_stored, b.side IS NOT NULL AS verified,
-        -- greatest ignores NULL: the basis of an unverified call is its stated price.
+        -- greatest ignores NULL, so the scoring price of an unverified call is its stated price.
         greatest(p.paid, b.side - sqlc.arg(tolerance)::integer) AS basis,
         CASE WHEN m.provider = 'manual' OR m.fetched_at IS NOT NULL THEN m.title ELSE i.market_id END AS title,
         CASE WHEN m.rated_ruling IS NOT NULL THEN m.rated_ruling
@@ -178,7 +179,7 @@ WITH judged AS MATERIALIZED (
             WHEN idem.key IS NOT NULL THEN 'reused'
             WHEN m.market_id IS NULL THEN 'unknown'
             WHEN m.status = 'resolved' THEN 'settled'
-            -- A native market is provisional by a proposal, which lives for seven days.
+            -- A proposal makes a native market provisional and expires after seven days.
             WHEN m.disputed OR m.provisional AND (m.provider <> 'manual'
                 OR coalesce(m.provisional_at > sqlc.arg(now)::timestamptz - interval '7 days', true)) THEN 'provisional'
             WHEN m.status = 'unknown' AND m.fetched_at IS NULL AND i.venue = 0 THEN 'stub'
@@ -193,7 +194,7 @@ WITH judged AS MATERIALIZED (
             ELSE 'file'
         END AS verdict
     FROM (
-        -- By market: all transactions lock markets in this order.
+        -- By market, because all transactions lock markets in this order.
         SELECT t.id, t.key_hash, t.user_id, t.market_id, t.yes, t.price, t.crowd, t.confidence, t.take, t.source, t.ttr,
             t.channel_id,
             t.media_asset_id, t.reach, t.idem_key, t.body_hash, t.lean, t.venue, t.slippage, t.n
@@ -219,8 +220,8 @@ WITH judged AS MATERIALIZED (
     ) m ON true
     LEFT JOIN market_quotes q ON q.market_id = i.market_id
     CROSS JOIN LATERAL (
-        -- snap is the middle. A side of a native market costs the larger of its smoothed crowd
-        -- and its initial price; its quote has no time.
+        -- snap is the middle price. A side of a native market costs the greater of its smoothed
+        -- crowd price and its initial price. The quote of a native market has no time.
         SELECT CASE WHEN m.provider = 'manual' OR q.at >= sqlc.arg(now)::timestamptz - interval '15 minutes'
                 THEN q.yes_bps END AS snap,
             CASE WHEN m.provider = 'manual' THEN greatest(q.yes_bps, m.initial_yes_bps)
@@ -229,8 +230,8 @@ WITH judged AS MATERIALIZED (
                  WHEN q.quoted_at >= sqlc.arg(oldest_quote)::timestamptz THEN q.no_price_bps END AS no_price) s
     CROSS JOIN LATERAL (SELECT CASE WHEN i.yes THEN s.yes_price ELSE s.no_price END AS side) b
     CROSS JOIN LATERAL (
-        -- A NO call with the YES price is converted; with a bound on slippage only where the
-        -- side costs the converted price within that bound, on both sides.
+        -- A NO call with the YES price is converted. With a bound on slippage it is converted only
+        -- if the converted price differs from the price of the side by at most that bound.
         SELECT CASE WHEN NOT i.yes AND abs(i.price - s.snap) < abs(i.price - (10000 - s.snap))
                         AND coalesce(abs(10000 - i.price - b.side) <= i.slippage, true)
                     THEN 10000 - i.price ELSE i.price END AS paid) p
@@ -254,23 +255,23 @@ WITH judged AS MATERIALIZED (
 ), stored AS (
     SELECT id FROM filed
 ), compared AS (
-    -- The quote of a verified call is stored, so that its basis can be computed again: here,
-    -- unless the refresh that read it has stored it.
+    -- The quote of a verified call is stored, so that its scoring price can be recomputed. It
+    -- is stored here unless the refresh that read the quote has stored it.
     INSERT INTO quotes (market_id, at, yes_price_bps, no_price_bps, rule, answer_sha256)
     SELECT j.market_id, j.quote_at, j.yes_price, j.no_price, coalesce(j.quote_rule, ''), j.quote_sha256
     FROM judged j WHERE j.verdict = 'file' AND j.quote_at IS NOT NULL AND NOT j.quote_stored
     ORDER BY j.market_id
     ON CONFLICT (market_id, at) DO NOTHING
 ), operator_count AS (
-    -- Whether the operator counts as crowd is read from the row that is locked here: a
-    -- concurrent change of its kind is counted either before or after it.
+    -- The flag crowd of the operator is read from the row that is locked here, so that a
+    -- concurrent change of its type is counted either before or after this call.
     INSERT INTO operator_totals AS t (user_id, total)
     SELECT user_id, count(*) FROM filed GROUP BY user_id ORDER BY user_id
     ON CONFLICT (user_id) DO UPDATE SET total = t.total + excluded.total
     RETURNING user_id, crowd
 ), counted AS (
-    -- INSERT also for rows that exist: an UPDATE could be planned as a scan of the whole
-    -- table while that is small.
+    -- INSERT is used even for existing rows, because an UPDATE could be planned as a scan of
+    -- the whole table while the table is small.
     INSERT INTO market_totals AS t (market_id, yes, no, crowd_yes, crowd_no, called_at)
     SELECT market_id, count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes),
         count(*) FILTER (WHERE yes AND user_id IN (SELECT user_id FROM operator_count WHERE crowd)),
@@ -295,8 +296,8 @@ WITH judged AS MATERIALIZED (
     SELECT j.actor, j.idem_key, j.body_hash, j.id, @now::timestamptz
     FROM judged j WHERE j.idem_key IS NOT NULL AND j.id = ANY (ARRAY(SELECT id FROM stored))
     ORDER BY j.actor, j.idem_key
-    -- A key that another call has taken meanwhile refuses the whole statement, because
-    -- no result is no value; each call is then written alone and finds that key.
+    -- If another call has stored the key in the meantime, result_id becomes NULL, which fails
+    -- the whole statement. Each call is then written in a separate statement and finds the key.
     ON CONFLICT (user_id, key) DO UPDATE SET body_hash = excluded.body_hash, created_at = excluded.created_at,
         result_id = CASE WHEN k.created_at <= sqlc.arg(now)::timestamptz - interval '24 hours' THEN excluded.result_id END
 )
@@ -309,10 +310,11 @@ SELECT j.n::bigint AS n,
 FROM judged AS j;
 
 -- name: FileSignalsFull :many
--- Is FileSignalsWithKey for any calls. It adds:
--- unconfirmed and waiting: a call on a market that no venue has confirmed is written to unconfirmed_signals instead of signals;
--- native and snapshots: the new price of each native market is written to market_quotes and market_prices;
--- audited: crowdLeanBps is written to the audit log.
+-- Like FileSignalsWithKey, for all calls. It adds:
+-- - unconfirmed and waiting: a call on a market that no venue has confirmed is written to unconfirmed_signals instead
+--   of signals;
+-- - native and snapshots: the new price of each native market is written to market_quotes and market_prices;
+-- - audited: crowdLeanBps is written to the audit log.
 WITH judged AS MATERIALIZED (
     SELECT i.n, i.id, i.market_id, a.id AS actor, i.yes, p.paid, i.crowd, i.confidence, i.ttr, i.take, i.source,
         i.channel_id, i.media_asset_id, i.reach, i.idem_key, i.body_hash, i.lean, m.end_date,
@@ -320,7 +322,7 @@ WITH judged AS MATERIALIZED (
         CASE WHEN m.provider <> 'manual' AND s.yes_price IS NOT NULL THEN q.quoted_at END AS quote_at, q.quote_rule,
             q.quote_sha256,
         q.quote_stored, b.side IS NOT NULL AS verified,
-        -- greatest ignores NULL: the basis of an unverified call is its stated price.
+        -- greatest ignores NULL, so the scoring price of an unverified call is its stated price.
         greatest(p.paid, b.side - sqlc.arg(tolerance)::integer) AS basis,
         CASE WHEN m.provider = 'manual' OR m.fetched_at IS NOT NULL THEN m.title ELSE i.market_id END AS title,
         CASE WHEN m.rated_ruling IS NOT NULL THEN m.rated_ruling
@@ -335,7 +337,7 @@ WITH judged AS MATERIALIZED (
             WHEN idem.key IS NOT NULL THEN 'reused'
             WHEN m.market_id IS NULL THEN 'unknown'
             WHEN m.status = 'resolved' THEN 'settled'
-            -- A native market is provisional by a proposal, which lives for seven days.
+            -- A proposal makes a native market provisional and expires after seven days.
             WHEN m.disputed OR m.provisional AND (m.provider <> 'manual'
                 OR coalesce(m.provisional_at > sqlc.arg(now)::timestamptz - interval '7 days', true)) THEN 'provisional'
             WHEN m.status = 'unknown' AND m.fetched_at IS NULL AND i.venue = 0 THEN 'stub'
@@ -351,7 +353,7 @@ WITH judged AS MATERIALIZED (
         END AS verdict,
         m.provider <> 'manual' AND m.fetched_at IS NULL AS unconfirmed
     FROM (
-        -- By market: all transactions lock markets in this order.
+        -- By market, because all transactions lock markets in this order.
         SELECT t.id, t.key_hash, t.user_id, t.market_id, t.yes, t.price, t.crowd, t.confidence, t.take, t.source, t.ttr,
             t.channel_id,
             t.media_asset_id, t.reach, t.idem_key, t.body_hash, t.lean, t.venue, t.slippage, t.n
@@ -377,8 +379,8 @@ WITH judged AS MATERIALIZED (
     ) m ON true
     LEFT JOIN market_quotes q ON q.market_id = i.market_id
     CROSS JOIN LATERAL (
-        -- snap is the middle. A side of a native market costs the larger of its smoothed crowd
-        -- and its initial price; its quote has no time.
+        -- snap is the middle price. A side of a native market costs the greater of its smoothed
+        -- crowd price and its initial price. The quote of a native market has no time.
         SELECT CASE WHEN m.provider = 'manual' OR q.at >= sqlc.arg(now)::timestamptz - interval '15 minutes'
                 THEN q.yes_bps END AS snap,
             CASE WHEN m.provider = 'manual' THEN greatest(q.yes_bps, m.initial_yes_bps)
@@ -387,8 +389,8 @@ WITH judged AS MATERIALIZED (
                  WHEN q.quoted_at >= sqlc.arg(oldest_quote)::timestamptz THEN q.no_price_bps END AS no_price) s
     CROSS JOIN LATERAL (SELECT CASE WHEN i.yes THEN s.yes_price ELSE s.no_price END AS side) b
     CROSS JOIN LATERAL (
-        -- A NO call with the YES price is converted; with a bound on slippage only where the
-        -- side costs the converted price within that bound, on both sides.
+        -- A NO call with the YES price is converted. With a bound on slippage it is converted only
+        -- if the converted price differs from the price of the side by at most that bound.
         SELECT CASE WHEN NOT i.yes AND abs(i.price - s.snap) < abs(i.price - (10000 - s.snap))
                         AND coalesce(abs(10000 - i.price - b.side) <= i.slippage, true)
                     THEN 10000 - i.price ELSE i.price END AS paid) p
@@ -411,7 +413,7 @@ WITH judged AS MATERIALIZED (
     ON CONFLICT DO NOTHING
     RETURNING id, market_id, user_id, yes
 ), waiting AS (
-    -- Calls on markets that no venue has confirmed: not public until publish_signals.
+    -- Calls on markets that no venue has confirmed. They are not public until publish_signals publishes them.
     INSERT INTO unconfirmed_signals (signal_id, market_id, user_id, yes, price_bps, crowd_yes_bps, confidence, ttr, created_at,
         text_take, source, channel_id, media_asset_id, reach)
     SELECT j.id, j.market_id, j.actor, j.yes, j.paid, j.crowd, j.confidence, j.ttr, @now::timestamptz,
@@ -425,23 +427,23 @@ WITH judged AS MATERIALIZED (
     SELECT id FROM filed
     UNION ALL SELECT signal_id FROM waiting
 ), compared AS (
-    -- The quote of a verified call is stored, so that its basis can be computed again: here,
-    -- unless the refresh that read it has stored it.
+    -- The quote of a verified call is stored, so that its scoring price can be recomputed. It
+    -- is stored here unless the refresh that read the quote has stored it.
     INSERT INTO quotes (market_id, at, yes_price_bps, no_price_bps, rule, answer_sha256)
     SELECT j.market_id, j.quote_at, j.yes_price, j.no_price, coalesce(j.quote_rule, ''), j.quote_sha256
     FROM judged j WHERE j.verdict = 'file' AND j.quote_at IS NOT NULL AND NOT j.quote_stored
     ORDER BY j.market_id
     ON CONFLICT (market_id, at) DO NOTHING
 ), operator_count AS (
-    -- Whether the operator counts as crowd is read from the row that is locked here: a
-    -- concurrent change of its kind is counted either before or after it.
+    -- The flag crowd of the operator is read from the row that is locked here, so that a
+    -- concurrent change of its type is counted either before or after this call.
     INSERT INTO operator_totals AS t (user_id, total)
     SELECT user_id, count(*) FROM filed GROUP BY user_id ORDER BY user_id
     ON CONFLICT (user_id) DO UPDATE SET total = t.total + excluded.total
     RETURNING user_id, crowd
 ), counted AS (
-    -- INSERT also for rows that exist: an UPDATE could be planned as a scan of the whole
-    -- table while that is small.
+    -- INSERT is used even for existing rows, because an UPDATE could be planned as a scan of
+    -- the whole table while the table is small.
     INSERT INTO market_totals AS t (market_id, yes, no, crowd_yes, crowd_no, called_at)
     SELECT market_id, count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes),
         count(*) FILTER (WHERE yes AND user_id IN (SELECT user_id FROM operator_count WHERE crowd)),
@@ -455,7 +457,8 @@ WITH judged AS MATERIALIZED (
         called_at = excluded.called_at
     RETURNING market_id, crowd_yes, crowd_no
 ), native AS (
-    -- A native market's price is its smoothed crowd (4.3.7): the write that moves it stores it.
+    -- The price of a native market is its smoothed crowd, so the statement that changes the crowd also stores the
+    -- price.
     INSERT INTO market_quotes (market_id, at, yes_bps)
     SELECT c.market_id, @now::timestamptz, least(9900, greatest(100,
         round((8.0 * p.prior + 10000.0 * c.crowd_yes) / (8 + c.crowd_yes + c.crowd_no))))::integer
@@ -481,8 +484,8 @@ WITH judged AS MATERIALIZED (
     SELECT j.actor, j.idem_key, j.body_hash, j.id, @now::timestamptz
     FROM judged j WHERE j.idem_key IS NOT NULL AND j.id = ANY (ARRAY(SELECT id FROM stored))
     ORDER BY j.actor, j.idem_key
-    -- A key that another call has taken meanwhile refuses the whole statement, because
-    -- no result is no value; each call is then written alone and finds that key.
+    -- If another call has stored the key in the meantime, result_id becomes NULL, which fails
+    -- the whole statement. Each call is then written in a separate statement and finds the key.
     ON CONFLICT (user_id, key) DO UPDATE SET body_hash = excluded.body_hash, created_at = excluded.created_at,
         result_id = CASE WHEN k.created_at <= sqlc.arg(now)::timestamptz - interval '24 hours' THEN excluded.result_id END
 ), audited AS (

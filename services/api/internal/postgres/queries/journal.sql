@@ -7,7 +7,7 @@ SELECT size, edge, feed_seq, filling, note FROM journal_checkpoints ORDER BY id 
 SELECT size, edge, feed_seq, filling, note FROM journal_checkpoints ORDER BY id DESC LIMIT 1000;
 
 -- name: AppendLeaves :exec
--- Appends leaves after the number @after and the checkpoint on them.
+-- Appends leaves after the number @after, and the checkpoint of the extended log.
 WITH leaves AS (
     INSERT INTO journal_leaves (n, kind, of, hash)
     SELECT sqlc.arg(after)::bigint + t.i - 1, t.kind, t.of, t.hash
@@ -17,8 +17,8 @@ INSERT INTO journal_checkpoints (size, edge, feed_seq, filling, note, at)
 VALUES (sqlc.arg(after)::bigint + cardinality(@kinds::smallint[]), @edge, @feed_seq, @filling, @note, @at);
 
 -- name: ListNewLeaves :many
--- Returns the unsealed rows that the next @most events of the feed after a number are about. The last row has the number up to
--- which was read, and no leaf.
+-- Returns the rows without a leaf to which the next @most events of the feed after a number refer. The last row has the
+-- number of the last event read, and no leaf.
 WITH news AS MATERIALIZED (
     SELECT e.seq, e.market_id AS mid, (CASE e.type WHEN 'signal.created' THEN 1 WHEN 'signal.resolved'
         THEN 2 WHEN 'signal.event' THEN 3
@@ -33,7 +33,7 @@ FROM news AS n CROSS JOIN LATERAL (
     UNION ALL
     SELECT x.uid, x.mid, x.body FROM journal_rows AS x WHERE n.kind < 4 AND x.kind = n.kind AND x.uid = n.uid
 ) AS r
--- By key: the journal is long, and the news are few.
+-- By key, because the journal is long and the new events are few.
 LEFT JOIN LATERAL (
     SELECT true AS sealed FROM journal_leaves AS j WHERE j.kind = n.kind AND j.of = coalesce(r.uid::text, r.mid) LIMIT 1) AS l
         ON true
@@ -43,7 +43,8 @@ SELECT max(n.seq), NULL, NULL, NULL FROM news AS n
 ORDER BY 1, 2 NULLS LAST;
 
 -- name: ListOldLeaves :many
--- Returns rows of a kind (calls, results, events) after a key (null: from the first), with the hash of those that are not sealed.
+-- Returns rows of a kind (calls, results, events) after a key (null: from the first), with the hash of each row that
+-- has no leaf.
 SELECT r.uid::text AS of, (CASE WHEN l.sealed IS NULL THEN sha256('\x00'::bytea || convert_to(r.body, 'UTF8')) END)::bytea AS hash
 FROM (
     SELECT x.kind, x.uid, x.body FROM journal_rows AS x
@@ -55,7 +56,7 @@ LEFT JOIN LATERAL (SELECT true AS sealed FROM journal_leaves AS j WHERE j.kind =
 ORDER BY r.uid;
 
 -- name: ListOldResolutionLeaves :many
--- Is ListOldLeaves for resolutions, whose key is the market.
+-- Like ListOldLeaves for resolutions, whose key is the market.
 SELECT r.mid::text AS of, (CASE WHEN l.sealed IS NULL THEN sha256('\x00'::bytea || convert_to(r.body, 'UTF8')) END)::bytea AS hash
 FROM (
     SELECT x.kind, x.mid, x.body FROM journal_rows AS x
@@ -65,9 +66,9 @@ FROM (
 LEFT JOIN LATERAL (SELECT true AS sealed FROM journal_leaves AS j WHERE j.kind = r.kind AND j.of = r.mid LIMIT 1) AS l ON true
 ORDER BY r.mid;
 
--- name: ListStrayRows :many
--- Returns rows that are not sealed and that nothing announces after the number @after of the feed: neither the outbox, nor the
--- feed, nor a drain in progress. The first thousand.
+-- name: ListUnsealedRows :many
+-- Returns the first thousand rows that have no leaf and to which no pending work refers: neither the outbox, nor the
+-- feed after the number @after, nor a drain in progress.
 SELECT r.kind::smallint AS kind, coalesce(r.uid::text, r.mid)::text AS of
 FROM (SELECT x.kind, x.uid, x.mid FROM journal_rows AS x) AS r
 LEFT JOIN signals AS s ON r.kind IN (1, 2) AND s.id = r.uid

@@ -1,9 +1,9 @@
 -- name: ListHotMarkets :many
--- Returns markets of a provider to be priced each minute that were not priced since @priced_before: those with open calls, and
--- the next ones of the programme lanes (by end date, as the clock takes them), at most @most; after them at most @most_new with
--- open calls that never had an answer, which have places of their own. A market that was asked for since @asked_before without an
--- answer is left out; an answer that follows within a minute counts. The lanes are walked one by one along the index
--- markets_lined; only amounts in USD can be compared.
+-- Returns markets of a provider whose price is due, because it was not refreshed since @priced_before: at most @most
+-- with open calls or in a programme soon (the next markets of each programme lane by end date), and at most @most_new
+-- with open calls that never had an answer. The separate limit prevents the latter from displacing the others. Markets
+-- that were requested since @asked_before without an answer are omitted; an answer within a minute after the request
+-- counts. The lanes are read one by one along the index markets_lined. Only volumes in USD are compared.
 WITH RECURSIVE lanes AS (
     (SELECT m.category FROM markets m
      WHERE m.provider = @provider::text AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
@@ -42,9 +42,9 @@ WHERE place <= CASE WHEN priced IS NULL THEN @most_new::integer ELSE @most::inte
 ORDER BY priced IS NULL, place;
 
 -- name: ListMissedMarkets :many
--- Returns open markets of a provider that no answer since @seen_before showed, but for those that were asked for since
--- @asked_before. Those come first that were not asked for the longest: markets that a venue has dropped do not displace the
--- others.
+-- Returns open markets of a provider without an answer since @seen_before, except those that were requested since
+-- @asked_before. Markets with the oldest request or answer come first, so that markets which a venue no longer returns
+-- do not displace the others.
 SELECT m.market_id FROM markets AS m
 LEFT JOIN (SELECT market_id, coalesce(answered_at, at) AS at FROM market_quotes) AS q ON q.market_id = m.market_id
 LEFT JOIN market_checks AS c ON c.market_id = m.market_id
@@ -54,8 +54,8 @@ ORDER BY greatest(q.at, c.at) NULLS FIRST, m.market_id
 LIMIT sqlc.arg('limit');
 
 -- name: ListStreamedMarkets :many
--- Returns the open markets of a provider whose price is followed live: those with open calls first, then those that are viewed,
--- then the next ones of the programme lanes as in ListHotMarkets.
+-- Returns the open markets of a provider whose price is streamed: first those with open calls, then those that are
+-- viewed, then the next markets of the programme lanes as in ListHotMarkets.
 WITH RECURSIVE lanes AS (
     (SELECT m.category FROM markets m
      WHERE m.provider = @provider::text AND m.status = 'open' AND NOT m.provisional AND m.category NOT IN ('', 'other')
@@ -90,9 +90,10 @@ ORDER BY w.rank, m.end_date, m.market_id
 LIMIT sqlc.arg('limit');
 
 -- name: ListMarketsAwaitingQuote :many
--- Returns open markets of a provider with calls filed in (@from_time, @to_time] that have no quote dated at least @confirm_after
--- after the newest of them; those with the oldest call first. Ids of other providers are left out by their prefix. Quotes are
--- read by key until enough are found, then the markets of those that have none.
+-- Returns open markets of a provider with calls filed in (@from_time, @to_time], without a quote dated at least
+-- @confirm_after after the newest of these calls. Markets with the oldest call come first. The prefix of the id
+-- excludes other providers. Quotes are read by key until enough markets without one are found; then these markets are
+-- read.
 SELECT c.market_id
 FROM (
     SELECT o.market_id, min(o.created_at) AS oldest, max(o.created_at) AS newest
@@ -113,13 +114,14 @@ CROSS JOIN LATERAL (
 ORDER BY c.oldest, c.market_id LIMIT sqlc.arg('limit');
 
 -- name: MarkMarketsChecked :exec
--- Notes that venues were asked for markets.
+-- Stores the time at which venues were requested for markets.
 INSERT INTO market_checks AS c (market_id, at)
 SELECT i.market_id, @now::timestamptz FROM unnest(@ids::text[]) AS i (market_id) ORDER BY i.market_id
 ON CONFLICT (market_id) DO UPDATE SET at = excluded.at WHERE c.at < excluded.at;
 
 -- name: ClaimPendingMarkets :many
--- Returns markets with open calls and no outcome, the one checked the longest ago first, and notes the check.
+-- Returns markets with open calls and no outcome, the one with the oldest check first, and stores the time of the
+-- check.
 WITH picked AS MATERIALIZED (
     SELECT m.market_id, m.disputed, c.at
     FROM markets m
@@ -136,9 +138,9 @@ WITH picked AS MATERIALIZED (
 SELECT market_id, disputed FROM picked ORDER BY at NULLS FIRST, market_id;
 
 -- name: ClaimDueMarkets :many
--- Is ClaimPendingMarkets for those whose last answer or check is older than @near_before if they end before @ending_before, older
--- than @far_before else, or whose final verdict is older than @final_before. Those with such a verdict come first, and after all
--- others those that never had an answer, of which there may be any number.
+-- Like ClaimPendingMarkets, for markets whose last answer or check is older than @near_before if they end before
+-- @ending_before, and otherwise older than @far_before, or whose final verdict is older than @final_before. Markets
+-- with such a verdict come first. Markets that never had an answer come last, because their number is not limited.
 WITH picked AS MATERIALIZED (
     SELECT m.market_id, m.disputed, row_number() OVER (
         ORDER BY coalesce(m.final_at <= @final_before::timestamptz, false) DESC, q.at IS NULL, greatest(c.at,

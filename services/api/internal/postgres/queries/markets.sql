@@ -3,12 +3,12 @@
 SELECT sqlc.embed(m) FROM market_records AS m WHERE m.market_id = @market_id;
 
 -- name: ListMarkets :many
--- Returns those of the given markets that exist, in no order.
+-- Returns the given markets that exist, in no order.
 SELECT sqlc.embed(m) FROM market_records AS m WHERE m.market_id = ANY (@ids::text[]);
 
 -- name: ListAirableMarkets :many
--- Returns open markets that end more than ten minutes after @now and were priced at most ten minutes before, by end date. An
--- empty lane is every lane, limit 0 all of them.
+-- Returns open markets that end more than ten minutes after @now and have a price that is at most ten minutes old, by
+-- end date. An empty lane selects every lane, limit 0 all markets.
 SELECT sqlc.embed(m) FROM market_records AS m
 WHERE m.status = 'open' AND NOT m.provisional AND NOT m.disputed
     AND m.end_date > sqlc.arg(now)::timestamptz + interval '10 minutes'
@@ -18,8 +18,8 @@ ORDER BY m.end_date, m.market_id
 LIMIT nullif(sqlc.arg('limit')::integer, 0);
 
 -- name: ListNativeMarkets :many
--- Returns native markets, newest first, with the proposal that waits since after @alive_after. @status: open selects every one
--- without an outcome. @due: only those past their cutoff and without an outcome.
+-- Returns native markets, newest first, with their pending proposal if it was made after @alive_after. The status open
+-- selects every market without an outcome. @due selects only markets without an outcome whose cutoff has passed.
 SELECT sqlc.embed(m), p.verdict, p.proof_url, p.proposed_at
 FROM market_records AS m
 LEFT JOIN resolution_proposals AS p ON p.market_id = m.market_id AND p.proposed_at > @alive_after
@@ -34,8 +34,8 @@ ORDER BY m.created_at DESC, m.market_id DESC
 LIMIT sqlc.arg('limit');
 
 -- name: ListPrices :many
--- Returns the snapshots of a market since a time, oldest first. More than @most are thinned to the last one of each of @most
--- equal parts of the time.
+-- Returns the snapshots of a market since a time, oldest first. If there are more than @most, it returns the last
+-- snapshot of each of @most equal parts of the time span.
 WITH span AS (
     SELECT count(*) AS n, extract(epoch FROM min(s.at)) AS low, extract(epoch FROM max(s.at)) AS high
     FROM market_prices AS s WHERE s.market_id = @market_id AND s.at >= @since::timestamptz
@@ -48,8 +48,8 @@ WITH span AS (
 )
 SELECT DISTINCT ON (placed.bucket) placed.at, placed.yes_bps FROM placed ORDER BY placed.bucket, placed.at DESC;
 
--- name: ListStandings :many
--- Returns the price and the crowd of markets. A native market is priced by its crowd, in the quote.
+-- name: ListMarketCrowds :many
+-- Returns the price and the crowd of markets. The stored quote of a native market is the price of its crowd.
 SELECT m.market_id, q.yes_bps, coalesce(t.crowd_yes, 0)::bigint AS crowd_yes, coalesce(t.crowd_no, 0)::bigint AS crowd_no
 FROM unnest(@ids::text[]) AS i (market_id)
 JOIN markets AS m ON m.market_id = i.market_id
@@ -57,7 +57,7 @@ LEFT JOIN market_quotes AS q ON q.market_id = m.market_id
 LEFT JOIN market_totals AS t ON t.market_id = m.market_id;
 
 -- name: SetMarketRated :one
--- Sets whether calls on a market count and returns what was set before.
+-- Sets whether calls on a market count and returns the previous setting.
 UPDATE markets AS m SET rated_ruling = @rated::boolean, updated_at = @now
 FROM (SELECT k.market_id, k.rated_ruling FROM markets AS k WHERE k.market_id = @market_id FOR UPDATE) AS o
 WHERE m.market_id = o.market_id
@@ -85,7 +85,7 @@ INSERT INTO market_prices (market_id, at, yes_bps) SELECT market_id, @created_at
     sqlc.narg(initial_yes_bps)::integer FROM market;
 
 -- name: ListKnownLanes :many
--- Returns the lanes of those of the given markets that exist.
+-- Returns the lanes of the given markets that exist.
 SELECT market_id, title, lane, category, lane_ruled FROM markets WHERE market_id = ANY (@ids::text[]);
 
 -- name: LockMarketLane :one
@@ -93,11 +93,11 @@ SELECT market_id, title, lane, category, lane_ruled FROM markets WHERE market_id
 SELECT title, lane, category FROM markets WHERE market_id = @market_id FOR NO KEY UPDATE;
 
 -- name: SetMarketLane :exec
--- Sets the lane of a market as an administrator decided: answers of the venue no longer change it.
+-- Sets the lane of a market by decision of an administrator. Answers of the venue no longer change it.
 UPDATE markets SET lane = @lane, category = @category, lane_ruled = true, updated_at = @now WHERE market_id = @market_id;
 
 -- name: CountLanes :many
--- Counts calls and markets with a call by lane; open calls are those on open markets.
+-- Counts calls and markets with a call by lane. Open calls are those on open markets.
 SELECT coalesce(m.lane, 'OTHER')::text AS lane, sum(t.yes + t.no)::bigint AS signals,
     coalesce(sum(t.yes + t.no) FILTER (WHERE m.status = 'open'), 0)::bigint AS open, count(*) AS markets
 FROM market_totals AS t LEFT JOIN markets AS m ON m.market_id = t.market_id
@@ -105,7 +105,7 @@ WHERE t.yes + t.no > 0
 GROUP BY 1;
 
 -- name: ListWatchedMarkets :many
--- Returns how many people watch the streams of each market, by reports of after @since.
+-- Returns the number of viewers of the streams of each market, from reports after @since.
 SELECT market_id, least(sum(viewers), 2147483647)::integer AS viewers
 FROM market_live
 WHERE bound AND viewers > 0 AND viewers_at > @since

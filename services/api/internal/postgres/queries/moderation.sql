@@ -1,9 +1,9 @@
 -- name: DecideModeration :one
--- Hides or restores a thing. False: it does not exist.
+-- Hides or restores an object and returns false if it does not exist.
 SELECT moderate(@kind, @id, @hidden, @reason, @decided_by, @now)::boolean AS found;
 
 -- name: FindModerated :one
--- Reports whether a thing exists.
+-- Reports whether an object exists.
 SELECT (CASE @kind::text
     WHEN 'signal' THEN EXISTS (SELECT FROM signals WHERE id = CASE WHEN @kind = 'signal' THEN sqlc.arg(id)::text::uuid END
             UNION ALL SELECT FROM unconfirmed_signals WHERE signal_id = CASE WHEN @kind = 'signal'
@@ -19,7 +19,7 @@ SELECT kind, id, hidden, reason, decided_by, decided_at FROM moderation ORDER BY
     id LIMIT sqlc.arg('limit');
 
 -- name: ListHidden :many
--- Reports for each thing whether it is hidden, in the given order. The id of a profile is that of its operator.
+-- Reports for each object whether it is hidden, in the given order. The id of a profile is that of its operator.
 SELECT is_hidden(t.kind, CASE
     WHEN t.kind = 'profile' THEN (SELECT u.handle FROM users AS u WHERE u.id = CASE WHEN t.kind = 'profile' THEN t.id::uuid END)
     ELSE t.id END)::boolean AS hidden
@@ -27,6 +27,7 @@ FROM unnest(@kinds::text[], @ids::text[]) WITH ORDINALITY AS t (kind, id, n)
 ORDER BY t.n;
 
 -- name: GetModerationDigest :one
--- Returns a digest of all decisions. Each stored decision changes it, whatever the clock of the process that stored it.
+-- Returns a digest of all decisions. Each stored decision changes it, independent of the clock of the process that
+-- stored it.
 SELECT coalesce(sum(hashtextextended(concat_ws('|', kind, id, hidden, decided_at), 0)::numeric), 0)::text AS digest
     FROM moderation;

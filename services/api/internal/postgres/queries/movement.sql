@@ -1,8 +1,9 @@
 -- name: ListOpenFacts :many
--- Returns what movement and attention are computed from, for every open market. The price at a window's start is the newest
--- snapshot at or before it, else the oldest one inside that covers half of the window. It is looked up where a quote of the last
--- ten minutes can be compared with it, and that of a window shorter than a day only where the volume lets the market be listed as
--- moving. Native markets are priced by their crowd at any moment; each call on one leaves a snapshot.
+-- Returns the facts of every open market from which movement and attention are computed. The price at the start of a
+-- window is the newest snapshot at or before it, or else the oldest snapshot in the window that covers at least half of
+-- it. It is read only for markets with a quote of the last ten minutes, and for windows shorter than a day only if the
+-- volume is large enough to list the market as moving. Native markets always have a price; each call on one stores a
+-- snapshot.
 WITH calls AS (
     SELECT market_id, count(*) AS n FROM signals
         WHERE created_at > sqlc.arg(now)::timestamptz - interval '24 hours' GROUP BY market_id
@@ -60,11 +61,11 @@ LEFT JOIN LATERAL (
 ) s ON o.priced AND o.heavy;
 
 -- name: ListSightings :many
--- Returns since when each thing that moves is seen.
+-- Returns the time at which each move and situation was first seen.
 SELECT kind, span, key, seen_at FROM movement_sightings;
 
 -- name: StoreSightings :exec
--- Adds sightings that are not stored yet and deletes others.
+-- Stores new sightings and deletes ended ones.
 WITH dropped AS (
     DELETE FROM movement_sightings AS s
     USING unnest(@old_kinds::text[], @old_spans::text[], @old_keys::text[]) AS g (kind, span, key)
@@ -85,7 +86,7 @@ CROSS JOIN LATERAL (
     ORDER BY a.at DESC LIMIT 1) AS s;
 
 -- name: ListAttentionHistory :many
--- Returns the score of a market at a time and its changes since, the newest first.
+-- Returns the score of a market at a time and its later changes, newest first.
 SELECT p.at, p.score FROM (
     (SELECT a.at, a.score FROM attention_scores AS a
         WHERE a.market_id = @market_id AND a.at < @since::timestamptz ORDER BY a.at DESC LIMIT 1)
@@ -96,7 +97,7 @@ SELECT p.at, p.score FROM (
 ORDER BY p.at DESC LIMIT sqlc.arg('limit');
 
 -- name: StoreAttention :execrows
--- Adds scores where they differ from the last one of the market. A history does not begin with 0.
+-- Adds scores that differ from the last score of their market. A history does not start with 0.
 INSERT INTO attention_scores (market_id, at, score)
 SELECT i.market_id, @at::timestamptz, i.score
 FROM unnest(@ids::text[], @scores::integer[]) AS i (market_id, score)
@@ -112,7 +113,7 @@ DELETE FROM attention_scores WHERE (market_id, at) IN (
     SELECT a.market_id, a.at FROM attention_scores AS a WHERE a.at < @before::timestamptz LIMIT sqlc.arg('limit'));
 
 -- name: ThinAttention :execrows
--- Deletes scores between two times but for the last one of each fifteen minutes of a market.
+-- Deletes scores between two times, except the last one of each 15 minutes of a market.
 DELETE FROM attention_scores WHERE (market_id, at) IN (
     SELECT a.market_id, a.at FROM attention_scores AS a
     WHERE a.at >= @since::timestamptz AND a.at < @before::timestamptz AND EXISTS (

@@ -20,8 +20,8 @@ WITH u AS (
 INSERT INTO operator_totals (user_id, crowd) SELECT u.id, u.crowd FROM u;
 
 -- name: ClassifyOperator :one
--- Changes the type of an operator and whether it is a house operator; null leaves a member unchanged. step is what each of its
--- calls adds to the crowd of its market by that: 1, 0 or -1.
+-- Changes the type of an operator and whether it is a house operator; null leaves a member unchanged. step is the
+-- resulting change of the crowd of a market for each call of the operator: 1, 0 or -1.
 WITH before AS (
     SELECT u.id, u.crowd FROM users AS u WHERE u.handle = lower(@handle) FOR UPDATE
 ), changed AS (
@@ -41,10 +41,11 @@ SELECT c.id, (c.crowd::integer - b.crowd::integer)::integer AS step
 FROM changed AS c JOIN before AS b ON b.id = c.id;
 
 -- name: MoveCrowd :exec
--- Adds @step for each call of an operator to the crowd of its market, and updates the price of the open native markets among
--- them. It runs after the operator's counter row is locked and therefore sees every call that was counted before.
+-- Adds @step for each call of an operator to the crowd of its market, and updates the price of the open native markets
+-- among them. It runs after the counter row of the operator is locked and therefore includes every call that was
+-- counted before.
 WITH called AS (
-    -- In the order in which calls lock these rows.
+    -- In the order in which filing statements lock these rows.
     SELECT t.market_id, s.yes
     FROM signals AS s JOIN market_totals AS t ON t.market_id = s.market_id
     WHERE s.user_id = @user_id
@@ -72,8 +73,8 @@ SELECT market_id, @now::timestamptz, yes_bps FROM native
 ON CONFLICT (market_id, at) DO UPDATE SET yes_bps = excluded.yes_bps;
 
 -- name: UpdateProfile :exec
--- Changes the members that are given: @set_avatar, @set_links and @set_payout say which of the nullable ones are. @automated: a
--- human declares itself an ai_agent, which does not change the crowd, because both types count.
+-- Changes the members that are given. @set_avatar, @set_links and @set_payout state whether the nullable members are
+-- given. @automated: a human declares itself an ai_agent. This does not change the crowd, because both types count.
 WITH before AS (
     SELECT o.id, o.payout_address, o.operator_type FROM users AS o WHERE o.id = @user_id FOR UPDATE
 ), after AS (
@@ -96,7 +97,7 @@ SELECT @now::timestamptz, id::text, 'operator.declared_automated', id::text, jso
 FROM after WHERE operator_type <> old_type;
 
 -- name: EndSessions :one
--- Raises the session version of an operator. Sessions carry the version; those of an older one are void.
+-- Increments the session version of an operator. Sessions contain the version; those with an older one are invalid.
 WITH changed AS (
     UPDATE users AS u SET session_version = u.session_version + 1 WHERE u.id = @user_id RETURNING u.id, u.session_version
 ), audited AS (
@@ -106,12 +107,13 @@ WITH changed AS (
 SELECT session_version FROM changed;
 
 -- name: LockOperator :one
--- Locks an operator. New keys, webhooks and the like of one operator wait for each other, so that their count is exact.
+-- Locks an operator. Insertions of keys, webhooks and similar objects of one operator are serialized, so that their
+-- count is exact.
 SELECT id FROM users WHERE id = @user_id FOR UPDATE;
 
 -- name: CountActiveKeys :one
--- Counts the active keys of an operator. It runs after LockOperator: a statement that waits for the lock would not see a key that
--- was committed in the meantime.
+-- Counts the active keys of an operator. It must run after LockOperator: a statement that waits for the lock would not
+-- see a key that was committed during the wait.
 SELECT count(*) FROM operator_keys WHERE user_id = @user_id AND revoked_at IS NULL;
 
 -- name: InsertKey :exec
@@ -124,18 +126,18 @@ VALUES (@id, @user_id, @hash, @prefix, @last4, @label, @tier, @permissions, @cre
 SELECT sqlc.embed(k) FROM operator_keys AS k WHERE k.user_id = @user_id ORDER BY k.created_at DESC, k.id DESC;
 
 -- name: RevokeKey :one
--- Revokes a key of an operator; a repeat keeps the first time.
+-- Revokes a key of an operator. A repetition preserves the first time.
 UPDATE operator_keys AS k SET revoked_at = coalesce(revoked_at, @now)
 WHERE id = @id AND user_id = @user_id
 RETURNING sqlc.embed(k);
 
 -- name: ListRevokedKeys :many
--- Returns which of the given keys are revoked or unknown.
+-- Returns those of the given keys that are revoked or unknown.
 SELECT i.id::uuid AS id FROM unnest(@ids::uuid[]) AS i (id)
 WHERE NOT EXISTS (SELECT 1 FROM operator_keys AS k WHERE k.id = i.id AND k.revoked_at IS NULL);
 
 -- name: MarkKeysUsed :exec
--- Notes that keys are in use, at most once a minute each. A key that another transaction is noting at this moment is left to it.
+-- Stores the last use of keys, at most once a minute for each key. It skips a key that another transaction is updating.
 UPDATE operator_keys SET last_used_at = @now::timestamptz
 WHERE hash IN (
     SELECT k.hash FROM operator_keys AS k
@@ -155,15 +157,16 @@ FROM operator_keys AS k JOIN users AS u ON u.id = k.user_id
 WHERE k.hash = @hash AND k.revoked_at IS NULL;
 
 -- name: LockSender :one
--- Returns the tier of the operator who signed a message and locks the operator: messages of one operator run one after the other.
+-- Returns the tier of the operator who signed a message and locks the operator, so that messages of one operator are
+-- processed one after the other.
 SELECT tier FROM users WHERE id = @user_id FOR NO KEY UPDATE;
 
 -- name: GetMessageSubject :one
--- Returns what a signed message changed, if it was carried out.
+-- Returns the subject that a signed message changed, if the message was executed.
 SELECT subject FROM message_effects WHERE message_id = @message_id;
 
 -- name: CountRecentMessages :one
--- Counts the newest messages of a type since @since, at most @most, with the time of the oldest of them.
+-- Counts the newest messages of a type since @since, at most @most, and returns the time of the oldest of them.
 SELECT count(*) AS n, coalesce(min(recent.at), @since::timestamptz)::timestamptz AS oldest
 FROM (
     SELECT e.at FROM message_effects AS e
@@ -171,7 +174,7 @@ FROM (
 ) AS recent;
 
 -- name: InsertMessage :exec
--- Records that a signed message was carried out.
+-- Stores that a signed message was executed.
 INSERT INTO message_effects (message_id, type, user_id, subject, at) VALUES (@message_id, @type, @user_id, @subject, @at);
 
 -- name: InsertAudit :exec

@@ -1,10 +1,11 @@
 -- name: StoreQuotes :many
--- Stores the newest answers of venues: the middle, volumes, whether the market is open, and the price of each side with its time,
--- source and digest of the answer (null without a quote). Every writer of an answer starts here, in the order of ids, so that
--- writers of one market wait for each other. An answer that is not newer than the stored one is not returned and changes nothing.
--- A streamed price that is newer than the answer stays, and so does a quote of the same time or newer: a time has one quote, here
--- and in quotes, so that calls follow from the stored row. The quote of an open market with a call in the last ten minutes is
--- stored in quotes as well, and quote_stored says so.
+-- Stores the newest answers of venues: the middle price, volumes, whether the market is open, and the price of each
+-- side with its time, source and digest of the answer (null without a quote). Every writer of an answer executes this
+-- statement first, in the order of ids, so that writers of one market are serialized. An answer that is not newer than
+-- the stored one is not returned and changes nothing. A streamed price that is newer than the answer is preserved, and
+-- so is a quote with the same or a later time. A time has only one quote, here and in quotes, so that the price of a
+-- call follows from the stored row. The quote of an open market with a call in the last ten minutes is also stored in
+-- quotes; quote_stored records this.
 WITH input AS MATERIALIZED (
     SELECT i.market_id, i.at, i.yes_bps, i.volume, i.volume_usd, i.volume24h, i.liquidity, i.open, i.yes_price_bps,
         i.no_price_bps, i.quoted_at, i.quote_rule, i.quote_sha256
@@ -52,11 +53,11 @@ WITH input AS MATERIALIZED (
 SELECT market_id FROM newer;
 
 -- name: StoreMarkets :exec
--- Stores the parts of venue answers that are not prices. A row is written only when something in it changes: a call locks it FOR
--- SHARE and must not wait for prices alone. Resolved markets do not change. closed_at and provisional_at are the times of the
--- first answers that showed it so, until the market is open again. The final verdict counts from the first answer with it;
--- another verdict, or none, resets that time. Members that a short answer leaves out keep their values, and so does a lane that
--- an administrator set. The venue's end of trading lasts until the market reopens.
+-- Stores the parts of venue answers that are not prices. A row is written only if it changes: a call locks the row FOR
+-- SHARE and must not wait for price updates. Resolved markets do not change. closed_at and provisional_at are the times
+-- of the first answers with that state, until the market is open again. final_at is the time of the first answer with
+-- the final verdict; another verdict, or none, resets it. Members that a short answer omits keep their values, and so
+-- does a lane that an administrator set. The venue's end of trading is preserved until the market reopens.
 WITH answer AS MATERIALIZED (
     SELECT i.market_id, i.at, i.provider, i.title, i.description, i.status, i.provisional, i.end_date, i.final_verdict,
         i.final_payout, i.lane, i.category, i.slug, i.event_key, i.event_title, i.condition_id, i.clob_token_id, i.yes_index,
@@ -143,10 +144,10 @@ WITH answer AS MATERIALIZED (
 SELECT pg_notify('sc_outbox', '') FROM queued LIMIT 1;
 
 -- name: StoreTicks :one
--- Stores streamed prices and returns the number of those that were newer. Each is stored where it is newer than what is stored of
--- an open market, and becomes a snapshot where the last one is older than fifteen seconds. A stored quote of the same time or
--- newer stays. The quote of a market with a call in the last ten minutes is stored in quotes, at most one in five seconds. Rows
--- are locked in the order of ids, as by all writers of quotes.
+-- Stores streamed prices and returns the number of those that were newer. A price is stored if it is newer than the
+-- stored price of an open market. It becomes a snapshot if the last snapshot is older than 15 seconds. A stored quote
+-- with the same or a later time is preserved. The quote of a market with a call in the last ten minutes is also stored
+-- in quotes, at most one in five seconds. Rows are locked in the order of ids, as by all writers of quotes.
 WITH held AS MATERIALIZED (
     SELECT q.market_id, i.at, i.yes_bps, i.yes_price_bps, i.no_price_bps, i.quoted_at, i.quote_rule,
         EXISTS (SELECT FROM market_totals t WHERE t.market_id = i.market_id
@@ -190,8 +191,8 @@ WITH held AS MATERIALIZED (
 SELECT count(*) FROM told;
 
 -- name: InsertSnapshots :exec
--- Stores snapshots of open markets: all of them (@every) or those with calls, else one in fifteen minutes. A market that is not
--- open has none, so that the effect of a result on the price never becomes the closing line.
+-- Stores snapshots of open markets: all of them (@every) or those with calls, and otherwise one in 15 minutes. A market
+-- that is not open gets no snapshot, so that the effect of a result on the price never becomes the closing line.
 INSERT INTO market_prices (market_id, at, yes_bps)
 SELECT i.market_id, i.at, i.yes_bps
 FROM unnest(@market_ids::text[], @at::timestamptz[], @yes_bps::int4[]) AS i (market_id, at, yes_bps)
@@ -203,7 +204,7 @@ ORDER BY i.market_id
 ON CONFLICT (market_id, at) DO NOTHING;
 
 -- name: ThinSnapshots :execrows
--- Deletes snapshots of before a time but for the last one of each fifteen minutes.
+-- Deletes snapshots from before a time, except the last one of each 15 minutes.
 DELETE FROM market_prices WHERE (market_id, at) IN (
     SELECT p.market_id, p.at FROM market_prices AS p
     WHERE p.at < @before::timestamptz AND EXISTS (

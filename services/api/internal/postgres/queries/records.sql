@@ -10,16 +10,16 @@ LEFT JOIN operator_scores AS c ON c.user_id = u.id
 LEFT JOIN signals AS s ON s.id = c.best_signal;
 
 -- name: CountSignalsOfOperator :one
--- Returns the counters of one operator; zeros for one without a call.
+-- Returns the counters of one operator, and zeros for an operator without a call.
 SELECT coalesce((SELECT t.total FROM operator_totals AS t WHERE t.user_id = @user_id::uuid), 0)::bigint AS total,
     coalesce(s.won, 0)::bigint AS won, coalesce(s.lost, 0)::bigint AS lost, coalesce(s.void, 0)::bigint AS void,
     coalesce(s.score, 0)::bigint AS score
 FROM (SELECT @user_id::uuid AS user_id) AS u LEFT JOIN operator_scores AS s ON s.user_id = u.user_id;
 
 -- name: GetRank :one
--- Returns the rank of an operator in the field of those with a counted call, the size of the field, and the broadcast score.
--- @month is the start of the 28 days. The stored rows are counted by points; those that something changed since are taken as they
--- are now.
+-- Returns the rank of an operator in the field of operators with a counted call, the size of the field, and the
+-- broadcast score. @month is the start of the 28 days. Stored rows are counted by points; operators with changes since
+-- the last fold are counted with their present values.
 WITH fresh AS MATERIALIZED (
     SELECT f.user_id, f.tier, f.handle COLLATE "C" AS handle, f.score, f.counted, f.won + f.lost AS resolved, f.cast_all,
         CASE WHEN f.won + f.lost = 0 THEN 0 ELSE (200 * f.won + f.won + f.lost) / (2 * (f.won + f.lost)) END AS accuracy
@@ -33,7 +33,7 @@ WITH fresh AS MATERIALIZED (
     SELECT b.tier, b.handle, b.score, b.counted, b.resolved, b.accuracy, b.cast_all FROM board_rows AS b
     WHERE b.user_id = @user_id::uuid AND b.lane = '' AND NOT EXISTS (SELECT FROM fresh AS o WHERE o.user_id = @user_id::uuid)
 ), moved AS (
-    -- Each as it is now (1) and as it was stored (-1), where that is in the field.
+    -- Each changed operator with its present values (1) and with its stored ones (-1), if these are in the field.
     SELECT 1 AS n, f.tier, f.handle, f.score, f.resolved, f.accuracy FROM fresh AS f WHERE f.tier <> 'automated' AND f.counted > 0
     UNION ALL
     SELECT -1, b.tier, b.handle, b.score, b.resolved, b.accuracy
@@ -59,8 +59,8 @@ SELECT
 FROM (SELECT) AS one LEFT JOIN own AS o ON true;
 
 -- name: ListRanked :many
--- Returns the first places of the ranked field: the first rows of each tier that nothing changed since they were stored, and
--- those that something did.
+-- Returns the first operators of the ranked field: the first stored rows of each tier that are up to date, and the
+-- operators with changes since the last fold.
 WITH fresh AS MATERIALIZED (
     SELECT f.user_id, f.tier, f.handle COLLATE "C" AS handle, f.score, f.total, f.counted, f.won + f.lost AS resolved,
         CASE WHEN f.won + f.lost = 0 THEN 0 ELSE (200 * f.won + f.won + f.lost) / (2 * (f.won + f.lost)) END AS accuracy
@@ -111,7 +111,7 @@ SELECT lane, price_bps, confidence, calls, wins FROM operator_tallies WHERE user
 ORDER BY lane, price_bps, confidence;
 
 -- name: ListTalliesSince :many
--- Is ListTallies for the results since a time, from the feed, which has 90 days.
+-- Like ListTallies for the results since a time. They come from the feed, which contains 90 days.
 SELECT coalesce(e.lane, '')::text AS lane, within_price(c.basis)::integer AS price_bps, coalesce(c.confidence,
     0)::integer AS confidence,
     count(*) AS calls, count(*) FILTER (WHERE c.status = 'won') AS wins
@@ -122,9 +122,10 @@ WHERE e.user_id = @user_id AND e.at >= @since AND e.type = 'signal.resolved' AND
 GROUP BY 1, 2, 3
 ORDER BY 1, 2, 3;
 
--- name: ListCourse :many
--- Returns the points of an operator over its newest @most calls, in at most @steps steps of counted calls: when each step ended,
--- the points and the number of calls in it; the points now, and whether no call is older.
+-- name: ListScoreSteps :many
+-- Returns the points of an operator over its newest @most calls in at most @steps steps of counted calls. Each step has
+-- its end time, its points and its number of calls. score_now is the present sum of points. whole is true if there are
+-- no older calls.
 WITH calls AS MATERIALIZED (
     SELECT s.id FROM signals AS s WHERE s.user_id = @user_id::uuid ORDER BY s.created_at DESC, s.id DESC LIMIT @most::bigint
 ), parts AS (
@@ -139,14 +140,14 @@ SELECT max(p.resolved_at)::timestamptz AS ended_at, sum(p.score)::bigint AS scor
 FROM parts AS p GROUP BY p.part ORDER BY p.part;
 
 -- name: ListLaneStats :many
--- Returns the figures of one operator by lane: the lane of the claim, or of the market today if there is none. Points and streak
--- are of counted calls, the closing line of counted calls on venue markets.
+-- Returns the statistics of one operator by lane. The lane is that of the claim, or the present lane of a market
+-- without a claim. Points and streak include counted calls, the closing line value counted calls on venue markets.
 WITH called AS (
     SELECT coalesce(r.scoring_vertical, m.lane, 'OTHER') AS lane, s.id, s.created_at, r.status, r.score, r.resolved_at,
         coalesce(r.counted, false) AS counted,
         CASE WHEN r.counted AND s.market_id NOT LIKE 'native-%' THEN r.clv_bps END AS clv_bps
     FROM signals AS s
-    -- By key, one by one: the number of calls is unknown when this is planned.
+    -- By key, row by row: the number of calls is unknown when the statement is planned.
     LEFT JOIN LATERAL (
         SELECT status, score, clv_bps, scoring_vertical, resolved_at, counted FROM signal_results
             WHERE signal_id = s.id LIMIT 1) AS r ON true
@@ -166,11 +167,11 @@ SELECT run.lane::text AS lane, count(*) AS total, count(*) FILTER (WHERE run.sta
 FROM run GROUP BY run.lane ORDER BY run.lane;
 
 -- name: FillRecords :one
--- Recomputes the records of the next @most operators after an id (null: from the first) and returns the last id; null after the
--- last.
+-- Recomputes the records of the next @most operators after an id (null: from the first). Returns the last id, or null
+-- after the last operator.
 SELECT fill_records(sqlc.narg(after)::uuid, @most::integer)::pg_catalog.uuid AS last;
 
 -- name: FillBoards :one
--- Recomputes the board rows of the next @most operators after an id (null: from the first) and returns the last id; null after
--- the last.
+-- Recomputes the board rows of the next @most operators after an id (null: from the first). Returns the last id, or
+-- null after the last operator.
 SELECT fill_boards(sqlc.narg(after)::uuid, @most::integer)::pg_catalog.uuid AS last;

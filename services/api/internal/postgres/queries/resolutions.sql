@@ -1,15 +1,16 @@
 -- name: LockMarket :execrows
--- Locks a market: no call is filed on it, and it is neither resolved nor disputed, until the end of the transaction. The clock
--- and the newest call are read by the next statement: under READ COMMITTED a statement that waits for a lock still sees the calls
--- of before the wait.
+-- Locks a market until the end of the transaction: no call is filed on it, and it is neither resolved nor disputed. The
+-- next statement reads the clock and the newest call: under READ COMMITTED a statement that waits for a lock still sees
+-- the calls of before the wait.
 SELECT FROM markets WHERE market_id = @market_id FOR UPDATE;
 
 -- name: GetLockedMarket :one
--- Returns what a claim or a dispute needs of a market that this transaction has locked. effective_at is the time of the act:
--- @now, read after the lock was granted, but after every call on the market, because the clock of another process may be ahead.
--- close_at is when the market closed for calls, the earliest of: when the outcome was public (@decided_at); of a native market
--- the cutoff and the proposal that has not lapsed; of a venue market, unless its newest answer shows it open, the first answer
--- that did not and the venue's end of trading, or else the newest answer that showed the market open.
+-- Returns the data that a claim or a dispute needs of a market that this transaction has locked. effective_at is the
+-- time of the claim or dispute: @now, which was read after the lock was granted, but later than every call on the
+-- market, because the clock of another process may be ahead. close_at is the time at which the market closed for calls.
+-- It is the earliest of: the time at which the outcome was public (@decided_at); for a native market the cutoff and the
+-- pending proposal; for a venue market whose newest answer is not open, the first answer that was not open and the
+-- venue's end of trading, or without the latter the newest answer that was open.
 SELECT m.disputed, m.lane, least(n.at, sqlc.narg(decided_at)::timestamptz, CASE
     WHEN m.provider = 'manual' THEN
         least(m.end_date, CASE WHEN m.provisional_at > n.at - interval '7 days' THEN m.provisional_at END)
@@ -26,7 +27,7 @@ CROSS JOIN LATERAL (
 WHERE m.market_id = @market_id;
 
 -- name: GetOutcome :one
--- Returns the resolution record of a market, no row if it is neither resolved nor disputed.
+-- Returns the resolution record of a market, or no row if it is neither resolved nor disputed.
 SELECT r.outcome, r.resolver, r.source, r.proof_url, r.resolved_at, coalesce(d.disputed, false)::boolean AS disputed,
     (CASE WHEN d.disputed THEN d.reason END)::pg_catalog.text AS dispute_reason,
     (CASE WHEN d.disputed THEN d.disputed_at END)::pg_catalog.timestamptz AS disputed_at
@@ -40,8 +41,9 @@ WHERE r.market_id IS NOT NULL OR d.disputed;
 SELECT yes_bps FROM market_prices WHERE market_id = @market_id AND at <= @close_at ORDER BY at DESC LIMIT 1;
 
 -- name: ClaimResolution :execrows
--- Stores an outcome once, with whether the market is rated now: as an administrator decided, else by its kind. @rated_creators
--- are those whose markets on Manifold are rated ('*': all), @rated_volume is the least volume of other venues in USD.
+-- Stores an outcome once. rated is the decision of an administrator, or else depends on the kind of the market.
+-- @rated_creators are the creators on Manifold whose markets are rated ('*': all). @rated_volume is the smallest volume
+-- in USD of rated markets of other venues.
 INSERT INTO market_resolutions (market_id, outcome, resolver, source, proof_url, reason, finalized_by, payout,
     close_at, close_price, lane, resolved_at, decided_at, rated)
 SELECT m.market_id, @outcome, @resolver, @source, @proof_url, @reason, @finalized_by, @payout,
@@ -55,11 +57,13 @@ WHERE m.market_id = @market_id
 ON CONFLICT (market_id) DO NOTHING;
 
 -- name: CountClaimedSignals :one
--- Counts the calls that a claim settles. It runs after LockMarket, whose snapshot is older than the last call.
+-- Counts the calls that a claim settles. It must run after LockMarket, because the snapshot of LockMarket may not
+-- contain the last call.
 SELECT (yes + no)::bigint AS total FROM market_totals WHERE market_id = @market_id;
 
 -- name: SettleMarket :exec
--- Sets the last state of a market, ends its proposal, and queues the event. @drain: its calls are scored in several transactions.
+-- Sets the final state of a market, deletes its proposal, and queues the event. @drain: its calls are scored in several
+-- transactions.
 WITH market AS (
     UPDATE markets AS m SET status = 'resolved', resolution_value = @outcome::text, provisional = false,
         closed_at = coalesce(m.closed_at, @at::timestamptz), updated_at = @at::timestamptz
@@ -74,20 +78,20 @@ WITH market AS (
 SELECT pg_notify('sc_outbox', '');
 
 -- name: LockScores :exec
--- Makes transactions that move operator scores wait for each other: two claims with the same operators could otherwise wait for
--- each other's rows.
+-- Serializes transactions that change operator scores. Two claims with the same operators could otherwise deadlock on
+-- rows of operators.
 SELECT pg_advisory_xact_lock(7201001);
 
 -- name: LockDrain :one
--- Returns after which operator the scoring of a claimed market continues, and whether a dispute stops it. The share lock makes a
--- dispute wait for a chunk in progress, and a chunk for a dispute.
+-- Returns the operator after which the scoring of a claimed market continues, and whether a dispute stops it. The share
+-- lock makes a dispute wait for a chunk in progress, and a chunk for a dispute.
 SELECT d.after_user, m.disputed
 FROM score_drains AS d JOIN markets AS m ON m.market_id = d.market_id
 WHERE d.market_id = @market_id
 FOR UPDATE OF d FOR SHARE OF m;
 
 -- name: AdvanceDrain :exec
--- Stores after which operator scoring continues.
+-- Stores the operator after which scoring continues.
 UPDATE score_drains SET after_user = @after_user WHERE market_id = @market_id;
 
 -- name: DeleteDrain :exec
@@ -95,13 +99,13 @@ UPDATE score_drains SET after_user = @after_user WHERE market_id = @market_id;
 DELETE FROM score_drains WHERE market_id = @market_id;
 
 -- name: ListDrains :many
--- Returns claimed markets that are not scored to the end and not disputed.
+-- Returns claimed markets that are not completely scored and not disputed.
 SELECT d.market_id FROM score_drains AS d JOIN markets AS m ON m.market_id = d.market_id
 WHERE NOT m.disputed ORDER BY d.created_at LIMIT 100;
 
 -- name: SetDispute :exec
--- Flags or clears a market, with its history. A repeat keeps the first time and takes the new reason. Clearing ends a native
--- market's proposal.
+-- Marks a market as disputed or clears the mark, with its history. A repetition preserves the first time and replaces
+-- the reason. Clearing the mark deletes the proposal of a native market.
 WITH before AS (
     SELECT k.disputed FROM markets AS k WHERE k.market_id = @market_id::text
 ), flag AS (
@@ -124,7 +128,7 @@ WITH before AS (
         @market_id::text,
         jsonb_build_object('reason', sqlc.narg(reason)::text))
 ), queued AS (
-    -- The reason of this moment: a later one must not show in an earlier event.
+    -- The reason at this time: a later reason must not appear in an earlier event.
     INSERT INTO outbox (type, market_id, data, at)
     SELECT CASE WHEN @disputed::boolean THEN 'market.disputed' ELSE 'market.dispute_cleared' END, @market_id::text,
         CASE WHEN @disputed::boolean THEN jsonb_build_object('disputeReason', sqlc.narg(reason)::text) END, @at::timestamptz
@@ -133,12 +137,12 @@ WITH before AS (
 SELECT pg_notify('sc_outbox', '');
 
 -- name: LockMarketForProposal :one
--- Returns what a proposal depends on and locks the market.
+-- Returns the data on which a proposal depends and locks the market.
 SELECT provider, status, disputed, coalesce(created_by, '')::text AS creator FROM markets WHERE market_id = @market_id FOR UPDATE;
 
 -- name: StoreProposal :exec
--- Stores a proposed outcome. A newer one replaces the older one and its time: no call is filed between the two, so the line
--- closes at the same price.
+-- Stores a proposed outcome. A newer proposal replaces the older one and its time. No call is filed between the two, so
+-- the closing price is the same.
 WITH proposal AS (
     INSERT INTO resolution_proposals (market_id, verdict, proof_url, reason, proposed_by, proposed_at)
     VALUES (@market_id, @verdict, @proof_url, @reason, @proposed_by, @now::timestamptz)
@@ -148,8 +152,8 @@ WITH proposal AS (
 UPDATE markets SET provisional = true, provisional_at = @now::timestamptz, updated_at = @now::timestamptz
     WHERE markets.market_id = @market_id;
 
--- name: LapseProposals :exec
--- Deletes proposals of before @before without a decision. Markets are locked first, as by all statements.
+-- name: DeleteExpiredProposals :exec
+-- Deletes proposals from before @before that have no decision. Markets are locked first, as by all statements.
 WITH due AS (
     SELECT m.market_id FROM markets AS m JOIN resolution_proposals AS p ON p.market_id = m.market_id
     WHERE p.proposed_at <= @before::timestamptz ORDER BY m.market_id LIMIT 500

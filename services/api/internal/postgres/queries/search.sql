@@ -1,7 +1,7 @@
 -- name: ListQueryWords :many
--- Returns the words of a query, whether a market has the word, and whether one has a word that begins with it. share is the share
--- of the markets that have the word, part_share of those with a word that contains it: estimates of the statistics, 0 for a
--- rare word.
+-- Returns the words of a query, whether a market has the word, and whether a market has a word that begins with it.
+-- share is the share of the markets that have the word, part_share the share of those with a word that contains it.
+-- Both are estimates from the table statistics, and 0 for a rare word.
 WITH frequent AS MATERIALIZED (
     SELECT e.word, e.share
     FROM pg_catalog.pg_stats AS t
@@ -18,15 +18,16 @@ ORDER BY q.place
 LIMIT sqlc.arg('limit');
 
 -- name: ListWordsAround :many
--- Returns for each of the given words those that contain it, at most @most.
+-- Returns for each of the given words the indexed words that contain it, at most @most.
 SELECT ((ARRAY(SELECT k.word FROM market_words AS k WHERE k.word LIKE '%' || q.word || '%'))[1:@most::integer])::text[] AS words
 FROM unnest(@words::text[]) WITH ORDINALITY AS q (word, place)
 ORDER BY q.place;
 
 -- name: ListMisspelledWords :many
--- Returns for each of the given words those that one typing error makes of it: a letter more, a letter less, another letter or two
--- neighbours exchanged. One of two parts of the word, which leave out one letter, is as it was: an index finds it. Words of less
--- than four letters and words with digits have none: another year is no typing error.
+-- Returns for each of the given words the indexed words that differ by one typing error: an additional letter, a
+-- missing letter, another letter, or two exchanged neighbours. An error leaves the first or the last half of the word
+-- unchanged, so an index finds the candidates. Words of less than four letters and words with digits have no
+-- misspellings, because another year is not a typing error.
 SELECT (ARRAY(
     SELECT k.word FROM market_words AS k
     WHERE (k.word LIKE left(q.word, (n.letters - 1) / 2) || '%' OR k.word LIKE '%' || right(q.word, n.letters / 2))
@@ -42,11 +43,12 @@ CROSS JOIN LATERAL (SELECT ARRAY(
 ORDER BY q.place;
 
 -- name: FindMarkets :many
--- Returns the next markets of an order that a query matches: vector matches @near_query and, as text, every one of @parts, but not
--- @better with @better_parts, which are those of a page before. The first branch reads the order, at most @most_read markets, and
--- is enough where many match. Only where it finds less than the limit, the index of words is read with @query; IS TRUE makes a
--- condition that no index reads. Open markets are indexed by the step of their volume: whole steps are read and then sorted by the
--- volume itself. With @every the whole order is read: every market matches.
+-- Returns the next markets of an order that a query matches. vector must match @near_query and, as text, every one of
+-- @parts, but not @better with @better_parts, which select the markets of a better class. The first branch reads the
+-- order, at most @most_read markets, which suffices if many markets match. If it finds less than the limit, the word
+-- index is read with @query; IS TRUE makes a condition that no index serves. Open markets are indexed by steps of their
+-- volume: whole steps are read and then sorted by the volume itself. With @every the whole order is read, because every
+-- market matches.
 WITH begin AS MATERIALIZED (
     SELECT search_step(-(sqlc.arg(value)::double precision)) AS step
 ), near AS MATERIALIZED (
@@ -108,13 +110,14 @@ ORDER BY a.value, a.market_id
 LIMIT sqlc.arg('limit')::bigint;
 
 -- name: GetTitleWords :one
--- Returns the words of a title that say what a market is about.
+-- Returns the words of a title that describe the topic of a market.
 SELECT search_title(@title::text)::text[] AS words;
 
 -- name: ListRelatedMarkets :many
--- Returns markets that belong with a market: those of its event, then those with a similar title, then those of its lane; in each
--- the open ones first, the largest first. @near selects candidates for similar titles, which share at least a fifth of the words
--- of both. A later list is read only where the ones before it are too short. An empty @event_key selects nothing.
+-- Returns markets related to a market: those of its event, then those with a similar title, then those of its lane.
+-- Within each group open markets come first, then greater volumes. @near_open and @near_closed select candidates for
+-- similar titles, which must share at least a fifth of the words of both titles. A later group is read only if the
+-- earlier groups are too short. An empty @event_key selects nothing.
 WITH own AS MATERIALIZED (
     SELECT array_to_tsvector(@title_words::text[]) AS words, cardinality(@title_words::text[]) AS n
 ), event AS MATERIALIZED (
@@ -176,7 +179,7 @@ ORDER BY l.place, l.closed, l.value, l.market_id
 LIMIT sqlc.arg('limit')::bigint;
 
 -- name: ListResolvedMarkets :many
--- Returns the markets of a provider with an outcome before a place, the newest first.
+-- Returns the markets of a provider with an outcome before a position, newest outcome first.
 SELECT r.market_id, m.title, r.outcome, r.resolved_at, r.close_price, q.volume_usd, coalesce(t.yes + t.no, 0)::bigint AS signals
 FROM market_resolutions AS r
 JOIN markets AS m ON m.market_id = r.market_id
@@ -187,7 +190,7 @@ ORDER BY r.resolved_at DESC, r.market_id DESC
 LIMIT sqlc.arg('limit');
 
 -- name: GetSentiment :one
--- Returns how the calls on a market lean, of operators that count as crowd.
+-- Returns the calls on a market by side, for operators that count as crowd.
 WITH calls AS (
     SELECT s.id, s.yes, s.confidence, s.created_at
     FROM signals AS s JOIN users AS u ON u.id = s.user_id AND u.crowd
@@ -203,7 +206,7 @@ SELECT count(*) FILTER (WHERE c.yes) AS yes, count(*) FILTER (WHERE NOT c.yes) A
         (avg(c.confidence) FILTER (WHERE NOT c.yes))::float8 AS confidence_no,
     (SELECT count(*) FROM taken AS t WHERE t.yes) AS takes_yes, (SELECT count(*) FROM taken AS t WHERE NOT t.yes) AS takes_no,
     count(*) FILTER (WHERE c.created_at > sqlc.arg(now)::timestamptz - interval '24 hours') AS signals24h,
-    coalesce( -- as ListOpenFacts has it
+    coalesce( -- the same rule as in ListOpenFacts
         (SELECT p.yes_bps FROM market_prices AS p WHERE p.market_id = @market_id::text
             AND p.at <= sqlc.arg(now)::timestamptz - interval '24 hours' ORDER BY p.at DESC LIMIT 1),
         (SELECT p.yes_bps FROM market_prices AS p WHERE p.market_id = @market_id::text
@@ -213,8 +216,9 @@ SELECT count(*) FILTER (WHERE c.yes) AS yes, count(*) FILTER (WHERE NOT c.yes) A
 FROM calls AS c;
 
 -- name: ListGaps :many
--- Returns open markets with a price and at least three calls of the crowd, the widest gap between the two first; an empty id
--- selects every market. The price of a native market is made of its crowd as NativePrice makes it.
+-- Returns open markets with a price and at least three calls of the crowd, the widest gap between the two first. An
+-- empty id selects every market. The price of a native market follows from its crowd as in NativePrice of package
+-- market.
 WITH priced AS (
     SELECT t.market_id, t.crowd_yes AS yes, t.crowd_no AS no, t.crowd_yes + t.crowd_no AS n,
         CASE WHEN m.provider = 'manual' THEN least(greatest(

@@ -21,8 +21,8 @@ SELECT v.* FROM top JOIN signal_records AS v ON v.id = top.signal_id
 ORDER BY top.resolved_at DESC, top.signal_id DESC;
 
 -- name: ListSignalsOfCategory :many
--- Returns the newest calls on markets of a category. They are looked for among the newest calls of all first; a category that is
--- rare there has few markets, and each of them gives its newest calls.
+-- Returns the newest calls on markets of a category. It first searches the 2000 newest calls of all categories. If
+-- these contain too few, the category has few markets, and the newest calls of each market are read.
 WITH near AS MATERIALIZED (
     SELECT s.id, s.created_at
     FROM (SELECT id, market_id, created_at FROM signals ORDER BY created_at DESC, id DESC LIMIT 2000) AS s
@@ -43,7 +43,8 @@ SELECT v.* FROM top JOIN signal_records AS v ON v.id = top.id
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListOpenSignals :many
--- Returns the newest calls on open markets. live is the market's YES price, at most ten minutes old. Each market is read once.
+-- Returns the newest calls on open markets. live is the YES price of the market if it is at most ten minutes old. Each
+-- market is read once.
 WITH top AS (
     SELECT o.signal_id, o.created_at, m.lane,
         CASE WHEN m.provider = 'manual' OR q.at >= sqlc.arg(now)::timestamptz - interval '10 minutes' THEN q.yes_bps END AS live
@@ -57,14 +58,14 @@ FROM top JOIN listed_records AS v ON v.id = top.signal_id
 ORDER BY top.created_at DESC, top.signal_id DESC;
 
 -- name: ListSignalsOfMarket :many
--- Returns the calls on a market before a place, newest first. The market is read once.
+-- Returns the calls on a market before a position, newest first. The market is read once.
 SELECT sqlc.embed(v), coalesce((SELECT m.lane FROM markets AS m WHERE m.market_id = @market_id), 'OTHER')::text AS market_lane
 FROM listed_records AS v
 WHERE v.market_id = @market_id AND (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid)
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListSignals :many
--- Returns the calls before one place down to another, newest first: of a lane, a status and a handle; empty: any.
+-- Returns the calls between two positions, newest first, of a lane, a status and a handle. An empty filter selects all.
 SELECT v.* FROM signal_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
@@ -73,7 +74,7 @@ WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListFilteredSignalsOfMarket :many
--- Is ListSignals for one market.
+-- Like ListSignals for one market.
 SELECT v.* FROM signal_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
@@ -82,7 +83,7 @@ WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListSignalsOfOperator :many
--- Is ListSignals for one operator.
+-- Like ListSignals for one operator.
 SELECT v.* FROM signal_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
@@ -91,7 +92,7 @@ WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: ListFiledSignalsOfOperator :many
--- Is ListSignals for one operator as its own reads show them: with calls on unconfirmed markets.
+-- Like ListSignals for one operator who reads its own calls, which include those on unconfirmed markets.
 SELECT v.* FROM filed_records AS v
 WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.created_at, v.id) >= (@to_at::timestamptz,
     @to_id::uuid)
@@ -100,26 +101,27 @@ WHERE (v.created_at, v.id) < (@before_at::timestamptz, @before_id::uuid) AND (v.
 ORDER BY v.created_at DESC, v.id DESC LIMIT sqlc.arg('limit');
 
 -- name: FindWindowEnd :one
--- Returns the place of the last of the next @most calls before a place: a filtered list looks no further.
+-- Returns the position of the last of the next @most calls before a position. A filtered list searches no further.
 SELECT s.created_at, s.id FROM signals AS s
 WHERE (s.created_at, s.id) < (@before_at::timestamptz, @before_id::uuid)
 ORDER BY s.created_at DESC, s.id DESC OFFSET sqlc.arg(most)::bigint - 1 LIMIT 1;
 
 -- name: FindWindowEndOfMarket :one
--- Is FindWindowEnd for the calls on one market.
+-- Like FindWindowEnd for the calls on one market.
 SELECT s.created_at, s.id FROM signals AS s
 WHERE (s.created_at, s.id) < (@before_at::timestamptz, @before_id::uuid) AND s.market_id = @market_id
 ORDER BY s.created_at DESC, s.id DESC OFFSET sqlc.arg(most)::bigint - 1 LIMIT 1;
 
 -- name: FindWindowEndOfOperator :one
--- Is FindWindowEnd for the calls of one operator.
+-- Like FindWindowEnd for the calls of one operator.
 SELECT s.created_at, s.id FROM signals AS s
 WHERE (s.created_at, s.id) < (@before_at::timestamptz, @before_id::uuid)
     AND s.user_id = (SELECT u.id FROM users AS u WHERE u.handle = @handle)
 ORDER BY s.created_at DESC, s.id DESC OFFSET sqlc.arg(most)::bigint - 1 LIMIT 1;
 
 -- name: ListSignalEvents :many
--- Returns the history of a call, oldest first: the events of its owner, and the resolution, which is read from the result.
+-- Returns the history of a call, oldest first: the events of its owner, and the resolution, which comes from the
+-- result.
 SELECT e.id, e.type, shown_payload(e.id, e.signal_id, e.payload)::text AS payload, e.actor, e.created_at
 FROM signal_events AS e WHERE e.signal_id = @signal_id
 UNION ALL
@@ -146,7 +148,7 @@ WHERE w.signal_id = @signal_id AND w.denied_at IS NOT NULL
 ORDER BY 5, 1;
 
 -- name: ListEventsOfSignals :many
--- Returns the histories of many calls up to @as_of, as ListSignalEvents does for one.
+-- Returns the histories of many calls up to @as_of, in the form of ListSignalEvents.
 SELECT e.signal_id, e.id, e.type, shown_payload(e.id, e.signal_id, e.payload)::text AS payload, e.actor, e.created_at
 FROM signal_events AS e WHERE e.signal_id = ANY (@signal_ids::uuid[]) AND e.created_at <= @as_of::timestamptz
 UNION ALL
@@ -166,11 +168,11 @@ WHERE r.signal_id = ANY (@signal_ids::uuid[]) AND r.resolved_at <= @as_of::times
 ORDER BY 6, 2;
 
 -- name: LockSignalEvents :exec
--- Locks the history of a call: appends to one call wait for each other, so that the count of its events is exact.
+-- Locks the history of a call. Appends to one call are serialized, so that the count of its events is exact.
 SELECT pg_advisory_xact_lock(hashtextextended(@signal_id::text, 7));
 
 -- name: AppendSignalEvent :one
--- Adds one event to the caller's own call and verifies the caller's key. Without a key the caller is @user_id.
+-- Adds one event to a call of the caller and verifies the key of the caller. Without a key the caller is @user_id.
 WITH caller AS (
     SELECT u.id FROM users AS u
     LEFT JOIN operator_keys AS k ON k.hash = @key_hash AND k.revoked_at IS NULL
@@ -207,13 +209,14 @@ SELECT (EXISTS (SELECT FROM caller))::boolean AS known, (EXISTS (SELECT FROM tar
     (SELECT e.same FROM earlier AS e)::bool AS same, (SELECT e.created_at FROM earlier AS e)::pg_catalog.timestamptz AS stored_at;
 
 -- name: LockMarketsForCalls :exec
--- Waits for the given markets and locks them for calls, in the order in which all statements lock markets. The filing statements
--- skip locked markets; after this statement they find them free in the same transaction.
+-- Waits for the given markets and locks them for calls, in the order in which all statements lock markets. The filing
+-- statements skip locked markets; after this statement they find the markets unlocked in the same transaction.
 SELECT market_id FROM markets WHERE market_id = ANY (@market_ids::text[]) ORDER BY market_id FOR SHARE;
 
 -- name: FindFirstSignals :many
--- Returns what calls lost to: the caller's first call on the market, and whether the idempotency key that was sent belongs to
--- that call. It runs after the filing statement has waited for its locks and therefore sees what was committed in the meantime.
+-- Returns for each rejected call the caller's first call on the market, and whether the given idempotency key belongs
+-- to that call. It runs after the filing statement has waited for its locks and therefore sees the calls that were
+-- committed during the wait.
 SELECT i.n::bigint AS n, s.id, (s.id = i.id OR coalesce(k.body_hash = i.body_hash, false))::boolean AS same
 FROM unnest(@market_ids::text[], @user_ids::uuid[], @ids::uuid[], @idem_keys::pg_catalog.text[], @body_hashes::bytea[])
     WITH ORDINALITY AS i (market_id, user_id, id, idem_key, body_hash, n)
@@ -228,8 +231,8 @@ CROSS JOIN LATERAL (
 LEFT JOIN idempotency_keys AS k ON k.user_id = s.user_id AND k.key = i.idem_key AND k.result_id = s.id;
 
 -- name: ListStoredPrices :many
--- Returns the prices of calls as their filing stored them. The sides of a quote come from the row stored with the call; those of
--- a native market follow from the crowd's price at the call.
+-- Returns the prices of calls as they were stored at filing. The prices of both sides come from the quote stored with
+-- the call, those of a native market from the price of the crowd at the call.
 SELECT s.id, s.price_bps, s.score_basis_bps, s.price_verified, s.rated, s.market_yes_bps,
     coalesce(r.yes_price_bps, CASE WHEN m.provider = 'manual' THEN greatest(s.market_yes_bps,
         m.initial_yes_bps) END)::int4 AS yes_price_bps,
@@ -252,7 +255,8 @@ DELETE FROM idempotency_keys WHERE created_at < sqlc.arg(now)::timestamptz - int
 SELECT yes, no, crowd_yes, crowd_no FROM market_totals WHERE market_id = @market_id;
 
 -- name: GetTopCut :one
--- Returns the last operator of the top quartile of those with at least ten counted calls, by mean points, then by counted calls.
+-- Returns the last operator of the top quartile among those with at least ten counted calls, by mean points and then by
+-- counted calls.
 WITH ranked AS MATERIALIZED (
     SELECT c.user_id, c.score::double precision / c.counted AS mean, c.counted
     FROM operator_scores AS c JOIN users AS u ON u.id = c.user_id AND u.crowd
@@ -263,8 +267,8 @@ ORDER BY ranked.mean DESC, ranked.counted DESC, ranked.user_id DESC
 OFFSET greatest(0, ceil((SELECT count(*) FROM ranked) / 4.0)::bigint - 1) LIMIT 1;
 
 -- name: CountTopCrowd :one
--- Counts the sides of the top forecasters on a market, down to and including the cut. Each is looked up by key: their number is
--- unknown when this is planned.
+-- Counts the sides of the top forecasters on a market, down to and including the cut. Each is read by key, because
+-- their number is unknown when the statement is planned.
 SELECT count(*) FILTER (WHERE s.yes) AS yes, count(*) AS n
 FROM signals AS s
 CROSS JOIN LATERAL (
@@ -281,17 +285,18 @@ WHERE s.market_id = @market_id;
 SELECT count(*) FROM unconfirmed_signals WHERE user_id = @user_id AND denied_at IS NULL;
 
 -- name: DenyUnconfirmedSignals :execrows
--- Voids unconfirmed calls and empties their text: those on the given markets, and those filed before @before.
+-- Voids unconfirmed calls and deletes their text: calls on the given markets, and calls filed before @before.
 UPDATE unconfirmed_signals SET denied_at = @now::timestamptz, text_take = NULL, channel_id = NULL, media_asset_id = NULL
 WHERE denied_at IS NULL AND (market_id = ANY (@market_ids::text[]) OR created_at < @before);
 
 -- name: PublishUnconfirmedSignals :exec
--- Publishes the calls on markets with a new answer of their venue.
+-- Publishes the calls on markets that have a new answer of their venue.
 SELECT publish_signals(@market_ids::text[], @now::timestamptz)
 WHERE EXISTS (SELECT FROM unconfirmed_signals WHERE market_id = ANY (@market_ids::text[]) AND denied_at IS NULL);
 
 -- name: ClaimUnconfirmedMarkets :many
--- Returns the markets with unconfirmed calls whose last request is the oldest, if not after @before, and marks them as requested.
+-- Returns the markets with unconfirmed calls that have the oldest requests, not later than @before, and marks them as
+-- requested.
 WITH due AS (
     SELECT d.market_id FROM unconfirmed_signals AS d
     WHERE d.denied_at IS NULL

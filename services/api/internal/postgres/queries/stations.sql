@@ -12,7 +12,8 @@ WHERE s.station_id = @station_id AND s.deleted_at IS NULL
 FOR NO KEY UPDATE OF s;
 
 -- name: ListStations :many
--- Returns active stations after an id. An empty lane or provider selects all; a station that names no lanes or providers has all.
+-- Returns active stations after an id. An empty lane or provider selects all. A station without lanes or providers has
+-- all of them.
 SELECT sqlc.embed(s), u.handle
 FROM stations AS s JOIN users AS u ON u.id = s.user_id
 WHERE s.status = 'active' AND s.deleted_at IS NULL AND s.station_id > @after
@@ -26,13 +27,13 @@ LIMIT sqlc.arg('limit');
 SELECT count(*) FROM stations WHERE user_id = @user_id AND deleted_at IS NULL;
 
 -- name: CountStationIDs :one
--- Counts the stations of an operator and the ids other than @station_id that it ever used.
+-- Counts the stations of an operator, and the ids other than @station_id that it has ever used.
 SELECT count(*) FILTER (WHERE deleted_at IS NULL) AS owned, count(*) FILTER (WHERE station_id <> @station_id) AS ids
 FROM stations
 WHERE user_id = @user_id;
 
 -- name: InsertStation :execrows
--- Stores a new station, also under the id of a deleted one of the same owner. Changes nothing if the id is taken.
+-- Stores a new station. It may reuse the id of a deleted station of the same owner. Changes nothing if the id is taken.
 INSERT INTO stations AS s (station_id, user_id, name, url, origin_url, description, lanes, providers, tapes_url, operators_url,
     created_at, updated_at)
 VALUES (@station_id, @user_id, @name, @url, @origin_url, nullif(@description::text, ''), @lanes, @providers,
@@ -52,9 +53,9 @@ UPDATE stations SET name = @name, url = @url, origin_url = @origin_url, descript
 WHERE station_id = @station_id;
 
 -- name: MarkStationSeen :execrows
--- Notes that a station was reachable.
+-- Stores the time at which a station was reachable.
 UPDATE stations SET last_seen_at = @now WHERE station_id = @station_id AND user_id = @user_id AND deleted_at IS NULL;
 
 -- name: DeleteStation :exec
--- Deletes a station; its id stays with its owner.
+-- Deletes a station. Its id remains reserved for its owner.
 UPDATE stations SET deleted_at = @now, updated_at = @now WHERE station_id = @station_id;

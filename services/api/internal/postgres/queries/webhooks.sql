@@ -8,8 +8,8 @@ INSERT INTO webhooks (id, user_id, url, channels, types, description, created_at
 VALUES (@id, @user_id, @url, @channels, @types, @description, @created_at, @taken, @secret, @key_id);
 
 -- name: LockActiveKey :one
--- Locks a key that is not revoked. It stays active until the end of the transaction: a revocation that committed before is seen
--- here, a later one waits and finds the webhook.
+-- Locks a key that is not revoked. The key remains active until the end of the transaction: a revocation that was
+-- committed before is visible here, and a later one waits and then finds the webhook.
 SELECT 1 AS active FROM operator_keys WHERE id = @key_id AND user_id = @user_id AND revoked_at IS NULL FOR SHARE;
 
 -- name: GetWebhook :one
@@ -25,8 +25,8 @@ SELECT sqlc.embed(w) FROM webhooks AS w WHERE w.user_id = @user_id ORDER BY w.cr
 SELECT sqlc.embed(w) FROM webhooks AS w WHERE w.active;
 
 -- name: ChangeWebhook :one
--- Changes the members that are given. A change of what is sent (@restart) ends the delivery in progress. Activation clears the
--- reason and the times of earlier failures.
+-- Changes the members that are given. A change of the selected events (@restart) ends the delivery in progress.
+-- Activation clears the reason and the times of earlier failures.
 UPDATE webhooks AS w SET
     active = coalesce(sqlc.narg(active), active),
     channels = coalesce(sqlc.narg(channels)::text[], channels),
@@ -44,17 +44,18 @@ WHERE user_id = @user_id AND id = @id
 RETURNING sqlc.embed(w);
 
 -- name: LockWebhook :one
--- Returns a webhook and locks it: renewals of one webhook wait for each other, so that each sees the secrets of the one before.
+-- Returns a webhook and locks it. Renewals of one webhook are serialized, so that each reads the secrets of the one
+-- before.
 SELECT sqlc.embed(w) FROM webhooks AS w WHERE w.user_id = @user_id AND w.id = @id FOR UPDATE;
 
 -- name: RenewWebhook :one
--- Stores a new secret with the old one and the end of its use.
+-- Stores a new secret, and the old secret with the time until which it is valid.
 UPDATE webhooks AS w SET secret = @secret, old_secret = @old_secret, old_until = @old_until
 WHERE user_id = @user_id AND id = @id
 RETURNING sqlc.embed(w);
 
 -- name: MarkWebhookTested :one
--- Notes a test delivery, unless the last one was after @before.
+-- Stores the time of a test delivery, unless the last one was after @before.
 UPDATE webhooks AS w SET tested_at = @now
 WHERE user_id = @user_id AND id = @id AND (tested_at IS NULL OR tested_at <= @before)
 RETURNING sqlc.embed(w);
@@ -70,16 +71,16 @@ WHERE key_id = @key_id
 RETURNING id;
 
 -- name: BeginDelivery :one
--- Notes that an attempt is about to be sent. Returns no row if another process has continued from here, or if the webhook was
--- changed so that other events are to be sent.
+-- Stores that an attempt is about to be sent. Returns no row if another process has continued the delivery, or if a
+-- change of the webhook selects other events.
 UPDATE webhooks AS w SET delivery_id = @delivery_id::uuid, through = @through::bigint, attempt = @attempt::integer
 WHERE id = @id AND active AND revision = @revision AND attempt + 1 = @attempt::integer AND taken <= @after
     AND (delivery_id IS NULL OR delivery_id = @delivery_id)
 RETURNING sqlc.embed(w);
 
 -- name: CompleteDelivery :exec
--- Logs a success and moves the cursor, never back. If the webhook was changed in the meantime the cursor does not move and the
--- events are sent again; the attempt is logged in both cases.
+-- Logs a success and advances the cursor, which never moves back. If the webhook was changed in the meantime, the
+-- cursor does not move and the events are sent again. The attempt is logged in both cases.
 WITH done AS (
     UPDATE webhooks SET taken = greatest(taken, through), delivery_id = NULL, through = NULL, attempt = 0,
         failing_since = NULL, next_at = NULL, reason = NULL
@@ -90,8 +91,8 @@ SELECT w.id, @delivery_id, nullif(@first_seq::bigint, 0), nullif(@last_seq::bigi
 FROM webhooks AS w WHERE w.id = @webhook_id;
 
 -- name: FailDelivery :exec
--- Logs a failure and stores when the next attempt is made and whether the webhook stays active. If the webhook was changed in the
--- meantime only the attempt is logged.
+-- Logs a failure and stores the time of the next attempt and whether the webhook remains active. If the webhook was
+-- changed in the meantime, only the attempt is logged.
 WITH done AS (
     UPDATE webhooks SET failing_since = @failing_since, next_at = @next_at, active = @active, reason = @reason
     WHERE id = @webhook_id AND delivery_id = @delivery_id AND attempt = @attempt
@@ -109,7 +110,7 @@ SELECT w.id, @delivery_id, nullif(@first_seq::bigint, 0), nullif(@last_seq::bigi
 FROM webhooks AS w WHERE w.id = @webhook_id;
 
 -- name: SkipWebhookEvents :exec
--- Moves cursors over events that the webhooks do not receive.
+-- Advances cursors over events that the webhooks do not receive.
 UPDATE webhooks AS w SET taken = p.at
 FROM unnest(@ids::uuid[], @revisions::integer[], @cursors::bigint[]) AS p (id, revision, at)
 WHERE w.id = p.id AND w.revision = p.revision AND w.delivery_id IS NULL AND w.taken < p.at;
