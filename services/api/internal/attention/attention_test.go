@@ -27,7 +27,7 @@ func TestAttention(t *testing.T) {
 		{1e12, 10_000, 1 << 40, 1 << 40, 1 << 40, 100},
 	} {
 		if got := attention.Weigh(c.volume, c.move, c.signals, c.viewers, c.takes).Score(); got != c.want {
-			t.Errorf("%+v: %d", c, got)
+			t.Errorf("score of %+v: %d", c, got)
 		}
 	}
 	if got := fmt.Sprintf("%.2f", attention.Weigh(412_000, 1100, 9, 37, 3)); got != "{0.80 0.44 0.55 0.39 0.40}" {
@@ -58,7 +58,7 @@ func TestRanks(t *testing.T) {
 		t.Errorf("%d rows in an empty lane", len(rows))
 	}
 	if r, _, err := o.Score(t.Context(), "9"); err != nil || r.Rank != 6 {
-		t.Errorf("%+v %v", r, err)
+		t.Errorf("score of market 9: %+v %v", r, err)
 	}
 	if len(s.notes) != 1 || s.notes[0] != "7 scores of 11:00:00" {
 		t.Errorf("reads of the store: %q", s.notes)
@@ -100,7 +100,7 @@ func TestDeltaIsReadForListedMarkets(t *testing.T) {
 	}
 	_, s, _ := setup(t, facts...)
 	if s.notes[0] != "200 scores of 11:00:00" {
-		t.Errorf("%q", s.notes)
+		t.Errorf("reads of the store: %q", s.notes)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestWaitsForTheFirstReading(t *testing.T) {
 		"score":      func(ctx context.Context) error { _, _, err := o.Score(ctx, "1"); return err },
 	} {
 		if err := ask(gone); !errors.Is(err, attention.ErrUnavailable) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("request of %s: %v", name, err)
 		}
 	}
 	answer := make(chan error)
@@ -199,7 +199,7 @@ func TestHistory(t *testing.T) {
 		"15m": 15 * time.Minute, "1h": time.Hour, "6h": 6 * time.Hour, "24h": 24 * time.Hour, "7d": 7 * 24 * time.Hour, "": 24 * time.Hour, "1y": 24 * time.Hour,
 	} {
 		if got := attention.ParseSpan(raw); got != want {
-			t.Errorf("%q: %v", raw, got)
+			t.Errorf("span of %q: %v", raw, got)
 		}
 	}
 	s.err = errAway

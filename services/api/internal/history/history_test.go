@@ -107,7 +107,7 @@ func TestTokens(t *testing.T) {
 	}
 	for _, token := range []string{"", "abc", "../x", "1\x00", "１", string(make([]byte, 81))} {
 		if points, err := service.ByToken(t.Context(), token, protocol.IntervalDay); err != nil || len(points) != 0 {
-			t.Errorf("%q: %v %v", token, points, err)
+			t.Errorf("history of invalid token %q: %v %v", token, points, err)
 		}
 	}
 	if n := s.asked.Load(); n != 1 {

@@ -58,14 +58,14 @@ type Catalogue struct {
 	ConfirmAfter time.Duration
 
 	mu        sync.Mutex
-	requested memory                          // markets whose second quote was requested less than confirmPause ago
+	requested expiringSet                     // markets whose second quote was requested less than confirmPause ago
 	confirmed map[protocol.Provider]time.Time // calls filed up to this time have a second quote or no longer need one
 }
 
 // NewCatalogue returns a catalogue that refreshes the markets of a service.
 func NewCatalogue(markets *Service, log *slog.Logger) *Catalogue {
 	return &Catalogue{
-		markets: markets, store: markets.store, log: log, requested: make(memory), confirmed: make(map[protocol.Provider]time.Time),
+		markets: markets, store: markets.store, log: log, requested: make(expiringSet), confirmed: make(map[protocol.Provider]time.Time),
 	}
 }
 
@@ -109,7 +109,7 @@ func (c *Catalogue) Run(ctx context.Context) error {
 
 func (c *Catalogue) logged(ctx context.Context, what string, p protocol.Provider, err error) {
 	if err != nil && ctx.Err() == nil {
-		c.log.WarnContext(ctx, "catalogue: "+what, "provider", string(p), "error", err)
+		c.log.WarnContext(ctx, "catalogue task failed", "task", what, "provider", string(p), "error", err)
 	}
 }
 
@@ -197,7 +197,7 @@ func (c *Catalogue) readEach(ctx context.Context, ids []protocol.MarketID) error
 	}
 	began := c.markets.now() // before the answers, which must be dated later
 	var mu sync.Mutex
-	var asked []protocol.MarketID
+	var requested []protocol.MarketID
 	var reads errgroup.Group
 	reads.SetLimit(readers)
 	for _, id := range ids {
@@ -209,7 +209,7 @@ func (c *Catalogue) readEach(ctx context.Context, ids []protocol.MarketID) error
 			if !errors.Is(err, ErrBusy) {
 				mu.Lock()
 				defer mu.Unlock()
-				asked = append(asked, id)
+				requested = append(requested, id)
 			}
 			if errors.Is(err, ErrNotFound) {
 				err = nil
@@ -218,19 +218,19 @@ func (c *Catalogue) readEach(ctx context.Context, ids []protocol.MarketID) error
 		})
 	}
 	err := reads.Wait()
-	if len(asked) > 0 {
-		err = errors.Join(err, c.store.MarkChecked(ctx, asked, began))
+	if len(requested) > 0 {
+		err = errors.Join(err, c.store.MarkChecked(ctx, requested, began))
 	}
 	return err
 }
 
-// memory is a set of market ids that expire. It has at most maxMemory ids, because callers choose them. When it is
-// full, put deletes the expired ids, and all ids if more than half of maxMemory remain. An id that is deleted early
+// expiringSet is a set of market ids that expire. It has at most maxSetSize ids, because callers choose them. When it is
+// full, put deletes the expired ids, and all ids if more than half of maxSetSize remain. An id that is deleted early
 // costs one more request to a venue or the database.
-type memory map[protocol.MarketID]time.Time
+type expiringSet map[protocol.MarketID]time.Time
 
 // has reports whether id is in the set and has not expired. It deletes an expired id.
-func (m memory) has(id protocol.MarketID, now time.Time) bool {
+func (m expiringSet) has(id protocol.MarketID, now time.Time) bool {
 	until, ok := m[id]
 	if ok && !now.Before(until) {
 		delete(m, id)
@@ -240,10 +240,10 @@ func (m memory) has(id protocol.MarketID, now time.Time) bool {
 }
 
 // put adds id, which expires at until.
-func (m memory) put(id protocol.MarketID, now, until time.Time) {
-	if len(m) >= maxMemory {
+func (m expiringSet) put(id protocol.MarketID, now, until time.Time) {
+	if len(m) >= maxSetSize {
 		maps.DeleteFunc(m, func(_ protocol.MarketID, end time.Time) bool { return !now.Before(end) })
-		if len(m) > maxMemory/2 { // otherwise the set would soon be full again, and each deletion reads all ids
+		if len(m) > maxSetSize/2 { // otherwise the set would soon be full again, and each deletion reads all ids
 			clear(m)
 		}
 	}

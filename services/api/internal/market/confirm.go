@@ -49,9 +49,9 @@ func (c *Catalogue) Confirm(ctx context.Context, p protocol.Provider, venue Venu
 	if len(due) == 0 {
 		return nil
 	}
-	asking, cancel := context.WithTimeout(WithPurpose(ctx, ForConfirm), confirmTimeout)
+	quoteCtx, cancel := context.WithTimeout(WithPurpose(ctx, ForConfirm), confirmTimeout)
 	defer cancel()
-	records, err := venue.Quote(asking, due)
+	records, err := venue.Quote(quoteCtx, due)
 	if err != nil {
 		return err
 	}

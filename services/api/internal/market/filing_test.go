@@ -90,7 +90,7 @@ func TestCallsWaitForOneQuote(t *testing.T) {
 	l.clock.Advance(time.Second)
 	a := s.FileMany(t.Context(), []signal.Call{{Caller: l.caller("many"), Draft: draft("7", 3000)}})
 	if !a[0].Alone || len(l.venue.takeAsked()) != 0 {
-		t.Errorf("%+v", a)
+		t.Errorf("call without a fresh quote in FileMany: %+v; want Alone without a request", a)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestVenueWithoutAQuote(t *testing.T) {
 			began := time.Now()
 			f, err := s.File(t.Context(), caller, draft("7", 2000))
 			if err != nil || f.Prices.Verified || f.Prices.Basis != 2000 || fmt.Sprint(f.Warnings) != "[price_unverified]" {
-				t.Errorf("%+v, %v", f, err)
+				t.Errorf("call without a price bound: %+v, %v", f, err)
 			}
 			if took := time.Since(began); took > 3*time.Second { // about 1.75 s on an idle machine
 				t.Errorf("the call took %v; want at most 3 s", took)
@@ -178,7 +178,7 @@ func TestVenueShowsTheMarketClosed(t *testing.T) {
 	for _, id := range []string{"7", "8", "9"} {
 		_, err := s.File(t.Context(), caller, draft(id, 3000))
 		if f := apperr.Of(err); !errors.Is(err, signal.ErrProvisional) || f.Extra["reason"] != "provisional" || f.Extra["marketId"] != id {
-			t.Errorf("%s: %v", id, err)
+			t.Errorf("call on market %s: %v", id, err)
 		}
 	}
 	if _, err := s.File(t.Context(), caller, draft("404", 3000)); !errors.Is(err, market.ErrNotFound) {

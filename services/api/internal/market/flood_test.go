@@ -56,7 +56,7 @@ func TestBusyVenueLeavesNoStub(t *testing.T) {
 	check := func(what, code string, err error) {
 		t.Helper()
 		if f := apperr.Of(err); !errors.Is(err, market.ErrBusy) || f.Kind != apperr.Unavailable || f.Code != code || f.Extra["retryAfterMs"] != 1000 {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("error of %s: %v", what, err)
 		}
 	}
 	check("filing", "signal_service_unavailable", s.Ensure(t.Context(), "7", anOperator, time.Second))

@@ -145,7 +145,7 @@ func (v *venueReads) admit(operator string) (leave func()) {
 	now := v.service.now()
 	c := v.callers[operator]
 	if c == nil {
-		if len(v.callers) >= maxMemory {
+		if len(v.callers) >= maxSetSize {
 			v.forget(now)
 		}
 		c = &callerReads{}

@@ -156,7 +156,7 @@ func TestDraftBounds(t *testing.T) {
 		case c.field == "" && err != nil:
 			t.Errorf("a valid draft was rejected: %v", err)
 		case c.field != "" && (!errors.As(err, &f) || f.Kind != apperr.Invalid || f.Extra["field"] != c.field || f.Code != "invalid_"+protocol.Snake(c.field)):
-			t.Errorf("%s: %v", c.field, err)
+			t.Errorf("draft with invalid %s: %v", c.field, err)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func TestCleanRecords(t *testing.T) {
 		t.Helper()
 		if !ok {
 			raw, _ := json.Marshal(byID[id])
-			t.Errorf("%s: %s: %s", id, what, raw)
+			t.Errorf("record %s: %s: %s", id, what, raw)
 		}
 	}
 	r := byID["20"]
@@ -234,22 +234,22 @@ func TestCleanRecords(t *testing.T) {
 	check("14", "bounds", r.EndDate == nil && strings.Count(r.Title, "ä") == maxTitle)
 }
 
-func TestMemoryExpires(t *testing.T) {
+func TestExpiringSet(t *testing.T) {
 	t.Parallel()
-	m := make(memory)
+	m := make(expiringSet)
 	m.put("1", noon.Add(-time.Second), noon)
 	if !m.has("1", noon.Add(-time.Millisecond)) || m.has("1", noon) || len(m) != 0 {
 		t.Error("an id did not expire at its time")
 	}
-	for i := range maxMemory + 1 {
+	for i := range maxSetSize + 1 {
 		m.put(protocol.MarketID(strings.Repeat("1", 1+i%20)+string(rune('a'+i%26))+protocol.IntKey(int64(i))), noon.Add(-time.Second), noon)
 	}
-	if len(m) > maxMemory {
-		t.Errorf("the memory has %d ids", len(m))
+	if len(m) > maxSetSize {
+		t.Errorf("the set has %d ids", len(m))
 	}
-	// A full memory deletes expired ids first.
+	// A full set deletes expired ids first.
 	clear(m)
-	for i := range maxMemory {
+	for i := range maxSetSize {
 		until := noon
 		if i%4 == 0 {
 			until = noon.Add(time.Minute)
@@ -257,7 +257,7 @@ func TestMemoryExpires(t *testing.T) {
 		m.put(protocol.MarketID(protocol.IntKey(int64(i))), noon.Add(-time.Second), until)
 	}
 	m.put("new", noon, noon.Add(time.Minute))
-	if len(m) != maxMemory/4+1 || !m.has(protocol.MarketID(protocol.IntKey(0)), noon) {
-		t.Errorf("%d ids are left of a full memory", len(m))
+	if len(m) != maxSetSize/4+1 || !m.has(protocol.MarketID(protocol.IntKey(0)), noon) {
+		t.Errorf("%d ids are left of a full set", len(m))
 	}
 }

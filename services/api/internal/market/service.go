@@ -20,10 +20,10 @@ const (
 	staleAfter = 60 * time.Second
 	// absentFor is the time for which a venue's answer "no such market" is cached.
 	absentFor = 10 * time.Second
-	// askedFor is the pause after a refresh that a reader caused.
-	askedFor = 10 * time.Second
-	// maxMemory is the largest number of ids in a memory.
-	maxMemory = 10_000
+	// refreshPause is the pause after a refresh that a reader caused.
+	refreshPause = 10 * time.Second
+	// maxSetSize is the largest number of ids in an expiringSet.
+	maxSetSize = 10_000
 	// MaxBatch is the largest number of markets in one list request.
 	MaxBatch = 500
 	// MaxAirable is the largest number of markets in an airable list.
@@ -75,9 +75,9 @@ type Store interface {
 	ListAwaitingQuote(ctx context.Context, p protocol.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]protocol.MarketID, error)
 	// MarkChecked stores now as the time at which markets were requested.
 	MarkChecked(ctx context.Context, ids []protocol.MarketID, now time.Time) error
-	// ListStreamed returns the open markets whose price is streamed: those with open calls, those in looked, and those
+	// ListStreamed returns the open markets whose price is streamed: those with open calls, those in viewed, and those
 	// in a programme soon.
-	ListStreamed(ctx context.Context, p protocol.Provider, now time.Time, looked []protocol.MarketID, limit int) ([]Streamed, error)
+	ListStreamed(ctx context.Context, p protocol.Provider, now time.Time, viewed []protocol.MarketID, limit int) ([]Streamed, error)
 	// ApplyTicks stores streamed prices, one per market, if they are newer than the stored ones, and returns the number
 	// of changed markets. Such prices do not count as answers of the venue.
 	ApplyTicks(ctx context.Context, ticks []Tick) (int, error)
@@ -102,19 +102,19 @@ type Service struct {
 	now      func() time.Time
 	flights  *flights
 
-	fresh  map[protocol.Provider]*venueReads
-	mu     sync.Mutex // guards the fields below
-	absent memory
-	asked  memory
-	looked memory // markets that readers requested; their prices are streamed
-	hot    map[protocol.MarketID]hotMarket
+	fresh     map[protocol.Provider]*venueReads
+	mu        sync.Mutex // guards the fields below
+	absent    expiringSet
+	refreshed expiringSet
+	viewed    expiringSet // markets that readers requested; their prices are streamed
+	hot       map[protocol.MarketID]hotMarket
 }
 
 // NewService returns a service. pastEnd is the setting PAST_END_IS_PROVISIONAL.
 func NewService(store Store, venues Venues, classify Classify, pastEnd bool, now func() time.Time) *Service {
 	s := &Service{
 		store: store, venues: venues, classify: classify, pastEnd: pastEnd, now: now,
-		flights: newFlights(), absent: make(memory), asked: make(memory), looked: make(memory),
+		flights: newFlights(), absent: make(expiringSet), refreshed: make(expiringSet), viewed: make(expiringSet),
 		fresh: make(map[protocol.Provider]*venueReads, len(venues)), hot: make(map[protocol.MarketID]hotMarket),
 	}
 	for p, v := range venues {
@@ -244,13 +244,13 @@ func (s *Service) Apply(ctx context.Context, records []Record, every bool) (int,
 }
 
 // refreshLater starts the read of a market of a connected venue without waiting for it. It does nothing if the market
-// was requested within askedFor or the limit of reads is reached; the next reader tries again.
+// was requested within refreshPause or the limit of reads is reached; the next reader tries again.
 func (s *Service) refreshLater(ctx context.Context, id protocol.MarketID, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.looked.put(id, now, now.Add(lookedFor))
-	if !s.asked.has(id, now) && !s.absent.has(id, now) && s.join(ctx, id, ForWatch) != nil {
-		s.asked.put(id, now, now.Add(askedFor))
+	s.viewed.put(id, now, now.Add(viewedFor))
+	if !s.refreshed.has(id, now) && !s.absent.has(id, now) && s.join(ctx, id, ForWatch) != nil {
+		s.refreshed.put(id, now, now.Add(refreshPause))
 	}
 }
 

@@ -21,7 +21,7 @@ func TestUnknownMarketIsReadOnceAndStored(t *testing.T) {
 	for range 50 {
 		wg.Go(func() {
 			if m, err := l.Get(t.Context(), "7"); err != nil || *m.Yes != 3100 || m.Lane != protocol.LaneScience {
-				t.Errorf("%+v, %v", m, err)
+				t.Errorf("concurrent read: %+v, %v", m, err)
 			}
 		})
 	}

@@ -13,10 +13,10 @@ const (
 	flushEvery = time.Second
 	// maxStreamed is the largest number of markets whose price is streamed.
 	maxStreamed = 600
-	// lookedFor is the time for which the price of a market is streamed after a reader requested the market.
-	lookedFor = 15 * time.Minute
-	// maxLooked is the largest number of markets of a venue that are streamed for readers.
-	maxLooked = 200
+	// viewedFor is the time for which the price of a market is streamed after a reader requested the market.
+	viewedFor = 15 * time.Minute
+	// maxViewed is the largest number of markets of a venue that are streamed for readers.
+	maxViewed = 200
 )
 
 // Streamed is a market to whose prices a stream subscribes.
@@ -73,7 +73,7 @@ func (c *Catalogue) stream(ctx context.Context, p protocol.Provider, s Stream) {
 	})
 	want := func(ctx context.Context) ([]Streamed, error) {
 		now := c.markets.now()
-		return c.store.ListStreamed(ctx, p, now, c.markets.lookedAt(p, now), maxStreamed)
+		return c.store.ListStreamed(ctx, p, now, c.markets.viewedMarkets(p, now), maxStreamed)
 	}
 	s.Run(ctx, want, func(t Tick) {
 		t.At = t.At.UTC().Truncate(time.Millisecond)
@@ -86,13 +86,13 @@ func (c *Catalogue) stream(ctx context.Context, p protocol.Provider, s Stream) {
 	wait.Wait()
 }
 
-// lookedAt returns markets of a venue that readers requested in the last lookedFor.
-func (s *Service) lookedAt(p protocol.Provider, now time.Time) []protocol.MarketID {
+// viewedMarkets returns markets of a venue that readers requested in the last viewedFor.
+func (s *Service) viewedMarkets(p protocol.Provider, now time.Time) []protocol.MarketID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make([]protocol.MarketID, 0)
-	for id, until := range s.looked {
-		if len(out) < maxLooked && id.Provider() == p && now.Before(until) {
+	for id, until := range s.viewed {
+		if len(out) < maxViewed && id.Provider() == p && now.Before(until) {
 			out = append(out, id)
 		}
 	}

@@ -71,7 +71,7 @@ func TestMoves(t *testing.T) {
 	for i, w := range protocol.Windows {
 		moves := movement.Moves([]*movement.Market{windows}, w, noon)
 		if len(moves) != 1 || moves[0].From != protocol.Bps(1000*(i+1)) || moves[0].To != 5000 {
-			t.Errorf("%s: %+v", w, moves)
+			t.Errorf("moves in window %s: %+v", w, moves)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func TestScore(t *testing.T) {
 		{100, 1e7, 7, "11 Routine"},
 	} {
 		if got := fmt.Sprint(movement.Score(c.peak, c.volume, c.markets), " ", movement.CriticalityOf(c.peak)); got != c.want {
-			t.Errorf("%+v: %s", c, got)
+			t.Errorf("case %+v: %s", c, got)
 		}
 	}
 }
@@ -189,7 +189,7 @@ func TestInLane(t *testing.T) {
 		limit, want int
 	}{{"", 9, 4}, {"", 3, 3}, {"", 0, 0}, {"", -1, 0}, {protocol.LaneTech, 9, 2}, {protocol.LaneTech, 1, 1}, {protocol.LaneMusic, 9, 0}} {
 		if got := movement.InLane(list, c.lane, self, c.limit); len(got) != c.want {
-			t.Errorf("%+v: %v", c, got)
+			t.Errorf("case %+v: %v", c, got)
 		}
 	}
 }

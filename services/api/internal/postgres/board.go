@@ -47,9 +47,9 @@ func (s *Store) Record(ctx context.Context, userID string) (board.Record, error)
 	return board.Record(row), pg.Fault(wrap("count signals of operator", err))
 }
 
-// FoldBoards updates the stored rows of the boards by one step: by at most the given number of feed rows, and for
-// windows that start at month at the latest. The content of the boards does not depend on it, but reads are faster
-// after it. done is true when nothing is left, or when another process folds.
+// FoldBoards adds feed events to the stored rows of the boards, at most the given number of feed rows in one call. It
+// also moves the window of 28 days, whose start is at most month. The content of the boards does not depend on the fold,
+// but reads are faster after it. done is true when nothing is left, or when another process folds.
 func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error) {
 	return s.fold(ctx, func(q *db.Queries) (done bool, err error) {
 		plan, err := q.PlanBoards(ctx, db.PlanBoardsParams{Most: int64(rows), Month: month})

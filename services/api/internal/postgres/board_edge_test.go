@@ -148,7 +148,7 @@ func TestVerifyFindsEveryDifference(t *testing.T) {
 		}
 		list := must(Verify(t.Context(), l.rw))(t)
 		if !slices.ContainsFunc(list, func(d Difference) bool { return d.Counter == name }) {
-			t.Errorf("%s: %+v", name, list)
+			t.Errorf("change of %s: %+v", name, list)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestAnEdgeOfTooManyCalls(t *testing.T) {
 	l.exec(`UPDATE api.board_rows SET edge_bps = 1`)
 	l.exec(`INSERT INTO api.board_due (user_id, lane) SELECT user_id, lane FROM api.board_rows`)
 	if done, err := l.FoldEdges(t.Context(), 10, board.MeasureEdge); err != nil || !done {
-		t.Fatalf("%v, %v", done, err)
+		t.Fatalf("fold of edges: done %v, %v", done, err)
 	}
 	for handle, want := range map[string]int{"op0": 1, "op1": 7500} {
 		if got := l.count(`SELECT b.edge_bps FROM api.board_rows b JOIN api.users u ON u.id = b.user_id WHERE u.handle = $1 AND b.lane = ''`, handle); got != want {

@@ -167,7 +167,7 @@ func TestBoardsEqualTheRecord(t *testing.T) {
 func (l *ledger) verify(when string) {
 	l.t.Helper()
 	if list, err := Verify(l.t.Context(), l.rw); err != nil || len(list) > 0 {
-		l.t.Fatalf("%s: %+v, %v", when, list, err)
+		l.t.Fatalf("verify at %s: %+v, %v", when, list, err)
 	}
 }
 

@@ -126,7 +126,7 @@ func TestEndSessionsRaisesTheVersion(t *testing.T) {
 	}
 	o, err := b.service().Operator(t.Context(), "mara", "")
 	if err != nil || o.SessionVersion != 2 {
-		t.Errorf("%+v, %v", o, err)
+		t.Errorf("operator after two session ends: %+v, %v", o, err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE action = 'operator.sessions_ended' AND subject = $1`, owner); n != 2 {
 		t.Errorf("%d audit entries", n)

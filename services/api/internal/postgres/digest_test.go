@@ -67,7 +67,7 @@ func TestDayOfDigest(t *testing.T) {
 
 	d := must(b.Day(t.Context(), w))(t)
 	if d.Signals != 2 || d.Won != 4 || d.Lost != 1 || d.Void != 1 || d.NewOperators != 2 {
-		t.Errorf("%+v", d)
+		t.Errorf("counts of the day: %+v", d)
 	}
 	if fmt.Sprint(d.Disputed) != "[9 8]" {
 		t.Errorf("disputed %v", d.Disputed)
@@ -96,7 +96,7 @@ func TestInvalidDigestWindows(t *testing.T) {
 	t.Parallel()
 	for span, ok := range map[time.Duration]bool{0: false, -time.Hour: false, time.Hour: true, 48 * time.Hour: true, 48*time.Hour + 1: false} {
 		if _, err := digest.NewWindow(noon, noon.Add(span)); (err == nil) != ok {
-			t.Errorf("%v: %v", span, err)
+			t.Errorf("window of %v: %v", span, err)
 		}
 	}
 	// The last complete week, requested on its last day, on the next Monday and on a Sunday.
@@ -104,7 +104,7 @@ func TestInvalidDigestWindows(t *testing.T) {
 		at, _ := time.Parse(time.DateOnly, to)
 		w, err := digest.NewWindow(at.Add(-time.Hour), at)
 		if err != nil || w.Week.Format(time.DateOnly) != want {
-			t.Errorf("%s: %v %v", to, w.Week, err)
+			t.Errorf("week of the window that ends on %s: %v %v", to, w.Week, err)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func TestOnlyHumansCreateMarkets(t *testing.T) {
 		n++
 		_, err := s.CreateNative(t.Context(), b.draft(id, n))
 		if (err == nil) != c.made || err != nil && !errors.Is(err, market.ErrTier) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("native market of an operator of kind %s: %v", name, err)
 		}
 	}
 	if _, err := s.CreateNative(t.Context(), b.draft("0199f0a4-0000-7000-8000-00000000dead", 99)); apperr.Of(err).Kind != apperr.Forbidden {
@@ -198,7 +198,7 @@ func TestACallIsTheSameAfterTheClose(t *testing.T) {
 	again := func(when string) {
 		t.Helper()
 		if f := s.try(caller, d); f.Verdict != signal.VerdictReplay || f.FirstID != d.ID {
-			t.Errorf("%s: %+v", when, f)
+			t.Errorf("repeated call %s: %+v", when, f)
 		}
 		if f := s.try(caller, newDraft(s.market, protocol.Yes, 5000)); f.Verdict != signal.VerdictDuplicate || f.FirstID != d.ID {
 			t.Errorf("%s, new message: %+v", when, f)

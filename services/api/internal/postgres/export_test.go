@@ -88,7 +88,7 @@ func TestRecordIsComplete(t *testing.T) {
 	c := k.calls[calls]
 	if c.ID != last || len(c.Events) != 2 || c.Events[0].Type != "note" || c.Events[1].Type != "resolved" || c.Events[1].Actor == nil ||
 		c.Resolution == nil || c.Resolution.Source != "the gauge" || c.Status != protocol.Won || *c.Score != 80 || c.Version != "1.1" || c.Vertical != "SCIENCE" {
-		t.Errorf("%+v %+v", c, c.Resolution)
+		t.Errorf("last call of the record: %+v %+v", c, c.Resolution)
 	}
 	if _, err := service.Record(t.Context(), "unknown", k.owner, k.take); !errors.Is(err, export.ErrUnknown) {
 		t.Errorf("unknown operator: %v", err)

@@ -45,7 +45,7 @@ func TestFeedPages(t *testing.T) {
 		{Lane: "SCIENCE", Providers: []string{"polymarket"}, Types: []feed.Type{feed.SignalEvent, feed.MarketStatus}},
 		{Handle: "mara_k"},
 		{Handle: "mara_k", Types: []feed.Type{feed.SignalEvent}},
-		{Handle: "nobody"},
+		{Handle: "unknown"},
 	} {
 		for _, forward := range []bool{false, true} {
 			q.Limit, q.Forward, q.From = 7, forward, 0
@@ -93,7 +93,7 @@ func TestFeedChannels(t *testing.T) {
 			on[l.Channel] = append(on[l.Channel], place{m.Seq, l.Prev})
 		}
 	}
-	on[feed.MarketChannel("404")], on[feed.OperatorChannel("nobody")], on[feed.LaneChannel("SPORT")] = nil, nil, nil
+	on[feed.MarketChannel("404")], on[feed.OperatorChannel("unknown")], on[feed.LaneChannel("SPORT")] = nil, nil, nil
 	if len(on) != 14 {
 		t.Errorf("%d channels: %v", len(on), slices.Collect(maps.Keys(on)))
 	}

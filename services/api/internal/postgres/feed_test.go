@@ -210,7 +210,7 @@ func TestFeedDataOfEveryRead(t *testing.T) {
 				t.Errorf("%s, market hidden %v: %s", e.Type, hidden, e.Data)
 			}
 			if strings.HasPrefix(string(e.Type), "market.") == (d.ReceiptURL == "https://hub.example/receipts/"+draft.ID && d.Handle == "mara_k") {
-				t.Errorf("%s: %s", e.Type, e.Data)
+				t.Errorf("wrong receipt URL or handle in %s: %s", e.Type, e.Data)
 			}
 			want[e.Seq] = string(e.Data)
 		}
@@ -257,7 +257,7 @@ func (b *bundle) wantFeed(order []feed.Type, want map[feed.Type]string) {
 			b.t.Errorf("event %d is %s, want %s (-want +got):\n%s", i+1, e.Type, order[i], diff)
 		}
 		if e.MarketID != "701122" || e.Provider != "polymarket" || e.Lane != "SCIENCE" || e.At.Sub(noon) > time.Millisecond {
-			b.t.Errorf("%s: %+v", e.Type, e)
+			b.t.Errorf("wrong market or time of %s: %+v", e.Type, e)
 		}
 		if id, err := uuid.Parse(e.ID); err != nil || id.Version() != 7 {
 			b.t.Errorf("%s has id %q", e.Type, e.ID)
@@ -294,7 +294,7 @@ func TestFeedDrainFollowsTheResults(t *testing.T) {
 	for more := true; more; {
 		d, err := b.DrainFeed(t.Context(), 300, nil)
 		if err != nil || d.MarketID != "701122" || d.Ended {
-			t.Fatalf("%+v, %v", d, err)
+			t.Fatalf("drain: %+v, %v", d, err)
 		}
 		if numbered += d.Numbered; !d.Blocked {
 			continue

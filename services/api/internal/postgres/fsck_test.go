@@ -73,7 +73,7 @@ func TestFsckAcceptsStoredCalls(t *testing.T) {
 	t.Parallel()
 	b, calls := fsckLedger(t)
 	if list := must(FsckCalls(t.Context(), b.rw, true))(t); len(list) != 0 {
-		t.Errorf("%+v", list)
+		t.Errorf("differences of stored calls: %+v", list)
 	}
 	for name, want := range map[string]struct {
 		basis   int

@@ -39,7 +39,7 @@ func (b *bundle) fillRows(at journal.Place, n int) float64 {
 	}
 	var said []struct{ Plan planNode }
 	if err := json.Unmarshal([]byte(e.plan), &said); err != nil || len(said) != 1 {
-		b.t.Fatalf("%.200s: %v", e.plan, err)
+		b.t.Fatalf("plan %.200s: %v", e.plan, err)
 	}
 	return said[0].Plan.touched()
 }
@@ -131,7 +131,7 @@ func TestFillingResumes(t *testing.T) {
 	w.sealer = journal.NewSealer(&stepping{Store: b.Store, step: func() error { return nil }}, key, b.clock.Now)
 	w.seal()
 	if d := w.fsck(); len(d) != 0 {
-		t.Errorf("%q", d)
+		t.Errorf("fsck after the filling: %q", d)
 	}
 	if n := b.count("SELECT count(*) FROM api.journal_leaves"); n != 6+2+3 {
 		t.Errorf("%d leaves", n)

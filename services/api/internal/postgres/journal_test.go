@@ -83,7 +83,7 @@ func TestJournalOfACompleteLedger(t *testing.T) {
 	t.Parallel()
 	w := writtenLedger(t)
 	if d := w.fsck(); len(d) != 0 {
-		t.Errorf("%q", d)
+		t.Errorf("fsck of an unchanged ledger: %q", d)
 	}
 	rows := w.count("SELECT (SELECT count(*) FROM api.signals) + (SELECT count(*) FROM api.signal_results) + (SELECT count(*) FROM api.signal_events) + (SELECT count(*) FROM api.market_resolutions)")
 	if leaves := w.count("SELECT count(*) FROM api.journal_leaves"); leaves != rows || rows != 12+6+12+6 {
@@ -95,7 +95,7 @@ func TestJournalOfACompleteLedger(t *testing.T) {
 		t.Error("a checkpoint was signed without changes")
 	}
 	if note, err := w.Checkpoint(t.Context()); err != nil || !strings.HasPrefix(note, "signalcast.ledger\n36\n") {
-		t.Errorf("%q %v", note, err)
+		t.Errorf("checkpoint %q %v", note, err)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestQuotesOfCallsAreSealed(t *testing.T) {
 	w.claim("900", protocol.VerdictYes)
 	w.seal()
 	if d := w.fsck(); len(d) != 0 {
-		t.Fatalf("%q", d)
+		t.Fatalf("fsck of an unchanged ledger: %q", d)
 	}
 	for sql, undo := range map[string]string{
 		`UPDATE api.quotes SET yes_price_bps = yes_price_bps - 1 WHERE at = (SELECT min(at) FROM api.quotes)`: `UPDATE api.quotes SET yes_price_bps = yes_price_bps + 1 WHERE at = (SELECT min(at) FROM api.quotes)`,
@@ -177,13 +177,13 @@ func TestQuotesOfCallsAreSealed(t *testing.T) {
 	} {
 		w.exec(sql)
 		if d := w.fsck(); len(d) != 1 {
-			t.Errorf("%s: %q", sql, d)
+			t.Errorf("fsck after %s: %q", sql, d)
 		}
 		w.exec(undo)
 	}
 	w.unlocked(`UPDATE api.signal_results SET counted = false, basis_bps = NULL, confirmed_at = NULL WHERE confirmed_at IS NOT NULL`)
 	if d := w.fsck(); len(d) != 1 || !strings.Contains(d[0], "signal_results") {
-		t.Errorf("%q", d)
+		t.Errorf("fsck after a removed fact: %q", d)
 	}
 }
 
@@ -217,8 +217,8 @@ func TestTamperingShows(t *testing.T) {
 		note := must(w.Checkpoint(t.Context()))(t)
 		kept := must(w.key.Open(note))(t)
 		w.unlocked(`UPDATE api.signals SET price_bps = 1`, `DELETE FROM api.journal_leaves`, `DELETE FROM api.journal_checkpoints`)
-		anew := journal.NewSealer(w.Store, other, w.clock.Now)
-		if _, err := anew.Seal(t.Context(), nil); err != nil {
+		rewriter := journal.NewSealer(w.Store, other, w.clock.Now)
+		if _, err := rewriter.Seal(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if d := w.fsck(); len(d) == 0 {
@@ -229,7 +229,7 @@ func TestTamperingShows(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := w.fsck(); len(d) != 0 {
-			t.Errorf("%q", d)
+			t.Errorf("fsck before the tampering: %q", d)
 		}
 		if d := w.fsck(kept); len(d) == 0 {
 			t.Error("an external checkpoint does not reveal the rewrite")
@@ -252,7 +252,7 @@ func TestFsckOfALargeLedger(t *testing.T) {
 	sealed := time.Since(began)
 	began = time.Now()
 	if d := w.fsck(); len(d) != 0 {
-		t.Errorf("%q", d)
+		t.Errorf("fsck of the large ledger: %q", d)
 	}
 	took := time.Since(began)
 	t.Logf("40,000 rows: sealed in %v, checked in %v", sealed, took)

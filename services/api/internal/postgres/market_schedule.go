@@ -31,10 +31,10 @@ func (s *Store) ListMissed(ctx context.Context, p protocol.Provider, sweep, fail
 }
 
 // ListStreamed returns the open markets whose price is streamed, at most limit: first those with open calls, then
-// looked, then those in a programme soon.
-func (s *Store) ListStreamed(ctx context.Context, p protocol.Provider, now time.Time, looked []protocol.MarketID, limit int) ([]market.Streamed, error) {
+// viewed, then those in a programme soon.
+func (s *Store) ListStreamed(ctx context.Context, p protocol.Provider, now time.Time, viewed []protocol.MarketID, limit int) ([]market.Streamed, error) {
 	rows, err := s.q.ListStreamedMarkets(ctx, db.ListStreamedMarketsParams{
-		Provider: string(p), Now: now, Viewed: texts(looked), Limit: int32(limit),
+		Provider: string(p), Now: now, Viewed: texts(viewed), Limit: int32(limit),
 	})
 	return pg.Collect(rows, func(r db.ListStreamedMarketsRow) market.Streamed {
 		return market.Streamed{ID: protocol.MarketID(r.MarketID), Token: r.ClobTokenID, YesIndex: int(r.YesIndex)}

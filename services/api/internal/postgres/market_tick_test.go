@@ -158,6 +158,6 @@ func TestQuotesOfOneTimeAreOne(t *testing.T) {
 		t.Errorf("after a frame: %+v, want the scoring price 3100", got)
 	}
 	if list := must(FsckCalls(t.Context(), b.rw, true))(t); len(list) != 0 {
-		t.Errorf("%v", list)
+		t.Errorf("fsck: %v", list)
 	}
 }

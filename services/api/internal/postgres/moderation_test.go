@@ -162,7 +162,7 @@ func TestHiddenProfile(t *testing.T) {
 	}
 	list, err := b.ListModerated(t.Context(), 10)
 	if err != nil || len(list) != 1 || list[0].Hidden || list[0].By != "Ada" || list[0].Reason != "abuse" {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("moderation decisions: %+v, %v", list, err)
 	}
 	for kind, id := range map[string]string{"profile": "nobody_here", "signal": newUUID(), "event": newUUID(), "market": "none", "station": "none"} {
 		if err := b.Moderate(t.Context(), moderation.Decision{Kind: kind, ID: id, Hidden: true, At: b.clock.Now()}); !errors.Is(err, moderation.ErrNotFound) {

@@ -107,7 +107,7 @@ func TestKeys(t *testing.T) {
 				return
 			}
 			if err != nil || len(p) != 46 || p[:3] != "dk_" || k.Last4 != p[42:] || fmt.Sprint(k.Permissions) != "[read signal]" {
-				t.Errorf("%q %+v, %v", p, k, err)
+				t.Errorf("new key: %q %+v, %v", p, k, err)
 			}
 			mu.Lock()
 			plain = append(plain, p)
@@ -120,13 +120,13 @@ func TestKeys(t *testing.T) {
 	}
 	who, k, err := s.Verify(t.Context(), operator.Hash(plain[0]))
 	if err != nil || who.ID != o.ID {
-		t.Fatalf("%+v, %v", who, err)
+		t.Fatalf("verified key: %+v, %v", who, err)
 	}
 	if _, _, err := s.Revoke(t.Context(), stranger.ID, k.ID); !errors.Is(err, operator.ErrKeyNotFound) {
 		t.Errorf("another operator revoked the key: %v", err)
 	}
 	if gone, _, err := s.Revoke(t.Context(), o.ID, k.ID); err != nil || gone.Active {
-		t.Errorf("%+v, %v", gone, err)
+		t.Errorf("revoked key: %+v, %v", gone, err)
 	}
 	if _, _, err := s.Verify(t.Context(), operator.Hash(plain[0])); !errors.Is(err, operator.ErrUnauthenticated) {
 		t.Errorf("a revoked key was verified: %v", err)
@@ -167,14 +167,14 @@ func TestClassifyMovesTheCrowd(t *testing.T) {
 	}
 	human := protocol.Human
 	if o, err := s.Classify(t.Context(), "machine", &human, nil, "admin"); err != nil || o.Tier != protocol.House {
-		t.Errorf("%+v, %v", o, err)
+		t.Errorf("classified operator: %+v, %v", o, err)
 	}
-	if _, err := s.Classify(t.Context(), "nobody", &human, nil, "admin"); !errors.Is(err, operator.ErrNotFound) {
+	if _, err := s.Classify(t.Context(), "unknown", &human, nil, "admin"); !errors.Is(err, operator.ErrNotFound) {
 		t.Error(err)
 	}
 	list, err := Recount(t.Context(), b.rw)
 	if err != nil || len(list) != 0 {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("recount: %+v, %v", list, err)
 	}
 	b.exec(`UPDATE api.market_totals SET yes = 7`)
 	if list, err = Recount(t.Context(), b.rw); err != nil || len(list) != 1 || list[0].Counter != "market_totals" {

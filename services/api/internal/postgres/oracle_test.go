@@ -84,7 +84,7 @@ func TestFactsOfOpenMarkets(t *testing.T) {
 	if f.Provider != protocol.Polymarket || f.Title != "Gauge above 6 m?" || f.Slug != "gauge" || f.EventKey != "flood" || f.EventTitle != "River levels" ||
 		f.ImageURL != "https://i.example" || f.Lane != protocol.LaneScience || f.Outcome != "Yes" || !f.Callable || f.EndDate == nil || *f.Yes != 3000 || !f.PricedAt.Equal(noon) ||
 		*f.Volume != 5000 || *f.Volume24h != 9100 || f.Signals != 2 || f.Signals24h != 1 || f.Takes24h != 2 {
-		t.Errorf("%+v", f)
+		t.Errorf("facts of market 1: %+v", f)
 	}
 	if f := facts["3"]; f.Outcome != "Under" {
 		t.Errorf("YES of two labels: %q", f.Outcome)

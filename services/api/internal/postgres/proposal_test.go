@@ -174,7 +174,7 @@ func TestProposalRefusals(t *testing.T) {
 		n++
 		c.p.MessageID = messageID(n)
 		if err := s.resolves.Propose(t.Context(), c.p); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("proposal by %s: %v", name, err)
 		}
 	}
 	if n := s.count(`SELECT count(*) FROM api.message_effects`); n != 0 {

@@ -162,12 +162,12 @@ func TestChannelCopies(t *testing.T) {
 		}
 	}
 	if got, found, err := b.FindCopy(t.Context(), "live"); found || err != nil {
-		t.Errorf("%s %v", got, err)
+		t.Errorf("copy before the first one was stored: %s %v", got, err)
 	}
 	keep(noon, `{"n":1}`)
 	keep(noon.Add(time.Second), `{"n":2}`)
 	keep(noon, `{"n":3}`)
 	if got, _, err := b.FindCopy(t.Context(), "live"); string(got.Data) != `{"n":2}` || err != nil {
-		t.Errorf("%s %v", got, err)
+		t.Errorf("newest copy: %s %v", got, err)
 	}
 }

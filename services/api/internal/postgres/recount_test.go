@@ -25,7 +25,7 @@ func TestRecountFindsEachCounter(t *testing.T) {
 		}
 	}
 	if list, err := Recount(t.Context(), b.rw); err != nil || len(list) > 0 {
-		t.Fatalf("%v %+v", err, list)
+		t.Fatalf("recount of an unchanged ledger: %v %+v", err, list)
 	}
 	for counter, sets := range map[string][]string{
 		"market_totals":        {"yes", "no", "crowd_yes", "crowd_no"},
@@ -61,6 +61,6 @@ func (b *bundle) requireReported(counter, damage, undo string) {
 	}
 	b.exec(undo)
 	if list, err := Recount(b.t.Context(), b.rw); err != nil || len(list) > 0 {
-		b.t.Fatalf("%s: %v %+v", undo, err, list)
+		b.t.Fatalf("recount after %s: %v %+v", undo, err, list)
 	}
 }

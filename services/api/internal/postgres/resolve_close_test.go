@@ -85,7 +85,7 @@ func TestClosingTime(t *testing.T) {
 		verdict := []protocol.Verdict{protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid}[n%3]
 		r, err := resolution.NewService(b.Store, b.clock.Now).Force(t.Context(), id, verdict, decided)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("resolve market of case %s: %v", name, err)
 		}
 		if verdict != protocol.VerdictInvalid && r.Tally.Void != int64(late) {
 			t.Errorf("%s: %d calls are void, want %d", name, r.Tally.Void, late)

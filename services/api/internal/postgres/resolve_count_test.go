@@ -265,7 +265,7 @@ func TestResolvedEventShowsHowACallWasScored(t *testing.T) {
 	} {
 		events, err := b.ListEvents(t.Context(), id)
 		if err != nil || len(events) != 1 || events[0].Type != "resolved" {
-			t.Fatalf("%+v, %v", events, err)
+			t.Fatalf("events of the call: %+v, %v", events, err)
 		}
 		var got map[string]any
 		if err := json.Unmarshal([]byte(events[0].Payload), &got); err != nil {

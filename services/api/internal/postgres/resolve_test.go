@@ -36,7 +36,7 @@ func TestScoringEqualsTheDefinition(t *testing.T) {
 		b.clock.Advance(time.Second)
 		r, err := s.Force(t.Context(), market, verdict, nil)
 		if err != nil || r.Tally.Scored != calls || r.Rest {
-			t.Fatalf("%s: %+v, %v", verdict, r, err)
+			t.Fatalf("outcome %s: %+v, %v", verdict, r, err)
 		}
 		claim := scoredClaim{Verdict: verdict, CloseAt: b.clock.Now(), CloseYes: &closing, Rated: true}
 		if n := b.compareScores(market, &claim); int64(n) != calls {
@@ -200,7 +200,7 @@ func TestFilingAgainstClaim(t *testing.T) {
 				case signal.VerdictSettled:
 					bound(time.Time{}, time.Now())
 				default:
-					t.Errorf("%+v", f)
+					t.Errorf("unexpected answer: %+v", f)
 				}
 			})
 		}
@@ -235,18 +235,18 @@ func TestChunksAndDispute(t *testing.T) {
 	b.seedSignals(t.Context(), "70", 1000)
 	r, err := b.Claim(t.Context(), resolution.Claim{MarketID: "70", Verdict: protocol.VerdictYes, Resolver: "oracle", Source: "polymarket"}, func() time.Time { return noon.Add(time.Second) })
 	if err != nil || !r.Rest || r.Tally.Scored != 0 {
-		t.Fatalf("%+v, %v", r, err)
+		t.Fatalf("claim: %+v, %v", r, err)
 	}
 	for range 3 {
 		if tally, more, err := b.DrainOnce(t.Context(), "70"); err != nil || !more || tally.Scored != 100 {
-			t.Fatalf("%+v %v %v", tally, more, err)
+			t.Fatalf("drain step: %+v %v %v", tally, more, err)
 		}
 	}
 	s := resolution.NewService(b.Store, b.clock.Now)
 	reason := "the source is wrong"
 	o, _, err := s.Dispute(t.Context(), "70", true, &reason)
 	if err != nil || !o.Disputed || o.Verdict == nil || *o.DisputeReason != reason {
-		t.Fatalf("%+v, %v", o, err)
+		t.Fatalf("dispute: %+v, %v", o, err)
 	}
 	if tally, more, err := b.DrainOnce(t.Context(), "70"); err != nil || more || tally.Scored != 0 {
 		t.Fatalf("while disputed: %+v %v %v", tally, more, err)
@@ -257,7 +257,7 @@ func TestChunksAndDispute(t *testing.T) {
 	before := b.count(`SELECT count(*) FROM api.signal_results`)
 	o, tally, err := s.Dispute(t.Context(), "70", false, nil)
 	if err != nil || o.Disputed || tally.Scored != 700 || before != 300 {
-		t.Fatalf("%+v %+v %d, %v", o, tally, before, err)
+		t.Fatalf("cleared dispute: %+v %+v %d, %v", o, tally, before, err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.score_drains`); n != 0 {
 		t.Errorf("%d drains left", n)
@@ -365,7 +365,7 @@ func TestDisputeBeforeClaim(t *testing.T) {
 	}
 	o, _, err := s.Dispute(t.Context(), "71", true, &first)
 	if err != nil || !o.Disputed || o.Verdict != nil || o.ResolvedAt != nil {
-		t.Fatalf("%+v, %v", o, err)
+		t.Fatalf("dispute before the claim: %+v, %v", o, err)
 	}
 	at := *o.DisputedAt
 	b.clock.Advance(time.Minute)
@@ -419,11 +419,11 @@ func TestResolvedEventIsReadFromTheResult(t *testing.T) {
 	}
 	list, err := b.ListEvents(t.Context(), id)
 	if err != nil || len(list) != 1 || list[0].Type != "resolved" || *list[0].Actor != "polymarket" || !list[0].CreatedAt.Equal(b.clock.Now()) {
-		t.Fatalf("%+v, %v", list, err)
+		t.Fatalf("events of the call: %+v, %v", list, err)
 	}
 	r, err := b.GetSignal(t.Context(), id)
 	if err != nil || r.Status != protocol.Won || *r.Score != 38 || *r.CLVBps != 910 || *r.ClosePrice != 7100 || *r.Outcome != protocol.Yes {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("resolved call: %+v, %v", r, err)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestSentiment(t *testing.T) {
 	}
 	if got.Yes != 2 || got.No != 2 || got.WeightYes != 1.3 || got.WeightNo != 1.3 || *got.ConfidenceYes != 80 || *got.ConfidenceNo != 65 ||
 		got.TakesYes != 2 || got.TakesNo != 1 || got.Signals24h != 2 || got.Before == nil || *got.Before != 3000 || !got.UpdatedAt.Equal(b.clock.Now()) {
-		t.Errorf("%+v", got)
+		t.Errorf("sentiment: %+v", got)
 	}
 	if got, err = s.Sentiment(t.Context(), "999"); err != nil || got.Yes+got.No != 0 || got.WeightYes != 0 || got.ConfidenceNo != nil || got.Before != nil {
 		t.Errorf("market without calls: %+v %v", got, err)

@@ -284,7 +284,7 @@ func TestRelatedMarkets(t *testing.T) {
 	fresh := active
 	fresh.id = "77"
 	if _, got := related(fresh); !strings.Contains(got, "1:same_event:1.00") {
-		t.Errorf("%s", got)
+		t.Errorf("related markets of a market that is not in the index: %s", got)
 	}
 	for i := range 50 {
 		b.list(with(gauge(fmt.Sprint(1000+i), "Ostrava", "", float64(i)), "flood", open, protocol.LaneOther))

@@ -323,7 +323,7 @@ func venueState(d *signal.Draft) int16 {
 // toleranceTimeout is the timeout of AddTolerance, for which calls wait.
 const toleranceTimeout = 5 * time.Second
 
-// tolerance records whether this process has added its setting to the history of tolerances.
+// toleranceState records whether this process has added its setting to the history of tolerances.
 type toleranceState struct {
 	mu   sync.Mutex
 	done bool

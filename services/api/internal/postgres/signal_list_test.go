@@ -126,20 +126,20 @@ func TestRuleLane(t *testing.T) {
 		t.Errorf("unknown market: %v", err)
 	}
 	if c, err := b.RuleLane(t.Context(), "1", protocol.LaneEntertainment, place, noon); err != nil || c != "film" {
-		t.Fatalf("%s, %v", c, err)
+		t.Fatalf("category of the lane: %s, %v", c, err)
 	}
 	b.clock.Advance(time.Minute)
 	b.apply(false, b.answer("1", 3100, func(r *market.Record) { r.Lane, r.Title = "SPORT", "Another title?" }))
 	if m := b.market("1"); m.Lane != protocol.LaneEntertainment || m.Title != "Another title?" {
-		t.Errorf("%s, %s", m.Lane, m.Title)
+		t.Errorf("lane and title after a venue answer: %s, %s", m.Lane, m.Title)
 	}
 	known, err := b.KnownLanes(t.Context(), []string{"1", "404"})
 	if err != nil || len(known) != 1 || !known["1"].Ruled || known["1"].Category != "film" {
-		t.Errorf("%+v, %v", known, err)
+		t.Errorf("known lanes: %+v, %v", known, err)
 	}
 	counts, err := b.LaneCounts(t.Context())
 	if err != nil || fmt.Sprint(counts) != "[{ENTERTAINMENT 1 1 1}]" {
-		t.Errorf("%v, %v", counts, err)
+		t.Errorf("counts by lane: %v, %v", counts, err)
 	}
 	if n := b.count(`SELECT count(*) FROM api.audit_log WHERE action = 'market.lane' AND subject = '1' AND data->>'from' = 'SPORT'`); n != 1 {
 		t.Errorf("%d entries in the audit log, want 1", n)

@@ -179,7 +179,7 @@ func TestDuplicateIsReportedBeforePrices(t *testing.T) {
 	moved.MaxSlippage = new(protocol.Bps(0))
 	for _, d := range []signal.Draft{newDraft("7", protocol.Yes, 3000), moved} {
 		if f := b.tried(hash, d, signal.VerdictDuplicate); f.FirstID != first {
-			t.Errorf("%+v", f)
+			t.Errorf("second call: %+v; want a duplicate of the first call", f)
 		}
 		b.clock.Advance(time.Minute)
 		if f := b.tried(hash, d, signal.VerdictDuplicate); f.FirstID != first {

@@ -97,7 +97,7 @@ func TestLockedMarketDelaysNoOther(t *testing.T) {
 	claim.commit()
 	for _, h := range held {
 		if f := <-h; f.err != nil || f.Verdict != signal.VerdictFiled {
-			t.Errorf("%+v", f)
+			t.Errorf("waiting call: %+v; want filed", f)
 		}
 	}
 	if n := b.count(`SELECT yes FROM api.market_totals WHERE market_id = '60'`); n != len(hashes) {
@@ -144,7 +144,7 @@ func TestKeyOfAConcurrentCall(t *testing.T) {
 	b.waiters(1)
 	first.commit()
 	if f := <-waiting; f.err != nil || f.Verdict != signal.VerdictReused {
-		t.Errorf("%+v", f)
+		t.Errorf("call with a used key: %+v; want reused", f)
 	}
 	if n := b.count(`SELECT count(*) FROM api.signals`); n != 0 {
 		t.Errorf("%d calls are stored, want 0", n)
@@ -221,7 +221,7 @@ func TestClassifyingBeforeAWaitingFiling(t *testing.T) {
 	first.exec(`UPDATE api.operator_totals SET crowd = false WHERE user_id = $1`, id)
 	first.commit()
 	if f := <-waiting; f.err != nil || f.Verdict != signal.VerdictFiled {
-		t.Fatalf("%+v", f)
+		t.Fatalf("waiting call: %+v; want filed", f)
 	}
 	if n := b.count(`SELECT crowd_yes FROM api.market_totals WHERE market_id = '66'`); n != 0 {
 		t.Errorf("a bot counts as crowd")

@@ -110,12 +110,12 @@ func TestRehearsalOnAnUnconfirmedMarket(t *testing.T) {
 			t.Fatal(err)
 		}
 		if filed.Prices.Unconfirmed != unknown || would.Unconfirmed != unknown || slices.Contains(filed.Warnings, "market_unrated") == unknown {
-			t.Errorf("%s: %+v, %v", market, filed.Prices, filed.Warnings)
+			t.Errorf("dry run on market %s: %+v, %v", market, filed.Prices, filed.Warnings)
 		}
 	}
 }
 
-// unasked is a venue without methods. A rehearsal must not call them.
+// unasked is a venue whose methods panic, because a rehearsal must not call them.
 type unasked struct{ market.Venue }
 
 // TestRehearsalsDoNotDisturb checks that concurrent rehearsals neither prevent the real call nor make it fail.
@@ -156,7 +156,7 @@ func TestRehearsedEvent(t *testing.T) {
 	event := func() string { return uuid.Must(uuid.NewV7()).String() }
 	e, err := s.RehearseEvent(t.Context(), signal.Caller{KeyHash: hash}, id, event(), "note", `{"text":"steady"}`)
 	if err != nil || e.Type != "note" || *e.Actor != "owner" || e.Payload != `{"text":"steady"}` || !e.CreatedAt.Equal(b.clock.Now()) {
-		t.Errorf("%+v, %v", e, err)
+		t.Errorf("rehearsed event: %+v, %v", e, err)
 	}
 	for _, c := range []struct {
 		hash []byte

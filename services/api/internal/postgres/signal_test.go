@@ -81,7 +81,7 @@ func TestTheSameDraftIsTheSameCall(t *testing.T) {
 	for range 20 {
 		wg.Go(func() {
 			if f := b.try(signal.Caller{KeyHash: hash}, d); f.Verdict != signal.VerdictFiled && (f.Verdict != signal.VerdictReplay || f.FirstID != d.ID) {
-				t.Errorf("%+v", f)
+				t.Errorf("repeated draft: %+v; want filed or replay", f)
 			}
 		})
 	}
@@ -106,7 +106,7 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 	first := keyed("10", body)
 	if f := b.try(signal.Caller{KeyHash: hash}, first); f.Verdict != signal.VerdictFiled {
-		t.Fatalf("%+v", f)
+		t.Fatalf("first call with the key: %+v; want filed", f)
 	}
 	if f := b.try(signal.Caller{KeyHash: hash}, keyed("10", body)); f.Verdict != signal.VerdictReplay || f.FirstID != first.ID {
 		t.Errorf("same key, same body: %+v", f)
@@ -145,10 +145,10 @@ func TestFilingRefusals(t *testing.T) {
 		}
 	}
 	if f := b.try(signal.Caller{KeyHash: hash}, newDraft("404", protocol.Yes, 5000)); f.Verdict != signal.VerdictUnknown {
-		t.Errorf("%+v", f)
+		t.Errorf("call on an unknown market: %+v", f)
 	}
 	if f := b.try(signal.Caller{KeyHash: make([]byte, 32)}, newDraft("20", protocol.Yes, 5000)); f.Verdict != signal.VerdictUnauthenticated {
-		t.Errorf("%+v", f)
+		t.Errorf("call with an unknown key: %+v", f)
 	}
 	b.exec(`UPDATE api.markets SET status = 'unknown', fetched_at = NULL, end_date = NULL WHERE market_id = '24'`)
 	for _, c := range []struct {
@@ -179,7 +179,7 @@ func TestDuplicateIsReportedBeforeMarketClosed(t *testing.T) {
 	id := b.file(hash, "30", protocol.Yes, 5000)
 	b.exec(`UPDATE api.markets SET status = 'closed' WHERE market_id = '30'`)
 	if f := b.try(signal.Caller{KeyHash: hash}, newDraft("30", protocol.No, 5000)); f.Verdict != signal.VerdictDuplicate || f.FirstID != id {
-		t.Errorf("%+v", f)
+		t.Errorf("second call on a closed market: %+v", f)
 	}
 }
 
@@ -190,7 +190,7 @@ func TestARevokedKeyFilesNothing(t *testing.T) {
 	_, hash := b.operator("gone")
 	b.exec(`UPDATE api.operator_keys SET revoked_at = $1`, b.clock.Now())
 	if f := b.try(signal.Caller{KeyHash: hash}, newDraft("31", protocol.Yes, 5000)); f.Verdict != signal.VerdictUnauthenticated {
-		t.Errorf("%+v", f)
+		t.Errorf("call with a revoked key: %+v", f)
 	}
 }
 

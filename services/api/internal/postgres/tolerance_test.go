@@ -36,7 +36,7 @@ func TestToleranceIsStored(t *testing.T) {
 	}
 	list, err := b.PriceTolerances(t.Context())
 	if err != nil || len(list) != 2 || !list[0].Since.Equal(time.Unix(0, 0)) || list[0].Bps != 1000 || !list[1].Since.Equal(b.clock.Now()) || list[1].Bps != 200 {
-		t.Fatalf("%+v %v", list, err)
+		t.Fatalf("price tolerances: %+v %v", list, err)
 	}
 	if _, err := b.admin.Exec(t.Context(), `UPDATE api.price_tolerances SET bps = 0`); err == nil {
 		t.Error("the history can be changed")
@@ -68,7 +68,7 @@ func TestRecordEndsAtItsTime(t *testing.T) {
 	for at, status := range map[time.Time]protocol.SignalStatus{asOf: protocol.Pending, b.clock.Now(): protocol.Won} {
 		calls, err := b.RecordPage(t.Context(), owner.ID, export.Place{}, at, 10)
 		if err != nil || len(calls) != 1 {
-			t.Fatalf("%v %d", err, len(calls))
+			t.Fatalf("page of the record: error %v %d, calls", err, len(calls))
 		}
 		c, done := &calls[0], status == protocol.Won
 		if c.Status != status || (c.Resolution != nil) != done || (c.Score != nil) != done || (c.ResolvedAt != nil) != done || (len(c.Events) == 1) != done {

@@ -95,7 +95,7 @@ func TestUnconfirmedCallOnAClosedMarketIsLate(t *testing.T) {
 	b.claim("7", protocol.VerdictYes)
 	r, err := b.GetSignal(t.Context(), d.ID)
 	if err != nil || r.Status != protocol.Void || pg.Value(r.Reason) != "late" || r.Score == nil || *r.Score != 0 {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("late call: %+v, %v", r, err)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestDeniedCallIsVoid(t *testing.T) {
 	denied, old := b.unconfirmed(hash, "7"), b.unconfirmed(hash, "8")
 	now := b.clock.Now()
 	if ids, err := b.TakeUnconfirmed(t.Context(), now, now.Add(-time.Minute), 10); err != nil || len(ids) != 2 {
-		t.Errorf("%v, %v", ids, err)
+		t.Errorf("unconfirmed markets: %v, %v; want 2", ids, err)
 	}
 	if ids, err := b.TakeUnconfirmed(t.Context(), now, now.Add(-time.Minute), 10); err != nil || len(ids) != 0 {
 		t.Errorf("requested again immediately: %v, %v", ids, err)
@@ -122,7 +122,7 @@ func TestDeniedCallIsVoid(t *testing.T) {
 	for _, d := range []signal.Draft{denied, old} {
 		r, err := b.GetSignal(t.Context(), d.ID)
 		if err != nil || r.Status != protocol.Void || pg.Value(r.Reason) != "unknown_market" || r.TextTake != nil || r.ResolvedAt == nil {
-			t.Errorf("%+v, %v", r, err)
+			t.Errorf("denied call: %+v, %v", r, err)
 		}
 		events, err := b.ListEvents(t.Context(), d.ID)
 		if err != nil || len(events) != 1 || events[0].Actor == nil || *events[0].Actor != "ledger" || !strings.Contains(events[0].Payload, "unknown_market") {

@@ -37,7 +37,7 @@ func TestSentimentIsReadOnce(t *testing.T) {
 	for range 50 {
 		wait.Go(func() {
 			if got, err := s.Sentiment(t.Context(), "1"); err != nil || got.Yes != 1 || !got.UpdatedAt.Equal(noon) {
-				t.Errorf("%+v %v", got, err)
+				t.Errorf("shared read: %+v %v", got, err)
 			}
 		})
 	}
@@ -76,6 +76,6 @@ func TestSentimentThatCannotBeRead(t *testing.T) {
 		t.Error("a failed read returned no error")
 	}
 	if got, err := s.Sentiment(t.Context(), "1"); err != nil || got.Yes != 2 {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("read after a failure: %+v %v", got, err)
 	}
 }

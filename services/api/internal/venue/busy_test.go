@@ -30,7 +30,7 @@ func TestRateLimitIsNoFailureOfTheHost(t *testing.T) {
 	exhaust(c)
 	for range 3 * breakAfter {
 		if _, err := c.Get(t.Context(), "x", "/thing", nil); !errors.Is(err, market.ErrBusy) || !errors.Is(err, market.ErrUnavailable) {
-			t.Fatalf("%v", err)
+			t.Fatalf("request with an exhausted rate limit: %v", err)
 		}
 	}
 	if hits.Load() != 0 || c.breaker.Refuses() {
@@ -64,6 +64,6 @@ func TestOpenBreakerNeedsNoToken(t *testing.T) {
 	}
 	exhaust(c)
 	if _, err := c.Post(t.Context(), "x", "/thing", []byte("{}")); errors.Is(err, market.ErrBusy) || !errors.Is(err, market.ErrUnavailable) {
-		t.Errorf("%v", err)
+		t.Errorf("request with an open breaker: %v", err)
 	}
 }

@@ -71,7 +71,7 @@ func TestRetries(t *testing.T) {
 			body, err := client.Get(t.Context(), "x", "/thing", nil)
 			var refused *RefusedError
 			if errors.As(err, &refused) != (c.refused != 0) || c.refused != 0 && refused.Status != c.refused {
-				t.Errorf("%v", err)
+				t.Errorf("wrong error type: %v", err)
 			}
 			if c.refused == 0 && !errors.Is(err, market.ErrUnavailable) || body != nil || hits.Load() != c.hits {
 				t.Errorf("body %q, %d requests, want %d, %v", body, hits.Load(), c.hits, err)
@@ -89,7 +89,7 @@ func TestASecondTryHelps(t *testing.T) {
 			return
 		}
 		if r.URL.Path != "/base/thing" || r.URL.RawQuery != "a=1" || strings.HasPrefix(r.UserAgent(), "Go-http-client") || r.UserAgent() == "" {
-			t.Errorf("%s %s", r.URL, r.UserAgent())
+			t.Errorf("wrong request: %s %s", r.URL, r.UserAgent())
 		}
 		reply(200, "application/json", `{"ok":1}`)(w, r)
 	})

@@ -81,7 +81,7 @@ func TestIDs(t *testing.T) {
 			b := c.kit.setup(t, answers)
 			m, err := b.Get(t.Context(), protocol.MarketID(c.kit.prefix+key))
 			if err != nil || string(m.ID) != c.kit.prefix+key || m.ID.NativeKey() != key {
-				t.Fatalf("%+v %v", m, err)
+				t.Fatalf("read of an open market: %+v %v", m, err)
 			}
 			for i, other := range c.others {
 				_, err := b.Get(t.Context(), protocol.MarketID(c.kit.prefix+other))

@@ -89,7 +89,7 @@ func TestEveryExpectedRecord(t *testing.T) {
 				if m.VolumeUnit != want.unit || !sameDollars(&m) || m.Title == "" || !m.FetchedAt.Equal(venuetest.Noon) ||
 					provider == "manifold" && (m.Description == "" || m.URL == "") ||
 					(provider == "kalshi" || provider == "limitless") && !slices.Equal(m.Outcomes, []string{"Yes", "No"}) {
-					t.Errorf("%+v", m)
+					t.Errorf("market with missing members: %+v", m)
 				}
 			})
 		}

@@ -113,7 +113,7 @@ func TestKalshiTextsOfARecord(t *testing.T) {
 		})
 		got, err := b.Get(t.Context(), "kalshi-"+river)
 		if err != nil || got.Title != c.want || got.Description == "" || got.EventTitle == "" || got.EventKey != "KXRIVER-26OCT31" {
-			t.Errorf("%s: %q %q %v", name, got.Title, got.Description, err)
+			t.Errorf("texts of case %s: %q %q %v", name, got.Title, got.Description, err)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestKalshiProofOfAResult(t *testing.T) {
 	answers["/series/KXRIVER"] = kalshiKit.sample(t, "series_single.json")
 	b := kalshiKit.setup(t, answers)
 	if got, err = b.Get(t.Context(), "kalshi-"+ticker); err != nil || got.URL != "https://gauge.example.test/readings" {
-		t.Errorf("%q %v", got.URL, err)
+		t.Errorf("URL with a settlement source: %q %v", got.URL, err)
 	}
 	want := []string{"/markets/" + ticker, "/historical/markets/" + ticker, "/events/KXRIVER-26SEP30", "/series/KXRIVER"}
 	if asked := b.Paths(); !slices.Equal(asked, want) {
@@ -178,7 +178,7 @@ func TestKalshiProofOfAResult(t *testing.T) {
 	for _, bad := range []string{"javascript:alert(1)", "http://gauge.example.test/", "https:///readings", "https://" + strings.Repeat("x", 500)} {
 		answers["/series/KXRIVER"] = `{"series":{"settlement_sources":[{"url":"` + bad + `"}]}}`
 		if got, err = kalshiKit.setup(t, answers).Get(t.Context(), "kalshi-"+ticker); err != nil || got.URL != "https://kalshi.com/markets/kxriver" {
-			t.Errorf("%q %v", got.URL, err)
+			t.Errorf("URL with an invalid settlement source: %q %v", got.URL, err)
 		}
 	}
 	if _, err := b.Get(t.Context(), "kalshi-"+ticker); err != nil {
@@ -202,7 +202,7 @@ func TestKalshiMissingEventIsRequestedOnce(t *testing.T) {
 	b := kalshiKit.setup(t, map[string]string{"/markets/" + river: kalshiKit.sample(t, "market_open.json")})
 	for range 3 {
 		if got, err := b.Get(t.Context(), "kalshi-"+river); err != nil || got.Lane != "OTHER" || got.URL != "" {
-			t.Errorf("%+v %v", got, err)
+			t.Errorf("market without its event: %+v %v", got, err)
 		}
 	}
 	if asked := b.Paths(); len(asked) != 4 {
@@ -273,7 +273,7 @@ func TestKalshiListReadsTheEvents(t *testing.T) {
 	}
 	for i := range page {
 		if page[i].Lane != "ENTERTAINMENT" || page[i].EventTitle != "Who wins the 2027 Lantern Prize?" || page[i].EventKey != "KXLANTERN-27" {
-			t.Errorf("%+v", page[i])
+			t.Errorf("listed market: %+v", page[i])
 		}
 	}
 	if got := b.Paths()[0]; got != "/events?limit=100&status=open&with_nested_markets=true" {
@@ -297,7 +297,7 @@ func TestKalshiQuoteReadsManyAtOnce(t *testing.T) {
 		"kalshi-KXLANTERN-27-ZN", "kalshi-KXGRAIN-26NOV-B2.5", "kalshi-KXRIVER-26OCT31-T5.0", "kalshi-KXLANTERN-27-ZN", "7100001", "lmt-x",
 	})
 	if err != nil || kalshiKit.ids(got) != "KXGRAIN-26NOV-B2.5 KXLANTERN-27-ZN KXRIVER-26OCT31-T5.0" {
-		t.Fatalf("%s, %v", kalshiKit.ids(got), err)
+		t.Fatalf("quoted markets: %s, %v", kalshiKit.ids(got), err)
 	}
 	for _, m := range got {
 		if paused := m.ID == "kalshi-KXRIVER-26OCT31-T5.0"; paused != (m.Status == protocol.MarketClosed) || paused && m.Quote != nil {

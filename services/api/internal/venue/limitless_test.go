@@ -129,16 +129,16 @@ func TestLimitlessTextsOfARecord(t *testing.T) {
 	got, err := limitlessKit.one(t, limitlessKit.sample(t, "market_unicode_html.json"))
 	if err != nil || got.Title != "¿Gana «Ñandú»? – 東京 🎌" || got.Description != "Descripción inventada & con enlace." || got.VolumeUnit != "usd" ||
 		got.URL != "https://limitless.exchange/markets/will-nandu-win-1790000000000" || len(got.ConditionID) != 66 {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("market with Unicode texts: %+v %v", got, err)
 	}
 	got, err = limitlessKit.one(t, limitlessKit.sample(t, "market_resolved_yes.json"))
 	if err != nil || got.URL != "https://basescan.org/tx/0x3f723c5841611dbf47ce65b2b2866a462155b74d3ee97547a4c1a58b398d411f" || got.ClosedAt == nil {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("resolved market: %+v %v", got, err)
 	}
 	for tx, resolved := range map[string]string{"0x12": "RESOLVED", "javascript:x": "RESOLVED", "0x3f723c5841611dbf47ce65b2b2866a462155b74d3ee97547a4c1a58b398d411f": "FUNDED"} {
 		got, err = limitlessKit.one(t, limitlessKit.edit(t, m{"status": resolved, "winningOutcomeIndex": 0, "resolutionTxHash": tx, "imageUrl": "javascript:x"}))
 		if err != nil || !strings.HasPrefix(got.URL, "https://limitless.exchange/markets/") || got.ImageURL != "" {
-			t.Errorf("%s: %s %s %v", tx, got.URL, got.ImageURL, err)
+			t.Errorf("resolution transaction %s: %s %s %v", tx, got.URL, got.ImageURL, err)
 		}
 	}
 	limitlessKit.check(t, func(m *market.Record) string { return string(m.Lane) }, cases{
@@ -152,7 +152,7 @@ func TestLimitlessTextsOfARecord(t *testing.T) {
 	})
 	for image, want := range map[string]string{"https://assets.example.test/a.png": "https://assets.example.test/a.png", "http://assets.example.test/a.png": "", "/a.png": ""} {
 		if got, err := limitlessKit.one(t, limitlessKit.edit(t, m{"imageUrl": image})); err != nil || got.ImageURL != want {
-			t.Errorf("%s: %q %v", image, got.ImageURL, err)
+			t.Errorf("image %s: %q %v", image, got.ImageURL, err)
 		}
 	}
 	if got, err = limitlessKit.one(t, limitlessKit.edit(t, m{"liquidityFormatted": "5.5"})); err != nil || got.Liquidity != nil {
@@ -191,7 +191,7 @@ func TestLimitlessBookGivesMissingQuote(t *testing.T) {
 	b := limitlessKit.setup(t, map[string]string{path: limitlessKit.edit(t, m{"tradePrices": nil}), path + "/orderbook": raw})
 	got, err := b.Get(t.Context(), "lmt-"+zed)
 	if err != nil || quoteOf(&got) != "2600 7500" || !hasSource(got.Quote, "limitless.book", raw) || *got.Yes != 2550 {
-		t.Errorf("%+v %v", got.Quote, err)
+		t.Errorf("quote from the order book: %+v %v", got.Quote, err)
 	}
 }
 

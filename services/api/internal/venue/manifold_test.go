@@ -95,7 +95,7 @@ func TestManifoldWaitSetting(t *testing.T) {
 		}
 		a := manifold.New(client, wait)
 		if got, err := a.Get(t.Context(), "manifold-q7invented18"); err != nil || got.Status != want {
-			t.Errorf("%v: %s %v", wait, got.Status, err)
+			t.Errorf("wait of %v: %s %v", wait, got.Status, err)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func TestManifoldTextsOfARecord(t *testing.T) {
 	for token, counted := range map[any]bool{"MANA": true, nil: true, "CASH": false, "GOLD": false} {
 		got, err := manifoldKit.one(t, manifoldKit.edit(t, m{"token": token}))
 		if err != nil || (got.Volume != nil) != counted || (got.Liquidity != nil) != counted || (got.Volume24h != nil) != counted || got.VolumeUnit != "mana" {
-			t.Errorf("%v: %v %v %v", token, got.Volume, got.Liquidity, err)
+			t.Errorf("token %v: %v %v %v", token, got.Volume, got.Liquidity, err)
 		}
 	}
 	for url, want := range map[string]string{
@@ -122,7 +122,7 @@ func TestManifoldTextsOfARecord(t *testing.T) {
 		"https://manifold.markets@example.test/": "", "https://x@manifold.markets/u": "",
 	} {
 		if got, err := manifoldKit.one(t, manifoldKit.edit(t, m{"url": url})); err != nil || got.URL != want {
-			t.Errorf("%s: %q %v", url, got.URL, err)
+			t.Errorf("page URL %s: %q %v", url, got.URL, err)
 		}
 	}
 	topics := func(slugs ...string) m { return m{"groupSlugs": slugs} }
@@ -210,7 +210,7 @@ func TestManifoldListSamples(t *testing.T) {
 	} {
 		page, _, err := manifoldKit.setup(t, map[string]string{"/search-markets": manifoldKit.sample(t, file)}).ListOpen(t.Context(), "")
 		if err != nil || manifoldKit.ids(page) != want {
-			t.Errorf("%s: %s %v", file, manifoldKit.ids(page), err)
+			t.Errorf("markets of %s: %s %v", file, manifoldKit.ids(page), err)
 		}
 	}
 }
@@ -229,7 +229,7 @@ func TestManifoldAListGivesShortAnswers(t *testing.T) {
 		listed, _, err := b.ListOpen(t.Context(), "")
 		i := slices.IndexFunc(listed, func(m market.Record) bool { return m.ID == id })
 		if err != nil || i < 0 {
-			t.Fatalf("%d %v", i, err)
+			t.Fatalf("index of the market in the list: %d %v", i, err)
 		}
 		return listed[i]
 	}
@@ -285,7 +285,7 @@ func TestManifoldRealQuestionsSurvive(t *testing.T) {
 		m, err := b.Get(t.Context(), protocol.MarketID("manifold-"+id))
 		if err != nil || inconsistent(&m, protocol.Manifold, id) != nil || string(*m.Verdict) != want[0] ||
 			m.Title != want[1] || m.URL != want[2] || priceOf(&m) != map[string]string{"YES": "10000", "NO": "0"}[want[0]] {
-			t.Errorf("%s: %+v %v", id, m, err)
+			t.Errorf("question %s: %+v %v", id, m, err)
 		}
 	}
 	t.Logf("%d questions", len(wanted))

@@ -38,7 +38,7 @@ func TestPolymarketForeignIDsAreNotRequested(t *testing.T) {
 	b := polymarketKit.setup(t, nil)
 	for _, id := range []protocol.MarketID{"7", "", "07x", "٧", "../7", protocol.MarketID(strings.Repeat("7", 21))} {
 		if _, err := b.Get(t.Context(), id); !errors.Is(err, market.ErrNotFound) {
-			t.Errorf("%q: %v", id, err)
+			t.Errorf("market id %q: %v", id, err)
 		}
 	}
 	if asked := b.Paths(); len(asked) != 1 {
@@ -237,7 +237,7 @@ func TestPolymarketGetReadsTheBookOfAnOpenMarket(t *testing.T) {
 	} {
 		m, err := polymarketKit.one(t, c.record, map[string]string{"/clob/book": bookOf(c.bid, c.ask)})
 		if err != nil || m.Yes == nil {
-			t.Errorf("%s: %+v %v", name, m, err)
+			t.Errorf("market of case %s: %+v %v", name, m, err)
 			continue
 		}
 		if q := quoteOf(&m); q != c.quote || priceOf(&m) != c.middle {
@@ -261,7 +261,7 @@ func TestPolymarketQuoteSource(t *testing.T) {
 	raw := polymarketKit.sample(t, "clob_book.json")
 	m, err := polymarketKit.one(t, polymarketKit.sample(t, "market_open.json"), map[string]string{"/clob/book": raw})
 	if err != nil || quoteOf(&m) != "6200 3900" || !hasSource(m.Quote, "polymarket.book", raw) {
-		t.Errorf("%+v %v", m.Quote, err)
+		t.Errorf("quote and its source: %+v %v", m.Quote, err)
 	}
 }
 
@@ -272,14 +272,14 @@ func TestPolymarketOnlyAnOpenMarketHasAQuote(t *testing.T) {
 	} {
 		m, err := polymarketKit.one(t, polymarketKit.sample(t, name), map[string]string{"/clob/book": bookOf("0.29", "0.31"), "/clob/books": "[]"})
 		if err != nil || m.Quote != nil {
-			t.Errorf("%s: %+v %v", name, m.Quote, err)
+			t.Errorf("quote of %s: %+v %v", name, m.Quote, err)
 		}
 	}
 	open := polymarketKit.sample(t, "market_open.json")
 	other := strings.Replace(bookOf("0.29", "0.31"), "7535", "7536", 1)
 	for name, book := range map[string]string{"another token": other, "garbage": "[", "a list": "[]", "null": "null"} {
 		if m, err := polymarketKit.one(t, open, map[string]string{"/clob/book": book}); err != nil || m.Quote != nil || *m.Yes != 6150 {
-			t.Errorf("%s: %+v %v", name, m.Quote, err)
+			t.Errorf("quote with an order book of %s: %+v %v", name, m.Quote, err)
 		}
 	}
 }
@@ -382,13 +382,13 @@ func TestPolymarketHistoryRejectsGarbage(t *testing.T) {
 	for _, body := range []string{`{}`, `{"history":{"t":"x"}}`, `{"history":[{"t":1.5,"p":"x"}]}`, `[`, `null`} {
 		b := polymarketKit.setup(t, map[string]string{historyPath: body})
 		if got, err := b.Venue.(history.Venue).History(t.Context(), history.Book{TokenID: "77"}, protocol.IntervalDay); !errors.Is(err, market.ErrUnavailable) {
-			t.Errorf("%s: %v %v", body, got, err)
+			t.Errorf("history from %s: %v %v", body, got, err)
 		}
 	}
 	b := polymarketKit.setup(t, map[string]string{historyPath: `{"history":[{"t":1791547200,"p":-0.2},{"t":1791547201,"p":"NaN"},{"t":1791547202,"p":1.2},{"t":1791547203,"p":5e-05},{"t":99999999999,"p":0.5}]}`})
 	got, err := b.Venue.(history.Venue).History(t.Context(), history.Book{TokenID: "77"}, protocol.IntervalDay)
 	if err != nil || len(got) != 1 || got[0] != (history.Point{T: 1791547203, P: 0.0001}) {
-		t.Errorf("%v %v", got, err)
+		t.Errorf("history with invalid points: %v %v", got, err)
 	}
 }
 
@@ -408,13 +408,13 @@ func TestPolymarketLifeOfASimulatedMarket(t *testing.T) {
 		t.Helper()
 		m, err := a.Get(t.Context(), id)
 		if err != nil || stateOf(&m) != state || priceOf(&m) != price {
-			t.Fatalf("%s: %+v %v", step, m, err)
+			t.Fatalf("market in state %s: %+v %v", step, m, err)
 		}
 		return m
 	}
 	m := read("new", "open", "2500")
 	if m.Lane != "SCIENCE" || m.EventKey == "" || m.URL == "" {
-		t.Errorf("%+v", m)
+		t.Errorf("new market: %+v", m)
 	}
 	change(`{"yesPrice":0.61505}`)
 	quoted, err := a.Quote(t.Context(), []protocol.MarketID{id})
@@ -437,7 +437,7 @@ func TestPolymarketLifeOfASimulatedMarket(t *testing.T) {
 	change(`{"state":"resolved","outcome":"INVALID"}`)
 	m = read("resolved", "resolved INVALID 0.5", "5000")
 	if *m.Payout != "0.5" || m.Liquidity != nil || m.ClosedAt == nil {
-		t.Errorf("%+v", m)
+		t.Errorf("resolved market: %+v", m)
 	}
 	if _, err := a.Get(t.Context(), "1999999999"); !errors.Is(err, market.ErrNotFound) {
 		t.Errorf("unknown market: %v", err)

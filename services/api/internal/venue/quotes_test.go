@@ -201,7 +201,7 @@ func TestAVenueWithoutItsBooksStillAnswers(t *testing.T) {
 	})
 	for range 2 {
 		if m, err := b.Get(t.Context(), "7100001"); err != nil || m.Quote == nil || m.Quote.Yes != 6200 {
-			t.Errorf("%+v %v", m.Quote, err)
+			t.Errorf("quote with the order book: %+v %v", m.Quote, err)
 		}
 	}
 	if n := len(b.Paths()); n != 4 {
@@ -209,7 +209,7 @@ func TestAVenueWithoutItsBooksStillAnswers(t *testing.T) {
 	}
 	b.Unset("/clob/book")
 	if m, err := b.Get(t.Context(), "7100001"); err != nil || m.Status != protocol.MarketOpen || m.Quote != nil {
-		t.Errorf("%s %+v %v", m.Status, m.Quote, err)
+		t.Errorf("market without its order book: %s %+v %v", m.Status, m.Quote, err)
 	}
 }
 

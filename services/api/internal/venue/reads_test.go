@@ -72,7 +72,7 @@ func TestInvalidRecordsAreOmittedFromAPage(t *testing.T) {
 		b := c.kit.setup(t, map[string]string{c.path: c.page})
 		page, _, err := b.ListOpen(t.Context(), "")
 		if err != nil || c.kit.ids(page) != c.want {
-			t.Errorf("%s: %s, %v", c.kit.provider, c.kit.ids(page), err)
+			t.Errorf("markets on the page of %s: %s, %v", c.kit.provider, c.kit.ids(page), err)
 		}
 		for reason, n := range c.dropped {
 			if got := b.Counted("venue_dropped_records_total", reason); got != n {
@@ -133,7 +133,7 @@ func TestReadsOfOneMarketAgree(t *testing.T) {
 		got, err3 := b.Get(t.Context(), id)
 		i := slices.IndexFunc(listed, func(m market.Record) bool { return m.ID == id })
 		if err := errors.Join(err1, err2, err3); err != nil || i < 0 || len(quoted) != 1 {
-			t.Fatalf("%s: %d %d %v", id, i, len(quoted), err)
+			t.Fatalf("reads of %s: %d %d %v", id, i, len(quoted), err)
 		}
 		for _, m := range []market.Record{listed[i], quoted[0]} {
 			if m.Quote, m.Short = got.Quote, got.Short; !cmp.Equal(m, got) {

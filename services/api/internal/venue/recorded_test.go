@@ -216,7 +216,7 @@ func TestRecordedAnswersDecode(t *testing.T) {
 					continue
 				}
 				for _, wrong := range r.check(&m) {
-					t.Errorf("%s: %s", r.id(), wrong)
+					t.Errorf("market %s: %s", r.id(), wrong)
 				}
 				alone[m.ID] = m
 				tally[r.provider][string(m.Status)]++
@@ -249,7 +249,7 @@ func (c *collected) compareLists(t *testing.T, all market.Venues, alone map[prot
 		name := k.provider
 		list, _, err := all[name].ListOpen(t.Context(), "")
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("list of %s: %v", name, err)
 		}
 		listed := map[protocol.MarketID]bool{}
 		for _, m := range list {

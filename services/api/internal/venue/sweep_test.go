@@ -38,7 +38,7 @@ func TestSweepOfAllVenues(t *testing.T) {
 				for {
 					page, next, err := a.ListOpen(t.Context(), cursor)
 					if err != nil {
-						t.Fatalf("%s: %v", name, err)
+						t.Fatalf("list of %s: %v", name, err)
 					}
 					for _, m := range page {
 						id, err := protocol.ParseMarketID(string(m.ID))
@@ -66,7 +66,7 @@ func TestSweepOfAllVenues(t *testing.T) {
 				for _, id := range ids[:min(len(ids), maxReads)] {
 					m, err := a.Get(t.Context(), id)
 					if err != nil || m.Title != seen[id].Title || m.Status == protocol.MarketResolved && m.Verdict == nil {
-						t.Errorf("%s: %+v %v", id, m, err)
+						t.Errorf("single read of %s: %+v %v", id, m, err)
 					}
 				}
 				_, listed := seen[made]

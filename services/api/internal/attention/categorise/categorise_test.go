@@ -52,7 +52,7 @@ func TestTagOrderDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	for _, tags := range [][]string{{"politics", "world", "music"}, {"music", "world", "politics"}, {"World", "MUSIC", "x"}} {
 		if got := ByTags(tags); got != protocol.LaneMusic {
-			t.Errorf("%v: %s", tags, got)
+			t.Errorf("lane of tags %v: %s", tags, got)
 		}
 	}
 }
@@ -102,6 +102,6 @@ func TestConfidenceRisesWithEvidence(t *testing.T) {
 	t.Parallel()
 	faint, strong := Classify("Will the final score be even?", nil), Classify("Will the NBA playoffs champion win the cup?", nil)
 	if faint.Lane != protocol.LaneSport || strong.Lane != protocol.LaneSport || faint.Confidence >= strong.Confidence {
-		t.Errorf("%+v %+v", faint, strong)
+		t.Errorf("results with little and much evidence: %+v %+v", faint, strong)
 	}
 }

@@ -593,7 +593,8 @@ const LockBoards = `-- name: LockBoards :one
 SELECT pg_try_advisory_xact_lock(7201002)::boolean AS locked
 `
 
-// Tries to lock the boards. One process folds at a time. A change of an operator's tier takes the same lock.
+// Tries to lock the boards, so that only one process at a time folds feed events into the stored board rows. A change
+// of an operator's tier takes the same lock.
 func (q *Queries) LockBoards(ctx context.Context) (bool, error) {
 	row := q.db.QueryRow(ctx, LockBoards)
 	var locked bool
@@ -647,9 +648,9 @@ type PlanBoardsRow struct {
 	Done  bool
 }
 
-// Returns the end of the next fold: at most @most feed rows, and ten minutes after the next event that leaves the
-// window, but not after @month nor after a claim that is not completely scored. done is true when the fold reaches the
-// end of both.
+// Returns the end of the next fold of feed events into the stored board rows. It is at most @most feed rows away, and at
+// most ten minutes after the next event that leaves the window. It is not after @month and not after a claim that is not
+// completely scored. done is true when nothing is left to fold.
 func (q *Queries) PlanBoards(ctx context.Context, arg PlanBoardsParams) (PlanBoardsRow, error) {
 	row := q.db.QueryRow(ctx, PlanBoards, arg.Month, arg.Most)
 	var i PlanBoardsRow

@@ -70,7 +70,7 @@ WITH rules AS MATERIALIZED (
         SELECT 'quoteAt', j.quote_at::text, 'not more than 15 minutes before ' || j.created_at
         WHERE j.quote_at < j.created_at - interval '15 minutes'
         UNION ALL
-        SELECT 'quoteAt', j.quote_at::text, 'null, of an unverified call' WHERE j.quote_at IS NOT NULL AND NOT j.verified
+        SELECT 'quoteAt', j.quote_at::text, 'null, because the call is unverified' WHERE j.quote_at IS NOT NULL AND NOT j.verified
         UNION ALL
         -- Second quote.
         SELECT 'scoreBasisBps', j.basis_bps::text, greatest(j.filed, j.second)::text
@@ -89,7 +89,7 @@ WITH rules AS MATERIALIZED (
         SELECT 'status', j.status, j.due
         WHERE j.scored AND j.status IS DISTINCT FROM j.due
         UNION ALL
-        SELECT 'resolution', 'none', 'one, of the market of a result' WHERE j.scored AND j.outcome IS NULL
+        SELECT 'resolution', 'none', 'a resolution, because the call has a result' WHERE j.scored AND j.outcome IS NULL
         UNION ALL
         SELECT 'score', j.score::text, v.score::text
         FROM (SELECT CASE j.status WHEN 'won' THEN (10000 - j.price) / 100 WHEN 'lost' THEN -((j.price + 99) / 100)

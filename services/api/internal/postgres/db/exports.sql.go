@@ -398,7 +398,7 @@ const LockTolerances = `-- name: LockTolerances :exec
 SELECT pg_advisory_xact_lock(7201017)
 `
 
-// Serializes processes that store a tolerance.
+// Serializes processes that add a price tolerance to the history.
 func (q *Queries) LockTolerances(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, LockTolerances)
 	return err

@@ -155,13 +155,14 @@ FROM top AS r JOIN users AS u ON u.id = r.user_id
 ORDER BY r.low_bps DESC, r.edge_bps DESC, r.skill_calls DESC, r.handle;
 
 -- name: LockBoards :one
--- Tries to lock the boards. One process folds at a time. A change of an operator's tier takes the same lock.
+-- Tries to lock the boards, so that only one process at a time folds feed events into the stored board rows. A change
+-- of an operator's tier takes the same lock.
 SELECT pg_try_advisory_xact_lock(7201002)::boolean AS locked;
 
 -- name: PlanBoards :one
--- Returns the end of the next fold: at most @most feed rows, and ten minutes after the next event that leaves the
--- window, but not after @month nor after a claim that is not completely scored. done is true when the fold reaches the
--- end of both.
+-- Returns the end of the next fold of feed events into the stored board rows. It is at most @most feed rows away, and at
+-- most ten minutes after the next event that leaves the window. It is not after @month and not after a claim that is not
+-- completely scored. done is true when nothing is left to fold.
 SELECT p.seq::bigint AS seq, p.since::timestamptz AS since,
     (p.seq = h.seq AND p.since >= least(@month::timestamptz, p.held))::boolean AS done
 FROM feed_head AS h

@@ -35,7 +35,7 @@ ORDER BY s.created_at, s.id;
 SELECT since, bps FROM price_tolerances ORDER BY since;
 
 -- name: LockTolerances :exec
--- Serializes processes that store a tolerance.
+-- Serializes processes that add a price tolerance to the history.
 SELECT pg_advisory_xact_lock(7201017);
 
 -- name: AddTolerance :exec

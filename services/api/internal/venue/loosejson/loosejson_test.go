@@ -39,7 +39,7 @@ func TestPriceEqualsExactArithmetic(t *testing.T) {
 		p, ok := loosejson.ParsePrice(text)
 		exact, good := new(big.Rat).SetString(text)
 		if !ok || !good {
-			t.Fatalf("%s: %v %v", text, ok, good)
+			t.Fatalf("parse of %s: %v %v", text, ok, good)
 		}
 		scaled := new(big.Rat).Add(new(big.Rat).Mul(exact, big.NewRat(10000, 1)), big.NewRat(1, 2))
 		want := min(int(new(big.Int).Quo(scaled.Num(), scaled.Denom()).Int64()), 10000)
@@ -84,13 +84,13 @@ func TestTimesInAllForms(t *testing.T) {
 	} {
 		var at loosejson.Instant
 		if err := json.Unmarshal([]byte(raw), &at); err != nil || at.Second() == nil || !at.Second().Equal(want) {
-			t.Errorf("%s: %v %v", raw, at, err)
+			t.Errorf("time %s: %v %v", raw, at, err)
 		}
 	}
 	for _, raw := range []string{`null`, `""`, `"soon"`, `9223372036854775807`, `"0000-00-00 00:00:00+00"`} {
 		var at loosejson.Instant
 		if err := json.Unmarshal([]byte(raw), &at); err != nil || at.Second() != nil {
-			t.Errorf("%s: %v %v", raw, at, err)
+			t.Errorf("invalid time %s: %v %v", raw, at, err)
 		}
 	}
 }
