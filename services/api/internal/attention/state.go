@@ -40,15 +40,15 @@ type state struct {
 
 func newState(facts []Fact, stored map[Sighting]time.Time, before *state, now time.Time) *state {
 	st := &state{at: now, stored: stored}
-	st.rank(facts)
-	st.count()
+	st.rankMarkets(facts)
+	st.listTaken()
 	st.heatmap = newHeatmap(st.rows, now)
-	st.move(before)
+	st.findMoves(before)
 	return st
 }
 
-// rank computes the scores of the markets and sorts them.
-func (st *state) rank(facts []Fact) {
+// rankMarkets computes the scores of the markets and sorts them.
+func (st *state) rankMarkets(facts []Fact) {
 	st.rows = make([]Row, len(facts))
 	lower := [101 + 1]int{} // lower[s+1]: first the number of markets with score s, then of all with a score up to s
 	for i := range facts {
@@ -79,8 +79,8 @@ func (st *state) rank(facts []Fact) {
 	}
 }
 
-// count lists the markets with takes of 24 hours, by descending takes and then by descending attention.
-func (st *state) count() {
+// listTaken lists the markets with takes of 24 hours, by descending takes and then by descending attention.
+func (st *state) listTaken() {
 	for _, r := range st.rows {
 		if r.Takes24h > 0 {
 			st.taken = append(st.taken, r)
@@ -90,9 +90,9 @@ func (st *state) count() {
 	st.taken = slices.Clip(st.taken[:min(len(st.taken), MostRows)])
 }
 
-// move finds the moves and situations of each window, with the time at which each was first seen. This time is the one
+// findMoves finds the moves and situations of each window, with the time at which each was first seen. This time is the one
 // in the store, or the one in the previous result, or now.
-func (st *state) move(before *state) {
+func (st *state) findMoves(before *state) {
 	st.seen = make(map[Sighting]time.Time)
 	since := func(s Sighting) time.Time {
 		at, known := st.stored[s]

@@ -64,8 +64,8 @@ type heatmap struct {
 	pins  map[protocol.MarketID]Tile
 }
 
-// onTile reports whether a heatmap may show the market at now.
-func (f *Fact) onTile(now time.Time) bool {
+// isShown reports whether a heatmap may show the market at now.
+func (f *Fact) isShown(now time.Time) bool {
 	return f.Provider == protocol.Polymarket && f.Callable && !f.PricedAt.IsZero() && (f.EndDate == nil || f.EndDate.After(now))
 }
 
@@ -90,7 +90,7 @@ func newHeatmap(rows []Row, now time.Time) heatmap {
 	events := make(map[string]*event)
 	for i := range rows {
 		r := &rows[i]
-		if !r.onTile(now) {
+		if !r.isShown(now) {
 			continue
 		}
 		e := events[r.tileKey()]
@@ -109,7 +109,7 @@ func newHeatmap(rows []Row, now time.Time) heatmap {
 	}
 	for i := range rows {
 		r := &rows[i]
-		if !r.onTile(now) {
+		if !r.isShown(now) {
 			continue
 		}
 		e := events[r.tileKey()]
@@ -143,7 +143,7 @@ func (h *heatmap) take(pinned []protocol.MarketID, now time.Time) []Tile {
 	out := make([]Tile, 0, MostTiles)
 	taken := make(map[string]bool, MostTiles)
 	add := func(t *Tile) {
-		if len(out) < MostTiles && !taken[t.tileKey()] && t.onTile(now) {
+		if len(out) < MostTiles && !taken[t.tileKey()] && t.isShown(now) {
 			taken[t.tileKey()] = true
 			out = append(out, t.show(now))
 		}

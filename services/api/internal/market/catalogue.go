@@ -74,14 +74,14 @@ func (c *Catalogue) Run(ctx context.Context) error {
 	var wait sync.WaitGroup
 	for p, venue := range c.markets.venues {
 		wait.Go(func() {
-			every(ctx, sweepEvery, func() { c.logged(ctx, "sweep", p, c.Sweep(ctx, p, venue)) })
+			every(ctx, sweepEvery, func() { c.logError(ctx, "sweep", p, c.Sweep(ctx, p, venue)) })
 		})
 		wait.Go(func() {
-			every(ctx, hotEvery, func() { c.logged(ctx, "refresh", p, c.RefreshHot(ctx, p, venue)) })
+			every(ctx, hotEvery, func() { c.logError(ctx, "refresh", p, c.RefreshHot(ctx, p, venue)) })
 		})
 		if c.ConfirmAfter > 0 {
 			wait.Go(func() {
-				every(ctx, confirmEvery, func() { c.logged(ctx, "second quotes", p, c.Confirm(ctx, p, venue)) })
+				every(ctx, confirmEvery, func() { c.logError(ctx, "second quotes", p, c.Confirm(ctx, p, venue)) })
 			})
 		}
 	}
@@ -91,23 +91,23 @@ func (c *Catalogue) Run(ctx context.Context) error {
 	wait.Go(func() {
 		every(ctx, time.Second, func() {
 			_, err := c.store.CloseNative(ctx, c.markets.now())
-			c.logged(ctx, "close native", protocol.Manual, err)
+			c.logError(ctx, "close native", protocol.Manual, err)
 		})
 	})
 	wait.Go(func() {
-		every(ctx, unconfirmedEvery, func() { c.logged(ctx, "unconfirmed calls", "", c.ReadUnconfirmed(ctx)) })
+		every(ctx, unconfirmedEvery, func() { c.logError(ctx, "unconfirmed calls", "", c.ReadUnconfirmed(ctx)) })
 	})
 	wait.Go(func() {
 		every(ctx, thinEvery, func() {
 			_, err := c.store.ThinPrices(ctx, c.markets.now().Add(-keepPrices), thinBatch)
-			c.logged(ctx, "thin prices", "", err)
+			c.logError(ctx, "thin prices", "", err)
 		})
 	})
 	wait.Wait()
 	return ctx.Err()
 }
 
-func (c *Catalogue) logged(ctx context.Context, what string, p protocol.Provider, err error) {
+func (c *Catalogue) logError(ctx context.Context, what string, p protocol.Provider, err error) {
 	if err != nil && ctx.Err() == nil {
 		c.log.WarnContext(ctx, "catalogue task failed", "task", what, "provider", string(p), "error", err)
 	}

@@ -67,7 +67,7 @@ func (c *Catalogue) stream(ctx context.Context, p protocol.Provider, s Stream) {
 			mu.Unlock()
 			if len(ticks) > 0 {
 				_, err := c.store.ApplyTicks(ctx, ticks)
-				c.logged(ctx, "store streamed prices", p, err)
+				c.logError(ctx, "store streamed prices", p, err)
 			}
 		})
 	})

@@ -183,7 +183,7 @@ func TestFeedDataOfEveryRead(t *testing.T) {
 	b.venueMarket("7", 3000)
 	_, hash := b.operator("mara_k")
 	draft := newDraft("7", protocol.Yes, 3000)
-	b.tried(hash, draft, signal.VerdictFiled)
+	b.requireVerdict(hash, draft, signal.VerdictFiled)
 	actor := "owner"
 	event := signal.Event{ID: newUUID(), Type: "confidence", Payload: `{"confidence":80}`, Actor: &actor, CreatedAt: noon}
 	if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, draft.ID, event); err != nil {

@@ -81,13 +81,13 @@ func addQuote(p *db.StoreQuotesParams, r *market.Record, now time.Time) {
 	p.Volume, p.VolumeUsd = append(p.Volume, r.Volume), append(p.VolumeUsd, r.VolumeUSD)
 	p.Volume24h, p.Liquidity = append(p.Volume24h, r.Volume24h), append(p.Liquidity, r.Liquidity)
 	p.Open = append(p.Open, r.Status == protocol.MarketOpen)
-	yes, no, at, rule, sha := sides(r.Quote, now)
+	yes, no, at, rule, sha := quoteColumns(r.Quote, now)
 	p.YesPriceBps, p.NoPriceBps, p.QuotedAt = append(p.YesPriceBps, yes), append(p.NoPriceBps, no), append(p.QuotedAt, at)
 	p.QuoteRule, p.QuoteSha256 = append(p.QuoteRule, rule), append(p.QuoteSha256, sha)
 }
 
-// sides returns the columns of a quote, or nil values without a usable quote.
-func sides(q *market.Quote, now time.Time) (yes, no *int32, at *time.Time, rule *string, sha []byte) {
+// quoteColumns returns the columns of a quote, or nil values without a usable quote.
+func quoteColumns(q *market.Quote, now time.Time) (yes, no *int32, at *time.Time, rule *string, sha []byte) {
 	if q = q.Clean(now); q == nil {
 		return nil, nil, nil, nil, nil
 	}
@@ -118,7 +118,7 @@ func (s *Store) ApplyTicks(ctx context.Context, ticks []market.Tick) (int, error
 	p := db.StoreTicksParams{Now: s.now().UTC().Truncate(time.Millisecond)}
 	for _, t := range ticks {
 		p.MarketIDs, p.At, p.YesBps = append(p.MarketIDs, string(t.ID)), append(p.At, t.At), append(p.YesBps, int32(t.Yes))
-		yes, no, at, rule, _ := sides(t.Quote, p.Now)
+		yes, no, at, rule, _ := quoteColumns(t.Quote, p.Now)
 		p.YesPriceBps, p.NoPriceBps = append(p.YesPriceBps, yes), append(p.NoPriceBps, no)
 		p.QuotedAt, p.QuoteRule = append(p.QuotedAt, at), append(p.QuoteRule, rule)
 	}

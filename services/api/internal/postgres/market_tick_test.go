@@ -142,7 +142,7 @@ func TestQuotesOfOneTimeAreOne(t *testing.T) {
 	for i, yes := range []int{5000, 8000} {
 		_, hash := b.operator(fmt.Sprintf("second%d", i))
 		d := newDraft("7", protocol.Yes, 0)
-		b.tried(hash, d, signal.VerdictFiled)
+		b.requireVerdict(hash, d, signal.VerdictFiled)
 		if got := b.pricesOf(d.ID); got.basis != 3100 {
 			t.Errorf("call %d: %+v, want the scoring price 3100", i, got)
 		}
@@ -153,7 +153,7 @@ func TestQuotesOfOneTimeAreOne(t *testing.T) {
 	}
 	_, hash := b.operator("third")
 	d := newDraft("7", protocol.Yes, 0)
-	b.tried(hash, d, signal.VerdictFiled)
+	b.requireVerdict(hash, d, signal.VerdictFiled)
 	if got := b.pricesOf(d.ID); got.basis != 3100 {
 		t.Errorf("after a frame: %+v, want the scoring price 3100", got)
 	}

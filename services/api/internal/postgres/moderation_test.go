@@ -34,7 +34,7 @@ func TestHiddenTextIsNotServed(t *testing.T) {
 	d := newDraft("7", protocol.Yes, 3000)
 	take := "secret take"
 	d.TextTake = &take
-	b.tried(hash, d, signal.VerdictFiled)
+	b.requireVerdict(hash, d, signal.VerdictFiled)
 	event := signal.Event{ID: newUUID(), Type: "take", Payload: `{"text":"secret event"}`, CreatedAt: b.clock.Now()}
 	if _, err := b.AppendEvent(t.Context(), signal.Caller{KeyHash: hash}, d.ID, event); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestHiddenObjects(t *testing.T) {
 	b.venueMarket("7", 3000)
 	id, hash := b.operator("mara_k")
 	d := newDraft("7", protocol.Yes, 3000)
-	b.tried(hash, d, signal.VerdictFiled)
+	b.requireVerdict(hash, d, signal.VerdictFiled)
 	things := []moderation.Thing{
 		{Kind: "market", ID: "7"},
 		{Kind: "signal", ID: d.ID},

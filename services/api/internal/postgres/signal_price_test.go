@@ -33,8 +33,8 @@ func (b *bundle) pricesOf(id string) (p storedPrices) {
 	return p
 }
 
-// tried files a call and requires its verdict.
-func (b *bundle) tried(hash []byte, d signal.Draft, want signal.Verdict) signal.Filing {
+// requireVerdict files a call and requires its verdict.
+func (b *bundle) requireVerdict(hash []byte, d signal.Draft, want signal.Verdict) signal.Filing {
 	b.t.Helper()
 	f := b.try(signal.Caller{KeyHash: hash}, d)
 	if f.Verdict != want {
@@ -86,7 +86,7 @@ func TestVerifiedBasisIsNotBelowThePriceOfTheSide(t *testing.T) {
 		b.clock.Advance(time.Second)
 		_, hash := b.operator(fmt.Sprintf("vector%d", i))
 		d := newDraft(market, c.side, c.stated)
-		f := b.tried(hash, d, signal.VerdictFiled)
+		f := b.requireVerdict(hash, d, signal.VerdictFiled)
 		got := b.pricesOf(d.ID)
 		if got.price != c.stated || got.basis != c.basis || !got.verified || got.quoted == nil || !got.quoted.Equal(b.clock.Now().Add(-time.Second)) {
 			t.Errorf("%s stated %d: %+v, want %d", c.side, c.stated, got, c.basis)
@@ -117,7 +117,7 @@ func TestNativeBasisIsNotBelowTheInitialPrice(t *testing.T) {
 		b.exec(`UPDATE api.market_quotes SET yes_bps = 1429 WHERE market_id = $1`, market)
 		_, hash := b.operator(fmt.Sprintf("native%d", i))
 		d := newDraft(market, c.side, c.stated)
-		b.tried(hash, d, signal.VerdictFiled)
+		b.requireVerdict(hash, d, signal.VerdictFiled)
 		if got := b.pricesOf(d.ID); got.basis != c.basis || !got.verified || !got.rated || got.quoted != nil || *got.middle != 1429 {
 			t.Errorf("%s stated %d: %+v, want %d", c.side, c.stated, got, c.basis)
 		}
@@ -137,15 +137,15 @@ func TestCallWithoutAFreshQuote(t *testing.T) {
 	_, hash := b.operator("old")
 	_, other := b.operator("young")
 	b.clock.Advance(15 * time.Second)
-	b.tried(other, newDraft("7", protocol.Yes, 2000), signal.VerdictFiled)
+	b.requireVerdict(other, newDraft("7", protocol.Yes, 2000), signal.VerdictFiled)
 	b.clock.Advance(time.Millisecond)
 	d := newDraft("7", protocol.No, 3000)
-	b.tried(hash, d, signal.VerdictQuote)
+	b.requireVerdict(hash, d, signal.VerdictQuote)
 	if n := b.count(`SELECT count(*) FROM api.signals`); n != 1 {
 		t.Fatalf("%d calls are stored, want 1", n)
 	}
 	d.Venue = signal.VenueAsked
-	f := b.tried(hash, d, signal.VerdictFiled)
+	f := b.requireVerdict(hash, d, signal.VerdictFiled)
 	// The middle price is at most 15 minutes old, so it converts the stated price and is stored.
 	if got := b.pricesOf(d.ID); got.price != 7000 || got.basis != 7000 || got.verified || got.quoted != nil || *got.middle != 3000 {
 		t.Errorf("stored %+v", got)
@@ -157,14 +157,14 @@ func TestCallWithoutAFreshQuote(t *testing.T) {
 	d = newDraft("7", protocol.No, 3000)
 	d.Venue = signal.VenueAsked
 	_, third := b.operator("older")
-	b.tried(third, d, signal.VerdictFiled)
+	b.requireVerdict(third, d, signal.VerdictFiled)
 	if got := b.pricesOf(d.ID); got.price != 3000 || got.basis != 3000 || got.middle != nil {
 		t.Errorf("stored %+v", got)
 	}
 	d = newDraft("7", protocol.No, 3000)
 	d.Venue = signal.VenueDenies
 	_, fourth := b.operator("denied")
-	b.tried(fourth, d, signal.VerdictProvisional)
+	b.requireVerdict(fourth, d, signal.VerdictProvisional)
 }
 
 // TestDuplicateIsReportedBeforePrices checks that an earlier call is reported before the request to the venue and
@@ -178,11 +178,11 @@ func TestDuplicateIsReportedBeforePrices(t *testing.T) {
 	moved := newDraft("7", protocol.Yes, 100)
 	moved.MaxSlippage = new(protocol.Bps(0))
 	for _, d := range []signal.Draft{newDraft("7", protocol.Yes, 3000), moved} {
-		if f := b.tried(hash, d, signal.VerdictDuplicate); f.FirstID != first {
+		if f := b.requireVerdict(hash, d, signal.VerdictDuplicate); f.FirstID != first {
 			t.Errorf("second call: %+v; want a duplicate of the first call", f)
 		}
 		b.clock.Advance(time.Minute)
-		if f := b.tried(hash, d, signal.VerdictDuplicate); f.FirstID != first {
+		if f := b.requireVerdict(hash, d, signal.VerdictDuplicate); f.FirstID != first {
 			t.Errorf("without a fresh quote: %+v", f)
 		}
 	}
@@ -227,7 +227,7 @@ func TestRatedAtTheCall(t *testing.T) {
 			}
 			_, hash := b.operator("rated")
 			d := newDraft(c.market, protocol.Yes, 3000)
-			f := b.tried(hash, d, signal.VerdictFiled)
+			f := b.requireVerdict(hash, d, signal.VerdictFiled)
 			if got := b.pricesOf(d.ID).rated; got != c.want || f.Prices.Rated != c.want || slices.Contains(f.Prices.Warnings(d), "market_unrated") == c.want {
 				t.Errorf("stored call: rated %v; answer: %v", got, f.Prices.Rated)
 			}
@@ -289,7 +289,7 @@ func TestFactsOfTheLedger(t *testing.T) {
 	} {
 		d := newDraft(c.market, protocol.Yes, 3000)
 		d.CrowdYes, d.TimeToResolution, d.Venue = c.crowd, c.ttr, signal.VenueAsked
-		b.tried(hash, d, signal.VerdictFiled)
+		b.requireVerdict(hash, d, signal.VerdictFiled)
 		var got string
 		if err := b.admin.QueryRow(t.Context(), `SELECT concat_ws(' ', market_title, coalesce(market_yes_bps::text, '-'),
 			coalesce((closes_at AT TIME ZONE 'UTC')::text || '+00', '-'), coalesce(crowd_yes_bps::text, '-'), coalesce(ttr::text, '-'))
@@ -318,13 +318,13 @@ func TestReplayAnswersTheStoredPrices(t *testing.T) {
 		key, sum := "key-"+market, sha256.Sum256([]byte(market))
 		d := newDraft(market, protocol.No, 2000)
 		d.IdempotencyKey, d.BodyHash, d.Venue = &key, sum[:], signal.VenueAsked
-		filed := b.tried(hash, d, signal.VerdictFiled)
+		filed := b.requireVerdict(hash, d, signal.VerdictFiled)
 		b.exec(`UPDATE api.market_quotes SET yes_bps = 9000, yes_price_bps = 9100, no_price_bps = 1100, quoted_at = $2, at = $2, volume_usd = 1e6
 			WHERE market_id = $1`, market, b.clock.Now())
 		again := newDraft(market, protocol.No, 2000)
 		again.IdempotencyKey, again.BodyHash = d.IdempotencyKey, d.BodyHash
 		for _, repeat := range []signal.Draft{again, d} {
-			f := b.tried(hash, repeat, signal.VerdictReplay)
+			f := b.requireVerdict(hash, repeat, signal.VerdictReplay)
 			if f.FirstID != d.ID || numbers(f.Prices) != numbers(filed.Prices) ||
 				!slices.Equal(f.Prices.Warnings(repeat), filed.Prices.Warnings(d)) {
 				t.Errorf("market %s: replayed %s, filed %s", market, numbers(f.Prices), numbers(filed.Prices))

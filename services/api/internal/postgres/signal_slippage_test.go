@@ -47,7 +47,7 @@ func TestMaxSlippage(t *testing.T) {
 		_, hash := b.operator(fmt.Sprintf("slip%d", n))
 		d := newDraft(c.market, c.side, c.stated)
 		d.Venue, d.MaxSlippage = c.venue, new(protocol.Bps(c.limit))
-		f := b.tried(hash, d, c.want)
+		f := b.requireVerdict(hash, d, c.want)
 		if stored := b.count(`SELECT count(*) FROM api.signals`) - before; (stored == 1) != (c.want == signal.VerdictFiled) {
 			t.Errorf("case %+v stored %d calls", c, stored)
 		}

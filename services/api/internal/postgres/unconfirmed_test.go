@@ -21,7 +21,7 @@ func (b *bundle) unconfirmed(hash []byte, id string) signal.Draft {
 	d := newDraft(id, protocol.Yes, 3000)
 	take := "Will the mayor of Vantor be convicted?"
 	d.TextTake, d.Venue = &take, signal.VenueAsked
-	b.tried(hash, d, signal.VerdictFiled)
+	b.requireVerdict(hash, d, signal.VerdictFiled)
 	return d
 }
 
@@ -61,7 +61,7 @@ func TestUnconfirmedCallIsPublishedByItsVenue(t *testing.T) {
 	}
 	second := newDraft("7", protocol.No, 5000)
 	second.Venue = signal.VenueAsked
-	if f := b.tried(hash, second, signal.VerdictDuplicate); f.FirstID != d.ID {
+	if f := b.requireVerdict(hash, second, signal.VerdictDuplicate); f.FirstID != d.ID {
 		t.Errorf("the duplicate returned call %s, want %s", f.FirstID, d.ID)
 	}
 
@@ -79,7 +79,7 @@ func TestUnconfirmedCallIsPublishedByItsVenue(t *testing.T) {
 	}
 	b.compareCounters()
 	second.ID = newUUID()
-	b.tried(hash, second, signal.VerdictDuplicate)
+	b.requireVerdict(hash, second, signal.VerdictDuplicate)
 }
 
 // TestUnconfirmedCallOnAClosedMarketIsLate checks that a call is void and late if the first answer shows that the
@@ -149,7 +149,7 @@ func TestStubsOfAnOperatorAreBounded(t *testing.T) {
 		b.stub(id)
 		d := newDraft(id, protocol.Yes, 3000)
 		d.Venue = signal.VenueAsked
-		b.tried(hash, d, signal.VerdictFiled)
+		b.requireVerdict(hash, d, signal.VerdictFiled)
 	}
 	for operator, want := range map[string]bool{who: false, uuid.NewString(): true} {
 		if stored, err := b.InsertStub(t.Context(), "600", operator, b.clock.Now()); err != nil || stored != want {

@@ -19,10 +19,10 @@ type Answer struct {
 
 func newAnswer(body []byte, header http.Header, received time.Time) Answer {
 	sum := sha256.Sum256(body)
-	return Answer{Body: body, At: madeAt(header, received), SHA256: sum[:]}
+	return Answer{Body: body, At: answerTime(header, received), SHA256: sum[:]}
 }
 
-func madeAt(header http.Header, received time.Time) time.Time {
+func answerTime(header http.Header, received time.Time) time.Time {
 	at, err := http.ParseTime(header.Get("Date"))
 	if err != nil {
 		return time.Time{}

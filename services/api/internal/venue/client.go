@@ -30,9 +30,9 @@ const (
 	maxError  = 512         // bytes of an error answer that are logged
 	minWait   = time.Second // a request that its caller cancels earlier does not count as a failure of the host
 
-	// After breakAfter failures in a row, a host gets no request for restFor. Then one request probes it.
-	breakAfter = 5
-	restFor    = 1500 * time.Millisecond
+	// After breakAfter failures in a row, a host gets no request for breakerPause. Then one request probes it.
+	breakAfter   = 5
+	breakerPause = 1500 * time.Millisecond
 
 	userAgent = "signalcast/1 (market reader)"
 )
@@ -70,7 +70,7 @@ func NewClient(provider protocol.Provider, base string, perSecond float64, meter
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		limits:  newLimits(perSecond, now),
-		breaker: breaker.New(breaker.Config{Failures: breakAfter, Rest: restFor, Now: now}),
+		breaker: breaker.New(breaker.Config{Failures: breakAfter, Rest: breakerPause, Now: now}),
 	}, nil
 }
 
@@ -106,7 +106,7 @@ func (c *Client) Read(ctx context.Context, op, path string, query url.Values) (A
 	wait := firstWait
 	var failed error
 	for try := 1; ; try++ {
-		answer, retry, err := c.once(ctx, op, http.MethodGet, path, query, nil)
+		answer, retry, err := c.attempt(ctx, op, http.MethodGet, path, query, nil)
 		if failed != nil && errors.Is(err, market.ErrBusy) {
 			return Answer{}, failed // the error of the host has precedence
 		}
@@ -127,7 +127,7 @@ func (c *Client) Read(ctx context.Context, op, path string, query url.Values) (A
 
 // Post sends JSON once and reads the JSON answer. Its errors are those of Get.
 func (c *Client) Post(ctx context.Context, op, path string, body []byte) (Answer, error) {
-	answer, _, err := c.once(ctx, op, http.MethodPost, path, nil, body)
+	answer, _, err := c.attempt(ctx, op, http.MethodPost, path, nil, body)
 	return answer, err
 }
 
@@ -138,20 +138,20 @@ type repeat struct {
 	after   time.Duration
 }
 
-func (c *Client) once(ctx context.Context, op, method, path string, query url.Values, body []byte) (Answer, repeat, error) {
+func (c *Client) attempt(ctx context.Context, op, method, path string, query url.Values, body []byte) (Answer, repeat, error) {
 	// While the breaker is open, the call fails immediately without waiting for the rate limit.
 	if c.breaker.Refuses() {
-		return Answer{}, repeat{}, c.resting(op)
+		return Answer{}, repeat{}, c.breakerError(op)
 	}
 	if err := c.limits.wait(ctx); err != nil {
 		c.meter.requests.WithLabelValues(c.provider, op, "busy").Inc()
 		return Answer{}, repeat{}, err
 	}
 	if !c.breaker.Enter() {
-		return Answer{}, repeat{}, c.resting(op)
+		return Answer{}, repeat{}, c.breakerError(op)
 	}
 	start := c.now()
-	answer, retry, err := c.exchange(ctx, method, path, query, body)
+	answer, retry, err := c.sendRequest(ctx, method, path, query, body)
 	result, seen := "ok", breaker.Success
 	var refused *RefusedError
 	switch {
@@ -175,12 +175,12 @@ func (c *Client) once(ctx context.Context, op, method, path string, query url.Va
 	return answer, retry, err
 }
 
-func (c *Client) resting(op string) error {
+func (c *Client) breakerError(op string) error {
 	c.meter.request(c.provider, op, "resting", 0)
 	return market.ErrUnavailable.Wrap(fmt.Errorf("%s gets no requests for a short time after repeated failures", c.base.Host))
 }
 
-func (c *Client) exchange(ctx context.Context, method, path string, query url.Values, body []byte) (Answer, repeat, error) {
+func (c *Client) sendRequest(ctx context.Context, method, path string, query url.Values, body []byte) (Answer, repeat, error) {
 	u := *c.base
 	u.Path += path
 	u.RawQuery = query.Encode()

@@ -92,9 +92,9 @@ func (t *limits) set(rps float64, now time.Time) {
 	}
 }
 
-// rest returns the remaining time of the pause. It also raises the rate if riseEvery has passed. The caller must hold
+// remainingPause returns the remaining time of the pause. It also raises the rate if riseEvery has passed. The caller must hold
 // the lock.
-func (t *limits) rest() time.Duration {
+func (t *limits) remainingPause() time.Duration {
 	now := t.now()
 	if t.rate < t.full && now.Sub(t.changed) >= riseEvery {
 		t.set(min(t.rate*fallBy, t.full), now)
@@ -117,7 +117,7 @@ func (t *limits) wait(ctx context.Context) error {
 	p := market.PurposeOf(ctx)
 	l, longest := &t.lanes[p], shares[p].wait
 	t.mu.Lock()
-	if rest := t.rest(); rest > 0 && longest > 0 && rest > longest {
+	if rest := t.remainingPause(); rest > 0 && longest > 0 && rest > longest {
 		t.mu.Unlock()
 		return market.Busy()
 	}
@@ -160,7 +160,7 @@ func (t *limits) wait(ctx context.Context) error {
 // requests, one of an idle purpose with a full bucket. The caller must hold the lock, also for the functions below
 // except serve.
 func (t *limits) grant(p market.Purpose) bool {
-	if t.rest() > 0 {
+	if t.remainingPause() > 0 {
 		return false
 	}
 	if t.lanes[p].bucket.Allow() {
@@ -209,7 +209,7 @@ func (t *limits) schedule() {
 	if !waiting {
 		return
 	}
-	next = max(next, t.rest(), time.Millisecond)
+	next = max(next, t.remainingPause(), time.Millisecond)
 	if t.timer == nil {
 		t.timer = time.AfterFunc(next, t.serve)
 		return

@@ -38,7 +38,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 	}
 	var out []market.Record
 	for i := range list {
-		for _, m := range a.family(&list[i], &answer, asked) {
+		for _, m := range a.marketsOf(&list[i], &answer, asked) {
 			if m.Status == protocol.MarketOpen {
 				out = append(out, m)
 			}
@@ -58,8 +58,8 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 	return out, venue.Cursor(page+1, strconv.FormatInt(seen, 10)), nil
 }
 
-// family returns the market of a record, or the markets of a group.
-func (a *Adapter) family(o *object, answer *venue.Answer, asked time.Time) []market.Record {
+// marketsOf returns the market of a record, or the markets of a group.
+func (a *Adapter) marketsOf(o *object, answer *venue.Answer, asked time.Time) []market.Record {
 	if o.unusable() == "" {
 		p, _ := a.parents.Get(string(o.Slug)) // the zero parent if the market has no group
 		m := a.derive(o, p, asked)

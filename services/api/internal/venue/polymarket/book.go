@@ -42,7 +42,7 @@ func (b *bookRecord) winner(outcomes []string) int {
 	return found
 }
 
-func (b *bookRecord) anyWinner() bool {
+func (b *bookRecord) hasWinner() bool {
 	for _, t := range b.Tokens {
 		if t.Winner {
 			return true

@@ -117,7 +117,7 @@ func (d *derived) resolveByRecord(record *bookRecord, now time.Time) {
 		venue.Settle(&d.Record, protocol.VerdictYes, "1")
 	case winner >= 0:
 		venue.Settle(&d.Record, protocol.VerdictNo, "0")
-	case record.Half && !record.anyWinner() && d.prices != nil &&
+	case record.Half && !record.hasWinner() && d.prices != nil &&
 		d.prices[0].Near(loosejson.One/2, tolerance) && d.prices[1].Near(loosejson.One/2, tolerance):
 		venue.Settle(&d.Record, protocol.VerdictInvalid, "0.5")
 	}

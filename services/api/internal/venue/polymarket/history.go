@@ -74,11 +74,11 @@ func (a *Adapter) History(ctx context.Context, b history.Book, interval protocol
 		}
 		points = append(points, history.Point{T: h.T, P: float64(p.Bps()) / 10_000})
 	}
-	return tidy(points), nil
+	return sortedByTime(points), nil
 }
 
-// tidy sorts the points by time and returns the last one of equal times, at most maxPoints in total.
-func tidy(points []history.Point) []history.Point {
+// sortedByTime sorts the points by time and returns the last one of equal times, at most maxPoints in total.
+func sortedByTime(points []history.Point) []history.Point {
 	slices.SortStableFunc(points, func(a, b history.Point) int { return int(a.T - b.T) })
 	out := points[:0]
 	for i, p := range points {

@@ -119,7 +119,7 @@ func share(feeds []*feed, list []market.Streamed) {
 		next[i][t] = m
 	}
 	for i, f := range feeds {
-		f.follow(next[i])
+		f.setWanted(next[i])
 	}
 }
 
@@ -139,7 +139,7 @@ func (f *feed) subscribed() map[string]market.Streamed {
 	return f.wanted
 }
 
-func (f *feed) follow(wanted map[string]market.Streamed) {
+func (f *feed) setWanted(wanted map[string]market.Streamed) {
 	f.mu.Lock()
 	f.wanted = wanted
 	f.mu.Unlock()

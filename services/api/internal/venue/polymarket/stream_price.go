@@ -33,8 +33,8 @@ type top struct{ bid, ask loosejson.Price }
 // twoSided reports whether the order book has orders on both sides and is not crossed.
 func (t top) twoSided() bool { return t.bid > 0 && t.ask < loosejson.One && t.bid <= t.ask }
 
-// board stores the best bid and ask of each order book of one connection.
-type board struct {
+// orderBooks stores the best bid and ask of each order book of one connection.
+type orderBooks struct {
 	*feed
 	tops map[string]top // by token
 }
@@ -42,7 +42,7 @@ type board struct {
 // take processes one message and reports whether it is about a subscribed market. Each such message updates the time of
 // the market's price: the connection delivers every change of an order book, so any other message confirms the stored
 // prices.
-func (b *board) take(m *message) bool {
+func (b *orderBooks) take(m *message) bool {
 	at, ok := b.moment(m.Timestamp)
 	if !ok {
 		b.meter.Dropped(provider, "stream_no_time")
@@ -78,7 +78,7 @@ func (b *board) take(m *message) bool {
 }
 
 // change is set for prices that may be unreadable. Unreadable prices delete the stored prices of the token.
-func (b *board) change(token string, bid, ask loosejson.Decimal, at time.Time) bool {
+func (b *orderBooks) change(token string, bid, ask loosejson.Decimal, at time.Time) bool {
 	low, ok1 := bid.Price()
 	high, ok2 := ask.Price()
 	if !ok1 || !ok2 {
@@ -89,13 +89,13 @@ func (b *board) change(token string, bid, ask loosejson.Decimal, at time.Time) b
 }
 
 // forget deletes the prices of tokens that are no longer wanted.
-func (b *board) forget(wanted map[string]market.Streamed) {
+func (b *orderBooks) forget(wanted map[string]market.Streamed) {
 	maps.DeleteFunc(b.tops, func(token string, _ top) bool { _, still := wanted[token]; return !still })
 }
 
 // set stores the best bid and ask of a token's order book. It publishes the middle and the quote, unless a side is
 // empty or the spread is too wide. It returns false if the token is not subscribed.
-func (b *board) set(token string, t top, at time.Time) bool {
+func (b *orderBooks) set(token string, t top, at time.Time) bool {
 	s, followed := b.subscribed()[token]
 	if !followed {
 		return false
@@ -110,7 +110,7 @@ func (b *board) set(token string, t top, at time.Time) bool {
 
 // moment parses a time in milliseconds. It returns now for a time in the future, because a price dated in the future
 // would make newer prices look old.
-func (b *board) moment(ms loosejson.Decimal) (time.Time, bool) {
+func (b *orderBooks) moment(ms loosejson.Decimal) (time.Time, bool) {
 	n, err := strconv.ParseInt(string(ms), 10, 64)
 	if err != nil || n <= 0 || n > 1<<53 {
 		return time.Time{}, false

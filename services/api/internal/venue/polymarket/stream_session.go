@@ -71,7 +71,7 @@ func (f *feed) session(ctx context.Context) error {
 // listen subscribes and processes frames until the connection ends or one of the timeouts expires.
 func (f *feed) listen(ctx context.Context, conn *websocket.Conn, frames <-chan []byte) error {
 	has := f.subscribed()
-	b := &board{feed: f, tops: map[string]top{}}
+	b := &orderBooks{feed: f, tops: map[string]top{}}
 	if err := send(ctx, conn, map[string]any{
 		"type": "market", "assets_ids": slices.Sorted(maps.Keys(has)), "initial_dump": true, "custom_feature_enabled": false,
 	}); err != nil {
@@ -160,7 +160,7 @@ var pong = []byte("PONG")
 
 // read processes a frame with one message or a list of messages. It reports whether a message was about a subscribed
 // market.
-func (b *board) read(raw []byte) bool {
+func (b *orderBooks) read(raw []byte) bool {
 	raw = bytes.TrimSpace(raw)
 	if bytes.EqualFold(raw, pong) {
 		return false
