@@ -198,17 +198,17 @@ type FileSignalsRow struct {
 // Files a batch of calls in one statement: finds the operators, locks the markets, applies the price rules, and writes
 // the calls, the counters and the outbox entries. Returns the verdict of each call. A call that fails only because of
 // an earlier call of its operator on the market has the verdict raced; FindFirstSignals reads the earlier call. A call
-// on a market that does not exist, or that another transaction has locked, has the verdict unknown. The statement has
-// three forms, because each additional table takes time in every batch. This form is for calls without idempotency key
-// and crowdLeanBps, on markets that a venue has confirmed. The comments of FileSignalsWithKey and FileSignalsFull list
-// what they add. All other lines are equal in the three forms (TestFilingStatementsAgree). Parameters: the arrays have
-// one element for each call. user_ids: the operator of a call that was sent without a key. venues: the state of the
-// request to the venue (0 not sent; 1 completed; 2 the venue has no such market; 3 no quote is required: a dry run, or
-// allowUnverified after the request). slippages: the largest slippage in bps. oldest_quote: the earliest time of a
-// usable quote. rated_volume: the volume in USD from which a market is rated. rated_creators: the creators on Manifold
-// whose markets are rated; "*" for all. Plan: nested loops from the sorted input. Every table is read by its key
-// (operator_keys_hash_key, users_pkey, markets_pkey, market_quotes_pkey), and each insert finds a conflict by its
-// unique index. No table is scanned.
+// on a market that does not exist, or that another transaction has locked, has the verdict unknown.
+// The statement has three forms, because each additional table takes time in every batch. This form is for calls
+// without idempotency key and crowdLeanBps, on markets that a venue has confirmed. The comments of FileSignalsWithKey
+// and FileSignalsFull list what they add. All other lines are equal in the three forms (TestFilingStatementsAgree).
+// Parameters: the arrays have one element for each call. user_ids: the operator of a call that was sent without a key.
+// venues: the state of the request to the venue (0 not sent; 1 completed; 2 the venue has no such market; 3 no quote is
+// required: a dry run, or allowUnverified after the request). slippages: the largest slippage in bps. oldest_quote: the
+// earliest time of a usable quote. rated_volume: the volume in USD from which a market is rated. rated_creators: the
+// creators on Manifold whose markets are rated; "*" for all.
+// Plan: nested loops from the sorted input. Every table is read by its key (operator_keys_hash_key, users_pkey,
+// markets_pkey, market_quotes_pkey), and each insert finds a conflict by its unique index. No table is scanned.
 func (q *Queries) FileSignals(ctx context.Context, arg FileSignalsParams) ([]FileSignalsRow, error) {
 	rows, err := q.db.Query(ctx, FileSignals,
 		arg.Tolerance,

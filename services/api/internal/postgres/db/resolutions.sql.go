@@ -178,12 +178,13 @@ type GetLockedMarketRow struct {
 	EffectiveAt time.Time
 }
 
-// Returns the data that a claim or a dispute needs of a market that this transaction has locked. effective_at is the
-// time of the claim or dispute: @now, which was read after the lock was granted, but later than every call on the
-// market, because the clock of another process may be ahead. close_at is the time at which the market closed for calls.
-// It is the earliest of: the time at which the outcome was public (@decided_at); for a native market the cutoff and the
-// pending proposal; for a venue market whose newest answer is not open, the first answer that was not open and the
-// venue's end of trading, or without the latter the newest answer that was open.
+// Returns the data that a claim or a dispute needs of a market that this transaction has locked.
+// effective_at is the time of the claim or dispute: @now, which was read after the lock was granted, but later than
+// every call on the market, because the clock of another process may be ahead.
+// close_at is the time at which the market closed for calls. It is the earliest of: the time at which the outcome was
+// public (@decided_at); for a native market the cutoff and the pending proposal; for a venue market whose newest answer
+// is not open, the first answer that was not open and the venue's end of trading, or without the latter the newest
+// answer that was open.
 func (q *Queries) GetLockedMarket(ctx context.Context, arg GetLockedMarketParams) (GetLockedMarketRow, error) {
 	row := q.db.QueryRow(ctx, GetLockedMarket, arg.DecidedAt, arg.Now, arg.MarketID)
 	var i GetLockedMarketRow

@@ -1,10 +1,11 @@
 -- Scores the calls on a claimed market by operator; docs/scores.md defines the rules. A call filed at or after the
 -- closing time is void. Points, moments, best call and streak include only counted calls. A streak is computed from all
--- results if a later result was scored before. The caller must hold the lock of LockScores. Parameters: $1 market; $2
--- operator after which to continue (null: from the first); $3 largest number of calls; $4 scoring version; $5 time from
--- a call to its second quote (null: second quotes are off). Plan: the calls of a chunk are found by the index
--- signals_market_id_user_id_key, limited to $3. The second quote of each is the first entry of a range of quotes_pkey.
--- late_signals is small. operator_scores is joined by key or by hash, whichever is cheaper.
+-- results if a later result was scored before. The caller must hold the lock of LockScores.
+-- Parameters: $1 market; $2 operator after which to continue (null: from the first); $3 largest number of calls; $4
+-- scoring version; $5 time from a call to its second quote (null: second quotes are off).
+-- Plan: the calls of a chunk are found by the index signals_market_id_user_id_key, limited to $3. The second quote of
+-- each is the first entry of a range of quotes_pkey. late_signals is small. operator_scores is joined by key or by
+-- hash, whichever is cheaper.
 WITH claim AS (
     SELECT r.outcome, r.close_at, r.close_price, r.lane, r.resolved_at, r.rated, m.created_by, m.provider <> 'manual' AS venue,
         CASE r.outcome WHEN 'YES' THEN true WHEN 'NO' THEN false END AS yes_won,

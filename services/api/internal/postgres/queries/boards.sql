@@ -1,11 +1,12 @@
 -- name: ListBoard :many
--- Returns the first operators of a board. @by selects the order. scores: points, then resolved calls, then accuracy.
--- broadcast: broadcast score, then points, then resolved calls. broadcast28: the same with the broadcast score of 28
--- days. The handle is the last key. @lane '' is the whole record. @month is the start of the 28 days. The statement
--- reads the first stored rows of each tier that are up to date, and computes the rows of operators with changes since.
--- In a lane it adds operators with only open calls there: no row is stored for them, and their activity is that of the
--- whole board. Of the three parts with stored rows, each ordered by its index, only the one that @by selects is
--- executed.
+-- Returns the first operators of a board.
+-- @by selects the order. scores: points, then resolved calls, then accuracy. broadcast: broadcast score, then points,
+-- then resolved calls. broadcast28: the same with the broadcast score of 28 days. The handle is the last key. @lane ''
+-- is the whole record. @month is the start of the 28 days.
+-- The statement reads the first stored rows of each tier that are up to date, and computes the rows of operators with
+-- changes since. In a lane it adds operators with only open calls there: no row is stored for them, and their activity
+-- is that of the whole board. Of the three parts with stored rows, each ordered by its index, only the one that @by
+-- selects is executed.
 WITH moved AS MATERIALIZED (
     SELECT f.user_id, f.lane, f.tier, f.handle COLLATE "C" AS handle, f.score, f.won, f.lost, f.void, f.total,
         f.won + f.lost AS resolved,

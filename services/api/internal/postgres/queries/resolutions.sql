@@ -5,12 +5,13 @@
 SELECT FROM markets WHERE market_id = @market_id FOR UPDATE;
 
 -- name: GetLockedMarket :one
--- Returns the data that a claim or a dispute needs of a market that this transaction has locked. effective_at is the
--- time of the claim or dispute: @now, which was read after the lock was granted, but later than every call on the
--- market, because the clock of another process may be ahead. close_at is the time at which the market closed for calls.
--- It is the earliest of: the time at which the outcome was public (@decided_at); for a native market the cutoff and the
--- pending proposal; for a venue market whose newest answer is not open, the first answer that was not open and the
--- venue's end of trading, or without the latter the newest answer that was open.
+-- Returns the data that a claim or a dispute needs of a market that this transaction has locked.
+-- effective_at is the time of the claim or dispute: @now, which was read after the lock was granted, but later than
+-- every call on the market, because the clock of another process may be ahead.
+-- close_at is the time at which the market closed for calls. It is the earliest of: the time at which the outcome was
+-- public (@decided_at); for a native market the cutoff and the pending proposal; for a venue market whose newest answer
+-- is not open, the first answer that was not open and the venue's end of trading, or without the latter the newest
+-- answer that was open.
 SELECT m.disputed, m.lane, least(n.at, sqlc.narg(decided_at)::timestamptz, CASE
     WHEN m.provider = 'manual' THEN
         least(m.end_date, CASE WHEN m.provisional_at > n.at - interval '7 days' THEN m.provisional_at END)

@@ -12,14 +12,14 @@ import (
 // rule names the source of the quotes: the best bid and ask of a market record.
 const rule = "kalshi.market"
 
-// derive returns the market of a record and its event. asked is the time of the request.
-func (a *Adapter) derive(o *object, e event, asked time.Time) market.Record {
+// derive returns the market of a record and its event. requested is the time of the request.
+func (a *Adapter) derive(o *object, e event, requested time.Time) market.Record {
 	id, _ := protocol.NewMarketID(protocol.Kalshi, string(o.Ticker)) // decode checked the form
 	m := market.Record{
 		ID: id, Title: o.question(e.title), Description: o.description(), EndDate: o.CloseTime.Second(),
 		VolumeUnit: "contracts", Volume: o.Volume.Amount(), Volume24h: o.Volume24h.Amount(), VolumeUSD: o.Volume.Amount(),
 		Outcomes: []string{"Yes", "No"},
-		EventKey: loosejson.Plain(string(o.Event), loosejson.MaxWord), EventTitle: e.title, URL: e.page(), Tags: e.words(), FetchedAt: asked,
+		EventKey: loosejson.Plain(string(o.Event), loosejson.MaxWord), EventTitle: e.title, URL: e.page(), Tags: e.words(), FetchedAt: requested,
 		Short: e.unread,
 	}
 	a.setStatus(&m, o)

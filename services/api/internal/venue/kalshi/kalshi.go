@@ -37,7 +37,7 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	if !ok {
 		return market.Record{}, market.ErrNotFound
 	}
-	asked := a.client.Now()
+	requested := a.client.Now()
 	answer, err := a.client.Read(ctx, "market", "/markets/"+ticker, nil)
 	if venue.Missing(err) {
 		answer, err = a.client.Read(ctx, "archived_market", "/historical/markets/"+ticker, nil)
@@ -52,13 +52,13 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	}
 	ctx, cancel := context.WithTimeout(ctx, detailTimeout)
 	defer cancel()
-	return a.complete(ctx, &o, a.event(ctx, string(o.Event)), &answer, asked), nil
+	return a.complete(ctx, &o, a.event(ctx, string(o.Event)), &answer, requested), nil
 }
 
 // complete returns the market of a record with its quote. URL is the source page of the result once the market is
 // settled.
-func (a *Adapter) complete(ctx context.Context, o *object, e event, answer *venue.Answer, asked time.Time) market.Record {
-	m := a.derive(o, e, asked)
+func (a *Adapter) complete(ctx context.Context, o *object, e event, answer *venue.Answer, requested time.Time) market.Record {
+	m := a.derive(o, e, requested)
 	m.Quote = o.quote(&m, answer)
 	if m.Status == protocol.MarketResolved {
 		if s, err := a.readSeries(ctx, e.series); err == nil && s.source != "" {
@@ -82,7 +82,7 @@ func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.
 	eventsLeft := maxEvents
 	for start := 0; start < len(tickers); start += quoteSize {
 		part := tickers[start:min(start+quoteSize, len(tickers))]
-		asked := a.client.Now()
+		requested := a.client.Now()
 		var box struct {
 			Markets *[]json.RawMessage `json:"markets"`
 		}
@@ -105,7 +105,7 @@ func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.
 			default:
 				e.unread = true
 			}
-			out = append(out, a.complete(ctx, &list[i], a.tagged(ctx, e), &answer, asked))
+			out = append(out, a.complete(ctx, &list[i], a.tagged(ctx, e), &answer, requested))
 		}
 	}
 	return out, nil

@@ -34,7 +34,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 	if after != "" {
 		query.Set("cursor", after)
 	}
-	asked := a.client.Now()
+	requested := a.client.Now()
 	var box struct {
 		Events *[]json.RawMessage `json:"events"`
 		Cursor string             `json:"cursor"`
@@ -66,7 +66,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 			e = a.tagged(ctx, e)
 		}
 		for i := range list {
-			if m := a.derive(&list[i], e, asked); m.Status == protocol.MarketOpen {
+			if m := a.derive(&list[i], e, requested); m.Status == protocol.MarketOpen {
 				m.Quote = list[i].quote(&m, &answer)
 				out = append(out, m)
 			}

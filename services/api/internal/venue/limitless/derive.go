@@ -22,15 +22,15 @@ const (
 // parent is the group of a market, which the record of the market does not have.
 type parent struct{ slug, title string }
 
-// derive returns the market of a record and its group. asked is the time of the request.
-func (a *Adapter) derive(o *object, p parent, asked time.Time) market.Record {
+// derive returns the market of a record and its group. requested is the time of the request.
+func (a *Adapter) derive(o *object, p parent, requested time.Time) market.Record {
 	id, _ := protocol.NewMarketID(protocol.Limitless, string(o.Slug)) // decode checked the form
 	m := market.Record{
 		ID: id, Title: question(o, p), Description: loosejson.Plain(string(o.Description), loosejson.MaxDescription),
 		EndDate: o.Expiration.Second(), VolumeUnit: "usd", Volume: o.Volume.Amount(), VolumeUSD: o.Volume.Amount(),
 		Outcomes: []string{"Yes", "No"},
 		Slug:     string(o.Slug), EventKey: p.slug, EventTitle: p.title, Tags: o.words(), ImageURL: o.Image.Link(),
-		URL: "https://limitless.exchange/markets/" + url.PathEscape(string(o.Slug)), FetchedAt: asked,
+		URL: "https://limitless.exchange/markets/" + url.PathEscape(string(o.Slug)), FetchedAt: requested,
 	}
 	if isHex(string(o.ConditionID), hexHash) {
 		m.ConditionID = string(o.ConditionID)

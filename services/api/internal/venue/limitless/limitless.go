@@ -32,14 +32,14 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	if !ok {
 		return market.Record{}, market.ErrNotFound
 	}
-	asked := a.client.Now()
+	requested := a.client.Now()
 	answer, err := a.client.Read(ctx, "market", "/markets/"+slug, nil)
 	o, err := a.read.One(slug, answer.Body, err)
 	if err != nil {
 		return market.Record{}, err
 	}
 	p, listed := a.parents.Get(slug)
-	m := a.derive(&o, p, asked)
+	m := a.derive(&o, p, requested)
 	m.Short = !listed // the market may belong to a group
 	m.Quote = o.quote(&m, &answer)
 	a.readBook(ctx, &m, &o)

@@ -25,7 +25,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 		return nil, "", err
 	}
 	page = max(page, 1)
-	asked := a.client.Now()
+	requested := a.client.Now()
 	var box struct {
 		Data  *[]json.RawMessage `json:"data"`
 		Total loosejson.Decimal  `json:"totalMarketsCount"`
@@ -38,7 +38,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 	}
 	var out []market.Record
 	for i := range list {
-		for _, m := range a.marketsOf(&list[i], &answer, asked) {
+		for _, m := range a.marketsOf(&list[i], &answer, requested) {
 			if m.Status == protocol.MarketOpen {
 				out = append(out, m)
 			}
@@ -59,10 +59,10 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 }
 
 // marketsOf returns the market of a record, or the markets of a group.
-func (a *Adapter) marketsOf(o *object, answer *venue.Answer, asked time.Time) []market.Record {
+func (a *Adapter) marketsOf(o *object, answer *venue.Answer, requested time.Time) []market.Record {
 	if o.unusable() == "" {
 		p, _ := a.parents.Get(string(o.Slug)) // the zero parent if the market has no group
-		m := a.derive(o, p, asked)
+		m := a.derive(o, p, requested)
 		m.Quote = o.quote(&m, answer)
 		return []market.Record{m}
 	}
@@ -75,7 +75,7 @@ func (a *Adapter) marketsOf(o *object, answer *venue.Answer, asked time.Time) []
 			continue
 		}
 		a.parents.Put(string(child.Slug), p)
-		m := a.derive(&child, p, asked)
+		m := a.derive(&child, p, requested)
 		m.Quote = child.quote(&m, answer)
 		out = append(out, m)
 	}

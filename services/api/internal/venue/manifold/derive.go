@@ -16,13 +16,13 @@ import (
 const manaPerUSD = 100
 
 // derive returns the market of a record and its details. known is false if the details are missing, as in lists; the
-// market is then short. asked is the time of the request.
-func (a *Adapter) derive(o *object, d details, known bool, asked time.Time) market.Record {
+// market is then short. requested is the time of the request.
+func (a *Adapter) derive(o *object, d details, known bool, requested time.Time) market.Record {
 	id, _ := protocol.NewMarketID(protocol.Manifold, string(o.ID)) // decode checked the form
 	m := market.Record{
 		ID: id, Title: loosejson.Plain(string(o.Question), loosejson.MaxTitle), Description: d.description,
 		VolumeUnit: "mana", Outcomes: []string{"Yes", "No"}, Tags: d.topics, Slug: loosejson.Plain(string(o.Slug), loosejson.MaxWord),
-		URL: o.page(), FetchedAt: asked, Short: !known, Creator: loosejson.Plain(string(o.Creator), loosejson.MaxWord),
+		URL: o.page(), FetchedAt: requested, Short: !known, Creator: loosejson.Plain(string(o.Creator), loosejson.MaxWord),
 	}
 	switch token := string(o.Token); token {
 	case "MANA", "": // play money

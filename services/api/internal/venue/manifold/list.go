@@ -34,7 +34,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 		// The last millisecond of the previous page is requested again, because another market may have the same time.
 		query.Set("beforeTime", strconv.FormatInt(before+1, 10))
 	}
-	asked := a.client.Now()
+	requested := a.client.Now()
 	var records *[]json.RawMessage
 	answer, list, err := a.read.List(ctx, "list", "/search-markets", query, &records, &records)
 	if err != nil {
@@ -50,7 +50,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 		if !a.read.Usable(o) {
 			continue
 		}
-		if m := a.market(o, &answer, asked); m.Status == protocol.MarketOpen {
+		if m := a.market(o, &answer, requested); m.Status == protocol.MarketOpen {
 			out = append(out, m)
 		}
 	}

@@ -38,19 +38,19 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	if !ok {
 		return market.Record{}, market.ErrNotFound
 	}
-	asked := a.client.Now()
+	requested := a.client.Now()
 	answer, err := a.client.Read(ctx, "market", "/market/"+contract, nil)
 	o, err := a.read.One(contract, answer.Body, err)
 	if err != nil {
 		return market.Record{}, err
 	}
-	return a.market(&o, &answer, asked), nil
+	return a.market(&o, &answer, requested), nil
 }
 
 // market returns the market of a record with its quote.
-func (a *Adapter) market(o *object, answer *venue.Answer, asked time.Time) market.Record {
+func (a *Adapter) market(o *object, answer *venue.Answer, requested time.Time) market.Record {
 	d, known := a.details(o)
-	m := a.derive(o, d, known, asked)
+	m := a.derive(o, d, known, requested)
 	m.Quote = o.quote(&m, answer)
 	return m
 }

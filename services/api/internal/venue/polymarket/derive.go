@@ -28,15 +28,15 @@ type derived struct {
 	endedAt time.Time           // end of trading, zero if unknown
 }
 
-// derive returns the market of a record with two outcomes. asked is the time of the request.
-func (a *Adapter) derive(o *object, asked time.Time) (d derived) {
-	d.Record = a.describe(o, asked)
+// derive returns the market of a record with two outcomes. requested is the time of the request.
+func (a *Adapter) derive(o *object, requested time.Time) (d derived) {
+	d.Record = a.describe(o, requested)
 	d.prices = readPrices(o)
 	d.Yes = yesBps(o, d.prices, d.YesIndex)
 	d.endedAt = o.ClosedTime.Time
 	a.setStatus(&d, o)
 	if d.Status != protocol.MarketOpen {
-		d.ClosedAt = venue.Ended(asked, o.ClosedTime.Exact())
+		d.ClosedAt = venue.Ended(requested, o.ClosedTime.Exact())
 	}
 	if d.ClobTokenID != "" {
 		a.tokens.Put(o.ID, d.ClobTokenID)
@@ -173,13 +173,13 @@ func quote(o *object) (bid, ask loosejson.Price, ok bool) {
 }
 
 // describe returns the members of a market that are copied from the record.
-func (a *Adapter) describe(o *object, asked time.Time) market.Record {
+func (a *Adapter) describe(o *object, requested time.Time) market.Record {
 	m := market.Record{
 		ID: protocol.MarketID(o.ID), Title: loosejson.Plain(o.Question, loosejson.MaxTitle), Description: loosejson.Plain(string(o.Description), loosejson.MaxDescription),
 		EndDate: o.EndDate.Second(), VolumeUnit: "usd",
 		Volume: firstAmount(o.Volume, o.VolumeNum), Volume24h: o.Volume24hr.Amount(), Liquidity: firstAmount(o.Liquidity, o.LiquidityNum),
 		Tags: o.words(), Slug: loosejson.Plain(string(o.Slug), loosejson.MaxWord), ConditionID: condition(string(o.ConditionID)),
-		YesIndex: yesIndex(o.Outcomes), FetchedAt: asked,
+		YesIndex: yesIndex(o.Outcomes), FetchedAt: requested,
 	}
 	m.Outcomes, m.VolumeUSD = make([]string, len(o.Outcomes)), m.Volume
 	for i, label := range o.Outcomes {

@@ -43,7 +43,7 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	asked := a.gamma.Now()
+	requested := a.gamma.Now()
 	var wait func() *orderBook
 	if token, known := a.tokens.Get(key); known {
 		wait = inBackground(ctx, func(ctx context.Context) *orderBook { return a.readBook(ctx, token) })
@@ -56,7 +56,7 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	if err != nil {
 		return market.Record{}, err
 	}
-	d := a.derive(&o, asked)
+	d := a.derive(&o, requested)
 	if d.askBook {
 		// Without an answer the market remains provisional and is requested again later.
 		if record, err := a.readRecord(ctx, d.ConditionID); err == nil {
@@ -97,7 +97,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 // page reads one page of a list and omits unusable records. Fault: market.ErrUnavailable, also if none of the records
 // can be decoded.
 func (a *Adapter) page(ctx context.Context, op string, query url.Values) (markets []market.Record, next string, err error) {
-	asked := a.gamma.Now()
+	requested := a.gamma.Now()
 	var box struct {
 		Markets *[]json.RawMessage `json:"markets"`
 		Next    *string            `json:"next_cursor"`
@@ -108,7 +108,7 @@ func (a *Adapter) page(ctx context.Context, op string, query url.Values) (market
 	}
 	for i := range list {
 		if a.read.Usable(&list[i]) {
-			markets = append(markets, a.derive(&list[i], asked).Record)
+			markets = append(markets, a.derive(&list[i], requested).Record)
 		}
 	}
 	if box.Next != nil && len(*box.Markets) > 0 {
@@ -139,11 +139,11 @@ func (a *Adapter) quotePage(ctx context.Context, ids []protocol.MarketID) ([]mar
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var keys, known []string
-	asked := make(map[string]bool, len(ids)) // by token
+	requested := make(map[string]bool, len(ids)) // by token
 	for _, id := range ids {
 		keys = append(keys, string(id))
 		if token, ok := a.tokens.Get(string(id)); ok {
-			known, asked[token] = append(known, token), true
+			known, requested[token] = append(known, token), true
 		}
 	}
 	wait := inBackground(ctx, func(ctx context.Context) map[string]*orderBook { return a.readBooks(ctx, known) })
@@ -156,7 +156,7 @@ func (a *Adapter) quotePage(ctx context.Context, ids []protocol.MarketID) ([]mar
 	markets = slices.DeleteFunc(markets, func(m market.Record) bool { return !slices.Contains(ids, m.ID) })
 	var missing []string
 	for i := range markets {
-		if m := &markets[i]; m.Status == protocol.MarketOpen && !asked[m.ClobTokenID] {
+		if m := &markets[i]; m.Status == protocol.MarketOpen && !requested[m.ClobTokenID] {
 			missing = append(missing, m.ClobTokenID)
 		}
 	}

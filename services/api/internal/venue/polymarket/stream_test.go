@@ -287,7 +287,7 @@ func TestBrokenMessageGivesNoPrice(t *testing.T) {
 	}
 }
 
-// TestUnreadableFrameDropsTheBooks checks that a trade after an unreadable frame gives no quote until the next clientMessage
+// TestUnreadableFrameDropsTheBooks checks that a trade after an unreadable frame gives no quote until the next order
 // book, because the unreadable frame may have contained a new price.
 func TestUnreadableFrameDropsTheBooks(t *testing.T) {
 	t.Parallel()
