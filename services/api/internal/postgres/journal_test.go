@@ -194,12 +194,12 @@ func TestTamperingShows(t *testing.T) {
 	for name, c := range map[string]struct{ do, want string }{
 		"a row deleted":               {`DELETE FROM api.signal_results WHERE signal_id = (SELECT min(signal_id::text)::uuid FROM api.signal_results)`, "missing; it is leaf"},
 		"a row deleted with its leaf": {`DELETE FROM api.signal_events WHERE id = (SELECT of::uuid FROM api.journal_leaves WHERE n = 9 AND kind = 3 OR kind = 3 ORDER BY n LIMIT 1); DELETE FROM api.journal_leaves l WHERE kind = 3 AND NOT EXISTS (SELECT FROM api.signal_events e WHERE e.id::text = l.of)`, "missing before it"},
-		"a row slipped in": {`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, created_at, market_title, source)
+		"a row inserted": {`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, created_at, market_title, source)
 			SELECT gen_random_uuid(), 'native-x', user_id, true, 100, 100, true, created_at, 'x', 'web' FROM api.signals LIMIT 1`, "not in the journal"},
-		"a row and its leaf":     {`UPDATE api.market_resolutions SET reason = 'x'; UPDATE api.journal_leaves l SET hash = sha256('x') WHERE kind = 4;`, "another root"},
-		"the end of the journal": {`DELETE FROM api.journal_leaves WHERE n > 30`, "the newest"},
-		"the newest root":        {`UPDATE api.journal_checkpoints SET note = replace(note, 'ledger', 'lodger')`, "signature is not valid"},
-		"all roots":              {`DELETE FROM api.journal_checkpoints`, "no checkpoint"},
+		"a row changed with its leaf":    {`UPDATE api.market_resolutions SET reason = 'x'; UPDATE api.journal_leaves l SET hash = sha256('x') WHERE kind = 4;`, "another root"},
+		"the end of the journal deleted": {`DELETE FROM api.journal_leaves WHERE n > 30`, "the newest"},
+		"the newest checkpoint changed":  {`UPDATE api.journal_checkpoints SET note = replace(note, 'ledger', 'lodger')`, "signature is not valid"},
+		"all checkpoints deleted":        {`DELETE FROM api.journal_checkpoints`, "no checkpoint"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
