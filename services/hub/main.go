@@ -1,5 +1,6 @@
-// Command hub is the front door: sessions, keys, calls, reads and pages. See
-// README.md.
+// Command hub serves the public HTTP API of Signalcast: sign-in, operator keys, calls, reads, live video and the HTML
+// pages.
+// See README.md for its settings.
 package main
 
 import "github.com/signalcast/signalcast/services/hub/internal/app"

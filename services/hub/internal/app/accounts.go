@@ -14,25 +14,25 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
 
-// AccountConfig is what the routes about people are told.
+// AccountConfig holds the settings of follows, identity claims, payouts and the daily digest.
 type AccountConfig struct {
-	// Partner is the one station that identity claims may name, and what stands
-	// before an identity in the address of its profile there.
+	// Partner is the only station that an identity claim may name. PartnerProfile is the URL prefix of profiles there;
+	// the claimed identity is appended.
 	Partner        string `env:"PARTNER_STATION"     envDefault:"partner"`
 	PartnerProfile string `env:"PARTNER_PROFILE_URL" envDefault:"https://partner.example/u/"`
 
-	// Where payouts are made; without a chain nobody may be paid.
+	// Payouts are made in USDC on this chain. They are disabled while ChainID is 0.
 	ChainID    int64  `env:"PAYOUT_CHAIN_ID"`
 	ChainLabel string `env:"PAYOUT_CHAIN_LABEL"`
 	USDC       string `env:"PAYOUT_USDC_ADDRESS"`
 
-	// The daily digest goes through this mail server, else to the log.
+	// DigestServer is the mail server of the daily digest. Without it the digest is written to the log.
 	DigestServer config.Secret `env:"DIGEST_SMTP_URL"` // smtp:// or smtps://, with user and password
 	DigestFrom   string        `env:"DIGEST_FROM"`
 	DigestTo     []string      `env:"DIGEST_TO"`
 }
 
-// check is part of Config.Check.
+// check adds the invalid account settings to r.
 func (c *AccountConfig) check(r *config.Report) {
 	if !isWord(c.Partner) {
 		r.Fail("PARTNER_STATION", "must be 1 to 32 of a-z, 0-9 and -")
@@ -43,10 +43,10 @@ func (c *AccountConfig) check(r *config.Report) {
 	}
 	if c.ChainID > 0 {
 		if c.ChainLabel == "" {
-			r.Fail("PAYOUT_CHAIN_LABEL", "is not set, and PAYOUT_CHAIN_ID is")
+			r.Fail("PAYOUT_CHAIN_LABEL", "is required when PAYOUT_CHAIN_ID is set")
 		}
 		if a, err := identityclaim.ParseAddress(c.USDC); err != nil || a.Chain() != identityclaim.Ethereum {
-			r.Fail("PAYOUT_USDC_ADDRESS", "must be the address of the token on that chain")
+			r.Fail("PAYOUT_USDC_ADDRESS", "must be the address of the USDC token on the chain of PAYOUT_CHAIN_ID")
 		}
 	}
 	if !c.DigestServer.IsSet() {
@@ -57,12 +57,12 @@ func (c *AccountConfig) check(r *config.Report) {
 	}
 }
 
-// stations are those that identity claims may name.
+// stations lists the stations that identity claims may name.
 func (c *AccountConfig) stations() []identityclaim.Station {
 	return []identityclaim.Station{{Name: c.Partner, Profile: c.PartnerProfile}}
 }
 
-// mail is the mail server; only development may do without TLS.
+// mail returns the client of the mail server of the digest. Only development permits a connection without TLS.
 func (c *AccountConfig) mail(env config.Env) (*mail.Server, error) {
 	return mail.Parse(c.DigestServer.Reveal(), c.DigestFrom, c.DigestTo, !env.Production())
 }
@@ -85,11 +85,11 @@ func (a *App) accounts(verifier *oidc.Verifier) (httpapi.Accounts, error) {
 		Payouts:  identityclaim.Payouts{Money: identityclaim.Money{ChainID: cfg.ChainID, Label: cfg.ChainLabel, USDC: cfg.USDC}, Accounts: people},
 		Profiles: profile.NewService(a.api.OperatorWrites, newID, a.now),
 		Digests:  digest.NewService(sender, a.store, a.now),
-		Beside:   beside(verifier),
+		Beside:   identityOf(verifier),
 	}, nil
 }
 
-// wallets gives the verifier the words of package identityclaim.
+// wallets implements identityclaim.Provider with the verifier of identity tokens.
 type wallets struct{ verifier *oidc.Verifier }
 
 // Linked implements identityclaim.Provider.
@@ -102,14 +102,14 @@ func beside(verifier *oidc.Verifier) func(context.Context, operator.Identity, st
 	return func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error) {
 		said, err := verifier.VerifyIdentity(ctx, who.Issuer, who.Subject, token)
 		return operator.Identity{
-			Issuer: who.Issuer, Subject: said.Subject, Primary: who.Primary, Username: said.Username, Name: said.Name,
+			Issuer: login.Issuer, Subject: verified.Subject, Primary: login.Primary, Username: verified.Username, Name: verified.Name,
 		}, err
 	}
 }
 
-// providerWord is what the pages call the first identity provider, the one that people
-// are sent to.
-func providerWord(providers oidc.Config) string {
+// providerName returns the name that pages show for the first identity provider, whose sign-in page they link to.
+// It is empty without providers.
+func providerName(providers oidc.Config) string {
 	switch {
 	case len(providers.Providers) == 0:
 		return ""

@@ -56,19 +56,19 @@ import (
 
 const (
 	serviceName   = "hub"
-	referencePath = "/docs" // the description of the routes, for people
+	referencePath = "/docs" // path of the reference of HTTP routes
 )
 
-// App is a hub that is built and not yet running.
+// App is a hub with its connections and services. New builds it and Run runs it.
 type App struct {
-	cfg     Config
-	log     *slog.Logger
-	now     func() time.Time
-	time    *dbtime.Clock // follows the database; nil when now is set by hand
-	tracing *telemetry.Tracing
-	metrics *telemetry.Metrics
-	fell    func(limit string) func() // told of a call that a limit decided without Redis
-	health  *httpx.Health
+	cfg        Config
+	log        *slog.Logger
+	now        func() time.Time
+	time       *dbtime.Clock // database time; nil when tests set now
+	tracing    *telemetry.Tracing
+	metrics    *telemetry.Metrics
+	onFallback func(limit string) func() // returns the counter of checks of a limit without Redis
+	health     *httpx.Health
 
 	pool   *pgxpool.Pool
 	store  *postgres.Store // uses pool
@@ -87,24 +87,25 @@ type App struct {
 	puller    *federation.Puller
 	ingest    *ingest.Service
 	clips     *clip.Service
-	origin    *hls.Origin   // nil where this hub is none
-	film      *httpx.Server // the origin's face
-	filmAddr  atomic.Pointer[string]
+	origin    *hls.Origin            // nil if this hub has no video origin
+	videoHTTP *httpx.Server          // serves origin
+	videoAddr atomic.Pointer[string] // address of videoHTTP; nil before it listens
 	server    *httpapi.Server
 	http      *httpx.Server
 	internal  *httpx.Server // nil without METRICS_ADDR
-	up        chan struct{}
+	up        chan struct{} // closed when all servers listen
 }
 
-// New builds the parts. Nothing listens yet, and what it connects to may
-// start later, so the order in which services start does not matter.
+// New builds a hub that does not listen yet. The database, Redis, the ledger and the clock may start later than the
+// hub, so the
+// start order of services does not matter.
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),
 		metrics: telemetry.NewMetrics(serviceName, version.Read()), up: make(chan struct{}),
 	}
-	fell := a.metrics.Counter("limiter_fallback_total", "Calls decided without Redis.", "limit")
-	a.fell = func(limit string) func() { return fell.WithLabelValues(limit).Inc }
+	fallbacks := a.metrics.Counter("limiter_fallback_total", "Rate limit checks without Redis.", "limit")
+	a.onFallback = func(limit string) func() { return fallbacks.WithLabelValues(limit).Inc }
 	var err error
 	if a.tracing, err = telemetry.NewTracing(ctx, cfg.Trace, serviceName, version.Read().Version, a.log); err != nil {
 		return nil, err
@@ -112,13 +113,13 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	if err := a.connect(ctx); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
-	if err := a.faces(); err != nil {
+	if err := a.buildServers(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	return a, nil
 }
 
-// connect prepares the pools and links.
+// connect creates the database pool and the clients of Redis, the ledger and the clock.
 func (a *App) connect(ctx context.Context) (err error) {
 	if a.pool, err = pg.Open(ctx, pg.Config{URL: a.cfg.Database.Reveal(), MaxConns: a.cfg.MaxConns}); err != nil {
 		return err
@@ -137,15 +138,15 @@ func (a *App) connect(ctx context.Context) (err error) {
 		return nil
 	}
 	a.clock, err = grpcx.Dial(grpcx.DialConfig{
-		Addr: a.cfg.Clock, Secret: a.cfg.Link.Reveal(), Unavailable: errClockAway, Options: a.tracing.DialOptions(),
+		Addr: a.cfg.Clock, Secret: a.cfg.Link.Reveal(), Unavailable: errClockUnavailable, Options: a.tracing.DialOptions(),
 	})
 	return err
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// faces builds the services, the HTTP servers and the routes.
-func (a *App) faces() error {
+// buildServers builds the services, the HTTP servers and the routes.
+func (a *App) buildServers() error {
 	providers, err := oidc.ParseConfig(a.cfg.Providers.Reveal())
 	if err != nil {
 		return err
@@ -178,7 +179,7 @@ func (a *App) faces() error {
 	}, d)
 	guides, err := guide.New(docs.Files, guide.Options{Reference: referencePath, Repository: guide.Project, Home: "/markets"})
 	if err != nil {
-		return fmt.Errorf("make the guides: %w", err)
+		return fmt.Errorf("build the guides: %w", err)
 	}
 	err = pages.Mount(a.server.Router(), pages.Deps{
 		HubURL:   a.cfg.base(),
@@ -191,7 +192,7 @@ func (a *App) faces() error {
 		Network:  d.Network,
 		Keep:     a.cfg.Network.Keep,
 		Messages: a.messages,
-		Provider: providerWord(providers),
+		Provider: providerName(providers),
 		People: pages.People{
 			Follows:  d.Accounts.Follows,
 			Claims:   d.Accounts.Claims,
@@ -280,9 +281,9 @@ func (a *App) deps(verifier caller.Logins) httpapi.Deps {
 	}
 }
 
-// counters is where all hubs count calls and failures.
+// counters returns the counters of requests and failures that all hubs share in Redis.
 func (a *App) counters() caller.Counters {
-	return caller.Counters{Redis: a.redis, Replicas: a.cfg.Replicas, Now: a.now, OnFallback: a.fell}
+	return caller.Counters{Redis: a.redis, Replicas: a.cfg.Replicas, Now: a.now, OnFallback: a.onFallback}
 }
 
 // Advisory locks. For each, one hub at a time holds the lock and runs the loop.
@@ -294,8 +295,9 @@ const (
 	onairLease   int64 = 7201027
 )
 
-// Run serves until ctx ends, a signal comes or a part fails, and stops
-// everything again. An App runs once.
+// Run starts all servers and loops and blocks until ctx ends, the process receives a stop signal, or a part fails. Then
+// it stops all
+// parts. It may be called once.
 func (a *App) Run(ctx context.Context) error {
 	lead := func(name string, lock int64, do func(context.Context) error) run.Part {
 		return run.Loop(name, func(ctx context.Context) error {
@@ -321,7 +323,7 @@ func (a *App) Run(ctx context.Context) error {
 	}.Run(ctx, parts...)
 }
 
-// close ends the pools and links that were opened.
+// close closes the connections and pools that connect has opened.
 func (a *App) close() error {
 	var errs []error
 	for _, conn := range []*grpc.ClientConn{a.clock, a.ledger} {
@@ -341,13 +343,13 @@ func (a *App) close() error {
 	return errors.Join(errs...)
 }
 
-// Up is closed when everything listens; the addresses are known from then on.
+// Up returns a channel that is closed when all servers listen. HTTPAddr and MetricsAddr are valid from then on.
 func (a *App) Up() <-chan struct{} { return a.up }
 
-// HTTPAddr is the address of the public face.
+// HTTPAddr returns the address of the public HTTP server.
 func (a *App) HTTPAddr() string { return a.http.Addr() }
 
-// MetricsAddr is the address of the operators' face; empty without one.
+// MetricsAddr returns the address of the internal HTTP server for metrics and health; empty without METRICS_ADDR.
 func (a *App) MetricsAddr() string {
 	if a.internal == nil {
 		return ""

@@ -26,10 +26,10 @@ func TestRandomKeysTouchNoRedis(t *testing.T) {
 	}
 	keys, err := testkit.KV(t, w.redis).Keys(t.Context(), "*").Result()
 	if err != nil || len(keys) != 0 {
-		t.Errorf("%v %v", keys, err)
+		t.Errorf("keys in Redis: %v, error %v; want none", keys, err)
 	}
 	if n := w.ledger.Count("VerifyKey"); n != 50 {
-		t.Errorf("%d questions for 50 keys", n)
+		t.Errorf("%d key lookups in the ledger for 50 requests", n)
 	}
 }
 
@@ -56,11 +56,11 @@ func TestKeyLimitOverTwoHubs(t *testing.T) {
 	var accepted, limited, other atomic.Int32
 	var wg sync.WaitGroup
 	began := time.Now()
-	places := make(chan struct{}, 24) // a hub sheds what it cannot answer in time
+	slots := make(chan struct{}, 24) // a hub rejects requests that it cannot answer in time
 	for i := range 1000 {
 		wg.Go(func() {
-			places <- struct{}{}
-			defer func() { <-places }()
+			slots <- struct{}{}
+			defer func() { <-slots }()
 			status, head, body := hubs[i%2].do("POST", "/api/predictions", `{}`, "Authorization", "Bearer "+key)
 			switch status {
 			case http.StatusBadRequest: // within the limit; the body is invalid
@@ -76,7 +76,7 @@ func TestKeyLimitOverTwoHubs(t *testing.T) {
 	}
 	wg.Wait()
 	if accepted.Load() != 60 || limited.Load() != 940 || other.Load() != 0 {
-		t.Errorf("%d accepted, %d limited, %d other", accepted.Load(), limited.Load(), other.Load())
+		t.Errorf("%d requests accepted, %d limited, %d failed otherwise; want exactly 60 accepted and none failed", accepted.Load(), limited.Load(), other.Load())
 	}
 	if n := w.ledger.Count("File"); n != 0 {
 		t.Errorf("%d refused calls reached the ledger", n)
@@ -131,7 +131,7 @@ func TestKeyLimitWithoutRedis(t *testing.T) {
 	equal(t, accepted, 60)
 }
 
-// post makes the hubs of a town send the digest by SMTP to two recipients. It returns the mail server.
+// post makes the hubs of the fixture send the digest by SMTP to two recipients. It returns the mail server.
 func (w *town) post(t *testing.T) *mailtest.Server {
 	t.Helper()
 	box := mailtest.Serve(t, "")
@@ -160,7 +160,7 @@ func TestDigestByMail(t *testing.T) {
 			case status == 200 && strings.Contains(body, `"already":true`):
 				already.Add(1)
 			default:
-				t.Error(status, body)
+				t.Error("digest request:", status, body)
 			}
 		})
 	}
@@ -169,11 +169,11 @@ func TestDigestByMail(t *testing.T) {
 	restarted := w.hub()
 	status, _, body := restarted.do("POST", path+"?secret="+w.environ["CRON_SECRET"], "")
 	if status != 200 || !strings.Contains(body, `"already":true`) {
-		t.Error("after a restart", status, body)
+		t.Error("digest request after a restart:", status, body)
 	}
 	mails := box.Mails()
 	if sent.Load() != 1 || already.Load() != 11 || len(mails) != 1 {
-		t.Fatalf("%d sent, %d already, %d mails", sent.Load(), already.Load(), len(mails))
+		t.Fatalf("%d answers sent, %d answers already sent, %d mails; want one mail of one answer", sent.Load(), already.Load(), len(mails))
 	}
 	checkDigest(t, w, mails[0])
 }
@@ -187,7 +187,7 @@ func checkDigest(t *testing.T, w *town, got mailtest.Mail) {
 	must(t, err)
 	day := time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 	if at, err := m.Header.Date(); err != nil || time.Since(at) > time.Hour || m.Header.Get("Subject") != "Signalcast, "+day {
-		t.Errorf("headers %v %v", m.Header, err)
+		t.Errorf("unexpected Date or Subject: headers %v, error %v", m.Header, err)
 	}
 	if id := m.Header.Get("Message-Id"); id != "<digest-"+day+"@hub.example>" {
 		t.Errorf("Message-ID %q", id)

@@ -15,13 +15,13 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
-// Config of the hub, all from the environment.
+// Config is the configuration of the hub, read from environment variables.
 type Config struct {
 	Env     config.Env `env:"ENV"`
 	HTTP    string     `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8080"`
-	Metrics string     `env:"METRICS_ADDR"` // empty: none
+	Metrics string     `env:"METRICS_ADDR"` // address of the internal server; empty: not served
 
-	Database config.Secret `env:"DATABASE_URL"` // as hub_rw
+	Database config.Secret `env:"DATABASE_URL"` // connects as role hub_rw
 	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"8"`
 	service.Reads
 	Redis config.Secret `env:"REDIS_URL"`
@@ -30,35 +30,38 @@ type Config struct {
 
 	Link  config.Secret `env:"LINK_SECRET"`
 	API   string        `env:"API_ADDR"`   // gRPC of the ledger
-	Clock string        `env:"CLOCK_ADDR"` // gRPC of the clock; empty: there is none
+	Clock string        `env:"CLOCK_ADDR"` // gRPC of the clock; empty: broadcasts are disabled
 
 	HubURL   string          `env:"HUB_URL"`
-	APIURL   string          `env:"API_URL"`         // where browsers find the live feed; empty: pages show none
-	Sessions []config.Secret `env:"SESSION_SECRETS"` // the first signs, all verify
-	// Successors derive refresh tokens: the first makes them, all recognise them.
+	APIURL   string          `env:"API_URL"`         // base of the live feed for browsers; empty: pages show no live feed
+	Sessions []config.Secret `env:"SESSION_SECRETS"` // the first signs sessions, all verify them
+	// Successors are the keys that derive successors of refresh tokens. The first one derives new tokens, all verify
+	// them.
 	Successors []config.Secret `env:"SUCCESSOR_SECRETS"`
-	// RefreshRetry is how long a used refresh token gives its successor again; 0: never.
+	// RefreshRetry is the time after its first use within which a used refresh token returns the same successor again.
+	// 0 disables it.
 	RefreshRetry time.Duration `env:"REFRESH_RETRY" envDefault:"10s"`
-	// HubKeys are the keys that the hub attests with, as message.ParseHubKeys reads them.
+	// HubKeys are the keys with which the hub signs attestations, in the format of message.ParseHubKeys.
 	HubKeys   config.Secret `env:"HUB_KEYS"`
 	Admin     config.Secret `env:"ADMIN_SECRET"`
 	Cron      config.Secret `env:"CRON_SECRET"`
-	Providers config.Secret `env:"IDP_PROVIDERS"` // holds the secrets of their users interfaces
-	LoginURL  string        `env:"IDP_LOGIN_URL"` // sign-in page of the provider; empty: none
+	Providers config.Secret `env:"IDP_PROVIDERS"` // contains the secrets of the users APIs
+	LoginURL  string        `env:"IDP_LOGIN_URL"` // sign-in page of the provider; empty: no sign-in link
 	Social    string        `env:"SOCIAL_SOURCE" envDefault:"farcaster"`
-	VenueA    string        `env:"VENUE_A_SLUG"  envDefault:"polymarket"` // the primary venue's word in paths
+	VenueA    string        `env:"VENUE_A_SLUG"  envDefault:"polymarket"` // slug of the primary venue in paths
 
-	// Videos are the hosts that streams may be bound to; empty: any.
+	// Videos lists the hosts that a bound stream URL may have; empty: any host.
 	Videos []string `env:"VIDEO_HOSTS"`
 
 	Accounts AccountConfig
 	Network  NetworkConfig
 	Video    VideoConfig
 
-	PerAddr  int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // 0: none
+	PerAddr  int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // requests per minute and IP address; 0: no limit
 	Replicas int            `env:"REPLICAS"        envDefault:"1"`
 	Trusted  []netip.Prefix `env:"TRUSTED_PROXIES"`
-	// AnyHost accepts requests of agents for every host name. It is for a hub that only a proxy on the same machine can reach.
+	// AnyHost accepts requests of MCP agents with any Host header. Set it only if a proxy on the same machine is the
+	// only client.
 	AnyHost bool `env:"AGENT_ANY_HOST"`
 
 	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
@@ -90,7 +93,7 @@ func (c *Config) Check(r *config.Report) {
 		r.Fail("REFRESH_RETRY", "must be from 0s to 1m")
 	}
 	if _, err := message.ParseHubKeys(c.HubKeys.Reveal()); err != nil {
-		r.Fail("HUB_KEYS", "cannot be read: "+err.Error())
+		r.Fail("HUB_KEYS", "is invalid: "+err.Error())
 	}
 	r.Secret("ADMIN_SECRET", c.Admin)
 	r.Secret("CRON_SECRET", c.Cron)
@@ -121,12 +124,12 @@ func (c *Config) Check(r *config.Report) {
 
 // NetworkConfig is the configuration of the reader of partner stations.
 type NetworkConfig struct {
-	Private bool          `env:"FEDERATION_ALLOW_PRIVATE"`                  // partners may be at http and private addresses
-	Every   time.Duration `env:"FEDERATION_EVERY"         envDefault:"60s"` // between two reads of a partner
-	Keep    time.Duration `env:"FEDERATION_KEEP"          envDefault:"10m"` // how long a partner that fails is still shown
+	Private bool          `env:"FEDERATION_ALLOW_PRIVATE"`                  // permits partners at http and private addresses
+	Every   time.Duration `env:"FEDERATION_EVERY"         envDefault:"60s"` // interval of reads of one partner
+	Keep    time.Duration `env:"FEDERATION_KEEP"          envDefault:"10m"` // a failing partner is hidden after this time
 }
 
-// check is part of Config.Check.
+// check adds the invalid settings of the partner reader to r.
 func (c *NetworkConfig) check(r *config.Report) {
 	if c.Private && r.Env().Production() {
 		r.Fail("FEDERATION_ALLOW_PRIVATE", "must not be set in production")
@@ -142,24 +145,25 @@ func (c *NetworkConfig) check(r *config.Report) {
 func (c *Config) checkProviders(r *config.Report) {
 	list, err := oidc.ParseConfig(c.Providers.Reveal())
 	if err != nil {
-		r.Fail("IDP_PROVIDERS", "cannot be read: "+err.Error())
+		r.Fail("IDP_PROVIDERS", "is invalid: "+err.Error())
 		return
 	}
 	if r.Env().Production() && list.UsesPlainHTTP() {
 		r.Fail("IDP_PROVIDERS", "must use https in production")
 	}
 	if r.Env().Production() && list.Development() {
-		r.Fail("IDP_PROVIDERS", "must not name the development issuer in production: it signs in anybody")
+		r.Fail("IDP_PROVIDERS", "must not name the development issuer in production: it signs in every user without a password")
 	}
 }
 
-// checkVideos requires each host in the form that it has in an address: in lower case, with its port unless that is 443.
+// checkVideos adds an error to r if a host of VIDEO_HOSTS does not have its form in a URL: lower case, with a port
+// unless it is 443.
 func (c *Config) checkVideos(r *config.Report) {
 	for _, host := range c.Videos {
 		u, err := url.Parse("https://" + host)
 		if err != nil || u.Host != host || u.Hostname() == "" || host != strings.ToLower(host) || u.Port() == "443" ||
 			strings.ContainsAny(host, " *") {
-			r.Fail("VIDEO_HOSTS", "must be a comma list of hosts in small letters, each with its port where that is not 443")
+			r.Fail("VIDEO_HOSTS", "must be a comma-separated list of lower-case hosts; add the port unless it is 443")
 			return
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 const canary = "c4narY"
 
-// good is a configuration that starts in production.
+// good returns a configuration that starts in production.
 func good() map[string]string {
 	return map[string]string{
 		"ENV":               "production",
@@ -46,16 +46,16 @@ func TestGoodConfig(t *testing.T) {
 		t.Errorf("%+v", cfg)
 	}
 	if !cfg.Env.SecureCookies() {
-		t.Error("production cookies travel without https")
+		t.Error("cookies of production are not Secure")
 	}
 	for name, changes := range map[string]map[string]string{
-		"payouts":        {"PAYOUT_CHAIN_ID": "8453", "PAYOUT_CHAIN_LABEL": "Base", "PAYOUT_USDC_ADDRESS": wallet},
-		"mail":           {"DIGEST_SMTP_URL": "smtps://u:p@mail.example", "DIGEST_FROM": "a@b.example", "DIGEST_TO": "c@d.example,e@f.example"},
-		"origin":         {"ORIGIN_LISTEN": "127.0.0.1:0", "ORIGIN_DIR": "/x", "HLS_URL": "https://video.example"},
-		"rtmp":           {"INGEST_PROVIDER": "rtmp", "RTMP_URL": "rtmp://ingest.example/live"},
-		"livepeer":       {"INGEST_PROVIDER": "livepeer", "LIVEPEER_API_KEY": providerKey},
-		"mux":            {"INGEST_PROVIDER": "mux", "MUX_TOKEN_ID": "x", "MUX_TOKEN_SECRET": providerKey},
-		"no video comes": {"INGEST_PROVIDER": "none"},
+		"payouts":     {"PAYOUT_CHAIN_ID": "8453", "PAYOUT_CHAIN_LABEL": "Base", "PAYOUT_USDC_ADDRESS": wallet},
+		"mail":        {"DIGEST_SMTP_URL": "smtps://u:p@mail.example", "DIGEST_FROM": "a@b.example", "DIGEST_TO": "c@d.example,e@f.example"},
+		"origin":      {"ORIGIN_LISTEN": "127.0.0.1:0", "ORIGIN_DIR": "/x", "HLS_URL": "https://video.example"},
+		"rtmp":        {"INGEST_PROVIDER": "rtmp", "RTMP_URL": "rtmp://ingest.example/live"},
+		"livepeer":    {"INGEST_PROVIDER": "livepeer", "LIVEPEER_API_KEY": providerKey},
+		"mux":         {"INGEST_PROVIDER": "mux", "MUX_TOKEN_ID": "x", "MUX_TOKEN_SECRET": providerKey},
+		"no provider": {"INGEST_PROVIDER": "none"},
 	} {
 		if _, err := load(changes); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -102,7 +102,7 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 		"one short successor secret":    {"SUCCESSOR_SECRETS", "Hs4Kd9Lw2Qz7Xv1Bn6Mt3Rf8Yc5Pg0Ja," + short, nil},
 		"successor secret is session's": {"SUCCESSOR_SECRETS", "Zy9Xw8Vu7Ts6Rq5Po4Nm3Lk2Ji1Hg0Fe", nil},
 		"a long refresh retry":          {"REFRESH_RETRY", "1h", nil},
-		"a refresh retry below none":    {"REFRESH_RETRY", "-1s", nil},
+		"a negative refresh retry":      {"REFRESH_RETRY", "-1s", nil},
 		"simple secret":                 {"ADMIN_SECRET", strings.Repeat("ab", 20), nil},
 		"example secret":                {"ADMIN_SECRET", "change-me-change-me-" + canary + "-change-me", nil},
 		"same secret twice":             {"CRON_SECRET", good()["ADMIN_SECRET"], nil},
@@ -167,7 +167,7 @@ func TestUnsafeConfigDoesNotStart(t *testing.T) {
 		_, err := load(changes)
 		switch {
 		case err == nil:
-			t.Errorf("%s: started", name)
+			t.Errorf("%s: accepted; want an error", name)
 		case !strings.Contains(err.Error(), change.setting):
 			t.Errorf("%s: %q does not name %s", name, err, change.setting)
 		case strings.Contains(err.Error(), canary):
@@ -184,18 +184,18 @@ func TestMainRefuses(t *testing.T) {
 	t.Setenv("CRON_SECRET", "")
 	var out bytes.Buffer
 	if code := Program().Main(t.Context(), nil, &out, &out); code != 2 {
-		t.Errorf("exit code %d", code)
+		t.Errorf("exit code of an invalid configuration: %d", code)
 	}
 	if got := out.String(); !strings.Contains(got, "ADMIN_SECRET") || !strings.Contains(got, "CRON_SECRET") {
-		t.Errorf("not all mistakes at once: %s", got)
+		t.Errorf("the output does not list all invalid settings: %s", got)
 	}
 	out.Reset()
 	if code := Program().Main(t.Context(), []string{"dance"}, &out, &out); code != 2 || !strings.Contains(out.String(), "usage") {
-		t.Errorf("exit code %d: %s", code, out.String())
+		t.Errorf("unknown command: exit code %d, want 2: %s", code, out.String())
 	}
 	out.Reset()
 	if code := Program().Main(t.Context(), []string{"migrate"}, &out, &out); code != 2 || !strings.Contains(out.String(), "MIGRATE_DATABASE_URL") {
-		t.Errorf("exit code %d: %s", code, out.String())
+		t.Errorf("migrate without its setting: exit code %d, want 2: %s", code, out.String())
 	}
 }
 
@@ -208,7 +208,7 @@ func TestOrigin(t *testing.T) {
 		"http://localhost:80":      "http://localhost",
 	} {
 		if got := (&Config{HubURL: base}).origin(); got != want {
-			t.Errorf("%s: %s", base, got)
+			t.Errorf("origin of %s: %s", base, got)
 		}
 	}
 }

@@ -29,7 +29,7 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// town is what hubs share: one ledger, one Redis, one database, one issuer.
+// town is the fixture that all hubs of a test share: a ledger, Redis, a database and an identity provider.
 type town struct {
 	t       *testing.T
 	ledger  *apitest.API
@@ -60,7 +60,7 @@ func newTown(t *testing.T) *town {
 	return w
 }
 
-// hub is one running hub.
+// hub is a running hub with its log.
 type hub struct {
 	*App
 	w    *town
@@ -73,7 +73,7 @@ func (w *town) hub(changes ...string) *hub {
 	return w.run(w.config(changes...))
 }
 
-// config is the town's with some settings changed.
+// config returns the configuration of the fixture with some settings changed.
 func (w *town) config(changes ...string) Config {
 	w.t.Helper()
 	environ := maps.Clone(w.environ)
@@ -110,7 +110,7 @@ func (w *town) run(cfg Config) *hub {
 	return h
 }
 
-// do sends a request; pairs are headers.
+// do sends a request. headers are alternating names and values.
 func (h *hub) do(method, path, body string, headers ...string) (status int, head http.Header, text string) {
 	h.w.t.Helper()
 	r, err := http.NewRequestWithContext(h.w.t.Context(), method, "http://"+h.HTTPAddr()+path, strings.NewReader(body))
@@ -150,7 +150,7 @@ func equal[T comparable](t *testing.T, got, want T, about ...any) {
 	}
 }
 
-// lines is a log that can be read while it is written.
+// lines is a log that may be read while it is written.
 type lines struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -168,7 +168,7 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
-// issuer signs tokens and publishes its key.
+// issuer is an identity provider that signs tokens and publishes its public key.
 type issuer struct {
 	key *ecdsa.PrivateKey
 	url string
@@ -201,7 +201,7 @@ func (i *issuer) token(t *testing.T, subject string) string {
 	})
 }
 
-// sign makes a token of these claims.
+// sign returns a signed token with these claims.
 func (i *issuer) sign(t *testing.T, of map[string]any) string {
 	t.Helper()
 	return i.signWith(t, map[string]any{"alg": "ES256", "typ": "JWT", "kid": "k1"}, of)

@@ -19,7 +19,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
-// canaryHost counts the connections to it. No hub may connect.
+// canaryHost counts connections to it. A hub must never connect.
 type canaryHost struct {
 	addr string
 	hits atomic.Int32
@@ -50,7 +50,7 @@ func newCanary(t *testing.T) *canaryHost {
 func (c *canaryHost) quiet(t *testing.T) {
 	t.Helper()
 	if n := c.hits.Load(); n != 0 {
-		t.Errorf("%d connections to the canary", n)
+		t.Errorf("%d connections to the canary host; want 0", n)
 	}
 	conn, err := net.Dial("tcp", c.addr)
 	must(t, err)
@@ -95,7 +95,7 @@ func TestUnknownIssuersAreNotFetched(t *testing.T) {
 		}
 	}
 	if routes < 5 {
-		t.Errorf("only %d routes", routes)
+		t.Errorf("only %d routes tested; the search for routes is broken", routes)
 	}
 	login := w.issuer.token(t, "did:privy:x")
 	page := h.signIn("did:privy:x")
@@ -126,13 +126,13 @@ func TestTwoProvidersAreTwoPeople(t *testing.T) {
 	me := h.json(200, "GET", "/api/dev/whoami", "", "Authorization", first)
 	them := h.json(200, "GET", "/api/dev/whoami", "", "Authorization", other)
 	if me["denpaId"] == "" || me["denpaId"] == them["denpaId"] {
-		t.Fatalf("%v and %v", me, them)
+		t.Fatalf("the same subject at two providers: %v and %v; want two operators", me, them)
 	}
 	h.json(401, "GET", "/api/dev/whoami", "", "Authorization", "Bearer "+w.issuer.sign(t, claims)) // signed with the key of the first provider, issuer of the second
 	key := h.json(201, "POST", "/api/dev/keys", `{"label":"x"}`, "Authorization", first)
 	h.json(404, "DELETE", "/api/dev/keys?id="+key["id"].(string), "", "Authorization", other)
 	if keys := h.json(200, "GET", "/api/dev/keys", "", "Authorization", other)["keys"].([]any); len(keys) != 0 {
-		t.Errorf("the operator of the second provider has %v", keys)
+		t.Errorf("the operator of the second provider sees keys of the first: %v", keys)
 	}
 	app := h.json(201, "POST", "/api/dev/apps", `{"name":"Desk","type":"public","redirectUris":["https://app.example.com/cb"],"scopes":["profile:read"]}`, "Authorization", first)
 	h.json(404, "DELETE", "/api/dev/apps/"+app["appId"].(string), "", "Authorization", other)
@@ -174,7 +174,7 @@ func TestClientsAreNoDocuments(t *testing.T) {
 	h := w.hub()
 	for _, path := range []string{protocolPath, "/.well-known/oauth-authorization-server" + protocolPath} {
 		if on, said := h.json(200, "GET", path, "")["client_id_metadata_document_supported"]; on != false || !said {
-			t.Errorf("%s says %v", path, on)
+			t.Errorf("%s: client_id_metadata_document_supported is %v, want false", path, on)
 		}
 	}
 	page := h.signIn("did:privy:mara")
@@ -265,13 +265,13 @@ func TestClaimsThroughTheProvider(t *testing.T) {
 	try("an access token in its place", 401, "unauthenticated", page, wallet, "privy-id-token", w.issuer.token(t, mara))
 	try("a forged token", 401, "unauthenticated", page, wallet, "privy-id-token", fresh[:len(fresh)-4]+"AAAA")
 	if n := link.asked.Load(); n != asked {
-		t.Errorf("the users interface was asked %d times about bad tokens", n-asked)
+		t.Errorf("%d requests to the users API for invalid tokens; want 0", n-asked)
 	}
 	link.answer.Store(`[]`)
 	try("an old token", 403, "wallet_not_linked", other, wallet, "privy-id-token", w.identity(bob, linkedTo(wallet), 6*time.Minute))
 	try("not linked", 403, "wallet_not_linked", other, wallet)
 	link.answer.Store(linkedTo(strings.ToLower(wallet)))
-	try("linked by the users interface", 200, "", other, wallet) // the claim moves to this operator
+	try("linked by the users API", 200, "", other, wallet) // the claim moves to this operator
 	for handle, claimed := range map[string]bool{"mara_k": false, "bob_ross": true} {
 		status, _, body := h.do("GET", "/api/network/identity/"+handle, "")
 		equal(t, status, 200, handle, body)
@@ -335,7 +335,7 @@ func TestDigestGoesToTheLog(t *testing.T) {
 	}
 }
 
-// refused is the answer of a hub to a request with a secret.
+// refused is the answer of a hub to a request with a wrong or limited secret.
 type refused struct {
 	status      int
 	head        http.Header
@@ -429,7 +429,7 @@ func TestFailuresAtOnceOverTwoHubs(t *testing.T) {
 		var mu sync.Mutex
 		var all sync.WaitGroup
 		got := map[int]int{}
-		for i := range 28 { // a client may ask thirty times a minute
+		for i := range 28 { // below the limit of thirty requests of a client per minute
 			all.Go(func() {
 				status := ask(hubs[i%2])
 				mu.Lock()

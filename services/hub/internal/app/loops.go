@@ -34,7 +34,7 @@ func (a *App) sweepMessages(ctx context.Context) error {
 		for name, sweep := range sweeps {
 			n, err := sweep(ctx)
 			if err != nil && ctx.Err() == nil {
-				a.log.WarnContext(ctx, "interrupted work not completed", "what", name, "error", err)
+				a.log.WarnContext(ctx, "recovery of interrupted work failed", "what", name, "error", err)
 			}
 			if n > 0 {
 				a.log.InfoContext(ctx, "interrupted work completed", "what", name, "rows", n)
@@ -48,13 +48,14 @@ func (a *App) sweepMessages(ctx context.Context) error {
 func (a *App) readPartners(ctx context.Context) error {
 	return dbtime.Every(ctx, a.cfg.Network.Every, func() error {
 		if err := a.puller.Round(ctx); err != nil && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "reading partners failed", "error", err)
+			a.log.WarnContext(ctx, "partner round failed", "error", err)
 		}
 		return nil
 	})
 }
 
-// watchAir ends sessions without a heartbeat every second and counts viewers every livestream.SampleEvery. It retries after an error,
+// watchAir ends sessions without a heartbeat every second and counts viewers every livestream.SampleEvery. It retries
+// after an error,
 // and logs only the first of consecutive errors.
 func (a *App) watchAir(ctx context.Context) error {
 	const pause = time.Second
@@ -66,7 +67,7 @@ func (a *App) watchAir(ctx context.Context) error {
 			err = sampler.Round(ctx)
 		}
 		if err != nil && !failing && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "watching live sessions failed", "error", err)
+			a.log.WarnContext(ctx, "live session sweep failed", "error", err)
 		}
 		round, failing = round+1, err != nil
 		return nil

@@ -103,7 +103,7 @@ func TestLiveOverTwoHubs(t *testing.T) {
 	}
 	two.json(200, "POST", "/api/streamer/signal", `{"marketId":"701122","name":"Ostrava"}`, "Authorization", key)
 	if viewers := two.json(200, "POST", "/api/live/mara_k/view", `{"viewerId":"a"}`)["viewers"]; viewers != 1.0 {
-		t.Errorf("%v viewers", viewers)
+		t.Errorf("viewers: %v", viewers)
 	}
 	testkit.Eventually(t, 20*time.Second, func() bool {
 		return w.watching("mara_k") == 1 && strings.Contains(w.news("live", "viewers.updated"), `"viewers": 1`) &&
@@ -191,11 +191,11 @@ func TestFirstBeatsAtOnce(t *testing.T) {
 		_, _ = h.onair.Beat(context.WithoutCancel(t.Context()), livestream.Beat{Handle: "mara_k"})
 	})
 	if n := apitest.Get[int](w.ledger, `SELECT count(*) FROM hub.live_sessions WHERE ended_at IS NULL`); n > 1 {
-		t.Errorf("%d sessions are open", n)
+		t.Errorf("%d sessions are open; want at most 1", n)
 	}
 	if n := apitest.Get[int](w.ledger, `SELECT count(*) FROM hub.live_sessions a JOIN hub.live_sessions b ON a.handle = b.handle AND a.id <> b.id
 		AND a.started_at < b.ended_at AND b.started_at < a.ended_at`); n != 0 {
-		t.Errorf("%d sessions overlap", n)
+		t.Errorf("%d sessions overlap; want 0", n)
 	}
 }
 
@@ -288,7 +288,7 @@ func TestClipSurvivesAHub(t *testing.T) {
 	}
 	testkit.Eventually(t, 20*time.Second, func() bool { return !strings.Contains(clips(), "processing") })
 	if got := clips(); got != "ready 30 - -, failed - - there is no video of that moment" {
-		t.Error(got)
+		t.Error("clips after the restart: " + got)
 	}
 	if _, err := os.Stat(filepath.Join(w.environ["ORIGIN_DIR"], "clips", "0199f0c0-0000-7000-8000-000000000001", "index.m3u8")); err != nil {
 		t.Error(err)

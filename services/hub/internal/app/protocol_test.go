@@ -127,17 +127,17 @@ func TestRevocationHoldsEverywhere(t *testing.T) {
 			body := secret[strings.IndexByte(secret, '_')+1:]
 			for _, log := range []string{one.logs.String(), two.logs.String()} {
 				if strings.Contains(log, body) {
-					t.Errorf("a log line holds %.8s…", secret)
+					t.Errorf("a log line contains the secret %.8s…", secret)
 				}
 			}
 		}
 	}
 	if !strings.Contains(one.logs.String(), "/oauth/token") {
-		t.Error("the log has no line of the token endpoint: the search is broken")
+		t.Error("the log has no line of the token endpoint, so the search for secrets finds nothing")
 	}
 }
 
-// TestSweepOfSignIn: one hub deletes what nothing can come of any more.
+// TestSweepOfSignIn checks that one of the hubs deletes expired grants, codes, tokens and sessions.
 func TestSweepOfSignIn(t *testing.T) {
 	w := newTown(t)
 	h := w.hub()
@@ -203,12 +203,12 @@ func TestMessageLimitOverTwoHubs(t *testing.T) {
 	private := signerOf(t, hubs[0], w.ledger.AddKey(mara), mara)
 	var taken, limited atomic.Int32
 	var wg sync.WaitGroup
-	turns := make(chan struct{}, 6) // at most 6 at once: a busy database answers 503, and a repeated message would count again
+	slots := make(chan struct{}, 6) // at most 6 at once: an overloaded database answers 503, and the repeated message would count again
 	for i := range 2 * message.PerMinute {
 		raw := signed(t, private, mara, "broadcast.create", fmt.Sprintf("nonce-of-the-limit-%d", i), map[string]any{"title": "abc"})
 		wg.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
+			slots <- struct{}{}
+			defer func() { <-slots }()
 			switch status, _, body := hubs[i%2].do("POST", protocolPath+"/messages", raw); status {
 			case 201:
 				taken.Add(1)
@@ -260,7 +260,8 @@ func (h *hub) formed(want int, path string, form url.Values, headers ...string) 
 	return head, body
 }
 
-// travel runs the flows of a confidential app, a signer and a key, with typical mistakes, and returns the secrets of these flows.
+// travel runs the flows of a confidential app, a signer and a key, including failing requests. It returns the secrets
+// of the flows.
 func (h *hub) travel() journey {
 	t := h.w.t
 	j := journey{"login": h.w.issuer.token(t, "did:privy:mara"), "verifier": proof, "identity token": h.w.identity("did:privy:mara", "[]", 0)}
@@ -358,7 +359,7 @@ func TestSecretsAreWrittenNowhere(t *testing.T) {
 	if _ = response.Body.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h.stop() // flushes
+	h.stop() // exports pending traces
 	places["the log"], places["the traces"], places["the metrics"] = h.logs.String(), traces.String(), string(metrics)
 	for place, canary := range map[string]string{
 		"the log": "/oauth/token", "the traces": "/oauth/token", "the metrics": "/oauth/token", "Redis": "sc:limit:hub-client:",
@@ -369,7 +370,7 @@ func TestSecretsAreWrittenNowhere(t *testing.T) {
 		}
 	}
 	if len(j) < 17 {
-		t.Errorf("only %d secrets", len(j))
+		t.Errorf("only %d secrets were collected", len(j))
 	}
 	for what, secret := range j {
 		prefix, _ := prefixOf(secret)

@@ -23,7 +23,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// issuer returns the identifier of the token issuer. It is also the resource of tokens that name no other one.
+// issuer returns the issuer identifier of tokens. A token without a resource parameter is valid for this identifier.
 func (c *Config) issuer() string { return c.base() + "/api/protocol/v1" }
 
 // newGrants builds the authorization server of apps.
@@ -40,7 +40,7 @@ func (a *App) newGrants() (err error) {
 	return err
 }
 
-// delegate implements caller.Tokens.
+// delegate implements caller.Tokens: it authenticates the access token of an app.
 func (a *App) delegate(ctx context.Context, bearer, resource string) (caller.Delegate, error) {
 	p, err := a.grants.Authenticate(ctx, bearer, resource)
 	return caller.Delegate{
@@ -67,19 +67,19 @@ func (a *App) newMessages() error {
 	return nil
 }
 
-// messageLimit returns the limit of messages per public key, which all hubs share.
+// messageLimit returns the rate limit of messages per signing key, which all hubs share.
 func (a *App) messageLimit() *ratelimit.Limiter {
-	fell := a.metrics.Counter("message_limiter_fallback_total", "Messages counted without Redis.")
+	fallbacks := a.metrics.Counter("message_limiter_fallback_total", "Message limit checks without Redis.")
 	return ratelimit.New(a.redis, ratelimit.Config{
 		Name: "hub-message", Limit: message.PerMinute, Window: time.Minute, Replicas: a.cfg.Replicas, Now: a.now,
-		OnFallback: fell.WithLabelValues().Inc,
+		OnFallback: fallbacks.WithLabelValues().Inc,
 	})
 }
 
-// viewers returns the limit by which a tape counts one view per IP address and hour, which all hubs share.
+// viewers returns the limit that lets a replay count at most one view per IP address and hour. All hubs share it.
 func (a *App) viewers() *ratelimit.Limiter {
 	return ratelimit.New(a.redis, ratelimit.Config{
-		Name: "tape-view", Limit: 1, Window: time.Hour, Replicas: 1, Now: a.now, OnFallback: a.fell("tape-view"),
+		Name: "tape-view", Limit: 1, Window: time.Hour, Replicas: 1, Now: a.now, OnFallback: a.onFallback("tape-view"),
 	})
 }
 
@@ -93,15 +93,16 @@ func (a *App) newNetwork() {
 		Private: a.cfg.Network.Private, Origin: a.cfg.origin(), Videos: a.cfg.Videos, Now: a.now,
 	})
 	a.puller = federation.NewPuller(a.api, a.partners, a.store, a.now)
-	failed := a.metrics.Counter("partner_failures_total", "Answers of partner stations that were none.", "origin")
+	failed := a.metrics.Counter("partner_failures_total", "Failed reads of partner stations.", "origin")
 	a.puller.Failed = func(origin string, err error) {
 		failed.WithLabelValues(origin).Inc()
-		a.log.Warn("reading partner failed", "origin", origin, "error", err)
+		a.log.Warn("partner read failed", "origin", origin, "error", err)
 	}
 }
 
-// errClockAway is the error of a call to an unavailable clock. Clients never receive it: the programme is then off.
-var errClockAway = apperr.New(apperr.Unavailable, "clock_unavailable", "")
+// errClockUnavailable is the error of a request to an unavailable clock. Clients never receive it: reads then report
+// that no broadcast runs.
+var errClockUnavailable = apperr.New(apperr.Unavailable, "clock_unavailable", "")
 
 // logins implements caller.Logins with the verifier of identity tokens.
 type logins struct{ verifier *oidc.Verifier }

@@ -19,18 +19,18 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// VideoConfig is who takes the video of operators, and what our own origin may keep.
+// VideoConfig holds the settings of the video provider and the storage limits of the hub's own HLS origin.
 type VideoConfig struct {
 	Provider string `env:"INGEST_PROVIDER" envDefault:"origin"` // origin, rtmp, livepeer, mux or none
-	HLS      string `env:"HLS_URL"`                             // where viewers find the origin; empty: no origin
-	RTMP     string `env:"RTMP_URL"`                            // of the RTMP server in front of it: rtmp://host/live
+	HLS      string `env:"HLS_URL"`                             // public base URL of the origin; empty: no origin
+	RTMP     string `env:"RTMP_URL"`                            // RTMP server that feeds the origin: rtmp://host/live
 
-	Listen      string        `env:"ORIGIN_LISTEN"`                              // where this hub is the origin; empty: another one is, or none
-	Dir         string        `env:"ORIGIN_DIR"`                                 // for this hub alone
-	Window      time.Duration `env:"ORIGIN_WINDOW"       envDefault:"2m"`        // how long a segment is kept
-	StreamBytes int64         `env:"ORIGIN_STREAM_BYTES" envDefault:"268435456"` // of one stream
+	Listen      string        `env:"ORIGIN_LISTEN"`                              // listener of the origin; empty: this hub is not the origin
+	Dir         string        `env:"ORIGIN_DIR"`                                 // must not be shared with another service
+	Window      time.Duration `env:"ORIGIN_WINDOW"       envDefault:"2m"`        // time for which a segment stays stored
+	StreamBytes int64         `env:"ORIGIN_STREAM_BYTES" envDefault:"268435456"` // limit of one stream
 	ClipBytes   int64         `env:"CLIP_DISK_BYTES"     envDefault:"10737418240"`
-	FFmpeg      string        `env:"FFMPEG"              envDefault:"ffmpeg"` // for the still pictures of clips
+	FFmpeg      string        `env:"FFMPEG"              envDefault:"ffmpeg"` // makes the thumbnails of clips
 
 	LivepeerKey      config.Secret `env:"LIVEPEER_API_KEY"`
 	LivepeerURL      string        `env:"LIVEPEER_URL"      envDefault:"https://livepeer.studio"`
@@ -44,17 +44,17 @@ type VideoConfig struct {
 	MuxPlayback string        `env:"MUX_PLAYBACK" envDefault:"https://stream.mux.com"`
 }
 
-// check is part of Config.Check.
+// check adds the invalid video settings to r.
 func (c *VideoConfig) check(r *config.Report) {
 	r.OneOf("INGEST_PROVIDER", c.Provider, ingest.OriginName, ingest.RTMPName, hosting.LivepeerName, hosting.MuxName, "none")
 	r.OptAddr("ORIGIN_LISTEN", c.Listen)
 	if c.HLS != "" {
 		r.PublicURL("HLS_URL", c.HLS)
 	} else if c.Listen != "" && r.Env().Production() {
-		r.Fail("HLS_URL", "is not set, and ORIGIN_LISTEN is")
+		r.Fail("HLS_URL", "is required when ORIGIN_LISTEN is set")
 	}
 	if c.Listen != "" && c.Dir == "" {
-		r.Fail("ORIGIN_DIR", "is not set, and ORIGIN_LISTEN is")
+		r.Fail("ORIGIN_DIR", "is required when ORIGIN_LISTEN is set")
 	}
 	if c.Window < 90*time.Second || c.Window > time.Hour {
 		r.Fail("ORIGIN_WINDOW", "must be from 90s to 1h")
@@ -84,7 +84,8 @@ func (c *VideoConfig) check(r *config.Report) {
 	}
 }
 
-// hostSchemes lets hosts be stood in for by local programs outside of production.
+// hostSchemes lists the URL schemes that a video provider may have. http is permitted outside production, for local
+// stubs.
 func hostSchemes(r *config.Report) []string {
 	if r.Env().Production() {
 		return []string{"https"}
@@ -92,12 +93,13 @@ func hostSchemes(r *config.Report) []string {
 	return []string{"https", "http"}
 }
 
-// own tells whether video comes to an origin of ours.
+// own reports whether an HLS origin of this installation receives the video, directly or from an RTMP server.
 func (c *VideoConfig) own() bool {
 	return (c.Provider == ingest.OriginName || c.Provider == ingest.RTMPName) && (c.HLS != "" || c.Listen != "")
 }
 
-// base is where viewers find the origin. Without HLS_URL it is where it listens.
+// videoBase returns the public base URL of the origin without a trailing slash. Without HLS_URL it is the address of
+// the listener.
 func (a *App) videoBase() string {
 	if a.cfg.Video.HLS != "" {
 		return strings.TrimSuffix(a.cfg.Video.HLS, "/")
@@ -108,15 +110,15 @@ func (a *App) videoBase() string {
 	return ""
 }
 
-// provider is who takes the video.
+// provider returns the configured video provider.
 func (a *App) provider() ingest.Provider {
 	c := a.cfg.Video
-	ours := ingest.Origin{Base: a.videoBase}
+	origin := ingest.Origin{Base: a.videoBase}
 	switch c.Provider {
 	case ingest.OriginName:
-		return ours
+		return origin
 	case ingest.RTMPName:
-		return ingest.RTMP{Origin: ours, URL: strings.TrimSuffix(c.RTMP, "/")}
+		return ingest.RTMP{Origin: origin, URL: strings.TrimSuffix(c.RTMP, "/")}
 	case hosting.LivepeerName:
 		return hosting.NewLivepeer(hosting.LivepeerConfig{
 			API: c.LivepeerURL, Key: c.LivepeerKey.Reveal(), Ingest: c.LivepeerIngest, Playback: strings.TrimSuffix(c.LivepeerPlayback, "/"),
@@ -129,7 +131,7 @@ func (a *App) provider() ingest.Provider {
 	return ingest.None{}
 }
 
-// provisioner returns the service that provisions streams; nil where none are provisioned.
+// provisioner returns the service that provisions streams; nil if the installation provisions none.
 func (a *App) provisioner() *ingest.Service {
 	if c := &a.cfg.Video; c.Provider == "none" || !c.own() && (c.Provider == ingest.OriginName || c.Provider == ingest.RTMPName) {
 		return nil
@@ -137,14 +139,14 @@ func (a *App) provisioner() *ingest.Service {
 	return a.ingest
 }
 
-// newVideo builds the origin, if this hub is one, and the service that cuts clips.
+// newVideo builds the service of clips and, if ORIGIN_LISTEN is set, the HLS origin.
 func (a *App) newVideo() {
-	failures := a.metrics.Counter("clip_failures_total", "Attempts to cut a clip that failed.")
+	failures := a.metrics.Counter("clip_failures_total", "Failed attempts to cut a clip.")
 	d := clip.Deps{
 		Air: a.onair, Directory: operator.Directory{Ledger: a.api.Operators}, Signals: a.api.Signals, Store: a.store,
 		Video: a.cfg.Video.own(), NewID: newID, Now: a.now, Failed: func(id string, err error) {
 			failures.WithLabelValues().Inc()
-			a.log.Warn("clip not cut", "clip", id, "error", err)
+			a.log.Warn("clip cut failed", "clip", id, "error", err)
 		},
 	}
 	if a.cfg.Video.Listen != "" {
@@ -154,27 +156,28 @@ func (a *App) newVideo() {
 			ClipBytes: a.cfg.Video.ClipBytes, FFmpeg: a.cfg.Video.FFmpeg, Now: a.now, Log: a.log,
 		})
 		d.Maker = a.origin
-		a.film = httpx.NewServer(a.cfg.Video.Listen, httpx.Harden(a.origin, a.cfg.Env.Production()), filmLimits, a.log)
+		a.videoHTTP = httpx.NewServer(a.cfg.Video.Listen, httpx.Harden(a.origin, a.cfg.Env.Production()), videoLimits, a.log)
 	}
 	a.clips = clip.NewService(d)
 }
 
-// beat takes video that arrived for a heartbeat.
+// beat records a heartbeat of an operator whose video has arrived.
 func (a *App) beat(ctx context.Context, handle protocol.Handle) error {
 	_, err := a.onair.Beat(ctx, livestream.Beat{Handle: handle})
 	return err
 }
 
-// filmLimits are of the origin's face: a segment is sent as slowly as it is filmed.
-var filmLimits = httpx.Limits{ReadHeader: 5 * time.Second, Read: 90 * time.Second, Write: 90 * time.Second, Idle: 75 * time.Second}
+// videoLimits are the timeouts of the video server. They are long because an encoder uploads a segment while it records
+// it.
+var videoLimits = httpx.Limits{ReadHeader: 5 * time.Second, Read: 90 * time.Second, Write: 90 * time.Second, Idle: 75 * time.Second}
 
-// filmStop is how long what is on its way may take when stopping.
-const filmStop = 2 * time.Second
+// videoStopTimeout is the time that running uploads may take when the video server stops.
+const videoStopTimeout = 2 * time.Second
 
-// standBy is how often a hub looks whether the video has become its own.
-const standBy = 500 * time.Millisecond
+// standbyInterval is the time between two attempts of a standby hub to become the origin.
+const standbyInterval = 500 * time.Millisecond
 
-// videoParts are what runs for video.
+// videoParts lists the parts that store video and cut clips; none if this hub has no origin.
 func (a *App) videoParts() []run.Part {
 	if a.origin == nil {
 		return nil
@@ -189,62 +192,62 @@ func (a *App) videoParts() []run.Part {
 	}
 }
 
-// openOrigin makes this hub the origin; false: another one is.
+// openOrigin tries to lock the video directory and starts the video server. It returns false if another hub is the
+// origin.
 func (a *App) openOrigin(ctx context.Context) (bool, error) {
-	held, err := a.origin.Take()
-	if err != nil || !held {
+	locked, err := a.origin.Take()
+	if err != nil || !locked {
 		return false, err
 	}
-	if err := a.film.Start(ctx); err != nil {
+	if err := a.videoHTTP.Start(ctx); err != nil {
 		return false, err
 	}
-	addr := a.film.Addr()
-	a.filmAddr.Store(&addr)
+	addr := a.videoHTTP.Addr()
+	a.videoAddr.Store(&addr)
 	return true, nil
 }
 
-// runOrigin is the origin until ctx ends. Where another hub is, it stands by: that one's
-// end makes this one the origin.
+// runOrigin serves the origin until ctx ends. While another hub is the origin, it retries until that hub stops.
 func (a *App) runOrigin(ctx context.Context) error {
 	if a.OriginAddr() == "" {
-		a.log.Info("another hub is the origin of video, this one stands by")
+		a.log.Info("video origin on standby: another hub is the origin")
 	}
 	for a.OriginAddr() == "" {
-		if err := dbtime.Sleep(ctx, standBy); err != nil {
+		if err := dbtime.Sleep(ctx, standbyInterval); err != nil {
 			return err
 		}
 		if _, err := a.openOrigin(ctx); err != nil && ctx.Err() == nil {
-			a.log.Warn("not the origin of video yet", "error", err)
+			a.log.Warn("video origin not started", "error", err)
 		}
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- a.film.Serve() }()
+	go func() { ended <- a.videoHTTP.Serve() }()
 	swept := make(chan error, 1)
 	go func() { swept <- a.origin.Run(ctx) }()
 	select {
 	case err := <-ended:
 		if err == nil {
-			err = errFilmEnded
+			err = errVideoServerEnded
 		}
 		return err
 	case <-ctx.Done():
 	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), filmStop)
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), videoStopTimeout)
 	defer cancel()
-	// Segments that are being filmed are cut off, and sent again elsewhere.
-	if err := a.film.Stop(stop); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		a.log.Warn("video not stopped in order", "error", err)
+	// Unfinished uploads are cut off. The encoder sends their segments again to the next origin.
+	if err := a.videoHTTP.Stop(stop); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		a.log.Warn("video server shutdown failed", "error", err)
 	}
 	<-ended
 	<-swept
 	return ctx.Err()
 }
 
-var errFilmEnded = errors.New("the origin of video ended by itself")
+var errVideoServerEnded = errors.New("the video server stopped unexpectedly")
 
-// OriginAddr is where the origin listens; empty while this hub is none.
+// OriginAddr returns the address of the video server; empty while this hub is not the origin.
 func (a *App) OriginAddr() string {
-	if at := a.filmAddr.Load(); at != nil {
+	if at := a.videoAddr.Load(); at != nil {
 		return *at
 	}
 	return ""

@@ -29,7 +29,7 @@ type Entry struct {
 	Detail    []byte // a JSON object of what was asked
 }
 
-// Store stores entries. Fault: db_unavailable.
+// Store stores entries. Error: db_unavailable.
 type Store interface {
 	// Add adds an entry.
 	Add(ctx context.Context, e Entry) error

@@ -104,7 +104,7 @@ type Page struct {
 // FeedPage reads a page. takes tells of a signal.event whether it is a take. Events stand
 // in the order of their numbers and moves between them by their time, whatever the size
 // of the pages. Two pages never show one thing twice and skip nothing, whatever happens
-// between them; a page may be short and have a next one. Fault: db_unavailable.
+// between them; a page may be short and have a next one. Error: db_unavailable.
 func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feedv1.Event) bool) (Page, error) {
 	events, below, more, err := s.events(ctx, q, takes)
 	if err != nil {

@@ -43,7 +43,7 @@ type Scheduled struct {
 }
 
 // Schedule lists the airable markets of a category, the soonest end first, and tells
-// whether their tapes could not be counted. Fault: db_unavailable.
+// whether their tapes could not be counted. Error: db_unavailable.
 func (s *Service) Schedule(ctx context.Context, category string) (list []Scheduled, failed, err error) {
 	r, err := s.Ledger.Markets.ListAirable(ctx, &marketv1.ListAirableRequest{
 		Lane: string(categories[ParseCategory(category)]), Limit: MaxScheduled,
@@ -104,7 +104,7 @@ func ParseSpan(raw string) string {
 }
 
 // Influence returns the price moves of the markets that aired in a window and, for comparison, of markets that did
-// not. Without a clock the list is empty. Fault: db_unavailable.
+// not. Without a clock the list is empty. Error: db_unavailable.
 func (s *Service) Influence(ctx context.Context, window string, limit int) (*programv1.GetInfluenceResponse, error) {
 	if s.Programs == nil {
 		return &programv1.GetInfluenceResponse{UpdatedAt: timestamppb.New(s.Now())}, nil

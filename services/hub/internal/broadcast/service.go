@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
-// Store stores the spotlight that all hubs share, and reads clips and streamers. Fault of all: db_unavailable.
+// Store stores the spotlight that all hubs share, and reads clips and streamers. Error of all methods: db_unavailable.
 type Store interface {
 	// Spotlight returns the stored spotlight, also after its time.
 	Spotlight(ctx context.Context) (Held, error)

@@ -38,7 +38,7 @@ func keyText(n byte) string {
 	return protocol.KeyPrefix + base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// world plays the ledger and the provider, and counts.
+// world is a fake of the ledger and of the identity provider that counts calls.
 type world struct {
 	operatorv1.OperatorReadServiceClient
 	mu      sync.Mutex
@@ -81,7 +81,8 @@ func (w *world) Verify(_ context.Context, raw string) (operator.Identity, error)
 	return operator.Identity{}, ErrUnauthenticated
 }
 
-// counters count without Redis, by the time of the world, and append what they count.
+// counters returns counters that work without Redis, use the clock of the fake and record the names of the counted
+// limits.
 func (w *world) counters(t testing.TB) Counters {
 	return Counters{Redis: testkit.KV(t, "redis://127.0.0.1:1"), Replicas: 1, Now: w.Now, OnFallback: func(name string) func() {
 		return func() {
@@ -138,7 +139,7 @@ func TestBearerForms(t *testing.T) {
 		"Bearer a.b.c":          Login,
 	} {
 		if b, err := parseBearer([]string{value}); err != nil || b.kind != want {
-			t.Errorf("%s: kind %d, %v", value, b.kind, err)
+			t.Errorf("%s: kind %d, error %v", value, b.kind, err)
 		}
 	}
 	for _, value := range []string{
@@ -148,11 +149,11 @@ func TestBearerForms(t *testing.T) {
 		"Bearer a.b." + strings.Repeat("c", 8<<10),
 	} {
 		if b, err := parseBearer([]string{value}); err == nil {
-			t.Errorf("%.60q is taken as kind %d", value, b.kind)
+			t.Errorf("%.60q is accepted as kind %d", value, b.kind)
 		}
 	}
 	if _, err := parseBearer([]string{"Bearer dk_" + key, "Bearer dk_" + key}); err == nil {
-		t.Error("two credentials are taken")
+		t.Error("two credentials are accepted")
 	}
 }
 
@@ -171,7 +172,7 @@ func TestKeyIsCountedWhereItIsVerified(t *testing.T) {
 		}
 	}
 	if len(w.counted) != 0 || w.asked != 1 {
-		t.Errorf("a random key: %d counted, %d questions; want 0 and 1", len(w.counted), w.asked)
+		t.Errorf("a random key: counted %d times, looked up %d times; want 0 and 1", len(w.counted), w.asked)
 	}
 	w.asked = 0
 	accepted := 0
@@ -181,7 +182,7 @@ func TestKeyIsCountedWhereItIsVerified(t *testing.T) {
 		}
 	}
 	if accepted != KeyLimit || w.asked != 1 {
-		t.Errorf("in call: %d accepted with %d questions; want %d and 1", accepted, w.asked, KeyLimit)
+		t.Errorf("with InCall: %d accepted with %d look-ups; want %d and 1", accepted, w.asked, KeyLimit)
 	}
 }
 
@@ -203,7 +204,7 @@ func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
 	if _, _, err := s.Resolve(t.Context(), r); !errors.Is(err, ErrUnauthenticated) || len(w.counted) != counted {
 		t.Errorf("refused key was counted again: %v", err)
 	}
-	// The call to the ledger may be the first to detect a revoked key.
+	// The write call to the ledger may be the first to detect a revoked key.
 	text = keyText(4)
 	w.keys[hashOf(t, text)] = true
 	r = Request{Take: TakeKey, InCall: true, Authorization: []string{"Bearer " + text}}
@@ -214,11 +215,11 @@ func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
 	s.Refused(c)
 	asked := w.asked
 	if _, _, err := s.Resolve(t.Context(), r); !errors.Is(err, ErrUnauthenticated) || w.asked != asked {
-		t.Errorf("after a refusal in call: %v", err)
+		t.Errorf("after the ledger refused the key in a write: %v", err)
 	}
 }
 
-// TestKnown: known is what was seen to be good and not refused since; nothing else is.
+// TestKnown checks that only keys and sessions that were accepted before and not refused since are known.
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	w, s, sessions := newWorld(t)
@@ -238,26 +239,26 @@ func TestKnown(t *testing.T) {
 		r    Request
 		want Kind
 	}{
-		"nothing":                      {Request{}, Anonymous},
-		"a key seen before":            {Request{Authorization: []string{seen}}, Key},
-		"a good one not seen":          {Request{Authorization: []string{unseen}}, Anonymous},
-		"one refused since":            {Request{Authorization: []string{gone}}, Anonymous},
-		"one twice":                    {Request{Authorization: []string{seen, seen}}, Anonymous},
-		"a header without a word":      {Request{Authorization: []string{""}}, Anonymous},
-		"a login":                      {Request{Authorization: []string{"Bearer good.jwt.sig"}}, Anonymous},
-		"a session":                    {Request{UID: uid, Sig: sig}, Session},
-		"half of it":                   {Request{UID: uid}, Anonymous},
-		"another signature":            {Request{UID: uid, Sig: uid}, Anonymous},
-		"a session behind a new key":   {Request{Authorization: []string{unseen}, UID: uid, Sig: sig}, Anonymous},
-		"one behind the admin secret":  {Request{AdminSecret: []string{adminA}, UID: uid, Sig: sig}, Anonymous},
-		"a key beside the cron secret": {Request{CronSecret: []string{cronA}, Authorization: []string{seen}}, Anonymous},
+		"nothing":                        {Request{}, Anonymous},
+		"a key seen before":              {Request{Authorization: []string{seen}}, Key},
+		"a valid key not seen":           {Request{Authorization: []string{unseen}}, Anonymous},
+		"a key refused since":            {Request{Authorization: []string{gone}}, Anonymous},
+		"one twice":                      {Request{Authorization: []string{seen, seen}}, Anonymous},
+		"an empty header":                {Request{Authorization: []string{""}}, Anonymous},
+		"a login":                        {Request{Authorization: []string{"Bearer good.jwt.sig"}}, Anonymous},
+		"a session":                      {Request{UID: uid, Sig: sig}, Session},
+		"half of a session":              {Request{UID: uid}, Anonymous},
+		"another signature":              {Request{UID: uid, Sig: uid}, Anonymous},
+		"a session and a new key":        {Request{Authorization: []string{unseen}, UID: uid, Sig: sig}, Anonymous},
+		"a session and the admin secret": {Request{AdminSecret: []string{adminA}, UID: uid, Sig: sig}, Anonymous},
+		"a key and the cron secret":      {Request{CronSecret: []string{cronA}, Authorization: []string{seen}}, Anonymous},
 	} {
 		if got := s.Known(c.r); got != c.want {
 			t.Errorf("%s: kind %d, want %d", name, got, c.want)
 		}
 	}
 	if w.asked != asked {
-		t.Errorf("%d look-ups", w.asked-asked)
+		t.Errorf("Known caused %d look-ups, want 0", w.asked-asked)
 	}
 	w.now = w.now.Add(SessionLife + time.Second)
 	if got := s.Known(Request{UID: uid, Sig: sig}); got != Anonymous {
@@ -265,7 +266,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-func TestRefusalRunsOut(t *testing.T) {
+func TestRefusalExpires(t *testing.T) {
 	t.Parallel()
 	w, s, _ := newWorld(t)
 	text := keyText(5)
@@ -273,15 +274,15 @@ func TestRefusalRunsOut(t *testing.T) {
 	_, _, _ = s.Resolve(t.Context(), r)
 	w.keys[hashOf(t, text)] = true
 	if _, _, err := s.Resolve(t.Context(), r); err == nil {
-		t.Error("a refusal was forgotten at once")
+		t.Error("a refusal was not cached")
 	}
 	w.now = w.now.Add(refusalLife)
 	if _, _, err := s.Resolve(t.Context(), r); err != nil {
-		t.Errorf("a refusal outlived its time: %v", err)
+		t.Errorf("a refusal was cached too long: %v", err)
 	}
 }
 
-func TestLedgerAwayIsNoRefusal(t *testing.T) {
+func TestUnavailableLedgerIsNotARefusal(t *testing.T) {
 	t.Parallel()
 	w, s, sessions := newWorld(t)
 	w.away = apperr.New(apperr.Unavailable, "signal_service_unavailable", "")
@@ -300,7 +301,7 @@ func TestLedgerAwayIsNoRefusal(t *testing.T) {
 	}
 	w.away = nil
 	if _, _, err := s.Resolve(t.Context(), r); err != nil {
-		t.Errorf("the ledger is back: %v", err)
+		t.Errorf("after the ledger recovered: %v", err)
 	}
 }
 
@@ -311,7 +312,7 @@ func TestGenerationsStayBounded(t *testing.T) {
 		h.put(KeyHash{byte(i), byte(i >> 8), byte(i >> 16)}, noon)
 	}
 	if n := len(h.cur) + len(h.old); n > 2*maxKnown {
-		t.Errorf("%d entries are stored", n)
+		t.Errorf("%d entries are cached", n)
 	}
 }
 
@@ -325,7 +326,7 @@ func TestLogin(t *testing.T) {
 		t.Errorf("bad token: %v, %d counted", err, len(w.counted))
 	}
 	if _, _, err := ask("good.jwt.sig", TakeKey|TakeSession); !errors.Is(err, ErrUnauthenticated) {
-		t.Errorf("a login where none is taken: %v", err)
+		t.Errorf("a login on a route that accepts none: %v", err)
 	}
 	for range LoginLimit {
 		if c, _, err := ask("good.jwt.sig", TakeLogin); err != nil || c.Identity.Subject != "sub" {

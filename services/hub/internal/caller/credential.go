@@ -9,50 +9,50 @@ import (
 // Kind is a kind of credential.
 type Kind uint8
 
-// The kinds.
+// Kinds of credentials.
 const (
 	Anonymous Kind = iota
 	Key            // operator key, dk_ or db_live_
 	Session        // first-party cookie pair
-	Login          // identity-provider JWT
-	Token          // app token, dat_; taken under the protocol routes alone
-	Client         // an app that speaks for itself; its handler reads what it brings
-	Consent        // a session before the page that asks for a grant
+	Login          // JWT of an identity provider
+	Token          // app token, dat_; accepted on the protocol routes only
+	Client         // an app with its client credentials, which the handler reads
+	Consent        // session of a browser on the consent page of an authorization
 	Admin          // x-admin-secret
 	Cron           // x-cron-secret, or ?secret=
 )
 
-// Take is the set of credentials that a route takes.
+// Take is the set of credentials that a route accepts.
 type Take uint8
 
-// The members of a Take.
+// Members of a Take.
 const (
-	TakeNone    Take = 1 << iota // may be asked by anybody
+	TakeNone    Take = 1 << iota // no credential is required
 	TakeKey                      // operator key
 	TakeSession                  // first-party session
-	TakeLogin                    // identity-provider JWT
+	TakeLogin                    // JWT of an identity provider
 	TakeAdmin                    // admin secret
 	TakeCron                     // cron secret
 	TakeToken                    // app token
-	TakeClient                   // an app that speaks for itself
+	TakeClient                   // client credentials of an app
 )
 
-// Has reports whether all of the members are taken.
+// Has reports whether the set contains all of members.
 func (t Take) Has(members Take) bool { return t&members == members }
 
-// KeyHash is the SHA-256 of a key's plaintext: all that leaves this package.
+// KeyHash is the SHA-256 hash of a key. This package never passes on the key itself.
 type KeyHash [sha256.Size]byte
 
-// bearer is a parsed Authorization header.
+// bearer is the credential of an Authorization header.
 type bearer struct {
 	kind Kind
 	hash KeyHash // of a key
 	raw  string  // of a login or an app token
 }
 
-// parseBearer reads the Authorization values of a request. None at all is
-// Anonymous; anything that is not exactly one well-formed bearer credential
-// is unauthenticated, and never anonymous.
+// parseBearer parses the Authorization headers of a request. Without a header the kind is Anonymous. Anything but
+// exactly one
+// well-formed bearer credential is an error, so an invalid credential never counts as anonymous.
 func parseBearer(values []string) (bearer, error) {
 	if len(values) == 0 {
 		return bearer{}, nil

@@ -1,8 +1,10 @@
-// Package caller answers one question: who is asking?
+// Package caller authenticates requests and charges them to rate limits.
 //
-// It knows the forms of the credentials (operator key, first-party session,
-// app token, identity-provider login, admin and cron secret), which of them a route
-// takes, and in which order they are weighed. Authority stays with the
-// ledger: what is remembered here may refuse early or decide when to count,
-// and never lets anybody in. The package knows no HTTP and no storage.
+// It contains the formats of the credentials (operator key, first-party session, app token, identity-provider login,
+// admin secret and
+// cron secret), the sets of credentials that routes accept, and their order of precedence. The ledger decides whether a
+// key is
+// valid: a cached result can refuse a request early or decide when to count it, but never admits one. The package
+// contains no HTTP
+// and no SQL.
 package caller

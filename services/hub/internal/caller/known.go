@@ -48,37 +48,38 @@ func (g *generations[K, V]) drop(key K) {
 	delete(g.old, key)
 }
 
-// keyring is what this process has read about keys: which existed (count them before the
-// call) and which were refused (refuse them again without a call to the ledger). A
-// refusal expires after a minute. Nothing here admits a key: what a key may do never
-// changes after it was minted, so it is cached to refuse a strict key early.
-type keyring struct {
+// keyCache caches what this process has read about keys: keys that existed, which are counted before the call to the
+// ledger, and keys
+// that were refused, which are refused for one minute without a call. No entry admits a key. The permissions of a key
+// never
+// change, so they are cached to refuse a strict key early.
+type keyCache struct {
 	existed *generations[KeyHash, Granted]
 	refused *generations[KeyHash, time.Time]
 }
 
-func newKeyring() keyring {
-	return keyring{existed: newGenerations[KeyHash, Granted](maxKnown), refused: newGenerations[KeyHash, time.Time](maxKnown)}
+func newKeyCache() keyCache {
+	return keyCache{existed: newGenerations[KeyHash, Granted](maxKnown), refused: newGenerations[KeyHash, time.Time](maxKnown)}
 }
 
-func (k keyring) isRefused(hash KeyHash, now time.Time) bool {
+func (k keyCache) isRefused(hash KeyHash, now time.Time) bool {
 	at, ok := k.refused.get(hash)
 	return ok && now.Sub(at) < refusalLife
 }
 
-func (k keyring) hasExisted(hash KeyHash) bool {
+func (k keyCache) hasExisted(hash KeyHash) bool {
 	_, ok := k.existed.get(hash)
 	return ok
 }
 
-// isGood reports a key that the ledger has accepted, and not refused since.
-func (k keyring) isGood(hash KeyHash, now time.Time) bool {
+// isGood reports whether the ledger has accepted the key and not refused it since.
+func (k keyCache) isGood(hash KeyHash, now time.Time) bool {
 	return k.hasExisted(hash) && !k.isRefused(hash, now)
 }
 
-func (k keyring) accept(hash KeyHash, g Granted) { k.existed.put(hash, g) }
+func (k keyCache) accept(hash KeyHash, g Granted) { k.existed.put(hash, g) }
 
-func (k keyring) refuse(hash KeyHash, now time.Time) {
+func (k keyCache) refuse(hash KeyHash, now time.Time) {
 	k.existed.drop(hash)
 	k.refused.put(hash, now)
 }

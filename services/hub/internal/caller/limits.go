@@ -10,40 +10,41 @@ import (
 	"github.com/signalcast/signalcast/pkg/redisx"
 )
 
-// Limits in any minute, each over all hubs together.
+// Limits per minute, counted over all hubs.
 const (
 	KeyLimit     = 60
 	SessionLimit = 120
 	LoginLimit   = 120
-	TokenLimit   = 60 // of one grant, whatever its tokens are
-	ClientLimit  = 30 // of one app at one address
-	ConsentLimit = 30 // of one session before the page that asks for a grant
+	TokenLimit   = 60 // of one grant, over all its tokens
+	ClientLimit  = 30 // of one app and IP address
+	ConsentLimit = 30 // of one session on the consent page
 
-	// MaxFailures is how many failures of one kind of credential are accepted. After them, no credential of that caller is
-	// checked until the minute is over.
+	// MaxFailures is the number of failures of one kind of credential per minute that are answered as failures. After
+	// them the
+	// credentials of that address are not checked until the minute has passed.
 	MaxFailures = 10
 
 	window = time.Minute
 )
 
-// maxRefusals is the number of callers over their limit whose refusal is cached, in each of two generations.
+// maxRefusals is the number of callers over their limit owner refusal is cached, in each of two generations.
 const maxRefusals = 1 << 14
 
-// Standing is where a caller stands in its limit.
+// Standing is the state of a caller's rate limit after a request.
 type Standing struct {
 	Allowed   bool
 	Limit     int
 	Remaining int
-	Retry     time.Duration // until a refused call would be taken
-	Reset     time.Duration // until the oldest call leaves the window
+	Retry     time.Duration // time until a refused request would be allowed
+	Reset     time.Duration // time until the oldest request leaves the window
 }
 
-// Counters is where calls and failures are counted. Without Redis a process allows its share of each limit.
+// Counters configures how requests and failures are counted. Without Redis a process allows its share of each limit.
 type Counters struct {
 	Redis      *redisx.Client
 	Replicas   int
 	Now        func() time.Time
-	OnFallback func(limit string) func() // called for each call that a limit decided without Redis
+	OnFallback func(limit string) func() // called for each check of a limit without Redis
 }
 
 func (c Counters) limit(name string, n int) *ratelimit.Limiter {
@@ -52,15 +53,16 @@ func (c Counters) limit(name string, n int) *ratelimit.Limiter {
 	})
 }
 
-// Limits counts requests by kind of credential and by owner, over all hubs. It caches until when a caller is over its limit, so
-// that requests during this time are rejected without Redis.
+// Limits counts requests by kind of credential and by owner, over all hubs. It caches how long a caller is over its
+// limit and refuses
+// requests during this time without Redis.
 type Limits struct {
 	by       map[Kind]*ratelimit.Limiter
 	now      func() time.Time
-	refusals *generations[whose, refusal]
+	refusals *generations[owner, refusal]
 }
 
-type whose struct {
+type owner struct {
 	kind Kind
 	id   string
 }
@@ -72,7 +74,7 @@ type refusal struct {
 
 // NewLimits returns the limits of all kinds of credentials.
 func NewLimits(c Counters) *Limits {
-	return &Limits{now: c.Now, refusals: newGenerations[whose, refusal](maxRefusals), by: map[Kind]*ratelimit.Limiter{
+	return &Limits{now: c.Now, refusals: newGenerations[owner, refusal](maxRefusals), by: map[Kind]*ratelimit.Limiter{
 		Key:     c.limit("hub-key", KeyLimit),
 		Session: c.limit("hub-session", SessionLimit),
 		Login:   c.limit("login", LoginLimit),
@@ -82,26 +84,26 @@ func NewLimits(c Counters) *Limits {
 	}}
 }
 
-// Count counts a call.
+// Count counts a request and returns the state of the limit.
 func (l *Limits) Count(ctx context.Context, kind Kind, id string) Standing {
-	who := whose{kind, id}
-	if st, refused := l.refused(who); refused {
+	key := owner{kind, id}
+	if st, refused := l.refused(key); refused {
 		return st
 	}
 	d := l.by[kind].Allow(ctx, id)
 	if !d.Allowed && !d.Fallback {
-		l.refusals.put(who, refusal{limit: d.Limit, until: l.now().Add(d.RetryAfter)})
+		l.refusals.put(key, refusal{limit: d.Limit, until: l.now().Add(d.RetryAfter)})
 	}
 	return Standing{Allowed: d.Allowed, Limit: d.Limit, Remaining: d.Remaining, Retry: d.RetryAfter, Reset: d.Reset}
 }
 
-func (l *Limits) refused(who whose) (Standing, bool) {
-	r, _ := l.refusals.get(who)
+func (l *Limits) refused(key owner) (Standing, bool) {
+	r, _ := l.refusals.get(key)
 	wait := r.until.Sub(l.now())
 	return Standing{Limit: r.limit, Retry: wait, Reset: wait}, wait > 0
 }
 
-// Failures counts failed credentials of one kind by who sent them, over all hubs.
+// Failures counts failed credentials of one kind by sender, over all hubs.
 type Failures struct{ log *ratelimit.Limiter }
 
 // NewFailures returns a counter for a kind of credential.
@@ -109,19 +111,20 @@ func NewFailures(c Counters, kind string) Failures {
 	return Failures{c.limit("hub-failed-"+kind, MaxFailures)}
 }
 
-// Wait returns how long the credentials of a caller are not checked; zero: they are.
-func (f Failures) Wait(ctx context.Context, who string) time.Duration {
-	return f.log.Wait(ctx, hashed(who))
+// Wait returns how long the credentials of a sender are not checked; zero: they are checked.
+func (f Failures) Wait(ctx context.Context, sender string) time.Duration {
+	return f.log.Wait(ctx, hashed(sender))
 }
 
-// Failed adds a failure, also if the client does not wait for the answer. A result above zero means that concurrent
-// failures have reached the limit, and this one is answered like those after it.
-func (f Failures) Failed(ctx context.Context, who string) time.Duration {
-	return f.log.Allow(context.WithoutCancel(ctx), hashed(who)).RetryAfter
+// Failed counts a failure, also if the client has disconnected. A result above zero means that concurrent failures have
+// reached the
+// limit: the request must then be refused with this wait.
+func (f Failures) Failed(ctx context.Context, sender string) time.Duration {
+	return f.log.Allow(context.WithoutCancel(ctx), hashed(sender)).RetryAfter
 }
 
-// hashed returns a short hash of parts, so that Redis stores no address.
-func hashed(parts string) string {
-	sum := sha256.Sum256([]byte(parts))
+// hashed returns a short hash of text, so that Redis stores no IP address.
+func hashed(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
 }

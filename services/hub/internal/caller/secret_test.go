@@ -30,16 +30,16 @@ func TestSecrets(t *testing.T) {
 		admin, cron []string
 		want        error
 	}{
-		"missing":              {TakeAdmin, nil, nil, ErrUnauthenticated},
-		"missing both":         {both, nil, nil, ErrUnauthenticated},
-		"wrong":                {TakeAdmin, []string{"nope"}, nil, ErrForbidden},
-		"empty":                {TakeAdmin, []string{""}, nil, ErrForbidden},
-		"twice":                {TakeAdmin, []string{adminA, adminA}, nil, ErrForbidden},
-		"cron for admin":       {TakeAdmin, nil, []string{cronA}, ErrUnauthenticated},
-		"cron as admin":        {both, []string{cronA}, nil, ErrForbidden},
-		"admin as cron":        {both, nil, []string{adminA}, ErrForbidden},
-		"wrong beside right":   {both, []string{"nope"}, []string{cronA}, ErrForbidden},
-		"admin beside nothing": {both, []string{adminA}, nil, nil},
+		"missing":         {TakeAdmin, nil, nil, ErrUnauthenticated},
+		"missing both":    {both, nil, nil, ErrUnauthenticated},
+		"wrong":           {TakeAdmin, []string{"nope"}, nil, ErrForbidden},
+		"empty":           {TakeAdmin, []string{""}, nil, ErrForbidden},
+		"twice":           {TakeAdmin, []string{adminA, adminA}, nil, ErrForbidden},
+		"cron for admin":  {TakeAdmin, nil, []string{cronA}, ErrUnauthenticated},
+		"cron as admin":   {both, []string{cronA}, nil, ErrForbidden},
+		"admin as cron":   {both, nil, []string{adminA}, ErrForbidden},
+		"wrong and right": {both, []string{"nope"}, []string{cronA}, ErrForbidden},
+		"admin only":      {both, []string{adminA}, nil, nil},
 	} {
 		if _, err := ask(c.take, c.admin, c.cron); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
@@ -89,8 +89,8 @@ func TestTenWrongSecrets(t *testing.T) {
 	}
 }
 
-// However many wrong secrets race, ten are answered as wrong and the others have to
-// wait.
+// TestWrongSecretsAtOnce checks that of concurrent requests with a wrong secret ten are refused as wrong and the others
+// must wait.
 func TestWrongSecretsAtOnce(t *testing.T) {
 	t.Parallel()
 	_, s, _ := newWorld(t)
@@ -111,6 +111,6 @@ func TestWrongSecretsAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	if wrong.Load() != MaxFailures || waits.Load() != 50-MaxFailures {
-		t.Errorf("%d wrong, %d wait", wrong.Load(), waits.Load())
+		t.Errorf("%d refused as wrong, %d told to wait; want 10 wrong", wrong.Load(), waits.Load())
 	}
 }

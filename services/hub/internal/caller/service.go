@@ -14,69 +14,69 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Logins verifies identity-provider tokens. Faults: unauthenticated,
-// identity_provider_unavailable.
+// Logins verifies tokens of identity providers. Errors: unauthenticated, identity_provider_unavailable.
 type Logins interface {
 	Verify(ctx context.Context, raw string) (operator.Identity, error)
 }
 
-// Delegate is what an app token stands for.
+// Delegate is the user, app and grant of an app token.
 type Delegate struct {
-	UserID  operator.ID // who gave the grant; the token acts as this operator
+	UserID  operator.ID // user who gave the grant; the token acts as this operator
 	AppID   string
 	GrantID string
 	Scopes  []string
 }
 
-// Tokens returns what an app token may act for at a resource. It reads the store for each call, so that a revocation
-// applies to the next request. Fault: unauthenticated.
+// Tokens authenticates an app token at a resource. It reads the store for each request, so a revocation applies to the
+// next request.
+// Error: unauthenticated.
 type Tokens func(ctx context.Context, bearer, resource string) (Delegate, error)
 
-// Granted is what a key may do. It never changes after the key was minted.
+// Granted holds the permissions of a key. They never change after the key was created.
 type Granted struct {
 	KeyID       string
 	Permissions []string
-	Strict      bool // held to its permissions on every route, not only where scopes apply
+	Strict      bool // permissions are enforced on every route, not only on protocol routes
 }
 
 // Allows reports whether the key has the permission.
 func (g Granted) Allows(permission string) bool { return slices.Contains(g.Permissions, permission) }
 
-// Owned is an active key: its owner and what it may do.
+// Owned is an active key with its owner and permissions.
 type Owned struct {
 	Operator operator.Operator
 	Granted
 }
 
-// Request is what a request carries to be told apart by.
+// Request holds the credentials and properties of an HTTP request.
 type Request struct {
 	Take          Take
-	InCall        bool   // the ledger checks the key inside the call that acts
-	Resource      string // what an app token has to be for
+	InCall        bool   // the ledger verifies the key within the call that writes
+	Resource      string // resource that an app token must be valid for
 	Authorization []string
-	UID, Sig      string // cookie pair
-	Bind          string // the cookie that binds the pair to a browser
+	UID, Sig      string // values of the session cookies
+	Bind          string // cookie that binds a session to a browser
 	AdminSecret   []string
 	CronSecret    []string
 	IP            string
-	Unsafe        bool // the method changes something
-	SameOrigin    bool // the browser says that our own page asks
+	Unsafe        bool // the method can change state
+	SameOrigin    bool // the request comes from a page of the hub
 }
 
-// Caller is who asks.
+// Caller is the authenticated sender of a request.
 type Caller struct {
 	Kind     Kind
 	KeyHash  KeyHash            // Kind Key
-	Operator *operator.Operator // set when the ledger was asked
+	Operator *operator.Operator // set if the ledger was queried
 	Granted                     // Kind Key
 
-	SignedInAt time.Time         // Kind Session: when the person proved who they are
+	SignedInAt time.Time         // Kind Session: time of the sign-in at the identity provider
 	Delegate   Delegate          // Kind Token
 	Identity   operator.Identity // Kind Login
-	Doubt      error             // Kind Anonymous: why a session could not be checked; nil: none was sent, or it is void
+	SessionErr error             // Kind Anonymous: why the session could not be checked; nil: no session, or an invalid one
 }
 
-// Actor is for whom the ledger shall act.
+// Actor returns the operator in the form that the ledger expects.
 func (c Caller) Actor() operator.Actor {
 	switch c.Kind {
 	case Key:
@@ -90,7 +90,7 @@ func (c Caller) Actor() operator.Actor {
 	return operator.Actor{ID: c.Operator.ID}
 }
 
-// UserID returns the id of the operator for whom the caller acts: of an app token the one who granted it.
+// UserID returns the id of the operator. For an app token it is the user who gave the grant.
 func (c Caller) UserID() string {
 	if c.Kind == Token {
 		return string(c.Delegate.UserID)
@@ -98,36 +98,36 @@ func (c Caller) UserID() string {
 	return string(c.Operator.ID)
 }
 
-// Deps are the parts of a Service.
+// Deps holds the dependencies of a Service.
 type Deps struct {
 	Sessions  *Sessions
 	Logins    Logins
-	Tokens    Tokens // nil: no route takes app tokens
+	Tokens    Tokens // nil: no route accepts app tokens
 	Directory operator.Directory
 	Limits    *Limits
 	Admin     protocol.Secret
 	Cron      protocol.Secret
-	Failures  Failures // wrong secrets by address
+	Failures  Failures // counts wrong secrets by IP address
 	Now       func() time.Time
 }
 
-// Service resolves callers.
+// Service authenticates requests.
 type Service struct {
 	Deps
-	keys    keyring
+	keys    keyCache
 	lookUps cache.Flight[Granted]
 }
 
 // New builds a Service.
-func New(d Deps) *Service { return &Service{Deps: d, keys: newKeyring()} }
+func New(d Deps) *Service { return &Service{Deps: d, keys: newKeyCache()} }
 
-// Resolve returns the caller of a request after it has charged the request to
-// the limit of the caller, and the state of that limit (nil for callers without one).
-// A credential that is there but wrong, or of a kind that the route does not
-// take, is refused; it never falls back to another one.
-// Faults: unauthenticated, forbidden, rate_limited, and those of the ports.
+// Resolve authenticates a request and charges it to the rate limit of the caller. It returns the caller and the state
+// of the limit; the
+// state is nil for callers without a limit. An invalid credential, or one of a kind that the route does not accept, is
+// refused; no
+// other credential is tried. Errors: unauthenticated, forbidden, rate_limited, and those of the dependencies.
 func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *Standing, error) {
-	if r.Take.Has(TakeClient) { // with a header that is no bearer, or none
+	if r.Take.Has(TakeClient) { // the header is missing or contains client credentials
 		return Caller{Kind: Client}, nil, nil
 	}
 	b, err := parseBearer(r.Authorization)
@@ -153,10 +153,11 @@ func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *Standing, er
 	return Caller{}, nil, ErrUnauthenticated
 }
 
-// Known is the kind of a credential that this process takes for good without asking
-// anybody: a key that the ledger has accepted and not refused since, a session with our
-// signature on it. Anonymous is everything else. Nobody is let in by it: it tells whom a
-// guess of somebody else must not shut out.
+// Known returns the kind of a credential that this process can recognize as valid without a call: Key for a key that
+// the ledger has
+// accepted and not refused since, Session for a session with a valid signature, else Anonymous. It does not
+// authenticate. It is used
+// to keep failures of other clients from blocking this caller.
 func (s *Service) Known(r Request) Kind {
 	b, err := parseBearer(r.Authorization)
 	switch {
@@ -172,16 +173,17 @@ func (s *Service) Known(r Request) Kind {
 	return Anonymous
 }
 
-// Refused tells that the ledger did not accept this caller's key inside a
-// call, so that the next use is refused without one.
+// Refused records that the ledger refused the caller's key within a write, so that its next use is refused without a
+// call.
 func (s *Service) Refused(c Caller) {
 	if c.Kind == Key {
 		s.keys.refuse(c.KeyHash, s.Now())
 	}
 }
 
-// Confirm asks the ledger for a key that no call has shown to be good yet; other
-// callers are good since Resolve. Faults: unauthenticated, and those of the ledger.
+// Confirm verifies a key with the ledger unless Resolve did. Other callers are authenticated by Resolve. Errors:
+// unauthenticated, and
+// those of the ledger.
 func (s *Service) Confirm(ctx context.Context, c Caller) error {
 	if c.Kind != Key || c.Operator != nil {
 		return nil
@@ -190,10 +192,10 @@ func (s *Service) Confirm(ctx context.Context, c Caller) error {
 	return err
 }
 
-// key weighs an operator key. A key heard of before is counted first and
-// then checked, by the acting call itself where that does it (InCall). A key
-// never heard of is looked up first, so that random keys leave nothing in the
-// shared counter; the count comes before the act either way.
+// key authenticates an operator key. A key that existed before is counted first and then verified, within the write
+// itself if InCall.
+// An unknown key is looked up first, so that random keys use no memory in Redis. In both cases the count precedes the
+// write.
 func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *Standing, error) {
 	if s.keys.isRefused(hash, s.Now()) {
 		return Caller{}, nil, ErrUnauthenticated
@@ -218,8 +220,9 @@ func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *St
 	return c, standing, nil
 }
 
-// lookUp returns what an existing key may do. Concurrent callers share the answer: it
-// only decides that they are counted or refused, and the act checks again.
+// lookUp returns the permissions of an existing key. Concurrent requests share one call: the result only decides
+// whether they are
+// counted or refused, and the write verifies the key again.
 func (s *Service) lookUp(ctx context.Context, hash KeyHash) (Granted, error) {
 	return s.lookUps.Do(ctx, string(hash[:]), func(ctx context.Context) (Granted, error) {
 		owned, err := s.verify(ctx, hash)
@@ -227,7 +230,7 @@ func (s *Service) lookUp(ctx context.Context, hash KeyHash) (Granted, error) {
 	})
 }
 
-// verify asks the ledger, whose word is final, and keeps what it means.
+// verify verifies a key with the ledger and caches the result.
 func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
 	r, err := s.Directory.Ledger.VerifyKey(ctx, &operatorv1.VerifyKeyRequest{KeyHash: hash[:]})
 	owned := Owned{Operator: operator.FromMessage(r.GetOperator()), Granted: Granted{
@@ -243,9 +246,9 @@ func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
 	return owned, err
 }
 
-// session checks the cookies: signature and age first, then the stored session, then the
-// version against the ledger's. On a public route a session that is void, or that cannot
-// be checked now, counts as none.
+// session authenticates the session cookies: signature and age first, then the stored session, then the session version
+// of the ledger.
+// On a public route an invalid session, or one that cannot be checked now, counts as anonymous.
 func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, error) {
 	signed, ok := s.Sessions.Read(r.UID, r.Sig)
 	if !ok {
@@ -255,7 +258,7 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, er
 		return Caller{}, nil, ErrUnauthenticated
 	}
 	if r.Unsafe && !r.SameOrigin {
-		return Caller{}, nil, ErrForbidden.Say("a session acts from its own origin only")
+		return Caller{}, nil, ErrForbidden.Say("requests with a session must come from the pages of this hub (Origin)")
 	}
 	standing, err := s.count(ctx, Session, string(signed.Operator))
 	if err != nil {
@@ -266,8 +269,8 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, er
 	if err == nil {
 		op, err = s.Directory.ByID(ctx, signed.Operator)
 	}
-	gone := err != nil && apperr.Of(err).Kind == apperr.NotFound
-	if gone || err == nil && op.SessionVersion != signed.Version {
+	unknown := err != nil && apperr.Of(err).Kind == apperr.NotFound
+	if unknown || err == nil && op.SessionVersion != signed.Version {
 		err = ErrUnauthenticated
 	}
 	switch {
@@ -278,11 +281,11 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, er
 	case errors.Is(err, ErrUnauthenticated):
 		return Caller{}, standing, nil
 	}
-	return Caller{Doubt: err}, standing, nil
+	return Caller{SessionErr: err}, standing, nil
 }
 
-// login weighs an identity-provider token: verified first, so that only real
-// subjects are counted.
+// login authenticates a token of an identity provider. The token is verified first, so that only existing subjects are
+// counted.
 func (s *Service) login(ctx context.Context, raw string) (Caller, *Standing, error) {
 	who, err := s.Logins.Verify(ctx, raw)
 	if err != nil {
@@ -292,8 +295,8 @@ func (s *Service) login(ctx context.Context, raw string) (Caller, *Standing, err
 	return Caller{Kind: Login, Identity: who}, standing, err
 }
 
-// token weighs an app token: verified first, so that random ones leave nothing in
-// the shared counter, and counted against its grant.
+// token authenticates an app token. The token is verified first, so that random tokens are not counted, and counted
+// against its grant.
 func (s *Service) token(ctx context.Context, raw, resource string) (Caller, *Standing, error) {
 	d, err := s.Tokens(ctx, raw, resource)
 	if err != nil {
@@ -303,20 +306,17 @@ func (s *Service) token(ctx context.Context, raw, resource string) (Caller, *Sta
 	return Caller{Kind: Token, Delegate: d}, standing, err
 }
 
-// CountClient counts a call of an app at an address, before anybody knows whether
-// the app is what it says. Fault: rate_limited.
+// CountClient counts a request of an app and IP address before the app is authenticated. Error: rate_limited.
 func (s *Service) CountClient(ctx context.Context, clientID, ip string) (*Standing, error) {
 	return s.count(ctx, Client, hashed(clientID+"|"+ip))
 }
 
-// CountConsent counts a look at the page that asks for a grant. The session is what
-// tells it from any other one. Fault: rate_limited.
+// CountConsent counts a request of the consent page by its session. Error: rate_limited.
 func (s *Service) CountConsent(ctx context.Context, session string) (*Standing, error) {
 	return s.count(ctx, Consent, hashed(session))
 }
 
-// secret weighs the admin and the cron secret. A route whose secrets are not
-// configured is closed to everybody.
+// secret checks the admin secret or the cron secret. A route whose secret is not configured is forbidden.
 func (s *Service) secret(ctx context.Context, r Request) (Caller, error) {
 	kind, given, want := Admin, r.AdminSecret, s.Admin
 	if !r.Take.Has(TakeAdmin) || len(given) == 0 && r.Take.Has(TakeCron) {
@@ -340,15 +340,15 @@ func (s *Service) secret(ctx context.Context, r Request) (Caller, error) {
 	return Caller{Kind: kind}, nil
 }
 
-func (s *Service) count(ctx context.Context, kind Kind, whose string) (*Standing, error) {
-	st := s.Limits.Count(ctx, kind, whose)
+func (s *Service) count(ctx context.Context, kind Kind, id string) (*Standing, error) {
+	st := s.Limits.Count(ctx, kind, id)
 	if !st.Allowed {
 		return &st, Limited(st.Limit, st.Retry)
 	}
 	return &st, nil
 }
 
-// Faults of credentials and limits.
+// Errors of credentials and limits.
 var (
 	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
 	ErrForbidden       = apperr.New(apperr.Forbidden, "forbidden", "")
@@ -360,7 +360,7 @@ func Limited(limit int, retry time.Duration) error {
 	return ErrLimited.With("limit", limit).With("retryAfterMs", ceilMillis(retry))
 }
 
-// ceilMillis rounds up: a request after exactly that time is allowed.
+// ceilMillis rounds up, so that a request after exactly that time is allowed.
 func ceilMillis(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }

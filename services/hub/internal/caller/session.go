@@ -11,22 +11,23 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// SessionLife is how long a session lasts after it was issued.
+// SessionLife is the time after which a session expires.
 const SessionLife = 30 * 24 * time.Hour
 
-// clockSkew is how far ahead of us another front door's clock may be.
+// clockSkew is the time that the clock of another hub may be ahead.
 const clockSkew = time.Minute
 
-// Signed is a session that carries a valid signature and is not too old. Its row and its
-// version must still be compared with the stored ones.
+// Signed is a session with a valid signature that has not expired. The stored session and the version must still be
+// checked.
 type Signed struct {
 	Operator operator.ID
 	IssuedAt time.Time
 	Version  int64
 }
 
-// Sessions signs and reads the cookie pair and stores a row for each session. The first
-// secret signs, all verify, so that a secret can be replaced without ending sessions.
+// Sessions creates and verifies sessions of browsers. The first secret signs, all secrets verify, so that a secret can
+// be replaced without
+// ending sessions.
 type Sessions struct {
 	secrets [][]byte
 	store   Store
@@ -35,8 +36,9 @@ type Sessions struct {
 	now     func() time.Time
 }
 
-// NewSessions requires at least one secret. A bound session is valid only together with
-// a third cookie, which needs https.
+// NewSessions builds Sessions with at least one secret. A bound session is valid only together with a third cookie,
+// which requires
+// https.
 func NewSessions(secrets []string, store Store, bound bool, now func() time.Time) *Sessions {
 	s := &Sessions{store: store, bound: bound, active: newGenerations[sessionKey, cachedSession](maxKnown), now: now}
 	for _, secret := range secrets {
@@ -45,8 +47,8 @@ func NewSessions(secrets []string, store Store, bound bool, now func() time.Time
 	return s
 }
 
-// issue makes the two cookie values: base64url(operator id), issue time and
-// session version joined by dots, and the signature over that text.
+// issue returns the two cookie values: base64url(operator id), issue time and session version joined by dots, and their
+// signature.
 func (s *Sessions) issue(id operator.ID, version int64, at time.Time) (uid, sig string) {
 	uid = base64.RawURLEncoding.EncodeToString([]byte(id)) +
 		"." + strconv.FormatInt(at.Unix(), 10) +
@@ -54,7 +56,7 @@ func (s *Sessions) issue(id operator.ID, version int64, at time.Time) (uid, sig 
 	return uid, base64.RawURLEncoding.EncodeToString(sign(s.secrets[0], uid))
 }
 
-// Read checks the signature before it looks at anything else, then the age.
+// Read verifies the signature and then the age of a session. It returns false for an invalid or expired one.
 func (s *Sessions) Read(uid, sig string) (Signed, bool) {
 	mac, err := base64.RawURLEncoding.Strict().DecodeString(sig)
 	if err != nil || !s.signed(uid, mac) {
@@ -83,8 +85,7 @@ func (s *Sessions) Read(uid, sig string) (Signed, bool) {
 	return Signed{Operator: operator.ID(id), IssuedAt: at, Version: version}, true
 }
 
-// signed tries every secret, whichever matches, so that the time taken does
-// not tell which one did.
+// signed compares with every secret, also after a match, so that the duration does not reveal which one matched.
 func (s *Sessions) signed(uid string, mac []byte) bool {
 	ok := false
 	for _, secret := range s.secrets {

@@ -17,23 +17,23 @@ func TestSession(t *testing.T) {
 		return c, err
 	}
 	if c, err := ask(TakeSession, uid, sig, true, true); err != nil || c.Kind != Session || c.Actor().ID != "u1" {
-		t.Errorf("good session: %+v, %v", c, err)
+		t.Errorf("valid session: %+v, %v", c, err)
 	}
 	if _, err := ask(TakeSession, uid, sig, true, false); !errors.Is(err, ErrForbidden) {
 		t.Errorf("foreign origin: %v", err)
 	}
 	if _, err := ask(TakeSession, uid, sig, false, false); err != nil {
-		t.Errorf("a read needs no origin: %v", err)
+		t.Errorf("a read without an origin: %v", err)
 	}
 	if _, err := ask(TakeNone, uid, sig, false, false); err != nil {
-		t.Errorf("a cookie disturbs a public read: %v", err)
+		t.Errorf("a public read with an invalid cookie: %v", err)
 	}
 	old, oldSig := start(t, sessions, "u1", 2)
 	if _, err := ask(TakeSession, old, oldSig, false, true); !errors.Is(err, ErrUnauthenticated) {
 		t.Errorf("older version: %v", err)
 	}
-	nobody, nobodySig := start(t, sessions, "u9", 3)
-	if _, err := ask(TakeSession, nobody, nobodySig, false, true); !errors.Is(err, ErrUnauthenticated) {
+	unknown, unknownSig := start(t, sessions, "u9", 3)
+	if _, err := ask(TakeSession, unknown, unknownSig, false, true); !errors.Is(err, ErrUnauthenticated) {
 		t.Errorf("unknown operator: %v", err)
 	}
 	w.now = w.now.Add(SessionLife)
@@ -83,7 +83,7 @@ func TestForgedSessions(t *testing.T) {
 		}
 	}
 	if forged != 0 {
-		t.Errorf("%d forged sessions are read", forged)
+		t.Errorf("%d forged sessions are accepted", forged)
 	}
 }
 
@@ -94,18 +94,18 @@ func TestRotation(t *testing.T) {
 	after := NewSessions([]string{secretA, secretB}, &storedSessions{}, false, now)
 	uid, sig := start(t, before, "u1", 0)
 	if _, ok := after.Read(uid, sig); !ok {
-		t.Error("a new first secret ended a session")
+		t.Error("a session is invalid after a new secret was added")
 	}
 	uid, sig = start(t, after, "u1", 0)
 	if _, ok := before.Read(uid, sig); ok {
-		t.Error("the first secret does not sign")
+		t.Error("a new session is not signed with the first secret")
 	}
 	alone := NewSessions([]string{secretA}, &storedSessions{}, false, now)
 	if _, ok := alone.Read(uid, sig); !ok {
-		t.Error("removing the old secret ended a session of the new one")
+		t.Error("a session of the new secret is invalid after the old one was removed")
 	}
 	uid, sig = start(t, before, "u1", 0)
 	if _, ok := alone.Read(uid, sig); ok {
-		t.Error("a session of a removed secret is read")
+		t.Error("a session of a removed secret is accepted")
 	}
 }

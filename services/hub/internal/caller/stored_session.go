@@ -10,34 +10,34 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// sessionCache is how long a session that was active is taken for active without another
-// read: a sign-out on another replica takes effect within this time.
+// sessionCache is the time for which an active session is cached. A sign-out on another hub takes effect within this
+// time.
 const sessionCache = 5 * time.Second
 
-// StoredSession is one sign-in. The operator and the second of issue identify it: both
-// are in the cookie.
+// StoredSession is the stored record of a sign-in. Operator and IssuedAt, which are in the cookie, identify it.
 type StoredSession struct {
 	Operator   operator.ID
 	IssuedAt   time.Time // whole seconds
-	SignedInAt time.Time // when the person proved who they are to the identity provider
-	Bind       []byte    // SHA-256 of the binding cookie; nil: not bound
+	SignedInAt time.Time // time of the sign-in at the identity provider
+	Bind       []byte    // SHA-256 of the cookie that binds the session; nil: not bound
 	EndedAt    time.Time // zero: active
 }
 
-// Store stores sessions. Fault of all: db_unavailable.
+// Store stores sessions. Error of all methods: db_unavailable.
 type Store interface {
-	// AddSession stores a session under its second of issue, or under the closest
-	// earlier second that the operator has no session of, and returns that second.
+	// AddSession stores a session under its second of issue, or under the closest earlier second without a session of
+	// the
+	// operator, and returns that second.
 	AddSession(ctx context.Context, s StoredSession) (issuedAt time.Time, err error)
-	// FindSession reads a session, ended ones too.
+	// FindSession returns a session, including ended ones.
 	FindSession(ctx context.Context, id operator.ID, issuedAt time.Time) (s StoredSession, found bool, err error)
-	// EndSession ends one session. An unknown or ended session stays as it is.
+	// EndSession ends a session. It does not change an unknown or ended one.
 	EndSession(ctx context.Context, id operator.ID, issuedAt, now time.Time) error
 	// EndSessions ends all sessions of the operator.
 	EndSessions(ctx context.Context, id operator.ID, now time.Time) error
 }
 
-// SessionCookies are the cookie values of a new session.
+// SessionCookies holds the cookie values of a new session.
 type SessionCookies struct {
 	UID, Sig string
 	Bind     string // empty: the session is not bound
@@ -53,7 +53,7 @@ type cachedSession struct {
 	readAt time.Time
 }
 
-// Start stores a session and returns its cookies. Fault: db_unavailable.
+// Start stores a session and returns its cookies. Error: db_unavailable.
 func (s *Sessions) Start(ctx context.Context, op operator.Operator, signedInAt time.Time) (SessionCookies, error) {
 	row := StoredSession{Operator: op.ID, IssuedAt: s.now().UTC().Truncate(time.Second), SignedInAt: signedInAt.UTC()}
 	var out SessionCookies
@@ -70,7 +70,7 @@ func (s *Sessions) Start(ctx context.Context, op operator.Operator, signedInAt t
 	return out, nil
 }
 
-// Find returns the active session that the cookies name. Faults: unauthenticated for a
+// Find returns the active session that the cookies name. Errors: unauthenticated for a
 // session that is unknown, ended or bound to another browser; db_unavailable.
 func (s *Sessions) Find(ctx context.Context, signed Signed, bind string) (StoredSession, error) {
 	row, err := s.read(ctx, signed)
@@ -103,8 +103,7 @@ func (s *Sessions) read(ctx context.Context, signed Signed) (StoredSession, erro
 	return row, nil
 }
 
-// End ends one session on every replica: here at once, elsewhere within five seconds.
-// Fault: db_unavailable.
+// End ends a session: on this hub at once, on other hubs within sessionCache. Error: db_unavailable.
 func (s *Sessions) End(ctx context.Context, signed Signed) error {
 	if err := s.store.EndSession(ctx, signed.Operator, signed.IssuedAt, s.now()); err != nil {
 		return err
@@ -113,8 +112,9 @@ func (s *Sessions) End(ctx context.Context, signed Signed) error {
 	return nil
 }
 
-// EndAll ends all sessions of an operator. The session version of the ledger, which
-// every request compares, must be raised before. Fault: db_unavailable.
+// EndAll ends all sessions of an operator. The caller must first raise the session version in the ledger, which every
+// request compares.
+// Error: db_unavailable.
 func (s *Sessions) EndAll(ctx context.Context, id operator.ID) error {
 	return s.store.EndSessions(ctx, id, s.now())
 }

@@ -63,7 +63,7 @@ func (s *storedSessions) EndSessions(ctx context.Context, id operator.ID, now ti
 	return s.fails
 }
 
-// start signs an operator in.
+// start signs an operator in and returns the cookies.
 func start(t *testing.T, s *Sessions, id operator.ID, version int64) (uid, sig string) {
 	t.Helper()
 	cookies, err := s.Start(t.Context(), operator.Operator{ID: id, SessionVersion: version}, noon)
@@ -138,7 +138,7 @@ func TestSessionStoreFailureIsNotARefusal(t *testing.T) {
 		t.Errorf("required session: %v", err)
 	}
 	c, _, err := s.Resolve(t.Context(), Request{Take: TakeSession | TakeNone, UID: uid, Sig: sig})
-	if err != nil || c.Kind != Anonymous || !errors.Is(c.Doubt, store.fails) {
+	if err != nil || c.Kind != Anonymous || !errors.Is(c.SessionErr, store.fails) {
 		t.Errorf("optional session: %+v, %v", c, err)
 	}
 }

@@ -14,15 +14,15 @@ func TestTimeDoesNotFool(t *testing.T) {
 		uid, sig := s.issue("u1", 3, m.Now())
 		m.Trick()
 		if _, ok := s.Read(uid, sig); !ok {
-			t.Error("a new session is void")
+			t.Error("a new session is invalid")
 		}
 		m.Pass(SessionLife - time.Second)
 		if _, ok := s.Read(uid, sig); !ok {
-			t.Error("a session ends early")
+			t.Error("a session expired too early")
 		}
 		m.Pass(2 * time.Second)
 		if _, ok := s.Read(uid, sig); ok {
-			t.Error("a session does not end")
+			t.Error("a session did not expire")
 		}
 	})
 	testkit.Tricks(t, "wrong secrets", noon, func(t *testing.T, m *testkit.Machine) {
@@ -33,11 +33,11 @@ func TestTimeDoesNotFool(t *testing.T) {
 		m.Pass(59 * time.Second)
 		m.Trick()
 		if wait := f.Wait(t.Context(), "a"); wait != time.Second {
-			t.Errorf("after 59 s: come back in %v", wait)
+			t.Errorf("after 59 s: the wait is %v", wait)
 		}
 		m.Pass(time.Second)
 		if wait := f.Wait(t.Context(), "a"); wait != 0 {
-			t.Errorf("after a minute: come back in %v", wait)
+			t.Errorf("after a minute: the wait is %v", wait)
 		}
 	})
 	testkit.Tricks(t, "refused caller", noon, func(t *testing.T, m *testkit.Machine) {
@@ -50,20 +50,20 @@ func TestTimeDoesNotFool(t *testing.T) {
 		}
 		m.Pass(time.Second)
 		if _, refused := l.refused(who); refused {
-			t.Error("a refusal does not end")
+			t.Error("a cached limit refusal did not expire")
 		}
 	})
 	testkit.Tricks(t, "refused key", noon, func(t *testing.T, m *testkit.Machine) {
-		k, hash := newKeyring(), KeyHash(sha256.Sum256([]byte("x")))
+		k, hash := newKeyCache(), KeyHash(sha256.Sum256([]byte("x")))
 		k.refuse(hash, m.Now())
 		m.Pass(refusalLife - time.Second)
 		m.Trick()
 		if !k.isRefused(hash, m.Now()) {
-			t.Error("a refusal is forgotten early")
+			t.Error("a cached key refusal expired too early")
 		}
 		m.Pass(time.Second)
 		if k.isRefused(hash, m.Now()) {
-			t.Error("a refusal is not forgotten")
+			t.Error("a cached key refusal did not expire")
 		}
 	})
 }

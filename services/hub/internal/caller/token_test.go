@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// grants plays the store of app tokens.
+// grants is a fake of the store of app tokens.
 type grants struct {
 	asked []string // bearer and resource
 	away  error
@@ -27,8 +27,9 @@ func (g *grants) Authenticate(_ context.Context, bearer, resource string) (Deleg
 	return Delegate{UserID: "u1", AppID: "a", GrantID: "g", Scopes: []string{"profile:read"}}, nil
 }
 
-// TestAppTokens: taken where the route says so, looked up each time, and counted
-// against the grant once it is known to be good.
+// TestAppTokens checks that app tokens are accepted only on routes that accept them, looked up for each request, and
+// counted against
+// their grant after they were verified.
 func TestAppTokens(t *testing.T) {
 	t.Parallel()
 	w, s, _ := newWorld(t)
@@ -45,7 +46,7 @@ func TestAppTokens(t *testing.T) {
 		}
 	}
 	if len(g.asked) > 0 || len(w.counted) > 0 {
-		t.Errorf("a route that takes none asked %v and counted %v", g.asked, w.counted)
+		t.Errorf("a route that accepts no app tokens looked up %v and counted %v", g.asked, w.counted)
 	}
 	for _, token := range []string{bad, "drt_" + good[4:], "dat_abc"} {
 		if _, err := ask(TakeToken|TakeNone, token); !errors.Is(err, ErrUnauthenticated) {
@@ -62,7 +63,7 @@ func TestAppTokens(t *testing.T) {
 		}
 	}
 	if !slices.Equal(w.counted, []string{"hub-token", "hub-token"}) || g.asked[len(g.asked)-1] != good+" r" || len(g.asked) != 3 {
-		t.Errorf("asked %v, counted %v", g.asked, w.counted)
+		t.Errorf("looked up %v, counted %v", g.asked, w.counted)
 	}
 	for range TokenLimit - 2 {
 		if _, err := ask(TakeToken, good); err != nil {
@@ -74,11 +75,11 @@ func TestAppTokens(t *testing.T) {
 	}
 	g.away = apperr.New(apperr.Unavailable, "db_unavailable", "")
 	if _, err := ask(TakeToken|TakeNone, good); apperr.Of(err).Code != "db_unavailable" {
-		t.Errorf("nobody can tell: %v", err)
+		t.Errorf("the store is unavailable: %v", err)
 	}
 }
 
-// TestClientsAreCounted: an app at an address, and a session before the consent page.
+// TestClientsAreCounted checks that an app is counted by IP address and the consent page by session.
 func TestClientsAreCounted(t *testing.T) {
 	t.Parallel()
 	_, s, _ := newWorld(t)

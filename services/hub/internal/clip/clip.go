@@ -72,7 +72,7 @@ type Film struct {
 // ErrNoFilm is what a Maker says when there is nothing to cut, and never will be.
 var ErrNoFilm = errors.New("there is no video of that moment")
 
-// Store keeps clips. Fault of all: db_unavailable.
+// Store keeps clips. Error of all methods: db_unavailable.
 type Store interface {
 	// AddClip takes a clip within the limits, exactly, however many come at once.
 	AddClip(ctx context.Context, d Draft) (Verdict, error)

@@ -36,7 +36,7 @@ type Deps struct {
 func NewService(d Deps) *Service { return &Service{d: d, wake: make(chan struct{}, 1)} }
 
 // Make takes a clip of the last half minute. It is cut behind the answer.
-// Faults: not_found for an unknown operator, ErrNotLive, ErrNoMarket, market_not_found,
+// Errors: not_found for an unknown operator, ErrNotLive, ErrNoMarket, market_not_found,
 // ErrCooldown and ErrDaily with limit and retryAfterMs, those of the ports.
 func (s *Service) Make(ctx context.Context, a Ask) (stream.Clip, error) {
 	op, err := s.d.Directory.ByHandle(ctx, a.Handle)

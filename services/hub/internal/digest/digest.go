@@ -47,7 +47,7 @@ type Sender interface {
 	Send(ctx context.Context, l Letter) (int, error)
 }
 
-// Store stores which days were sent. Fault of all: db_unavailable.
+// Store stores which days were sent. Error of all methods: db_unavailable.
 type Store interface {
 	// TakeDigest reserves a day. It returns false if the day was sent or is being sent. A reservation that was not ended
 	// expires.
@@ -76,7 +76,7 @@ const endTime = 2 * time.Second
 
 // Once sends the letter of a day unless that was done before; write makes it only
 // when it is wanted. recipients is zero and already true when there was nothing to
-// do. Faults: ErrUnsent, those of write and of the port.
+// do. Errors: ErrUnsent, those of write and of the port.
 func (s *Service) Once(ctx context.Context, date string, write func(context.Context) (Letter, error)) (recipients int, already bool, err error) {
 	taken, err := s.store.TakeDigest(ctx, date, s.now())
 	if err != nil || !taken {

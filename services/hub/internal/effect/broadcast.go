@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// broadcast keeps what was announced, with an id that follows from the message.
+// broadcast stores an announced broadcast. Its id is derived from the message, so repeated attempts store it once.
 func (e *Effects) broadcast(ctx context.Context, a message.Act, p *message.Broadcast) (message.Result, error) {
 	b := livestream.Broadcast{ID: broadcastID(a), Owner: a.DenpaID, Title: p.Title, CreatedAt: a.ReceivedAt}
 	if p.MarketID != nil {
@@ -36,10 +36,11 @@ func (e *Effects) broadcast(ctx context.Context, a message.Act, p *message.Broad
 	return message.Result{"broadcastId": b.ID}, nil
 }
 
-// errVideo refuses a stream on a host that is not allowed here.
-var errVideo = message.ErrInvalid.With("reason", message.ReasonPayload).With("field", "url").Say("url must be on a known video host")
+// errVideo is the error of a stream on a host that VIDEO_HOSTS does not list.
+var errVideo = message.ErrInvalid.With("reason", message.ReasonPayload).With("field", "url").
+	Say("url must be on a video host that this service permits")
 
-// goLive opens a session for a broadcast of the sender.
+// goLive opens a live session for a broadcast that the sender has announced.
 func (e *Effects) goLive(ctx context.Context, a message.Act, p *message.GoLive) (message.Result, error) {
 	if !stream.Playable(p.URL, e.Videos) {
 		return nil, errVideo
@@ -70,8 +71,7 @@ func (e *Effects) goLive(ctx context.Context, a message.Act, p *message.GoLive) 
 	return message.Result{"showId": showID}, nil
 }
 
-// marketOn is the market that is spoken of: as the go-live says, else as it was
-// announced.
+// marketOn returns the market of a live session: that of the go-live message, else that of the announcement.
 func marketOn(b livestream.Broadcast, p *message.GoLive) protocol.MarketID {
 	if p.MarketID != nil {
 		return *p.MarketID
@@ -79,5 +79,5 @@ func marketOn(b livestream.Broadcast, p *message.GoLive) protocol.MarketID {
 	return b.MarketID
 }
 
-// broadcastID returns the id of the broadcast that a message announces. It is the same for every attempt.
+// broadcastID returns the id of the broadcast that a message announces. It is the same for all attempts.
 func broadcastID(a message.Act) string { return idOf("broadcast\n" + string(a.ID)) }

@@ -1,9 +1,9 @@
-// Package effect turns what was signed or asked for on the protocol routes into
-// facts of the ledger: the effects of messages, and calls that the hub files and
-// attests itself.
+// Package effect applies protocol messages to the ledger, and files and attests calls for clients that do not sign
+// messages.
 //
-// The ledger and the messages are two stores. An effect carries the id of its
-// message, so that the ledger does it once however often it is asked. What the hub
-// attests is noted as due before the ledger is asked and crossed out after the
-// attestation; Sweep finishes what a crash left between the two.
+// The ledger and the messages are two stores without a common transaction. Each effect carries the id of its message as
+// an idempotency
+// key, so the ledger applies it once. For an attestation the hub first stores a due entry, then writes to the ledger,
+// attests, and
+// deletes the entry. Sweep completes entries that a crash left.
 package effect

@@ -22,21 +22,21 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// Effects do in the ledger what signed messages ask for.
+// Effects applies signed messages to the ledger.
 type Effects struct {
 	Ledger *ledgerclient.Client
 	Filer  *signal.Service
 	Air    *livestream.Service
-	Videos []string // hosts that streams may be on; empty: any
+	Videos []string // hosts that a stream URL may have; empty: any
 }
 
-// Apply does the act of a message; see message.Config.
+// Apply applies the payload of a message; see message.Config.
 func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, error) {
 	switch p := a.Payload.(type) {
 	case *message.Call:
 		return e.call(ctx, a, p)
 	case *message.Profile:
-		if p.PayoutAddress.Given { // a signer proves no recent sign-in
+		if p.PayoutAddress.Given { // a message is no evidence of a recent sign-in
 			return nil, operator.ErrSession
 		}
 		_, err := e.Ledger.OperatorWrites.UpdateProfile(ctx, profileOf(p).UpdateRequest(operator.ID(a.DenpaID), string(a.ID)))
@@ -70,7 +70,7 @@ func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, err
 	return nil, nil
 }
 
-// call files a signed call.
+// call files the call of a signed message.
 func (e *Effects) call(ctx context.Context, a message.Act, c *message.Call) (message.Result, error) {
 	id := signalID(a)
 	draft, err := draftOf(ctx, e.Ledger, c)
@@ -78,7 +78,7 @@ func (e *Effects) call(ctx context.Context, a message.Act, c *message.Call) (mes
 		draft.Id = id
 		_, err = e.Filer.File(ctx, operator.Actor{ID: operator.ID(a.DenpaID)}, draft)
 	} else if f := apperr.Of(err); f.Kind == apperr.Invalid || f.Kind == apperr.NotFound {
-		// The price of an earlier try may be gone; what it has filed stands.
+		// The market may have no price now although an earlier attempt filed the call; that call remains.
 		if _, missing := e.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id}); missing == nil {
 			err = nil
 		} else if !errors.Is(missing, signal.ErrUnknown) {
@@ -91,8 +91,8 @@ func (e *Effects) call(ctx context.Context, a message.Act, c *message.Call) (mes
 	return message.Result{"signalId": id}, nil
 }
 
-// signalID is the id of the signal that a message files: a uuid v7 of the time when
-// the message was taken, the same at every try.
+// signalID returns the id of the signal that a message files: a UUIDv7 with the time of the message, the same for all
+// attempts.
 func signalID(a message.Act) string {
 	sum := sha256.Sum256([]byte("signal\n" + a.ID))
 	var id uuid.UUID
@@ -105,10 +105,11 @@ func signalID(a message.Act) string {
 	return id.String()
 }
 
-// errPrice refuses a call without a price where no snapshot is young enough.
-var errPrice = message.ErrInvalid.With("field", "priceBps").Say("priceBps is needed: the market has no price of the last 15 minutes")
+// errPrice is the error of a call without a price on a market without a recent snapshot.
+var errPrice = message.ErrInvalid.With("field", "priceBps").
+	Say("priceBps is required: the market has no price of the last 15 minutes")
 
-// draftOf prices a call. Faults: market_not_found, errPrice.
+// draftOf returns the draft of a call with its stated price. Errors: market_not_found, errPrice.
 func draftOf(ctx context.Context, ledger *ledgerclient.Client, c *message.Call) (*signalv1.Draft, error) {
 	d := &signalv1.Draft{
 		MarketId: string(c.MarketID), Direction: string(c.Position), Source: string(protocol.SourceAPI),
@@ -135,7 +136,7 @@ func draftOf(ctx context.Context, ledger *ledgerclient.Client, c *message.Call) 
 	return d, nil
 }
 
-// filled treats empty text as none.
+// filled returns nil for an empty text.
 func filled(s *string) *string {
 	if s == nil || *s == "" {
 		return nil
@@ -143,7 +144,7 @@ func filled(s *string) *string {
 	return s
 }
 
-// station registers or changes a partner station, once for the message.
+// station registers or changes a partner station, at most once per message.
 func (e *Effects) station(ctx context.Context, a message.Act, p *message.Station) error {
 	draft := &stationv1.Draft{
 		StationId: p.StationID, Name: p.Name, Url: p.URL, Description: p.Description, TapesUrl: p.TapesURL, OperatorsUrl: p.OperatorsURL,
@@ -188,8 +189,7 @@ func marketOf(a message.Act, p *message.Market) market.Draft {
 	return d
 }
 
-// asPayload names what the ledger finds wrong with a payload as every other mistake
-// in one.
+// asPayload converts an error of the ledger about invalid content to the error of an invalid payload.
 func asPayload(err error) error {
 	if err == nil {
 		return nil
@@ -205,8 +205,9 @@ func asPayload(err error) error {
 	return out
 }
 
-// Beats of the sweep: how long an attestation is given to come by itself, how many
-// are done at once, and how long one that cannot be made is kept.
+// dueAfter is the age after which Sweep completes an attestation, dueBatch the number per round, and dueLife the age
+// after which a
+// failing one is deleted.
 const (
 	dueAfter = time.Minute
 	dueBatch = 50

@@ -9,18 +9,19 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// Live is a session that went on the air by an operator key.
+// Live is a live session that was opened with an operator key.
 type Live struct {
 	DenpaID  string
 	ShowID   string
-	URL      string            // where it is watched
-	MarketID protocol.MarketID // that is spoken of; empty: none
+	URL      string            // HLS playlist
+	MarketID protocol.MarketID // market of the session; empty: none
 }
 
 const liveSubject = "live:"
 
-// AttestLive attests a go-live, once for its session, which stands for the broadcast. An
-// address that no message may carry is not attested. Fault: db_unavailable.
+// AttestLive attests that a session went live, once per session. It does nothing for a URL that a message must not
+// contain.
+// Error: db_unavailable.
 func (s *Service) AttestLive(ctx context.Context, l Live) error {
 	if !stream.Playable(l.URL, nil) {
 		return nil

@@ -21,47 +21,48 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// Credentials that calls are filed with.
+// Credentials of calls, as they appear in attestations.
 const (
 	ByToken = "app_token"
 	ByKey   = "operator_key"
 )
 
-// Config is what a Service is made of.
+// Config holds the dependencies and settings of a Service.
 type Config struct {
-	Issuer   string // the base address of the protocol
+	Issuer   string // base URL of the protocol
 	Now      func() time.Time
-	NewID    func() string // uuid v7
+	NewID    func() string // returns a new UUIDv7
 	Ledger   *ledgerclient.Client
 	Filer    *signal.Service
 	Attester *message.Service
 	Store    Store
 }
 
-// Due is an attestation to come.
+// Due is a stored attestation that is not made yet.
 type Due struct {
 	Subject string
 	Body    []byte
 	At      time.Time
 }
 
-// Store stores attestations that are due. Fault of all: db_unavailable.
+// Store stores attestations that are due. Error of all methods: db_unavailable.
 type Store interface {
-	// AddDue adds an attestation unless its subject is stored.
+	// AddDue adds an attestation unless one of its subject is stored.
 	AddDue(ctx context.Context, d Due) error
-	// ListDues lists what was added before that time, the oldest first.
+	// ListDues lists attestations that were added before a time, oldest first.
 	ListDues(ctx context.Context, before time.Time, limit int) ([]Due, error)
 	// DropDue deletes the attestation of a subject.
 	DropDue(ctx context.Context, subject string) error
 }
 
-// Service files calls for callers who sign nothing, and attests what it did.
+// Service files calls of clients that do not sign messages, and attests them. It also attests outcomes and live
+// sessions.
 type Service struct{ Config }
 
-// NewService needs all of the configuration.
+// NewService builds a Service. All fields of c are required.
 func NewService(c Config) *Service { return &Service{c} }
 
-// Caller is for whom a call is filed; all of it was verified.
+// Caller is the authenticated operator for whom a call is filed.
 type Caller struct {
 	Actor      operator.Actor
 	DenpaID    string
@@ -69,28 +70,28 @@ type Caller struct {
 	Credential string // ByToken or ByKey
 }
 
-// Request is one creation call.
+// Request is a request to file a call.
 type Request struct {
 	Type            message.Type // signal.create or prediction.create
-	Payload         []byte       // canonical, as the type has it
-	MaxSlippage     *int32       // in bps; nil: no bound
-	AllowUnverified bool         // MaxSlippage does not refuse a call without a fresh quote
-	DryRun          bool         // check everything and store nothing
+	Payload         []byte       // canonical payload of the type
+	MaxSlippage     *int32       // in basis points; nil: no bound
+	AllowUnverified bool         // accept a call without a fresh quote in spite of MaxSlippage
+	DryRun          bool         // check the call and store nothing
 	IdempotencyKey  string       // empty: none
 	BodyHash        []byte
 }
 
-// Filed is what became of a creation call; a dry run has no ids.
+// Filed is the result of filing a call. A dry run has no ids.
 type Filed struct {
 	SignalID  string
 	MessageID message.ID
 	URI       string
 	Filing    *signalv1.Filing
-	// Unconfirmed states that no venue has confirmed the market of a dry run.
+	// Unconfirmed reports that no venue has confirmed the market of a dry run.
 	Unconfirmed bool
 }
 
-// dueCall is what the ledger does not say about a filed call.
+// dueCall holds what the attestation of a call needs in addition to the ledger's data.
 type dueCall struct {
 	Type       message.Type
 	DenpaID    string
@@ -102,9 +103,9 @@ type dueCall struct {
 
 const callSubject = "call:"
 
-// File files a call and attests it. Faults: invalid_request, and those of
-// signal.Service. With db_unavailable and signal_service_unavailable the call may
-// stand: asked again it is already_predicted, and Sweep attests it.
+// File files a call and attests it. After db_unavailable or signal_service_unavailable the call may be stored: a retry
+// then returns
+// already_predicted, and Sweep attests the call. Errors: invalid_request, and those of signal.Service.
 func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error) {
 	p, err := message.ReadPayload(r.Type, r.Payload, false)
 	if err != nil {
@@ -112,7 +113,7 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 	}
 	c, ok := p.(*message.Call)
 	if !ok {
-		return Filed{}, fmt.Errorf("%s is no call", r.Type)
+		return Filed{}, fmt.Errorf("%s is not the type of a call", r.Type)
 	}
 	draft, err := draftOf(ctx, s.Ledger, c)
 	if err != nil {
@@ -136,23 +137,23 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 	filed, err := s.Filer.File(ctx, by.Actor, draft)
 	if err != nil {
 		if f := apperr.Of(err); f.Kind != apperr.Internal && f.Kind != apperr.Unavailable {
-			_ = s.Store.DropDue(ctx, callSubject+draft.Id) // else the sweep finds that nothing came of it
+			_ = s.Store.DropDue(ctx, callSubject+draft.Id) // if this fails, Sweep finds no call and deletes it
 		}
 		return Filed{}, err
 	}
-	due.SignalID = filed.GetId() // another one when the idempotency key was used before
+	due.SignalID = filed.GetId() // another id if the idempotency key was used before
 	record, err := s.attestCall(ctx, due)
 	if err != nil {
 		return Filed{}, err
 	}
-	_ = s.Store.DropDue(ctx, callSubject+draft.Id) // else the sweep attests it once more, which changes nothing
+	_ = s.Store.DropDue(ctx, callSubject+draft.Id) // if this fails, Sweep attests it again, which changes nothing
 	return Filed{SignalID: filed.GetId(), MessageID: record.ID, URI: URI(by.DenpaID, filed.GetId()), Filing: filed.GetFiling()}, nil
 }
 
-// URI names a signal across stations.
+// URI returns the identifier of a signal across stations.
 func URI(denpaID, signalID string) string { return "denpa:" + denpaID + "/signal/" + signalID }
 
-// note writes down what will be attested.
+// note stores an attestation as due.
 func (s *Service) note(ctx context.Context, subject string, due any) error {
 	body, err := json.Marshal(due)
 	if err != nil {
@@ -161,7 +162,7 @@ func (s *Service) note(ctx context.Context, subject string, due any) error {
 	return s.Store.AddDue(ctx, Due{Subject: subject, Body: body, At: s.Now().UTC()})
 }
 
-// attestCall attests a call as the ledger has it. Fault: not_found.
+// attestCall attests a call with the data of the ledger. Error: not_found.
 func (s *Service) attestCall(ctx context.Context, d dueCall) (message.Record, error) {
 	r, err := s.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: d.SignalID})
 	if err != nil {
@@ -180,7 +181,7 @@ func (s *Service) attestCall(ctx context.Context, d dueCall) (message.Record, er
 	})
 }
 
-// dueOutcome is what the ledger does not say about a finalized market.
+// dueOutcome holds what the attestation of an outcome needs in addition to the ledger's data.
 type dueOutcome struct {
 	MarketID protocol.MarketID
 	Reason   string
@@ -188,13 +189,14 @@ type dueOutcome struct {
 
 const outcomeSubject = "outcome:"
 
-// ExpectOutcome notes that a market is about to be finalized. Fault: db_unavailable.
+// ExpectOutcome stores that the outcome of a market must be attested. It is called before the market is finalized.
+// Error: db_unavailable.
 func (s *Service) ExpectOutcome(ctx context.Context, id protocol.MarketID, reason string) error {
 	return s.note(ctx, outcomeSubject+string(id), dueOutcome{MarketID: id, Reason: reason})
 }
 
-// AttestOutcome attests the outcome that was claimed of a market, in the hub's own
-// name. Without a claim it does nothing.
+// AttestOutcome attests the outcome of a market with the id of the hub. It does nothing for a market without an
+// outcome.
 func (s *Service) AttestOutcome(ctx context.Context, id protocol.MarketID, reason string) error {
 	r, err := s.Ledger.Resolutions.GetOutcome(ctx, &resolutionv1.GetOutcomeRequest{MarketId: string(id)})
 	if err != nil {
@@ -231,9 +233,9 @@ func idOf(text string) string {
 	return id.String()
 }
 
-// Sweep attests what a crash or an outage left due and gives the number that it
-// brought to an end. One that cannot be attested does not keep the others back; the
-// error is of the last such one. Several may run at once.
+// Sweep makes attestations that a crash or an outage left due, and returns the number of completed ones. A failing
+// attestation does not
+// delay others; Sweep returns the last such error. Concurrent sweeps are safe.
 func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 	now := s.Now().UTC()
 	list, err := s.Store.ListDues(ctx, now.Add(-dueAfter), dueBatch)
@@ -243,7 +245,7 @@ func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 	for _, d := range list {
 		failed := s.finish(ctx, d)
 		if failed != nil && now.Sub(d.At) > dueLife {
-			failed = errors.Join(fmt.Errorf("given up after %s: %w", dueLife, failed), s.Store.DropDue(ctx, d.Subject))
+			failed = errors.Join(fmt.Errorf("attestation dropped after %s: %w", dueLife, failed), s.Store.DropDue(ctx, d.Subject))
 		}
 		if failed != nil {
 			err = fmt.Errorf("attest %s: %w", d.Subject, failed)
@@ -254,8 +256,8 @@ func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 	return settled, err
 }
 
-// finish attests one thing that was due, or finds that nothing came of it: whoever
-// noted it has long stopped asking the ledger.
+// finish makes a due attestation, or deletes it if the ledger has no such call. The request that stored it ended long
+// ago.
 func (s *Service) finish(ctx context.Context, d Due) error {
 	var call dueCall
 	var outcome dueOutcome

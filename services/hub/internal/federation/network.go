@@ -86,7 +86,7 @@ type Reader interface {
 	Operators(ctx context.Context, p Partner) ([]Operator, error)
 }
 
-// Store stores what partners showed last, and reads the clips and claims of this station. Fault of all: db_unavailable.
+// Store stores what partners showed last, and reads the clips and claims of this station. Error of all methods: db_unavailable.
 type Store interface {
 	// KeepTapes replaces the tapes of a partner.
 	KeepTapes(ctx context.Context, origin string, list []Tape, at time.Time) error

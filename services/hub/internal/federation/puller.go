@@ -30,7 +30,7 @@ func NewPuller(ledger *ledgerclient.Client, reader Reader, store Store, now func
 }
 
 // Round reads every active partner once. One that fails keeps the copy before; who is
-// not active any more is forgotten. Faults: those of the register and of the copies.
+// not active any more is forgotten. Errors: those of the register and of the copies.
 func (p *Puller) Round(ctx context.Context) error {
 	list, err := partners(ctx, p.ledger)
 	if err != nil {

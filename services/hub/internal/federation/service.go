@@ -29,11 +29,11 @@ type Service struct{ Config }
 // NewService needs all of the configuration.
 func NewService(c Config) *Service { return &Service{c} }
 
-// Heard returns when partners were read last, by origin. Fault: db_unavailable.
+// Heard returns when partners were read last, by origin. Error: db_unavailable.
 func (s *Service) Heard(ctx context.Context) (map[string]time.Time, error) { return s.Store.Heard(ctx) }
 
 // Tapes merges our own clips with those of the partners: boosted ones first, then the
-// newest, never more than MaxInARow of one handle in a row. Fault: db_unavailable.
+// newest, never more than MaxInARow of one handle in a row. Error: db_unavailable.
 func (s *Service) Tapes(ctx context.Context, want Wanted, limit int) ([]Tape, error) {
 	all, err := s.tapes(ctx, want)
 	if err != nil {
@@ -122,12 +122,12 @@ func spread(list []Tape, limit int) []Tape {
 	return out
 }
 
-// View counts a start of a tape. Fault: db_unavailable.
+// View counts a start of a tape. Error: db_unavailable.
 func (s *Service) View(ctx context.Context, t Tape) error {
 	return s.Store.AddView(ctx, t.Origin, t.ID)
 }
 
-// Find finds a tape that is shown. Faults: ErrTape, db_unavailable.
+// Find finds a tape that is shown. Errors: ErrTape, db_unavailable.
 func (s *Service) Find(ctx context.Context, id string) (Tape, error) {
 	if !isID(id) {
 		return Tape{}, ErrTape

@@ -22,7 +22,7 @@ type Counts struct {
 	IsFollowing          bool
 }
 
-// Store keeps follows and their totals. Fault: db_unavailable.
+// Store keeps follows and their totals. Error: db_unavailable.
 type Store interface {
 	// Follow and Unfollow may come twice, also at once: the totals move once.
 	Follow(ctx context.Context, follower, followed operator.Operator, at time.Time) error
@@ -47,7 +47,7 @@ func NewService(directory operator.Directory, store Store, now func() time.Time)
 }
 
 // Follow makes me follow an operator; a second time changes nothing.
-// Faults: ErrSelf, not_found, those of the ports.
+// Errors: ErrSelf, not_found, those of the ports.
 func (s *Service) Follow(ctx context.Context, me operator.Operator, handle protocol.Handle) (Counts, error) {
 	return s.change(ctx, me, handle, func(followed operator.Operator) error {
 		return s.store.Follow(ctx, me, followed, s.now())
@@ -55,7 +55,7 @@ func (s *Service) Follow(ctx context.Context, me operator.Operator, handle proto
 }
 
 // Unfollow undoes Follow; where there is nothing to undo it changes nothing.
-// Faults: as Follow.
+// Errors: as Follow.
 func (s *Service) Unfollow(ctx context.Context, me operator.Operator, handle protocol.Handle) (Counts, error) {
 	return s.change(ctx, me, handle, func(followed operator.Operator) error {
 		return s.store.Unfollow(ctx, me.ID, followed.ID)
@@ -80,7 +80,7 @@ func (s *Service) change(ctx context.Context, me operator.Operator, handle proto
 }
 
 // Counts tells how many follow an operator; viewer may be empty.
-// Faults: not_found, those of the ports.
+// Errors: not_found, those of the ports.
 func (s *Service) Counts(ctx context.Context, viewer operator.ID, handle protocol.Handle) (Counts, error) {
 	other, err := s.directory.ByHandle(ctx, handle)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Service) Counts(ctx context.Context, viewer operator.ID, handle protoco
 }
 
 // Followers tells how many follow each of many operators; those whom nobody
-// follows are left out. Fault: db_unavailable.
+// follows are left out. Error: db_unavailable.
 func (s *Service) Followers(ctx context.Context, of []operator.ID) (map[operator.ID]int64, error) {
 	if len(of) == 0 {
 		return nil, nil
@@ -98,7 +98,7 @@ func (s *Service) Followers(ctx context.Context, of []operator.ID) (map[operator
 	return s.store.Followers(ctx, of)
 }
 
-// Totals tells both numbers of one operator. Fault: db_unavailable.
+// Totals tells both numbers of one operator. Error: db_unavailable.
 func (s *Service) Totals(ctx context.Context, of operator.ID) (Totals, error) {
 	return s.store.FollowTotals(ctx, of)
 }

@@ -5,28 +5,28 @@ import (
 	"time"
 )
 
-// Bounds of an app.
+// Bounds of a registered app.
 const (
-	MaxApps         = 20 // active ones of one owner
+	MaxApps         = 20 // active apps of one owner
 	maxAppName      = 64
 	maxRedirectURIs = 10
 	maxLink         = 500
 )
 
-// oldSecretLife is how long a replaced secret still works, so that an app can be
-// given the new one without a gap.
+// oldSecretLife is the time for which a replaced secret stays valid, so that an app can switch to its new secret
+// without an outage.
 const oldSecretLife = 24 * time.Hour
 
-// Kind tells whether an app can keep a secret.
+// Kind is the client type of an app (RFC 6749 2.1): it states whether the app can store a secret confidentially.
 type Kind string
 
-// The kinds.
+// Client types of apps.
 const (
 	Public       Kind = "public"
 	Confidential Kind = "confidential"
 )
 
-// App is a program that may ask users for grants.
+// App is a registered client program that can request grants from users.
 type App struct {
 	ID               string // also its client id
 	OwnerID          string
@@ -36,26 +36,27 @@ type App struct {
 	Scopes           Scopes
 	Homepage         string   // empty: none
 	LogoURL          string   // empty: none
-	AllowedResources []string // empty: every one
+	AllowedResources []string // empty: all resources
 	CreatedAt        time.Time
 	DisabledAt       time.Time // zero: active
 	TrustedAt        time.Time // when an administrator reviewed it; zero: not reviewed
 
-	// Secret is the hash of a confidential app's secret; OldSecret, the one
-	// before, works until OldSecretUntil.
+	// Secret is the hash of the secret of a confidential app. OldSecret is the replaced one and stays valid until
+	// OldSecretUntil.
 	Secret         *Hash
 	OldSecret      *Hash
 	OldSecretUntil time.Time
 }
 
-// Active reports an app that has not been disabled.
+// Active reports whether the app is not disabled.
 func (a App) Active() bool { return a.DisabledAt.IsZero() }
 
-// Trusted reports an app that an administrator has reviewed: answers of the authorization
-// endpoint reach its redirect URI without the user.
+// Trusted reports whether an administrator has reviewed the app. Only then does the authorization endpoint redirect to
+// the app
+// without a decision of the user.
 func (a App) Trusted() bool { return !a.TrustedAt.IsZero() }
 
-// AppDraft is what an owner says of an app.
+// AppDraft holds the members of a new app that its owner sets.
 type AppDraft struct {
 	Name             string
 	Kind             Kind
@@ -66,7 +67,7 @@ type AppDraft struct {
 	AllowedResources []string
 }
 
-// AppChange is what an owner changes; nil members stay. The kind of an app is final.
+// AppChange holds the changed members of an app; nil members keep their value. The kind of an app cannot change.
 type AppChange struct {
 	Name             *string
 	RedirectURIs     *[]string
@@ -76,7 +77,7 @@ type AppChange struct {
 	AllowedResources *[]string
 }
 
-// GrantLife is how long a grant to the app holds at most.
+// GrantLife returns the longest life of a grant to the app.
 func (a App) GrantLife() time.Duration {
 	absolute, _ := lifeOf(a.Kind)
 	return absolute
@@ -90,8 +91,10 @@ func (a App) allows(resource string) bool {
 	return len(a.AllowedResources) == 0 || slices.Contains(a.AllowedResources, resource)
 }
 
-// proves tells whether the secret is the app's, in the same time for every wrong one.
-func (a App) proves(secret string, now time.Time) bool {
+// hasSecret reports whether the app is confidential and secret is its current or still valid old secret. The time of
+// the
+// comparison does not depend on the secret.
+func (a App) hasSecret(secret string, now time.Time) bool {
 	given := hashOf(secret)
 	var ok bool
 	if a.Secret != nil && given.equal(*a.Secret) {
@@ -103,8 +106,9 @@ func (a App) proves(secret string, now time.Time) bool {
 	return ok && a.Kind == Confidential
 }
 
-// renew gives the app another secret.
-func (a *App) renew(hash Hash, now time.Time, immediate bool) {
+// replaceSecret makes hash the secret of the app. The previous secret becomes invalid after oldSecretLife, or at once
+// if immediate.
+func (a *App) replaceSecret(hash Hash, now time.Time, immediate bool) {
 	a.OldSecret, a.OldSecretUntil = a.Secret, now.Add(oldSecretLife)
 	if immediate {
 		a.OldSecret, a.OldSecretUntil = nil, time.Time{}
@@ -112,7 +116,7 @@ func (a *App) renew(hash Hash, now time.Time, immediate bool) {
 	a.Secret = &hash
 }
 
-// apply checks and makes a change. Faults: invalid_request, invalid_redirect_uri, invalid_scope.
+// apply changes the app and validates the result. Errors: invalid_request, invalid_redirect_uri, invalid_scope.
 func (a *App) apply(c AppChange, resources []string) error {
 	before := *a
 	if c.Name != nil {
@@ -137,7 +141,8 @@ func (a *App) apply(c AppChange, resources []string) error {
 		}
 		a.Scopes = scopes
 	}
-	// The review was of this name, these addresses and these scopes.
+	// A review covers the name, the redirect URIs, the homepage and the scopes. A change of them, except fewer scopes,
+	// ends it.
 	if a.Name != before.Name || !slices.Equal(a.RedirectURIs, before.RedirectURIs) || !before.Scopes.Contains(a.Scopes) || a.Homepage != before.Homepage {
 		a.TrustedAt = time.Time{}
 	}
@@ -149,7 +154,7 @@ func (a *App) check(resources []string) error {
 		return invalid("name", "name must be 1 to 64 visible characters and must not contain the name of this service")
 	}
 	if a.Kind != Public && a.Kind != Confidential {
-		return invalid("type", "type is public or confidential")
+		return invalid("type", "type must be public or confidential")
 	}
 	if n := len(a.RedirectURIs); n < 1 || n > maxRedirectURIs || repeats(a.RedirectURIs) {
 		return ErrRedirectURI
@@ -160,21 +165,21 @@ func (a *App) check(resources []string) error {
 		}
 	}
 	if len(a.Scopes) == 0 {
-		return ErrInvalidScope.Say("an app asks for one scope at least")
+		return ErrInvalidScope.Say("scopes must contain at least one scope")
 	}
 	if a.Homepage != "" && !goodLink(a.Homepage) {
-		return invalid("homepage", "homepage is an https address of at most 500 characters")
+		return invalid("homepage", "homepage must be an https URL of at most 500 characters")
 	}
 	if a.LogoURL != "" && !goodLink(a.LogoURL) {
-		return invalid("logoUrl", "logoUrl is an https address of at most 500 characters")
+		return invalid("logoUrl", "logoUrl must be an https URL of at most 500 characters")
 	}
 	for _, r := range a.AllowedResources {
 		if !slices.Contains(resources, r) {
-			return invalid("allowedResources", "allowedResources are resources of this service")
+			return invalid("allowedResources", "allowedResources must be resources of this service")
 		}
 	}
 	if repeats(a.AllowedResources) {
-		return invalid("allowedResources", "allowedResources are different from each other")
+		return invalid("allowedResources", "allowedResources must not repeat a resource")
 	}
 	return nil
 }

@@ -56,11 +56,11 @@ func TestRegisteringAnApp(t *testing.T) {
 		want(t, name, err, c.code)
 	}
 	if n := r.count("SELECT count(*) FROM hub.apps"); n != 2 {
-		t.Errorf("%d apps", n)
+		t.Errorf("%d apps stored, want 2", n)
 	}
 }
 
-// An owner has twenty active apps, however many are asked for at once.
+// TestTwentyApps checks that an owner has at most twenty active apps, also after concurrent registrations.
 func TestTwentyApps(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -85,7 +85,7 @@ func TestTwentyApps(t *testing.T) {
 		t.Fatalf("after one was disabled: %v", err)
 	}
 	if apps, err = r.ListApps(t.Context(), r.owner); err != nil || len(apps) != 21 || apps[0].ID != made.ID || apps[20].Active() {
-		t.Errorf("the list of %d does not begin with the newest: %v", len(apps), err)
+		t.Errorf("list of %d apps: the newest is not the first: %v", len(apps), err)
 	}
 }
 
@@ -114,14 +114,15 @@ func TestChangingAnApp(t *testing.T) {
 		want(t, "disable "+id, r.DisableApp(t.Context(), r.owner, id), "not_found")
 	}
 	if now, err := r.App(t.Context(), c.ID); err != nil || now.Name != name || now.RedirectURIs[0] != uris[0] {
-		t.Errorf("a refused change left %+v, %v", now, err)
+		t.Errorf("a refused change modified the app: %+v, %v", now, err)
 	}
 	if err := r.Revoke(t.Context(), c.form("token", "x")); err != nil {
 		t.Errorf("a change lost the secret: %v", err)
 	}
 }
 
-// Disabling an app ends it, its grants and their signers, in one step and for good.
+// TestDisablingAnApp checks that disabling an app revokes its grants and their signers, and that the app stays
+// disabled.
 func TestDisablingAnApp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -132,7 +133,7 @@ func TestDisablingAnApp(t *testing.T) {
 	r.signer("cc", other, others.GrantID)
 	want(t, "not the owner", r.DisableApp(t.Context(), newUser(), c.ID), "not_found")
 	if !r.lives(mine.AccessToken) {
-		t.Fatal("a stranger disabled it")
+		t.Fatal("a user who does not own the app disabled it")
 	}
 	want(t, "disable", r.DisableApp(t.Context(), r.owner, c.ID), "")
 	for _, i := range []grant.Issued{mine, also} {
@@ -142,18 +143,18 @@ func TestDisablingAnApp(t *testing.T) {
 		r.token("refresh", c.refreshing(i.RefreshToken), "invalid_client")
 	}
 	if n := r.count("SELECT count(*) FROM hub.signers WHERE revoked_by = 'grant' AND app_id = $1", c.ID); n != 2 {
-		t.Errorf("%d signers ended", n)
+		t.Errorf("%d signers were revoked, want 2", n)
 	}
 	if !r.lives(others.AccessToken) || r.count("SELECT count(*) FROM hub.signers WHERE revoked_at IS NULL") != 1 {
-		t.Error("another app's grant ended")
+		t.Error("the grant of another app was revoked")
 	}
 	at := r.listed(mine.GrantID).RevokedAt
 	r.clock.Advance(time.Minute)
 	if err := r.DisableApp(t.Context(), r.owner, c.ID); err != nil {
-		t.Errorf("again: %v", err)
+		t.Errorf("second disabling: %v", err)
 	}
 	if l := r.listed(mine.GrantID); !l.RevokedAt.Equal(at) {
-		t.Error("again: the time moved")
+		t.Error("the second disabling changed the time")
 	}
 	got, err := r.App(t.Context(), c.ID)
 	if err != nil || got.Active() || !got.DisabledAt.Equal(noon) {
@@ -166,7 +167,8 @@ func TestDisablingAnApp(t *testing.T) {
 	want(t, "new secret", err, "not_found")
 }
 
-// Whatever is redeemed while an app is being disabled, nothing of it lives after.
+// TestDisablingRacesRedemption checks that no token or grant of an app is active after the app was disabled during
+// redemptions.
 func TestDisablingRacesRedemption(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -189,11 +191,11 @@ func TestDisablingRacesRedemption(t *testing.T) {
 		}
 		for _, i := range got {
 			if i.AccessToken != "" && r.lives(i.AccessToken) {
-				t.Error("a token of a disabled app lives")
+				t.Error("a token of a disabled app is active")
 			}
 		}
 		if n := r.count("SELECT count(*) FROM hub.grants WHERE app_id = $1 AND revoked_at IS NULL", c.ID); n != 0 {
-			t.Errorf("%d grants of a disabled app", n)
+			t.Errorf("%d active grants of a disabled app, want 0", n)
 		}
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Register makes an app of the owner; the secret of a confidential one is told
-// here and never again. Faults: invalid_request, invalid_redirect_uri,
-// invalid_scope, limit_reached.
+// Register creates an app of the owner. It returns the app and, for a confidential one, its secret. Only the hash of
+// the secret is
+// stored, so it cannot be returned again. Errors: invalid_request, invalid_redirect_uri, invalid_scope, limit_reached.
 func (s *Service) Register(ctx context.Context, ownerID string, d AppDraft) (App, string, error) {
 	a := App{ID: newID(), OwnerID: ownerID, Kind: d.Kind, CreatedAt: s.Now()}
 	err := a.apply(AppChange{
@@ -29,8 +29,7 @@ func (s *Service) Register(ctx context.Context, ownerID string, d AppDraft) (App
 	return a, secret, nil
 }
 
-// Trust records that an administrator has reviewed an active app, or that the review no
-// longer holds. Fault: not_found.
+// Trust records that an administrator has reviewed an active app, or withdraws the review. Error: not_found.
 func (s *Service) Trust(ctx context.Context, id string, trusted bool) (App, error) {
 	if !isID(id) {
 		return App{}, ErrNotFound
@@ -46,12 +45,12 @@ func (s *Service) Trust(ctx context.Context, id string, trusted bool) (App, erro
 	})
 }
 
-// ListApps gives the owner's apps, newest first, disabled ones too.
+// ListApps returns the owner's apps, newest first, including disabled ones.
 func (s *Service) ListApps(ctx context.Context, ownerID string) ([]App, error) {
 	return s.Store.ListApps(ctx, ownerID)
 }
 
-// App gives what is public of an app; a disabled one too. Fault: not_found.
+// App returns the app with an id, also if it is disabled. Error: not_found.
 func (s *Service) App(ctx context.Context, id string) (App, error) {
 	if !isID(id) {
 		return App{}, ErrNotFound
@@ -66,9 +65,9 @@ func (s *Service) App(ctx context.Context, id string) (App, error) {
 	return *a, nil
 }
 
-// ChangeApp changes an active app of the owner. What it may ask for no longer is
-// taken from its grants with the next request. Faults: invalid_request,
-// invalid_redirect_uri, invalid_scope, not_found.
+// ChangeApp changes an active app of the owner. Scopes that the app loses are refused from the next request of its
+// tokens on.
+// Errors: invalid_request, invalid_redirect_uri, invalid_scope, not_found.
 func (s *Service) ChangeApp(ctx context.Context, ownerID, id string, c AppChange) (App, error) {
 	if !isID(id) {
 		return App{}, ErrNotFound
@@ -76,9 +75,9 @@ func (s *Service) ChangeApp(ctx context.Context, ownerID, id string, c AppChange
 	return s.Store.ChangeApp(ctx, ownerID, id, func(a *App) error { return a.apply(c, s.Resources()) })
 }
 
-// RenewSecret gives an app of the owner another secret, which is told here and
-// never again. The one before works for 24 hours more, or not at all when
-// immediate. Faults: not_found, public_client.
+// RenewSecret replaces the secret of a confidential app and returns the new one, which cannot be read again. The old
+// secret stays
+// valid for 24 hours, or becomes invalid at once if immediate. Errors: not_found, public_client.
 func (s *Service) RenewSecret(ctx context.Context, ownerID, id string, immediate bool) (string, error) {
 	if !isID(id) {
 		return "", ErrNotFound
@@ -89,7 +88,7 @@ func (s *Service) RenewSecret(ctx context.Context, ownerID, id string, immediate
 		if a.Kind != Confidential {
 			return ErrPublicClient
 		}
-		a.renew(hash, now, immediate)
+		a.replaceSecret(hash, now, immediate)
 		return nil
 	})
 	if err != nil {
@@ -98,8 +97,9 @@ func (s *Service) RenewSecret(ctx context.Context, ownerID, id string, immediate
 	return secret, nil
 }
 
-// DisableApp ends an app of the owner for good, with its grants and their
-// signers; doing it again changes nothing. Fault: not_found.
+// DisableApp disables an app of the owner permanently and revokes its grants and their signers. Repeating it changes
+// nothing.
+// Error: not_found.
 func (s *Service) DisableApp(ctx context.Context, ownerID, id string) error {
 	if !isID(id) {
 		return ErrNotFound

@@ -11,32 +11,32 @@ import (
 
 const maxState = 4096
 
-// Visitor is who sits before the browser.
+// Visitor is the user of the browser that sent a request.
 type Visitor struct {
-	UserID  string // empty: nobody is signed in
-	Session string // what tells this session from any other one
-	// SignedInAt is when the person proved who they are.
+	UserID  string // empty: not signed in
+	Session string // identifies the browser session
+	// SignedInAt is the time of the sign-in at the identity provider.
 	SignedInAt time.Time
 }
 
-// Answer is what the browser gets to see; exactly one member is set.
+// Answer is the result of an authorization request. Exactly one member is set.
 type Answer struct {
-	Redirect string   // go there, with 303
-	SignIn   bool     // sign in first and then come back with the same request
-	Consent  *Consent // ask the user
+	Redirect string   // redirect to this URL with 303
+	SignIn   bool     // sign in, then repeat the request
+	Consent  *Consent // show the consent page
 }
 
-// Consent is what the user is asked.
+// Consent is the content of a consent page.
 type Consent struct {
-	Token       string // comes back with the decision; belongs to this request and this session
+	Token       string // sent back with the decision; valid for this request and session only
 	App         App
 	Scopes      Scopes
-	Resource    string // empty: none was named
+	Resource    string // empty: the request has none
 	RedirectURI string
 	ExpiresAt   time.Time
 }
 
-// Request is a consent that waits for its decision.
+// Request is an authorization request that waits for the decision of the user.
 type Request struct {
 	Hash        Hash
 	Session     Hash
@@ -44,25 +44,25 @@ type Request struct {
 	AppID       string
 	RedirectURI string
 	Scopes      Scopes
-	State       []byte // any bytes, nil: none
+	State       []byte // nil: none; any bytes
 	Challenge   string
 	Resource    string
-	Renew       bool // prompt=consent: the same scopes again mean the same grant
+	Renew       bool // prompt=consent: consent to the same scopes renews the existing grant
 	CreatedAt   time.Time
 	ExpiresAt   time.Time
 }
 
-// refusal is an error of RFC 6749.
-type refusal struct{ code, say string }
+// refusal is an error response of RFC 6749 4.1.2.1.
+type refusal struct{ code, description string }
 
-// refusals are the faults of refusals, for the error page.
+// refusals maps the code of a refusal to the error that the error page shows.
 var refusals = map[string]*apperr.Fault{
 	"invalid_request": ErrInvalidRequest, "invalid_scope": ErrInvalidScope, "invalid_target": ErrInvalidTarget,
 	"unsupported_response_type": ErrUnsupportedResponse, "login_required": ErrLoginRequired, "consent_required": ErrConsentRequired,
 }
 
-// asked is an authorization request whose app and redirect URI are right.
-type asked struct {
+// authRequest is an authorization request with a valid app and redirect URI.
+type authRequest struct {
 	app         App
 	redirectURI string
 	state       string
@@ -72,11 +72,12 @@ type asked struct {
 	resource    string
 }
 
-// Authorize judges an authorization request, the query of the address. Only a trusted app
-// gets a refusal, or an answer without the user, at its redirect URI (RFC 9700, 4.11.2):
-// anybody may register an address, and this endpoint must not lead people to it. Faults, for
-// an error page: those of refusals, and of the store.
-func (s *Service) Authorize(ctx context.Context, query url.Values, who Visitor) (Answer, error) {
+// Authorize handles an authorization request with the parameters in query. It redirects errors, and answers without a
+// decision of the
+// user, only to a trusted app: anyone can register a redirect URI, and this endpoint must not be an open redirector
+// (RFC 9700
+// 4.11.2). For other apps it returns the error for an error page: one of refusals, or an error of the store.
+func (s *Service) Authorize(ctx context.Context, query url.Values, visitor Visitor) (Answer, error) {
 	a, err := s.destination(ctx, query)
 	if err != nil {
 		return Answer{}, err
@@ -86,40 +87,40 @@ func (s *Service) Authorize(ctx context.Context, query url.Values, who Visitor) 
 	}
 	switch {
 	case a.prompt == "none":
-		return s.silently(ctx, a, who)
-	case who.UserID == "":
+		return s.authorizeSilently(ctx, a, visitor)
+	case visitor.UserID == "":
 		return Answer{SignIn: true}, nil
 	}
-	return s.ask(ctx, a, who)
+	return s.requestConsent(ctx, a, visitor)
 }
 
-// destination finds the app and checks the redirect URI.
-func (s *Service) destination(ctx context.Context, query url.Values) (asked, error) {
+// destination returns the app of the request after checking its redirect URI.
+func (s *Service) destination(ctx context.Context, query url.Values) (authRequest, error) {
 	id, uri := query["client_id"], query["redirect_uri"]
 	if len(id) != 1 || !isID(id[0]) {
-		return asked{}, invalid("client_id", "The app that sent you here is unknown.")
+		return authRequest{}, invalid("client_id", "The app that sent you here is unknown.")
 	}
 	app, err := s.Store.FindApp(ctx, id[0])
 	if err != nil {
-		return asked{}, err
+		return authRequest{}, err
 	}
 	if app == nil || !app.Active() {
-		return asked{}, invalid("client_id", "The app that sent you here is unknown.")
+		return authRequest{}, invalid("client_id", "The app that sent you here is unknown.")
 	}
 	if len(uri) != 1 || !app.matches(uri[0]) {
-		return asked{}, invalid("redirect_uri", "The app that sent you here named an address that is not registered for it.")
+		return authRequest{}, invalid("redirect_uri", "The app that sent you here named an address that is not registered for it.")
 	}
-	return asked{app: *app, redirectURI: uri[0]}, nil
+	return authRequest{app: *app, redirectURI: uri[0]}, nil
 }
 
-// read reads the other parameters. A parameter without a value counts as absent.
-func (s *Service) read(a *asked, query url.Values) *refusal {
+// read validates the other parameters and sets them in a. A parameter without a value counts as absent (RFC 6749 3.1).
+func (s *Service) read(a *authRequest, query url.Values) *refusal {
 	if state := query["state"]; len(state) == 1 && len(state[0]) <= maxState {
 		a.state = state[0]
 	}
 	for name, values := range query {
 		if len(values) > 1 && name != "resource" {
-			return &refusal{"invalid_request", "a parameter is given twice"}
+			return &refusal{"invalid_request", "a parameter must not be repeated"}
 		}
 	}
 	if len(query.Get("state")) > maxState {
@@ -130,21 +131,21 @@ func (s *Service) read(a *asked, query url.Values) *refusal {
 	case "":
 		return &refusal{"invalid_request", "response_type is missing"}
 	default:
-		return &refusal{"unsupported_response_type", "response_type is code"}
+		return &refusal{"unsupported_response_type", "response_type must be code"}
 	}
 	if mode := query.Get("response_mode"); mode != "" && mode != "query" {
-		return &refusal{"invalid_request", "response_mode is query"}
+		return &refusal{"invalid_request", "response_mode must be query"}
 	}
 	if query.Get("request") != "" || query.Get("request_uri") != "" {
 		return &refusal{"invalid_request", "request objects are not supported"}
 	}
 	a.challenge = query.Get("code_challenge")
 	if query.Get("code_challenge_method") != "S256" || !isChallenge(a.challenge) {
-		return &refusal{"invalid_request", "code_challenge is 43 characters and code_challenge_method is S256"}
+		return &refusal{"invalid_request", "code_challenge must have 43 characters and code_challenge_method must be S256"}
 	}
 	a.prompt = query.Get("prompt")
 	if a.prompt != "" && a.prompt != "none" && a.prompt != "consent" {
-		return &refusal{"invalid_request", "prompt is none or consent"}
+		return &refusal{"invalid_request", "prompt must be none or consent"}
 	}
 	if no := a.readScopes(query.Get("scope")); no != nil {
 		return no
@@ -152,7 +153,7 @@ func (s *Service) read(a *asked, query url.Values) *refusal {
 	return s.readResource(a, query["resource"])
 }
 
-func (a *asked) readScopes(text string) *refusal {
+func (a *authRequest) readScopes(text string) *refusal {
 	scopes, err := ParseScopes(text)
 	if len(scopes) == 0 {
 		scopes = Scopes{ProfileRead}
@@ -164,14 +165,15 @@ func (a *asked) readScopes(text string) *refusal {
 	return nil
 }
 
-// readResource takes one resource, however often it is named: a token is for one.
-func (s *Service) readResource(a *asked, values []string) *refusal {
+// readResource sets the requested resource. A token is valid for one resource, so the parameter may be repeated only
+// with one value.
+func (s *Service) readResource(a *authRequest, values []string) *refusal {
 	for _, r := range values {
 		if r == "" {
 			continue
 		}
 		if !s.isResource(r) || !a.app.allows(r) || a.resource != "" && a.resource != r {
-			return &refusal{"invalid_target", "resource is one resource of this service that the app may use"}
+			return &refusal{"invalid_target", "resource must be one resource of this service that the app may use"}
 		}
 		a.resource = r
 	}
@@ -183,31 +185,33 @@ func isChallenge(text string) bool {
 	return err == nil && len(raw) == 32 && len(text) == 43
 }
 
-// silently answers prompt=none for a trusted app: from a grant that the user has given
-// before, without a consent page and without a new grant. Where any program can sit behind the redirect URI
-// of a public app, only the user can say that it is the right one (RFC 8252, 8.6).
-func (s *Service) silently(ctx context.Context, a asked, who Visitor) (Answer, error) {
-	if who.UserID == "" {
+// authorizeSilently handles prompt=none. For a trusted app it uses an existing grant, without a consent page and
+// without a new grant.
+// A public app must have an https redirect URI, because any program can receive other redirects and only the user can
+// decide
+// whether it is the right one (RFC 8252 8.6).
+func (s *Service) authorizeSilently(ctx context.Context, a authRequest, visitor Visitor) (Answer, error) {
+	if visitor.UserID == "" {
 		return s.refuse(a, refusal{"login_required", "no user is signed in"})
 	}
 	if a.app.Trusted() && (a.app.Kind == Confidential || isClaimed(a.redirectURI)) {
-		grants, err := s.Store.FindGrants(ctx, who.UserID, a.app.ID, s.Now())
+		grants, err := s.Store.FindGrants(ctx, visitor.UserID, a.app.ID, s.Now())
 		if err != nil {
 			return Answer{}, err
 		}
 		for _, g := range grants {
 			if g.Resource == a.resource && g.Scopes.Contains(a.scopes) {
-				return s.issue(ctx, Code{GrantID: g.ID}, s.request(a, who))
+				return s.issue(ctx, Code{GrantID: g.ID}, s.request(a, visitor))
 			}
 		}
 	}
-	return s.refuse(a, refusal{"consent_required", "the user must be asked"})
+	return s.refuse(a, refusal{"consent_required", "the user must consent"})
 }
 
-// ask keeps the request until the user has decided.
-func (s *Service) ask(ctx context.Context, a asked, who Visitor) (Answer, error) {
+// requestConsent stores the request until the user decides, and returns the consent page.
+func (s *Service) requestConsent(ctx context.Context, a authRequest, visitor Visitor) (Answer, error) {
 	token, hash := mint(requestPrefix)
-	r := s.request(a, who)
+	r := s.request(a, visitor)
 	r.Hash = hash
 	if err := s.Store.AddRequest(ctx, r); err != nil {
 		return Answer{}, err
@@ -217,30 +221,30 @@ func (s *Service) ask(ctx context.Context, a asked, who Visitor) (Answer, error)
 	}}, nil
 }
 
-func (s *Service) request(a asked, who Visitor) Request {
+func (s *Service) request(a authRequest, visitor Visitor) Request {
 	now := s.Now()
 	return Request{
-		Session: hashOf(who.Session), UserID: who.UserID, AppID: a.app.ID, RedirectURI: a.redirectURI, Scopes: a.scopes,
+		Session: hashOf(visitor.Session), UserID: visitor.UserID, AppID: a.app.ID, RedirectURI: a.redirectURI, Scopes: a.scopes,
 		State: []byte(a.state), Challenge: a.challenge, Resource: a.resource, Renew: a.prompt == "consent",
 		CreatedAt: now, ExpiresAt: now.Add(requestLife),
 	}
 }
 
-// refuse answers a refusal: at the redirect URI of a trusted app, else on an error page.
-func (s *Service) refuse(a asked, no refusal) (Answer, error) {
+// refuse returns a refusal: as a redirect to a trusted app, else as an error for the error page.
+func (s *Service) refuse(a authRequest, no refusal) (Answer, error) {
 	if !a.app.Trusted() {
-		return Answer{}, refusals[no.code].Say("The app that sent you here made a request that cannot be answered (%s): %s.", no.code, no.say)
+		return Answer{}, refusals[no.code].Say("The app that sent you here made a request that cannot be answered (%s): %s.", no.code, no.description)
 	}
 	return Answer{Redirect: s.errorAt(a.redirectURI, a.state, no)}, nil
 }
 
-// errorAt is the redirect that carries an error.
+// errorAt returns the redirect URL with an error.
 func (s *Service) errorAt(redirectURI, state string, no refusal) string {
-	return withQuery(redirectURI, s.signed(state, [2]string{"error", no.code}, [2]string{"error_description", no.say}))
+	return withQuery(redirectURI, s.withIssuer(state, [2]string{"error", no.code}, [2]string{"error_description", no.description}))
 }
 
-// signed adds to an answer the state, exactly as it came, and who answers (RFC 9207).
-func (s *Service) signed(state string, answer ...[2]string) [][2]string {
+// withIssuer adds the state parameter, unchanged, and the issuer (RFC 9207) to the parameters of an answer.
+func (s *Service) withIssuer(state string, answer ...[2]string) [][2]string {
 	if state != "" {
 		answer = append(answer, [2]string{"state", state})
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// S3 at the authorization endpoint, and every other parameter of it.
+// TestParametersOfAuthorize (S3) checks that the authorization endpoint refuses invalid PKCE and other parameters.
 func TestParametersOfAuthorize(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -46,7 +46,7 @@ func TestParametersOfAuthorize(t *testing.T) {
 		wantRefusal(t, name, a, err, c2.code)
 	}
 	if n := r.count("SELECT count(*) FROM hub.auth_requests"); n != 0 {
-		t.Errorf("%d refused requests were kept", n)
+		t.Errorf("%d refused requests were stored", n)
 	}
 	for name, pairs := range map[string][]string{
 		"plain request": nil, "query mode": {"response_mode", "query"}, "issuer as resource": {"resource", issuer}, "empty scope": {"scope", ""},
@@ -60,8 +60,7 @@ func TestParametersOfAuthorize(t *testing.T) {
 	}
 }
 
-// S7: a parameter that comes twice is refused, but for resource, which may say the
-// same thing twice.
+// TestRepeatedParameters (S7) checks that repeated parameters are refused, except resource with the same value.
 func TestRepeatedParameters(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -72,7 +71,7 @@ func TestRepeatedParameters(t *testing.T) {
 		a, err := r.Authorize(t.Context(), q, r.user)
 		wantRefusal(t, name, a, err, "invalid_request")
 		if got := answer(t, a.Redirect).Has("state"); got == (name == "state") {
-			t.Errorf("%s: state told: %v", name, got)
+			t.Errorf("%s: state in the answer: %v", name, got)
 		}
 	}
 	q := c.query()
@@ -101,7 +100,7 @@ func TestRepeatedParameters(t *testing.T) {
 	}
 }
 
-// S6: who answers is in every answer, and the state is what it was.
+// TestStateAndIssuer (S6) checks that each answer contains the issuer and the unchanged state.
 func TestStateAndIssuer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -144,7 +143,7 @@ func TestStateAndIssuer(t *testing.T) {
 	}
 }
 
-// S10: prompt=none shows no page and makes no grant.
+// TestPromptNone (S10) checks that prompt=none shows no page and creates no grant.
 func TestPromptNone(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -153,11 +152,11 @@ func TestPromptNone(t *testing.T) {
 		return r.Authorize(t.Context(), c.query(append([]string{"prompt", "none"}, pairs...)...), who)
 	}
 	a, err := ask(grant.Visitor{}, c)
-	wantRefusal(t, "nobody", a, err, "login_required")
+	wantRefusal(t, "not signed in", a, err, "login_required")
 	a, err = ask(r.user, c)
 	wantRefusal(t, "no grant", a, err, "consent_required")
 	if n := r.count("SELECT (SELECT count(*) FROM hub.auth_requests) + (SELECT count(*) FROM hub.auth_codes) + (SELECT count(*) FROM hub.grants)"); n != 0 {
-		t.Errorf("%d rows came of it", n)
+		t.Errorf("refused requests stored %d rows, want 0", n)
 	}
 
 	first := r.tokens(c, "scope", "profile:read offline_access")
@@ -181,7 +180,7 @@ func TestPromptNone(t *testing.T) {
 		t.Errorf("%d grants", n)
 	}
 	if l := r.listed(first.GrantID); !l.ExpiresAt.Equal(noon.Add(14 * 24 * time.Hour)) {
-		t.Errorf("without a consent the grant lives until %v", l.ExpiresAt)
+		t.Errorf("prompt=none extended the grant until %v", l.ExpiresAt)
 	}
 
 	a, err = ask(r.user, c)
@@ -189,13 +188,14 @@ func TestPromptNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, "revoke", r.RevokeGrant(t.Context(), r.user.UserID, first.GrantID, grant.ByUser), "")
-	r.token("a code of a grant that has ended", c.redemption(answer(t, a.Redirect).Get("code")), "invalid_grant")
+	r.token("a code of a revoked grant", c.redemption(answer(t, a.Redirect).Get("code")), "invalid_grant")
 	a, err = ask(r.user, c)
 	wantRefusal(t, "revoked", a, err, "consent_required")
 }
 
-// Any program may sit behind a loopback port or a private scheme: it gets nothing
-// without the user.
+// TestPromptNoneNeedsAClaimedAddress checks that a redirect URI with a loopback port or a private scheme needs a
+// decision of the user,
+// because any program can receive it.
 func TestPromptNoneNeedsAClaimedAddress(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -215,7 +215,7 @@ func TestPromptNoneNeedsAClaimedAddress(t *testing.T) {
 	}
 }
 
-func TestNobodySignsInFirst(t *testing.T) {
+func TestAnonymousVisitorSignsInFirst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	c := r.app(grant.Public)
@@ -229,14 +229,16 @@ func TestNobodySignsInFirst(t *testing.T) {
 	wantRefusal(t, "a bad request", a, err, "invalid_scope")
 }
 
-// S9 as far as it needs no page: a decision belongs to one request of one session.
+// TestDecisionBelongsToItsSession (S9) checks that a decision is accepted once, for one request of one session. It
+// covers the service
+// without the page.
 func TestDecisionBelongsToItsSession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	c := r.app(grant.Public)
 	token := r.consent(c.query()).Token
 	for name, who := range map[string]grant.Visitor{
-		"nobody":          {Session: r.user.Session},
+		"no user":         {Session: r.user.Session},
 		"another user":    {UserID: newUser(), Session: r.user.Session},
 		"another session": {UserID: r.user.UserID, Session: "session-two"},
 		"no session":      {UserID: r.user.UserID},
@@ -251,7 +253,7 @@ func TestDecisionBelongsToItsSession(t *testing.T) {
 		want(t, other, err, "forbidden")
 	}
 	if _, err := r.Decide(t.Context(), r.user, token, true); err != nil {
-		t.Errorf("its own: %v", err)
+		t.Errorf("the token of the session: %v", err)
 	}
 	_, err := r.Decide(t.Context(), r.user, token, true)
 	want(t, "twice", err, "forbidden")
@@ -270,7 +272,8 @@ func TestDecisionBelongsToItsSession(t *testing.T) {
 	want(t, "too late", err, "forbidden")
 }
 
-// What changes while the page is open is seen when the user decides.
+// TestAppChangesWhileThePageIsOpen checks that a decision uses the current state of an app that changed while the page
+// was open.
 func TestAppChangesWhileThePageIsOpen(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

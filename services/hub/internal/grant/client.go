@@ -11,23 +11,24 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
-// MaxFailures is how many failed client authentications in any minute are taken
-// from one address for one client. Both count together: who knows a client's id
-// cannot lock that client out from elsewhere.
+// MaxFailures is the number of failed client authentications per minute, client and IP address after which attempts are
+// refused.
+// It counts per address so that an attacker who has a client_id cannot lock out the client from other addresses.
 const MaxFailures = caller.MaxFailures
 
-// Form is a request to the token, revocation or introspection endpoint, with the
-// names of RFC 6749 whatever the body was written in.
+// Form is a request to the token, revocation or introspection endpoint. Parameters have the names of RFC 6749, also if
+// the body
+// was JSON.
 type Form struct {
 	Values        url.Values
-	Authorization []string // values of that header
-	IP            string   // whose failures are counted
+	Authorization []string // values of the Authorization header
+	IP            string   // failures are counted per address
 }
 
-// get gives a parameter; read has refused the ones that come twice.
+// get returns a parameter. credentials refuses repeated ones first.
 func (f Form) get(name string) string { return f.Values.Get(name) }
 
-// resource gives the one resource that is named, if any.
+// resource returns the requested resource; empty without one. Error: invalid_target for different values.
 func (f Form) resource() (string, error) {
 	var one string
 	for _, r := range f.Values["resource"] {
@@ -43,11 +44,12 @@ func (f Form) resource() (string, error) {
 
 type credentials struct{ id, secret string }
 
-// credentials finds how the client says who it is: in one way, or the request is wrong.
+// credentials returns the client authentication of the request: from the header or from the body. Both at once are an
+// error.
 func (f Form) credentials() (credentials, error) {
 	for name, values := range f.Values {
 		if len(values) > 1 && name != "resource" {
-			return credentials{}, ErrInvalidRequest.Say("a parameter is given twice")
+			return credentials{}, ErrInvalidRequest.Say("a parameter must not be repeated")
 		}
 	}
 	body := credentials{f.get("client_id"), f.get("client_secret")}
@@ -62,14 +64,14 @@ func (f Form) credentials() (credentials, error) {
 	case !ok:
 		return credentials{}, ErrInvalidClient
 	case body.secret != "":
-		return credentials{}, ErrInvalidRequest.Say("a client proves who it is in one way, not in two")
+		return credentials{}, ErrInvalidRequest.Say("use either the Authorization header or client_secret, not both")
 	case body.id != "" && body.id != basic.id:
-		return credentials{}, ErrInvalidRequest.Say("client_id is not the one of the header")
+		return credentials{}, ErrInvalidRequest.Say("client_id differs from the Authorization header")
 	}
 	return basic, nil
 }
 
-// parseBasic reads RFC 6749, 2.3.1: both parts are form-encoded before base64.
+// parseBasic reads HTTP Basic credentials. Both parts are form-encoded before base64 (RFC 6749 2.3.1).
 func parseBasic(values []string) (credentials, bool) {
 	scheme, encoded, ok := strings.Cut(values[0], " ")
 	if len(values) > 1 || !ok || !strings.EqualFold(scheme, "Basic") {
@@ -93,18 +95,18 @@ func parseBasic(values []string) (credentials, bool) {
 	return c, c.id != ""
 }
 
-// client tells which app asks. A confidential one proves it, a public one names
-// itself and brings no secret. Ten failures in a minute, and this client is not
-// looked at from this address. Faults: invalid_request, invalid_client, rate_limited.
+// client authenticates the app that sends a request. A confidential app must send its secret, a public one must send
+// none. After
+// MaxFailures failures it refuses without checking the secret. Errors: invalid_request, invalid_client, rate_limited.
 func (s *Service) client(ctx context.Context, f Form) (App, error) {
 	c, err := f.credentials()
 	if err != nil {
 		return App{}, err
 	}
-	// What is counted is never longer than this, however long the id is.
+	// The hash bounds the length of the counter name: a client_id can be long.
 	sum := sha256.Sum256([]byte(c.id))
-	who := base64.RawURLEncoding.EncodeToString(sum[:]) + " " + f.IP
-	if wait := s.Failures.Wait(ctx, who); wait > 0 {
+	counter := base64.RawURLEncoding.EncodeToString(sum[:]) + " " + f.IP
+	if wait := s.Failures.Wait(ctx, counter); wait > 0 {
 		return App{}, caller.Limited(MaxFailures, wait)
 	}
 	var app *App
@@ -113,8 +115,8 @@ func (s *Service) client(ctx context.Context, f Form) (App, error) {
 			return App{}, err
 		}
 	}
-	if app == nil || !app.Active() || !app.admits(c.secret, s.Now()) {
-		if wait := s.Failures.Failed(ctx, who); wait > 0 {
+	if app == nil || !app.Active() || !app.authenticates(c.secret, s.Now()) {
+		if wait := s.Failures.Failed(ctx, counter); wait > 0 {
 			return App{}, caller.Limited(MaxFailures, wait)
 		}
 		return App{}, ErrInvalidClient
@@ -122,9 +124,9 @@ func (s *Service) client(ctx context.Context, f Form) (App, error) {
 	return *app, nil
 }
 
-func (a App) admits(secret string, now time.Time) bool {
+func (a App) authenticates(secret string, now time.Time) bool {
 	if a.Kind == Public {
 		return secret == ""
 	}
-	return a.proves(secret, now)
+	return a.hasSecret(secret, now)
 }

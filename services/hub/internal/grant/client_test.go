@@ -16,7 +16,8 @@ func basic(id, secret string) []string {
 	return []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(id)+":"+url.QueryEscape(secret)))}
 }
 
-// S12: a confidential client proves who it is, in one way, at all three endpoints.
+// TestClientAuthentication (S12) checks that all three endpoints require the secret of a confidential client, sent in
+// exactly one way.
 func TestClientAuthentication(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -28,27 +29,27 @@ func TestClientAuthentication(t *testing.T) {
 		pairs  []string // change a good form with the secret in the body
 		code   string
 	}{
-		"post":                   {nil, nil, ""},
-		"basic":                  {basic(conf.ID, conf.secret), []string{"client_id", "", "client_secret", ""}, ""},
-		"basic, client_id too":   {basic(conf.ID, conf.secret), []string{"client_secret", ""}, ""},
-		"basic, lower case":      {[]string{"basic" + basic(conf.ID, conf.secret)[0][5:]}, []string{"client_secret", ""}, ""},
-		"basic and post":         {basic(conf.ID, conf.secret), nil, "invalid_request"},
-		"basic of another":       {basic(other.ID, other.secret), []string{"client_secret", ""}, "invalid_request"},
-		"missing":                {nil, []string{"client_secret", ""}, "invalid_client"},
-		"wrong":                  {nil, []string{"client_secret", other.secret}, "invalid_client"},
-		"cut off":                {nil, []string{"client_secret", conf.secret[:46]}, "invalid_client"},
-		"wrong in basic":         {basic(conf.ID, other.secret), []string{"client_secret", ""}, "invalid_client"},
-		"nobody":                 {nil, []string{"client_id", "", "client_secret", ""}, "invalid_client"},
-		"unknown":                {nil, []string{"client_id", newUser()}, "invalid_client"},
-		"no id of ours":          {nil, []string{"client_id", "x\x00"}, "invalid_client"},
-		"an operator key":        {nil, []string{"client_secret", "dk_" + conf.secret[4:]}, "invalid_client"},
-		"an operator key as id":  {nil, []string{"client_id", "dk_" + conf.secret[4:], "client_secret", ""}, "invalid_client"},
-		"bearer":                 {[]string{"Bearer dk_" + conf.secret[4:]}, []string{"client_secret", ""}, "invalid_client"},
-		"two headers":            {append(basic(conf.ID, conf.secret), basic(conf.ID, conf.secret)...), []string{"client_secret", ""}, "invalid_client"},
-		"no base64":              {[]string{"Basic !"}, []string{"client_secret", ""}, "invalid_client"},
-		"no colon":               {[]string{"Basic " + base64.StdEncoding.EncodeToString([]byte(conf.ID))}, []string{"client_secret", ""}, "invalid_client"},
-		"public with a secret":   {nil, []string{"client_id", public.ID}, "invalid_client"},
-		"public, another's name": {basic(public.ID, ""), []string{"client_secret", ""}, "invalid_request"},
+		"post":                  {nil, nil, ""},
+		"basic":                 {basic(conf.ID, conf.secret), []string{"client_id", "", "client_secret", ""}, ""},
+		"basic, client_id too":  {basic(conf.ID, conf.secret), []string{"client_secret", ""}, ""},
+		"basic, lower case":     {[]string{"basic" + basic(conf.ID, conf.secret)[0][5:]}, []string{"client_secret", ""}, ""},
+		"basic and post":        {basic(conf.ID, conf.secret), nil, "invalid_request"},
+		"basic of another":      {basic(other.ID, other.secret), []string{"client_secret", ""}, "invalid_request"},
+		"missing":               {nil, []string{"client_secret", ""}, "invalid_client"},
+		"wrong":                 {nil, []string{"client_secret", other.secret}, "invalid_client"},
+		"cut off":               {nil, []string{"client_secret", conf.secret[:46]}, "invalid_client"},
+		"wrong in basic":        {basic(conf.ID, other.secret), []string{"client_secret", ""}, "invalid_client"},
+		"no id":                 {nil, []string{"client_id", "", "client_secret", ""}, "invalid_client"},
+		"unknown":               {nil, []string{"client_id", newUser()}, "invalid_client"},
+		"malformed id":          {nil, []string{"client_id", "x\x00"}, "invalid_client"},
+		"an operator key":       {nil, []string{"client_secret", "dk_" + conf.secret[4:]}, "invalid_client"},
+		"an operator key as id": {nil, []string{"client_id", "dk_" + conf.secret[4:], "client_secret", ""}, "invalid_client"},
+		"bearer":                {[]string{"Bearer dk_" + conf.secret[4:]}, []string{"client_secret", ""}, "invalid_client"},
+		"two headers":           {append(basic(conf.ID, conf.secret), basic(conf.ID, conf.secret)...), []string{"client_secret", ""}, "invalid_client"},
+		"no base64":             {[]string{"Basic !"}, []string{"client_secret", ""}, "invalid_client"},
+		"no colon":              {[]string{"Basic " + base64.StdEncoding.EncodeToString([]byte(conf.ID))}, []string{"client_secret", ""}, "invalid_client"},
+		"public with a secret":  {nil, []string{"client_id", public.ID}, "invalid_client"},
+		"public, another's id":  {basic(public.ID, ""), []string{"client_secret", ""}, "invalid_request"},
 	} {
 		n++
 		form := func(pairs ...string) grant.Form {
@@ -68,10 +69,11 @@ func TestClientAuthentication(t *testing.T) {
 	f := public.refreshing(publicRefresh)
 	f.Values.Del("client_secret")
 	f.Authorization = basic(public.ID, "")
-	r.token("a public client that says its name in the header", f, "")
+	r.token("a public client with its id in the header", f, "")
 }
 
-// The old secret of an app works a day longer, or not at all.
+// TestSecretRenewal checks that the old secret of an app stays valid for one day, or becomes invalid at once with
+// immediate.
 func TestSecretRenewal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -85,15 +87,15 @@ func TestSecretRenewal(t *testing.T) {
 	}
 	second, err := r.RenewSecret(t.Context(), r.owner, c.ID, false)
 	if err != nil || !works(c.secret) || !works(second) {
-		t.Errorf("both work: %v", err)
+		t.Errorf("one of the two secrets is refused: %v", err)
 	}
 	r.clock.Advance(24*time.Hour - time.Millisecond)
 	if !works(c.secret) {
-		t.Error("the old one ended too early")
+		t.Error("the old secret expired too early")
 	}
 	r.clock.Advance(time.Millisecond)
 	if works(c.secret) || !works(second) {
-		t.Error("after a day the new one works alone")
+		t.Error("after a day the old secret is valid or the new one is not")
 	}
 	third, err := r.RenewSecret(t.Context(), r.owner, c.ID, false)
 	if err != nil {
@@ -101,7 +103,7 @@ func TestSecretRenewal(t *testing.T) {
 	}
 	fourth, err := r.RenewSecret(t.Context(), r.owner, c.ID, true)
 	if err != nil || works(second) || works(third) || !works(fourth) {
-		t.Errorf("at once: %v", err)
+		t.Errorf("immediate renewal: %v", err)
 	}
 	_, err = r.RenewSecret(t.Context(), r.owner, public.ID, false)
 	want(t, "public", err, "public_client")
@@ -111,11 +113,11 @@ func TestSecretRenewal(t *testing.T) {
 	}
 	_, err = r.RenewSecret(t.Context(), newUser(), c.ID, true)
 	if want(t, "not the owner", err, "not_found"); !works(fourth) {
-		t.Error("a stranger changed the secret")
+		t.Error("a user who does not own the app changed the secret")
 	}
 }
 
-// S21: after ten failures in a minute a client is not looked at from that address.
+// TestFailedAuthenticationsAreCounted (S21) checks that ten failures per minute block a client from one address only.
 func TestFailedAuthenticationsAreCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -130,7 +132,7 @@ func TestFailedAuthenticationsAreCounted(t *testing.T) {
 		want(t, "failure", try(c, "192.0.2.1", "wrong"), "invalid_client")
 		r.clock.Advance(time.Second)
 		if i == 0 {
-			want(t, "a good one does not count", try(c, "192.0.2.1", c.secret), "")
+			want(t, "a success after failures", try(c, "192.0.2.1", c.secret), "")
 		}
 	}
 	err := try(c, "192.0.2.1", c.secret)
@@ -149,7 +151,7 @@ func TestFailedAuthenticationsAreCounted(t *testing.T) {
 	want(t, "one more failure", try(c, "192.0.2.1", "wrong"), "invalid_client")
 	want(t, "again", try(c, "192.0.2.1", c.secret), "rate_limited")
 	for range grant.MaxFailures {
-		want(t, "unknown clients", try(client{App: grant.App{ID: "nobody"}}, "192.0.2.3", "x"), "invalid_client")
+		want(t, "unknown clients", try(client{App: grant.App{ID: "unknown-id"}}, "192.0.2.3", "x"), "invalid_client")
 	}
-	want(t, "unknown clients", try(client{App: grant.App{ID: "nobody"}}, "192.0.2.3", "x"), "rate_limited")
+	want(t, "unknown clients", try(client{App: grant.App{ID: "unknown-id"}}, "192.0.2.3", "x"), "rate_limited")
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Code is an authorization code.
+// Code is a stored authorization code (RFC 6749 4.1.2).
 type Code struct {
 	Hash        Hash
 	AppID       string
@@ -16,57 +16,56 @@ type Code struct {
 	Scopes      Scopes
 	Challenge   string
 	Resource    string
-	GrantID     string // the grant that it renews or came to; empty: it makes a new one
-	Consented   bool   // the user has just agreed; false: from an older consent
+	GrantID     string // grant that the code renews or that its redemption created; empty: redemption creates a grant
+	Consented   bool   // the user has just decided; false: an earlier consent was used
 	CreatedAt   time.Time
 	ExpiresAt   time.Time
 	UsedAt      time.Time // zero: not yet
-	Redeemed    bool      // it was used and came to tokens
+	Redeemed    bool      // used successfully: tokens were issued
 }
 
-// CodeState is a code under lock, with what it belongs to.
+// CodeState is a locked code with its app and grant.
 type CodeState struct {
 	Code  Code
-	App   App    // no grant of it can be made or end meanwhile
-	Grant *Grant // of Code.GrantID, under lock
+	App   App    // locked: no grant of the app can be created or revoked at the same time
+	Grant *Grant // grant of Code.GrantID, locked
 }
 
-// Turn is what becomes of a code or of a refresh token: what the store writes in
-// one transaction, and the refusal, if it is one.
+// Turn is the outcome of redeeming a code or a refresh token. The store writes its changes in one transaction.
 type Turn struct {
-	UseUp    bool   // the code is used, whatever comes of it
-	Revoke   Reason // the grant ends, for this reason
+	UseUp    bool   // mark the code as used, also on an error
+	Revoke   Reason // revoke the grant GrantID for this reason
 	NewGrant *Grant
-	Extend   time.Time // the grant lives until then; zero: as it did
-	Rotate   *Hash     // the refresh token is used; this one follows it
-	GrantID  string    // of the tokens
+	Extend   time.Time // new expiry of the grant; zero: unchanged
+	Rotate   *Hash     // mark the refresh token as used; its successor has this hash
+	GrantID  string    // grant of the tokens
 	UserID   string
 	Resource string
 	Access   *Token
-	Refresh  *Token // a new one
+	Refresh  *Token // new refresh token; nil: none
 	Err      error
 }
 
 func refused(err error) Turn { return Turn{Err: err} }
 
-// Redemption is a client's attempt at a code. The ids and hashes are those of what
-// is made if it succeeds.
+// Redemption is an attempt of a client to redeem a code. GrantID, Access and Refresh identify what a success creates.
 type Redemption struct {
 	AppID       string
 	RedirectURI string // empty: not given
 	Verifier    string
 	Resource    string // empty: not given
-	Bad         error  // what is wrong with the request apart from the code
+	Bad         error  // error of another parameter of the request
 	GrantID     string
 	Access      Hash
 	Refresh     Hash
 	Now         time.Time
 }
 
-// Redeem is the rule of a code. Another client's attempt changes nothing. A failed
-// attempt of its own client uses the code up. A second attempt after a good one
-// means that somebody else has the code, so the grant ends: of fifty attempts at
-// once exactly one is answered with tokens, and those are dead when all have ended.
+// Redeem decides an attempt to redeem the code. An attempt of another client changes nothing. A failed attempt of the
+// right client
+// uses the code up. A second attempt after a success means that the code was stolen, so the grant is revoked: of fifty
+// concurrent
+// attempts one receives tokens, and these are revoked when the others have ended.
 func (c CodeState) Redeem(r Redemption) Turn {
 	if c.Code.AppID != r.AppID {
 		return refused(ErrInvalidGrant)
@@ -103,17 +102,17 @@ func (c CodeState) Redeem(r Redemption) Turn {
 	return t
 }
 
-// check judges an attempt of the code's own client at an unused code.
+// check validates an attempt of the right client at an unused code.
 func (c CodeState) check(r Redemption) error {
 	switch {
 	case !r.Now.Before(c.Code.ExpiresAt):
 		return ErrInvalidGrant
 	case r.RedirectURI != "" && r.RedirectURI != c.Code.RedirectURI:
-		return ErrInvalidGrant.Say("redirect_uri is not the one that the code was sent to")
+		return ErrInvalidGrant.Say("redirect_uri differs from the authorization request")
 	case !isVerifier(r.Verifier):
-		return ErrInvalidRequest.Say("code_verifier is 43 to 128 unreserved characters")
+		return ErrInvalidRequest.Say("code_verifier must have 43 to 128 unreserved characters")
 	case !answersChallenge(r.Verifier, c.Code.Challenge):
-		return ErrInvalidGrant.Say("code_verifier is not the one of the code")
+		return ErrInvalidGrant.Say("code_verifier does not match the code_challenge")
 	case r.Bad != nil:
 		return r.Bad
 	case r.Resource != "" && r.Resource != c.Code.Resource:
@@ -126,7 +125,7 @@ func (c CodeState) check(r Redemption) error {
 	return nil
 }
 
-// isVerifier is the grammar of RFC 7636, 4.1.
+// isVerifier reports whether text has the grammar of a code verifier (RFC 7636 4.1).
 func isVerifier(text string) bool {
 	if len(text) < 43 || len(text) > 128 {
 		return false

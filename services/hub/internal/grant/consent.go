@@ -5,20 +5,21 @@ import (
 	"time"
 )
 
-// Decide takes the user's decision on a consent page, once, and says where the
-// browser goes, with 303. Faults: forbidden when the token is not one of this
-// user and this session, was used, or has run out; invalid_request when the app
-// has changed meanwhile so that it is not to be trusted with an answer.
-func (s *Service) Decide(ctx context.Context, who Visitor, token string, approve bool) (redirect string, err error) {
-	if who.UserID == "" || !wellFormed(requestPrefix, token) {
+// Decide applies the user's decision on a consent page and returns the URL to redirect to with 303. Each token is
+// accepted once.
+// Errors: forbidden if the token is used, expired, or of another user or session; invalid_request if the app is
+// disabled or lost
+// the redirect URI meanwhile.
+func (s *Service) Decide(ctx context.Context, visitor Visitor, token string, approve bool) (redirect string, err error) {
+	if visitor.UserID == "" || !wellFormed(requestPrefix, token) {
 		return "", ErrForbidden
 	}
-	r, err := s.Store.TakeRequest(ctx, hashOf(token), hashOf(who.Session), who.UserID)
+	r, err := s.Store.TakeRequest(ctx, hashOf(token), hashOf(visitor.Session), visitor.UserID)
 	if err != nil {
 		return "", err
 	}
 	if r == nil || !s.Now().Before(r.ExpiresAt) {
-		return "", ErrForbidden.Say("The page is too old or was used. Go back to the app and start again.")
+		return "", ErrForbidden.Say("This page has expired or was already used. Go back to the app and start again.")
 	}
 	app, err := s.Store.FindApp(ctx, r.AppID)
 	if err != nil {
@@ -29,10 +30,10 @@ func (s *Service) Decide(ctx context.Context, who Visitor, token string, approve
 	}
 	switch {
 	case !approve:
-		return s.errorAt(r.RedirectURI, string(r.State), refusal{"access_denied", "the user said no"}), nil
+		return s.errorAt(r.RedirectURI, string(r.State), refusal{"access_denied", "the user denied the request"}), nil
 	case !app.Scopes.Contains(r.Scopes):
-		a, err := s.refuse(asked{app: *app, redirectURI: r.RedirectURI, state: string(r.State)},
-			refusal{"invalid_scope", "the scope is not registered for this app any more"})
+		a, err := s.refuse(authRequest{app: *app, redirectURI: r.RedirectURI, state: string(r.State)},
+			refusal{"invalid_scope", "the scope is no longer registered for this app"})
 		return a.Redirect, err
 	}
 	code := Code{Consented: true}
@@ -45,7 +46,8 @@ func (s *Service) Decide(ctx context.Context, who Visitor, token string, approve
 	return answer.Redirect, err
 }
 
-// sameGrant finds the grant that the user has just given again.
+// sameGrant returns the id of the user's active grant with the resource and scopes of the request; empty if there is
+// none.
 func (s *Service) sameGrant(ctx context.Context, r Request) (string, error) {
 	grants, err := s.Store.FindGrants(ctx, r.UserID, r.AppID, s.Now())
 	if err != nil {
@@ -59,7 +61,7 @@ func (s *Service) sameGrant(ctx context.Context, r Request) (string, error) {
 	return "", nil
 }
 
-// issue makes a code for a request and the redirect that carries it.
+// issue stores a code for a request and returns the redirect to the app with it.
 func (s *Service) issue(ctx context.Context, c Code, r Request) (Answer, error) {
 	plaintext, hash := mint(codePrefix)
 	c.Hash, c.AppID, c.UserID, c.RedirectURI = hash, r.AppID, r.UserID, r.RedirectURI
@@ -69,11 +71,11 @@ func (s *Service) issue(ctx context.Context, c Code, r Request) (Answer, error) 
 	if err := s.Store.AddCode(ctx, c); err != nil {
 		return Answer{}, err
 	}
-	return Answer{Redirect: withQuery(r.RedirectURI, s.signed(string(r.State), [2]string{"code", plaintext}))}, nil
+	return Answer{Redirect: withQuery(r.RedirectURI, s.withIssuer(string(r.State), [2]string{"code", plaintext}))}, nil
 }
 
-// lifeOf gives the absolute life of a grant to such an app, and how long a refresh
-// token may lie unused.
+// lifeOf returns the absolute life of a grant to an app of this kind, and the idle time after which its refresh token
+// expires.
 func lifeOf(kind Kind) (absolute, idle time.Duration) {
 	if kind == Confidential {
 		return confLife, confIdle

@@ -1,17 +1,17 @@
-// Package grant is delegated sign-in: apps that act for a user, the consent
-// that lets them, and the tokens that carry it.
+// Package grant implements delegated authorization (OAuth 2.1): apps that act for a user, the consent of the user, and
+// the tokens.
 //
-// An owner registers an App. A user consents on the page that Authorize asks
-// for; Decide turns the consent into a code, Token a code into a Grant with its
-// tokens, and a refresh token into the next one. Authenticate says for whom a
-// bearer speaks. A grant is revoked once and for ever: every check of a token
-// reads its grant, and nothing that lets anybody in is remembered.
+// An owner registers an App. Authorize shows the user a consent page. Decide turns the consent into a code, Token
+// redeems the code for
+// a Grant with tokens, and refreshes them. Authenticate returns the user and the scopes of an access token. Revocation
+// is
+// permanent and takes effect at once: each check of a token reads its grant from the store and nothing is cached.
 //
-// Secrets are 256 random bits behind a prefix. Only their SHA-256 leaves the
-// function that makes them; the plaintext goes to the caller and nowhere else.
+// Secrets are a prefix and 256 random bits. Only the SHA-256 hash is stored; the plaintext is returned to the client
+// once.
 //
-// The rules of a code (Code.Redeem) and of a refresh token (RefreshState.Turn) are
-// pure functions of the locked rows and the time; the store runs them inside one
-// transaction. The package knows no HTTP and no storage. Who the user is belongs
-// to the ledger: a user here is an id.
+// Code.Redeem and RefreshState.Turn decide about codes and refresh tokens. They are pure functions of the locked rows
+// and the time,
+// and the store runs them within one transaction. The package contains no HTTP and no SQL. Users are ids: the ledger
+// stores them.
 package grant

@@ -8,9 +8,9 @@ import (
 // Reason is why a grant was revoked.
 type Reason string
 
-// The reasons.
+// Reasons for the revocation of a grant.
 const (
-	ByUser         Reason = "user"  // the user, on our own pages
+	ByUser         Reason = "user"  // the user, on a page of the hub
 	ByOwner        Reason = "owner" // the user, with an operator key
 	ByApp          Reason = "app"
 	ByCodeReplay   Reason = "code_replay"
@@ -18,13 +18,13 @@ const (
 	ByAppDisabled  Reason = "app_disabled"
 )
 
-// Grant is what a user lets an app do.
+// Grant is the permission of a user for an app to act with some scopes.
 type Grant struct {
 	ID         string
 	UserID     string
 	AppID      string
 	Scopes     Scopes
-	Resource   string // empty: none was named
+	Resource   string // empty: the request had none
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // absolute
 	LastUsedAt time.Time // zero: never; exact to a minute
@@ -32,33 +32,34 @@ type Grant struct {
 	RevokedBy  Reason
 }
 
-// Active reports a grant that is neither revoked nor expired.
+// Active reports whether the grant is neither revoked nor expired at now.
 func (g Grant) Active(now time.Time) bool { return g.RevokedAt.IsZero() && now.Before(g.ExpiresAt) }
 
-// token makes a token of the grant, which outlives nothing.
+// token returns a new token of the grant. It expires after life, but not later than the grant.
 func (g Grant) token(hash Hash, scopes Scopes, now time.Time, life time.Duration) *Token {
 	return &Token{Hash: hash, GrantID: g.ID, Scopes: scopes, CreatedAt: now, ExpiresAt: earlier(now.Add(life), g.ExpiresAt)}
 }
 
-// Listed is a grant as its user sees it.
+// Listed is a grant in the list of its user.
 type Listed struct {
 	Grant
-	App     App      // id, name and logo alone
-	Signers []string // public keys that may sign under the grant now
+	App     App      // only ID, Name and LogoURL are set
+	Signers []string // public keys of active signers of the grant
 }
 
-// ListGrants gives a user's grants, active ones first, then newest first; ended
-// ones are among them as long as they are kept.
+// ListGrants returns a user's grants, including revoked and expired ones that are still stored. Active grants come
+// first, then newest
+// first.
 func (s *Service) ListGrants(ctx context.Context, userID string) ([]Listed, error) {
 	return s.Store.ListGrants(ctx, userID, "", s.Now())
 }
 
-// OwnGrant gives the one grant that an app token may see.
+// OwnGrant returns the grant of an app token. A token cannot list other grants of its user.
 func (s *Service) OwnGrant(ctx context.Context, p Principal) ([]Listed, error) {
 	return s.Store.ListGrants(ctx, p.UserID, p.GrantID, s.Now())
 }
 
-// Live reports a grant that is neither revoked nor expired.
+// Live reports whether the grant exists and is neither revoked nor expired.
 func (s *Service) Live(ctx context.Context, grantID string) (bool, error) {
 	if !isID(grantID) {
 		return false, nil
@@ -67,8 +68,9 @@ func (s *Service) Live(ctx context.Context, grantID string) (bool, error) {
 	return err == nil && g != nil && g.Active(s.Now()), err
 }
 
-// RevokeGrant ends a grant of the user with its tokens and signers, by ByUser or
-// ByOwner; doing it again changes nothing. Fault: not_found.
+// RevokeGrant revokes a grant of the user with its tokens and signers. by is ByUser or ByOwner. Repeating it changes
+// nothing.
+// Error: not_found.
 func (s *Service) RevokeGrant(ctx context.Context, userID, grantID string, by Reason) error {
 	if !isID(grantID) {
 		return ErrNotFound
@@ -80,8 +82,7 @@ func (s *Service) RevokeGrant(ctx context.Context, userID, grantID string, by Re
 	return err
 }
 
-// RevokeOwnGrant ends the grant of an app token, the one that it may end.
-// Fault: not_found.
+// RevokeOwnGrant revokes the grant of an app token. A token cannot revoke other grants. Error: not_found.
 func (s *Service) RevokeOwnGrant(ctx context.Context, p Principal, grantID string) error {
 	if grantID != p.GrantID {
 		return ErrNotFound

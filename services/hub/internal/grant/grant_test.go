@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// signer registers a key under a grant; pair is a byte of it in hex.
+// signer registers a signing key under a grant. pair is a byte in hex that fills the key.
 func (r *rig) signer(pair string, c client, grantID string) {
 	r.t.Helper()
 	if err := r.addSigner(r.t.Context(), strings.Repeat(pair, 32), c, grantID); err != nil {
@@ -45,7 +45,7 @@ func TestListOfGrants(t *testing.T) {
 	want(t, "revoke", r.RevokeGrant(t.Context(), r.user.UserID, second.GrantID, grant.ByOwner), "")
 	list, err := r.ListGrants(t.Context(), r.user.UserID)
 	if err != nil || len(list) != 2 || list[0].ID != first.GrantID {
-		t.Fatalf("the active one first: %+v, %v", list, err)
+		t.Fatalf("the active grant is not the first: %+v, %v", list, err)
 	}
 	a, b := list[0], list[1]
 	if a.App.ID != c.ID || a.App.Name != c.Name || a.App.LogoURL != logo || a.UserID != r.user.UserID || a.Scopes.String() != c.Scopes.String() || a.Resource != "" ||
@@ -69,7 +69,7 @@ func TestListOfGrants(t *testing.T) {
 	want(t, "another grant of the same app", r.RevokeOwnGrant(t.Context(), p, third.GrantID), "not_found")
 	want(t, "its own", r.RevokeOwnGrant(t.Context(), p, first.GrantID), "")
 	if r.revokedBy(first.GrantID) != grant.ByApp || !r.lives(third.AccessToken) {
-		t.Error("its own and no other")
+		t.Error("the app token did not revoke exactly its grant")
 	}
 }
 
@@ -86,7 +86,7 @@ func TestRevokingAGrant(t *testing.T) {
 	}
 	want(t, "another user", r.RevokeGrant(t.Context(), newUser(), got.GrantID, grant.ByUser), "not_found")
 	if live, err := r.Live(t.Context(), got.GrantID); !live || err != nil || !r.lives(got.AccessToken) {
-		t.Fatalf("another user ended it: %v", err)
+		t.Fatalf("another user revoked the grant: %v", err)
 	}
 	for range 2 {
 		want(t, "its user", r.RevokeGrant(t.Context(), r.user.UserID, got.GrantID, grant.ByUser), "")
@@ -106,7 +106,7 @@ func TestRevokingAGrant(t *testing.T) {
 	}
 }
 
-// lastUsedAt is written at most once a minute, however many uses there are.
+// TestLastUsed checks that lastUsedAt is written at most once a minute, regardless of the number of uses.
 func TestLastUsed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -135,11 +135,11 @@ func TestLastUsed(t *testing.T) {
 	row := "SELECT xmin::text::bigint FROM hub.grants WHERE id = $1"
 	before := r.count(row, got.GrantID)
 	if !r.lives(got.AccessToken) || r.count(row, got.GrantID) != before {
-		t.Error("a second use in the minute wrote")
+		t.Error("a second use within a minute wrote the row")
 	}
 	r.clock.Advance(time.Minute)
 	if !r.lives(got.AccessToken) || r.count(row, got.GrantID) == before {
-		t.Error("a use after the minute did not write: the check above sees nothing")
+		t.Error("a use after a minute did not write the row, so the check above detects nothing")
 	}
 }
 
@@ -159,7 +159,7 @@ func TestUseDoesNotWait(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	if _, err := r.Authenticate(ctx, got.AccessToken, issuer); err != nil {
-		t.Errorf("waited: %v", err)
+		t.Errorf("authentication waited for the lock: %v", err)
 	}
 }
 
@@ -182,13 +182,13 @@ func TestRevocationEndsSigners(t *testing.T) {
 			t.Fatal(errs[20])
 		}
 		if n := r.count("SELECT count(*) FROM hub.signers WHERE grant_id = $1 AND revoked_at IS NULL", got.GrantID); n != 0 {
-			t.Errorf("%d signers outlived their grant", n)
+			t.Errorf("%d active signers of a revoked grant, want 0", n)
 		}
 		if n := r.count("SELECT count(*) FROM hub.signers WHERE grant_id = $1 AND revoked_by = 'grant'", got.GrantID); n == 0 {
-			t.Error("no signer was ended")
+			t.Error("no signer was revoked")
 		}
 		if err := r.addSigner(t.Context(), fmt.Sprintf("%064x", round), c, got.GrantID); err == nil || !strings.Contains(err.Error(), "40001") {
-			t.Errorf("a signer of an ended grant: %v", err)
+			t.Errorf("registering a signer of a revoked grant: %v, want SQLSTATE 40001", err)
 		}
 	}
 }
@@ -290,7 +290,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestDatabaseAway checks that without the database every method fails with db_unavailable and no token is accepted.
+// TestDatabaseUnavailable checks that without the database every method fails with db_unavailable and no token is accepted.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

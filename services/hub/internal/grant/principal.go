@@ -17,35 +17,34 @@ type Token struct {
 	EndedAt   time.Time // revoked, or turned into the next one; zero: neither
 }
 
-// TokenState is a token with what it belongs to.
+// TokenState is a token with its grant and app.
 type TokenState struct {
 	Token Token
 	Grant Grant
-	App   App // id, scopes and state alone
+	App   App // only ID, Scopes and DisabledAt are set
 }
 
-// good tells whether the token lets somebody in.
-func (t TokenState) good(now time.Time) bool {
+// valid reports whether the token, its grant and its app are all active.
+func (t TokenState) valid(now time.Time) bool {
 	return t.Token.EndedAt.IsZero() && now.Before(t.Token.ExpiresAt) && t.Grant.Active(now) && t.App.Active()
 }
 
-// scopes are what the token lets its bearer do now.
+// scopes returns the scopes of the token that the app still has.
 func (t TokenState) scopes() Scopes { return t.Token.Scopes.Intersect(t.App.Scopes) }
 
-// Principal is for whom a bearer speaks. A write acts as UserID, whatever its
-// body says.
+// Principal is the user, app and grant of an access token. A write acts as UserID, regardless of its body.
 type Principal struct {
 	UserID    string // the denpaId
 	AppID     string
 	GrantID   string
 	Scopes    Scopes
-	Resource  string // empty: none was named
+	Resource  string // empty: the authorization request had none
 	ExpiresAt time.Time
 }
 
 // Authenticate returns the principal of an app token (the text after "Bearer ") at a resource. A token that names no resource is
 // for the issuer; another resource accepts only tokens that name it. It reads the store for each request, so that a revocation
-// applies to the next request at every hub. Fault: unauthenticated.
+// applies to the next request at every hub. Error: unauthenticated.
 func (s *Service) Authenticate(ctx context.Context, bearer, resource string) (Principal, error) {
 	if !wellFormed(AccessPrefix, bearer) {
 		return Principal{}, ErrUnauthenticated
@@ -55,7 +54,7 @@ func (s *Service) Authenticate(ctx context.Context, bearer, resource string) (Pr
 	if err != nil {
 		return Principal{}, err
 	}
-	if t == nil || !t.good(now) || !s.isFor(t.Grant.Resource, resource) {
+	if t == nil || !t.valid(now) || !s.isFor(t.Grant.Resource, resource) {
 		return Principal{}, ErrUnauthenticated
 	}
 	return Principal{
@@ -72,7 +71,7 @@ func (s *Service) isFor(named, wanted string) bool {
 func ScopesOf(who caller.Caller) Scopes {
 	switch who.Kind {
 	case caller.Token:
-		scopes, _ := NewScopes(who.Delegate.Scopes) // made from scopes
+		scopes, _ := NewScopes(who.Delegate.Scopes)
 		return scopes
 	case caller.Key:
 		return ScopesOfPermissions(who.Permissions)

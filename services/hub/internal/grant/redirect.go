@@ -9,14 +9,15 @@ import (
 
 const maxURI = 512
 
-// loopbacks are the only hosts that plain http may name: by their literals, since
-// a name like localhost can be made to mean another machine (RFC 8252, 8.3).
+// loopbacks are the only hosts with plain http. Only literal addresses are permitted, because a name such as localhost
+// can resolve
+// to another machine (RFC 8252 8.3).
 var loopbacks = []string{"http://127.0.0.1", "http://[::1]"}
 
-// checkRedirectURI judges a URI at registration.
+// checkRedirectURI reports whether a redirect URI may be registered.
 func checkRedirectURI(text string) bool {
 	u, ok := plainURI(text)
-	if !ok || u.RawQuery != "" && answers(u) {
+	if !ok || u.RawQuery != "" && hasAnswerParameter(u) {
 		return false
 	}
 	switch {
@@ -26,12 +27,12 @@ func checkRedirectURI(text string) bool {
 		_, _, ok := splitLoopback(text)
 		return ok
 	}
-	// A private scheme is a domain of the app's maker turned around, hence the dot,
-	// which also keeps javascript:, data: and their like out.
+	// A private scheme is a reversed domain name and contains a dot (RFC 8252 7.1). This also excludes javascript: and
+	// data:.
 	return strings.Contains(u.Scheme, ".") && strings.HasPrefix(text, u.Scheme+":/") && u.Port() == ""
 }
 
-// plainURI takes an absolute URI of plain characters that every parser reads alike.
+// plainURI parses an absolute URI. It refuses characters and encodings that parsers interpret differently.
 func plainURI(text string) (*url.URL, bool) {
 	if text == "" || len(text) > maxURI || strings.ContainsAny(text, "#*\\<>\"'`{}|^") {
 		return nil, false
@@ -58,8 +59,8 @@ func plainURI(text string) (*url.URL, bool) {
 	return u, true
 }
 
-// answers tells whether the URI brings a parameter that our answer adds.
-func answers(u *url.URL) bool {
+// hasAnswerParameter reports whether the query contains a parameter that an authorization response adds, or is invalid.
+func hasAnswerParameter(u *url.URL) bool {
 	q, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return true
@@ -81,8 +82,7 @@ func isPort(text string) bool {
 	return err == nil && n > 0 && text == strconv.FormatUint(n, 10)
 }
 
-// isLocalName reports the names of this machine, and the address that stands for
-// all of its addresses.
+// isLocalName reports whether host is a name of the local machine or an unspecified address.
 func isLocalName(host string) bool {
 	host = strings.ToLower(strings.TrimRight(host, "."))
 	if addr, err := netip.ParseAddr(host); err == nil {
@@ -91,7 +91,8 @@ func isLocalName(host string) bool {
 	return host == "" || host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// splitLoopback takes the port out of a URI on a loopback literal.
+// splitLoopback splits a URI with a loopback host into origin and path and drops the port. It returns false for other
+// URIs.
 func splitLoopback(text string) (origin, rest string, ok bool) {
 	for _, origin := range loopbacks {
 		rest, found := strings.CutPrefix(text, origin)
@@ -116,8 +117,9 @@ func splitLoopback(text string) (origin, rest string, ok bool) {
 	return "", "", false
 }
 
-// matchRedirectURI tells whether a URI is the registered one: byte for byte, but
-// for the port on a loopback literal, which a native app cannot know beforehand.
+// matchRedirectURI reports whether a URI equals the registered one. The port of a loopback address may differ, because
+// a native app
+// gets it at run time (RFC 8252 7.3).
 func matchRedirectURI(registered, given string) bool {
 	if registered == given {
 		return true
@@ -130,10 +132,10 @@ func matchRedirectURI(registered, given string) bool {
 	return ok && origin == givenOrigin && rest == givenRest
 }
 
-// isClaimed tells whether only the holder of a domain receives what is sent there.
+// isClaimed reports whether only the owner of a domain receives requests to the redirect URI.
 func isClaimed(redirectURI string) bool { return strings.HasPrefix(redirectURI, "https://") }
 
-// withQuery adds an answer to a redirect URI, behind what it brings itself.
+// withQuery appends parameters to a redirect URI, after its existing query.
 func withQuery(redirectURI string, answer [][2]string) string {
 	var b strings.Builder
 	b.WriteString(redirectURI)

@@ -51,14 +51,14 @@ func TestRedirectURIIsExact(t *testing.T) {
 	}
 }
 
-// An app that is not there, or not any more, is answered with a page as well.
+// TestUnknownClientIsNeverRedirected checks that an unknown or disabled app gets an error page and no redirect.
 func TestUnknownClientIsNeverRedirected(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	c := r.app(grant.Public)
 	off := r.app(grant.Public)
 	want(t, "disable", r.DisableApp(t.Context(), r.owner, off.ID), "")
-	for _, id := range []string{"", "nobody", newUser(), off.ID, strings.ToUpper(c.ID), "{" + c.ID + "}", c.ID + "\x00"} {
+	for _, id := range []string{"", "unknown", newUser(), off.ID, strings.ToUpper(c.ID), "{" + c.ID + "}", c.ID + "\x00"} {
 		a, err := r.Authorize(t.Context(), c.query("client_id", id), r.user)
 		want(t, id, err, "invalid_request")
 		if a != (grant.Answer{}) {
@@ -67,7 +67,7 @@ func TestUnknownClientIsNeverRedirected(t *testing.T) {
 	}
 }
 
-// S2: on a loopback literal any port does, and nothing else may vary.
+// TestLoopbackPort (S2) checks that a loopback redirect URI accepts any port and no other difference.
 func TestLoopbackPort(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -5,32 +5,33 @@ import (
 	"time"
 )
 
-// RefreshState is a refresh token under lock, with what it belongs to.
+// RefreshState is a locked refresh token with its successor, grant and app.
 type RefreshState struct {
 	Token     Token
-	Successor *Token // the one that it was turned into
+	Successor *Token // token that replaced it; nil: not used yet
 	Grant     Grant
 	App       App
 }
 
-// Refreshing is a client's attempt to turn a refresh token into the next one.
+// Refreshing is an attempt of a client to use a refresh token.
 type Refreshing struct {
 	AppID    string
-	Scopes   Scopes // nil: all
-	Resource string // empty: not given
-	Bad      error  // what is wrong with the request apart from the token
-	Access   Hash   // of the access token that is made if it succeeds
-	// Successors are the tokens that can follow, one for each key of the server;
-	// the first is made if it succeeds.
+	Scopes   Scopes // nil: all scopes of the token
+	Resource string // empty: not requested
+	Bad      error  // error of another parameter of the request
+	Access   Hash   // hash of the access token that a success creates
+	// Successors are the possible successors of the token, one for each key of the server. A success creates the first
+	// one.
 	Successors []Hash
 	Retry      time.Duration
 	Now        time.Time
 }
 
-// Turn is the rule of a refresh token. Another client's attempt changes nothing.
-// A used one gives its successor again for a short while, as long as that one is
-// unused: a lost answer and two tabs look like that. After it, or later, somebody
-// else has the token, and the whole grant ends.
+// Turn decides an attempt to use the refresh token. An attempt of another client changes nothing. A used token returns
+// its unused
+// successor again within r.Retry, because the client may have lost the answer or refreshed in two tabs. Any other reuse
+// means that
+// the token was stolen, so the grant is revoked.
 func (s RefreshState) Turn(r Refreshing) Turn {
 	if s.Grant.AppID != r.AppID || !s.Grant.Active(r.Now) || !s.App.Active() {
 		return refused(ErrInvalidGrant)
@@ -44,7 +45,7 @@ func (s RefreshState) Turn(r Refreshing) Turn {
 		return refused(err)
 	}
 	if again && !slices.Contains(r.Successors, s.Successor.Hash) {
-		return refused(ErrInvalidGrant) // derived with a key that has gone
+		return refused(ErrInvalidGrant) // derived with a key that was removed
 	}
 	t := Turn{GrantID: s.Grant.ID, UserID: s.Grant.UserID, Resource: s.Grant.Resource}
 	t.Access = s.Grant.token(r.Access, scopes, r.Now, accessLife)
@@ -62,7 +63,7 @@ func (s RefreshState) mayRetry(r Refreshing) bool {
 	return s.Successor != nil && s.Successor.EndedAt.IsZero() && r.Retry > 0 && r.Now.Sub(s.Token.EndedAt) <= r.Retry
 }
 
-// check judges what is asked of a token that is good.
+// check validates the requested scopes and resource, and returns the scopes of the new access token.
 func (s RefreshState) check(r Refreshing) (Scopes, error) {
 	most := s.Token.Scopes.Intersect(s.App.Scopes)
 	switch {

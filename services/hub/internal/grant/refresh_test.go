@@ -9,8 +9,9 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
-// S13: a refresh token is turned into the next one; the old one presented again
-// ends everything, the access tokens that live too.
+// TestRefreshReuse (S13) checks that a refresh token is replaced on use, and that reuse of the old one revokes the
+// grant and its
+// access tokens.
 func TestRefreshReuse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -23,12 +24,12 @@ func TestRefreshReuse(t *testing.T) {
 	}
 	third := r.issued(c.refreshing(second.RefreshToken))
 	if !r.lives(first.AccessToken) || !r.lives(second.AccessToken) || !r.lives(third.AccessToken) {
-		t.Error("a rotation ended an access token")
+		t.Error("a refresh revoked an access token")
 	}
 	r.token("reuse", c.refreshing(first.RefreshToken), "invalid_grant")
 	for _, i := range []grant.Issued{first, second, third} {
 		if r.lives(i.AccessToken) {
-			t.Error("an access token lives on")
+			t.Error("an access token is active after the reuse")
 		}
 		r.token("after reuse", c.refreshing(i.RefreshToken), "invalid_grant")
 	}
@@ -37,7 +38,7 @@ func TestRefreshReuse(t *testing.T) {
 	}
 }
 
-// S14: within ten seconds, as long as the successor is unused, the same successor.
+// TestRefreshRetry (S14) checks that a retry within ten seconds returns the same successor while that one is unused.
 func TestRefreshRetry(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -56,7 +57,7 @@ func TestRefreshRetry(t *testing.T) {
 	r.clock.Advance(time.Second)
 	r.token("after 11 s", c.refreshing(first.RefreshToken), "invalid_grant")
 	if r.lives(again.AccessToken) || r.revokedBy(first.GrantID) != grant.ByRefreshReuse {
-		t.Error("the grant lives on after 11 s")
+		t.Error("the grant is active after a reuse at 11 s")
 	}
 
 	first = r.tokens(c)
@@ -70,7 +71,7 @@ func TestRefreshRetry(t *testing.T) {
 	}
 }
 
-// The window is a setting, and 0 is strict: at the same instant already.
+// TestStrictRotation checks that with a retry window of 0 an immediate reuse revokes the grant.
 func TestStrictRotation(t *testing.T) {
 	t.Parallel()
 	strict := time.Duration(0)
@@ -80,7 +81,7 @@ func TestStrictRotation(t *testing.T) {
 	r.issued(c.refreshing(first.RefreshToken))
 	r.token("again", c.refreshing(first.RefreshToken), "invalid_grant")
 	if r.lives(first.AccessToken) {
-		t.Error("the grant lives on")
+		t.Error("the grant is active")
 	}
 }
 
@@ -91,12 +92,12 @@ func TestServerKeyRotation(t *testing.T) {
 	const newKey = "another-server-key-of-32-letters"
 	r := newRig(t)
 	c := r.app(grant.Public)
-	store := postgres.NewGrants(r.rw, patience)
+	store := postgres.NewGrants(r.rw, readTimeout)
 	first := r.tokens(c)
 	second := r.issued(c.refreshing(first.RefreshToken))
 	_, err := r.server(store, nil, newKey).Token(t.Context(), c.refreshing(first.RefreshToken))
 	if want(t, "without the old key", err, "invalid_grant"); !r.lives(second.AccessToken) {
-		t.Error("the grant ended")
+		t.Error("the grant was revoked")
 	}
 	both := r.server(store, nil, newKey, serverKey)
 	again, err := both.Token(t.Context(), c.refreshing(first.RefreshToken))
@@ -108,7 +109,7 @@ func TestServerKeyRotation(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err = r.server(store, nil, newKey).Token(t.Context(), c.refreshing(second.RefreshToken)); err != nil || again.RefreshToken != third.RefreshToken {
-		t.Errorf("the first key makes them: %+v, %v", again, err)
+		t.Errorf("the first key did not derive the token: %+v, %v", again, err)
 	}
 	for name, s := range map[string]grant.Settings{
 		"no key":    {Issuer: issuer},
@@ -116,12 +117,12 @@ func TestServerKeyRotation(t *testing.T) {
 		"no issuer": {SuccessorKeys: [][]byte{[]byte(serverKey)}},
 	} {
 		if _, err := grant.New(grant.Deps{Settings: s}); err == nil {
-			t.Errorf("%s: taken", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 }
 
-// S14: two tabs, twenty, fifty: one successor, on two servers.
+// TestConcurrentRefreshes (S14) checks that 2, 20 and 50 concurrent refreshes at two servers create one successor.
 func TestConcurrentRefreshes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -148,11 +149,11 @@ func TestConcurrentRefreshes(t *testing.T) {
 		token = got[0].RefreshToken
 	}
 	if n := r.count("SELECT count(*) FROM hub.refresh_tokens WHERE used_at IS NULL"); n != 1 {
-		t.Errorf("%d refresh tokens live", n)
+		t.Errorf("%d unused refresh tokens, want 1", n)
 	}
 }
 
-// Under the strict rule at most one token lives after a race, and in fact none.
+// TestConcurrentStrictRefreshes checks that with a retry window of 0 no token is active after concurrent refreshes.
 func TestConcurrentStrictRefreshes(t *testing.T) {
 	t.Parallel()
 	strict := time.Duration(0)
@@ -169,12 +170,14 @@ func TestConcurrentStrictRefreshes(t *testing.T) {
 	}
 	for _, w := range won {
 		if w.AccessToken != "" && r.lives(w.AccessToken) {
-			t.Error("the winner's token lives")
+			t.Error("the token of the successful request is active")
 		}
 	}
 }
 
-// S15: a refresh token is its client's; a stranger does not even end the grant.
+// TestRefreshIsBoundToItsClient (S15) checks that another client cannot use a refresh token, and that its attempt does
+// not revoke the
+// grant.
 func TestRefreshIsBoundToItsClient(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -184,13 +187,13 @@ func TestRefreshIsBoundToItsClient(t *testing.T) {
 	r.clock.Advance(time.Minute)
 	for _, stranger := range []client{public, conf} {
 		for _, token := range []string{first.RefreshToken, second.RefreshToken} {
-			r.token("stranger", stranger.refreshing(token), "invalid_grant")
+			r.token("another client", stranger.refreshing(token), "invalid_grant")
 		}
 	}
 	if !r.lives(second.AccessToken) {
-		t.Error("a stranger ended the grant")
+		t.Error("another client revoked the grant")
 	}
-	r.token("a stranger used the token up", c.refreshing(second.RefreshToken), "")
+	r.token("after the attempt of another client", c.refreshing(second.RefreshToken), "")
 }
 
 // TestLifetimes (S15) checks that a grant ends 14 or 180 days after the consent, however often it is refreshed, and that a refresh
@@ -229,24 +232,24 @@ func TestLifetimes(t *testing.T) {
 			if got, err := r.Token(t.Context(), c.refreshing(got.RefreshToken)); err != nil || !r.lives(got.AccessToken) {
 				t.Errorf("a second before the end: %v", err)
 			} else if r.clock.Set(ends); r.lives(got.AccessToken) {
-				t.Error("an access token outlives its grant")
+				t.Error("an access token expires after its grant")
 			}
 			r.token("after the end", c.refreshing(got.RefreshToken), "invalid_grant")
 		})
 	}
 }
 
-func TestAccessTokenRunsOut(t *testing.T) {
+func TestAccessTokenExpires(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	got := r.tokens(r.app(grant.Public))
 	r.clock.Advance(15*time.Minute - time.Millisecond)
 	if !r.lives(got.AccessToken) {
-		t.Error("too early")
+		t.Error("the token expired before 15 minutes")
 	}
 	r.clock.Advance(time.Millisecond)
 	if r.lives(got.AccessToken) {
-		t.Error("too late")
+		t.Error("the token is valid after 15 minutes")
 	}
 }
 
@@ -259,7 +262,7 @@ func TestSecondConsent(t *testing.T) {
 	first := r.tokens(c)
 	second := r.tokens(c)
 	if first.GrantID == second.GrantID || !r.lives(first.AccessToken) {
-		t.Error("a second consent is a second grant beside the first")
+		t.Error("a second consent did not create a second grant")
 	}
 	r.clock.Advance(10 * time.Minute)
 	for name, pairs := range map[string][]string{
@@ -278,7 +281,7 @@ func TestSecondConsent(t *testing.T) {
 		t.Errorf("expires at %v", l.ExpiresAt)
 	}
 	if !r.lives(second.AccessToken) || !r.lives(third.AccessToken) {
-		t.Error("renewing ended a token")
+		t.Error("the renewal revoked a token")
 	}
 	code := r.code(c.query("scope", c.Scopes.String(), "prompt", "consent"))
 	want(t, "revoke", r.RevokeGrant(t.Context(), r.user.UserID, third.GrantID, grant.ByUser), "")

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Introspection is what a client may know of a token of its own.
+// Introspection is the information about a token for the client that it was issued to.
 type Introspection struct {
-	Active    bool // false: nothing else is told
+	Active    bool // false: all other members are zero
 	Scopes    Scopes
 	ClientID  string
 	DenpaID   string
@@ -16,12 +16,12 @@ type Introspection struct {
 	IssuedAt  time.Time
 	Issuer    string
 	Audience  string
-	TokenType string // Bearer; empty for a refresh token, which is none
+	TokenType string // Bearer; empty for a refresh token
 }
 
-// Revoke answers RFC 7009: a refresh token takes its whole grant along, an access
-// token goes alone. A token that is unknown, or another client's, is passed over in
-// silence. Faults: invalid_request, invalid_client, rate_limited.
+// Revoke implements RFC 7009. A refresh token revokes its whole grant, an access token only itself. An unknown token or
+// one of another
+// client is ignored without an error. Errors: invalid_request, invalid_client, rate_limited.
 func (s *Service) Revoke(ctx context.Context, f Form) error {
 	app, err := s.client(ctx, f)
 	if err != nil {
@@ -43,21 +43,21 @@ func (s *Service) Revoke(ctx context.Context, f Form) error {
 	return s.Store.RevokeAccess(ctx, t.Token.Hash, s.Now())
 }
 
-// Introspect answers RFC 7662 to a confidential client, about its own tokens.
-// Faults: invalid_request, invalid_client, rate_limited.
+// Introspect implements RFC 7662 for confidential clients. It returns Active only for tokens of the client itself.
+// Errors: invalid_request, invalid_client, rate_limited.
 func (s *Service) Introspect(ctx context.Context, f Form) (Introspection, error) {
 	app, err := s.client(ctx, f)
 	if err != nil {
 		return Introspection{}, err
 	}
 	if app.Kind != Confidential {
-		return Introspection{}, ErrInvalidClient.Say("only a client with a secret may ask")
+		return Introspection{}, ErrInvalidClient.Say("introspection requires a confidential client")
 	}
 	if f.get("token") == "" {
 		return Introspection{}, ErrInvalidRequest.Say("token is missing")
 	}
 	t, refresh, err := s.find(ctx, f.get("token"))
-	if err != nil || t == nil || t.Grant.AppID != app.ID || !t.good(s.Now()) {
+	if err != nil || t == nil || t.Grant.AppID != app.ID || !t.valid(s.Now()) {
 		return Introspection{}, err
 	}
 	i := Introspection{
@@ -73,8 +73,8 @@ func (s *Service) Introspect(ctx context.Context, f Form) (Introspection, error)
 	return i, nil
 }
 
-// find reads a token of either kind; its prefix tells which, so the client's hint
-// is not needed.
+// find returns an access or refresh token; nil if it is unknown. The prefix determines the kind, so token_type_hint is
+// not needed.
 func (s *Service) find(ctx context.Context, plaintext string) (t *TokenState, refresh bool, err error) {
 	switch {
 	case wellFormed(AccessPrefix, plaintext):

@@ -8,8 +8,9 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// S16: a refresh token takes its grant along, an access token goes alone; done again
-// nothing changes; what is unknown or another client's is passed over in silence.
+// TestRevocation (S16) checks that a refresh token revokes its grant and an access token only itself, and that repeated
+// requests and
+// unknown or foreign tokens change nothing.
 func TestRevocation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -19,13 +20,13 @@ func TestRevocation(t *testing.T) {
 		want(t, "stranger: "+token, r.Revoke(t.Context(), stranger.form("token", token, "token_type_hint", "access_token")), "")
 	}
 	if !r.lives(got.AccessToken) || r.revokedBy(got.GrantID) != "" {
-		t.Fatal("a stranger ended something")
+		t.Fatal("another client revoked a token")
 	}
 	second := r.issued(c.refreshing(got.RefreshToken))
 	for range 2 {
 		want(t, "access", r.Revoke(t.Context(), c.form("token", got.AccessToken, "token_type_hint", "refresh_token")), "")
 		if r.lives(got.AccessToken) || !r.lives(second.AccessToken) {
-			t.Error("one access token ends, and that one alone")
+			t.Error("the request did not revoke exactly one access token")
 		}
 	}
 	for range 2 {
@@ -106,11 +107,12 @@ func TestIntrospection(t *testing.T) {
 		t.Error("an expired token is active")
 	}
 	if l := r.listed(plain.GrantID); !l.LastUsedAt.IsZero() {
-		t.Error("an introspection is no use")
+		t.Error("the introspection counted as a use of the grant")
 	}
 }
 
-// S22 as far as it needs no route: a bearer is an access token and nothing else.
+// TestBearer (S22) checks that only an access token is accepted as a bearer token. It covers the service without a
+// route.
 func TestBearer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -125,12 +127,12 @@ func TestBearer(t *testing.T) {
 		want(t, bearer, err, "unauthenticated")
 	}
 	if !r.lives(got.AccessToken) {
-		t.Error("the token itself is refused")
+		t.Error("a valid access token is refused")
 	}
 }
 
-// S24: a token that names a resource is for that one; one that names none is for the
-// issuer's routes, and not for any other resource.
+// TestResource (S24) checks that a token is valid only for its resource, and a token without a resource only for the
+// issuer.
 func TestResource(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -164,7 +166,7 @@ func TestResource(t *testing.T) {
 	}
 }
 
-// S25: a revocation is felt by the next request on every server.
+// TestRevocationIsFeltEverywhere (S25) checks that a revocation applies to the next request at every server.
 func TestRevocationIsFeltEverywhere(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -186,13 +188,13 @@ func TestRevocationIsFeltEverywhere(t *testing.T) {
 			})
 		}
 		if before := codes(use()); before["ok"] != 50 {
-			t.Errorf("%d: before: %v", i, before)
+			t.Errorf("request %d before the revocation: %v", i, before)
 		}
 		if err := end(got); err != nil {
 			t.Fatal(err)
 		}
 		if after := codes(use()); after["unauthenticated"] != 50 {
-			t.Errorf("%d: after: %v", i, after)
+			t.Errorf("request %d after the revocation: %v", i, after)
 		}
 	}
 }

@@ -25,17 +25,17 @@ import (
 func TestMain(m *testing.M) { testkit.Main(m) }
 
 const (
-	issuer   = "https://hub.example/api/protocol/v1"
-	mcp      = issuer + "/mcp"
-	callback = "https://app.example.com/cb"
-	verifier = "the-verifier-of-the-tests-is-long-enough-43"
-	patience = 30 * time.Second // a busy machine is no database that hangs
+	issuer      = "https://hub.example/api/protocol/v1"
+	mcp         = issuer + "/mcp"
+	callback    = "https://app.example.com/cb"
+	verifier    = "the-verifier-of-the-tests-is-long-enough-43"
+	readTimeout = 30 * time.Second // long, because a busy test machine is slow
 )
 
-// noon is when the tests begin.
+// noon is the initial time of the test clock.
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-// rig is an authorization server with a database of its own and a clock set by hand.
+// rig is an authorization server with a test database and a test clock.
 type rig struct {
 	*grant.Service
 	t     *testing.T
@@ -60,9 +60,9 @@ func newRigWith(t *testing.T, retry *time.Duration) *rig {
 	return r
 }
 
-// instance is one more server process over the same database.
+// instance returns another server on the same database.
 func (r *rig) instance(retry *time.Duration) *grant.Service {
-	store := postgres.NewGrants(testkit.Pool(r.t, r.db.URL("hub_rw")), patience)
+	store := postgres.NewGrants(testkit.Pool(r.t, r.db.URL("hub_rw")), readTimeout)
 	return r.server(store, retry, serverKey)
 }
 
@@ -81,7 +81,7 @@ func (r *rig) server(store *postgres.Grants, retry *time.Duration, keys ...strin
 	return s
 }
 
-// failures counts without Redis.
+// failures returns counters that work without Redis.
 func failures(t testing.TB, now func() time.Time) caller.Failures {
 	redis := testkit.KV(t, "redis://127.0.0.1:1")
 	return caller.NewFailures(caller.Counters{Redis: redis, Now: now, OnFallback: func(string) func() { return nil }}, "client")
@@ -89,7 +89,7 @@ func failures(t testing.TB, now func() time.Time) caller.Failures {
 
 func newUser() string { return uuid.Must(uuid.NewV7()).String() }
 
-// client is an app with what it needs to speak for itself.
+// client is an app with its secret.
 type client struct {
 	grant.App
 	secret string
@@ -123,8 +123,8 @@ func challengeOf(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// query is a good authorization request; pairs of name and value change it, an
-// empty value removes.
+// query returns a valid authorization request with changes: pairs of name and value. An empty value removes the
+// parameter.
 func (c client) query(pairs ...string) url.Values {
 	return with(url.Values{
 		"response_type": {"code"}, "client_id": {c.ID}, "redirect_uri": {c.RedirectURIs[0]},
@@ -141,7 +141,7 @@ func with(v url.Values, pairs ...string) url.Values {
 	return v
 }
 
-// form is a request of the client with its own credentials.
+// form returns a request with the credentials of the client and pairs of parameters.
 func (c client) form(pairs ...string) grant.Form {
 	return grant.Form{Values: with(url.Values{"client_id": {c.ID}, "client_secret": {c.secret}}, pairs...), IP: "192.0.2.7"}
 }
@@ -156,7 +156,7 @@ func (c client) refreshing(token string, pairs ...string) grant.Form {
 	return c.form(append([]string{"grant_type", "refresh_token", "refresh_token", token}, pairs...)...)
 }
 
-// consent is the page that a good request leads to.
+// consent returns the consent page of a valid request.
 func (r *rig) consent(q url.Values) grant.Consent {
 	r.t.Helper()
 	a, err := r.Authorize(r.t.Context(), q, r.user)
@@ -166,7 +166,7 @@ func (r *rig) consent(q url.Values) grant.Consent {
 	return *a.Consent
 }
 
-// code is what the app gets when the user says yes.
+// code returns the authorization code after the user has approved a request.
 func (r *rig) code(q url.Values) string {
 	r.t.Helper()
 	to, err := r.Decide(r.t.Context(), r.user, r.consent(q).Token, true)
@@ -176,7 +176,7 @@ func (r *rig) code(q url.Values) string {
 	return answer(r.t, to).Get("code")
 }
 
-// answer reads the query of a redirect.
+// answer returns the query parameters of a redirect.
 func answer(t *testing.T, redirect string) url.Values {
 	t.Helper()
 	u, err := url.Parse(redirect)
@@ -186,13 +186,13 @@ func answer(t *testing.T, redirect string) url.Values {
 	return u.Query()
 }
 
-// tokens goes all the way.
+// tokens runs a complete authorization and returns its tokens.
 func (r *rig) tokens(c client, pairs ...string) grant.Issued {
 	r.t.Helper()
 	return r.issued(c.redemption(r.code(c.query(append([]string{"scope", c.Scopes.String()}, pairs...)...))))
 }
 
-// issued is a successful answer of the token endpoint.
+// issued returns the successful answer of the token endpoint.
 func (r *rig) issued(f grant.Form) grant.Issued {
 	r.t.Helper()
 	got, err := r.Token(r.t.Context(), f)
@@ -202,14 +202,14 @@ func (r *rig) issued(f grant.Form) grant.Issued {
 	return got
 }
 
-// token sends a form to the token endpoint and checks the code of the fault; "" means success.
+// token sends a form to the token endpoint and checks the error code; "" means success.
 func (r *rig) token(what string, f grant.Form, code string) {
 	r.t.Helper()
 	_, err := r.Token(r.t.Context(), f)
 	want(r.t, what, err, code)
 }
 
-// changed applies a change to an app of its owner.
+// changed applies a change to an app as its owner.
 func (r *rig) changed(c client, change grant.AppChange) {
 	r.t.Helper()
 	_, err := r.ChangeApp(r.t.Context(), r.owner, c.ID, change)
@@ -225,7 +225,7 @@ func (r *rig) lives(access string) bool {
 	return err == nil
 }
 
-// revokedBy is why the grant was revoked; empty: it was not.
+// revokedBy returns the reason of the revocation of a grant; empty: not revoked.
 func (r *rig) revokedBy(grantID string) grant.Reason {
 	r.t.Helper()
 	return r.listed(grantID).RevokedBy
@@ -253,7 +253,7 @@ func (r *rig) count(sql string, args ...any) int {
 	return n
 }
 
-// want checks the code of a fault; empty: none.
+// want checks the code of err; empty: no error.
 func want(t *testing.T, what string, err error, code string) {
 	t.Helper()
 	got := ""
@@ -265,7 +265,7 @@ func want(t *testing.T, what string, err error, code string) {
 	}
 }
 
-// wantRefusal checks a redirect that tells an error, and that it goes to the app.
+// wantRefusal checks that an answer redirects an error to the app.
 func wantRefusal(t *testing.T, what string, a grant.Answer, err error, code string) {
 	t.Helper()
 	if err != nil || a.Consent != nil || a.SignIn || !strings.HasPrefix(a.Redirect, callback+"?") {

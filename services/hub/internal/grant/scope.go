@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// Scope is one thing that a user may let an app do: a message type with a colon
-// for the dot, or one of three that are none.
+// Scope is a permission that a user can grant to an app: a message type with a colon instead of the dot, or one of
+// profile:read,
+// signer:create and offline_access.
 type Scope string
 
-// The scopes, in the order in which they are always given.
+// Scopes in the order in which they are always listed.
 const (
 	ProfileRead      Scope = "profile:read"
 	SignerCreate     Scope = "signer:create"
@@ -25,10 +26,10 @@ const (
 	ResolutionCreate Scope = "resolution:create"
 )
 
-// Scopes is a set of scopes: known ones, each once, in the order above.
+// Scopes is a set of known scopes in the order of AllScopes, without repetition.
 type Scopes []Scope
 
-// AllScopes are the scopes that there are.
+// AllScopes lists all scopes.
 func AllScopes() Scopes {
 	return Scopes{
 		ProfileRead, SignerCreate, OfflineAccess, ProfileUpdate, StationCreate, StationUpdate,
@@ -36,22 +37,23 @@ func AllScopes() Scopes {
 	}
 }
 
-// The permissions of operator keys.
+// Permissions of operator keys.
 const (
 	Read      = "read"
 	Signal    = "signal"
 	Broadcast = "broadcast"
 )
 
-// byPermission is what an operator key may do on the protocol routes. No
-// permission stands for profile:update, market:create or resolution:create.
+// byPermission maps the permission of an operator key to its scopes on the protocol routes. No permission includes
+// profile:update,
+// market:create or resolution:create.
 var byPermission = map[string]Scopes{
 	Read:      {ProfileRead},
 	Signal:    {SignerCreate, SignalCreate, PredictionCreate},
 	Broadcast: {StationCreate, StationUpdate, BroadcastCreate, BroadcastGoLive},
 }
 
-// PermissionFor is the permission of operator keys that stands for a scope; empty: none.
+// PermissionFor returns the permission of operator keys that includes a scope; empty: none.
 func PermissionFor(scope Scope) string {
 	for permission, scopes := range byPermission {
 		if scopes.Has(scope) {
@@ -61,7 +63,7 @@ func PermissionFor(scope Scope) string {
 	return ""
 }
 
-// ScopesOfPermissions gives what an operator key with these permissions may do.
+// ScopesOfPermissions returns the scopes of an operator key with these permissions.
 func ScopesOfPermissions(permissions []string) Scopes {
 	var words Scopes
 	for _, p := range permissions {
@@ -70,20 +72,20 @@ func ScopesOfPermissions(permissions []string) Scopes {
 	return AllScopes().Intersect(words)
 }
 
-// NewScopes makes a set of words; the same word twice counts once. Fault: invalid_scope.
+// NewScopes returns the set of these scopes without repetition. Error: invalid_scope for an unknown one.
 func NewScopes(words []string) (Scopes, error) {
-	asked := make(Scopes, len(words))
+	requested := make(Scopes, len(words))
 	for i, w := range words {
-		asked[i] = Scope(w)
+		requested[i] = Scope(w)
 	}
-	if !AllScopes().Contains(asked) {
+	if !AllScopes().Contains(requested) {
 		return nil, ErrInvalidScope
 	}
-	return AllScopes().Intersect(asked), nil
+	return AllScopes().Intersect(requested), nil
 }
 
-// ParseScopes reads the parameter of RFC 6749: words with a space between them.
-// No words are no scopes. Fault: invalid_scope.
+// ParseScopes parses a scope parameter: scopes separated by one space (RFC 6749 3.3). An empty text is an empty set.
+// Error: invalid_scope.
 func ParseScopes(text string) (Scopes, error) {
 	if text == "" {
 		return nil, nil
@@ -104,7 +106,7 @@ func (s Scopes) Contains(others Scopes) bool {
 	return true
 }
 
-// Intersect gives the members that are also in the other set.
+// Intersect returns the members of s that are also in other.
 func (s Scopes) Intersect(other Scopes) Scopes {
 	var both Scopes
 	for _, scope := range s {
@@ -115,7 +117,7 @@ func (s Scopes) Intersect(other Scopes) Scopes {
 	return both
 }
 
-// Words are the scopes as texts, never nil.
+// Words returns the scopes as strings; never nil.
 func (s Scopes) Words() []string {
 	words := make([]string, len(s))
 	for i, scope := range s {
@@ -124,5 +126,5 @@ func (s Scopes) Words() []string {
 	return words
 }
 
-// String is the form of RFC 6749.
+// String returns the scopes separated by spaces (RFC 6749 3.3).
 func (s Scopes) String() string { return strings.Join(s.Words(), " ") }

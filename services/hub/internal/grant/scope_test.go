@@ -51,7 +51,7 @@ func TestScopesOfPermissions(t *testing.T) {
 	every := grant.ScopesOfPermissions([]string{"read", "signal", "broadcast"})
 	for _, scope := range []grant.Scope{grant.ProfileUpdate, grant.MarketCreate, grant.ResolutionCreate, grant.OfflineAccess} {
 		if every.Has(scope) {
-			t.Errorf("a key may do %s", scope)
+			t.Errorf("a permission of operator keys includes %s", scope)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// What secrets begin with. A prefix names the one place that a secret is for.
+// Prefixes of secrets. Each one is accepted in one kind of request only.
 const (
 	AccessPrefix  = "dat_"
 	RefreshPrefix = "drt_"
@@ -20,18 +20,18 @@ const (
 	requestPrefix = "dar_"
 )
 
-// Hash is the SHA-256 of a secret: all that is ever stored of one. At 256
-// random bits it needs no salt.
+// Hash is the SHA-256 hash of a secret. Only hashes are stored. A secret has 256 random bits, so its hash needs no
+// salt.
 type Hash [sha256.Size]byte
 
 func hashOf(plaintext string) Hash { return sha256.Sum256([]byte(plaintext)) }
 
-// equal compares in constant time.
+// equal compares two hashes in constant time.
 func (h Hash) equal(other Hash) bool {
 	return subtle.ConstantTimeCompare(h[:], other[:]) == 1
 }
 
-// mint makes a secret.
+// mint returns a new random secret with its hash.
 func mint(prefix string) (plaintext string, hash Hash) {
 	raw := make([]byte, sha256.Size)
 	_, _ = rand.Read(raw) // never fails
@@ -39,8 +39,8 @@ func mint(prefix string) (plaintext string, hash Hash) {
 	return plaintext, hashOf(plaintext)
 }
 
-// wellFormed tells whether a text can be a secret of this prefix, so that
-// anything else costs no question to the store.
+// wellFormed reports whether text has the format of a secret with this prefix. Other texts are refused without a
+// database query.
 func wellFormed(prefix, text string) bool {
 	body, ok := strings.CutPrefix(text, prefix)
 	if !ok || len(body) != base64.RawURLEncoding.EncodedLen(sha256.Size) {
@@ -50,9 +50,9 @@ func wellFormed(prefix, text string) bool {
 	return err == nil && len(raw) == sha256.Size
 }
 
-// successorOf derives the refresh token that follows parent. Only this server can,
-// and it always comes to the same one, so that a client which lost the answer, or
-// two that ask at once, can be told it again although only hashes are kept.
+// successorOf derives the refresh token that replaces parent. The result is deterministic, so a server can return the
+// same successor
+// again after a lost answer or to concurrent requests, although it stores only hashes.
 func successorOf(key []byte, parent string) (plaintext string, hash Hash) {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("drt-successor\x00" + parent))
@@ -60,10 +60,10 @@ func successorOf(key []byte, parent string) (plaintext string, hash Hash) {
 	return plaintext, hashOf(plaintext)
 }
 
-// newID makes an id whose order is that of time.
+// newID returns a new UUIDv7.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// isID reports the one spelling of an id that is ours.
+// isID reports whether text is a UUID in canonical form.
 func isID(text string) bool {
 	id, err := uuid.Parse(text)
 	return err == nil && id.String() == text

@@ -10,37 +10,37 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
-// How long things live.
+// Lifetimes of requests, codes, tokens and grants.
 const (
 	requestLife  = 10 * time.Minute // a consent page
 	codeLife     = time.Minute
 	accessLife   = 15 * time.Minute
 	publicLife   = 14 * 24 * time.Hour  // a grant to a public app
 	confLife     = 180 * 24 * time.Hour // a grant to a confidential app
-	publicIdle   = 14 * 24 * time.Hour  // a refresh token that nobody uses
+	publicIdle   = 14 * 24 * time.Hour  // life of an unused refresh token
 	confIdle     = 30 * 24 * time.Hour
 	defaultRetry = 10 * time.Second
 )
 
 const minKey = 32 // bytes
 
-// UsedAtMost is how often the use of a grant is noted.
+// UsedAtMost is the interval at which the last use of a grant is written at most once.
 const UsedAtMost = time.Minute
 
 // Settings of a Service.
 type Settings struct {
-	Issuer    string   // also the resource that a token without one is for
-	Resources []string // the other ones
+	Issuer    string   // also the resource of a token that names none
+	Resources []string // further resources
 
-	// SuccessorKeys derive refresh tokens: the first one makes them, all of them
-	// recognise them. Each has 32 bytes at least; every process has the same ones.
+	// SuccessorKeys derive refresh tokens: the first derives new ones, all recognise existing ones. Each has at least
+	// 32 bytes.
+	// All processes must have the same keys.
 	SuccessorKeys [][]byte
-	// RetryWindow is how long a used refresh token gives its successor again;
-	// nil: ten seconds, 0: never.
+	// RetryWindow is the time for which a used refresh token returns its successor again; nil: ten seconds, 0: never.
 	RetryWindow *time.Duration
 }
 
-// Deps is what a Service is made of.
+// Deps holds the dependencies of a Service.
 type Deps struct {
 	Store    Store
 	Failures caller.Failures
@@ -48,24 +48,23 @@ type Deps struct {
 	Now      func() time.Time
 }
 
-// Service is the authorization server.
+// Service is the authorization server for apps.
 type Service struct {
 	Deps
 	retry time.Duration
 }
 
-// New builds a Service. It refuses settings with which tokens could be guessed or
-// would be for nobody.
+// New builds a Service. It returns an error if the issuer is empty, or if keys are missing or too short to be secure.
 func New(d Deps) (*Service, error) {
 	if d.Settings.Issuer == "" {
-		return nil, errors.New("the issuer of tokens is not set")
+		return nil, errors.New("grant: the issuer is not set")
 	}
 	if len(d.Settings.SuccessorKeys) == 0 {
-		return nil, errors.New("there is no key to derive refresh tokens with")
+		return nil, errors.New("grant: no key for refresh tokens is set")
 	}
 	for _, key := range d.Settings.SuccessorKeys {
 		if len(key) < minKey {
-			return nil, fmt.Errorf("a key to derive refresh tokens with has %d bytes, not %d", len(key), minKey)
+			return nil, fmt.Errorf("grant: a key for refresh tokens has %d bytes; at least %d are required", len(key), minKey)
 		}
 	}
 	s := &Service{Deps: d, retry: defaultRetry}
@@ -75,15 +74,15 @@ func New(d Deps) (*Service, error) {
 	return s, nil
 }
 
-// Issuer is who issues the tokens.
+// Issuer returns the issuer identifier of tokens.
 func (s *Service) Issuer() string { return s.Settings.Issuer }
 
-// Resources are the resources that a token can be for.
+// Resources lists the resources that a token can be valid for: the issuer and the further ones.
 func (s *Service) Resources() []string {
 	return append([]string{s.Settings.Issuer}, s.Settings.Resources...)
 }
 
 func (s *Service) isResource(text string) bool { return slices.Contains(s.Resources(), text) }
 
-// Sweep deletes what nothing can come of any more and gives the number of rows.
+// Sweep deletes requests, codes and tokens that can no longer be used, and returns the number of deleted rows.
 func (s *Service) Sweep(ctx context.Context) (int64, error) { return s.Store.Sweep(ctx, s.Now()) }

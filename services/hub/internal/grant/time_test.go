@@ -9,11 +9,11 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
-// on makes a rig whose server runs on the machine, over the database of another.
+// on returns a rig whose server uses the clock of machine m and the database of r.
 func (r rig) on(t *testing.T, m *testkit.Machine) *rig {
 	t.Helper()
 	r.t, r.owner = t, newUser()
-	store := postgres.NewGrants(testkit.Pool(t, r.db.URL("hub_rw")), patience)
+	store := postgres.NewGrants(testkit.Pool(t, r.db.URL("hub_rw")), readTimeout)
 	var err error
 	r.Service, err = grant.New(grant.Deps{
 		Store: store, Failures: failures(t, m.Now), Now: m.Now,
@@ -43,11 +43,11 @@ func TestTimeDoesNotFool(t *testing.T) {
 		m.Pass(got.ExpiresIn - time.Second)
 		m.Trick()
 		if !r.lives(got.AccessToken) {
-			t.Error("a token ends early")
+			t.Error("a token expired too early")
 		}
 		m.Pass(time.Second)
 		if r.lives(got.AccessToken) {
-			t.Error("a token does not end")
+			t.Error("a token did not expire")
 		}
 	})
 	testkit.Tricks(t, "refresh again", noon, func(t *testing.T, m *testkit.Machine) {

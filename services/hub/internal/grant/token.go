@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Issued is what the token endpoint answers.
+// Issued is the successful answer of the token endpoint.
 type Issued struct {
 	AccessToken  string
 	TokenType    string // Bearer
@@ -14,12 +14,12 @@ type Issued struct {
 	Scopes       Scopes
 	DenpaID      string
 	GrantID      string
-	Resource     string // empty: none was named
+	Resource     string // empty: the request had none
 }
 
-// Token answers the token endpoint. Faults: invalid_request, invalid_client,
-// invalid_grant, invalid_scope, invalid_target, unsupported_grant_type,
-// unauthorized_client, rate_limited.
+// Token implements the token endpoint. Errors: invalid_request, invalid_client, invalid_grant, invalid_scope,
+// invalid_target,
+// unsupported_grant_type, unauthorized_client, rate_limited.
 func (s *Service) Token(ctx context.Context, f Form) (Issued, error) {
 	app, err := s.client(ctx, f)
 	if err != nil {

@@ -31,7 +31,8 @@ func TestTokenAnswer(t *testing.T) {
 	}
 }
 
-// S3 at the token endpoint; every failed attempt of the right client burns the code.
+// TestVerifier (S3) checks the code verifier at the token endpoint, and that a failed attempt of the right client uses
+// up the code.
 func TestVerifier(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -71,7 +72,8 @@ func TestProofIsMandatoryForAllClients(t *testing.T) {
 	}
 }
 
-// S4: a code is good once, for a minute, for its client, redirect URI and resource.
+// TestCodeIsBound (S4) checks that a code is valid once, for one minute, and only for its client, redirect URI and
+// resource.
 func TestCodeIsBound(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -79,7 +81,7 @@ func TestCodeIsBound(t *testing.T) {
 
 	code := r.code(c.query())
 	r.token("another client", other.redemption(code), "invalid_grant")
-	r.token("the stranger burnt it", c.redemption(code), "")
+	r.token("after the attempt of another client", c.redemption(code), "")
 	for name, f := range map[string]struct {
 		pairs []string
 		code  string
@@ -118,19 +120,20 @@ func TestCodeIsBound(t *testing.T) {
 	}
 }
 
-// S4: a replay ends the grant and what hangs on it. A burnt code ends nothing, and
-// a stranger's replay neither.
+// TestCodeReplay (S4) checks that the replay of a redeemed code revokes the grant. The replay of a code that was not
+// redeemed, or by
+// another client, revokes nothing.
 func TestCodeReplay(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	c, other := r.app(grant.Public), r.app(grant.Public)
 	code := r.code(c.query("scope", "profile:read offline_access"))
 	got := r.issued(c.redemption(code))
-	r.token("stranger", other.redemption(code), "invalid_grant")
+	r.token("another client", other.redemption(code), "invalid_grant")
 	if !r.lives(got.AccessToken) {
-		t.Error("a stranger's replay ended the grant")
+		t.Error("the replay of another client revoked the grant")
 	}
-	r.clock.Advance(time.Hour - time.Minute) // long after the code has run out
+	r.clock.Advance(time.Hour - time.Minute) // long after the code has expired
 	next := r.issued(c.refreshing(got.RefreshToken))
 	r.token("replay", c.redemption(code), "invalid_grant")
 	if r.lives(next.AccessToken) || r.revokedBy(got.GrantID) != grant.ByCodeReplay {
@@ -138,19 +141,20 @@ func TestCodeReplay(t *testing.T) {
 	}
 	r.token("refresh after the replay", c.refreshing(next.RefreshToken), "invalid_grant")
 
-	// A code that renews a grant, burnt and tried again, is no replay.
+	// A code that renews a grant and was used up by a failed attempt is not a replay.
 	kept := r.tokens(c)
 	burnt := r.code(c.query("scope", c.Scopes.String(), "prompt", "consent"))
 	for range 3 {
-		r.token("burnt", c.redemption(burnt, "code_verifier", strings.Repeat("x", 50)), "invalid_grant")
+		r.token("wrong verifier", c.redemption(burnt, "code_verifier", strings.Repeat("x", 50)), "invalid_grant")
 	}
 	if !r.lives(kept.AccessToken) {
-		t.Error("a burnt code ended the grant that it would have renewed")
+		t.Error("a used code revoked the grant that it was to renew")
 	}
 }
 
-// S5: of fifty attempts at once exactly one is answered with tokens; the others are
-// replays, so those tokens are dead when all have ended.
+// TestConcurrentRedemption (S5) checks that of fifty concurrent attempts exactly one receives tokens. The others are
+// replays, so the
+// tokens are revoked afterwards.
 func TestConcurrentRedemption(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -172,7 +176,7 @@ func TestConcurrentRedemption(t *testing.T) {
 		}
 		for _, w := range won {
 			if w.AccessToken != "" && (r.lives(w.AccessToken) || r.revokedBy(w.GrantID) != grant.ByCodeReplay) {
-				t.Errorf("the winner's token lives: %q", r.revokedBy(w.GrantID))
+				t.Errorf("the token of the successful attempt is active: %q", r.revokedBy(w.GrantID))
 			}
 		}
 	}
@@ -181,7 +185,7 @@ func TestConcurrentRedemption(t *testing.T) {
 	}
 }
 
-// S11: scopes stay within what the app registered and what the user granted.
+// TestScopesNeverGrow (S11) checks that scopes stay within what the app has registered and the user has granted.
 func TestScopesNeverGrow(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -199,14 +203,14 @@ func TestScopesNeverGrow(t *testing.T) {
 	}
 	whole, err := r.Token(t.Context(), c.refreshing(narrow.RefreshToken))
 	if err != nil || whole.Scopes.String() != "profile:read offline_access" {
-		t.Errorf("the grant shrank: %+v, %v", whole, err)
+		t.Errorf("the grant lost scopes: %+v, %v", whole, err)
 	}
 
 	wide := r.tokens(c)
 	less := []string{"profile:read", "offline_access"}
 	r.changed(c, grant.AppChange{Scopes: &less})
 	if p, err = r.Authenticate(t.Context(), wide.AccessToken, issuer); err != nil || p.Scopes.Has(grant.SignalCreate) {
-		t.Errorf("after the app gave it up: %+v, %v", p, err)
+		t.Errorf("after the app removed the scope: %+v, %v", p, err)
 	}
 	next, err := r.Token(t.Context(), c.refreshing(wide.RefreshToken))
 	if err != nil || next.Scopes.String() != "profile:read offline_access" {
@@ -214,10 +218,10 @@ func TestScopesNeverGrow(t *testing.T) {
 	}
 	none := []string{"profile:read"}
 	r.changed(c, grant.AppChange{Scopes: &none})
-	r.token("no offline access any more", c.refreshing(next.RefreshToken), "unauthorized_client")
+	r.token("offline_access removed from the app", c.refreshing(next.RefreshToken), "unauthorized_client")
 }
 
-// A code of scopes that the app has given up meanwhile brings the rest.
+// TestScopesShrinkBeforeRedemption checks that a code grants only the scopes that the app still has.
 func TestScopesShrinkBeforeRedemption(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -230,7 +234,7 @@ func TestScopesShrinkBeforeRedemption(t *testing.T) {
 	if err != nil || got.Scopes.String() != "profile:read" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	r.token("nothing left", c.redemption(last), "invalid_grant")
+	r.token("no scope left", c.redemption(last), "invalid_grant")
 }
 
 // TestRedemptionLosesToTheEndOfTheApp checks that a code of an app that ends between the authentication of the client and the lock
@@ -262,7 +266,7 @@ func TestGrantTypes(t *testing.T) {
 	r.token("no refresh token", c.refreshing(""), "invalid_request")
 }
 
-// S26: nothing in a request says for whom the token is.
+// TestTokenIsItsUsers (S26) checks that no parameter of a request changes the user of a token.
 func TestTokenIsItsUsers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

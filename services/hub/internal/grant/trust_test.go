@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// unreviewed registers an app without a review.
+// unreviewed registers an app without a review of an administrator.
 func (r *rig) unreviewed() client {
 	r.t.Helper()
 	c := r.app(grant.Confidential)
@@ -18,8 +18,9 @@ func (r *rig) unreviewed() client {
 	return c
 }
 
-// Anyone may register an address: the endpoint redirects there only after a decision of the
-// user or for an app that an administrator has reviewed (RFC 9700, 4.11.2).
+// TestUnreviewedAppGetsNoRedirectWithoutADecision checks that the endpoint redirects to an app that is not reviewed
+// only after a
+// decision of the user, because anyone can register a redirect URI (RFC 9700 4.11.2).
 func TestUnreviewedAppGetsNoRedirectWithoutADecision(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -30,12 +31,12 @@ func TestUnreviewedAppGetsNoRedirectWithoutADecision(t *testing.T) {
 		"invalid_target": {"resource", "https://elsewhere.example"}, "invalid_request": {"code_challenge", ""},
 		"consent_required": {"prompt", "none"},
 	} {
-		for name, who := range map[string]grant.Visitor{"signed in": r.user, "anonymous": {}} {
+		for name, visitor := range map[string]grant.Visitor{"signed in": r.user, "anonymous": {}} {
 			expected := code
-			if code == "consent_required" && who.UserID == "" {
+			if code == "consent_required" && visitor.UserID == "" {
 				expected = "login_required"
 			}
-			a, err := r.Authorize(t.Context(), c.query(pairs...), who)
+			a, err := r.Authorize(t.Context(), c.query(pairs...), visitor)
 			if want(t, expected+", "+name, err, expected); a != (grant.Answer{}) || err != nil && !strings.Contains(err.Error(), expected) {
 				t.Errorf("%s, %s: %+v %v", expected, name, a, err)
 			}

@@ -28,7 +28,7 @@ func (o *Origin) patience(w http.ResponseWriter, r *http.Request) {
 	httpx.LimitBodyTime(w, r, idle, bodyMost)
 }
 
-// enter counts a push that is open, until left. Fault: errOpen.
+// enter counts a push that is open, until left. Error: errOpen.
 func (s *stream) enter() (left func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -95,7 +95,7 @@ func (m *meter) read(p []byte) {
 }
 
 // end gives how long the video is, or the sound where there is no more than a picture,
-// and one frame of it. Faults: errNoPicture, errTooLong.
+// and one frame of it. Errors: errNoPicture, errTooLong.
 func (m *meter) end() (length, frame float64, err error) {
 	t := m.video
 	if t.n < 2 && m.sound.n > t.n {

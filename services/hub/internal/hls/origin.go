@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Dir  string        // for this process alone
 	Base func() string // where viewers find the origin, without a slash at the end
-	// Admit decides about a push. Faults: unauthenticated, not_approved, db_unavailable.
+	// Admit decides about a push. Errors: unauthenticated, not_approved, db_unavailable.
 	Admit func(ctx context.Context, handle protocol.Handle, key string) error
 	// Beat reports that video of an operator arrived; nil: heartbeats are not sent.
 	Beat func(ctx context.Context, handle protocol.Handle) error

@@ -58,7 +58,7 @@ type playlist struct {
 // parts of files, other renditions, text put in elsewhere.
 var refused = []string{"#EXT-X-BYTERANGE", "#EXT-X-DEFINE", "#EXT-X-MEDIA:", "#EXT-X-SKIP", "#EXT-X-I-FRAMES-ONLY"}
 
-// parsePlaylist reads what an encoder pushed. Fault: errPlaylist with the reason.
+// parsePlaylist reads what an encoder pushed. Error: errPlaylist with the reason.
 func parsePlaylist(raw []byte) (playlist, error) {
 	if !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0 {
 		return playlist{}, errPlaylist

@@ -79,7 +79,7 @@ func (s *Server) lookedAt(c echo.Context) caller.Take {
 // settle refunds or keeps the charge of a request after Resolve. A caller that could not be resolved now stays charged to the
 // address, unless its own limit has counted the request. Faults: err, and rate_limited.
 func (s *Server) settle(c echo.Context, who caller.Caller, standing *caller.Standing, err error) error {
-	void := err == nil && who.Doubt == nil || err != nil && apperr.Of(err).Kind == apperr.Unauthenticated
+	void := err == nil && who.SessionErr == nil || err != nil && apperr.Of(err).Kind == apperr.Unauthenticated
 	switch {
 	case who.Kind == caller.Client: // its handler checks the credential
 		return err

@@ -28,7 +28,7 @@ func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err er
 		request.ShowStanding(c.Response().Header(), *standing)
 	}
 	if err == nil {
-		err = found.Doubt
+		err = found.SessionErr
 	}
 	if found.Operator != nil {
 		request.Refund(c)

@@ -10,31 +10,31 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// ErrAddress is the answer to a text that is no address of a wallet.
+// ErrAddress is the error of a text that is not a wallet address.
 var ErrAddress = apperr.New(apperr.Invalid, "invalid_address",
-	"address is 0x and 40 hex digits, with the checksum of EIP-55 where it has both cases, or a Solana address").With("field", "address")
+	"address must be 0x and 40 hex digits (in mixed case with an EIP-55 checksum) or a Solana address").With("field", "address")
 
-// MaxAddress is the length of the longest address.
+// MaxAddress is the maximum length of an address.
 const MaxAddress = 44
 
-// Chain is the kind of a wallet, as identity providers name it.
+// Chain is the kind of a wallet in the terms of identity providers.
 type Chain string
 
-// The chains.
+// Kinds of wallets.
 const (
-	Ethereum Chain = "ethereum" // and every other chain with the same addresses
+	Ethereum Chain = "ethereum" // all chains with Ethereum addresses
 	Solana   Chain = "solana"
 )
 
-// Address is the address of a wallet in its one spelling: with checksum on
-// Ethereum, as it is on Solana.
+// Address is the address of a wallet in canonical form: with an EIP-55 checksum on Ethereum, unchanged on Solana.
 type Address struct {
 	text  string
 	chain Chain
 }
 
-// ParseAddress reads an address. Hex digits may be all small, all large, or cased
-// as their checksum says: any other mix is a slip of the hand. Fault: ErrAddress.
+// ParseAddress parses an address. Hex digits must be all lower case, all upper case, or have a valid checksum; other
+// mixed case is
+// probably a typing error. Error: ErrAddress.
 func ParseAddress(raw string) (Address, error) {
 	if digits, ok := strings.CutPrefix(raw, "0x"); ok {
 		sum, ok := checksum(digits)
@@ -49,14 +49,15 @@ func ParseAddress(raw string) (Address, error) {
 	return Address{text: raw, chain: Solana}, nil
 }
 
-// String is the spelling that is stored and shown.
+// String returns the canonical form, which is stored and shown.
 func (a Address) String() string { return a.text }
 
-// Chain is the kind of the wallet.
+// Chain returns the kind of the wallet.
 func (a Address) Chain() Chain { return a.chain }
 
-// ParsePayout reads an address that can be paid to: an Ethereum one, and not the zero
-// address, from which nothing ever comes back. Fault: ErrAddress.
+// ParsePayout parses an address for payouts: an Ethereum address other than the zero address, from which nothing can be
+// recovered.
+// Error: ErrAddress.
 func ParsePayout(raw string) (Address, error) {
 	a, err := ParseAddress(raw)
 	if err != nil || a.chain != Ethereum || strings.Trim(a.text, "0x") == "" {
@@ -65,8 +66,8 @@ func ParsePayout(raw string) (Address, error) {
 	return a, nil
 }
 
-// Is compares with an address that a provider has verified, whose chain may not be
-// said: without case on Ethereum, byte by byte on Solana.
+// Is reports whether the address equals one that a provider has verified; chain may be empty. It ignores case on
+// Ethereum.
 func (a Address) Is(address, chain string) bool {
 	if chain != "" && Chain(chain) != a.chain {
 		return false
@@ -82,17 +83,18 @@ func (a Address) Is(address, chain string) bool {
 	return ok && "0x"+sum == a.text
 }
 
-// checksum spells 40 hex digits as EIP-55 does: a letter is large where the digit
-// at its place in the Keccak-256 of the small spelling is 8 or more.
+// checksum returns 40 hex digits in the form of EIP-55: a letter is upper case if the digit at its position in the
+// Keccak-256 hash of
+// the lower-case form is 8 or more. It returns false for other texts.
 func checksum(digits string) (string, bool) {
-	small := strings.ToLower(digits)
-	if raw, err := hex.DecodeString(small); err != nil || len(raw) != 20 {
+	lower := strings.ToLower(digits)
+	if raw, err := hex.DecodeString(lower); err != nil || len(raw) != 20 {
 		return "", false
 	}
 	h := sha3.NewLegacyKeccak256()
-	h.Write([]byte(small))
+	h.Write([]byte(lower))
 	sum := hex.EncodeToString(h.Sum(nil))
-	out := []byte(small)
+	out := []byte(lower)
 	for i, c := range out {
 		if c >= 'a' && sum[i] >= '8' {
 			out[i] = c - 'a' + 'A'
@@ -103,8 +105,7 @@ func checksum(digits string) (string, bool) {
 
 const base58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-// isSolana tells whether a text is 32 bytes in base 58, where each leading zero
-// byte is one digit 1.
+// isSolana reports whether a text is 32 bytes in base 58. Each leading digit 1 is a zero byte.
 func isSolana(s string) bool {
 	if len(s) < 32 || len(s) > MaxAddress {
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 )
 
-// The addresses that EIP-55 itself gives.
+// Example addresses of EIP-55.
 var spelled = []string{
 	"0x52908400098527886E0F7030069857D2E4169EE7", "0x8617E340B3D01FA5F11F306F4090FD50E238070D",
 	"0xde709f2102306220921060314715629080e2fb77", "0x27b1fdb04752bbc536007a920d24acb045561c26",
@@ -28,7 +28,7 @@ func TestEthereumAddresses(t *testing.T) {
 			}
 		}
 	}
-	// Any one letter in the other case is a slip.
+	// An address with the case of one letter changed has an invalid checksum.
 	for i, c := range spelled[4] {
 		if i < 2 || c < 'A' {
 			continue
@@ -41,7 +41,7 @@ func TestEthereumAddresses(t *testing.T) {
 	}
 }
 
-func TestAddressesThatAreNone(t *testing.T) {
+func TestInvalidAddresses(t *testing.T) {
 	t.Parallel()
 	lower := strings.ToLower(spelled[0])
 	for _, bad := range []string{
@@ -50,7 +50,7 @@ func TestAddressesThatAreNone(t *testing.T) {
 		strings.Repeat("1", 31), strings.Repeat("1", 33), strings.Repeat("z", 44), solana + "1", solana[:43] + "0", solana[:43] + "l", solana[:42],
 	} {
 		if a, err := identityclaim.ParseAddress(bad); !errors.Is(err, identityclaim.ErrAddress) {
-			t.Errorf("%q is %s", bad, a)
+			t.Errorf("%q is accepted as %s", bad, a)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func FuzzAddress(f *testing.F) {
 		}
 		again, err := identityclaim.ParseAddress(a.String())
 		if err != nil || again != a || !a.Is(s, "") || len(a.String()) > identityclaim.MaxAddress {
-			t.Errorf("%q became %q and then %q: %v", s, a, again, err)
+			t.Errorf("%q has the canonical form %q, which has %q: %v", s, a, again, err)
 		}
 	})
 }

@@ -10,19 +10,20 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Faults of a claim.
+// Errors of claims.
 var (
-	ErrStation   = apperr.New(apperr.Invalid, "invalid_station", "no claims are taken for this station").With("field", "station")
-	ErrNotLinked = apperr.New(apperr.Forbidden, "wallet_not_linked", "your identity provider has not linked this wallet to you")
+	ErrStation   = apperr.New(apperr.Invalid, "invalid_station", "this station accepts no identity claims").With("field", "station")
+	ErrNotLinked = apperr.New(apperr.Forbidden, "wallet_not_linked",
+		"your identity provider has not linked this wallet to your account; link it there first")
 )
 
 // Station is a partner station that claims may name.
 type Station struct {
 	Name    string
-	Profile string // what stands before an identity in the address of its profile
+	Profile string // URL prefix of a profile; the identity is appended
 }
 
-// Claim is a wallet that was proven to be an operator's.
+// Claim states that a wallet belongs to an operator.
 type Claim struct {
 	Station    string
 	Identity   string // an Address
@@ -30,10 +31,10 @@ type Claim struct {
 	ProfileURL string
 }
 
-// Account is an operator with what is not for everybody.
+// Account is an operator with its private data.
 type Account struct {
 	operator.Operator
-	Issuer, Subject string // at its identity provider
+	Issuer, Subject string // at the identity provider
 	PayoutAddress   string // empty: none
 	Links           []string
 }
@@ -64,24 +65,26 @@ func (a Accounts) read(ctx context.Context, q *operatorv1.GetOperatorRequest) (A
 	}, nil
 }
 
-// Provider tells whether an identity provider has linked a wallet to a subject.
-// token is the identity token that came along, or empty. Faults: unauthenticated
-// for a token that is wrong, identity_provider_unavailable.
+// Provider reports whether an identity provider has linked a wallet to a subject. token is the identity token of the
+// request, or empty.
+// Errors: unauthenticated for an invalid token, identity_provider_unavailable.
 type Provider interface {
 	Linked(ctx context.Context, issuer, subject, token string, a Address) (bool, error)
 }
 
-// Store keeps claims. Fault: db_unavailable.
+// Store stores claims. Error of all methods: db_unavailable.
 type Store interface {
-	// KeepClaim takes the place of the owner's claim at the station, and of every
-	// other owner's claim of the same wallet there: who proved it last has it.
+	// KeepClaim stores a claim. It replaces the owner's claim at the station, and all claims of the same wallet there
+	// by other
+	// owners: the latest claim is valid.
 	KeepClaim(ctx context.Context, owner operator.ID, c Claim) error
-	// ListClaims orders by station.
+	// ListClaims returns the claims of an owner, ordered by station.
 	ListClaims(ctx context.Context, owner operator.ID) ([]Claim, error)
+	// DropClaim deletes a claim and reports whether there was one.
 	DropClaim(ctx context.Context, owner operator.ID, station string) (bool, error)
 }
 
-// Service takes claims.
+// Service manages claims.
 type Service struct {
 	stations []Station
 	accounts Accounts
@@ -90,12 +93,12 @@ type Service struct {
 	now      func() time.Time
 }
 
-// NewService builds a Service; the first station is the one meant when none is named.
+// NewService builds a Service. The first station is the default.
 func NewService(stations []Station, accounts Accounts, provider Provider, store Store, now func() time.Time) *Service {
 	return &Service{stations: stations, accounts: accounts, provider: provider, store: store, now: now}
 }
 
-// Station finds a station by its name; none means the first. Fault: ErrStation.
+// Station returns the station with a name; an empty name is the first station. Error: ErrStation.
 func (s *Service) Station(name string) (Station, error) {
 	for _, st := range s.stations {
 		if name == "" || name == st.Name {
@@ -105,8 +108,9 @@ func (s *Service) Station(name string) (Station, error) {
 	return Station{}, ErrStation
 }
 
-// Claim records that a wallet is the caller's, after the caller's identity
-// provider said so just now. Faults: ErrNotLinked, those of the ports.
+// Claim stores that a wallet belongs to the caller, after the identity provider has confirmed it. Errors: ErrNotLinked,
+// and those of the
+// dependencies.
 func (s *Service) Claim(ctx context.Context, me operator.ID, at Station, a Address, token string) (Claim, error) {
 	account, err := s.accounts.ByID(ctx, me)
 	if err != nil {
@@ -126,8 +130,7 @@ func (s *Service) Claim(ctx context.Context, me operator.ID, at Station, a Addre
 	return c, nil
 }
 
-// Claims lists what an operator has claimed at the stations that still take
-// claims. Fault: db_unavailable.
+// Claims returns the claims of an operator at the configured stations. Error: db_unavailable.
 func (s *Service) Claims(ctx context.Context, owner operator.ID) ([]Claim, error) {
 	list, err := s.store.ListClaims(ctx, owner)
 	if err != nil {
@@ -145,7 +148,7 @@ func (s *Service) Claims(ctx context.Context, owner operator.ID) ([]Claim, error
 	return out, nil
 }
 
-// Drop takes a claim back and tells whether there was one. Fault: db_unavailable.
+// Drop deletes a claim and reports whether there was one. Error: db_unavailable.
 func (s *Service) Drop(ctx context.Context, owner operator.ID, at Station) (bool, error) {
 	return s.store.DropClaim(ctx, owner, at.Name)
 }

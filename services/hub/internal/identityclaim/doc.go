@@ -1,5 +1,4 @@
-// Package identityclaim is which wallets operators say are theirs, on which partner
-// station, proven by their identity provider at the moment of the claim; and where
-// an operator may be paid. A claim is made to be published. The package knows no
-// HTTP and no storage.
+// Package identityclaim manages public claims of operators that a wallet is theirs on a partner station, which their
+// identity provider
+// must confirm, and the addresses for payouts to operators. The package contains no HTTP and no SQL.
 package identityclaim

@@ -8,22 +8,22 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Money is where payouts are made.
+// Money is the chain and token of payouts.
 type Money struct {
-	ChainID int64 // zero: nowhere
+	ChainID int64 // zero: payouts are disabled
 	Label   string
-	USDC    string // address of the token
+	USDC    string // address of the token contract
 }
 
-// Payouts tells who may be paid.
+// Payouts returns the payout addresses of operators.
 type Payouts struct {
 	Money    Money
 	Accounts Accounts
 }
 
-// Address is where an operator may be paid; empty for one that may not be, or that
-// nobody knows. People of their own and of the house may, once they have said where.
-// Faults: those of the port but not_found.
+// Address returns the payout address of an operator; empty if there is none, if the operator is unknown, or if its tier
+// receives no
+// payouts. People and House receive payouts, bots do not. Errors: those of the ledger except not_found.
 func (p Payouts) Address(ctx context.Context, handle protocol.Handle) (string, error) {
 	if p.Money.ChainID == 0 {
 		return "", nil
@@ -33,7 +33,7 @@ func (p Payouts) Address(ctx context.Context, handle protocol.Handle) (string, e
 	if errors.As(err, &f) && f.Kind == apperr.NotFound {
 		return "", nil
 	}
-	if err != nil || !a.Tier.Ranked() { // machines are of neither tier
+	if err != nil || !a.Tier.Ranked() { // bots are not ranked
 		return "", err
 	}
 	return a.PayoutAddress, nil

@@ -30,7 +30,7 @@ const tries = 3
 
 // Provision gives an approved operator a stream, or its stream a new key; the key
 // before opens nothing from then on. The key is in the offer alone.
-// Faults: ErrNotApproved, ErrAway, db_unavailable.
+// Errors: ErrNotApproved, ErrAway, db_unavailable.
 func (s *Service) Provision(ctx context.Context, handle protocol.Handle, label string, latency Latency) (Stream, Offer, error) {
 	if err := s.approved(ctx, handle); err != nil {
 		return Stream{}, Offer{}, err
@@ -83,7 +83,7 @@ func (s *Service) approved(ctx context.Context, handle protocol.Handle) error {
 
 // Admit judges a push: the key must be that of the operator's stream now, and the
 // operator approved now. Nothing is remembered, so a key that was replaced and an
-// operator who was suspended stop with the next request. Faults: ErrKey,
+// operator who was suspended stop with the next request. Errors: ErrKey,
 // ErrNotApproved, db_unavailable.
 func (s *Service) Admit(ctx context.Context, handle protocol.Handle, key string) error {
 	if !IsKey(key) {
@@ -100,7 +100,7 @@ func (s *Service) Admit(ctx context.Context, handle protocol.Handle, key string)
 }
 
 // Playback returns where viewers find the stream that was provisioned for an operator, whether it plays or not; empty:
-// there is none. Fault: db_unavailable.
+// there is none. Error: db_unavailable.
 func (s *Service) Playback(ctx context.Context, handle protocol.Handle) (string, error) {
 	st, there, err := s.store.IngestStream(ctx, handle)
 	if err != nil || !there || st.Provider != s.provider.Name() {

@@ -67,7 +67,7 @@ type Want struct {
 // Provider takes video.
 type Provider interface {
 	Name() string
-	// Provision gives a stream, or the stream of before a new key. Fault: ErrAway.
+	// Provision gives a stream, or the stream of before a new key. Error: ErrAway.
 	Provision(ctx context.Context, w Want) (Offer, error)
 	// Withdraw ends what an offer gave that nobody can use: somebody else was quicker.
 	Withdraw(ctx context.Context, remoteID string) error
@@ -75,7 +75,7 @@ type Provider interface {
 	Playback(s Stream) string
 }
 
-// Store keeps streams. Fault of all: db_unavailable.
+// Store keeps streams. Error of all methods: db_unavailable.
 type Store interface {
 	// Approved reports whether an administrator has approved the operator.
 	Approved(ctx context.Context, handle protocol.Handle) (bool, error)

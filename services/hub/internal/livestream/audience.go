@@ -25,7 +25,7 @@ const (
 
 // View stores that a viewer watches, one of at most PerAddress at an address, and returns how many do. An operator who
 // is not live has no viewers, and without Redis none are counted. Viewers are stored in Redis alone: what is lost is sent
-// again within ViewEvery. viewer and address must be hashes. Fault: db_unavailable.
+// again within ViewEvery. viewer and address must be hashes. Error: db_unavailable.
 func (s *Service) View(ctx context.Context, handle protocol.Handle, viewer, address string) (int64, error) {
 	_, live, err := s.Shown(ctx, handle)
 	if err != nil || !live {
@@ -39,7 +39,7 @@ func (s *Service) View(ctx context.Context, handle protocol.Handle, viewer, addr
 }
 
 // Sweep ends what has no heartbeat any more and takes away signals that came to their
-// end. One process does it at a time. Fault: db_unavailable.
+// end. One process does it at a time. Error: db_unavailable.
 func (s *Service) Sweep(ctx context.Context) (int, error) {
 	n, err := s.Store.Sweep(ctx, s.Now())
 	if n > 0 {

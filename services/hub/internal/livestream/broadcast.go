@@ -37,7 +37,7 @@ type GoLive struct {
 	Label       string
 }
 
-// Announced finds a broadcast of an owner. Faults: ErrNoBroadcast, ErrNotYours,
+// Announced finds a broadcast of an owner. Errors: ErrNoBroadcast, ErrNotYours,
 // db_unavailable.
 func (s *Service) Announced(ctx context.Context, id, owner string) (Broadcast, error) {
 	b, found, err := s.Store.Broadcast(ctx, id)
@@ -53,7 +53,7 @@ func (s *Service) Announced(ctx context.Context, id, owner string) (Broadcast, e
 }
 
 // GoLive opens a session, or goes on with the open one, and binds the stream to the
-// market where there is one. Faults: ErrNotApproved, db_unavailable.
+// market where there is one. Errors: ErrNotApproved, db_unavailable.
 func (s *Service) GoLive(ctx context.Context, g GoLive) (showID string, err error) {
 	start := Start{
 		Beat:        Beat{Handle: g.Handle, MarketID: g.MarketID},

@@ -68,7 +68,7 @@ type Recap struct {
 }
 
 // Recap is what came of a session of an operator: of the one that is named, else of the
-// newest. nil: there was none. Faults: ErrNoShow, db_unavailable, those of the ledger.
+// newest. nil: there was none. Errors: ErrNoShow, db_unavailable, those of the ledger.
 func (s *Service) Recap(ctx context.Context, handle protocol.Handle, showID string) (*Recap, error) {
 	session, found, err := s.session(ctx, handle, showID)
 	if err != nil || !found {
@@ -236,7 +236,7 @@ type Analytics struct {
 	Series      []Step // oldest first: the newest MaxSteps steps that had a session
 }
 
-// Analytics returns the audience of the sessions of an operator. Faults: not_found, db_unavailable, those of the ledger.
+// Analytics returns the audience of the sessions of an operator. Errors: not_found, db_unavailable, those of the ledger.
 func (s *Service) Analytics(ctx context.Context, handle protocol.Handle, w Window) (Analytics, error) {
 	now := s.Now()
 	from, out := now.Add(-w.Span), Analytics{Window: w}

@@ -41,7 +41,7 @@ func NewSampler(s *Service, ledger feedv1.FeedServiceClient) *Sampler {
 }
 
 // Round counts once, for the record and for the ledger. While nobody can be counted
-// the record has no sample. Fault: db_unavailable, those of the ledger.
+// the record has no sample. Error: db_unavailable, those of the ledger.
 func (p *Sampler) Round(ctx context.Context) error {
 	s, now := p.service, p.service.Now()
 	list, err := s.Store.Live(ctx, now)

@@ -60,14 +60,14 @@ func (s *Service) beat(ctx context.Context, b Start) (Session, error) {
 }
 
 // Offline ends the session of an operator; false: there was none.
-// Fault: db_unavailable.
+// Error: db_unavailable.
 func (s *Service) Offline(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
 	defer s.forget()
 	return s.Store.End(ctx, handle, s.Now())
 }
 
 // StreamChanged looks again where the viewers of an operator are sent.
-// Fault: db_unavailable.
+// Error: db_unavailable.
 func (s *Service) StreamChanged(ctx context.Context, handle protocol.Handle) error {
 	defer s.forget()
 	url, err := s.provisioned(ctx, handle)
@@ -85,20 +85,20 @@ func (s *Service) provisioned(ctx context.Context, handle protocol.Handle) (stri
 }
 
 // Current is the open session of an operator, live or not yet; false: there is none.
-// Fault: db_unavailable.
+// Error: db_unavailable.
 func (s *Service) Current(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
 	last, found, err := s.Last(ctx, handle)
 	return last, found && last.Open(), err
 }
 
-// Last is the newest session of an operator as it stands now. Fault: db_unavailable.
+// Last is the newest session of an operator as it stands now. Error: db_unavailable.
 func (s *Service) Last(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
 	last, found, err := s.Store.Last(ctx, handle)
 	return last.At(s.Now()), found, err
 }
 
 // OnScreen returns the session of an operator that viewers can watch, with the market that is shown: that of the overlay
-// signal, else the one of the heartbeats. It returns false if the operator is not live. Fault: db_unavailable.
+// signal, else the one of the heartbeats. It returns false if the operator is not live. Error: db_unavailable.
 func (s *Service) OnScreen(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
 	session, _, err := s.Current(ctx, handle)
 	if err != nil || !session.Live() {
@@ -111,7 +111,7 @@ func (s *Service) OnScreen(ctx context.Context, handle protocol.Handle) (Session
 }
 
 // Live lists who can be watched now, the most watched first, MaxLive at most.
-// Fault: db_unavailable.
+// Error: db_unavailable.
 func (s *Service) Live(ctx context.Context) ([]Show, error) {
 	list, err := s.Store.Live(ctx, s.Now())
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Service) Live(ctx context.Context) ([]Show, error) {
 }
 
 // Recent lists who went off the air in the last 24 hours, the newest first.
-// Fault: db_unavailable.
+// Error: db_unavailable.
 func (s *Service) Recent(ctx context.Context) ([]Past, error) {
 	return s.Store.Recent(ctx, s.Now())
 }
@@ -154,7 +154,7 @@ func (s *Service) Viewers(ctx context.Context, handle protocol.Handle) int64 {
 }
 
 // Shown finds an operator in the live list of this second.
-// Fault: db_unavailable.
+// Error: db_unavailable.
 func (s *Service) Shown(ctx context.Context, handle protocol.Handle) (Show, bool, error) {
 	list, err := s.shown(ctx)
 	for i := range list {
@@ -165,7 +165,7 @@ func (s *Service) Shown(ctx context.Context, handle protocol.Handle) (Show, bool
 	return Show{}, false, err
 }
 
-// OnAir returns the live list of this second by operator. Fault: db_unavailable.
+// OnAir returns the live list of this second by operator. Error: db_unavailable.
 func (s *Service) OnAir(ctx context.Context) (map[protocol.Handle]Show, error) {
 	list, err := s.shown(ctx)
 	out := make(map[protocol.Handle]Show, len(list))

@@ -122,7 +122,7 @@ type State struct {
 }
 
 // State returns what an operator broadcasts: live, ended for 24 hours after a session that was live, otherwise idle. A suspended
-// operator is idle. Fault: db_unavailable.
+// operator is idle. Error: db_unavailable.
 func (s *Service) State(ctx context.Context, handle protocol.Handle) (State, error) {
 	now := s.Now()
 	out := State{Word: StateIdle, UpdatedAt: now}

@@ -22,18 +22,18 @@ type Start struct {
 }
 
 // Store stores sessions, overlay signals, streamers and broadcasts, and publishes changes to the ledger in the same
-// transaction. Fault of all: db_unavailable.
+// transaction. Error of all methods: db_unavailable.
 type Store interface {
 	// Overlay returns the signal over the picture of an operator.
 	Overlay(ctx context.Context, handle protocol.Handle, now time.Time) (Overlay, bool, error)
-	// SetOverlay returns the stored time, which is later than that of every signal before. Fault: ErrNotApproved.
+	// SetOverlay returns the stored time, which is later than that of every signal before. Error: ErrNotApproved.
 	SetOverlay(ctx context.Context, o Overlay, until time.Time) (time.Time, error)
 	// ClearOverlay removes the signal.
 	ClearOverlay(ctx context.Context, handle protocol.Handle, now time.Time) error
 	// OverlaySets counts how often a signal was set.
 	OverlaySets(ctx context.Context, handle protocol.Handle, from time.Time) (int64, error)
 
-	// Beat extends the open session or starts one; there is never more than one. Fault: ErrNotApproved.
+	// Beat extends the open session or starts one; there is never more than one. Error: ErrNotApproved.
 	Beat(ctx context.Context, b Start) (Session, error)
 	// End ends the open session now. It returns false if there was none.
 	End(ctx context.Context, handle protocol.Handle, now time.Time) (Session, bool, error)

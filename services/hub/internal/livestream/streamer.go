@@ -29,18 +29,18 @@ type Streamer struct {
 }
 
 // Register asks an admin for approval; first is false where that was done before, and
-// then nothing changes. Nil lanes stay as they are. Fault: db_unavailable.
+// then nothing changes. Nil lanes stay as they are. Error: db_unavailable.
 func (s *Service) Register(ctx context.Context, handle protocol.Handle, lanes []string) (status Status, first bool, err error) {
 	return s.Store.Register(ctx, handle, lanes, s.Now())
 }
 
-// ChooseLanes keeps the lanes of an operator. Fault: db_unavailable.
+// ChooseLanes keeps the lanes of an operator. Error: db_unavailable.
 func (s *Service) ChooseLanes(ctx context.Context, handle protocol.Handle, lanes []string) error {
 	return s.Store.ChooseLanes(ctx, handle, lanes, s.Now())
 }
 
 // Decide sets the status of an operator. A suspension ends the live session, clears the
-// overlay signal, and hides bindings and clips. Fault: db_unavailable.
+// overlay signal, and hides bindings and clips. Error: db_unavailable.
 func (s *Service) Decide(ctx context.Context, handle protocol.Handle, status Status) error {
 	defer s.forget()
 	return s.Store.Decide(ctx, handle, status, s.Now())
@@ -48,7 +48,7 @@ func (s *Service) Decide(ctx context.Context, handle protocol.Handle, status Sta
 
 // Hide hides the streams, clips and overlay of an operator on pages, in API responses and in
 // events, or shows them again. A session of a hidden operator is not listed as live. Stored
-// sessions and their figures do not change. Fault: db_unavailable.
+// sessions and their figures do not change. Error: db_unavailable.
 func (s *Service) Hide(ctx context.Context, handle protocol.Handle, hidden bool) error {
 	defer s.forget()
 	var url string
@@ -115,12 +115,12 @@ func IsSlug(s string) bool {
 	return s != "" && len(s) <= MaxSlug
 }
 
-// Overlay returns the signal of an operator, or false without one. Fault: db_unavailable.
+// Overlay returns the signal of an operator, or false without one. Error: db_unavailable.
 func (s *Service) Overlay(ctx context.Context, handle protocol.Handle) (Overlay, bool, error) {
 	return s.Store.Overlay(ctx, handle, s.Now())
 }
 
-// SetOverlay replaces the signal of an operator and returns the stored one. Faults: ErrNotApproved, db_unavailable.
+// SetOverlay replaces the signal of an operator and returns the stored one. Errors: ErrNotApproved, db_unavailable.
 func (s *Service) SetOverlay(ctx context.Context, o Overlay) (Overlay, error) {
 	defer s.forget()
 	now := s.Now()
@@ -130,7 +130,7 @@ func (s *Service) SetOverlay(ctx context.Context, o Overlay) (Overlay, error) {
 	return o, err
 }
 
-// ClearOverlay deletes the signal of an operator, if there is one. Fault: db_unavailable.
+// ClearOverlay deletes the signal of an operator, if there is one. Error: db_unavailable.
 func (s *Service) ClearOverlay(ctx context.Context, handle protocol.Handle) error {
 	defer s.forget()
 	return s.Store.ClearOverlay(ctx, handle, s.Now())

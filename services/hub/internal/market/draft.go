@@ -53,7 +53,7 @@ func (d *Draft) Request() *marketv1.CreateNativeRequest {
 }
 
 // CheckDates compares the dates with now and with each other.
-// Faults: ErrCutoff, ErrResolvesBy.
+// Errors: ErrCutoff, ErrResolvesBy.
 func (d Draft) CheckDates(now time.Time) error {
 	if d.CutoffAt.Before(now.Add(minAhead)) || d.CutoffAt.After(now.AddDate(maxAheadYears, 0, 0)) {
 		return ErrCutoff

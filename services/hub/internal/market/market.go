@@ -91,7 +91,7 @@ type Pin struct {
 	CreatedAt time.Time
 }
 
-// Store stores the pins. Fault of all: db_unavailable.
+// Store stores the pins. Error of all methods: db_unavailable.
 type Store interface {
 	// Pins lists the first pins in their order, limit at most.
 	Pins(ctx context.Context, limit int) ([]Pin, error)

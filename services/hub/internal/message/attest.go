@@ -9,20 +9,21 @@ import (
 	"fmt"
 )
 
-// Attestation is a fact that the hub vouches for with a message of its own.
+// Attestation is a fact that the hub states in a message signed with its own key.
 type Attestation struct {
 	Type    Type
-	DenpaID string // of the user, or the hub's own
-	AppID   string // of the token; empty: none
-	Subject string // what it is about, for example a signal's id: attested once
+	DenpaID string // of the user, or the hub's
+	AppID   string // of the access token; empty: none
+	Subject string // id of what is attested, e.g. of a signal; attested once per type
 	Payload map[string]any
 	Result  Result
 }
 
-// Attest signs a message with the hub's newest key and keeps it as accepted. The
-// same subject again gives the message that is there. The payload follows the
-// attested schema of its type; another one is a mistake of ours, no fault.
-// Fault: db_unavailable.
+// Attest signs a message with the newest key of the hub and stores it as accepted. If the subject is already attested
+// it returns the
+// stored message. The payload must follow the attested schema of its type, else the hub has a bug and the error is
+// internal.
+// Error: db_unavailable.
 func (s *Service) Attest(ctx context.Context, a Attestation) (Record, error) {
 	now := s.now()
 	nonce := make([]byte, 18)
@@ -36,7 +37,7 @@ func (s *Service) Attest(ctx context.Context, a Attestation) (Record, error) {
 		"timestamp": now.UnixMilli(), "nonce": base64.RawURLEncoding.EncodeToString(nonce), "payload": a.Payload,
 		"signer": map[string]any{"kind": kind, "publicKey": key},
 	}
-	if m["signature"], err = seal(s.Issuer, m, sign); err != nil {
+	if m["signature"], err = signatureOf(s.Issuer, m, sign); err != nil {
 		return Record{}, err
 	}
 	raw, err := json.Marshal(m)
@@ -45,10 +46,10 @@ func (s *Service) Attest(ctx context.Context, a Attestation) (Record, error) {
 	}
 	read, err := Read(s.Issuer, raw)
 	if err != nil {
-		return Record{}, fmt.Errorf("attest %s: %w", a.Type, own(err))
+		return Record{}, fmt.Errorf("attest %s: %w", a.Type, internalError(err))
 	}
 	if _, err := ReadPayload(read.Type, read.Payload, true); err != nil {
-		return Record{}, fmt.Errorf("attest %s: %w", a.Type, own(err))
+		return Record{}, fmt.Errorf("attest %s: %w", a.Type, internalError(err))
 	}
 	r := Record{
 		ID: read.ID, Type: a.Type, DenpaID: a.DenpaID, AppID: a.AppID, Key: key, Nonce: read.Nonce, Body: read.Body,
@@ -65,18 +66,18 @@ func (s *Service) Attest(ctx context.Context, a Attestation) (Record, error) {
 	return s.Store.AttestMessage(ctx, r)
 }
 
-// own hides a fault that no caller has caused.
-func own(err error) error { return fmt.Errorf("%s", err.Error()) }
+// internalError hides the error code: the client did not cause the error.
+func internalError(err error) error { return fmt.Errorf("%s", err.Error()) }
 
-// seal gives the signature of a message that has none yet, in hexadecimal.
-func seal(issuer string, m map[string]any, sign func([]byte) []byte) (string, error) {
+// signatureOf returns the signature of a message without the member signature, in hexadecimal.
+func signatureOf(issuer string, m map[string]any, sign func([]byte) []byte) (string, error) {
 	raw, err := json.Marshal(m)
 	if err != nil {
 		return "", fmt.Errorf("write message: %w", err)
 	}
 	canonical, err := Canonical(raw)
 	if err != nil {
-		return "", fmt.Errorf("write message: %w", own(err))
+		return "", fmt.Errorf("write message: %w", internalError(err))
 	}
-	return hex.EncodeToString(sign(signed(MessagePrefix, issuer, canonical))), nil
+	return hex.EncodeToString(sign(signedBytes(MessagePrefix, issuer, canonical))), nil
 }

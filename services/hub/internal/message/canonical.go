@@ -7,33 +7,33 @@ import (
 	"github.com/gowebpki/jcs"
 )
 
-// PerMinute is the number of messages that a public key may send in any minute.
+// PerMinute is the number of messages that a signing key may send in any minute.
 const PerMinute = 30
 
-// Bounds of a message as it arrives.
+// Bounds of a message: bytes of JSON and levels of nesting.
 const (
 	MaxSize  = 32 << 10
 	MaxDepth = 16
 )
 
-// Prefixes of what is signed. They differ, so that no signature of one kind can
-// stand for the other.
+// Prefixes of the signed bytes. They differ, so a signature of one kind is invalid as the other kind.
 const (
 	MessagePrefix = "denpa-message-v1"
 	SignerPrefix  = "denpa-signer-v1"
 )
 
-// Canonical gives the canonical form (RFC 8785) of a JSON text. It refuses what
-// has none or more than one reading: duplicate members, bad UTF-8, lone
-// surrogates, numbers that no double holds, and text that is not JSON. Faults:
-// payload_too_large, invalid_request with reason not_canonicalizable.
+// Canonical returns the canonical form (RFC 8785) of a JSON text. It refuses texts that parsers can interpret
+// differently: duplicate
+// members, invalid UTF-8, lone surrogates, numbers beyond a double, and invalid JSON. Errors: payload_too_large,
+// invalid_request
+// with reason not_canonicalizable.
 func Canonical(raw []byte) ([]byte, error) {
 	if len(raw) > MaxSize {
 		return nil, ErrTooLarge
 	}
-	// The canonicaliser recurses, so how deep is asked first.
+	// The canonicalizer recurses, so the depth is checked first.
 	if depth(raw) > MaxDepth {
-		return nil, invalid(ReasonCanonical, "a message is nested at most %d deep", MaxDepth)
+		return nil, invalid(ReasonCanonical, "a message must be nested at most %d levels deep", MaxDepth)
 	}
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, invalid(ReasonCanonical, "%sit is empty", messageNotReadable)
@@ -45,8 +45,8 @@ func Canonical(raw []byte) ([]byte, error) {
 	return out, nil
 }
 
-// depth counts how deep arrays and objects are nested. On text that is not JSON
-// it never answers less than a JSON reader could reach.
+// depth returns the nesting depth of arrays and objects. For invalid JSON it returns at least the depth that a parser
+// could reach.
 func depth(raw []byte) int {
 	deep, deepest, quoted := 0, 0, false
 	for i := 0; i < len(raw); i++ {
@@ -66,7 +66,7 @@ func depth(raw []byte) int {
 	return deepest
 }
 
-// signed is what a signature covers.
-func signed(prefix, issuer string, canonical []byte) []byte {
+// signedBytes returns the bytes that a signature covers: prefix, issuer and canonical form, each on a line.
+func signedBytes(prefix, issuer string, canonical []byte) []byte {
 	return fmt.Appendf(nil, "%s\n%s\n%s", prefix, issuer, canonical)
 }

@@ -1,14 +1,13 @@
-// Package message is about signed protocol messages and the keys that sign
-// them: the bytes that are signed, the order in which a message is checked, the
-// payload of each type, delegated signers, and the messages that the hub itself
-// attests.
+// Package message implements signed protocol messages: the signed bytes, the checks of a message, the payload of each
+// type, delegated
+// signers, and the messages that the hub attests with its own keys.
 //
-// A message is a JSON object signed with Ed25519. Signed is its canonical form
-// (RFC 8785) without the member signature, behind a prefix and the issuer, so a
-// signature made for one hub or for another purpose is worth nothing here. Only
-// canonical bytes are ever looked at: a reader in any language sees the same.
+// A message is a JSON object signed with Ed25519. The signed bytes are a prefix, the issuer, and the canonical form
+// (RFC 8785) without
+// the member signature. A signature for another hub or another purpose is therefore invalid. All checks read the
+// canonical form, so
+// that every implementation sees the same members.
 //
-// The package stores nothing and calls nobody: it knows a store of messages, a
-// store of signers and the effects of messages as ports. It knows no transport,
-// no database and reads no clock.
+// The package uses a store of messages and signers, and a function that applies a message. It contains no HTTP and no
+// SQL.
 package message

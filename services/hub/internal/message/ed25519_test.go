@@ -11,8 +11,9 @@ import (
 	"github.com/signalcast/signalcast/proto/testvectors"
 )
 
-// taken reports whether a key can be registered and a signature with it is valid. One of the two checks must refuse an invalid case.
-func taken(key, data, signature []byte) bool {
+// accepted reports whether a key can be registered and its signature is valid. One of the two checks must refuse an
+// invalid case.
+func accepted(key, data, signature []byte) bool {
 	k, err := ParseKey(hex.EncodeToString(key))
 	return err == nil && k.Verify(data, signature)
 }
@@ -26,8 +27,7 @@ func unhex(t *testing.T, s string) []byte {
 	return b
 }
 
-// TestEd25519 judges what other people's suites hold, and what is made here: each
-// case is a test of its own, so that they can be counted. S36 and S44.
+// TestEd25519 (S36, S44) checks public test suites and generated cases of keys and signatures, one subtest each.
 func TestEd25519(t *testing.T) {
 	t.Parallel()
 	var file struct {
@@ -49,21 +49,21 @@ func TestEd25519(t *testing.T) {
 			library++
 		}
 		t.Run(fmt.Sprintf("%s-%d", c.Source, c.ID), func(t *testing.T) {
-			if got := taken(key, data, signature); got != c.Valid {
-				t.Errorf("%s: taken is %v", c.Note, got)
+			if got := accepted(key, data, signature); got != c.Valid {
+				t.Errorf("%s: accepted is %v", c.Note, got)
 			}
 		})
 	}
 	if len(file.Cases) < 157 || library != 5 {
-		t.Errorf("%d cases; the standard library takes %d that are wrong: they show nothing", len(file.Cases), library)
+		t.Errorf("%d cases, of which the standard library accepts %d invalid ones; want at least 157 and exactly 5", len(file.Cases), library)
 	}
 	canonical, other := smallEncodings(t)
 	constant := append(torsion(t)[0].Bytes(), make([]byte, 32)...)
 	for i, key := range slices.Concat(canonical, other) {
 		t.Run(fmt.Sprintf("small-%d", i), func(t *testing.T) {
 			for n := range 64 {
-				if taken(key, []byte{byte(n)}, constant) {
-					t.Errorf("%x signs %d", key, n)
+				if accepted(key, []byte{byte(n)}, constant) {
+					t.Errorf("the small-order key %x accepts a signature of message %d", key, n)
 				}
 			}
 		})
@@ -72,13 +72,13 @@ func TestEd25519(t *testing.T) {
 		private, data := seeded(fmt.Sprint("more ", i)), []byte{byte(i)}
 		key, good := publicKey(private).bytes(), ed25519.Sign(private, data)
 		t.Run(fmt.Sprintf("honest-%d", i), func(t *testing.T) {
-			if !taken(key, data, good) {
-				t.Error("an honest signature is refused")
+			if !accepted(key, data, good) {
+				t.Error("a valid signature is refused")
 			}
 		})
 		t.Run(fmt.Sprintf("S+L-%d", i), func(t *testing.T) {
-			if taken(key, data, malleate(good)) {
-				t.Error("it is taken with the group order added")
+			if accepted(key, data, malleate(good)) {
+				t.Error("the signature with the group order added to S is accepted")
 			}
 		})
 	}

@@ -2,30 +2,32 @@ package message
 
 import "github.com/signalcast/signalcast/pkg/apperr"
 
-// Faults that say what is wrong with a message; reason tells kinds of one code
-// apart.
+// Errors of messages. The member reason distinguishes several errors with one code.
 var (
 	ErrInvalid         = apperr.New(apperr.Invalid, "invalid_request", "")
 	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
 
-	ErrTooLarge = apperr.New(apperr.TooLarge, "payload_too_large", "a message has at most 32 KiB")
+	ErrTooLarge = apperr.New(apperr.TooLarge, "payload_too_large", "a message must have at most 32 KiB")
 	ErrScope    = apperr.New(apperr.Forbidden, "insufficient_scope", "")
-	ErrBearer   = apperr.New(apperr.Forbidden, "forbidden", "the bearer is not of the passport and app that the message names")
-	ErrNonce    = apperr.New(apperr.Conflict, "nonce_reused", "the key has signed another message with this nonce").With(memberReason, reasonNonce)
+	ErrBearer   = apperr.New(apperr.Forbidden, "forbidden", "the bearer token belongs to another passport or app than the message")
+	ErrNonce    = apperr.New(apperr.Conflict, "nonce_reused", "the key has already signed another message with this nonce").With(memberReason, reasonNonce)
 	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "")
 )
 
-// Faults of signers.
+// Errors of signers.
 var (
-	ErrWeakKey       = apperr.New(apperr.Invalid, "weak_key", "the public key is no point of the prime-order group in its one encoding")
-	ErrProof         = apperr.New(apperr.Invalid, "invalid_proof", "the proof does not fit the key and what is registered")
-	ErrChallenge     = apperr.New(apperr.Invalid, "challenge_expired", "the challenge is unknown, used or older than five minutes")
-	ErrSignerExists  = apperr.New(apperr.Conflict, "signer_exists", "the public key is registered")
-	ErrSignerRevoked = apperr.New(apperr.Conflict, "signer_revoked", "the public key was removed and never comes back")
-	ErrLimit         = apperr.New(apperr.Conflict, "limit_reached", "a passport has at most ten active signers for an app").With("limit", MaxSigners)
+	ErrWeakKey = apperr.New(apperr.Invalid, "weak_key",
+		"the public key must be the canonical encoding of a point of the prime-order group")
+	ErrProof     = apperr.New(apperr.Invalid, "invalid_proof", "the proof is not a signature of this registration by the key")
+	ErrChallenge = apperr.New(apperr.Invalid, "challenge_expired",
+		"the challenge is unknown, used or older than five minutes; request a new one")
+	ErrSignerExists  = apperr.New(apperr.Conflict, "signer_exists", "the public key is already registered")
+	ErrSignerRevoked = apperr.New(apperr.Conflict, "signer_revoked", "the public key was revoked and cannot be registered again")
+	ErrLimit         = apperr.New(apperr.Conflict, "limit_reached",
+		"limit of ten active signers of a passport for an app reached; revoke one first").With("limit", MaxSigners)
 )
 
-// The values of reason.
+// Values of the member reason, and names of the members of errors.
 const (
 	ReasonSchema       = "schema"
 	ReasonWindow       = "timestamp_out_of_window"
@@ -41,7 +43,7 @@ const (
 	memberScope        = "required"
 	reasonNonce        = "nonce_reused"
 	reasonScope        = "insufficient_scope"
-	messageNotReadable = "the body is not JSON with one canonical form: "
+	messageNotReadable = "the body is not JSON with a canonical form: "
 )
 
 func invalid(reason, format string, args ...any) *apperr.Fault {

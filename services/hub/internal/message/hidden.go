@@ -8,9 +8,9 @@ import (
 	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
 )
 
-// hide removes the payload of each message that contains text of a hidden thing, and marks the
-// message as hidden. All reads of messages use it. Messages without text need no answer of the
-// ledger. Fault: signal_service_unavailable.
+// hide removes the payload of each message that contains text hidden by moderation, and sets Hidden. All reads of
+// messages use it.
+// Messages without text cause no request to the ledger. Error: signal_service_unavailable.
 func (s *Service) hide(ctx context.Context, records []Record) error {
 	var things []*moderationv1.Thing
 	var owner []int // index of the record of each thing
@@ -32,7 +32,7 @@ func (s *Service) hide(ctx context.Context, records []Record) error {
 	}
 	hidden := r.GetHidden()
 	if len(hidden) != len(things) {
-		return fmt.Errorf("moderation of %d things: %d answers", len(things), len(hidden))
+		return fmt.Errorf("moderation of %d things returned %d results", len(things), len(hidden))
 	}
 	for n, i := range owner {
 		if !hidden[n] || records[i].Hidden {
@@ -46,27 +46,28 @@ func (s *Service) hide(ctx context.Context, records []Record) error {
 	return nil
 }
 
-// shown returns r as a read shows it; see hide.
+// shown returns a message for a client: without its payload if the text is hidden.
 func (s *Service) shown(ctx context.Context, r Record) (Record, error) {
 	one := []Record{r}
 	err := s.hide(ctx, one)
 	return one[0], err
 }
 
-// withoutPayload returns a canonical message with the payload null.
+// withoutPayload returns a canonical message with null as the payload.
 func withoutPayload(body []byte) ([]byte, error) {
 	members, err := object(body)
 	if err != nil {
 		return nil, err
 	}
 	members["payload"] = json.RawMessage("null")
-	return without(members, ""), nil
+	return encodeWithout(members, ""), nil
 }
 
-// textOf returns the things whose text a message contains: of a call the call for its take and
-// the market for its title, of a market and of an outcome the market, of a station the station.
-// The text of a profile and of a broadcast, which has no kind of its own, belongs to the profile
-// of the author. No message contains text of an event or of an application.
+// textOf lists the moderated things whose text a message contains. For a call these are the call (its take) and the
+// market (its
+// title); for a market or a resolution the market; for a station the station. Texts of profiles and broadcasts belong
+// to the
+// profile of the author.
 func textOf(r *Record) ([]*moderationv1.Thing, error) {
 	var has struct {
 		Payload struct {

@@ -21,7 +21,7 @@ func ring(t testing.TB, setting string) *HubKeys {
 	return keys
 }
 
-// TestHubKeyRotation: the newest valid key signs, replaced ones stay in the list.
+// TestHubKeyRotation checks that the newest valid key signs, and that replaced keys remain in the list.
 func TestHubKeyRotation(t *testing.T) {
 	t.Parallel()
 	keys := ring(t, `[{"seed":"`+seed1+`","notBefore":"2026-01-01T00:00:00Z","notAfter":"2026-10-01T00:00:00Z"},
@@ -42,19 +42,19 @@ func TestHubKeyRotation(t *testing.T) {
 			t.Errorf("%s: %s, %v", at, got, err)
 		}
 		if err == nil && !got.Verify([]byte("data"), sign([]byte("data"))) {
-			t.Errorf("%s: does not verify", at)
+			t.Errorf("%s: the signature is invalid", at)
 		}
 	}
 	if _, found := keys.Find(publicKey(seeded("x"))); found {
-		t.Error("a stranger's key is the hub's")
+		t.Error("an unknown key was found as a hub key")
 	}
 	all[0].Key = ""
 	if keys.All()[0].Key == "" {
-		t.Error("the list can be changed from outside")
+		t.Error("a change of the returned list changed the keys")
 	}
 }
 
-// TestHubKeySetting: a mistake stops the start and never shows a secret.
+// TestHubKeySetting checks that an invalid setting is refused and that the error contains no secret.
 func TestHubKeySetting(t *testing.T) {
 	t.Parallel()
 	own := string(ring(t, `[{"seed":"`+seed1+`","notBefore":"2026-01-01T00:00:00Z"}]`).All()[0].Key)

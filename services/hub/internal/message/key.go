@@ -8,20 +8,21 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// Lengths of keys and signatures in hexadecimal letters.
+// Number of hexadecimal digits of keys and signatures.
 const (
 	keyLetters       = 2 * ed25519.PublicKeySize
 	signatureLetters = 2 * ed25519.SignatureSize
 )
 
-// Key is an Ed25519 public key: 64 lower-case hexadecimal letters.
+// Key is an Ed25519 public key: 64 lower-case hexadecimal digits.
 type Key string
 
-// ParseKey reads a public key that may sign. Faults: invalid_request for
-// another form, weak_key for a key that a careful signer cannot have.
+// ParseKey validates a public key for signing. Errors: invalid_request for an invalid format, weak_key for a key that
+// no correct
+// implementation generates.
 func ParseKey(s string) (Key, error) {
 	if !isHex(s, keyLetters) {
-		return "", badMember("publicKey", "publicKey is %d lower-case hexadecimal letters", keyLetters)
+		return "", badMember("publicKey", "publicKey must be %d lower-case hexadecimal digits", keyLetters)
 	}
 	if k := Key(s); k.strong() {
 		return k, nil
@@ -29,7 +30,7 @@ func ParseKey(s string) (Key, error) {
 	return "", ErrWeakKey
 }
 
-// bytes is the key as the curve encodes it; nil when it has another form.
+// bytes returns the encoded point; nil if the format is invalid.
 func (k Key) bytes() []byte {
 	b, err := hex.DecodeString(string(k))
 	if err != nil || len(b) != ed25519.PublicKeySize {
@@ -38,16 +39,17 @@ func (k Key) bytes() []byte {
 	return b
 }
 
-// strong wants a point in its one encoding, of the prime-order group and not
-// its identity. With any other key one signature can fit many messages.
+// strong reports whether the key is the canonical encoding of a point of the prime-order group other than the identity.
+// With other
+// keys, one signature can be valid for several messages.
 func (k Key) strong() bool {
 	p := point(k.bytes())
 	return p != nil && !small(p) && torsionFree(p)
 }
 
-// Verify tells whether signature is the key's own over data. It takes less than
-// the standard library: no small-order key or commitment, no second encoding of
-// a point. The library refuses S of the group order and above itself.
+// Verify reports whether signature is a signature of data by the key. It is stricter than crypto/ed25519: it refuses
+// small-order keys
+// and commitments, and non-canonical encodings of points. The library refuses an S that is not below the group order.
 func (k Key) Verify(data, signature []byte) bool {
 	key := k.bytes()
 	if key == nil || len(signature) != ed25519.SignatureSize {
@@ -60,8 +62,9 @@ func (k Key) Verify(data, signature []byte) bool {
 	return ed25519.Verify(key, data, signature)
 }
 
-// point decodes the one encoding of a point; nil for anything else. The curve's
-// decoder takes coordinates above the field's prime, and the sign of a zero.
+// point decodes the canonical encoding of a point; nil for others. SetBytes alone accepts coordinates above the field
+// prime and a sign
+// bit of zero.
 func point(encoded []byte) *edwards25519.Point {
 	p, err := new(edwards25519.Point).SetBytes(encoded)
 	if err != nil || !bytes.Equal(p.Bytes(), encoded) {
@@ -70,13 +73,14 @@ func point(encoded []byte) *edwards25519.Point {
 	return p
 }
 
-// small reports one of the eight points whose order divides eight.
+// small reports whether the order of the point divides eight.
 func small(p *edwards25519.Point) bool {
 	return new(edwards25519.Point).MultByCofactor(p).Equal(edwards25519.NewIdentityPoint()) == 1
 }
 
-// torsionFree reports a point of the prime-order group: the order times the
-// point is the identity. A scalar is less than the order, so one is added.
+// torsionFree reports whether the point is in the prime-order group: the group order times the point is the identity. A
+// scalar is below
+// the order, so the function computes (order - 1) times the point, plus the point.
 func torsionFree(p *edwards25519.Point) bool {
 	sum := new(edwards25519.Point).ScalarMult(minusOne, p)
 	return sum.Add(sum, p).Equal(edwards25519.NewIdentityPoint()) == 1
@@ -85,12 +89,12 @@ func torsionFree(p *edwards25519.Point) bool {
 var minusOne = func() *edwards25519.Scalar {
 	one, err := edwards25519.NewScalar().SetCanonicalBytes(append([]byte{1}, make([]byte, 31)...))
 	if err != nil {
-		panic(err) // one is less than the order
+		panic(err) // 1 is below the order
 	}
 	return one.Negate(one)
 }()
 
-// isHex wants exactly n lower-case hexadecimal letters: one spelling of a value.
+// isHex reports whether s is exactly n lower-case hexadecimal digits.
 func isHex(s string, n int) bool {
 	if len(s) != n {
 		return false

@@ -13,8 +13,8 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// The cases are made by arithmetic: every kind of key and signature on which
-// verifiers of Ed25519 are known to differ.
+// The cases are computed. They cover all kinds of keys and signatures about which verifiers of Ed25519 are known to
+// disagree.
 
 var (
 	prime = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
@@ -24,7 +24,7 @@ var (
 	}()
 )
 
-// encoded writes a number in 32 bytes, the lowest first, with a sign bit.
+// encoded returns a number as 32 bytes, little endian, with a sign bit.
 func encoded(n *big.Int, sign byte) []byte {
 	out := n.FillBytes(make([]byte, 32))
 	slices.Reverse(out)
@@ -32,8 +32,7 @@ func encoded(n *big.Int, sign byte) []byte {
 	return out
 }
 
-// torsion gives the eight points of small order: the group order times any point
-// of the curve lands on one of them.
+// torsion returns the eight points of small order. The prime group order times any point of the curve is one of them.
 func torsion(t testing.TB) []*edwards25519.Point {
 	t.Helper()
 	for y := int64(2); y < 1000; y++ {
@@ -54,8 +53,8 @@ func torsion(t testing.TB) []*edwards25519.Point {
 	return nil
 }
 
-// smallEncodings are all byte strings that a decoder of the curve takes for a
-// small-order point: eight canonical ones and six others.
+// smallEncodings returns all byte strings that a decoder accepts as a small-order point: eight canonical and six
+// others.
 func smallEncodings(t testing.TB) (canonical, other [][]byte) {
 	t.Helper()
 	for _, p := range torsion(t) {
@@ -87,16 +86,16 @@ func code(err error) string {
 	return f.Code
 }
 
-// TestWeakKeys is S36.
+// TestWeakKeys (S36) checks that small-order, mixed-order and non-canonical keys are refused.
 func TestWeakKeys(t *testing.T) {
 	t.Parallel()
 	canonical, other := smallEncodings(t)
 	if len(canonical) != 8 || len(other) != 6 {
-		t.Fatalf("%d and %d encodings", len(canonical), len(other))
+		t.Fatalf("%d canonical and %d other encodings, want 8 and 6", len(canonical), len(other))
 	}
 	for _, b := range slices.Concat(canonical, other) {
 		if _, err := new(edwards25519.Point).SetBytes(b); err != nil {
-			t.Errorf("%x is no point of the curve: the case shows nothing", b)
+			t.Errorf("%x is not a point of the curve, so the case tests nothing", b)
 		}
 		if _, err := ParseKey(hex.EncodeToString(b)); code(err) != "weak_key" {
 			t.Errorf("%x: %v", b, err)
@@ -124,7 +123,7 @@ func TestWeakKeys(t *testing.T) {
 			t.Errorf("%x: %v", b, err)
 		}
 	}
-	// y of 3 to 18 has a second encoding above the prime; none of them is small.
+	// For y from 3 to 18 there is a second encoding above the prime. None of these points has small order.
 	for y := int64(3); y < 19; y++ {
 		b := encoded(new(big.Int).Add(prime, big.NewInt(y)), 0)
 		if _, err := ParseKey(hex.EncodeToString(b)); code(err) != "weak_key" {
@@ -152,12 +151,12 @@ func TestUniversalSignature(t *testing.T) {
 				library++
 			}
 			if Key(hex.EncodeToString(b)).Verify(data, constant) {
-				t.Errorf("%x signs %x", b, data)
+				t.Errorf("the key %x accepts a constant signature of %x", b, data)
 			}
 		}
 	}
 	if library == 0 {
-		t.Error("the standard library takes none of them: the case shows nothing")
+		t.Error("the standard library accepts none of the signatures, so the cases test nothing")
 	}
 }
 
@@ -175,10 +174,10 @@ func hash(parts ...[]byte) []byte {
 	return sum[:]
 }
 
-// TestForgedSignatures makes signatures that fit the equation of one verifier or
-// another without coming from the key: mixed-order and small-order commitments,
-// mixed-order keys, second encodings. Each is refused by the check of the key or
-// of the signature.
+// TestForgedSignatures checks signatures that satisfy the equation of some verifier but were made without the key:
+// mixed-order and
+// small-order commitments, mixed-order keys, non-canonical encodings. The check of the key or of the signature refuses
+// each.
 func TestForgedSignatures(t *testing.T) {
 	t.Parallel()
 	secret := scalar(t, hash([]byte("secret")))
@@ -214,13 +213,13 @@ func TestForgedSignatures(t *testing.T) {
 			data := []byte{byte(i)}
 			sig := forge(c.a, c.r, c.hidden, data)
 			if _, err := ParseKey(hex.EncodeToString(c.a)); err == nil && Key(hex.EncodeToString(c.a)).Verify(data, sig) {
-				t.Errorf("%s: message %d is taken", c.name, i)
+				t.Errorf("%s: message %d is accepted", c.name, i)
 			}
 		}
 	}
 	honest := forge(key.Bytes(), commit.Bytes(), nonce, []byte("data"))
 	if !Key(hex.EncodeToString(key.Bytes())).Verify([]byte("data"), honest) {
-		t.Error("an honest signature is refused: the cases show nothing")
+		t.Error("a valid signature is refused, so the cases test nothing")
 	}
 }
 
@@ -231,13 +230,13 @@ func malleate(signature []byte) []byte {
 	return slices.Concat(signature[:32], encoded(new(big.Int).Add(new(big.Int).SetBytes(little), order), 0))
 }
 
-// TestMalleated is S44: what is made of a good signature without the key.
+// TestMalleated (S44) checks that modifications of a valid signature without the key are refused.
 func TestMalleated(t *testing.T) {
 	t.Parallel()
 	private, data := seeded("malleated"), []byte("data")
 	key, good := publicKey(private), ed25519.Sign(private, data)
 	if !key.Verify(data, good) {
-		t.Fatal("the good signature is refused")
+		t.Fatal("the valid signature is refused")
 	}
 	little := slices.Clone(good[32:])
 	slices.Reverse(little)
@@ -263,10 +262,10 @@ func TestMalleated(t *testing.T) {
 	}
 	for name, sig := range bad {
 		if key.Verify(data, sig) {
-			t.Errorf("%s is taken", name)
+			t.Errorf("%s is accepted", name)
 		}
 	}
 	if len(bad) < 520 || key.Verify([]byte("date"), good) || publicKey(seeded("other")).Verify(data, good) || Key("00").Verify(data, good) {
-		t.Error("another message, another key or too few cases")
+		t.Errorf("%d cases; the signature is valid for another message or key, or there are fewer than 520 cases", len(bad))
 	}
 }

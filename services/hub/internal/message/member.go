@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-var errNoObject = errors.New("no JSON object")
+var errNoObject = errors.New("not a JSON object")
 
-// object reads the members of a canonical object by their exact names.
+// object returns the members of a canonical JSON object by their exact names.
 func object(canonical []byte) (map[string]json.RawMessage, error) {
 	if len(canonical) == 0 || canonical[0] != '{' {
 		return nil, errNoObject
@@ -22,7 +22,7 @@ func object(canonical []byte) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-// text reads a string; false for anything else, a missing member too.
+// text decodes a JSON string. It returns false for other values and for a missing member.
 func text(canonical json.RawMessage) (string, bool) {
 	if len(canonical) == 0 || canonical[0] != '"' {
 		return "", false
@@ -32,12 +32,13 @@ func text(canonical json.RawMessage) (string, bool) {
 	return s, err == nil
 }
 
-// only wants exactly these members. Faults: invalid_request with reason
-// unknown_member or schema.
-func only(members map[string]json.RawMessage, under string, names ...string) error {
+// requireMembers returns an error unless members has exactly these names. Errors: invalid_request with reason
+// unknown_member or
+// schema.
+func requireMembers(members map[string]json.RawMessage, under string, names ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains(names, name) {
-			return invalid(ReasonMember, "no such member").With(memberField, under+name)
+			return invalid(ReasonMember, "unknown member").With(memberField, under+name)
 		}
 	}
 	for _, name := range names {
@@ -48,7 +49,7 @@ func only(members map[string]json.RawMessage, under string, names ...string) err
 	return nil
 }
 
-// isUUID wants the one usual spelling, in lower case.
+// isUUID reports whether s is a UUID in canonical lower-case form.
 func isUUID(s string) bool {
 	if len(s) != 36 {
 		return false
@@ -62,7 +63,7 @@ func isUUID(s string) bool {
 	return true
 }
 
-// isWord wants low to high letters of the URL-safe alphabet.
+// isWord reports whether s has low to high characters of A-Z, a-z, 0-9, _ and -.
 func isWord(s string, low, high int) bool {
 	if len(s) < low || len(s) > high {
 		return false
@@ -76,7 +77,7 @@ func isWord(s string, low, high int) bool {
 	return true
 }
 
-// stamps is the form of a time: RFC 3339 with a capital T and Z and a year from 1000 to 2999. syntax.ParseStamp checks that the
-// date exists.
+// stamps matches a time: RFC 3339 with a capital T and Z and a year from 1000 to 2999. protocol.ParseStamp checks that
+// the date exists.
 var stamps = regexp.MustCompile(`^[12][0-9]{3}-[0-9]{2}-[0-9]{2}` +
 	`T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`)

@@ -29,7 +29,7 @@ func asFault(err error) (*apperr.Fault, bool) {
 	return f, ok
 }
 
-// why gives code and reason of a fault, or nothing.
+// why returns the code and the reason of an error; empty without an error.
 func why(err error) string {
 	f, ok := asFault(err)
 	if !ok {
@@ -44,7 +44,7 @@ func why(err error) string {
 	return f.Code
 }
 
-// draft is an unsigned message of a key; the edit may change anything.
+// draft returns an unsigned message of a key, changed by edit.
 func draft(key Key, edit func(map[string]any)) map[string]any {
 	m := map[string]any{
 		"version": 1, "type": "signal.create", "denpaId": passport, "appId": app, "timestamp": now.UnixMilli(),
@@ -57,10 +57,10 @@ func draft(key Key, edit func(map[string]any)) map[string]any {
 	return m
 }
 
-// sign makes a message out of a draft, for an issuer.
+// sign returns a draft signed for an issuer.
 func sign(t testing.TB, private ed25519.PrivateKey, forIssuer string, m map[string]any) []byte {
 	t.Helper()
-	sig, err := seal(forIssuer, m, func(b []byte) []byte { return ed25519.Sign(private, b) })
+	sig, err := signatureOf(forIssuer, m, func(b []byte) []byte { return ed25519.Sign(private, b) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestRead(t *testing.T) {
 	if m.URI() != "denpa:"+passport+"/signal.create/"+string(m.ID) || len(m.ID) != 68 {
 		t.Error(m.URI())
 	}
-	// What is signed is the canonical form of the message without its signature.
+	// The signed bytes contain the canonical form of the message without its signature.
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestRead(t *testing.T) {
 	if want := MessagePrefix + "\n" + issuer + "\n" + string(canonical); want != string(m.Signed) {
 		t.Errorf("signed bytes\n%s\nwant\n%s", m.Signed, want)
 	}
-	// The id does not depend on the signature; neither does the order of members.
+	// The id does not depend on the signature or on the order of members.
 	m2, err := Read(issuer, bytes.Replace(raw, []byte(hex.EncodeToString(m.Signature)), []byte(strings.Repeat("0", 128)), 1))
 	if err != nil || m2.ID != m.ID || m2.Authentic() {
 		t.Errorf("%v, %v, authentic %v", err, m2.ID, m2.Authentic())
@@ -114,7 +114,7 @@ func TestRead(t *testing.T) {
 	if err != nil || spaced.ID != m.ID || !bytes.Equal(spaced.Body, m.Body) {
 		t.Errorf("%v, %v", err, spaced.ID)
 	}
-	// Escapes, a number with a fraction of zero and another order of members spell the same message.
+	// Escapes, a number with a fraction of zero and another order of members encode the same message.
 	for old, spelling := range map[string]string{
 		`"NO"`: `"\u004e\u004F"`, `"version"`: `"versio\u006e"`, `"version":1`: `"version":1.0`,
 		`{"marketId":"701122","position":"NO","priceBps":6850}`: `{"priceBps":6850,"position":"NO","marketId":"701122"}`,
@@ -133,7 +133,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestForm is S40 and the members of a message.
+// TestForm (S40) checks the size, the canonical form and the members of a message.
 func TestForm(t *testing.T) {
 	t.Parallel()
 	private := seeded("form")
@@ -170,7 +170,7 @@ func TestForm(t *testing.T) {
 		"UTF-8 of a surrogate":  {swap("NO", "N\xed\xa0\x80"), "invalid_request not_canonicalizable"},
 		"lone high surrogate":   {swap("NO", `\ud800`), "invalid_request not_canonicalizable"},
 		"lone low surrogate":    {swap("NO", `\udc00`), "invalid_request not_canonicalizable"},
-		"surrogates turned":     {swap("NO", `\udc00\ud800`), "invalid_request not_canonicalizable"},
+		"surrogates swapped":    {swap("NO", `\udc00\ud800`), "invalid_request not_canonicalizable"},
 		"control character":     {swap("NO", "N\n"), "invalid_request not_canonicalizable"},
 		"number too large":      {swap("6850", "1e400"), "invalid_request not_canonicalizable"},
 		"NaN":                   {swap("6850", "NaN"), "invalid_request not_canonicalizable"},
@@ -186,7 +186,7 @@ func TestForm(t *testing.T) {
 		"no version":            {swap(`,"version":1`, ``), "invalid_request schema"},
 		"version as text":       {swap(`"version":1`, `"version":"1"`), "invalid_request schema"},
 		"version 2":             {swap(`"version":1`, `"version":2`), "invalid_request schema"},
-		"version 1.0":           {swap(`"version":1`, `"version":1.0`), ""}, // the same number, the same canonical bytes
+		"version 1.0":           {swap(`"version":1`, `"version":1.0`), ""}, // the same canonical bytes
 		"type unknown":          {swap("signal.create", "signal.delete"), "invalid_request schema"},
 		"type in other case":    {swap("signal.create", "Signal.create"), "invalid_request schema"},
 		"type null":             {swap(`"signal.create"`, "null"), "invalid_request schema"},
@@ -220,7 +220,7 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// TestWindow is S42.
+// TestWindow (S42) checks the bounds of the timestamp.
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -229,11 +229,11 @@ func TestWindow(t *testing.T) {
 	}{
 		{now.UnixMilli(), ""},
 		{now.Add(-5 * time.Minute).UnixMilli(), ""},
-		{now.Add(-5*time.Minute).UnixMilli() - 1, "timestamp is more than 5 minutes old"},
+		{now.Add(-5*time.Minute).UnixMilli() - 1, "timestamp must not be more than 5 minutes old"},
 		{now.Add(time.Minute).UnixMilli(), ""},
-		{now.Add(time.Minute).UnixMilli() + 1, "timestamp is more than 1 minute ahead"},
-		{now.Unix(), "timestamp is in milliseconds; this one looks like seconds"},
-		{0, "timestamp is in milliseconds; this one looks like seconds"},
+		{now.Add(time.Minute).UnixMilli() + 1, "timestamp must not be more than 1 minute ahead"},
+		{now.Unix(), "timestamp must be in milliseconds; the value looks like seconds"},
+		{0, "timestamp must be in milliseconds; the value looks like seconds"},
 	} {
 		err := checkWindow(Message{Timestamp: c.timestamp}, now)
 		f, _ := asFault(err)
@@ -243,8 +243,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestJudgeOrder checks the order in which the errors of a message are reported.
-func TestJudgeOrder(t *testing.T) {
+// TestCheckOrder checks the order in which the errors of a message are reported.
+func TestCheckOrder(t *testing.T) {
 	t.Parallel()
 	m := Message{Type: SignalCreate, Timestamp: 0, Payload: []byte(`{}`)}
 	s := Signer{RevokedAt: now, ExpiresAt: now}
@@ -259,15 +259,14 @@ func TestJudgeOrder(t *testing.T) {
 		{"invalid_request payload", func() { m.Payload = []byte(`{"marketId":"1","position":"YES"}`) }},
 		{"", func() {}},
 	} {
-		if err := judge(m, s, now); why(err) != step.want {
+		if err := checkNew(m, s, now); why(err) != step.want {
 			t.Errorf("%q, want %q", why(err), step.want)
 		}
 		step.mend()
 	}
 }
 
-// FuzzCanonical: a canonical form is its own canonical form, and reading it
-// never panics.
+// FuzzCanonical checks that the canonical form of a canonical form is identical, and that reading never panics.
 func FuzzCanonical(f *testing.F) {
 	private := seeded("fuzz")
 	f.Add([]byte(`{"b":1.50,"a":[true,null,"\u00e9\ud83d\ude00"]}`))
@@ -283,7 +282,7 @@ func FuzzCanonical(f *testing.F) {
 			return
 		}
 		if !json.Valid(raw) || !json.Valid(canonical) {
-			t.Fatalf("%q is no JSON, or %q is not", raw, canonical)
+			t.Fatalf("%q or its canonical form %q is not JSON", raw, canonical)
 		}
 		if len(canonical) <= MaxSize { // a number may grow: 1e20 becomes its digits
 			again, err := Canonical(canonical)

@@ -16,7 +16,7 @@ type Payload interface {
 	normalize()
 }
 
-// Clearable is a text that may be left out, set, or cleared with null.
+// Clearable is a text member that can be absent, set, or null to clear the stored text.
 type Clearable struct {
 	Given bool
 	Text  *string
@@ -61,8 +61,8 @@ type Broadcast struct {
 
 // GoLive is the payload of broadcast.goLive.
 type GoLive struct {
-	BroadcastID string // a uuid
-	URL         string // of a playlist
+	BroadcastID string // UUID
+	URL         string // of an HLS playlist
 	MarketID    *protocol.MarketID
 	Label       *string
 }
@@ -81,8 +81,7 @@ type Call struct {
 	Signal  protocol.Side
 }
 
-// Market is the payload of market.create. The bounds of its times against now
-// and each other belong to the effect.
+// Market is the payload of market.create. Package effect checks the bounds of its times.
 type Market struct {
 	Question         string
 	CutoffAt         time.Time
@@ -102,7 +101,7 @@ type Resolution struct {
 }
 
 // ReadPayload checks a canonical payload of a type against its Schema and reads it. Members that the hub adds are required if
-// attested and rejected if not; Payload has no fields for them. Fault: invalid_request with reason payload and the field.
+// attested and rejected if not; Payload has no fields for them. Error: invalid_request with reason payload and the field.
 func ReadPayload(t Type, canonical []byte, attested bool) (Payload, error) {
 	var p Payload
 	switch t {
@@ -121,7 +120,7 @@ func ReadPayload(t Type, canonical []byte, attested bool) (Payload, error) {
 	case ResolutionCreate:
 		p = &Resolution{}
 	default:
-		return nil, badMember("type", "type is no message type")
+		return nil, badMember("type", "type is not a message type")
 	}
 	s := payloadSchemas()[schemaKey{t, attested}]
 	if err := s.check(canonical); err != nil {

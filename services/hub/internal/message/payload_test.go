@@ -11,7 +11,7 @@ import (
 
 func p[T any](v T) *T { return &v }
 
-// TestReadPayload: each member arrives where the effect looks for it.
+// TestReadPayload checks that each member is read into its field.
 func TestReadPayload(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 30, 23, 0, 0, 0, time.UTC)
@@ -70,18 +70,18 @@ func TestPayloadFaults(t *testing.T) {
 	}{
 		{SignalCreate, `{"marketId":"1"}`, "position", "is missing"},
 		{SignalCreate, `{"position":"YES"}`, "marketId", ""},
-		{SignalCreate, `{"eventId":"1","marketId":"1","position":"YES"}`, "eventId", "is another name of marketId"},
+		{SignalCreate, `{"eventId":"1","marketId":"1","position":"YES"}`, "eventId", "is an alias of marketId"},
 		{SignalCreate, `{"marketId":"polymarket:1","position":"YES"}`, "marketId", ""},
-		{SignalCreate, `{"confidence":0,"marketId":"1","position":"YES"}`, "confidence", "is a whole number from 1 to 100"},
+		{SignalCreate, `{"confidence":0,"marketId":"1","position":"YES"}`, "confidence", "must be an integer from 1 to 100"},
 		{SignalCreate, `{"marketId":"1","position":"YES","signalId":"x"}`, "signalId", ""},
 		{StationCreate, `{"stationId":"abc","status":"active"}`, "name", ""},
 		{MarketCreate, `{"lane":"TECH","question":"Does it rain?"}`, "cutoffAt", ""},
 		{SignalCreate, `{"position":"MAYBE"}`, "marketId", "is missing"},
 		{SignalCreate, `{"MarketId":"1","position":"YES"}`, "marketId", "is missing"},
-		{SignalCreate, `{"MarketId":"2","marketId":"1","position":"YES"}`, "MarketId", "no such member"},
-		{ProfileUpdate, `{"avatar":"http://x","displayName":"","other":1}`, "displayName", "has another form"},
-		{StationUpdate, `{"lanes":["TECH","TECH"],"stationId":"abc"}`, "lanes", "has an entry of another form"},
-		{StationUpdate, `{"lanes":1,"stationId":"abc"}`, "lanes", "is a list of at most 11"},
+		{SignalCreate, `{"MarketId":"2","marketId":"1","position":"YES"}`, "MarketId", "unknown member"},
+		{ProfileUpdate, `{"avatar":"http://x","displayName":"","other":1}`, "displayName", "has an invalid format"},
+		{StationUpdate, `{"lanes":["TECH","TECH"],"stationId":"abc"}`, "lanes", "has an invalid entry"},
+		{StationUpdate, `{"lanes":1,"stationId":"abc"}`, "lanes", "must be a list of at most 11"},
 	} {
 		_, err := ReadPayload(c.of, []byte(c.payload), false)
 		f, _ := asFault(err)

@@ -8,13 +8,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// payloadFile is the file: the schemas as they are served, and what they judge.
+// payloadFile is the file of test vectors: the schemas and payloads that are valid or invalid under them.
 type payloadFile struct {
 	Schemas  map[string]map[string]any `json:"schemas"`
 	Payloads []payloadVector           `json:"payloads"`
 }
 
-// payloadVector is a payload that a complete reader of JSON Schema judges too.
+// payloadVector is a payload that a complete implementation of JSON Schema checks too.
 type payloadVector struct {
 	Schema  string          `json:"schema"`
 	Valid   bool            `json:"valid"`
@@ -22,7 +22,7 @@ type payloadVector struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// TestPayloadVectors: the examples, and what is nearly one.
+// TestPayloadVectors checks the examples of the schemas and slightly invalid payloads, and that the file is current.
 func TestPayloadVectors(t *testing.T) {
 	t.Parallel()
 	out := payloadFile{Schemas: map[string]map[string]any{}}
@@ -35,7 +35,7 @@ func TestPayloadVectors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.takes(t, payload) != valid {
+		if s.accepts(t, payload) != valid {
 			t.Errorf("%s, %s: valid is not %v", s.name, name, valid)
 		}
 		out.Schemas[s.file] = s.schema
@@ -53,7 +53,7 @@ func TestPayloadVectors(t *testing.T) {
 			add(s, false, "without "+name.(string), edited(example, name.(string), nothing))
 		}
 		if s.attested {
-			continue // the members that it shares with the other one are bounded there
+			continue // members that both types have are tested with the other type
 		}
 		for _, miss := range nearMisses[s.of] {
 			for _, v := range miss.wrong {
@@ -75,7 +75,7 @@ type missing struct{}
 
 var nothing missing
 
-// edited is a copy with one member set, or gone.
+// edited returns a copy of a payload with one member set or removed.
 func edited(example map[string]any, name string, v any) map[string]any {
 	c := map[string]any{}
 	for k, old := range example {
@@ -128,7 +128,7 @@ var (
 	}
 )
 
-// nearMisses are, for the first example of a type, values at a bound and beyond.
+// nearMisses lists, for the first example of a type, values at and beyond the bounds of members.
 var nearMisses = map[Type][]miss{
 	ProfileUpdate: {
 		{

@@ -13,11 +13,11 @@ import (
 
 const challengePrefix = "dch_"
 
-// Challenge makes a challenge for one key of one owner: it serves once, within
-// five minutes. Faults: invalid_request, weak_key, signer_exists for a key of
-// the hub, db_unavailable.
+// Challenge creates a challenge for one key of one owner. It is valid once, within ChallengeAge. Errors:
+// invalid_request, weak_key,
+// signer_exists for a key of the hub, db_unavailable.
 func (s *Service) Challenge(ctx context.Context, owner Owner, publicKey string) (challenge string, expiresAt time.Time, err error) {
-	key, err := s.freeKey(publicKey)
+	key, err := s.clientKey(publicKey)
 	if err != nil {
 		return "", time.Time{}, err
 	}
@@ -37,24 +37,25 @@ func hashOf(challenge string) []byte {
 	return sum[:]
 }
 
-// freeKey reads a key that a client may have.
-func (s *Service) freeKey(publicKey string) (Key, error) {
+// clientKey parses a key and refuses keys of the hub.
+func (s *Service) clientKey(publicKey string) (Key, error) {
 	key, err := ParseKey(publicKey)
 	if err != nil {
 		return "", err
 	}
-	if _, own := s.Keys.Find(key); own {
+	if _, isHubKey := s.Keys.Find(key); isHubKey {
 		return "", ErrSignerExists
 	}
 	return key, nil
 }
 
-// RegisterSigner adds a signer for the owner, who showed with the proof that the
-// new key asks for exactly this. Faults: invalid_request, weak_key,
-// insufficient_scope, invalid_proof, challenge_expired, signer_exists,
-// signer_revoked, limit_reached, db_unavailable.
+// RegisterSigner adds a signer of the owner. The proof in d shows that the owner of the private key agrees to this
+// registration.
+// Errors: invalid_request, weak_key, insufficient_scope, invalid_proof, challenge_expired, signer_exists,
+// signer_revoked,
+// limit_reached, db_unavailable.
 func (s *Service) RegisterSigner(ctx context.Context, owner Owner, d SignerDraft) (Signer, error) {
-	if _, err := s.freeKey(d.PublicKey); err != nil {
+	if _, err := s.clientKey(d.PublicKey); err != nil {
 		return Signer{}, err
 	}
 	signer, err := newSigner(owner, d, s.now())
@@ -78,8 +79,7 @@ func (s *Service) RegisterSigner(ctx context.Context, owner Owner, d SignerDraft
 	return signer, nil
 }
 
-// Signer gives one signer, revoked and expired ones too. Faults: not_found,
-// db_unavailable.
+// Signer returns a signer, including revoked and expired ones. Errors: not_found, db_unavailable.
 func (s *Service) Signer(ctx context.Context, publicKey string) (Signer, error) {
 	if !isHex(publicKey, keyLetters) {
 		return Signer{}, ErrNotFound
@@ -91,31 +91,31 @@ func (s *Service) Signer(ctx context.Context, publicKey string) (Signer, error) 
 	return signer, err
 }
 
-// ListSigners gives the signers of a passport, newest first. Faults:
-// invalid_request, db_unavailable.
+// ListSigners returns the signers of a passport, newest first. Errors: invalid_request, db_unavailable.
 func (s *Service) ListSigners(ctx context.Context, denpaID string) ([]Signer, error) {
 	if !isUUID(denpaID) {
-		return nil, badMember("denpaId", "denpaId is a uuid in lower case")
+		return nil, badMember("denpaId", "denpaId must be a UUID in lower case")
 	}
 	return s.Store.ListSigners(ctx, denpaID)
 }
 
-// RevokeSignersOf revokes the signers that were made with an operator key and returns their
-// public keys; repeated it has the same answer. Fault: db_unavailable.
+// RevokeSignersOf revokes the signers that were created with an operator key and returns their public keys. Repeating
+// it returns the
+// same keys. Error: db_unavailable.
 func (s *Service) RevokeSignersOf(ctx context.Context, keyID string) ([]string, error) {
 	return s.Store.RevokeSignersOfKey(ctx, keyID, s.now())
 }
 
-// keyPage is how many operator keys one request asks the ledger about.
-const keyPage = 500
+// keyBatch is the number of operator keys in one request to the ledger.
+const keyBatch = 500
 
-// SweepKeys revokes signers whose operator key was revoked while this service or its
-// database was unavailable, and returns how many keys had such signers. Faults:
-// db_unavailable, signal_service_unavailable.
+// SweepKeys revokes signers of operator keys that were revoked while this service or its database was unavailable. It
+// returns the
+// number of revoked keys. Errors: db_unavailable, signal_service_unavailable.
 func (s *Service) SweepKeys(ctx context.Context) (swept int, err error) {
 	after := "00000000-0000-0000-0000-000000000000"
 	for {
-		keys, err := s.Store.ListKeysInUse(ctx, after, s.now(), keyPage)
+		keys, err := s.Store.ListKeysInUse(ctx, after, s.now(), keyBatch)
 		if err != nil || len(keys) == 0 {
 			return swept, err
 		}
@@ -129,22 +129,23 @@ func (s *Service) SweepKeys(ctx context.Context) (swept int, err error) {
 			}
 			swept++
 		}
-		if len(keys) < keyPage {
+		if len(keys) < keyBatch {
 			return swept, nil
 		}
 		after = keys[len(keys)-1]
 	}
 }
 
-// revokedKeys returns which operator keys are revoked or unknown.
+// revokedKeys returns those of the operator keys that are revoked or unknown.
 func (s *Service) revokedKeys(ctx context.Context, ids []string) ([]string, error) {
 	r, err := s.Operators.ListRevokedKeys(ctx, &operatorv1.ListRevokedKeysRequest{KeyIds: ids})
 	return r.GetKeyIds(), err
 }
 
-// keyHolds faults with unauthenticated when the operator key that made the signer is
-// revoked, also when the revocation did not reach this service yet.
-func (s *Service) keyHolds(ctx context.Context, signer Signer) error {
+// checkOperatorKey returns the error unauthenticated if the operator key of the signer is revoked. It reads the ledger,
+// because the
+// revocation may not have reached this service yet.
+func (s *Service) checkOperatorKey(ctx context.Context, signer Signer) error {
 	if signer.KeyID == "" {
 		return nil
 	}
@@ -158,9 +159,9 @@ func (s *Service) keyHolds(ctx context.Context, signer Signer) error {
 	return unauthenticated(ReasonRevoked, "the operator key of the signer was revoked")
 }
 
-// RevokeSigner removes a signer for ever; its messages stay. Through a grant only
-// the grant's own signers are found. Asked again it answers the same. Faults:
-// not_found, db_unavailable.
+// RevokeSigner revokes a signer permanently; its messages remain. An owner with a grant can revoke only signers of the
+// grant.
+// Repeating it returns the same signer. Errors: not_found, db_unavailable.
 func (s *Service) RevokeSigner(ctx context.Context, owner Owner, publicKey string) (Signer, error) {
 	if !isHex(publicKey, keyLetters) {
 		return Signer{}, ErrNotFound

@@ -7,45 +7,45 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 )
 
-// The window around now in which a new message is taken, its edges included.
+// Maximum age of a new message, and maximum time that its timestamp may be ahead of the hub's clock.
 const (
 	WindowPast   = 5 * time.Minute
 	WindowFuture = time.Minute
 )
 
-// secondsBelow: as milliseconds these times lie before 1973; as seconds they
-// reach beyond the year 5000.
+// secondsBelow is the bound below which a timestamp is probably in seconds: as milliseconds it is before 1973, as
+// seconds after 5000.
 const secondsBelow = 100_000_000_000
 
-// checkWindow faults with invalid_request, reason timestamp_out_of_window.
+// checkWindow returns invalid_request with reason timestamp_out_of_window for a timestamp outside the window.
 func checkWindow(m Message, now time.Time) error {
 	age := now.UnixMilli() - m.Timestamp
 	switch {
 	case age <= WindowPast.Milliseconds() && age >= -WindowFuture.Milliseconds():
 		return nil
 	case m.Timestamp < secondsBelow:
-		return invalid(ReasonWindow, "timestamp is in milliseconds; this one looks like seconds").With(memberField, "timestamp")
+		return invalid(ReasonWindow, "timestamp must be in milliseconds; the value looks like seconds").With(memberField, "timestamp")
 	case age > 0:
-		return invalid(ReasonWindow, "timestamp is more than 5 minutes old").With(memberField, "timestamp")
+		return invalid(ReasonWindow, "timestamp must not be more than 5 minutes old").With(memberField, "timestamp")
 	default:
-		return invalid(ReasonWindow, "timestamp is more than 1 minute ahead").With(memberField, "timestamp")
+		return invalid(ReasonWindow, "timestamp must not be more than 1 minute ahead").With(memberField, "timestamp")
 	}
 }
 
-// checkScope faults with insufficient_scope.
+// checkScope returns insufficient_scope unless the signer has the scope of the message type.
 func checkScope(m Message, s Signer) error {
 	if !slices.Contains(s.Scopes, m.Type.Scope()) {
-		return ErrScope.With(memberScope, m.Type.Scope()).Say("the signer has not the scope of the message's type")
+		return ErrScope.With(memberScope, m.Type.Scope()).Say("the signer lacks the scope of the message type")
 	}
 	return nil
 }
 
-// judge holds a message of form and signature against its signer: time window,
-// state of the signer, scope, payload. The end of a grant ends its signers, so
-// the signer's state is the grant's too. Faults, the first that holds: invalid_request (timestamp_out_of_window),
-// unauthenticated (signer_revoked, signer_expired), insufficient_scope,
-// invalid_request (payload).
-func judge(m Message, s Signer, now time.Time) error {
+// checkNew validates a new message with a valid signature: time window, state of the signer, scope, payload. The
+// revocation of a grant
+// revokes its signers, so the state of the signer covers the grant. It returns the first error: invalid_request
+// (timestamp_out_of_window), unauthenticated (signer_revoked, signer_expired), insufficient_scope, invalid_request
+// (payload).
+func checkNew(m Message, s Signer, now time.Time) error {
 	if err := checkWindow(m, now); err != nil {
 		return err
 	}
@@ -58,9 +58,9 @@ func judge(m Message, s Signer, now time.Time) error {
 	return checkPayload(m)
 }
 
-// checkPayload holds the payload of a client's new message to its form and to what no
-// schema can say: the checksum of a payout address. What was taken before is not
-// asked again. Fault: invalid_request with reason payload and the field.
+// checkPayload validates the payload of a new message against its schema, and the checksum of a payout address, which a
+// schema cannot
+// express. Stored messages are not checked again. Error: invalid_request with reason payload and the field.
 func checkPayload(m Message) error {
 	read, err := ReadPayload(m.Type, m.Payload, false)
 	if err != nil {
@@ -71,19 +71,20 @@ func checkPayload(m Message) error {
 		return nil
 	}
 	if _, err := identityclaim.ParsePayout(*p.PayoutAddress.Text); err != nil {
-		return invalid(ReasonPayload, "payoutAddress is the zero address, or its checksum (EIP-55) does not fit").With(memberField, "payoutAddress")
+		return invalid(ReasonPayload, "payoutAddress must not be the zero address and must have a valid checksum (EIP-55)").
+			With(memberField, "payoutAddress")
 	}
 	return nil
 }
 
 var (
-	errUnknownSigner = unauthenticated(ReasonSigner, "the key is no signer of this passport and app")
-	errSignature     = unauthenticated(ReasonSignature, "the signature does not fit")
+	errUnknownSigner = unauthenticated(ReasonSigner, "the key is not a signer of this passport and app")
+	errSignature     = unauthenticated(ReasonSignature, "the signature is invalid")
 )
 
-// signs faults with unauthenticated, reason unknown_signer, when the signer is of
-// another passport or app than the message says.
-func signs(m Message, s Signer) error {
+// checkOwner returns unauthenticated with reason unknown_signer unless the signer belongs to the passport and app in
+// the message.
+func checkOwner(m Message, s Signer) error {
 	if s.DenpaID != m.DenpaID || s.AppID != m.AppID {
 		return errUnknownSigner
 	}

@@ -17,8 +17,9 @@ import (
 //go:embed schemas/*.json
 var schemas embed.FS
 
-// Schema returns the JSON Schema (2020-12) of the payload of a type: as clients sign it or, if attested, as the hub signs it.
-// Both are the same unless the hub adds members. It returns false for an unknown type.
+// Schema returns the JSON Schema (2020-12) of the payload of a type: of messages that the hub attests if attested, else
+// of messages
+// of clients. Both are the same unless the hub adds members. It returns false for an unknown type.
 func Schema(t Type, attested bool) ([]byte, bool) {
 	if _, known := ParseType(string(t)); !known {
 		return nil, false
@@ -33,14 +34,14 @@ func Schema(t Type, attested bool) ([]byte, bool) {
 	return b, err == nil
 }
 
-// payloadSchema checks payloads. A jsonschema.Schema alone does not report which member is wrong.
+// payloadSchema validates payloads and reports the invalid member, which a jsonschema.Schema does not report.
 type payloadSchema struct {
 	members    []memberSchema // in the order of the file
 	minMembers int
 }
 
 type memberSchema struct {
-	names    []string // the usual name and other names; a payload has at most one of them
+	names    []string // usual name and aliases; a payload has at most one of them
 	required bool
 	value    *jsonschema.Resolved
 }
@@ -50,7 +51,7 @@ type schemaKey struct {
 	attested bool
 }
 
-// payloadSchemas returns the schemas of all payloads. It reads them once in a process.
+// payloadSchemas returns the schemas of all payloads. It parses them once per process.
 var payloadSchemas = sync.OnceValue(func() map[schemaKey]payloadSchema {
 	all := make(map[schemaKey]payloadSchema)
 	for _, t := range Types {
@@ -66,8 +67,8 @@ var payloadSchemas = sync.OnceValue(func() map[schemaKey]payloadSchema {
 	return all
 })
 
-// newPayloadSchema reads a JSON Schema of an object. Each entry of its allOf has a oneOf whose entries require one name each:
-// they are the names of one required member.
+// newPayloadSchema parses a JSON Schema of an object. Each entry of its allOf has a oneOf that lists the aliases of one
+// required member.
 func newPayloadSchema(raw []byte) (out payloadSchema, err error) {
 	var s jsonschema.Schema
 	if err := json.Unmarshal(raw, &s); err != nil {
@@ -80,7 +81,7 @@ func newPayloadSchema(raw []byte) (out payloadSchema, err error) {
 	if s.MinProperties != nil {
 		out.minMembers = *s.MinProperties
 	}
-	aliases := make(map[string][]string) // all names of a member, by each of them
+	aliases := make(map[string][]string) // all names of a member, by each of its names
 	for _, either := range s.AllOf {
 		var names []string
 		for _, one := range either.OneOf {
@@ -96,7 +97,7 @@ func newPayloadSchema(raw []byte) (out payloadSchema, err error) {
 			m = memberSchema{names: names, required: true}
 		}
 		if m.names[0] != name {
-			continue // it is another name of a member before it
+			continue // alias of an earlier member
 		}
 		if m.value, err = s.Properties[name].Resolve(nil); err != nil {
 			return out, err
@@ -106,7 +107,8 @@ func newPayloadSchema(raw []byte) (out payloadSchema, err error) {
 	return out, nil
 }
 
-// propertyOrder returns the names of the properties of a schema in the order of the file, which jsonschema does not keep.
+// propertyOrder returns the names of the properties of a schema in the order of the file. jsonschema does not preserve
+// this order.
 func propertyOrder(raw []byte) (names []string, err error) {
 	var s struct{ Properties json.RawMessage }
 	if err := json.Unmarshal(raw, &s); err != nil {
@@ -129,12 +131,13 @@ func propertyOrder(raw []byte) (names []string, err error) {
 	return names, nil
 }
 
-// check returns the first mistake of a canonical payload, in the order of the schema and then unknown members by name. Fault:
-// invalid_request with reason payload, and with the field if one member is wrong.
+// check returns the first error of a canonical payload: of members in the order of the schema, then of unknown members
+// by name.
+// Error: invalid_request with reason payload, and with the field if one member is invalid.
 func (s *payloadSchema) check(canonical []byte) error {
 	given, err := object(canonical)
 	if err != nil {
-		return invalid(ReasonPayload, "payload is an object")
+		return invalid(ReasonPayload, "payload must be an object")
 	}
 	unknown := maps.Clone(given)
 	for _, m := range s.members {
@@ -143,7 +146,7 @@ func (s *payloadSchema) check(canonical []byte) error {
 			switch {
 			case given[one] == nil:
 			case name != "":
-				return badPayload(one, "is another name of "+name+": give one of them")
+				return badPayload(one, "is an alias of "+name+"; send only one of them")
 			default:
 				name = one
 			}
@@ -160,15 +163,16 @@ func (s *payloadSchema) check(canonical []byte) error {
 		delete(unknown, name)
 	}
 	if len(unknown) > 0 {
-		return badPayload(slices.Sorted(maps.Keys(unknown))[0], "no such member")
+		return badPayload(slices.Sorted(maps.Keys(unknown))[0], "unknown member")
 	}
 	if len(given) < s.minMembers {
-		return invalid(ReasonPayload, "payload has at least %d members", s.minMembers)
+		return invalid(ReasonPayload, "payload must have at least %d members", s.minMembers)
 	}
 	return nil
 }
 
-// mistake returns the form that a value should have, or "" for a valid value. jsonschema does not check the format of a time.
+// mistake returns a description of the error of a value, or "" for a valid value. jsonschema does not check the format
+// of a time.
 func (m *memberSchema) mistake(canonical []byte) string {
 	schema := m.value.Schema()
 	var v any
@@ -180,16 +184,16 @@ func (m *memberSchema) mistake(canonical []byte) string {
 	}
 	switch list, isList := v.([]any); {
 	case schema.Type == "integer":
-		return fmt.Sprintf("is a whole number from %.0f to %.0f", *schema.Minimum, *schema.Maximum)
+		return fmt.Sprintf("must be an integer from %.0f to %.0f", *schema.Minimum, *schema.Maximum)
 	case schema.Type == "array" && isList && len(list) <= *schema.MaxItems:
-		return "has an entry of another form"
+		return "has an invalid entry"
 	case schema.Type == "array":
-		return fmt.Sprintf("is a list of at most %d", *schema.MaxItems)
+		return fmt.Sprintf("must be a list of at most %d", *schema.MaxItems)
 	}
-	return "has another form"
+	return "has an invalid format"
 }
 
-// badPayload returns the error of the member with a name.
+// badPayload returns the error of an invalid member.
 func badPayload(name, text string) error {
 	return invalid(ReasonPayload, "payload.%s: %s", name, text).With(memberField, name)
 }

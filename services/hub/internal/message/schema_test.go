@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// shape is one payload schema.
+// shape is a payload schema.
 type shape struct {
 	name     string
 	file     string
@@ -51,22 +51,22 @@ func TestTimesAndNames(t *testing.T) {
 		"2026-11-30T23:00:00+24:00", "2026-11-30T23:00:00+0100", "+2026-11-30T23:00:00Z", "2026-11-30T23:00:00Z\n",
 		"2026-11-30T23:60:00Z", "2026-13-01T00:00:00Z", "0999-01-01T00:00:00Z", "3000-01-01T00:00:00Z",
 	} {
-		if s.takes(t, map[string]any{"title": "a", "scheduledFor": at}) {
-			t.Errorf("%q is taken", at)
+		if s.accepts(t, map[string]any{"title": "a", "scheduledFor": at}) {
+			t.Errorf("%q is accepted as a time", at)
 		}
 	}
-	if !s.takes(t, map[string]any{"title": "a", "scheduledFor": "2026-11-30T23:00:00Z", "marketId": "1"}) {
-		t.Error("a good time is refused")
+	if !s.accepts(t, map[string]any{"title": "a", "scheduledFor": "2026-11-30T23:00:00Z", "marketId": "1"}) {
+		t.Error("a valid time is refused")
 	}
 	for _, name := range []string{"MarketId", "marketID", "MARKETID"} {
-		if s.takes(t, map[string]any{"title": "a", name: "1"}) {
-			t.Errorf("a member %s is taken", name)
+		if s.accepts(t, map[string]any{"title": "a", name: "1"}) {
+			t.Errorf("the member %s is accepted", name)
 		}
 	}
 }
 
-// takes reports whether ReadPayload accepts a payload.
-func (s shape) takes(t testing.TB, payload any) bool {
+// accepts reports whether ReadPayload accepts a payload.
+func (s shape) accepts(t testing.TB, payload any) bool {
 	t.Helper()
 	raw, err := json.Marshal(payload)
 	if err != nil {
@@ -82,17 +82,17 @@ func (s shape) takes(t testing.TB, payload any) bool {
 	return err == nil
 }
 
-// TestLinks: which addresses a payload may carry, and which of them are playlists.
+// TestLinks checks which URLs a payload may contain, and which of them are HLS playlists.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	links, videos := shape{name: "links", of: ProfileUpdate}, shape{name: "videos", of: BroadcastGoLive}
 	check := func(link, video bool, list ...string) {
 		for _, s := range list {
-			if got := links.takes(t, map[string]any{"links": []any{s}}); got != link {
-				t.Errorf("link %q: taken is %v", s, got)
+			if got := links.accepts(t, map[string]any{"links": []any{s}}); got != link {
+				t.Errorf("link %q: accepted is %v", s, got)
 			}
-			if got := videos.takes(t, map[string]any{"broadcastId": passport, "url": s}); got != video {
-				t.Errorf("video at %q: taken is %v", s, got)
+			if got := videos.accepts(t, map[string]any{"broadcastId": passport, "url": s}); got != video {
+				t.Errorf("video at %q: accepted is %v", s, got)
 			}
 		}
 	}
@@ -123,18 +123,19 @@ func TestAttestedMembers(t *testing.T) {
 		plain.attested = false
 		own := s.of == SignalCreate || s.of == PredictionCreate || s.of == ResolutionCreate
 		for _, e := range s.schema["examples"].([]any) {
-			if taken := plain.takes(t, e); taken == (own && s.attested) {
-				t.Errorf("%s as a client's: taken %v: %v", s.name, taken, e)
+			if taken := plain.accepts(t, e); taken == (own && s.attested) {
+				t.Errorf("%s from a client: accepted %v: %v", s.name, taken, e)
 			}
 		}
 	}
 	if _, ok := Schema("signal.create.attested", false); ok {
-		t.Error("a word that is no type has a schema")
+		t.Error("an unknown type has a schema")
 	}
 }
 
-// Integrity P11: the patterns of the schemas and the rules in Go judge every character alike.
-func TestPatternsJudgeEveryCharacterAsTheRules(t *testing.T) {
+// TestPatternsMatchTheRules (P11) checks for every character that the patterns of the schemas and the rules in Go
+// agree.
+func TestPatternsMatchTheRules(t *testing.T) {
 	t.Parallel()
 	of := func(file, member string) *regexp.Regexp {
 		raw, err := schemas.ReadFile("schemas/" + file + ".json")
@@ -162,20 +163,20 @@ func TestPatternsJudgeEveryCharacterAsTheRules(t *testing.T) {
 		p := of(c.file, c.member)
 		for r := rune(0); r <= utf8.MaxRune; r++ {
 			if r > 0x1fb00 && r < 0xe0000 && r&0xffff < 0xfff0 || !utf8.ValidRune(r) {
-				continue // nothing is refused there but the ends of planes
+				continue // no pattern refuses these, except the last code points of a plane
 			}
 			if r > 0xe0100 && r&0xfff < 0xff0 {
-				r |= 0xf00 // runs of one kind
+				r |= 0xf00 // skip within ranges of one category
 			}
 			for _, s := range []string{string(r), "a" + string(r) + "b"} {
 				if p.MatchString(s) != c.rule(s) {
-					t.Fatalf("%s: %q fits the schema: %v", c.member, s, p.MatchString(s))
+					t.Fatalf("%s: %q matches the schema: %v", c.member, s, p.MatchString(s))
 				}
 			}
 		}
 		for _, s := range []string{"", "a\r\nb", "a\rb", "\r\n", "👩\u200d🚀", "👩🏽\u200d🚀", "❤\ufe0f\u200d🔥", "👩\u200d", "\u200d👩", "👩\ufe0f\ufe0f\u200d👩", "👨\u200d👩\u200d👧b", "a\u200db"} {
 			if p.MatchString(s) != c.rule(s) {
-				t.Errorf("%s: %q fits the schema: %v", c.member, s, p.MatchString(s))
+				t.Errorf("%s: %q matches the schema: %v", c.member, s, p.MatchString(s))
 			}
 		}
 	}

@@ -11,34 +11,35 @@ import (
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 )
 
-// Config is what a service is made of.
+// Config holds the dependencies and settings of a Service.
 type Config struct {
-	Issuer string // the base address of the protocol, as clients sign it
+	Issuer string // base URL of the protocol, part of the signed bytes
 	Now    func() time.Time
-	NewID  func() string // uuids
+	NewID  func() string // returns a new UUID
 	Keys   *HubKeys
 	Store  Store
-	// Apply does the act of a message at most once for its id and returns the same when it is called again. A fault that
-	// a sender can correct (400 to 429) refuses the message and means that nothing was done. After every other error the
-	// same act is applied again later.
+	// Apply applies a message at most once per id and returns the same result when it is repeated. An error with status
+	// 400
+	// to 429 refuses the message and means that nothing was changed. After any other error the message is applied again
+	// later.
 	Apply func(context.Context, Act) (Result, error)
-	// Operators reads whether the key that made a signer is revoked.
+	// Operators reports revoked operator keys.
 	Operators operatorv1.OperatorReadServiceClient
-	// Moderation reads which text is hidden.
+	// Moderation reports hidden texts.
 	Moderation moderationv1.ModerationServiceClient
 }
 
-// Service takes, shows and attests messages and keeps their signers.
+// Service accepts, returns and attests messages and manages their signers.
 type Service struct{ Config }
 
-// NewService needs all of the configuration.
+// NewService builds a Service. All fields of c are required.
 func NewService(c Config) *Service { return &Service{c} }
 
-// now is in microseconds, which is what the database keeps.
+// now returns the time in UTC with the precision of the database, microseconds.
 func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
 
-// Get returns an accepted message, without its payload while its text is hidden. Faults:
-// not_found, db_unavailable, signal_service_unavailable.
+// Get returns an accepted message, without its payload if its text is hidden. Errors: not_found, db_unavailable,
+// signal_service_unavailable.
 func (s *Service) Get(ctx context.Context, id string) (Record, error) {
 	r, err := s.accepted(ctx, id)
 	if err != nil {
@@ -47,7 +48,7 @@ func (s *Service) Get(ctx context.Context, id string) (Record, error) {
 	return s.shown(ctx, r)
 }
 
-// Accepted reports whether an accepted message has this id. Fault: db_unavailable.
+// Accepted reports whether there is an accepted message with this id. Error: db_unavailable.
 func (s *Service) Accepted(ctx context.Context, id ID) (bool, error) {
 	_, err := s.accepted(ctx, string(id))
 	if errors.Is(err, ErrNotFound) {
@@ -56,7 +57,7 @@ func (s *Service) Accepted(ctx context.Context, id ID) (bool, error) {
 	return err == nil, err
 }
 
-// accepted returns an accepted message as it is stored.
+// accepted returns an accepted message, including hidden text.
 func (s *Service) accepted(ctx context.Context, id string) (Record, error) {
 	known, ok := ParseID(id)
 	if !ok {
@@ -69,18 +70,18 @@ func (s *Service) accepted(ctx context.Context, id string) (Record, error) {
 	return r, err
 }
 
-// List returns a page of accepted messages, newest first, without the payloads whose text is
-// hidden. An invalid cursor starts from the beginning. Faults: invalid_request, db_unavailable,
-// signal_service_unavailable.
+// List returns a page of accepted messages, newest first, without payloads that contain hidden text. An invalid cursor
+// returns the
+// first page. Errors: invalid_request, db_unavailable, signal_service_unavailable.
 func (s *Service) List(ctx context.Context, q Query) (Page, error) {
 	if _, known := ParseType(string(q.Type)); q.Type != "" && !known {
-		return Page{}, badMember("type", "type is no message type")
+		return Page{}, badMember("type", "type is not a message type")
 	}
 	if q.DenpaID != "" && !isUUID(q.DenpaID) {
-		return Page{}, badMember("denpaId", "denpaId is a uuid in lower case")
+		return Page{}, badMember("denpaId", "denpaId must be a UUID in lower case")
 	}
 	if q.AppID != "" && !isWord(q.AppID, 1, maxAppID) {
-		return Page{}, badMember("appId", "appId is the id of an app")
+		return Page{}, badMember("appId", "appId must be the id of an app")
 	}
 	if q.Limit < 1 {
 		q.Limit = DefaultPage
@@ -97,16 +98,16 @@ func (s *Service) List(ctx context.Context, q Query) (Page, error) {
 	return page, s.hide(ctx, page.Messages)
 }
 
-// Verdict is what a dry run finds.
+// Verdict is the result of Verify.
 type Verdict struct {
 	Valid   bool
 	ID      ID
-	Reasons []string // the words of reason and codes, in the order of the checks
+	Reasons []string // reasons or codes of all errors, in the order of the checks
 }
 
-// Verify says whether a message would be taken, and why not, without keeping
-// anything. A message that was taken is valid for ever, one of the hub as long
-// as its key covers its time. Faults: as Read; db_unavailable.
+// Verify reports whether Submit would accept a message, and all reasons if not, without storing anything. An accepted
+// message stays
+// valid. A message of the hub is valid if the key covers its timestamp. Errors: those of Read; db_unavailable.
 func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 	m, err := Read(s.Issuer, raw)
 	if err != nil {
@@ -114,7 +115,7 @@ func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 	}
 	v := Verdict{ID: m.ID}
 	note := func(reason string) { v.Reasons = append(v.Reasons, reason) }
-	if k, own := s.Keys.Find(m.Key); own {
+	if k, isHubKey := s.Keys.Find(m.Key); isHubKey {
 		if !m.Authentic() {
 			note(ReasonSignature)
 		}
@@ -124,20 +125,20 @@ func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 		if _, err := ReadPayload(m.Type, m.Payload, true); err != nil {
 			note(ReasonPayload)
 		}
-	} else if err := s.rehearse(ctx, m, note); err != nil {
+	} else if err := s.dryRun(ctx, m, note); err != nil {
 		return Verdict{}, err
 	}
 	v.Valid = len(v.Reasons) == 0
 	return v, nil
 }
 
-// rehearse notes everything that Submit would refuse a client's message for.
-func (s *Service) rehearse(ctx context.Context, m Message, note func(string)) error {
+// dryRun notes every reason for which Submit would refuse the message of a client.
+func (s *Service) dryRun(ctx context.Context, m Message, note func(string)) error {
 	signer, found, err := s.Store.FindSigner(ctx, m.Key)
 	if err != nil {
 		return err
 	}
-	known := found && signs(m, signer) == nil
+	known := found && checkOwner(m, signer) == nil
 	if !known {
 		note(ReasonSigner)
 	}
@@ -147,8 +148,8 @@ func (s *Service) rehearse(ctx context.Context, m Message, note func(string)) er
 	if !known {
 		return nil
 	}
-	there, found, err := s.Store.FindMessage(ctx, m.ID, m.Key, m.Nonce)
-	if err != nil || found && there.ID == m.ID && !there.Pending {
+	stored, found, err := s.Store.FindMessage(ctx, m.ID, m.Key, m.Nonce)
+	if err != nil || found && stored.ID == m.ID && !stored.Pending {
 		return err
 	}
 	now := s.now()
@@ -164,7 +165,7 @@ func (s *Service) rehearse(ctx context.Context, m Message, note func(string)) er
 	if checkPayload(m) != nil {
 		note(ReasonPayload)
 	}
-	if found && there.ID != m.ID {
+	if found && stored.ID != m.ID {
 		note(reasonNonce)
 	}
 	return nil

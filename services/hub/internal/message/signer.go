@@ -10,30 +10,29 @@ import (
 
 // Bounds of signers.
 const (
-	MaxSigners   = 10                  // active ones of a passport for an app
-	MaxKeyedLife = 90 * 24 * time.Hour // of a signer made with an operator key
+	MaxSigners   = 10                  // active signers of a passport for an app
+	MaxKeyedLife = 90 * 24 * time.Hour // of a signer created with an operator key
 	MaxLabel     = 64
 	ChallengeAge = 5 * time.Minute
 )
 
-// Status tells whether a signer may sign.
+// Status is the state of a signer.
 type Status string
 
-// The states of a signer. Revoked and expired are final.
+// States of a signer. Revoked and Expired are final.
 const (
 	Active  Status = "active"
 	Revoked Status = "revoked"
 	Expired Status = "expired"
 )
 
-// Signer is a public key that may sign for a passport. Everything of it is
-// public: a verifier needs it.
+// Signer is a public key that may sign messages of a passport. All fields are public, because verifiers need them.
 type Signer struct {
 	Key       Key
 	DenpaID   string
-	AppID     string // empty: the passport's own
-	GrantID   string // empty: the passport's own
-	KeyID     string // of the operator key that made it; empty: made through a grant
+	AppID     string // empty: belongs to no app
+	GrantID   string // empty: created with an operator key
+	KeyID     string // operator key that created it; empty: created through a grant
 	Scopes    []string
 	Label     string
 	CreatedAt time.Time
@@ -42,8 +41,9 @@ type Signer struct {
 	RevokedBy string    // user, app, grant or key; empty: not revoked
 }
 
-// Status is the state at a time. What ends a grant revokes its signers in the
-// same transaction, and none outlives its grant.
+// Status returns the state at a time. The revocation of a grant revokes its signers in the same transaction, and a
+// signer expires no
+// later than its grant.
 func (s Signer) Status(now time.Time) Status {
 	switch {
 	case !s.RevokedAt.IsZero():
@@ -55,8 +55,7 @@ func (s Signer) Status(now time.Time) Status {
 	}
 }
 
-// Usable faults with unauthenticated and the reason when the signer may not
-// sign at that time.
+// Usable returns unauthenticated with the reason if the signer may not sign at that time.
 func (s Signer) Usable(now time.Time) error {
 	switch s.Status(now) {
 	case Revoked:
@@ -68,31 +67,29 @@ func (s Signer) Usable(now time.Time) error {
 	return nil
 }
 
-// Owner is for whom signers are made and removed: a passport, and the app and
-// grant through which it is asked. All of it was verified by the caller.
+// Owner identifies the credential that creates or revokes signers. The caller has verified it.
 type Owner struct {
 	DenpaID   string
 	AppID     string    // empty: an operator key or a session
 	GrantID   string    // empty: an operator key or a session
 	KeyID     string    // of the operator key; empty: a grant or a session
-	Scopes    []string  // of the grant, or what the key stands for
+	Scopes    []string  // of the grant or of the permissions of the operator key
 	ExpiresAt time.Time // of the grant; zero: never
 }
 
-// SignerDraft is what a caller wants to register.
+// SignerDraft is the registration of a signer as the client sent it.
 type SignerDraft struct {
 	PublicKey string
 	Scopes    []string
 	Label     string
-	ExpiresAt string // RFC 3339 as it was sent and signed; empty: never
+	ExpiresAt string // RFC 3339 as sent and signed; empty: never
 	Challenge string
-	Proof     string // 128 lower-case hexadecimal letters
+	Proof     string // 128 lower-case hexadecimal digits
 }
 
-// SignerProof is what the new key signs to prove that its holder asks for it:
-// the prefix and the issuer, each with a line feed, then the canonical form of
-// an object. The object is closed and has a challenge, the message another
-// prefix, so neither signature can stand for the other.
+// SignerProof returns the bytes that the new key must sign: the prefix, the issuer, and the canonical form of the
+// registration, each
+// on a line. The prefix differs from that of messages, so neither signature is valid as the other.
 func SignerProof(issuer string, owner Owner, d SignerDraft) ([]byte, error) {
 	proof := map[string]any{
 		"appId": nullable(owner.AppID), "challenge": d.Challenge, "denpaId": owner.DenpaID,
@@ -106,7 +103,7 @@ func SignerProof(issuer string, owner Owner, d SignerDraft) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return signed(SignerPrefix, issuer, canonical), nil
+	return signedBytes(SignerPrefix, issuer, canonical), nil
 }
 
 func nullable(s string) any {
@@ -116,30 +113,31 @@ func nullable(s string) any {
 	return s
 }
 
-var errKeyedLife = badMember("expiresAt", "a signer made with an operator key needs expiresAt, at most 90 days ahead")
+var errKeyedLife = badMember("expiresAt", "a signer created with an operator key must have expiresAt at most 90 days ahead")
 
-// newSigner checks the form of a draft. Faults: invalid_request with the field,
-// weak_key, insufficient_scope for more than the owner has.
+// newSigner validates a draft and returns the signer. Errors: invalid_request with the field, weak_key,
+// insufficient_scope for a scope
+// that the owner lacks.
 func newSigner(owner Owner, d SignerDraft, now time.Time) (Signer, error) {
 	key, err := ParseKey(d.PublicKey)
 	if err != nil {
 		return Signer{}, err
 	}
 	if len(d.Scopes) == 0 {
-		return Signer{}, badMember("scopes", "scopes names at least one message type")
+		return Signer{}, badMember("scopes", "scopes must contain at least one scope of a message type")
 	}
 	for i, scope := range d.Scopes {
 		if !scoped(scope) || slices.Contains(d.Scopes[:i], scope) {
-			return Signer{}, badMember("scopes", "scopes names message types, each once")
+			return Signer{}, badMember("scopes", "scopes must contain scopes of message types, each once")
 		}
 	}
 	for _, scope := range d.Scopes {
 		if !slices.Contains(owner.Scopes, scope) {
-			return Signer{}, ErrScope.With(memberScope, scope).Say("a signer has no scope that was not granted")
+			return Signer{}, ErrScope.With(memberScope, scope).Say("a signer cannot have a scope that was not granted")
 		}
 	}
 	if !protocol.IsName(d.Label, 0, MaxLabel) {
-		return Signer{}, badMember("label", "label has at most %d characters on one line, without format characters", MaxLabel)
+		return Signer{}, badMember("label", "label must have at most %d characters on one line, without format characters", MaxLabel)
 	}
 	s := Signer{
 		Key: key, DenpaID: owner.DenpaID, AppID: owner.AppID, GrantID: owner.GrantID, KeyID: owner.KeyID,
@@ -151,12 +149,12 @@ func newSigner(owner Owner, d SignerDraft, now time.Time) (Signer, error) {
 	if d.ExpiresAt != "" {
 		at, ok := protocol.ParseStamp(d.ExpiresAt)
 		if !ok || !stamps.MatchString(d.ExpiresAt) || !at.After(now) {
-			return Signer{}, badMember("expiresAt", "expiresAt is a time to come, in RFC 3339")
+			return Signer{}, badMember("expiresAt", "expiresAt must be a future time in RFC 3339")
 		}
 		if owner.KeyID != "" && at.After(now.Add(MaxKeyedLife)) {
 			return Signer{}, errKeyedLife
 		}
-		// A signer never outlives its grant.
+		// A signer expires no later than its grant.
 		if s.ExpiresAt.IsZero() || at.Before(s.ExpiresAt) {
 			s.ExpiresAt = at
 		}

@@ -10,31 +10,29 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// settleBudget is how long the last step of a message may take after its sender
-// has left.
-const settleBudget = 2 * time.Second
+// settleTimeout bounds the last step of a message, which runs also after the client has disconnected.
+const settleTimeout = 2 * time.Second
 
-// Bearer is the credential that may travel with a message.
+// Bearer is an optional credential in addition to the signature of a message.
 type Bearer struct {
 	DenpaID string
 	AppID   string // empty: an operator key
 }
 
-// Submitted is a message that was taken.
+// Submitted is an accepted message.
 type Submitted struct {
 	Record
-	Replayed bool // it was accepted before: nothing happened now
+	Replayed bool // it was accepted earlier and nothing was changed now
 }
 
-// Submit checks a signed message, stores it and carries it out once. When the same
-// message is sent again, Submit returns the stored result and changes nothing; the
-// payload is left out while a moderator hides its text. The checks and
-// their faults, in this order: form (see Read); signer (unauthenticated,
-// unknown_signer) and signature (bad_signature); bearer, if there is one
-// (forbidden); the message is there already (no fault); time, state of the
-// signer, scope, payload (see judge); nonce (nonce_reused); then what the effect
-// refuses. db_unavailable and the effect's own 503 leave it open: the same
-// message may be sent again.
+// Submit validates a signed message, stores it and applies its effect once. A repeated message returns the stored
+// result and changes
+// nothing; the payload is omitted while its text is hidden. The checks run in this order: form (see Read); signer
+// (unauthenticated, unknown_signer) and signature (bad_signature); bearer, if any (forbidden); a stored message with
+// the same id
+// ends the checks; time, signer state, scope and payload (see checkNew); nonce (nonce_reused); then the errors of the
+// effect. After
+// db_unavailable or another 503 the client can send the same message again.
 func (s *Service) Submit(ctx context.Context, raw []byte, by *Bearer) (Submitted, error) {
 	done, err := s.submit(ctx, raw, by)
 	if err == nil && done.Replayed {
@@ -48,7 +46,7 @@ func (s *Service) submit(ctx context.Context, raw []byte, by *Bearer) (Submitted
 	if err != nil {
 		return Submitted{}, err
 	}
-	signer, own, err := s.signer(ctx, m)
+	signer, isHubKey, err := s.signer(ctx, m)
 	if err != nil {
 		return Submitted{}, err
 	}
@@ -58,21 +56,22 @@ func (s *Service) submit(ctx context.Context, raw []byte, by *Bearer) (Submitted
 	if by != nil && (by.DenpaID != m.DenpaID || by.AppID != m.AppID) {
 		return Submitted{}, ErrBearer
 	}
-	switch kept, found, err := s.Store.FindMessage(ctx, m.ID, m.Key, m.Nonce); {
+	switch stored, found, err := s.Store.FindMessage(ctx, m.ID, m.Key, m.Nonce); {
 	case err != nil:
 		return Submitted{}, err
-	case found && kept.ID == m.ID: // a nonce that another one holds is told last
-		return s.settle(ctx, kept)
-	case own:
-		// Only the hub has the key, and it keeps what it attests.
+	case found && stored.ID == m.ID: // a reused nonce is reported last
+		return s.settle(ctx, stored)
+	case isHubKey:
+		// Only the hub has this key, and it stores each message that it signs. The signature is therefore not of the
+		// hub.
 		return Submitted{}, errUnknownSigner
 	}
-	return s.take(ctx, m, signer)
+	return s.store(ctx, m, signer)
 }
 
-// signer finds who signed; own says that it is the hub.
-func (s *Service) signer(ctx context.Context, m Message) (signer Signer, own bool, err error) {
-	if _, own = s.Keys.Find(m.Key); own {
+// signer returns the signer of a message. isHubKey reports that the hub signed it.
+func (s *Service) signer(ctx context.Context, m Message) (signer Signer, isHubKey bool, err error) {
+	if _, isHubKey = s.Keys.Find(m.Key); isHubKey {
 		return Signer{}, true, nil
 	}
 	signer, found, err := s.Store.FindSigner(ctx, m.Key)
@@ -82,30 +81,31 @@ func (s *Service) signer(ctx context.Context, m Message) (signer Signer, own boo
 	if !found {
 		return Signer{}, false, errUnknownSigner
 	}
-	return signer, false, signs(m, signer)
+	return signer, false, checkOwner(m, signer)
 }
 
-// take keeps a new message as pending, then settles it.
-func (s *Service) take(ctx context.Context, m Message, signer Signer) (Submitted, error) {
+// store stores a new message as pending and settles it.
+func (s *Service) store(ctx context.Context, m Message, signer Signer) (Submitted, error) {
 	now := s.now()
-	if err := judge(m, signer, now); err != nil {
+	if err := checkNew(m, signer, now); err != nil {
 		return Submitted{}, err
 	}
-	if err := s.keyHolds(ctx, signer); err != nil {
+	if err := s.checkOperatorKey(ctx, signer); err != nil {
 		return Submitted{}, err
 	}
-	kept, _, err := s.Store.TakeMessage(ctx, Record{
+	stored, _, err := s.Store.TakeMessage(ctx, Record{
 		ID: m.ID, Type: m.Type, DenpaID: m.DenpaID, AppID: m.AppID, Key: m.Key, Nonce: m.Nonce,
 		Body: m.Body, ReceivedAt: now, Pending: true, Attempt: s.NewID(),
 	})
 	if err != nil {
 		return Submitted{}, err
 	}
-	return s.settle(ctx, kept)
+	return s.settle(ctx, stored)
 }
 
-// settle brings a message to its end. Several may do so at once: the effect is
-// the same for all of them, and one accepts.
+// settle applies a pending message and marks it as accepted or drops it. Concurrent calls are safe: the effect has the
+// same result for
+// all, and one of them accepts the message.
 func (s *Service) settle(ctx context.Context, r Record) (Submitted, error) {
 	if !r.Pending {
 		return Submitted{Record: r, Replayed: true}, nil
@@ -115,8 +115,8 @@ func (s *Service) settle(ctx context.Context, r Record) (Submitted, error) {
 		return Submitted{}, err
 	}
 	result, err := s.Apply(ctx, act)
-	// What the effect did is done, whether or not its sender still waits.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleBudget)
+	// The effect is done, so the result is stored also if the client has disconnected.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err != nil {
 		if refused(err) {
@@ -136,8 +136,8 @@ func (s *Service) settle(ctx context.Context, r Record) (Submitted, error) {
 	return Submitted{Record: r, Replayed: !first}, err
 }
 
-// refused tells a refusal, after which nothing was done, from an error that
-// leaves it open.
+// refused reports whether an error refuses a message for good, in contrast to a temporary error after which the state
+// is unknown.
 func refused(err error) bool {
 	var f *apperr.Fault
 	if !errors.As(err, &f) {
@@ -152,30 +152,28 @@ func refused(err error) bool {
 	return false
 }
 
-// actOf reads a kept message again: what is done is what was signed.
+// actOf decodes a stored message, so that the effect applies exactly the signed content.
 func actOf(r Record) (Act, error) {
 	members, err := object(r.Body)
 	if err != nil {
-		return Act{}, fmt.Errorf("read kept message %s: %w", r.ID, err)
+		return Act{}, fmt.Errorf("read stored message %s: %w", r.ID, err)
 	}
 	payload, err := ReadPayload(r.Type, members["payload"], r.Attested)
 	if err != nil {
-		return Act{}, fmt.Errorf("read payload of kept message %s: %w", r.ID, err)
+		return Act{}, fmt.Errorf("read payload of stored message %s: %w", r.ID, err)
 	}
 	return Act{ID: r.ID, Type: r.Type, DenpaID: r.DenpaID, AppID: r.AppID, Payload: payload, ReceivedAt: r.ReceivedAt}, nil
 }
 
-// Sweeping: what a sender's own request has had time to settle, and how many at
-// once.
+// Sweep leaves a message to its own request for settleAfter, and settles at most sweepBatch messages per round.
 const (
 	settleAfter = 30 * time.Second
 	sweepBatch  = 50
 )
 
-// Sweep settles messages that a crash or an outage left pending and gives the
-// number that it brought to an end. Several may run at once. One message that
-// cannot be settled does not keep the others back; the error is of the last such
-// one.
+// Sweep settles messages that a crash or an outage left pending, and returns the number of accepted and dropped ones.
+// Concurrent sweeps
+// are safe. A message that cannot be settled does not delay others; Sweep returns the last such error.
 func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 	now := s.now()
 	left, err := s.Store.ListUnsettledMessages(ctx, now.Add(-settleAfter), now, sweepBatch)

@@ -17,11 +17,11 @@ func TestTimeDoesNotFool(t *testing.T) {
 			t.Errorf("within the window: %v", err)
 		}
 		if checkWindow(early, m.Now()) == nil {
-			t.Error("a message from more than a minute ahead is taken")
+			t.Error("a message more than a minute ahead is accepted")
 		}
 		m.Pass(2 * time.Second)
 		if checkWindow(old, m.Now()) == nil {
-			t.Error("a message of more than five minutes is taken")
+			t.Error("a message older than five minutes is accepted")
 		}
 		if err := checkWindow(early, m.Now()); err != nil {
 			t.Errorf("a minute ahead: %v", err)
@@ -37,7 +37,7 @@ func TestTimeDoesNotFool(t *testing.T) {
 		}
 		m.Pass(time.Minute)
 		if s.Usable(m.Now()) == nil {
-			t.Error("a signer does not end")
+			t.Error("a signer did not expire")
 		}
 	})
 }

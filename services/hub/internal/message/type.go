@@ -2,10 +2,10 @@ package message
 
 import "strings"
 
-// Type is what a message does.
+// Type is the type of a message.
 type Type string
 
-// The message types.
+// Types of messages.
 const (
 	ProfileUpdate    Type = "profile.update"
 	StationCreate    Type = "station.create"
@@ -24,7 +24,7 @@ var Types = [...]Type{
 	SignalCreate, PredictionCreate, MarketCreate, ResolutionCreate,
 }
 
-// ParseType reads a message type exactly.
+// ParseType returns the message type with this exact name; false for an unknown one.
 func ParseType(s string) (Type, bool) {
 	for _, t := range Types {
 		if string(t) == s {
@@ -34,10 +34,10 @@ func ParseType(s string) (Type, bool) {
 	return "", false
 }
 
-// Scope is the permission that the type needs: the type with a colon.
+// Scope returns the scope that a signer needs for the type: the type with a colon instead of the dot.
 func (t Type) Scope() string { return strings.Replace(string(t), ".", ":", 1) }
 
-// scoped reports a scope that a signer can hold: that of a message type.
+// scoped reports whether scope is the scope of a message type.
 func scoped(scope string) bool {
 	for _, t := range Types {
 		if t.Scope() == scope {

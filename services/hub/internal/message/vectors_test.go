@@ -14,14 +14,13 @@ import (
 	"github.com/signalcast/signalcast/proto/testvectors"
 )
 
-// The vectors that other languages check too; go test -update writes them.
+// Files of test vectors, which other languages check too; go test -update writes them.
 const (
 	messageVectors = "../../../../../proto/testvectors/messages.json"
 	payloadVectors = "../../../../../proto/testvectors/payloads.json"
 )
 
-// vectors is the file of messages. Raw is what travels; where it is not UTF-8 it
-// is in hexadecimal.
+// vectors is the file of messages. Raw is the message as sent; in hexadecimal if it is not UTF-8.
 type vectors struct {
 	Issuer  string         `json:"issuer"`
 	Prefix  string         `json:"prefix"`
@@ -81,7 +80,7 @@ func (s vectorSigner) signer() Signer {
 	return out
 }
 
-// check is everything that is said about a message before it is kept.
+// check runs all checks of a message before it is stored.
 func check(t testing.TB, v vectors, raw []byte) error {
 	t.Helper()
 	m, err := Read(v.Issuer, raw)
@@ -92,18 +91,20 @@ func check(t testing.TB, v vectors, raw []byte) error {
 		if s.PublicKey != string(m.Key) {
 			continue
 		}
-		if err := signs(m, s.signer()); err != nil {
+		if err := checkOwner(m, s.signer()); err != nil {
 			return err
 		}
 		if !m.Authentic() {
 			return errSignature
 		}
-		return judge(m, s.signer(), time.UnixMilli(v.Now).UTC())
+		return checkNew(m, s.signer(), time.UnixMilli(v.Now).UTC())
 	}
 	return errUnknownSigner
 }
 
-// TestMessageVectors is S48: the file is what this code makes and judges.
+// TestMessageVectors (S48) checks that the code accepts and refuses the messages of the file as stated there, and that
+// the file is
+// current.
 func TestMessageVectors(t *testing.T) {
 	t.Parallel()
 	v := makeVectors(t)
@@ -124,8 +125,7 @@ func TestMessageVectors(t *testing.T) {
 	}
 }
 
-// TestMessageFile checks the file as a stranger would: with the standard library
-// and the text of the file alone.
+// TestMessageFile verifies the messages of the file with only the standard library and the content of the file.
 func TestMessageFile(t *testing.T) {
 	t.Parallel()
 	var v vectors
@@ -144,7 +144,7 @@ func TestMessageFile(t *testing.T) {
 		}
 		sum := sha256.Sum256(data)
 		if !ed25519.Verify(key, data, signature) || "msg_"+hex.EncodeToString(sum[:]) != c.ID {
-			t.Errorf("%s does not verify", c.Name)
+			t.Errorf("%s: the signature is invalid", c.Name)
 		}
 		m, err := Read(v.Issuer, c.bytes(t))
 		if err != nil || !bytes.Equal(m.Signed, data) || string(m.ID) != c.ID || m.URI() != c.URI {
@@ -156,7 +156,7 @@ func TestMessageFile(t *testing.T) {
 	}
 }
 
-// maker collects the vectors.
+// maker builds the test vectors.
 type maker struct {
 	t testing.TB
 	vectors
@@ -192,7 +192,7 @@ func (k *maker) signer(name string, appID *string, scopes []string, status Statu
 	})
 }
 
-// raw makes a message of a signer; the nonce is the case's own.
+// raw returns a signed message of a signer, with a nonce that depends on the case.
 func (k *maker) raw(name, signer string, edit func(map[string]any)) string {
 	private := k.private[signer]
 	sum := sha256.Sum256([]byte(name))
@@ -310,7 +310,7 @@ func (k *maker) invalidSignatures() {
 		{"all zero", func([]byte) []byte { return make([]byte, ed25519.SignatureSize) }},
 	} {
 		m := draft(publicKey(private), nil)
-		sig, err := seal(issuer, m, c.sign)
+		sig, err := signatureOf(issuer, m, c.sign)
 		if err != nil {
 			k.t.Fatal(err)
 		}

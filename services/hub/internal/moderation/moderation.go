@@ -57,7 +57,7 @@ type Report struct {
 	At       time.Time
 }
 
-// Store stores the decisions about applications and the reports. Faults: ErrNotFound, db_unavailable.
+// Store stores the decisions about applications and the reports. Errors: ErrNotFound, db_unavailable.
 type Store interface {
 	Decide(ctx context.Context, d Decision) (Decision, error)
 	// Find returns ErrNotFound for an application that does not exist.
@@ -87,7 +87,7 @@ func NewService(
 }
 
 // Decide hides the text of a thing or shows it. After db_unavailable the decision may be stored
-// and not applied on the air; deciding again applies it. Faults: ErrNotFound, db_unavailable.
+// and not applied on the air; deciding again applies it. Errors: ErrNotFound, db_unavailable.
 func (s *Service) Decide(ctx context.Context, d Decision) (Decision, error) {
 	d.At = s.now().UTC().Truncate(time.Millisecond)
 	if d.Kind == App {
@@ -112,7 +112,7 @@ func decisionOf(d *moderationv1.Decision) Decision {
 	}
 }
 
-// List returns the last decisions, newest first. Fault: db_unavailable.
+// List returns the last decisions, newest first. Error: db_unavailable.
 func (s *Service) List(ctx context.Context) ([]Decision, error) {
 	r, err := s.ledger.List(ctx, &moderationv1.ListRequest{Limit: MaxListed})
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *Service) List(ctx context.Context) ([]Decision, error) {
 	return list[:min(len(list), MaxListed)], nil
 }
 
-// Report stores a report, ReportsPerDay of one operator in 24 hours. Faults: ErrNotFound,
+// Report stores a report, ReportsPerDay of one operator in 24 hours. Errors: ErrNotFound,
 // ErrReports, db_unavailable.
 func (s *Service) Report(ctx context.Context, r Report) error {
 	if err := s.find(ctx, r.Kind, r.Thing); err != nil {

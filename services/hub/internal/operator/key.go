@@ -31,7 +31,7 @@ type KeyDraft struct {
 // NewKeyDraft checks a request for a key. A nil list means every permission;
 // an empty one is refused, because such a key could do nothing. Which words there
 // are, and that each comes once, is the ledger's rule, the same for every route that
-// mints. Faults: ErrLabel, ErrPermissions.
+// mints. Errors: ErrLabel, ErrPermissions.
 func NewKeyDraft(label string, permissions []string, strict bool) (KeyDraft, error) {
 	if !protocol.IsName(label, 1, maxLabel) {
 		return KeyDraft{}, ErrLabel

@@ -47,7 +47,7 @@ func NewService(ledger operatorv1.OperatorServiceClient, newID func() string, no
 
 // Update changes what is given of the caller's own profile; nothing given changes
 // nothing. signedInAt is the sign-in of the caller's session; zero for other credentials.
-// Faults: session_required, those of Check and of the port.
+// Errors: session_required, those of Check and of the port.
 func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Time, p operator.Profile) error {
 	if p.PayoutAddress.Given && s.now().Sub(signedInAt) > PayoutSignIn {
 		return operator.ErrSession
@@ -64,7 +64,7 @@ func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Ti
 
 // Check holds a profile to the rules of profile.update, with those of a payout address:
 // who types one may slip. It gives the profile with
-// the address in its one spelling. Faults: those of this package.
+// the address in its one spelling. Errors: those of this package.
 func Check(p operator.Profile) (operator.Profile, error) {
 	if empty(p) {
 		return p, nil

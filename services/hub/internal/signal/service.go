@@ -55,7 +55,7 @@ func (s *Service) File(ctx context.Context, by operator.Actor, d *signalv1.Draft
 }
 
 // Append gives the event its id and appends it, twice if need be as in File. The same
-// idempotency key on the same signal is the same event; an empty key is none. Faults: unauthenticated,
+// idempotency key on the same signal is the same event; an empty key is none. Errors: unauthenticated,
 // not_found, forbidden, event_limit_reached, idempotency_key_reused,
 // signal_service_unavailable, db_unavailable.
 func (s *Service) Append(ctx context.Context, by operator.Actor, d *signalv1.AppendEventRequest, key string) (*signalv1.Event, error) {
@@ -73,7 +73,7 @@ func (s *Service) Append(ctx context.Context, by operator.Actor, d *signalv1.App
 }
 
 // RehearseFile returns the call that File would store, without its id, and stores nothing.
-// It uses no idempotency key. Faults: those of File.
+// It uses no idempotency key. Errors: those of File.
 func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d *signalv1.Draft) (*signalv1.RehearseFileResponse, error) {
 	d.Id, d.IdempotencyKey, d.BodyHash = s.newID(), nil, nil
 	r, err := s.ledger.SignalWrites.RehearseFile(ctx, &signalv1.RehearseFileRequest{Caller: callerOf(by), Draft: d})
@@ -85,7 +85,7 @@ func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d *signal
 }
 
 // RehearseEvent returns the event that Append would store, without its id, and stores
-// nothing. It uses no idempotency key. Faults: those of Append.
+// nothing. It uses no idempotency key. Errors: those of Append.
 func (s *Service) RehearseEvent(ctx context.Context, by operator.Actor, d *signalv1.AppendEventRequest) (*signalv1.Event, error) {
 	r, err := s.ledger.SignalWrites.RehearseEvent(ctx, &signalv1.RehearseEventRequest{
 		Caller: callerOf(by), SignalId: d.GetSignalId(), Type: d.GetType(), Payload: d.GetPayload(), EventId: s.newID(),

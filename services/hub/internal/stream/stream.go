@@ -30,9 +30,9 @@ type Stream struct {
 	UpdatedAt time.Time
 }
 
-// Store stores one binding for each market and handle, and clips. Fault of all: db_unavailable.
+// Store stores one binding for each market and handle, and clips. Error of all methods: db_unavailable.
 type Store interface {
-	// Bind replaces the binding. Fault: not_approved for a suspended operator.
+	// Bind replaces the binding. Error: not_approved for a suspended operator.
 	Bind(ctx context.Context, s Stream) error
 	// Unbind reports whether there was a binding.
 	Unbind(ctx context.Context, market protocol.MarketID, by protocol.Handle, at time.Time) (bool, error)

@@ -17,8 +17,8 @@ import (
 func Viewer(c echo.Context) operator.ID {
 	who, header := request.Caller(c), c.Response().Header()
 	header.Set("Vary", "Cookie")
-	if who.Doubt != nil {
-		httpx.Degrade(c, httpx.Source(who.Doubt))
+	if who.SessionErr != nil {
+		httpx.Degrade(c, httpx.Source(who.SessionErr))
 	}
 	if who.Kind != caller.Session {
 		return ""
