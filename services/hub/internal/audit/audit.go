@@ -5,28 +5,29 @@ import (
 	"time"
 )
 
-// Stage tells the two entries of one act apart: asked for before, answered
-// after. An act whose first entry cannot be written does not happen.
+// Stage is the position of an entry in an action: one entry is written before the action and one after it. If the first
+// cannot be written
+// the action is not executed.
 type Stage string
 
-// The stages.
+// Stages of an action.
 const (
 	Asked    Stage = "asked"
 	Answered Stage = "answered"
 )
 
-// Entry is one line of the audit log.
+// Entry is an entry of the audit log.
 type Entry struct {
-	ID        string // uuid v7
+	ID        string // UUIDv7
 	At        time.Time
 	Stage     Stage
-	Actor     string // admin, cron
+	Actor     string // admin or cron
 	Action    string // method and route
-	Target    string // what it was done to, may be empty
+	Target    string // object of the action; may be empty
 	RequestID string
 	IP        string
-	Code      string // answered: ok or the code of the fault
-	Detail    []byte // a JSON object of what was asked
+	Code      string // stage answered: ok or the code of the error
+	Detail    []byte // JSON object with the parameters
 }
 
 // Store stores entries. Error: db_unavailable.

@@ -1,3 +1,2 @@
-// Package audit names what is written down about acts of admins and of the
-// scheduler. Entries are only ever added.
+// Package audit defines the audit log of administrators and of the scheduler. Entries are only added, never changed.
 package audit

@@ -5,8 +5,7 @@ import (
 	boardv1 "github.com/signalcast/signalcast/proto/board/v1"
 )
 
-// Query selects a board; every field is normal, so that two spellings of one
-// question are one page.
+// Query selects a leaderboard. All fields are normalized, so that equivalent requests share one cache entry.
 type Query struct {
 	Operators string // independent, house, automated, human, all
 	Window    string // all, 28d
@@ -14,20 +13,20 @@ type Query struct {
 	Order     string // score, edge
 }
 
-// The orders of a board: by broadcast score, or by the lower end of the edge.
+// Orders of a leaderboard: by broadcast score, or by the lower bound of the edge.
 const (
 	ByScore = "score"
 	ByEdge  = "edge"
 )
 
-// Limits of a board.
+// Limits of the number of entries.
 const (
 	Default = 50
 	Max     = 100
 )
 
-// ParseQuery reads the query parameters of a board; it never fails.
-// The edge is measured over all of life.
+// ParseQuery parses the query parameters of a leaderboard. Invalid values become defaults. The order by edge always
+// uses the window all.
 func ParseQuery(operators, window, lane, order string) Query {
 	q := Query{Operators: "independent", Window: "all", Lane: protocol.LaneFilter(lane), Order: ByScore}
 	switch operators {
@@ -44,15 +43,14 @@ func ParseQuery(operators, window, lane, order string) Query {
 	return q
 }
 
-// Request returns the request for the first rows of the board, limit at most.
+// Request returns the request for at most limit entries from the top of the leaderboard.
 func (q Query) Request(limit int) *boardv1.ListBroadcastRequest {
 	return &boardv1.ListBroadcastRequest{
 		Operators: q.Operators, Lane: string(q.Lane), Window: q.Window, Limit: int32(limit), Order: q.Order,
 	}
 }
 
-// Accuracy returns the share of won calls among the won and lost ones, in percent rounded half
-// up; 0 without one.
+// Accuracy returns the share of won calls among won and lost ones, in percent rounded half up; 0 without calls.
 func Accuracy(won, lost int64) int64 {
 	n := won + lost
 	if n == 0 {

@@ -41,7 +41,7 @@ func TestTimeDoesNotFool(t *testing.T) {
 		}
 	})
 	testkit.Tricks(t, "refused caller", noon, func(t *testing.T, m *testkit.Machine) {
-		l, who := &Limits{now: m.Now, refusals: newGenerations[whose, refusal](maxRefusals)}, whose{Key, "a"}
+		l, who := &Limits{now: m.Now, refusals: newGenerations[owner, refusal](maxRefusals)}, owner{Key, "a"}
 		l.refusals.put(who, refusal{limit: 60, until: m.Now().Add(30 * time.Second)})
 		m.Pass(29 * time.Second)
 		m.Trick()

@@ -8,17 +8,16 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// ErrUnsent is the answer when the letter could not be handed over; the day can be
-// tried again.
-var ErrUnsent = apperr.New(apperr.Unavailable, "digest_unavailable", "the digest could not be sent")
+// ErrUnsent is the error of a digest that could not be delivered. The day can be retried.
+var ErrUnsent = apperr.New(apperr.Unavailable, "digest_unavailable", "the digest could not be sent; retry later")
 
-// Window is one day, UTC.
+// Window is one day in UTC.
 type Window struct {
 	Date     string // YYYY-MM-DD
 	From, To time.Time
 }
 
-// Yesterday is the day before now.
+// Yesterday returns the day before now in UTC.
 func Yesterday(now time.Time) Window {
 	y, m, d := now.UTC().Date()
 	to := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
@@ -26,8 +25,7 @@ func Yesterday(now time.Time) Window {
 	return Window{Date: from.Format(time.DateOnly), From: from, To: to}
 }
 
-// WssAo is weekly scored signals for each active operator, to two decimals; zero
-// when nobody was active.
+// WssAo returns the weekly scored signals per active operator, rounded to two decimals; 0 without active operators.
 func WssAo(signals, operators int64) float64 {
 	if operators == 0 {
 		return 0
@@ -35,30 +33,31 @@ func WssAo(signals, operators int64) float64 {
 	return math.Round(100*float64(signals)/float64(operators)) / 100
 }
 
-// Letter is a digest ready to be sent.
+// Letter is the text of a digest.
 type Letter struct {
 	Date    string
 	Subject string
 	Text    string
 }
 
-// Sender hands a letter over and tells to how many.
+// Sender delivers a digest and returns the number of recipients.
 type Sender interface {
 	Send(ctx context.Context, l Letter) (int, error)
 }
 
-// Store stores which days were sent. Error of all methods: db_unavailable.
+// Store records the days whose digest was sent. Error of all methods: db_unavailable.
 type Store interface {
-	// TakeDigest reserves a day. It returns false if the day was sent or is being sent. A reservation that was not ended
-	// expires.
+	// TakeDigest reserves a day. It returns false if the day was sent or is being sent. A reservation expires if
+	// neither
+	// EndDigest nor FreeDigest follows.
 	TakeDigest(ctx context.Context, date string, now time.Time) (bool, error)
-	// EndDigest stores that a reserved day was sent.
+	// EndDigest records that the digest of a reserved day was sent.
 	EndDigest(ctx context.Context, date string, now time.Time, recipients int) error
 	// FreeDigest deletes the reservation of a day.
 	FreeDigest(ctx context.Context, date string) error
 }
 
-// Service sends.
+// Service sends the digest of each day once.
 type Service struct {
 	sender Sender
 	store  Store
@@ -70,13 +69,12 @@ func NewService(sender Sender, store Store, now func() time.Time) *Service {
 	return &Service{sender: sender, store: store, now: now}
 }
 
-// endTime bounds the note behind a letter, which is written even when the caller
-// has left.
+// endTime bounds the write after sending, which also happens if the client has disconnected.
 const endTime = 2 * time.Second
 
-// Once sends the letter of a day unless that was done before; write makes it only
-// when it is wanted. recipients is zero and already true when there was nothing to
-// do. Errors: ErrUnsent, those of write and of the port.
+// Once sends the digest of a day unless it was already sent; then already is true and recipients is 0. write creates
+// the digest and runs
+// only if it is needed. Errors: ErrUnsent, those of write and of the store.
 func (s *Service) Once(ctx context.Context, date string, write func(context.Context) (Letter, error)) (recipients int, already bool, err error) {
 	taken, err := s.store.TakeDigest(ctx, date, s.now())
 	if err != nil || !taken {
@@ -91,7 +89,7 @@ func (s *Service) Once(ctx context.Context, date string, write func(context.Cont
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
 	if err != nil {
-		// A day that cannot be given back comes free by itself.
+		// If this fails, the reservation expires.
 		_ = s.store.FreeDigest(after, date)
 		return 0, false, err
 	}

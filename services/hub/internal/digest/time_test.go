@@ -16,7 +16,7 @@ func TestTimeDoesNotFool(t *testing.T) {
 			want := digest.Yesterday(midnight.Add(-before)).Date
 			m.Trick()
 			if got := digest.Yesterday(m.Now()).Date; got != want {
-				t.Errorf("the letter is about %s, not %s", got, want)
+				t.Errorf("the digest is of %s, want %s", got, want)
 			}
 		})
 	}

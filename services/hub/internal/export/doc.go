@@ -1,3 +1,4 @@
-// Package export calculates the numbers of an operator's record from its calls. Anyone who has the
-// calls can calculate them; cmd/signalcast does.
+// Package export calculates the statistics of an operator from the exported calls. Anyone with the export can repeat
+// the calculation with
+// cmd/signalcast.
 package export

@@ -13,14 +13,13 @@ import (
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 )
 
-// Moments are the tiers of winning against the odds, the widest first, each with the
-// highest price that it takes (contract 4.8.2).
+// Moments are the tiers of wins against the odds, from common to rare, each with its highest scoring price.
 var Moments = [...]struct {
 	Tier string
 	Most protocol.Bps
 }{{"COMMON", 5000}, {"UNCOMMON", 3500}, {"RARE", 2000}, {"EPIC", 1000}, {"LEGENDARY", 500}}
 
-// Moment returns the tier that a call has earned; empty for none.
+// Moment returns the tier of a call; empty if it has none.
 func Moment(c *exportv1.Call) string {
 	tier := ""
 	if statusOf(c) == protocol.Won && counts(c) {
@@ -33,8 +32,9 @@ func Moment(c *exportv1.Call) string {
 	return tier
 }
 
-// Tally adds up a record call by call. Totals are of all calls; score, streak and moments of
-// those that count; closing line and edge of those that count on venue markets. The zero value is empty and ready.
+// Tally adds up a record call by call. Total, Won, Lost, Void and Pending cover all calls. Score, streak and moments
+// cover counted calls;
+// closing line value and edge cover counted calls on venue markets. The zero value is an empty record.
 type Tally struct {
 	Total, Won, Lost, Void, Pending int64
 	Score                           int64
@@ -42,13 +42,13 @@ type Tally struct {
 	Events                          int64
 
 	clv, clvs int64
-	loss      place   // the newest one
-	wins      []place // behind the newest loss
+	loss      place   // the newest loss
+	wins      []place // wins after the newest loss
 	sample    skill.Sample
-	many      bool // more than statistics are made of
+	tooMany   bool // more calls than skill.MaxCalls
 }
 
-// place is where a result stands in the order of streaks.
+// place is the position of a result in the order that determines streaks.
 type place struct {
 	resolved, created time.Time
 	id                string
@@ -58,7 +58,7 @@ func (p place) after(o place) bool {
 	return cmp.Or(p.resolved.Compare(o.resolved), p.created.Compare(o.created), cmp.Compare(p.id, o.id)) > 0
 }
 
-// Add takes the next call.
+// Add adds a call.
 func (t *Tally) Add(c *exportv1.Call) error {
 	signal := c.GetSignal()
 	t.Total++
@@ -96,32 +96,32 @@ func (t *Tally) Add(c *exportv1.Call) error {
 	return t.weigh(c)
 }
 
-// shownTime returns a time with the milliseconds that the record shows.
+// shownTime returns a time with the precision that the record shows, milliseconds.
 func shownTime(t *timestamppb.Timestamp) time.Time {
 	return ledgerclient.Time(t).Truncate(time.Millisecond)
 }
 
-// weigh adds a counted call on a venue market to the sample of the statistics.
+// weigh adds a counted call on a venue market to the sample of the edge.
 func (t *Tally) weigh(c *exportv1.Call) error {
 	if !counts(c) || !onVenue(c) {
 		return nil
 	}
 	signal := c.GetSignal()
 	decided, ok := skill.Decided(statusOf(c), protocol.Bps(signal.GetScoreBasisBps()), int(signal.GetConfidence()))
-	if !ok || t.many {
+	if !ok || t.tooMany {
 		return nil
 	}
 	if t.sample.Calls() == skill.MaxCalls {
-		t.many = true
+		t.tooMany = true
 		return nil
 	}
 	return t.sample.Add(decided)
 }
 
-// Resolved is the number of calls that came out one way or the other.
+// Resolved returns the number of won and lost calls.
 func (t *Tally) Resolved() int64 { return t.Won + t.Lost }
 
-// Accuracy is the share of them that was right, in whole percent, halves up.
+// Accuracy returns the share of won calls among resolved ones in percent, rounded half up; 0 without resolved calls.
 func (t *Tally) Accuracy() int64 {
 	n := t.Resolved()
 	if n == 0 {
@@ -130,10 +130,10 @@ func (t *Tally) Accuracy() int64 {
 	return (200*t.Won + n) / (2 * n)
 }
 
-// Streak is the length of the run of wins at the newest end.
+// Streak returns the number of counted wins since the newest counted loss.
 func (t *Tally) Streak() int64 { return int64(len(t.wins)) }
 
-// AvgClv is the mean closing line value, halves away from zero; nil without any.
+// AvgClv returns the mean closing line value in basis points, rounded half away from zero; nil without a value.
 func (t *Tally) AvgClv() *int64 {
 	if t.clvs == 0 {
 		return nil
@@ -146,16 +146,16 @@ func (t *Tally) AvgClv() *int64 {
 	return &mean
 }
 
-// Edge is what docs/method.md says of a set of calls.
+// Edge is the report of the statistical edge that docs/method.md defines.
 type Edge = skill.Report
 
-// EdgeVersion names its formulas.
+// EdgeVersion is the version of the formulas of the edge.
 const EdgeVersion = skill.Version
 
-// Edge is the report over the whole record; nil without a decided call, and beyond a
-// million of them.
+// Edge returns the report of the edge over the whole record. It is nil without decided calls and for more than
+// skill.MaxCalls of them.
 func (t *Tally) Edge() *Edge {
-	if t.many {
+	if t.tooMany {
 		return nil
 	}
 	if r, ok := t.sample.Report(); ok {

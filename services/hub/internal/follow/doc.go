@@ -1,4 +1,4 @@
-// Package follow is who follows whom, and how many. Operators are known by their
-// ids, so a handle that changes takes its followers along. The package knows no
-// HTTP and no storage.
+// Package follow manages which operators follow which, and the numbers of followers. Follows refer to operator ids, so
+// they survive a
+// change of the handle. The package contains no HTTP and no SQL.
 package follow

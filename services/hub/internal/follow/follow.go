@@ -9,32 +9,33 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// ErrSelf is the answer to following oneself.
-var ErrSelf = apperr.New(apperr.Invalid, "invalid_handle", "nobody follows themselves").With("field", "handle")
+// ErrSelf is the error of an attempt to follow oneself.
+var ErrSelf = apperr.New(apperr.Invalid, "invalid_handle", "you cannot follow yourself").With("field", "handle")
 
-// Totals are how many follow an operator, and how many it follows.
+// Totals holds the numbers of followers of an operator and of operators that it follows.
 type Totals struct{ Followers, Following int64 }
 
-// Counts is what one operator looks like to another: its followers, how many the
-// one that looks follows, and whether this one is among them.
+// Counts holds the number of followers of an operator, the number of operators that the viewer follows, and whether the
+// viewer follows the
+// operator.
 type Counts struct {
 	Followers, Following int64
 	IsFollowing          bool
 }
 
-// Store keeps follows and their totals. Error: db_unavailable.
+// Store stores follows and their totals. Error of all methods: db_unavailable.
 type Store interface {
-	// Follow and Unfollow may come twice, also at once: the totals move once.
+	// Follow and Unfollow change nothing when repeated, also concurrently.
 	Follow(ctx context.Context, follower, followed operator.Operator, at time.Time) error
 	Unfollow(ctx context.Context, follower, followed operator.ID) error
-	// FollowCounts gives zeros for a viewer of nobody (empty).
+	// FollowCounts returns the counts of an operator for a viewer. An empty viewer follows nobody.
 	FollowCounts(ctx context.Context, viewer, followed operator.ID) (Counts, error)
 	FollowTotals(ctx context.Context, of operator.ID) (Totals, error)
-	// Followers leaves out those whom nobody follows.
+	// Followers returns the number of followers by operator. It omits operators without followers.
 	Followers(ctx context.Context, of []operator.ID) (map[operator.ID]int64, error)
 }
 
-// Service follows.
+// Service manages follows.
 type Service struct {
 	directory operator.Directory
 	store     Store
@@ -46,16 +47,15 @@ func NewService(directory operator.Directory, store Store, now func() time.Time)
 	return &Service{directory: directory, store: store, now: now}
 }
 
-// Follow makes me follow an operator; a second time changes nothing.
-// Errors: ErrSelf, not_found, those of the ports.
+// Follow makes me follow an operator. Repeating it changes nothing. Errors: ErrSelf, not_found, and those of the
+// dependencies.
 func (s *Service) Follow(ctx context.Context, me operator.Operator, handle protocol.Handle) (Counts, error) {
 	return s.change(ctx, me, handle, func(followed operator.Operator) error {
 		return s.store.Follow(ctx, me, followed, s.now())
 	})
 }
 
-// Unfollow undoes Follow; where there is nothing to undo it changes nothing.
-// Errors: as Follow.
+// Unfollow ends a follow. Without a follow it changes nothing. Errors: those of Follow.
 func (s *Service) Unfollow(ctx context.Context, me operator.Operator, handle protocol.Handle) (Counts, error) {
 	return s.change(ctx, me, handle, func(followed operator.Operator) error {
 		return s.store.Unfollow(ctx, me.ID, followed.ID)
@@ -70,7 +70,7 @@ func (s *Service) change(ctx context.Context, me operator.Operator, handle proto
 	if err != nil {
 		return Counts{}, err
 	}
-	if other.ID == me.ID { // the handle has changed since the session was judged
+	if other.ID == me.ID { // the handle changed after the session was verified
 		return Counts{}, ErrSelf
 	}
 	if err := do(other); err != nil {
@@ -79,8 +79,7 @@ func (s *Service) change(ctx context.Context, me operator.Operator, handle proto
 	return s.store.FollowCounts(ctx, me.ID, other.ID)
 }
 
-// Counts tells how many follow an operator; viewer may be empty.
-// Errors: not_found, those of the ports.
+// Counts returns the counts of an operator; viewer may be empty. Errors: not_found, and those of the dependencies.
 func (s *Service) Counts(ctx context.Context, viewer operator.ID, handle protocol.Handle) (Counts, error) {
 	other, err := s.directory.ByHandle(ctx, handle)
 	if err != nil {
@@ -89,8 +88,7 @@ func (s *Service) Counts(ctx context.Context, viewer operator.ID, handle protoco
 	return s.store.FollowCounts(ctx, viewer, other.ID)
 }
 
-// Followers tells how many follow each of many operators; those whom nobody
-// follows are left out. Error: db_unavailable.
+// Followers returns the number of followers by operator. It omits operators without followers. Error: db_unavailable.
 func (s *Service) Followers(ctx context.Context, of []operator.ID) (map[operator.ID]int64, error) {
 	if len(of) == 0 {
 		return nil, nil
@@ -98,7 +96,7 @@ func (s *Service) Followers(ctx context.Context, of []operator.ID) (map[operator
 	return s.store.Followers(ctx, of)
 }
 
-// Totals tells both numbers of one operator. Error: db_unavailable.
+// Totals returns the totals of an operator. Error: db_unavailable.
 func (s *Service) Totals(ctx context.Context, of operator.ID) (Totals, error) {
 	return s.store.FollowTotals(ctx, of)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// renamed is a ledger in which every handle belongs to the operator id.
+// renamed is a fake of the ledger in which every handle belongs to the operator id.
 type renamed struct {
 	operatorv1.OperatorReadServiceClient
 	id string
@@ -26,9 +26,10 @@ func (r renamed) GetOperator(_ context.Context, q *operatorv1.GetOperatorRequest
 
 type untouched struct{ follow.Store }
 
-// TestNobodyFollowsThemselves: not by their handle, and not by one that became
-// theirs since the session was judged; nothing is stored.
-func TestNobodyFollowsThemselves(t *testing.T) {
+// TestSelfFollow checks that operators cannot follow themselves, also by a handle that became theirs after their
+// session was verified, and
+// that nothing is stored.
+func TestSelfFollow(t *testing.T) {
 	t.Parallel()
 	s := follow.NewService(operator.Directory{Ledger: renamed{id: "me"}}, untouched{}, time.Now)
 	me := operator.Operator{ID: "me", Handle: "old_name"}

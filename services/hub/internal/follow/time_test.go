@@ -36,7 +36,7 @@ func TestTimeDoesNotFool(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !n.at.Equal(at.Add(time.Minute)) {
-			t.Errorf("put on record at %v", n.at.UTC())
+			t.Errorf("stored with the time %v", n.at.UTC())
 		}
 	})
 }

@@ -7,21 +7,26 @@ var (
 	ErrInvalidRequest = apperr.New(apperr.Invalid, "invalid_request", "")
 	ErrInvalidGrant   = apperr.New(apperr.Invalid, "invalid_grant",
 		"The code or refresh token is unknown, used, expired or revoked.")
-	ErrInvalidScope         = apperr.New(apperr.Invalid, "invalid_scope", "The scope is unknown or exceeds what the app may request.")
-	ErrInvalidTarget        = apperr.New(apperr.Invalid, "invalid_target", "The resource is unknown or differs from the approved one.")
-	ErrUnsupportedGrantType = apperr.New(apperr.Invalid, "unsupported_grant_type", "grant_type must be authorization_code or refresh_token")
-	ErrUnauthorizedClient   = apperr.New(apperr.Invalid, "unauthorized_client", "This app may not use this grant type.")
-	ErrUnsupportedResponse  = apperr.New(apperr.Invalid, "unsupported_response_type", "response_type must be code")
-	ErrLoginRequired        = apperr.New(apperr.Invalid, "login_required", "no user is signed in")
-	ErrConsentRequired      = apperr.New(apperr.Invalid, "consent_required", "the user must consent")
-	ErrInvalidClient        = apperr.New(apperr.Unauthenticated, "invalid_client", "The client is unknown or its authentication failed.")
+	ErrInvalidScope = apperr.New(apperr.Invalid, "invalid_scope",
+		"The scope is unknown or exceeds what the app may request.")
+	ErrInvalidTarget = apperr.New(apperr.Invalid, "invalid_target",
+		"The resource is unknown or differs from the approved one.")
+	ErrUnsupportedGrantType = apperr.New(apperr.Invalid, "unsupported_grant_type",
+		"grant_type must be authorization_code or refresh_token")
+	ErrUnauthorizedClient  = apperr.New(apperr.Invalid, "unauthorized_client", "This app may not use this grant type.")
+	ErrUnsupportedResponse = apperr.New(apperr.Invalid, "unsupported_response_type", "response_type must be code")
+	ErrLoginRequired       = apperr.New(apperr.Invalid, "login_required", "no user is signed in")
+	ErrConsentRequired     = apperr.New(apperr.Invalid, "consent_required", "the user must consent")
+	ErrInvalidClient       = apperr.New(apperr.Unauthenticated, "invalid_client",
+		"The client is unknown or its authentication failed.")
 )
 
 // Errors of the registration of apps.
 var (
 	ErrRedirectURI = apperr.New(apperr.Invalid, "invalid_redirect_uri",
 		"redirectUris must be 1 to 10 different absolute URIs: https, http on 127.0.0.1 or [::1], or a private scheme with a dot").With("field", "redirectUris")
-	ErrAppLimit     = apperr.New(apperr.Conflict, "limit_reached", "The limit of 20 active apps is reached. Disable one first.").With("limit", MaxApps)
+	ErrAppLimit = apperr.New(apperr.Conflict, "limit_reached",
+		"The limit of 20 active apps is reached. Disable one first.").With("limit", MaxApps)
 	ErrPublicClient = apperr.New(apperr.Conflict, "public_client", "A public app has no secret.")
 	ErrNotFound     = apperr.New(apperr.NotFound, "not_found", "")
 )

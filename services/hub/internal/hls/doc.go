@@ -1,11 +1,11 @@
-// Package hls is our own HLS origin. Encoders put segments and playlists to it over
-// HTTP with the key of their stream, viewers get them, and clips are cut from what is
-// kept of the last minutes. Nothing is decoded or encoded here but the still picture of
-// a clip, by ffmpeg, where there is one.
+// Package hls implements the hub's HLS origin. Encoders upload segments and playlists over HTTP with the key of their
+// stream. Viewers download them,
+// and clips are cut from the last minutes. The package does not transcode video; only the thumbnails of clips are made,
+// with ffmpeg if it is installed.
 //
-// What an encoder calls its files is never the name of a file here, and no playlist is
-// served as it came: each is read, and written anew from what is known to be here. So
-// nothing in it can lead a viewer elsewhere, and a segment never changes under its name.
+// The origin stores uploads under its own file names and never serves an uploaded playlist. It parses each playlist and
+// writes a new one from the segments
+// that it has. A playlist therefore cannot lead a viewer to another server, and the content under a name never changes.
 //
-// One process owns the directory. Its state survives the process.
+// One process at a time owns the directory. The state is stored there and survives a restart.
 package hls

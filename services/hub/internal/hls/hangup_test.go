@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// hangsUp is an encoder that sends all and waits for no answer.
+// hangsUp is the body of an encoder that sends everything and closes the connection before the answer.
 type hangsUp struct {
 	io.Reader
 	leave func()
@@ -23,8 +23,8 @@ func (h hangsUp) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestEncoderHangsUp: a file that was sent whole is stored and reported although the encoder
-// closed the connection before the answer.
+// TestEncoderHangsUp checks that a complete upload is stored and counts as a heartbeat although the encoder closed the
+// connection before the answer.
 func TestEncoderHangsUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -17,33 +17,34 @@ import (
 	"github.com/signalcast/signalcast/pkg/ratelimit"
 )
 
-// Options of an Origin. All but Base, Beat, Withheld, FFmpeg and Idle must be set.
+// Options are the settings of an Origin. All except Base, Beat, Withheld, FFmpeg and Idle are required.
 type Options struct {
-	Dir  string        // for this process alone
-	Base func() string // where viewers find the origin, without a slash at the end
-	// Admit decides about a push. Errors: unauthenticated, not_approved, db_unavailable.
+	Dir  string        // must not be used by another service
+	Base func() string // public base URL without a trailing slash
+	// Admit checks the key of a push. Errors: unauthenticated, not_approved, db_unavailable.
 	Admit func(ctx context.Context, handle protocol.Handle, key string) error
-	// Beat reports that video of an operator arrived; nil: heartbeats are not sent.
+	// Beat records a heartbeat of an operator whose video arrived; nil: heartbeats are not recorded.
 	Beat func(ctx context.Context, handle protocol.Handle) error
 	// Withheld returns the handles of suspended and hidden operators and the ids of their clips, which are not served;
-	// nil: everything is served.
+	// nil:
+	// everything is served.
 	Withheld    func(ctx context.Context) (map[string]bool, error)
-	Keep        time.Duration // how long a segment is kept
-	StreamBytes int64         // of one stream
-	ClipBytes   int64         // of all clips
-	FFmpeg      string        // program that takes the still pictures; empty: there are none
-	Idle        time.Duration // without a byte, until a push is cut off; 0: 15 seconds
+	Keep        time.Duration // time for which a segment is stored
+	StreamBytes int64         // limit of one stream
+	ClipBytes   int64         // limit of all clips
+	FFmpeg      string        // program that makes thumbnails; empty: no thumbnails
+	Idle        time.Duration // time without a byte after which a push is aborted; 0: 15 seconds
 	Now         func() time.Time
 	Log         *slog.Logger
 }
 
-// Origin holds the last minutes of the streams, and the clips.
+// Origin stores the last minutes of live streams, and clips.
 type Origin struct {
 	o      Options
 	root   *os.Root
 	lock   *os.File
-	ffmpeg string // empty: there is none
-	held   atomic.Bool
+	ffmpeg string      // path of ffmpeg; empty: not installed
+	owner  atomic.Bool // this process has locked the directory
 	pushes *ratelimit.Local
 	wrong  *ratelimit.Local
 
@@ -53,27 +54,25 @@ type Origin struct {
 	withheld withheld
 }
 
-// Limits of pushing. An encoder with segments of two seconds makes about one request
-// a second for each rendition.
+// Limits of pushes. An encoder with segments of two seconds sends about one request per second and rendition.
 const (
-	pushesIn   = 10 * time.Second
-	pushesMost = 200 // of a stream
-	wrongMost  = 60  // wrong keys of an address, in a minute
+	pushWindow   = 10 * time.Second
+	maxPushes    = 200 // per stream
+	maxWrongKeys = 60  // wrong keys per minute and IP address
 )
 
-// New prepares an Origin; Take makes it one.
+// New builds an Origin. Take must succeed before any other method is used.
 func New(o Options) *Origin {
 	return &Origin{
 		o: o, streams: map[string]*stream{},
-		pushes: ratelimit.NewLocal("ingest", pushesMost, pushesIn, o.Now), wrong: ratelimit.NewLocal("ingest-key", wrongMost, time.Minute, o.Now),
+		pushes: ratelimit.NewLocal("ingest", maxPushes, pushWindow, o.Now), wrong: ratelimit.NewLocal("ingest-key", maxWrongKeys, time.Minute, o.Now),
 	}
 }
 
-// Take takes the directory for this process alone and reads what is kept there; false:
-// another process has it. It may be called until it is held. Nothing else is to be asked
-// of an Origin before.
+// Take locks the directory for this process and loads the stored state. It returns false if another process has locked
+// it, and may then be repeated.
 func (o *Origin) Take() (bool, error) {
-	if o.held.Load() {
+	if o.owner.Load() {
 		return true, nil
 	}
 	if err := o.open(); err != nil {
@@ -92,14 +91,14 @@ func (o *Origin) Take() (bool, error) {
 		if path, err := exec.LookPath(o.o.FFmpeg); err == nil {
 			o.ffmpeg = path
 		} else {
-			o.o.Log.Info("clips have no still pictures, there is no ffmpeg", "program", o.o.FFmpeg)
+			o.o.Log.Info("clips have no thumbnails: ffmpeg not found", "program", o.o.FFmpeg)
 		}
 	}
-	o.held.Store(true)
+	o.owner.Store(true)
 	return true, nil
 }
 
-// open finds the directory; the lock in it is nobody's yet.
+// open creates and opens the directory and its lock file without locking it.
 func (o *Origin) open() (err error) {
 	if o.root == nil {
 		if err := os.MkdirAll(o.o.Dir, 0o700); err != nil {
@@ -115,20 +114,21 @@ func (o *Origin) open() (err error) {
 	return err
 }
 
-// Ready implements clip.Maker: this process has the video.
-func (o *Origin) Ready() bool { return o.held.Load() }
+// Ready implements clip.Maker. It reports whether this process owns the directory.
+func (o *Origin) Ready() bool { return o.owner.Load() }
 
-// Folders of the directory.
+// Subdirectories of the directory.
 const (
 	liveDir = "live"
 	clipDir = "clips"
-	tmpDir  = "tmp" // what is not whole yet
+	tmpDir  = "tmp" // incomplete files
 )
 
-// sweepEvery is how soon what is too old goes.
+// sweepEvery is the interval at which old segments and clips are deleted.
 const sweepEvery = 5 * time.Second
 
-// Run removes old segments and clips until ctx ends. It waits first, so that a publisher can continue after a restart.
+// Run deletes old segments and clips until ctx ends. It waits before the first sweep, so that an encoder can continue
+// after a restart.
 func (o *Origin) Run(ctx context.Context) error {
 	if err := dbtime.Sleep(ctx, sweepEvery); err != nil {
 		return err
@@ -139,11 +139,11 @@ func (o *Origin) Run(ctx context.Context) error {
 	})
 }
 
-// Close gives the directory back.
+// Close unlocks and closes the directory.
 func (o *Origin) Close() error {
 	var errs []error
 	if o.lock != nil {
-		// A program that is being started has the file too, until it runs.
+		// The lock is released explicitly: a child process that is being started can still have the file open.
 		errs = append(errs, syscall.Flock(int(o.lock.Fd()), syscall.LOCK_UN), o.lock.Close())
 	}
 	if o.root != nil {
@@ -152,8 +152,9 @@ func (o *Origin) Close() error {
 	return errors.Join(errs...)
 }
 
-// hold gives the stream of an operator and keeps it from being swept away until free.
-func (o *Origin) hold(handle string, create bool) (s *stream, free func()) {
+// acquire returns the stream of an operator and prevents its deletion until free is called. It returns nil if there is
+// none and create is false.
+func (o *Origin) acquire(handle string, create bool) (s *stream, free func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s = o.streams[handle]
@@ -172,7 +173,7 @@ func (o *Origin) hold(handle string, create bool) (s *stream, free func()) {
 	}
 }
 
-// load reads the streams that another process left.
+// load loads the streams that an earlier process stored.
 func (o *Origin) load() error {
 	if err := o.root.RemoveAll(tmpDir); err != nil {
 		return err
@@ -192,7 +193,7 @@ func (o *Origin) load() error {
 		}
 		s := newStream(o.root, d.Name())
 		if err := s.load(); err != nil {
-			o.o.Log.Warn("what was kept of a stream is lost", "handle", d.Name(), "error", err)
+			o.o.Log.Warn("stored stream discarded: its state is unreadable", "handle", d.Name(), "error", err)
 			if err := o.root.RemoveAll(s.dir); err != nil {
 				return err
 			}
@@ -203,14 +204,14 @@ func (o *Origin) load() error {
 	return nil
 }
 
-// Sweep lets go of segments that are too old, and of streams of which nothing is left.
+// Sweep deletes old segments and empty streams.
 func (o *Origin) Sweep() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := o.o.Now()
 	for handle, s := range o.streams {
 		if s.users > 0 {
-			continue // it is pushed to or cut from, and swept by that, or next time
+			continue // a push or a cut uses the stream; it is swept by that or next time
 		}
 		empty, err := s.sweep(now, o.o.Keep)
 		if err == nil && empty {
@@ -218,14 +219,14 @@ func (o *Origin) Sweep() {
 			delete(o.streams, handle)
 		}
 		if err != nil {
-			o.o.Log.Warn("stream not swept", "handle", handle, "error", err)
+			o.o.Log.Warn("stream sweep failed", "handle", handle, "error", err)
 		}
 	}
 }
 
-// Live implements clip.Maker.
+// Live implements clip.Maker. It reports whether video of an operator arrived recently.
 func (o *Origin) Live(handle string) bool {
-	s, free := o.hold(handle, false)
+	s, free := o.acquire(handle, false)
 	defer free()
 	return s != nil && s.fresh(o.o.Now())
 }

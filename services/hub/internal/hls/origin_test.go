@@ -20,7 +20,7 @@ import (
 
 const key = "sk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
-// noError ends the test if there is an error.
+// noError ends the test if err is not nil.
 func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -28,18 +28,18 @@ func noError(t testing.TB, err error) {
 	}
 }
 
-// gate lets the key in for mara_k alone, until it is replaced.
+// gate is a fake of Options.Admit that accepts the key for mara_k until the key is replaced.
 type gate struct {
 	mu  sync.Mutex
 	key string
 	n   int
-	at  int // the call at which the key is replaced; 0: never
+	at  int // number of the call after which the key is replaced; 0: never
 
 	away int // calls that fail with db_unavailable
 }
 
 func (g *gate) Admit(ctx context.Context, h protocol.Handle, k string) error {
-	if ctx.Err() != nil { // as a database says
+	if ctx.Err() != nil { // like a database query
 		return ctx.Err()
 	}
 	g.mu.Lock()
@@ -108,7 +108,7 @@ func (b *bench) open() {
 	}
 }
 
-// reopen is the next process.
+// reopen replaces the origin by that of a new process with the same directory.
 func (b *bench) reopen() {
 	b.t.Helper()
 	noError(b.t, b.o.Close())
@@ -133,14 +133,13 @@ func (b *bench) want(w *httptest.ResponseRecorder, status int, code string) {
 	}
 }
 
-// put pushes a file as an encoder without headers does.
+// put pushes a file with the key in the path.
 func (b *bench) put(name string, body []byte) *httptest.ResponseRecorder {
 	b.t.Helper()
 	return b.do("PUT", "/ingest/"+key+"/mara_k/"+name, body)
 }
 
-// run pushes the segments from one number to another, each with the playlist of the
-// newest five behind it, two seconds apart.
+// run pushes a range of segments two seconds apart, each followed by the playlist of the newest five.
 func (b *bench) run(prefix string, from, to int) {
 	b.t.Helper()
 	for i := from; i <= to; i++ {
@@ -158,7 +157,7 @@ func media(prefix string, from, to int) []byte {
 	return []byte(s)
 }
 
-// get reads a playlist and gives it with its segments' texts in the place of their names.
+// get returns a playlist in which each segment name is replaced by the text of the segment.
 func (b *bench) get(path string) string {
 	b.t.Helper()
 	w := b.do("GET", path, nil)
@@ -229,8 +228,9 @@ seg7`
 	}
 }
 
-// TestWithheldMediaIsNotServed: the stream of a suspended operator and a hidden clip are 404
-// within 10 s, and served again afterwards.
+// TestWithheldMediaIsNotServed checks that the stream of a suspended operator and a hidden clip return 404 within 10 s,
+// and are served again after the
+// decision was reverted.
 func TestWithheldMediaIsNotServed(t *testing.T) {
 	t.Parallel()
 	list := map[string]bool{}
@@ -247,7 +247,7 @@ func TestWithheldMediaIsNotServed(t *testing.T) {
 	b.want(b.do("GET", "/live/mara_k/index.m3u8", nil), 200, "")
 }
 
-// TestKeys: three ways to say a key, and what is said to a wrong one.
+// TestKeys checks the three ways to send a key, and the answer to a wrong one.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -303,7 +303,7 @@ func TestDatabaseAway(t *testing.T) {
 	b.want(w, 503, "db_unavailable")
 }
 
-func TestWhatIsNoVideo(t *testing.T) {
+func TestInvalidUploads(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.want(b.put("a.ts", []byte("<script>alert(1)</script>")), 415, "unsupported_media_type")
@@ -349,7 +349,7 @@ func TestWhatIsNoVideo(t *testing.T) {
 	b.want(b.do("GET", "/ingest/"+key+"/mara_k/index.m3u8", nil), 405, "method_not_allowed")
 }
 
-// TestPlaylistOvertakesItsSegment: the playlist waits for what is on its way.
+// TestPlaylistOvertakesItsSegment checks that a playlist waits for a segment that is being uploaded.
 func TestPlaylistOvertakesItsSegment(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -361,7 +361,7 @@ func TestPlaylistOvertakesItsSegment(t *testing.T) {
 		b.o.ServeHTTP(w, r)
 		done <- w.Code
 	}()
-	if _, err := out.Write(packet("a1")); err != nil { // it has been read, so the segment is known to come
+	if _, err := out.Write(packet("a1")); err != nil { // the origin has read it, so it expects the segment
 		t.Fatal(err)
 	}
 	listed := make(chan int)

@@ -12,60 +12,61 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Bounds of a playlist.
+// Bounds of an uploaded playlist.
 const (
 	maxPlaylist = 256 << 10
 	maxEntries  = 1000
 	maxVariants = 16
-	maxSeconds  = 60 // of a segment
+	maxSeconds  = 60 // length of a segment
 	maxSequence = 1 << 53
 )
 
-// errPlaylist refuses what is no playlist of an encoder's own segments.
-var errPlaylist = apperr.New(apperr.Invalid, "invalid_request", "not a playlist of segments beside it")
+// errPlaylist is the error of an invalid or unsupported playlist.
+var errPlaylist = apperr.New(apperr.Invalid, "invalid_request", "not a valid playlist of segments in the same directory")
 
 var (
 	playlistName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.m3u8$`)
 	segmentName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\.[A-Za-z0-9_-]{1,32}){0,3}\.(ts|m4s|mp4)$`)
 )
 
-// entry is a segment as a playlist names it.
+// entry is a segment in an uploaded playlist.
 type entry struct {
 	name    string
-	seq     int64 // the encoder's number, where it is known
+	seq     int64 // media sequence number of the encoder; set by numbered
 	seconds float64
-	cut     bool   // a discontinuity stands before it
-	init    string // what its player needs first; empty: nothing
+	cut     bool   // preceded by a discontinuity
+	init    string // initialization segment; empty: none
 }
 
-// variant is a rendition as a master playlist names it.
+// variant is a rendition in a master playlist.
 type variant struct {
 	name  string
-	attrs string // those that we know, as they are served
+	attrs string // known attributes, in the form in which they are served
 }
 
-// playlist is what can be said in one here. Everything else in it is passed over.
+// playlist holds the supported content of an uploaded playlist. Unknown tags are ignored.
 type playlist struct {
 	entries     []entry
 	target      int
-	sequence    int64 // the encoder's number of the first entry
+	sequence    int64 // media sequence number of the first entry
 	independent bool
 	ended       bool
 	variants    []variant // of a master playlist, which has no entries
 }
 
-// refused are the tags that would make a playlist say what we cannot follow: keys,
-// parts of files, other renditions, text put in elsewhere.
+// refused lists the tags that make a playlist invalid, because ignoring them would change its meaning: byte ranges,
+// variables, alternative renditions
+// and delta updates.
 var refused = []string{"#EXT-X-BYTERANGE", "#EXT-X-DEFINE", "#EXT-X-MEDIA:", "#EXT-X-SKIP", "#EXT-X-I-FRAMES-ONLY"}
 
-// parsePlaylist reads what an encoder pushed. Error: errPlaylist with the reason.
+// parsePlaylist parses an uploaded playlist. Error: errPlaylist with the reason.
 func parsePlaylist(raw []byte) (playlist, error) {
 	if !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0 {
 		return playlist{}, errPlaylist
 	}
 	lines := strings.Split(string(raw), "\n")
 	if strings.TrimRight(lines[0], "\r ") != "#EXTM3U" {
-		return playlist{}, errPlaylist.Say("a playlist begins with #EXTM3U")
+		return playlist{}, errPlaylist.Say("a playlist must begin with #EXTM3U")
 	}
 	r := reader{}
 	for _, l := range lines[1:] {
@@ -74,15 +75,15 @@ func parsePlaylist(raw []byte) (playlist, error) {
 		}
 	}
 	if r.hasSeconds || r.streamInf != "" {
-		return playlist{}, errPlaylist.Say("a playlist ends in the middle")
+		return playlist{}, errPlaylist.Say("the playlist is truncated")
 	}
 	if len(r.p.entries) > 0 && len(r.p.variants) > 0 || len(r.p.entries) == 0 && len(r.p.variants) == 0 {
-		return playlist{}, errPlaylist.Say("a playlist names segments or renditions")
+		return playlist{}, errPlaylist.Say("a playlist must list either segments or renditions")
 	}
 	return r.p, nil
 }
 
-// reader is where parsePlaylist is.
+// reader is the state of parsePlaylist.
 type reader struct {
 	p          playlist
 	seconds    float64
@@ -105,19 +106,19 @@ func (r *reader) line(l string) error {
 		number, _, _ := strings.Cut(value, ",")
 		s, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 		if err != nil || math.IsNaN(s) || s <= 0 || s > maxSeconds {
-			return errPlaylist.Say("a segment is longer than nothing and at most %d seconds", maxSeconds)
+			return errPlaylist.Say("the length of a segment must be above 0 and at most %d seconds", maxSeconds)
 		}
 		r.seconds, r.hasSeconds = s, true
 	case "#EXT-X-TARGETDURATION":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 || n > maxSeconds {
-			return errPlaylist.Say("a target duration is from 1 to %d seconds", maxSeconds)
+			return errPlaylist.Say("the target duration must be from 1 to %d seconds", maxSeconds)
 		}
 		r.p.target = n
 	case "#EXT-X-MEDIA-SEQUENCE":
 		n, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || n < 0 || n > maxSequence {
-			return errPlaylist.Say("a media sequence is a number from 0")
+			return errPlaylist.Say("the media sequence must be an integer from 0 to 2^53")
 		}
 		r.p.sequence = n
 	case "#EXT-X-DISCONTINUITY":
@@ -132,17 +133,17 @@ func (r *reader) line(l string) error {
 		return err
 	case "#EXT-X-KEY", "#EXT-X-SESSION-KEY":
 		if value != "METHOD=NONE" {
-			return errPlaylist.Say("segments are not encrypted")
+			return errPlaylist.Say("encrypted segments are not supported")
 		}
 	case "#EXT-X-STREAM-INF":
 		r.streamInf = knownAttrs(value)
 		if r.streamInf == "" {
-			return errPlaylist.Say("a rendition says its bandwidth")
+			return errPlaylist.Say("a rendition must have the attribute BANDWIDTH")
 		}
 	default:
 		for _, bad := range refused {
 			if strings.HasPrefix(l, bad) {
-				return errPlaylist.Say("%s cannot be used here", strings.TrimSuffix(bad, ":"))
+				return errPlaylist.Say("the tag %s is not supported", strings.TrimSuffix(bad, ":"))
 			}
 		}
 	}
@@ -153,19 +154,19 @@ func (r *reader) uri(l string) error {
 	switch {
 	case r.streamInf != "":
 		if !playlistName.MatchString(l) {
-			return errPlaylist.Say("a rendition is named by the plain name of a playlist beside it")
+			return errPlaylist.Say("a rendition must be the plain file name of a playlist")
 		}
 		if len(r.p.variants) == maxVariants {
-			return errPlaylist.Say("at most %d renditions", maxVariants)
+			return errPlaylist.Say("a playlist must have at most %d renditions", maxVariants)
 		}
 		r.p.variants = append(r.p.variants, variant{name: l, attrs: r.streamInf})
 		r.streamInf = ""
 	case !r.hasSeconds:
-		return errPlaylist.Say("a segment has its length before it")
+		return errPlaylist.Say("a segment must follow its #EXTINF")
 	case !segmentName.MatchString(l):
-		return errPlaylist.Say("a segment is named by the plain name of a file beside the playlist")
+		return errPlaylist.Say("a segment must be a plain file name")
 	case len(r.p.entries) == maxEntries:
-		return errPlaylist.Say("at most %d segments", maxEntries)
+		return errPlaylist.Say("a playlist must have at most %d segments", maxEntries)
 	default:
 		r.p.entries = append(r.p.entries, entry{name: l, seconds: r.seconds, cut: r.cut, init: r.init})
 		r.hasSeconds, r.cut = false, false
@@ -175,16 +176,16 @@ func (r *reader) uri(l string) error {
 
 var mapURI = regexp.MustCompile(`^URI="([^"]*)"$`)
 
-// mapName reads the value of EXT-X-MAP: a whole file beside the playlist.
+// mapName parses the value of EXT-X-MAP, which must name a whole file.
 func mapName(value string) (string, error) {
 	m := mapURI.FindStringSubmatch(value)
 	if m == nil || !segmentName.MatchString(m[1]) {
-		return "", errPlaylist.Say("what a player needs first is a whole file beside the playlist")
+		return "", errPlaylist.Say("EXT-X-MAP must be the plain name of a whole file")
 	}
 	return m[1], nil
 }
 
-// Attributes of a rendition that are kept, each in a form that cannot hold anything else.
+// Attributes of a rendition that are served. Each expression permits only values of a safe form.
 var attrs = []*regexp.Regexp{
 	regexp.MustCompile(`(?:^|,)(BANDWIDTH=[0-9]{1,12})(?:,|$)`),
 	regexp.MustCompile(`(?:^|,)(AVERAGE-BANDWIDTH=[0-9]{1,12})(?:,|$)`),
@@ -207,21 +208,21 @@ func knownAttrs(value string) string {
 	return strings.Join(out, ",")
 }
 
-// head is what stands before the segments of a playlist.
+// head is the header of a served playlist.
 type head struct {
 	target      int
 	sequence    int64
 	breaks      int64
 	independent bool
-	vod         bool // nothing comes any more, and all of it is here
+	vod         bool // complete: no further segments follow
 }
 
-// writePlaylist writes the playlist of segments as players read it.
+// writePlaylist returns the playlist that players get.
 func writePlaylist(h head, list []segment) []byte {
 	var b bytes.Buffer
 	version, target := 3, h.target
 	for _, s := range list {
-		target = max(target, int(math.Ceil(s.Seconds-0.5)), 1) // rounded, as the protocol says
+		target = max(target, int(math.Ceil(s.Seconds-0.5)), 1) // rounded to the nearest integer (RFC 8216 4.3.3.1)
 		if s.Init != "" {
 			version = 7
 		}

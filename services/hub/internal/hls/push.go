@@ -25,32 +25,34 @@ import (
 
 // Bounds of a push.
 const (
-	maxSegment = 32 << 20
-	maxHook    = 4 << 10
-	pushTime   = 2 * time.Minute // longer than a segment takes to film
-	awaitMost  = 2 * time.Second
-	beatTime   = 2 * time.Second
+	maxSegment  = 32 << 20
+	maxHook     = 4 << 10
+	pushTimeout = 2 * time.Minute // longer than an encoder records a segment
+	maxAwait    = 2 * time.Second
+	beatTimeout = 2 * time.Second
 )
 
 var (
-	errKey   = apperr.New(apperr.Unauthenticated, "unauthenticated", "no stream has this key")
-	errName  = apperr.New(apperr.Invalid, "invalid_name", "a plain name of letters, digits, - and _ that ends in .m3u8, .ts, .m4s or .mp4")
-	errVideo = apperr.New(apperr.Unsupported, "unsupported_media_type", "a segment is MPEG-TS or fragmented MP4")
-	errLarge = apperr.New(apperr.TooLarge, "payload_too_large", "a segment is at most 32 MiB, a playlist 256 KiB")
-	errBroke = apperr.New(apperr.Invalid, "invalid_body", "the body ended early")
+	errKey  = apperr.New(apperr.Unauthenticated, "unauthenticated", "no stream has this key")
+	errName = apperr.New(apperr.Invalid, "invalid_name",
+		"the file name must consist of letters, digits, - and _ and end in .m3u8, .ts, .m4s or .mp4")
+	errVideo = apperr.New(apperr.Unsupported, "unsupported_media_type", "a segment must be MPEG-TS or fragmented MP4")
+	errLarge = apperr.New(apperr.TooLarge, "payload_too_large", "a segment must have at most 32 MiB and a playlist at most 256 KiB")
+	errBroke = apperr.New(apperr.Invalid, "invalid_body", "the body is incomplete")
 )
 
-// push takes what an encoder sends. The key is judged before anything is read, and again
-// before what came is kept: segments come as slowly as they are filmed.
+// push stores an upload of an encoder. The key is checked before the body is read, and again before the upload is
+// stored, because an encoder sends a segment as
+// slowly as it records it.
 func (o *Origin) push(r *http.Request, handle, name, key string) error {
-	key = strings.TrimPrefix(key, "key=") // as RTMP servers hand on what stood behind a stream's name
+	key = strings.TrimPrefix(key, "key=") // RTMP servers pass on the query of the stream name
 	h, err := protocol.ParseHandle(handle)
 	if err != nil || h.String() != handle {
 		return errKey
 	}
-	// Encoders hang up when they have sent all, and wait for no answer: what they sent
-	// is kept all the same.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), pushTime)
+	// Many encoders close the connection after the last byte without waiting for the answer. Their upload must be
+	// stored nevertheless.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), pushTimeout)
 	defer cancel()
 	if err := o.admit(ctx, r, h, key); err != nil {
 		return err
@@ -63,22 +65,22 @@ func (o *Origin) push(r *http.Request, handle, name, key string) error {
 	case !segmental && !listed:
 		return errName
 	case r.Method == http.MethodDelete:
-		return nil // the window decides what goes, and clips need more than an encoder keeps
+		return nil // stored segments expire by age, and clips need segments that an encoder deletes earlier
 	case segmental && r.ContentLength > maxSegment, listed && r.ContentLength > maxPlaylist:
 		return errLarge
 	}
-	s, free := o.hold(handle, true)
+	s, free := o.acquire(handle, true)
 	defer free()
-	left, err := s.enter()
+	done, err := s.beginPush()
 	if err != nil {
 		return err
 	}
 	if segmental {
-		defer left()
+		defer done()
 		return o.pushSegment(ctx, r.Body, s, h, name, key)
 	}
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxPlaylist+1))
-	left() // a playlist that waits for its segments takes no place of theirs
+	done() // a playlist that waits for its segments must not count against them
 	switch {
 	case err != nil:
 		return errBroke.Wrap(err)
@@ -89,11 +91,11 @@ func (o *Origin) push(r *http.Request, handle, name, key string) error {
 	if err != nil {
 		return err
 	}
-	s.await(name, p, awaitMost)
+	s.await(name, p, maxAwait)
 	if err := s.apply(name, p, o.o.Now(), o.o.Keep); err != nil {
 		return err
 	}
-	if s.due(o.o.Now()) {
+	if s.beatDue(o.o.Now()) {
 		o.beat(ctx, handle)
 	}
 	return nil
@@ -104,17 +106,17 @@ func (o *Origin) pushSegment(ctx context.Context, body io.Reader, s *stream, h p
 	tmp := tmpDir + "/" + uuid.NewString()
 	g, err := o.receive(body, tmp, path.Ext(name))
 	if err == nil {
-		err = o.judge(ctx, h, key)
+		err = o.authorize(ctx, h, key)
 	}
 	if err != nil {
-		_ = o.root.Remove(tmp) // emptied at the next start at the latest
+		_ = o.root.Remove(tmp) // tmpDir is emptied at the next start at the latest
 		return err
 	}
 	g.Name, g.At = name, o.o.Now()
 	return s.add(g, tmp, o.o.Keep, o.o.StreamBytes)
 }
 
-// receive writes a body to a file and looks at its beginning.
+// receive writes a body to a file and checks its first bytes.
 func (o *Origin) receive(body io.Reader, name, ext string) (g segment, err error) {
 	f, err := o.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -128,7 +130,7 @@ func (o *Origin) receive(body io.Reader, name, ext string) (g segment, err error
 	}
 	sum, times := sha256.New(), &meter{}
 	seen := io.MultiWriter(sum, times)
-	_, _ = seen.Write(first[:n]) // neither ever fails
+	_, _ = seen.Write(first[:n]) // neither writer fails
 	if _, err := f.Write(first[:n]); err != nil {
 		return g, err
 	}
@@ -157,8 +159,8 @@ func noEnd(err error) error {
 	return err
 }
 
-// isVideo looks at the first bytes of a segment, so that nothing else is ever served
-// under its name.
+// isVideo reports whether the first bytes of a segment have the format of its extension, so that no other content is
+// served.
 func isVideo(first []byte, ext string) bool {
 	if ext == ".ts" {
 		return first[0] == 0x47
@@ -170,31 +172,32 @@ func isVideo(first []byte, ext string) bool {
 	return false
 }
 
-// Times of asking again while nobody can judge a key. Encoders do not send again what
-// was refused, so a database that is slow for a moment must not cost a segment.
+// Time limit and interval of repeated checks of a key while the database is unavailable. Encoders do not repeat a
+// refused upload, so a short outage must
+// not lose a segment.
 const (
-	judgeWithin = 8 * time.Second
-	judgeAgain  = 200 * time.Millisecond
+	authorizeWithin = 8 * time.Second
+	authorizeRetry  = 200 * time.Millisecond
 )
 
-// judge asks the gate until it knows.
-func (o *Origin) judge(ctx context.Context, h protocol.Handle, key string) error {
-	ctx, cancel := context.WithTimeout(ctx, judgeWithin)
+// authorize checks a key and retries while the check is unavailable.
+func (o *Origin) authorize(ctx context.Context, h protocol.Handle, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, authorizeWithin)
 	defer cancel()
 	for {
 		err := o.o.Admit(ctx, h, key)
 		if err == nil || apperr.Of(err).Kind != apperr.Unavailable {
 			return err
 		}
-		if dbtime.Sleep(ctx, judgeAgain) != nil {
+		if dbtime.Sleep(ctx, authorizeRetry) != nil {
 			return err
 		}
 	}
 }
 
-// admit judges a key. Who comes with wrong ones again and again is told to wait.
+// admit checks a key and limits the number of wrong keys per IP address.
 func (o *Origin) admit(ctx context.Context, r *http.Request, h protocol.Handle, key string) error {
-	err := o.judge(ctx, h, key)
+	err := o.authorize(ctx, h, key)
 	if err != nil && apperr.Of(err).Kind == apperr.Unauthenticated {
 		host, _, _ := net.SplitHostPort(r.RemoteAddr)
 		if d := o.wrong.Allow(host); !d.Allowed {
@@ -204,11 +207,11 @@ func (o *Origin) admit(ctx context.Context, r *http.Request, h protocol.Handle, 
 	return err
 }
 
-// beatEvery is how often a push is told as a heartbeat.
+// beatEvery is the interval at which pushes are recorded as heartbeats.
 const beatEvery = 5 * time.Second
 
-// due tells whether the next heartbeat is.
-func (s *stream) due(now time.Time) bool {
+// beatDue reports whether a heartbeat must be recorded now, and notes the time if so.
+func (s *stream) beatDue(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now.Sub(s.beaten) < beatEvery {
@@ -218,19 +221,19 @@ func (s *stream) due(now time.Time) bool {
 	return true
 }
 
-// beat says that the operator is there. A push that was kept stays kept without it.
+// beat records a heartbeat of the operator. The upload remains stored if this fails.
 func (o *Origin) beat(ctx context.Context, handle string) {
 	if o.o.Beat == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, beatTime)
+	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
 	defer cancel()
 	if err := o.o.Beat(ctx, protocol.Handle(handle)); err != nil && ctx.Err() == nil {
-		o.o.Log.Warn("a push was not heard as a heartbeat", "handle", handle, "error", err)
+		o.o.Log.Warn("heartbeat of push not recorded", "handle", handle, "error", err)
 	}
 }
 
-// keyOf reads the key in a header: as a bearer, or as the password of any user.
+// keyOf returns the key of a request header: a bearer token, or the password of basic authentication with any user.
 func keyOf(r *http.Request) string {
 	if _, password, ok := r.BasicAuth(); ok {
 		return password
@@ -239,9 +242,9 @@ func keyOf(r *http.Request) string {
 	return key
 }
 
-// publish answers an RTMP server that asks whether somebody may publish. nginx sends a
-// form with the stream's name and what stood behind it, MediaMTX an object with path
-// and query.
+// publish handles the hook of an RTMP server that checks whether a client may publish. nginx sends a form with the name
+// of the stream and its parameters,
+// MediaMTX a JSON object with path and query.
 func (o *Origin) publish(r *http.Request) error {
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxHook+1))
 	if err != nil || len(raw) > maxHook {
@@ -258,7 +261,7 @@ func (o *Origin) publish(r *http.Request) error {
 	return o.admit(r.Context(), r, h, key)
 }
 
-// reading stands for a key where a server asks whether its own machine may read.
+// reading is the result for a hook that asks whether a program on the same machine may read.
 const reading = "-"
 
 func readHook(contentType string, raw []byte) (name, key string, err error) {
@@ -274,12 +277,12 @@ func readHook(contentType string, raw []byte) (name, key string, err error) {
 		return "", "", errKey
 	}
 	if ip, err := netip.ParseAddr(ask.IP); ask.Action == "read" && err == nil && ip.IsLoopback() {
-		return "", reading, nil // the program beside the server that pushes on to here
+		return "", reading, nil // the program on this machine that pushes the stream to the origin
 	}
 	if ask.Action != "publish" {
 		return "", "", errKey
 	}
-	// What stands in the query travels to the program that pushes: nothing else may.
+	// The query is passed on to the program that pushes, so it must contain only the key.
 	key, ok := strings.CutPrefix(ask.Query, "key=")
 	name, under := strings.CutPrefix(ask.Path, "live/")
 	if !ok || !under {

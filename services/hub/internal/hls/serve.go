@@ -17,11 +17,11 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// How long caches keep what is served.
+// Values of Cache-Control.
 const (
 	cacheLive    = "public, max-age=1"
-	cacheSegment = "public, max-age=86400, immutable" // its name never means anything else
-	cacheClip    = "public, max-age=10"               // a clip can be hidden
+	cacheSegment = "public, max-age=86400, immutable" // the content under a name never changes
+	cacheClip    = "public, max-age=10"               // short, because a clip can be hidden
 	cacheNever   = "no-store"
 )
 
@@ -30,7 +30,7 @@ var (
 	errNotAllowed = apperr.New(apperr.NotAllowed, "method_not_allowed", "method is not allowed here")
 )
 
-// kinds are the only types that are served.
+// kinds maps the extensions of served files to their media types.
 var kinds = map[string]string{
 	".m3u8": "application/vnd.apple.mpegurl", ".ts": "video/mp2t", ".m4s": "video/iso.segment", ".mp4": "video/mp4", ".jpg": "image/jpeg",
 }
@@ -41,7 +41,7 @@ var (
 	clipID   = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
-// ServeHTTP implements http.Handler. No path is ever logged: keys are in some.
+// ServeHTTP implements http.Handler. Paths are never logged, because some contain keys.
 func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header()["X-Content-Type-Options"] = []string{"nosniff"}
 	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
@@ -53,13 +53,13 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case at == "live" && len(parts) == 3:
 		o.live(w, r, parts[1], parts[2])
 	case at == "ingest" && len(parts) == 4:
-		o.answer(w, r, func() error { return o.push(r, parts[2], parts[3], parts[1]) }, http.MethodPut, http.MethodPost, http.MethodDelete)
+		o.handleWrite(w, r, func() error { return o.push(r, parts[2], parts[3], parts[1]) }, http.MethodPut, http.MethodPost, http.MethodDelete)
 	case at == "clips" && len(parts) == 3:
-		o.watch(w, r, func() { o.clip(w, r, parts[1], parts[2]) })
+		o.handleRead(w, r, func() { o.clip(w, r, parts[1], parts[2]) })
 	case at == "hooks" && len(parts) == 2 && parts[1] == "publish":
-		o.answer(w, r, func() error { return o.publish(r) }, http.MethodPost)
+		o.handleWrite(w, r, func() error { return o.publish(r) }, http.MethodPost)
 	case at == "healthz" && len(parts) == 1:
-		o.watch(w, r, func() { w.WriteHeader(http.StatusNoContent) })
+		o.handleRead(w, r, func() { w.WriteHeader(http.StatusNoContent) })
 	default:
 		fail(w, errNotFound)
 	}
@@ -68,23 +68,24 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (o *Origin) live(w http.ResponseWriter, r *http.Request, handle, name string) {
 	switch r.Method {
 	case http.MethodPut, http.MethodPost, http.MethodDelete:
-		o.answer(w, r, func() error { return o.push(r, handle, name, keyOf(r)) }, r.Method)
+		o.handleWrite(w, r, func() error { return o.push(r, handle, name, keyOf(r)) }, r.Method)
 	default:
-		o.watch(w, r, func() { o.serveLive(w, r, handle, name) })
+		o.handleRead(w, r, func() { o.serveLive(w, r, handle, name) })
 	}
 }
 
-// answer runs what changes something. Nothing of it is for browsers of other sites.
-func (o *Origin) answer(w http.ResponseWriter, r *http.Request, do func() error, methods ...string) {
+// handleWrite runs a request that changes state, with one of the methods. It sends no CORS headers, so pages of other
+// sites cannot use it.
+func (o *Origin) handleWrite(w http.ResponseWriter, r *http.Request, do func() error, methods ...string) {
 	for _, m := range methods {
 		if m != r.Method {
 			continue
 		}
 		w.Header()["Cache-Control"] = []string{cacheNever}
-		o.patience(w, r)
+		o.limitBody(w, r)
 		err := do()
 		if err != nil {
-			o.complain(r, err)
+			o.logRefusal(r, err)
 			fail(w, err)
 			return
 		}
@@ -95,9 +96,10 @@ func (o *Origin) answer(w http.ResponseWriter, r *http.Request, do func() error,
 	fail(w, errNotAllowed)
 }
 
-// complain logs what was refused, for the people who run the encoder's other end. Of the
-// request it says its method and no more; who guesses keys fills no log.
-func (o *Origin) complain(r *http.Request, err error) {
+// logRefusal logs a refused upload. It logs only the method of the request, and nothing for wrong keys and rate limits,
+// so that guessing keys does not fill
+// the log.
+func (o *Origin) logRefusal(r *http.Request, err error) {
 	switch f := apperr.Of(err); {
 	case f.Kind == apperr.Unauthenticated, f.Kind == apperr.Limited:
 	case f.Kind == apperr.Internal, f.Kind == apperr.Unavailable:
@@ -107,8 +109,8 @@ func (o *Origin) complain(r *http.Request, err error) {
 	}
 }
 
-// watch lets every site play what is here.
-func (o *Origin) watch(w http.ResponseWriter, r *http.Request, do func()) {
+// handleRead runs a read request. It permits all sites by CORS.
+func (o *Origin) handleRead(w http.ResponseWriter, r *http.Request, do func()) {
 	h := w.Header()
 	h["Access-Control-Allow-Origin"] = []string{"*"}
 	h["Access-Control-Expose-Headers"] = []string{"Content-Length, Content-Range, Accept-Ranges"}
@@ -133,7 +135,7 @@ func (o *Origin) serveLive(w http.ResponseWriter, r *http.Request, handle, name 
 	}
 	switch {
 	case playlistName.MatchString(name):
-		s, free := o.hold(handle, false)
+		s, free := o.acquire(handle, false)
 		defer free()
 		if s == nil || !s.shows(name, o.o.Now()) {
 			fail(w, errNotFound)
@@ -147,7 +149,7 @@ func (o *Origin) serveLive(w http.ResponseWriter, r *http.Request, handle, name 
 	}
 }
 
-// shows tells whether a playlist is young enough, or a master whose renditions are.
+// shows reports whether a playlist was updated recently; for a master playlist, its first rendition.
 func (s *stream) shows(name string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +171,7 @@ func (o *Origin) clip(w http.ResponseWriter, r *http.Request, id, name string) {
 	}
 }
 
-// playlist serves a small file that changes, by what is in it.
+// playlist serves a playlist with an Etag of its content.
 func (o *Origin) playlist(w http.ResponseWriter, r *http.Request, name, cache string) {
 	raw, err := o.root.ReadFile(name)
 	if err != nil {
@@ -183,14 +185,14 @@ func (o *Origin) playlist(w http.ResponseWriter, r *http.Request, name, cache st
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(raw))
 }
 
-// file serves a file that never changes, also in parts.
+// file serves a file that never changes, with support for ranges.
 func (o *Origin) file(w http.ResponseWriter, r *http.Request, name, cache string) {
 	f, err := o.root.Open(name)
 	if err != nil {
 		fail(w, errNotFound)
 		return
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // opened for reading only
 	var info fs.FileInfo
 	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
 		fail(w, errNotFound)
@@ -202,7 +204,7 @@ func (o *Origin) file(w http.ResponseWriter, r *http.Request, name, cache string
 	http.ServeContent(w, r, "", time.Time{}, f)
 }
 
-// fail answers with an error in the one shape of this service.
+// fail writes an error as JSON.
 func fail(w http.ResponseWriter, err error) {
 	f := apperr.Of(err)
 	h := w.Header()
@@ -218,5 +220,5 @@ func fail(w http.ResponseWriter, err error) {
 		h["Retry-After"] = []string{strconv.FormatInt(seconds, 10)}
 	}
 	w.WriteHeader(httpx.Status(f.Kind))
-	_, _ = w.Write(httpx.ErrorBody(f)) // a client that left needs no answer
+	_, _ = w.Write(httpx.ErrorBody(f)) // the client may have disconnected
 }

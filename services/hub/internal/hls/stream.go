@@ -15,61 +15,61 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// freshFor is how long after its last playlist a stream is still shown.
+// freshFor is the time after its last playlist for which a stream is served.
 const freshFor = 45 * time.Second
 
-// stateFile holds what is known about the files beside it.
+// stateFile is the file with the state of a stream, in the directory of its files.
 const stateFile = "state.json"
 
-// segment is a file of a stream.
+// segment is a stored file of a stream.
 type segment struct {
-	Name     string // as the encoder calls it
-	File     string // as it is kept and served
+	Name     string // name given by the encoder
+	File     string // name of the stored and served file
 	Sum      []byte // SHA-256
 	Bytes    int64
-	At       time.Time // when it was whole here
-	Playlist string    // that names it; empty: none does yet
-	Order    int64     // in that playlist, from 1
-	Breaks   int64     // discontinuities up to it, its own included
+	At       time.Time // time at which the upload was complete
+	Playlist string    // playlist that lists it; empty: none yet
+	Order    int64     // position in that playlist, from 1
+	Breaks   int64     // number of discontinuities up to and including this segment
 	Seconds  float64
-	Init     string // file that its player needs first
-	Cut      bool   // a discontinuity stands before it
-	Measured bool   // by the times in it, of which Span and Frame are
+	Init     string // file of its initialization segment
+	Cut      bool   // preceded by a discontinuity
+	Measured bool   // Span and Frame were measured by timestamps
 	Span     float64
 	Frame    float64
 }
 
 // list is a playlist of a stream.
 type list struct {
-	At     time.Time // when it came last
+	At     time.Time // time of the last upload
 	Next   int64     // order of the next segment
-	Floor  int64     // order of the first segment that was served last
+	Floor  int64     // order of the first segment in the last served playlist
 	Breaks int64
-	Files  []string // that it names now; of a master playlist, its renditions
-	First  string   // of a master playlist: its first rendition
-	Turn   turn     // of the encoder that is shown
-	Before turn     // of the one before, which may be there still
-	Over   bool     // the encoder said that nothing more comes
+	Files  []string   // listed files; renditions of a master playlist
+	First  string     // first rendition of a master playlist; empty: not a master playlist
+	Turn   encoderRun // run of the current encoder
+	Before encoderRun // run of the previous encoder, which may still be pushing
+	Over   bool       // the encoder has sent ENDLIST
 }
 
-// kept is what a process leaves to the next one.
+// kept is the stored state of a stream.
 type kept struct {
 	Last     int64 // number of the newest file
 	Segments []segment
 	Lists    map[string]*list
 }
 
-// stream is what is kept of one operator's video.
+// stream is the stored video of one operator.
 type stream struct {
 	root  *os.Root
 	dir   string
-	users int // guarded by the origin's lock
+	users int // guarded by Origin.mu
 
 	mu     sync.Mutex
 	k      kept
-	open   int                      // pushes that are being received
-	beaten time.Time                // when a push was told as a heartbeat last
-	coming map[string]chan struct{} // segments that are on their way
+	open   int                      // pushes in progress
+	beaten time.Time                // time of the last recorded heartbeat
+	coming map[string]chan struct{} // segments that are being uploaded
 }
 
 func newStream(root *os.Root, handle string) *stream {
@@ -94,7 +94,7 @@ func (s *stream) load() error {
 	return nil
 }
 
-// save replaces the state in one step.
+// save replaces the stored state atomically.
 func (s *stream) save() error {
 	raw, err := json.Marshal(s.k)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *stream) write(name string, raw []byte) error {
 	return s.root.Rename(fresh, s.dir+"/"+name)
 }
 
-// fresh tells whether video has come lately.
+// fresh reports whether a playlist of segments arrived within freshFor.
 func (s *stream) fresh(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,8 +123,8 @@ func (s *stream) fresh(now time.Time) bool {
 	return false
 }
 
-// expect notes that a segment is on its way, so that a playlist which is quicker waits
-// for it. arrived ends that.
+// expect records that a segment is being uploaded, so that its playlist waits for it. arrived must be called at the end
+// of the upload.
 func (s *stream) expect(name string) (arrived func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,10 +140,11 @@ func (s *stream) expect(name string) (arrived func()) {
 	}
 }
 
-// errFull refuses a stream that takes more room in its window than it may.
-var errFull = apperr.New(apperr.TooLarge, "payload_too_large", "the last minutes of this stream take too much room; send less in a second")
+// errFull is the error of a segment that exceeds the storage limit of a stream.
+var errFull = apperr.New(apperr.TooLarge, "payload_too_large",
+	"the last minutes of this stream exceed the storage limit; lower the bitrate")
 
-// add takes a whole file in. One that was sent again is not kept twice.
+// add adds an uploaded file to the stream. It discards a repeated upload.
 func (s *stream) add(g segment, from string, keep time.Duration, most int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +174,7 @@ func (s *stream) add(g segment, from string, keep time.Duration, most int64) err
 	return s.save()
 }
 
-// evict deletes what is too old and no playlist names.
+// evict deletes segments that are older than keep and that no recent playlist lists.
 func (s *stream) evict(now time.Time, keep time.Duration) error {
 	used := map[string]bool{}
 	for _, l := range s.k.Lists {
@@ -202,7 +203,7 @@ func (s *stream) evict(now time.Time, keep time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// sweep evicts, and tells whether nothing is left and nothing on its way.
+// sweep evicts segments. It reports whether the stream is empty and no upload is in progress.
 func (s *stream) sweep(now time.Time, keep time.Duration) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,8 +9,9 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/hls"
 )
 
-// TestRestarts: an encoder that begins again with the same names, and an origin that
-// begins again with the same directory, keep the numbers going.
+// TestRestarts checks that the media sequence continues after a restart of an encoder with the same names, and after a
+// restart of the origin with the same
+// directory.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -18,30 +19,30 @@ func TestRestarts(t *testing.T) {
 	b.reopen()
 	b.clock.Advance(2 * time.Second)
 	b.want(b.put("seg10.ts", packet("seg10")), 204, "")
-	b.want(b.put("index.m3u8", media("seg", 6, 10)), 204, "") // it names segments of the process before
+	b.want(b.put("index.m3u8", media("seg", 6, 10)), 204, "") // it lists segments of the previous process
 	if got := b.get("/live/mara_k/index.m3u8"); !strings.Contains(got, "MEDIA-SEQUENCE:7\n") || strings.Contains(got, "DISCONTINUITY") || !strings.Contains(got, "seg6\n") || !strings.HasSuffix(got, "seg10") {
-		t.Errorf("the next process:\n%s", got)
+		t.Errorf("after the restart of the origin:\n%s", got)
 	}
 	b.clock.Advance(10 * time.Second)
-	for i := range 2 { // the encoder again, with other pictures under the old names
+	for i := range 2 { // the encoder is restarted, with other pictures under the old names
 		b.clock.Advance(2 * time.Second)
 		b.want(b.put(fmt.Sprintf("seg%d.ts", i), packet(fmt.Sprintf("again%d", i))), 204, "")
 		b.want(b.put("index.m3u8", media("seg", 0, i)), 204, "")
 	}
 	got := b.get("/live/mara_k/index.m3u8")
 	if !strings.Contains(got, "MEDIA-SEQUENCE:12\n") || !strings.Contains(got, "#EXT-X-DISCONTINUITY\n#EXTINF:2.000000,\nagain0") || !strings.HasSuffix(got, "again1") || strings.Contains(got, "seg") {
-		t.Errorf("the encoder again:\n%s", got)
+		t.Errorf("after the restart of the encoder:\n%s", got)
 	}
-	// A push that comes twice, because its answer was lost, is there once.
+	// A push that is repeated because its answer was lost is stored once.
 	b.want(b.put("seg1.ts", packet("again1")), 204, "")
 	b.want(b.put("index.m3u8", media("seg", 0, 1)), 204, "")
 	if again := b.get("/live/mara_k/index.m3u8"); again != got {
-		t.Errorf("a push twice:\n%s", again)
+		t.Errorf("after a repeated push:\n%s", again)
 	}
 }
 
-// TestWindow: what is too old goes, what a young playlist names stays, and a stream
-// that is over leaves nothing.
+// TestWindow checks that old segments are deleted, that segments of a recent playlist remain, and that a stream that
+// has ended is deleted.
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -53,20 +54,21 @@ func TestWindow(t *testing.T) {
 	b.clock.Advance(46 * time.Second)
 	b.want(b.do("GET", "/live/mara_k/index.m3u8", nil), 404, "not_found")
 	if b.o.Live("mara_k") {
-		t.Error("live after the end")
+		t.Error("the stream is live after its end")
 	}
 	b.clock.Advance(3 * time.Minute)
 	b.o.Sweep()
 	if n := len(files(t, b.opt.Dir+"/live")); n != 0 {
-		t.Errorf("%d streams are left", n)
+		t.Errorf("%d streams remain", n)
 	}
 	b.run("seg", 1, 2)
 	if !b.o.Live("mara_k") {
-		t.Error("not live again")
+		t.Error("the restarted stream is not live")
 	}
 }
 
-// TestRoom checks that an upload beyond the disk space of a stream is refused, and that earlier segments stay available.
+// TestStreamStorageLimit checks that an upload beyond the storage limit of a stream is refused, and that earlier
+// segments remain available.
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *hls.Options) { o.StreamBytes = 1000 })
@@ -76,7 +78,7 @@ func TestRoom(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	if n := len(files(t, b.opt.Dir+"/tmp")); n != 0 {
-		t.Errorf("%d files wait for nothing", n)
+		t.Errorf("%d temporary files remain", n)
 	}
 	b.clock.Advance(3 * time.Minute)
 	b.want(b.put("seg6.ts", packet("6")), 204, "")
@@ -132,7 +134,8 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// TestOneProcess: a directory is one process's, and the next one's when that has ended.
+// TestOneProcess checks that only one process owns a directory, and that another one can own it after the first has
+// ended.
 func TestOneProcess(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -141,7 +144,7 @@ func TestOneProcess(t *testing.T) {
 	t.Cleanup(func() { _ = next.Close() })
 	for range 2 {
 		if held, err := next.Take(); held || err != nil || next.Ready() {
-			t.Fatal("two processes hold it", err)
+			t.Fatal("two processes own the directory", err)
 		}
 	}
 	noError(t, b.o.Close())

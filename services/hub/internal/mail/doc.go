@@ -1,3 +1,2 @@
-// Package mail hands digests over: by SMTP, or to the log where no mail server is
-// configured.
+// Package mail sends digests by SMTP, or writes them to the log if no mail server is configured.
 package mail

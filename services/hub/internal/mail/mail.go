@@ -18,10 +18,10 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
 )
 
-// sendTime bounds one letter from dialling to the end.
+// sendTime bounds the connection and delivery of one mail.
 const sendTime = 30 * time.Second
 
-// Log writes letters to the log.
+// Log sends digests to the log.
 type Log struct{ Log *slog.Logger }
 
 // Send implements digest.Sender.
@@ -30,20 +30,21 @@ func (l Log) Send(ctx context.Context, d digest.Letter) (int, error) {
 	return 1, nil
 }
 
-// Server is a mail server and who is written to.
+// Server is a mail server with the sender and the recipients of digests.
 type Server struct {
 	host           string
 	port           int
-	implicit       bool // TLS from the first byte
+	implicit       bool // TLS from the start of the connection
 	user, password string
-	from, domain   string // the sender, and its part behind the @
+	from, domain   string // sender and its domain
 	to             []string
 	plain          bool
 }
 
-// Parse reads smtp://user:password@host:port (STARTTLS) or smtps:// (TLS from the
-// first byte), the sender and the recipients. plain allows a server without TLS,
-// which development has. No error shows the address: it holds the password.
+// Parse parses smtp://user:password@host:port (STARTTLS) or smtps://user:password@host:port (implicit TLS), the sender
+// and the recipients.
+// plain permits a server without TLS for development. Errors do not contain the address, because it contains the
+// password.
 func Parse(address, from string, to []string, plain bool) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.Path != "" && u.Path != "/" {
@@ -63,23 +64,22 @@ func Parse(address, from string, to []string, plain bool) (*Server, error) {
 		s.password, _ = u.User.Password()
 	}
 	if len(to) == 0 {
-		return nil, errors.New("nobody is written to")
+		return nil, errors.New("at least one recipient is required")
 	}
 	for i, a := range append(to[:len(to):len(to)], from) {
 		parsed, err := mail.ParseAddress(a)
 		switch {
 		case err != nil && i == len(to):
-			return nil, errors.New("the sender is no mail address")
+			return nil, errors.New("the sender is not a mail address")
 		case err != nil:
-			return nil, fmt.Errorf("recipient %d is no mail address", i+1)
+			return nil, fmt.Errorf("recipient %d is not a mail address", i+1)
 		}
-		s.domain = parsed.Address[strings.LastIndexByte(parsed.Address, '@')+1:] // the sender's is the last
+		s.domain = parsed.Address[strings.LastIndexByte(parsed.Address, '@')+1:] // the last one is the sender's
 	}
 	return s, nil
 }
 
-// Send implements digest.Sender: one letter to all recipients, so it arrives at
-// the server for everybody or for nobody.
+// Send implements digest.Sender. It sends one message to all recipients, so the server accepts it for all or for none.
 func (s *Server) Send(ctx context.Context, d digest.Letter) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
@@ -92,10 +92,10 @@ func (s *Server) Send(ctx context.Context, d digest.Letter) (int, error) {
 	}
 	m.Subject(d.Subject)
 	m.SetDate()
-	m.SetMessageIDWithValue("digest-" + d.Date + "@" + s.domain) // a letter that comes twice is known by it
+	m.SetMessageIDWithValue("digest-" + d.Date + "@" + s.domain) // mail clients detect a repeated mail by its id
 	m.SetBodyString(gomail.TypeTextPlain, d.Text)
 	var conn net.Conn
-	defer func() { // also where the talk broke off
+	defer func() { // also after an error in the middle of the session
 		if conn != nil {
 			_ = conn.Close()
 		}

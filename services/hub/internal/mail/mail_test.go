@@ -34,7 +34,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotSend(t *testing.T) {
+func TestSendFailures(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		deny  string
@@ -50,10 +50,10 @@ func TestWhatDoesNotSend(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n, err := post.Send(t.Context(), letter); n != 0 || err == nil {
-			t.Errorf("%s: sent to %d: %s", name, n, s.Commands())
+			t.Errorf("%s: sent to %d recipients: %s", name, n, s.Commands())
 		}
 		if len(s.Mails()) > 0 || strings.Contains(s.Commands(), "27 calls") {
-			t.Errorf("%s: the text has left", name)
+			t.Errorf("%s: the text was transmitted", name)
 		}
 	}
 	post, err := Parse("smtp://127.0.0.1:1", "desk@hub.example", []string{"a@x.example"}, true)
@@ -61,7 +61,7 @@ func TestWhatDoesNotSend(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := post.Send(t.Context(), letter); err == nil {
-		t.Error("sent to nowhere")
+		t.Error("sent without a server")
 	}
 }
 
@@ -81,13 +81,13 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
-	for _, people := range [][]string{{"nobody"}, {}, {"a@x.example\r\nBcc: b@x.example"}} {
+	for _, people := range [][]string{{"not-an-address"}, {}, {"a@x.example\r\nBcc: b@x.example"}} {
 		if _, err := Parse("smtp://mail.example", "desk@hub.example", people, false); err == nil {
-			t.Errorf("recipients %q", people)
+			t.Errorf("recipients %q are accepted", people)
 		}
 	}
 	if _, err := Parse("smtp://mail.example", "desk", to, false); err == nil {
-		t.Error("a sender that is none")
+		t.Error("an invalid sender is accepted")
 	}
 }
 

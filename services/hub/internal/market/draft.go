@@ -9,7 +9,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 )
 
-// Bounds of a native market.
+// Bounds of a native market: lengths in characters, prices in basis points.
 const (
 	MinQuestion    = 10
 	MaxQuestion    = 200
@@ -22,7 +22,7 @@ const (
 	maxAheadYears  = 2
 )
 
-// Faults of the dates of a draft.
+// Errors of the dates of a draft.
 var (
 	ErrCutoff = apperr.New(apperr.Invalid, "invalid_cutoff_at",
 		"cutoffAt must be 5 minutes to 2 years ahead").With("field", "cutoffAt")
@@ -30,7 +30,7 @@ var (
 		"resolvesBy must not be before cutoffAt").With("field", "resolvesBy")
 )
 
-// Draft is a native market to be created.
+// Draft is a new native market.
 type Draft struct {
 	Question         string
 	Description      string
@@ -40,7 +40,7 @@ type Draft struct {
 	ResolutionSource *string
 	InitialYes       protocol.Bps
 	CreatedBy        string // operator id, or "admin"
-	MessageID        string // of the signed message that asks for it; empty: an admin does
+	MessageID        string // signed message that creates it; empty: created by an administrator
 }
 
 // Request returns the request for the ledger to create the market.

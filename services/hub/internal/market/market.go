@@ -12,19 +12,19 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 )
 
-// Sizes of the list of airable markets.
+// Sizes of the list of markets for broadcasts.
 const (
 	DefaultAirable = 100
 	MaxAirable     = 400
 )
 
-// ErrNotFound is the error of a write about an unknown market.
+// ErrNotFound is the error of a write that refers to an unknown market.
 var ErrNotFound = apperr.New(apperr.NotFound, "market_not_found", "no such market")
 
 // ErrUnknown is the error of a read of an unknown market.
 var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")
 
-// Labels returns the names of the two sides where they say more than Yes and No; else nil.
+// Labels returns the names of the two outcomes; nil if they are Yes and No or not two.
 func Labels(m *marketv1.Market) []string {
 	given := m.GetOutcomes()
 	if len(given) != 2 || strings.EqualFold(given[0], "yes") && strings.EqualFold(given[1], "no") {
@@ -33,18 +33,17 @@ func Labels(m *marketv1.Market) []string {
 	return given
 }
 
-// Sizes of pages.
+// Sizes of pages of lists.
 const (
 	MaxRows         = 100
 	DefaultRows     = 100
 	DefaultResolved = 50
 )
 
-// maxText is more of a text than the ledger looks at.
+// maxText is the number of bytes of a search text that are sent to the ledger, which uses fewer.
 const maxText = 512
 
-// CutText makes any text fit to be searched for: valid, and not longer than
-// what the ledger looks at.
+// CutText returns a search text as valid UTF-8 of at most maxText bytes.
 func CutText(raw string) string {
 	if len(raw) > maxText {
 		raw = raw[:maxText]
@@ -52,11 +51,10 @@ func CutText(raw string) string {
 	return strings.ToValidUTF8(raw, " ")
 }
 
-// Resolving24h is the mode of a heatmap with a tile for each market that ends
-// within a day.
+// Resolving24h is the mode of a heatmap that shows the markets that end within a day.
 const Resolving24h = "resolving24h"
 
-// ParseMode reads the mode of a heatmap; anything unknown is none.
+// ParseMode parses the mode of a heatmap. It returns an empty text for an unknown mode.
 func ParseMode(raw string) string {
 	if raw == Resolving24h {
 		return raw
@@ -64,45 +62,45 @@ func ParseMode(raw string) string {
 	return ""
 }
 
-// Sizes of the list of gaps.
+// Sizes of the list of price gaps.
 const (
 	DefaultGaps = 20
 	MaxGaps     = 100
 )
 
-// ErrMissingID: a history without a market.
-var ErrMissingID = apperr.New(apperr.Invalid, "missing_market_id", "a market is required")
+// ErrMissingID is the error of a request for a price history without a market.
+var ErrMissingID = apperr.New(apperr.Invalid, "missing_market_id", "marketId is required")
 
-// Bounds of a pin.
+// Bounds of pins.
 const (
 	MaxPinText  = 80
 	MinPosition = 1
-	MaxPosition = 100 // where a pin stands that was given no place
-	MaxPins     = 200 // that are listed
+	MaxPosition = 100 // position of a pin without a given one
+	MaxPins     = 200 // maximum number of pins in a list
 	MaxTiles    = 40
 )
 
-// Pin puts a market in front of the heatmap, under words of its own where it has any.
+// Pin places a market at the start of the heatmap, optionally with its own label and tagline.
 type Pin struct {
 	MarketID  protocol.MarketID
 	Label     *string
 	Tagline   *string
-	Position  int32 // the lowest first
+	Position  int32 // lowest first
 	CreatedAt time.Time
 }
 
 // Store stores the pins. Error of all methods: db_unavailable.
 type Store interface {
-	// Pins lists the first pins in their order, limit at most.
+	// Pins lists at most limit pins by position.
 	Pins(ctx context.Context, limit int) ([]Pin, error)
-	// Pin replaces the pin of a market, except for its time of creation, and returns the stored pin.
+	// Pin creates or replaces the pin of a market and returns it. It keeps the time of creation of an existing pin.
 	Pin(ctx context.Context, p Pin) (Pin, error)
-	// Unpin reports whether there was a pin.
+	// Unpin deletes a pin and reports whether there was one.
 	Unpin(ctx context.Context, id protocol.MarketID) (bool, error)
 }
 
-// ErrInvalidID is the error of a write with text that cannot be a market id.
-var ErrInvalidID = apperr.New(apperr.Invalid, "invalid_market_id", "marketId has no known form").With("field", "marketId")
+// ErrInvalidID is the error of a write with an invalid market id.
+var ErrInvalidID = apperr.New(apperr.Invalid, "invalid_market_id", "marketId is not a valid market id").With("field", "marketId")
 
 // WriteError returns the error of a write about a market: market_not_found for an unknown one.
 func WriteError(err error, id protocol.MarketID) error {
@@ -120,8 +118,7 @@ func ReadError(err error) error {
 	return err
 }
 
-// Words for how those who called lean; below mixedFrom calls there is too little
-// to be mixed.
+// Labels of the sentiment of calls. With fewer than mixedFrom calls a balanced sentiment is Neutral, else Mixed.
 const (
 	Bullish = "bullish"
 	Bearish = "bearish"
@@ -132,17 +129,17 @@ const (
 	mixedFrom  = 6
 )
 
-// Score returns the sentiment from -100, all NO, to 100, all YES, by weight; 0 without calls.
+// Score returns the weighted sentiment from -100 (all NO) to 100 (all YES); 0 without calls.
 func Score(m *cataloguev1.GetSentimentResponse) int {
 	yes, no := m.GetWeightYes(), m.GetWeightNo()
 	if yes+no <= 0 {
 		return 0
 	}
-	// A weight is not exact in binary: 19.5 must not become 19.
+	// Round first: weights are inexact in binary, and 19.5 must not round to 19.
 	return int(math.Round(math.Round(1e8*(yes-no)/(yes+no)) / 1e6))
 }
 
-// Label returns the word for the score and the number of calls.
+// Label returns the label for the score and the number of calls.
 func Label(m *cataloguev1.GetSentimentResponse) string {
 	switch score := Score(m); {
 	case score >= clearScore:

@@ -10,7 +10,8 @@ var (
 	ErrTooLarge = apperr.New(apperr.TooLarge, "payload_too_large", "a message must have at most 32 KiB")
 	ErrScope    = apperr.New(apperr.Forbidden, "insufficient_scope", "")
 	ErrBearer   = apperr.New(apperr.Forbidden, "forbidden", "the bearer token belongs to another passport or app than the message")
-	ErrNonce    = apperr.New(apperr.Conflict, "nonce_reused", "the key has already signed another message with this nonce").With(memberReason, reasonNonce)
+	ErrNonce    = apperr.New(apperr.Conflict, "nonce_reused",
+		"the key has already signed another message with this nonce").With(memberReason, reasonNonce)
 	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "")
 )
 

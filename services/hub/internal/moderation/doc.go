@@ -1,2 +1,2 @@
-// Package moderation hides text and media by decisions of administrators and takes reports.
+// Package moderation applies decisions of administrators to hide texts and media, and stores reports of operators.
 package moderation

@@ -14,62 +14,62 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Bounds.
+// Bounds of lengths in characters, and limits.
 const (
 	MaxReason     = 500
-	MaxName       = 64 // of an administrator
+	MaxName       = 64 // of an administrator's name
 	MaxListed     = 500
 	ReportsPerDay = 10
 )
 
-// Kinds with data in the database of the hub. The ledger stores decisions of every kind but App.
+// Kinds with data in the database of the hub. The ledger stores the decisions about all kinds except App.
 const (
 	App     = "app"
-	Profile = "profile" // its streams, clips and overlay are stored here
+	Profile = "profile" // its streams, clips and overlays are in the database of the hub
 )
 
-// Kinds are the kinds of things with text that can be hidden.
+// Kinds lists the kinds of things whose text can be hidden.
 var Kinds = []string{"signal", "event", Profile, "market", "station", App}
 
-// Faults.
+// Errors of moderation.
 var (
-	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "there is no such thing of this kind")
+	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "nothing of this kind has this id")
 	ErrReports  = apperr.New(apperr.Limited, "rate_limited", "limit of 10 reports a day reached").With("limit", ReportsPerDay)
 )
 
 // Decision is the newest decision of an administrator about the text of a thing.
 type Decision struct {
 	Kind   string
-	ID     string // of a profile its handle
+	ID     string // id; the handle of a profile
 	Hidden bool
 	Reason string
 	By     string // name of the administrator
 	At     time.Time
 }
 
-// Report is what an operator reported.
+// Report is a report of an operator about a thing.
 type Report struct {
 	ID       string
 	Reporter operator.ID
 	Kind     string
-	Thing    string // id
+	Thing    string // id of the reported thing
 	Reason   string
 	At       time.Time
 }
 
-// Store stores the decisions about applications and the reports. Errors: ErrNotFound, db_unavailable.
+// Store stores decisions about applications, and reports. Errors: ErrNotFound, db_unavailable.
 type Store interface {
+	// Decide stores a decision about an application.
 	Decide(ctx context.Context, d Decision) (Decision, error)
-	// Find returns ErrNotFound for an application that does not exist.
+	// Find returns ErrNotFound if there is no application with the id.
 	Find(ctx context.Context, id string) error
-	// List returns the last decisions, newest first, at most limit.
+	// List returns at most limit decisions, newest first.
 	List(ctx context.Context, limit int) ([]Decision, error)
-	// AddReport stores a report unless its reporter has most reports since a time; it reports
-	// whether it did.
-	AddReport(ctx context.Context, r Report, since time.Time, most int) (bool, error)
+	// AddReport stores a report and returns true, unless its reporter has filed limit reports after since.
+	AddReport(ctx context.Context, r Report, since time.Time, limit int) (bool, error)
 }
 
-// Service decides and takes reports.
+// Service hides texts and media and stores reports.
 type Service struct {
 	ledger moderationv1.ModerationServiceClient
 	store  Store
@@ -78,16 +78,18 @@ type Service struct {
 	now    func() time.Time
 }
 
-// NewService returns a Service that decides about applications in store and about everything else in the ledger.
-// A hidden profile is also taken off the air.
+// NewService returns a Service. store holds the decisions about applications, the ledger all others. Hiding a profile
+// also ends and hides its
+// live sessions in air.
 func NewService(
 	ledger moderationv1.ModerationServiceClient, store Store, air *livestream.Service, newID func() string, now func() time.Time,
 ) *Service {
 	return &Service{ledger: ledger, store: store, air: air, newID: newID, now: now}
 }
 
-// Decide hides the text of a thing or shows it. After db_unavailable the decision may be stored
-// and not applied on the air; deciding again applies it. Errors: ErrNotFound, db_unavailable.
+// Decide hides or shows the text of a thing. After db_unavailable the decision may be stored but not applied to live
+// sessions; repeating it
+// applies it. Errors: ErrNotFound, db_unavailable.
 func (s *Service) Decide(ctx context.Context, d Decision) (Decision, error) {
 	d.At = s.now().UTC().Truncate(time.Millisecond)
 	if d.Kind == App {
@@ -112,7 +114,7 @@ func decisionOf(d *moderationv1.Decision) Decision {
 	}
 }
 
-// List returns the last decisions, newest first. Error: db_unavailable.
+// List returns the newest decisions, at most MaxListed. Error: db_unavailable.
 func (s *Service) List(ctx context.Context) ([]Decision, error) {
 	r, err := s.ledger.List(ctx, &moderationv1.ListRequest{Limit: MaxListed})
 	if err != nil {
@@ -129,8 +131,8 @@ func (s *Service) List(ctx context.Context) ([]Decision, error) {
 	return list[:min(len(list), MaxListed)], nil
 }
 
-// Report stores a report, ReportsPerDay of one operator in 24 hours. Errors: ErrNotFound,
-// ErrReports, db_unavailable.
+// Report stores a report. An operator can file ReportsPerDay in 24 hours. Errors: ErrNotFound, ErrReports,
+// db_unavailable.
 func (s *Service) Report(ctx context.Context, r Report) error {
 	if err := s.find(ctx, r.Kind, r.Thing); err != nil {
 		return err
@@ -144,7 +146,7 @@ func (s *Service) Report(ctx context.Context, r Report) error {
 	return err
 }
 
-// find returns an error for a thing that does not exist.
+// find returns an error if there is no such thing.
 func (s *Service) find(ctx context.Context, kind, id string) error {
 	if kind == App {
 		return s.store.Find(ctx, id)

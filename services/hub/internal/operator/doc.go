@@ -1,4 +1,4 @@
-// Package operator holds operators and their keys as the front door sees
-// them, and the form of what may be asked of either. The ledger owns both:
-// this package stores nothing and knows no transport.
+// Package operator defines operators, their keys and the validation of changes to both. The ledger stores operators and
+// keys. The package
+// contains no HTTP and no SQL.
 package operator

@@ -5,22 +5,23 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// KeyPrefix is what the front door's keys begin with.
+// KeyPrefix is the prefix of operator keys that the hub issues.
 const KeyPrefix = "dk_"
 
 const maxLabel = 64
 
-// MaxPermissions is the length of the longest list that can be right.
+// MaxPermissions is the number of permissions that a key can have.
 const MaxPermissions = 3
 
-// Faults of a key request.
+// Errors of a request for a key.
 var (
-	ErrLabel       = apperr.New(apperr.Invalid, "invalid_label", "label must be 1 to 64 characters on one line").With("field", "label")
+	ErrLabel = apperr.New(apperr.Invalid, "invalid_label",
+		"label must be 1 to 64 characters on one line").With("field", "label")
 	ErrPermissions = apperr.New(apperr.Invalid, "invalid_permissions",
-		"permissions are read, signal and broadcast, each at most once and at least one").With("field", "permissions")
+		"permissions must contain at least one of read, signal and broadcast, each at most once").With("field", "permissions")
 )
 
-// KeyDraft asks for a key.
+// KeyDraft is a request for a key.
 type KeyDraft struct {
 	Label       string
 	Permissions []string // nil: every one
@@ -28,10 +29,9 @@ type KeyDraft struct {
 	Prefix      string
 }
 
-// NewKeyDraft checks a request for a key. A nil list means every permission;
-// an empty one is refused, because such a key could do nothing. Which words there
-// are, and that each comes once, is the ledger's rule, the same for every route that
-// mints. Errors: ErrLabel, ErrPermissions.
+// NewKeyDraft validates a request for a key. nil permissions mean all; an empty list is refused, because such a key
+// could do nothing. The
+// ledger checks that the permissions are known and not repeated. Errors: ErrLabel, ErrPermissions.
 func NewKeyDraft(label string, permissions []string, strict bool) (KeyDraft, error) {
 	if !protocol.IsName(label, 1, maxLabel) {
 		return KeyDraft{}, ErrLabel

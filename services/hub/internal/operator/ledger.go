@@ -8,7 +8,7 @@ import (
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 )
 
-// FromMessage returns the operator of a message of the ledger.
+// FromMessage converts an operator of the ledger.
 func FromMessage(m *operatorv1.Operator) Operator {
 	return Operator{
 		ID:             ID(m.GetId()),
@@ -24,12 +24,12 @@ func FromMessage(m *operatorv1.Operator) Operator {
 	}
 }
 
-// Directory finds operators in the ledger. Errors: not_found and those of the ledger.
+// Directory looks up operators in the ledger. Errors: not_found, and those of the ledger.
 type Directory struct {
 	Ledger operatorv1.OperatorReadServiceClient
 }
 
-// ByID returns the operator with an id.
+// ByID returns the operator with this id.
 func (d Directory) ByID(ctx context.Context, id ID) (Operator, error) {
 	r, err := d.Ledger.GetOperator(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Id{Id: string(id)}})
 	if err != nil {
@@ -38,7 +38,7 @@ func (d Directory) ByID(ctx context.Context, id ID) (Operator, error) {
 	return FromMessage(r.GetOperator()), nil
 }
 
-// ByHandle returns the operator with a handle.
+// ByHandle returns the operator with this handle.
 func (d Directory) ByHandle(ctx context.Context, handle protocol.Handle) (Operator, error) {
 	r, err := d.Ledger.GetOperator(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Handle{Handle: string(handle)}})
 	if err != nil {
@@ -47,22 +47,22 @@ func (d Directory) ByHandle(ctx context.Context, handle protocol.Handle) (Operat
 	return FromMessage(r.GetOperator()), nil
 }
 
-// SignInRequest returns the message that finds or creates the operator of the identity.
+// SignInRequest returns the request to find or create the operator of the identity.
 func (i Identity) SignInRequest() *operatorv1.SignInRequest {
 	return &operatorv1.SignInRequest{Issuer: i.Issuer, Subject: i.Subject, Primary: i.Primary, Username: i.Username, Name: i.Name}
 }
 
-// MintRequest returns the message that mints a key of the owner.
+// MintRequest returns the request to create a key of the owner.
 func (d KeyDraft) MintRequest(owner ID) *operatorv1.MintKeyRequest {
 	return &operatorv1.MintKeyRequest{
 		OperatorId: string(owner), Label: d.Label, Permissions: d.Permissions, Strict: d.Strict, Prefix: d.Prefix,
 	}
 }
 
-// UpdateRequest returns the message that changes the profile of an operator, once for a message id.
-func (p Profile) UpdateRequest(who ID, messageID string) *operatorv1.UpdateProfileRequest {
+// UpdateRequest returns the request to change the profile of an operator. The ledger applies it once per message id.
+func (p Profile) UpdateRequest(id ID, messageID string) *operatorv1.UpdateProfileRequest {
 	return &operatorv1.UpdateProfileRequest{
-		MessageId: messageID, OperatorId: string(who), DisplayName: p.DisplayName, Bio: p.Bio,
+		MessageId: messageID, OperatorId: string(id), DisplayName: p.DisplayName, Bio: p.Bio,
 		Avatar: p.Avatar.message(), PayoutAddress: p.PayoutAddress.message(), HasLinks: p.Links != nil, Links: p.Links, Automated: p.Automated,
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// ID is an operator's id in the ledger, the denpaId: a uuid.
+// ID is the id of an operator in the ledger, also called denpaId: a UUID.
 type ID string
 
-// Operator is who files calls.
+// Operator is an account that files calls.
 type Operator struct {
 	ID             ID
 	PublicID       protocol.PublicID
@@ -21,31 +21,32 @@ type Operator struct {
 	Type           protocol.OperatorType
 	Tier           protocol.Tier
 	CreatedAt      time.Time
-	SessionVersion int64 // a session of another version is void
+	SessionVersion int64 // sessions with another version are invalid
 }
 
-// IsAI reports a machine that calls for itself.
+// IsAI reports whether the operator is an AI agent.
 func (o Operator) IsAI() bool { return o.Type == protocol.AIAgent }
 
-// Actor is for whom the ledger acts: the owner of a key, which the ledger
-// checks in the same statement, or an operator whose session was verified.
+// Actor identifies the operator of a write: by an operator key, which the ledger verifies in the same statement, or by
+// the id of an
+// authenticated operator.
 type Actor struct {
-	KeyHash []byte // SHA-256 of the plaintext; nil: ID speaks
+	KeyHash []byte // SHA-256 hash of the key; nil: ID is used
 	ID      ID
 }
 
-// Identity is what the identity provider vouches for.
+// Identity holds the verified claims of an identity provider.
 type Identity struct {
 	Issuer   string
 	Subject  string
-	Primary  bool   // the issuer is the first configured one
-	Username string // verified claims, may be empty
+	Primary  bool   // the issuer is the first configured provider
+	Username string // may be empty
 	Name     string
-	// SignedInAt is when the person proved who they are to the provider.
+	// SignedInAt is the time of the sign-in at the provider.
 	SignedInAt time.Time
 }
 
-// Class is what an admin may say about an operator; nil members stay.
+// Class is a change of the type of an operator by an administrator; nil members keep their value.
 type Class struct {
 	Handle protocol.Handle
 	Type   *protocol.OperatorType
@@ -53,5 +54,5 @@ type Class struct {
 	Actor  string
 }
 
-// ErrUnknown is the answer for an operator or key that is not there.
+// ErrUnknown is the error of a request for an unknown operator or key.
 var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")

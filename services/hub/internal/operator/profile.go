@@ -2,25 +2,23 @@ package operator
 
 import "github.com/signalcast/signalcast/pkg/apperr"
 
-// ErrSession refuses a change of the payout address that does not come from a session with
-// a recent sign-in.
+// ErrSession is the error of a change of the payout address without a session that has a recent sign-in.
 var ErrSession = apperr.New(apperr.Forbidden, "session_required",
-	"payoutAddress is changed in a session only, at most 15 minutes after its sign-in: sign in again").With("field", "payoutAddress")
+	"payoutAddress can be changed only in a session that is at most 15 minutes after its sign-in; sign in again").With("field", "payoutAddress")
 
-// Change is a text that may be left out, set, or cleared.
+// Change is a change of a text: absent, a new value, or cleared.
 type Change struct {
 	Given bool
-	Text  *string // nil: cleared
+	Text  *string // nil: clear
 }
 
-// Profile is what an operator says of itself in a signed message. Nil members stay
-// as they are.
+// Profile is a change of an operator's profile; nil members keep their value.
 type Profile struct {
 	DisplayName   *string
 	Bio           *string
 	Avatar        Change
 	Links         []string
 	PayoutAddress Change
-	// Automated declares a human operator an ai_agent. Only an administrator undoes it.
+	// Automated changes a human operator to ai_agent. Only an administrator can revert it.
 	Automated bool
 }

@@ -18,14 +18,15 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// sessionTries is how often a sign-in looks for a free second before it fails.
-const sessionTries = 20
+// maxSessionAttempts is the number of attempts of a sign-in to find a second without a session.
+const maxSessionAttempts = 20
 
-var errManySessions = apperr.New(apperr.Limited, "rate_limited", "too many sign-ins of one account at once").With("retryAfterMs", 1000)
+var errManySessions = apperr.New(apperr.Limited, "rate_limited", "too many concurrent sign-ins of one account; retry in 1 s").
+	With("retryAfterMs", 1000)
 
 // AddSession implements caller.Store.
 func (s *Store) AddSession(ctx context.Context, row caller.StoredSession) (time.Time, error) {
-	for range sessionTries {
+	for range maxSessionAttempts {
 		issuedAt, err := s.write.InsertSession(ctx, db.InsertSessionParams{
 			UserID: row.Operator, IssuedAt: row.IssuedAt, SignedInAt: row.SignedInAt, BindHash: row.Bind,
 		})
@@ -42,7 +43,7 @@ func (s *Store) AddSession(ctx context.Context, row caller.StoredSession) (time.
 // FindSession implements caller.Store.
 func (s *Store) FindSession(ctx context.Context, id operator.ID, issuedAt time.Time) (caller.StoredSession, bool, error) {
 	out := caller.StoredSession{Operator: id, IssuedAt: issuedAt}
-	if uuid.Validate(string(id)) != nil { // a signed cookie of another installation or of a test
+	if uuid.Validate(string(id)) != nil { // the signed cookie belongs to another installation
 		return out, false, nil
 	}
 	row, ok, err := found(s.read.GetSession(ctx, db.GetSessionParams{UserID: id, IssuedAt: issuedAt}))
@@ -60,7 +61,7 @@ func (s *Store) EndSessions(ctx context.Context, id operator.ID, now time.Time) 
 	return s.write.EndSessions(ctx, db.EndSessionsParams{UserID: id, Now: now})
 }
 
-// SweepSessions deletes sessions issued before a time and returns how many.
+// SweepSessions deletes sessions that were issued before a time and returns their number.
 func (s *Store) SweepSessions(ctx context.Context, before time.Time) (int64, error) {
 	return s.write.DeleteOldSessions(ctx, before)
 }

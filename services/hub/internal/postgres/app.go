@@ -18,10 +18,10 @@ import (
 // Grants stores apps, consents, grants and tokens. It implements grant.Store.
 type Grants struct{ conn }
 
-// NewGrants returns the store of delegated sign-in over an open pool; read is as of New.
+// NewGrants returns the store of package grant over an open pool. read is the time limit of a read; see New.
 func NewGrants(pool *pgxpool.Pool, read time.Duration) *Grants { return &Grants{New(pool, read).conn} }
 
-// wideBudget is how long a step may take that changes many rows: the end of an app with all of its grants, a sweep.
+// wideBudget is the time limit of a step that changes many rows: disabling an app with all its grants, or a sweep.
 const wideBudget = 10 * time.Second
 
 // AddApp implements grant.Store.
@@ -106,7 +106,7 @@ func (g *Grants) DisableApp(ctx context.Context, ownerID, id string, now time.Ti
 	})
 }
 
-// lockApp returns nil if the owner, if one is given, has no such app.
+// lockApp locks and returns an app of the owner, or of any owner if ownerID is empty. It returns nil if there is none.
 func lockApp(ctx context.Context, q *db.Queries, ownerID, id string) (*grant.App, error) {
 	row, ok, err := found(q.LockApp(ctx, db.LockAppParams{ID: id, OwnerID: pg.Null(ownerID)}))
 	return appOrNil(row.App, ok, err)
@@ -129,7 +129,7 @@ func app(row db.App) grant.App {
 	}
 }
 
-// hashOrNil returns a SHA-256, which the table checks for its length; null is nil.
+// hashOrNil converts a stored SHA-256 hash, whose length the table checks; null becomes nil.
 func hashOrNil(b []byte) *grant.Hash {
 	if b == nil {
 		return nil
@@ -194,13 +194,13 @@ func (s *Moderation) List(ctx context.Context, limit int) ([]moderation.Decision
 }
 
 // AddReport implements moderation.Store.
-func (s *Moderation) AddReport(ctx context.Context, r moderation.Report, since time.Time, most int) (added bool, err error) {
+func (s *Moderation) AddReport(ctx context.Context, r moderation.Report, since time.Time, limit int) (added bool, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.LockReportsOfOperator(ctx, string(r.Reporter)); err != nil {
 			return err
 		}
 		n, err := q.InsertReport(ctx, db.InsertReportParams{
-			ID: r.ID, Reporter: r.Reporter, Kind: r.Kind, Thing: r.Thing, Reason: r.Reason, At: r.At, Since: since, MaxReports: int64(most),
+			ID: r.ID, Reporter: r.Reporter, Kind: r.Kind, Thing: r.Thing, Reason: r.Reason, At: r.At, Since: since, MaxReports: int64(limit),
 		})
 		added = n == 1
 		return err

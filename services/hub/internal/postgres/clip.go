@@ -13,8 +13,9 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// AddClip implements clip.Store. The maker and the stream are locked until the clip is stored, in the order of their names,
-// so that concurrent requests are counted one by one.
+// AddClip implements clip.Store. It locks the creator and the stream, in the order of their names to avoid deadlocks,
+// so that concurrent requests
+// are counted one after the other.
 func (s *Store) AddClip(ctx context.Context, d clip.Draft) (v clip.Verdict, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		locks := []string{"by:" + d.By.String(), "of:" + d.Handle.String()}

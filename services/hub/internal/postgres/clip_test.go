@@ -20,7 +20,7 @@ func draft(by, of string, at time.Time) clips.Draft {
 	return clips.Draft{ID: uuid.Must(uuid.NewV7()).String(), Handle: protocol.Handle(of), MarketID: "701122", By: protocol.Handle(by), At: at}
 }
 
-// add says what became of a wish: ok, cooldown or daily, and the time to wait.
+// add requests a clip and returns the result: ok, cooldown or daily, and the time to wait.
 func add(t *testing.T, s *postgres.Store, by, of string, at time.Time) string {
 	t.Helper()
 	v, err := s.AddClip(t.Context(), draft(by, of, at))
@@ -46,11 +46,11 @@ func TestClipLimits(t *testing.T) {
 	}
 	step("ann", "mara_k", 0, "ok")
 	step("ann", "mara_k", time.Second, "cooldown 1m59s")
-	step("ann", "tidewatch", 2*time.Second, "cooldown 1m58s")   // the caller's own
-	step("bob", "mara_k", 119*time.Second, "cooldown 1s")       // the stream's own
-	step("bob", "tidewatch", 119*time.Second, "ok")             // neither
-	step("ann", "mara_k", 120*time.Second, "ok")                // just over
-	step("mara_k", "mara_k", 130*time.Second, "cooldown 1m50s") // a maker and a stream of one name
+	step("ann", "tidewatch", 2*time.Second, "cooldown 1m58s")   // the limit of the creator
+	step("bob", "mara_k", 119*time.Second, "cooldown 1s")       // the limit of the stream
+	step("bob", "tidewatch", 119*time.Second, "ok")             // no limit
+	step("ann", "mara_k", 120*time.Second, "ok")                // just after the cooldown
+	step("mara_k", "mara_k", 130*time.Second, "cooldown 1m50s") // an operator as creator and as owner of a stream
 	step("mara_k", "otto", 130*time.Second, "ok")
 	for i := range 8 {
 		step("ann", fmt.Sprintf("op%d", i), time.Duration(10+2*i)*time.Minute, "ok")
@@ -80,7 +80,7 @@ func TestClipRace(t *testing.T) {
 			all.Go(func() {
 				by, of := who(i)
 				v, err := store.AddClip(t.Context(), draft(by, of, noon))
-				for n := 0; err != nil && n < 5; n++ { // more wait than there are connections
+				for n := 0; err != nil && n < 5; n++ { // more requests than connections
 					v, err = store.AddClip(t.Context(), draft(by, of, noon))
 				}
 				if err != nil {
@@ -93,10 +93,10 @@ func TestClipRace(t *testing.T) {
 		all.Wait()
 		want := int64(1)
 		if name == "two of each other" {
-			want = 2 // each is caller once and stream once
+			want = 2 // each is once the creator and once the owner of the stream
 		}
 		if taken.Load() != want {
-			t.Errorf("%s: %d were taken", name, taken.Load())
+			t.Errorf("%s: %d requests were accepted", name, taken.Load())
 		}
 	}
 	var all sync.WaitGroup
@@ -110,7 +110,7 @@ func TestClipRace(t *testing.T) {
 	}
 	all.Wait()
 	if n := taken.Load(); n > clips.PerDay || n == 0 {
-		t.Errorf("%d in one day", n)
+		t.Errorf("%d clips in one day, want at most the limit", n)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestClipLife(t *testing.T) {
 		t.Fatalf("%+v %v", j, there)
 	}
 	if _, there := take(29 * time.Second); there {
-		t.Error("two work on it")
+		t.Error("two workers got the clip")
 	}
 	if j, there := take(30 * time.Second); !there || j.Tries != 2 {
 		t.Errorf("after a crash: %+v %v", j, there)
@@ -155,7 +155,7 @@ func TestClipLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, there := take(time.Hour); there {
-		t.Error("it is worked on again")
+		t.Error("a finished clip was given to a worker")
 	}
 	list, err := store.Clips(t.Context(), "701122", 10)
 	if err != nil || len(list) != 1 || list[0].URL != film.URL || *list[0].Duration != 30 || list[0].Title != d.Title || *list[0].Stance != "YES" || list[0].Views != 0 {

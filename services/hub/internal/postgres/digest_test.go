@@ -32,24 +32,24 @@ func TestDigestDays(t *testing.T) {
 	}
 	group.Wait()
 	if won.Load() != 1 {
-		t.Fatalf("%d took the day", won.Load())
+		t.Fatalf("%d requests reserved the same day; want 1", won.Load())
 	}
 	if take(10*time.Minute - time.Second) {
-		t.Error("taken again while it is being sent")
+		t.Error("the day was reserved again while it is being sent")
 	}
 	if !take(10 * time.Minute) {
-		t.Error("a reservation that nobody ended stands for ever")
+		t.Error("an unfinished reservation did not expire")
 	}
 	if err := store.FreeDigest(t.Context(), day); err != nil || !take(11*time.Minute) {
-		t.Error("not free after it was given back", err)
+		t.Error("a released day cannot be reserved", err)
 	}
 	if err := store.EndDigest(t.Context(), day, noon.Add(12*time.Minute), 2); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.FreeDigest(t.Context(), day); err != nil || take(48*time.Hour) {
-		t.Error("a day that was sent is sent again", err)
+		t.Error("a day that was sent was reserved again", err)
 	}
 	if taken, err := store.TakeDigest(t.Context(), "2026-09-18", noon); err != nil || !taken {
-		t.Error("another day", taken, err)
+		t.Error("reserving another day:", taken, err)
 	}
 }

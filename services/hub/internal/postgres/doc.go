@@ -1,5 +1,7 @@
-// Package postgres is the schema hub: its migrations, its statements, and the stores that the rules of the hub use.
+// Package postgres implements the stores of the hub in the schema hub of the database: migrations, SQL statements and
+// methods.
 //
-// queries/ has the statements by subject; sqlc generates package db from them. A method of a store is one business step:
-// one statement, or one transaction. Only this package sees rows. An error of the database is db_unavailable.
+// The directory queries contains the statements by subject; sqlc generates package db from them. A method of a store is
+// one business step: one
+// statement or one transaction. An error of the database is returned as db_unavailable.
 package postgres

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// The kinds of copies.
+// Kinds of copies of partner stations.
 const (
 	copiedTapes     = "tapes"
 	copiedOperators = "operators"

@@ -16,8 +16,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// A copy is what was read last, for as long as it is young; who is no partner any more
-// is forgotten.
+// TestPartnerCopies checks that the newest copy of each partner is shown until it expires, and that copies of former
+// partners are deleted.
 func TestPartnerCopies(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))
@@ -37,7 +37,7 @@ func TestPartnerCopies(t *testing.T) {
 	}
 	must(s.KeepTapes(ctx, "river", []federation.Tape{tape, tape}, noon))
 	must(s.KeepTapes(ctx, "river", []federation.Tape{tape}, noon.Add(time.Minute)))
-	must(s.KeepTapes(ctx, "river", nil, noon)) // an older read came later
+	must(s.KeepTapes(ctx, "river", nil, noon)) // an older read that arrives later
 	must(s.KeepTapes(ctx, "tide", nil, noon.Add(time.Minute)))
 	must(s.KeepOperators(ctx, "tide", []federation.Operator{op}, noon))
 	tapes, err := s.CopiedTapes(ctx, noon)
@@ -53,11 +53,11 @@ func TestPartnerCopies(t *testing.T) {
 	}
 	heard, err := s.Heard(ctx)
 	if err != nil || len(heard) != 2 || !heard["river"].Equal(noon.Add(time.Minute)) || !heard["tide"].Equal(noon.Add(time.Minute)) {
-		t.Errorf("heard: %v %v", heard, err)
+		t.Errorf("times of the last reads: %v %v", heard, err)
 	}
 	must(s.DropOthers(ctx, []string{"tide", "other"}))
 	if tapes, err := s.CopiedTapes(ctx, noon); len(tapes) != 0 || err != nil {
-		t.Errorf("of a partner that is gone: %v %v", tapes, err)
+		t.Errorf("tapes of a former partner: %v %v", tapes, err)
 	}
 	must(s.DropOthers(ctx, nil))
 	if ops, err := s.CopiedOperators(ctx, noon); len(ops) != 0 || err != nil {
@@ -65,7 +65,7 @@ func TestPartnerCopies(t *testing.T) {
 	}
 }
 
-// Clips that are ready are tapes; starts are counted by origin and id.
+// TestShelf checks that ready clips are listed as tapes, and that views are counted by origin and id.
 func TestShelf(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))

@@ -19,7 +19,7 @@ func person(n int) operator.ID {
 	return operator.ID(fmt.Sprintf("0199f0a0-0000-7000-8000-%012d", n))
 }
 
-func somebody(n int) operator.Operator {
+func operatorOf(n int) operator.Operator {
 	return operator.Operator{ID: person(n), Handle: protocol.Handle(fmt.Sprintf("op_%d", n))}
 }
 
@@ -28,7 +28,7 @@ func TestFollows(t *testing.T) {
 	store, _ := open(t)
 	follows := func(a, b int) {
 		t.Helper()
-		if err := store.Follow(t.Context(), somebody(a), somebody(b), noon); err != nil {
+		if err := store.Follow(t.Context(), operatorOf(a), operatorOf(b), noon); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -39,7 +39,7 @@ func TestFollows(t *testing.T) {
 			id = ""
 		}
 		if got, err := store.FollowCounts(t.Context(), id, person(of)); err != nil || got != want {
-			t.Errorf("%d looks at %d: %+v %v, want %+v", viewer, of, got, err, want)
+			t.Errorf("counts of %[2]d for viewer %[1]d: %+v %v, want %+v", viewer, of, got, err, want)
 		}
 	}
 	follows(1, 2)
@@ -57,8 +57,8 @@ func TestFollows(t *testing.T) {
 		}
 		counts(1, 2, follow.Counts{Followers: 1, Following: 1})
 	}
-	if err := store.Follow(t.Context(), somebody(1), somebody(1), noon); err == nil {
-		t.Error("somebody follows themselves")
+	if err := store.Follow(t.Context(), operatorOf(1), operatorOf(1), noon); err == nil {
+		t.Error("an operator follows itself")
 	}
 	for of, want := range map[int]follow.Totals{1: {Followers: 1, Following: 1}, 2: {Followers: 1, Following: 1}, 3: {Followers: 1, Following: 1}, 9: {}} {
 		if got, err := store.FollowTotals(t.Context(), person(of)); err != nil || got != want {
@@ -73,12 +73,12 @@ func TestFollows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if many, err = store.Followers(t.Context(), []operator.ID{person(3)}); err != nil || len(many) != 0 {
-		t.Errorf("followers of nobody: %v %v", many, err)
+		t.Errorf("followers of an empty list: %v %v", many, err)
 	}
 }
 
-// TestFollowsAtOnce: people who follow and unfollow one another at the same time
-// never wait for each other, and in the end the totals are what a count would give.
+// TestFollowsAtOnce checks that operators who concurrently follow and unfollow each other cause no deadlock, and that
+// the totals are then correct.
 func TestFollowsAtOnce(t *testing.T) {
 	t.Parallel()
 	store, db := open(t)
@@ -89,10 +89,10 @@ func TestFollowsAtOnce(t *testing.T) {
 			if a == b {
 				continue
 			}
-			for copies := range 2 { // the same request twice at once
+			for copies := range 2 { // the same request twice, concurrently
 				group.Go(func() {
 					for round := range 6 {
-						err := store.Follow(t.Context(), somebody(a), somebody(b), noon)
+						err := store.Follow(t.Context(), operatorOf(a), operatorOf(b), noon)
 						if (a+b+round+copies)%3 == 0 {
 							err = errors.Join(err, store.Unfollow(t.Context(), person(a), person(b)))
 						}
@@ -112,8 +112,7 @@ func TestFollowsAtOnce(t *testing.T) {
 	}
 }
 
-// tolerate lets pass that a busy machine runs out of time, but not that two wait
-// for each other.
+// tolerate ignores a timeout of a busy test machine and reports other errors, including a deadlock.
 func tolerate(t *testing.T, err error) {
 	t.Helper()
 	if err != nil && (!errors.Is(err, pg.ErrUnavailable) || strings.Contains(err.Error(), "deadlock")) {
@@ -151,8 +150,8 @@ func TestClaims(t *testing.T) {
 	if got := list(1); got != "another=0xA partner=0xA " {
 		t.Error(got)
 	}
-	keep(1, "partner", b) // in the place of the one before
-	keep(2, "partner", b) // who proved it last has it
+	keep(1, "partner", b) // replaces the earlier claim
+	keep(2, "partner", b) // the last claim of a wallet wins
 	if list(1) != "another=0xA " || list(2) != "partner=0xB " {
 		t.Error(list(1), list(2))
 	}
@@ -162,12 +161,12 @@ func TestClaims(t *testing.T) {
 		}
 	}
 	if err := store.KeepClaim(t.Context(), person(1), identityclaim.Claim{Station: "partner", Identity: "short", VerifiedAt: noon}); err == nil {
-		t.Error("a short identity was kept")
+		t.Error("an invalid identity was stored")
 	}
 }
 
-// TestClaimsCrosswise: operators who pass wallets around at the same time end with
-// one claim each at most, and one owner for each wallet.
+// TestClaimsCrosswise checks that after concurrent claims of the same wallets each operator has at most one claim and
+// each wallet at most one owner.
 func TestClaimsCrosswise(t *testing.T) {
 	t.Parallel()
 	store, _ := open(t)
@@ -190,7 +189,7 @@ func TestClaimsCrosswise(t *testing.T) {
 		}
 		for _, c := range got {
 			if wallets[c.Identity] {
-				t.Errorf("%s has two owners", c.Identity)
+				t.Errorf("wallet %s has two owners", c.Identity)
 			}
 			wallets[c.Identity] = true
 		}

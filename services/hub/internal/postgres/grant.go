@@ -37,7 +37,7 @@ func (g *Grants) AddCode(ctx context.Context, c grant.Code) error {
 	})
 }
 
-// Redeem implements grant.Store. Locks are taken in the order code, app, grant.
+// Redeem implements grant.Store. It locks the code, the app and the grant, in this order.
 func (g *Grants) Redeem(ctx context.Context, hash grant.Hash, now time.Time, rule func(grant.CodeState) grant.Turn) error {
 	var turn grant.Turn
 	err := g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -59,7 +59,7 @@ func (g *Grants) Redeem(ctx context.Context, hash grant.Hash, now time.Time, rul
 	return turn.Err
 }
 
-// useCode marks a code as used and stores the grant that it came to, if any.
+// useCode marks a code as used and stores the new grant, if any.
 func useCode(ctx context.Context, q *db.Queries, hash grant.Hash, turn grant.Turn, now time.Time) error {
 	var redeemed *string
 	if turn.Err == nil {
@@ -77,7 +77,7 @@ func useCode(ctx context.Context, q *db.Queries, hash grant.Hash, turn grant.Tur
 	return q.UseCode(ctx, db.UseCodeParams{Hash: hash[:], Now: now, RedeemedGrant: redeemed})
 }
 
-// lockCode reads a code and, if it can still be redeemed, its app and grant.
+// lockCode locks a code and, unless it is used, its app and grant.
 func lockCode(ctx context.Context, q *db.Queries, hash grant.Hash) (grant.CodeState, error) {
 	row, ok, err := found(q.LockCode(ctx, hash[:]))
 	if err != nil {
@@ -94,7 +94,7 @@ func lockCode(ctx context.Context, q *db.Queries, hash grant.Hash) (grant.CodeSt
 	if !s.Code.UsedAt.IsZero() {
 		return s, nil
 	}
-	owner, err := q.ShareApp(ctx, s.Code.AppID) // a foreign key of the code guards the app
+	owner, err := q.ShareApp(ctx, s.Code.AppID) // the foreign key of the code guarantees that the app exists
 	if err != nil {
 		return s, err
 	}
@@ -153,7 +153,7 @@ func (g *Grants) RevokeGrant(ctx context.Context, userID, grantID string, by gra
 	return found, err
 }
 
-// revoke ends a grant of a user, or of any user if none is given, and then its signers.
+// revoke revokes a grant and its signers. An empty userID matches any user. It returns false if there is no such grant.
 func revoke(ctx context.Context, q *db.Queries, userID, grantID string, by grant.Reason, now time.Time) (bool, error) {
 	n, err := q.RevokeGrant(ctx, db.RevokeGrantParams{ID: grantID, UserID: pg.Null(userID), Now: now, RevokedBy: string(by)})
 	if err != nil || n == 0 {
@@ -162,7 +162,7 @@ func revoke(ctx context.Context, q *db.Queries, userID, grantID string, by grant
 	return true, endSigners(ctx, q, []string{grantID}, now)
 }
 
-// endSigners revokes the signers of grants that this transaction has revoked.
+// endSigners revokes the signers of grants that the transaction has revoked.
 func endSigners(ctx context.Context, q *db.Queries, grants []string, now time.Time) error {
 	with, err := q.ListGrantsWithSigners(ctx, grants)
 	if err != nil {
@@ -181,7 +181,7 @@ func (g *Grants) Sweep(ctx context.Context, now time.Time) (int64, error) {
 	return db.New(pg.Bound(g.pool, max(g.budget, wideBudget))).DeleteExpired(ctx, now)
 }
 
-// Refresh implements grant.Store. Locks are taken in the order token, grant.
+// Refresh implements grant.Store. It locks the token and the grant, in this order.
 func (g *Grants) Refresh(ctx context.Context, hash grant.Hash, now time.Time, rule func(grant.RefreshState) grant.Turn) error {
 	var turn grant.Turn
 	err := g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -217,11 +217,11 @@ func lockRefresh(ctx context.Context, q *db.Queries, hash grant.Hash) (s grant.R
 	if !ok {
 		return s, grant.ErrInvalidGrant
 	}
-	own, err := q.GetRefreshToken(ctx, hash[:])
+	current, err := q.GetRefreshToken(ctx, hash[:])
 	if err != nil {
 		return s, err
 	}
-	state := tokenState(hash, db.GetAccessTokenRow(own))
+	state := tokenState(hash, db.GetAccessTokenRow(current))
 	s.Token, s.Grant, s.App = state.Token, state.Grant, state.App
 	next := hashOrNil(successor)
 	if next == nil {
@@ -237,7 +237,8 @@ func lockRefresh(ctx context.Context, q *db.Queries, hash grant.Hash) (s grant.R
 	return s, nil
 }
 
-// write does what codes and refresh tokens have in common: it revokes or extends the grant and stores new tokens.
+// write applies the part of a turn that codes and refresh tokens share: it revokes or extends the grant and stores new
+// tokens.
 func write(ctx context.Context, q *db.Queries, turn grant.Turn, now time.Time) error {
 	if turn.Revoke != "" {
 		if _, err := revoke(ctx, q, "", turn.GrantID, turn.Revoke, now); err != nil {

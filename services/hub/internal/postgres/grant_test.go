@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
-// signIn is the store of delegated sign-in with an app that has one grant.
+// signIn is a store of grants with an app and one grant.
 type signIn struct {
 	*postgres.Grants
 	db    testkit.Database
@@ -66,8 +66,8 @@ func (s signIn) token(n byte) *grant.Token {
 	return &grant.Token{Hash: grant.Hash{n}, GrantID: s.grant.ID, Scopes: s.app.Scopes, CreatedAt: signInAt, ExpiresAt: signInAt.Add(time.Hour)}
 }
 
-// TestAppIsKept: what was written is read, with nulls and empty lists as they were.
-func TestAppIsKept(t *testing.T) {
+// TestAppIsStored checks that a stored app is read unchanged, including nulls and empty lists.
+func TestAppIsStored(t *testing.T) {
 	t.Parallel()
 	s := newSignIn(t)
 	got, err := s.FindApp(t.Context(), s.app.ID)
@@ -86,9 +86,8 @@ func TestAppIsKept(t *testing.T) {
 	}
 }
 
-// TestTurnIsOneStep: a turn that fails half way leaves nothing behind, and a refusal
-// keeps what it says.
-func TestTurnIsOneStep(t *testing.T) {
+// TestTurnIsAtomic checks that a failing turn stores nothing, and that a turn with a refusal stores its changes.
+func TestTurnIsAtomic(t *testing.T) {
 	t.Parallel()
 	s := newSignIn(t)
 	count := func(sql string) (n int) {
@@ -100,10 +99,10 @@ func TestTurnIsOneStep(t *testing.T) {
 	}
 	next := grant.Hash{3}
 	err := s.Refresh(t.Context(), grant.Hash{2}, signInAt, func(grant.RefreshState) grant.Turn {
-		return grant.Turn{GrantID: s.grant.ID, Rotate: &next, Access: s.token(1), Refresh: s.token(3)} // 1 is there already
+		return grant.Turn{GrantID: s.grant.ID, Rotate: &next, Access: s.token(1), Refresh: s.token(3)} // token 1 exists already
 	})
 	if err == nil || count("SELECT count(*) FROM refresh_tokens WHERE used_at IS NULL") != 1 || count("SELECT count(*) FROM refresh_tokens") != 1 {
-		t.Errorf("half a turn was kept: %v", err)
+		t.Errorf("a failed turn stored changes: %v", err)
 	}
 	refusal := errors.New("no")
 	err = s.Refresh(t.Context(), grant.Hash{2}, signInAt, func(st grant.RefreshState) grant.Turn {
@@ -113,14 +112,20 @@ func TestTurnIsOneStep(t *testing.T) {
 		return grant.Turn{Revoke: grant.ByRefreshReuse, GrantID: s.grant.ID, Err: refusal}
 	})
 	if !errors.Is(err, refusal) || count("SELECT count(*) FROM grants WHERE revoked_by = 'refresh_reuse'") != 1 {
-		t.Errorf("a refusal did not end the grant: %v", err)
+		t.Errorf("a turn with a refusal did not revoke the grant: %v", err)
 	}
 	for name, ask := range map[string]func(grant.Hash) error{
 		"code": func(h grant.Hash) error {
-			return s.Redeem(t.Context(), h, signInAt, func(grant.CodeState) grant.Turn { t.Error("asked"); return grant.Turn{} })
+			return s.Redeem(t.Context(), h, signInAt, func(grant.CodeState) grant.Turn {
+				t.Error("the rule was called for an unknown code")
+				return grant.Turn{}
+			})
 		},
 		"token": func(h grant.Hash) error {
-			return s.Refresh(t.Context(), h, signInAt, func(grant.RefreshState) grant.Turn { t.Error("asked"); return grant.Turn{} })
+			return s.Refresh(t.Context(), h, signInAt, func(grant.RefreshState) grant.Turn {
+				t.Error("the rule was called for an unknown token")
+				return grant.Turn{}
+			})
 		},
 	} {
 		if err := ask(grant.Hash{77}); !errors.Is(err, grant.ErrInvalidGrant) {
@@ -129,8 +134,8 @@ func TestTurnIsOneStep(t *testing.T) {
 	}
 }
 
-// TestGrantEndsAfterItsMessages: the clock of another hub may be ahead; a message
-// that was taken lies before the end of its signer all the same.
+// TestGrantEndsAfterItsMessages checks that a grant's signers are revoked after every stored message, also if the clock
+// of another hub is ahead.
 func TestGrantEndsAfterItsMessages(t *testing.T) {
 	t.Parallel()
 	s := newSignIn(t)
@@ -156,12 +161,13 @@ func TestGrantEndsAfterItsMessages(t *testing.T) {
 	}
 	var after bool
 	if err := s.pool.QueryRow(t.Context(), "SELECT revoked_at > $2 FROM signers WHERE public_key = $1", key, ahead).Scan(&after); err != nil || !after {
-		t.Errorf("the message came after the end of its signer: %v", err)
+		t.Errorf("the message is later than the revocation of its signer: %v", err)
 	}
 }
 
-// TestGrantsStay: the writing role cannot make them unhappen, nor store a plaintext.
-func TestGrantsStay(t *testing.T) {
+// TestGrantsCannotBeForged checks that the role hub_rw cannot delete grants, undo revocations or store plaintext
+// secrets.
+func TestGrantsCannotBeForged(t *testing.T) {
 	t.Parallel()
 	s := newSignIn(t)
 	for _, sql := range []string{"DELETE FROM grants", "DELETE FROM apps", "TRUNCATE grants CASCADE", "DROP TABLE apps"} {
@@ -174,7 +180,7 @@ func TestGrantsStay(t *testing.T) {
 		"UPDATE apps SET secret_hash = NULL",
 		"UPDATE auth_codes SET hash = 'dac_plaintext'",
 		"UPDATE grants SET revoked_at = now()",
-		"UPDATE grants SET revoked_at = now(), revoked_by = 'nobody'",
+		"UPDATE grants SET revoked_at = now(), revoked_by = 'unknown'",
 		"UPDATE refresh_tokens SET used_at = now()",
 	} {
 		if _, err := s.pool.Exec(t.Context(), sql); err == nil || !strings.Contains(err.Error(), "23514") {

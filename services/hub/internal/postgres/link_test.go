@@ -26,14 +26,14 @@ func TestShortLinks(t *testing.T) {
 	all.Wait()
 	for _, c := range codes {
 		if c != codes[0] {
-			t.Fatalf("%q and %q", c, codes[0])
+			t.Fatalf("one target has the codes %q and %q", c, codes[0])
 		}
 	}
 	if l, err := s.Link(t.Context(), codes[0]); err != nil || l != (share.Link{Code: codes[0], Kind: share.Market, ID: "701122"}) {
 		t.Errorf("%+v %v", l, err)
 	}
 	if code, err := s.KeepLink(t.Context(), share.Link{Code: codes[0], Kind: share.Signal, ID: "x"}); code != "" || err != nil {
-		t.Errorf("a code of something else: %q %v", code, err)
+		t.Errorf("a code of another target: %q %v", code, err)
 	}
 	if _, err := s.Link(t.Context(), "1111111"); !errors.Is(err, share.ErrUnknown) {
 		t.Error(err)

@@ -13,31 +13,32 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// OnAir stores live sessions, overlay signals and streamers.
+// OnAir stores live sessions, overlay signals and profiles of streamers. It implements livestream.Store.
 type OnAir struct{ conn }
 
 // OnAir returns the store of package livestream.
 func (s *Store) OnAir() *OnAir { return &OnAir{s.conn} }
 
-// turn changes what one operator airs in a transaction; transactions of one operator run one after the other.
-func (s *OnAir) turn(ctx context.Context, handle protocol.Handle, do func(ctx context.Context, t stage) error) error {
+// withOperator runs do in a transaction that holds the lock of an operator, so that changes of one operator's
+// broadcasting are serialized.
+func (s *OnAir) withOperator(ctx context.Context, handle protocol.Handle, do func(ctx context.Context, t operatorTx) error) error {
 	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.LockOperator(ctx, string(handle)); err != nil {
 			return err
 		}
-		return do(ctx, stage{q: q, handle: handle})
+		return do(ctx, operatorTx{q: q, handle: handle})
 	})
 }
 
-// stage is one operator whose lock the transaction holds.
-type stage struct {
+// operatorTx is a transaction that holds the lock of an operator.
+type operatorTx struct {
 	q      *db.Queries
 	handle protocol.Handle
 }
 
 // Beat implements livestream.Store.
 func (s *OnAir) Beat(ctx context.Context, b livestream.Start) (out livestream.Session, err error) {
-	err = s.turn(ctx, b.Handle, func(ctx context.Context, t stage) error {
+	err = s.withOperator(ctx, b.Handle, func(ctx context.Context, t operatorTx) error {
 		if b.MessageID != "" {
 			row, done, err := found(t.q.GetLiveSessionOfMessage(ctx, b.MessageID))
 			if err != nil {
@@ -48,7 +49,7 @@ func (s *OnAir) Beat(ctx context.Context, b livestream.Start) (out livestream.Se
 				return nil
 			}
 		}
-		if err := t.allowed(ctx); err != nil {
+		if err := t.checkAllowed(ctx); err != nil {
 			return err
 		}
 		out, err = t.beat(ctx, b)
@@ -57,8 +58,8 @@ func (s *OnAir) Beat(ctx context.Context, b livestream.Start) (out livestream.Se
 	return out, err
 }
 
-// allowed fails for a suspended operator.
-func (t stage) allowed(ctx context.Context) error {
+// checkAllowed returns an error for a suspended operator.
+func (t operatorTx) checkAllowed(ctx context.Context) error {
 	one, err := streamer(ctx, t.q, t.handle)
 	if err == nil && one.Status == livestream.Suspended {
 		return livestream.ErrNotApproved
@@ -66,18 +67,18 @@ func (t stage) allowed(ctx context.Context) error {
 	return err
 }
 
-func (t stage) beat(ctx context.Context, b livestream.Start) (livestream.Session, error) {
+func (t operatorTx) beat(ctx context.Context, b livestream.Start) (livestream.Session, error) {
 	open, ok, err := t.open(ctx)
 	if err != nil {
 		return livestream.Session{}, err
 	}
-	if over := open.At(b.At); ok && !over.Open() {
-		if err := t.end(ctx, open, over.EndedAt, b.At); err != nil {
+	if current := open.At(b.At); ok && !current.Open() {
+		if err := t.end(ctx, open, current.EndedAt, b.At); err != nil {
 			return livestream.Session{}, err
 		}
 		ok = false
 	}
-	url, err := t.named(ctx, b)
+	url, err := t.requestedURL(ctx, b)
 	if err != nil {
 		return livestream.Session{}, err
 	}
@@ -85,10 +86,10 @@ func (t stage) beat(ctx context.Context, b livestream.Start) (livestream.Session
 	if !ok {
 		id = b.NewID
 	}
-	if err := t.keep(ctx, b, id, url, ok); err != nil {
+	if err := t.storeBeat(ctx, b, id, url, ok); err != nil {
 		return livestream.Session{}, err
 	}
-	if _, err := t.air(ctx, id, b.Provisioned, b.At); err != nil {
+	if _, err := t.updateURL(ctx, id, b.Provisioned, b.At); err != nil {
 		return livestream.Session{}, err
 	}
 	now, _, err := t.open(ctx)
@@ -96,8 +97,8 @@ func (t stage) beat(ctx context.Context, b livestream.Start) (livestream.Session
 	return now, err
 }
 
-// keep stores a heartbeat: it extends the open session or starts one.
-func (t stage) keep(ctx context.Context, b livestream.Start, id string, url *string, extend bool) error {
+// storeBeat stores a heartbeat: it extends the open session or starts one.
+func (t operatorTx) storeBeat(ctx context.Context, b livestream.Start, id string, url *string, extend bool) error {
 	p := db.ExtendLiveSessionParams{
 		ID: id, Now: b.At, MarketID: pg.Null(string(b.MarketID)), OwnURL: url, BroadcastID: pg.Null(b.BroadcastID),
 		BitrateKbps: b.Bitrate, ReportedViewers: b.Viewers,
@@ -121,9 +122,10 @@ func (t stage) keep(ctx context.Context, b livestream.Start, id string, url *str
 	return t.q.InsertGoLive(ctx, db.InsertGoLiveParams{MessageID: b.MessageID, SessionID: id, Now: b.At, BroadcastID: b.BroadcastID})
 }
 
-// named returns the URL that a go-live names for the session itself, which is empty if the stream is bound to a market. It
-// returns nil for a heartbeat.
-func (t stage) named(ctx context.Context, b livestream.Start) (*string, error) {
+// requestedURL returns the URL that a go-live message sets for the session, and nil for a heartbeat. If the message has
+// a market, it binds the URL to
+// the market and returns an empty text.
+func (t operatorTx) requestedURL(ctx context.Context, b livestream.Start) (*string, error) {
 	if b.OwnURL == "" {
 		return nil, nil
 	}
@@ -138,8 +140,8 @@ func (t stage) named(ctx context.Context, b livestream.Start) (*string, error) {
 	return &url, nil
 }
 
-// open returns the open session and locks it.
-func (t stage) open(ctx context.Context) (livestream.Session, bool, error) {
+// open locks and returns the open session. It returns false if there is none.
+func (t operatorTx) open(ctx context.Context) (livestream.Session, bool, error) {
 	row, ok, err := found(t.q.LockLiveSession(ctx, t.handle))
 	return session(row.LiveSession), ok, err
 }
@@ -152,9 +154,10 @@ func session(row db.LiveSession) livestream.Session {
 	}
 }
 
-// air finds where the viewers of an open session are sent. It publishes if the session went on or off the air by that,
-// and reports whether viewers are sent elsewhere.
-func (t stage) air(ctx context.Context, id, provisioned string, now time.Time) (changed bool, err error) {
+// updateURL updates the stream URL of an open session. It publishes an event if the session goes live or offline
+// thereby, and reports whether
+// the URL changed.
+func (t operatorTx) updateURL(ctx context.Context, id, provisioned string, now time.Time) (changed bool, err error) {
 	s, _, err := t.open(ctx)
 	if err != nil {
 		return false, err
@@ -175,26 +178,27 @@ func (t stage) air(ctx context.Context, id, provisioned string, now time.Time) (
 	if err != nil {
 		return false, err
 	}
-	return true, t.copies(ctx, now, true)
+	return true, t.publishSnapshots(ctx, now, true)
 }
 
-// end ends a session and publishes that.
-func (t stage) end(ctx context.Context, s livestream.Session, ended, now time.Time) error {
+// end ends a session and publishes the event.
+func (t operatorTx) end(ctx context.Context, s livestream.Session, ended, now time.Time) error {
 	if err := t.q.EndLiveSession(ctx, db.EndLiveSessionParams{ID: s.ID, EndedAt: ended, Now: now}); err != nil {
 		return err
 	}
 	if s.URL == "" {
-		return t.copies(ctx, now, s.Aired)
+		return t.publishSnapshots(ctx, now, s.Aired)
 	}
 	if err := t.q.PublishOffline(ctx, db.PublishOfflineParams{ID: s.ID, Now: now, EndedAt: ended}); err != nil {
 		return err
 	}
-	return t.copies(ctx, now, true)
+	return t.publishSnapshots(ctx, now, true)
 }
 
-// copies publishes how the channel of the operator begins, and that of the live list if it changed. The live list comes
-// last, because all operators share its lock.
-func (t stage) copies(ctx context.Context, now time.Time, list bool) error {
+// publishSnapshots publishes the snapshot of the operator's channel and, if list, of the live list. The live list comes
+// last, because all operators
+// share its lock.
+func (t operatorTx) publishSnapshots(ctx context.Context, now time.Time, list bool) error {
 	handle := string(t.handle)
 	at, err := t.q.TakeChannelTime(ctx, db.TakeChannelTimeParams{Channel: "operator:" + handle, Now: now})
 	if err != nil {
@@ -219,15 +223,15 @@ func publishLiveList(ctx context.Context, q *db.Queries, now time.Time) error {
 
 // End implements livestream.Store.
 func (s *OnAir) End(ctx context.Context, handle protocol.Handle, now time.Time) (out livestream.Session, ended bool, err error) {
-	err = s.turn(ctx, handle, func(ctx context.Context, t stage) (err error) {
-		out, ended, err = t.off(ctx, now)
+	err = s.withOperator(ctx, handle, func(ctx context.Context, t operatorTx) (err error) {
+		out, ended, err = t.endOpen(ctx, now)
 		return err
 	})
 	return out, ended, err
 }
 
-// off ends the open session now. It returns false if there was none, or if it was over before.
-func (t stage) off(ctx context.Context, now time.Time) (out livestream.Session, ended bool, err error) {
+// endOpen ends the open session now. It returns false if there was none, or if it had ended before by timeout.
+func (t operatorTx) endOpen(ctx context.Context, now time.Time) (out livestream.Session, ended bool, err error) {
 	open, ok, err := t.open(ctx)
 	if err != nil || !ok {
 		return open, false, err
@@ -241,20 +245,20 @@ func (t stage) off(ctx context.Context, now time.Time) (out livestream.Session, 
 
 // Refresh implements livestream.Store.
 func (s *OnAir) Refresh(ctx context.Context, handle protocol.Handle, provisioned string, now time.Time) error {
-	return s.turn(ctx, handle, func(ctx context.Context, t stage) error { return t.refresh(ctx, provisioned, now) })
+	return s.withOperator(ctx, handle, func(ctx context.Context, t operatorTx) error { return t.refresh(ctx, provisioned, now) })
 }
 
-// refresh finds again where the viewers of the open session, if there is one, are sent.
-func (t stage) refresh(ctx context.Context, provisioned string, now time.Time) error {
+// refresh updates the stream URL of the open session, if there is one.
+func (t operatorTx) refresh(ctx context.Context, provisioned string, now time.Time) error {
 	open, ok, err := t.open(ctx)
 	if err != nil || !ok || !open.At(now).Open() {
 		return err
 	}
-	_, err = t.air(ctx, open.ID, provisioned, now)
+	_, err = t.updateURL(ctx, open.ID, provisioned, now)
 	return err
 }
 
-// maxSweep is the number of operators that one sweep examines of each kind.
+// maxSweep is the maximum number of stale sessions, and of expired overlays, in one sweep.
 const maxSweep = 500
 
 // Sweep implements livestream.Store.
@@ -271,25 +275,25 @@ func (s *OnAir) Sweep(ctx context.Context, now time.Time) (int, error) {
 	slices.Sort(due)
 	due = slices.Compact(due)
 	for n, handle := range due {
-		if err := s.turn(ctx, handle, func(ctx context.Context, t stage) error { return t.settle(ctx, now) }); err != nil {
+		if err := s.withOperator(ctx, handle, func(ctx context.Context, t operatorTx) error { return t.settle(ctx, now) }); err != nil {
 			return n, err
 		}
 	}
 	return len(due), nil
 }
 
-// settle ends what is over of one operator.
-func (t stage) settle(ctx context.Context, now time.Time) error {
+// settle ends an expired session and clears an expired overlay of the operator.
+func (t operatorTx) settle(ctx context.Context, now time.Time) error {
 	open, ok, err := t.open(ctx)
 	if err != nil {
 		return err
 	}
-	if over := open.At(now); ok && !over.Open() {
-		if err := t.end(ctx, open, over.EndedAt, now); err != nil {
+	if current := open.At(now); ok && !current.Open() {
+		if err := t.end(ctx, open, current.EndedAt, now); err != nil {
 			return err
 		}
 	}
-	return t.clear(ctx, now, true)
+	return t.clearOverlay(ctx, now, true)
 }
 
 // Last implements livestream.Store.
@@ -329,7 +333,7 @@ func (s *OnAir) Recent(ctx context.Context, now time.Time) ([]livestream.Past, e
 	}), err
 }
 
-// signalOf returns nil without a market or a name.
+// signalOf returns the overlay signal; nil without a market or a name.
 func signalOf(market *string, name string) *livestream.Signal {
 	if market == nil || name == "" {
 		return nil
@@ -372,8 +376,8 @@ func (s *OnAir) SessionWatched(ctx context.Context, id string) (livestream.Watch
 }
 
 // Around implements livestream.Store.
-func (s *OnAir) Around(ctx context.Context, handle protocol.Handle, who operator.ID, from, to time.Time) (livestream.Around, error) {
-	row, err := s.read.GetActivity(ctx, db.GetActivityParams{Handle: handle, Followed: who, First: from, Last: to})
+func (s *OnAir) Around(ctx context.Context, handle protocol.Handle, id operator.ID, from, to time.Time) (livestream.Around, error) {
+	row, err := s.read.GetActivity(ctx, db.GetActivityParams{Handle: handle, Followed: id, First: from, Last: to})
 	return livestream.Around(row), err
 }
 

@@ -21,17 +21,17 @@ func (s *Store) FindMessage(ctx context.Context, id message.ID, key message.Key,
 	return record(row.Message), ok, err
 }
 
-// findMessage returns the stored message, or else the one that uses its nonce.
+// findMessage returns the stored message with the id of r, or else the one with its nonce.
 func findMessage(ctx context.Context, q *db.Queries, r message.Record) (message.Record, bool, error) {
 	row, ok, err := found(q.FindMessage(ctx, db.FindMessageParams{ID: r.ID, PublicKey: r.Key, Nonce: r.Nonce}))
 	return record(row.Message), ok, err
 }
 
-// insertTries is how often a message is inserted while a conflicting one is being deleted.
+// insertTries is the number of attempts to insert a message while conflicting messages are stored and deleted.
 const insertTries = 3
 
 // TakeMessage implements message.Store.
-func (s *Store) TakeMessage(ctx context.Context, r message.Record) (kept message.Record, taken bool, err error) {
+func (s *Store) TakeMessage(ctx context.Context, r message.Record) (stored message.Record, isNew bool, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := shareSigner(ctx, q, r); err != nil {
 			return err
@@ -45,30 +45,31 @@ func (s *Store) TakeMessage(ctx context.Context, r message.Record) (kept message
 				return err
 			}
 			if n == 1 {
-				kept, taken = r, true
+				stored, isNew = r, true
 				return nil
 			}
-			there, ok, err := findMessage(ctx, q, r)
+			existing, ok, err := findMessage(ctx, q, r)
 			switch {
 			case err != nil:
 				return err
-			case ok && there.ID == r.ID:
-				kept = there
+			case ok && existing.ID == r.ID:
+				stored = existing
 				return nil
 			case ok:
 				return message.ErrNonce
 			}
 		}
-		return pg.ErrUnavailable.Wrap(errors.New("insert message: a conflicting message is stored and deleted again and again"))
+		return pg.ErrUnavailable.Wrap(errors.New("insert message: conflicting messages were stored and deleted repeatedly"))
 	})
-	return kept, taken, err
+	return stored, isNew, err
 }
 
-// shareSigner blocks revocations of the signer until the transaction ends. It fails if the signer must not sign.
+// shareSigner locks the signer against revocation until the end of the transaction. It returns an error if the signer
+// must not sign.
 func shareSigner(ctx context.Context, q *db.Queries, r message.Record) error {
 	row, err := q.ShareSigner(ctx, db.ShareSignerParams{PublicKey: r.Key, Now: r.ReceivedAt})
 	if err != nil {
-		// Signers are never deleted, so a missing one is no fault of a caller.
+		// Signers are never deleted, so a missing one is an internal error.
 		return err
 	}
 	var s message.Signer
@@ -97,17 +98,17 @@ func (s *Store) AcceptMessage(ctx context.Context, r message.Record, at time.Tim
 		if n == 1 {
 			return true, nil
 		}
-		there, ok, err := findMessage(ctx, s.write, r)
+		existing, ok, err := findMessage(ctx, s.write, r)
 		switch {
 		case err != nil:
 			return false, err
-		case ok && there.ID != r.ID:
+		case ok && existing.ID != r.ID:
 			return false, message.ErrNonce
-		case ok && !there.Pending:
+		case ok && !existing.Pending:
 			return false, nil
 		}
 	}
-	return false, pg.ErrUnavailable.Wrap(errors.New("accept message: a conflicting message is stored and deleted again and again"))
+	return false, pg.ErrUnavailable.Wrap(errors.New("accept message: conflicting messages were stored and deleted repeatedly"))
 }
 
 // DropMessage implements message.Store.
@@ -140,10 +141,10 @@ func (s *Store) AttestMessage(ctx context.Context, r message.Record) (message.Re
 	return record(row.Message), nil
 }
 
-// lastTime is later than every message.
+// lastTime is a time after every message.
 var lastTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// ListMessages implements message.Store. It reads one row more than it returns, to find whether there is another page.
+// ListMessages implements message.Store. It reads one row more than a page, to detect whether there is another page.
 func (s *Store) ListMessages(ctx context.Context, asked message.Query, after protocol.Cursor) (message.Page, error) {
 	p := db.ListMessagesParams{
 		AppID: pg.Null(asked.AppID), Type: pg.Null(string(asked.Type)), Since: asked.Since, BeforeTime: lastTime,

@@ -32,16 +32,16 @@ const (
 	bob    = "0199f0a4-7c3e-7d11-9a55-3f2f6c1f0b22"
 )
 
-// midday is the time at which the tests start.
+// midday is the initial time of the test clock.
 var midday = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// ledger stands in for what messages do: once for an id, and the same again.
+// ledger is a fake that applies each message once and returns the same result again.
 type ledger struct {
 	mu     sync.Mutex
-	done   map[message.ID]int // the number of the act
+	done   map[message.ID]int // number of the effect by message
 	asked  int
-	refuse error // every new act
-	away   error // every answer; what was asked is done all the same when reach is set
+	refuse error // error of every new effect
+	away   error // error of every call; with reach the effect is applied nevertheless
 	reach  bool
 }
 
@@ -77,9 +77,9 @@ func (l *ledger) acts() int {
 	return len(l.done)
 }
 
-var errAway = apperr.New(apperr.Unavailable, "signal_service_unavailable", "away")
+var errUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "unavailable")
 
-// desk is one test's own service of messages.
+// desk is a message service with its own database.
 type desk struct {
 	*message.Service
 	db     testkit.Database
@@ -89,7 +89,7 @@ type desk struct {
 	keys   string
 }
 
-// shownText hides no text.
+// shownText is a fake of the moderation service that hides no text.
 type shownText struct {
 	moderationv1.ModerationServiceClient
 }
@@ -112,7 +112,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// serve starts over with the hub keys of the setting.
+// serve restarts the service with the current hub keys.
 func (d *desk) serve(t *testing.T) {
 	t.Helper()
 	keys, err := message.ParseHubKeys(d.keys)
@@ -125,7 +125,7 @@ func (d *desk) serve(t *testing.T) {
 	})
 }
 
-// count asks the database.
+// count returns the number of rows of a table.
 func (d *desk) count(t *testing.T, table string) int {
 	t.Helper()
 	var n int
@@ -135,8 +135,8 @@ func (d *desk) count(t *testing.T, table string) int {
 	return n
 }
 
-// pen is a client with a key.
-type pen struct {
+// signingClient is a client with a signing key.
+type signingClient struct {
 	private ed25519.PrivateKey
 	owner   message.Owner
 }
@@ -149,21 +149,23 @@ var everything = func() []string {
 	return out
 }()
 
-func newPen(name, denpaID string) pen {
+func newClient(name, denpaID string) signingClient {
 	seed := sha256.Sum256([]byte(name))
-	return pen{ed25519.NewKeyFromSeed(seed[:]), message.Owner{DenpaID: denpaID, Scopes: everything}}
+	return signingClient{ed25519.NewKeyFromSeed(seed[:]), message.Owner{DenpaID: denpaID, Scopes: everything}}
 }
 
-func (p pen) key() string { return hex.EncodeToString(p.private.Public().(ed25519.PublicKey)) }
+func (p signingClient) key() string {
+	return hex.EncodeToString(p.private.Public().(ed25519.PublicKey))
+}
 
-// ask gets a challenge and signs what is to be registered.
-func (p pen) ask(t *testing.T, d *desk, edit func(*message.SignerDraft)) message.SignerDraft {
+// ask requests a challenge and returns a signed registration, changed by edit.
+func (p signingClient) ask(t *testing.T, d *desk, edit func(*message.SignerDraft)) message.SignerDraft {
 	t.Helper()
 	challenge, _, err := d.Challenge(t.Context(), p.owner, p.key())
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := message.SignerDraft{PublicKey: p.key(), Scopes: p.owner.Scopes, Label: "pen", Challenge: challenge}
+	out := message.SignerDraft{PublicKey: p.key(), Scopes: p.owner.Scopes, Label: "signingClient", Challenge: challenge}
 	if edit != nil {
 		edit(&out)
 	}
@@ -175,8 +177,8 @@ func (p pen) ask(t *testing.T, d *desk, edit func(*message.SignerDraft)) message
 	return out
 }
 
-// register makes the key a signer.
-func (p pen) register(t *testing.T, d *desk) message.Signer {
+// register registers the key as a signer.
+func (p signingClient) register(t *testing.T, d *desk) message.Signer {
 	t.Helper()
 	s, err := d.RegisterSigner(t.Context(), p.owner, p.ask(t, d, nil))
 	if err != nil {
@@ -189,8 +191,8 @@ var nonces atomic.Int64
 
 func nonce() string { return "nonce-of-the-test-" + strconv.FormatInt(nonces.Add(1), 10) }
 
-// call signs a call with a nonce of its own.
-func (p pen) call(t *testing.T, at time.Time, edit func(m map[string]any)) []byte {
+// call returns a signed call with a new nonce, changed by edit.
+func (p signingClient) call(t *testing.T, at time.Time, edit func(m map[string]any)) []byte {
 	t.Helper()
 	m := map[string]any{
 		"version": 1, "type": "signal.create", "denpaId": p.owner.DenpaID, "appId": nil, "timestamp": at.UnixMilli(), "nonce": nonce(),
@@ -218,7 +220,7 @@ func (p pen) call(t *testing.T, at time.Time, edit func(m map[string]any)) []byt
 	return raw
 }
 
-// why gives code and reason of a fault.
+// why returns the code and the reason of an error.
 func why(err error) string {
 	var f *apperr.Fault
 	switch {
@@ -233,13 +235,13 @@ func why(err error) string {
 	return f.Code
 }
 
-// patient asks again while the database is too slow for its budget, as a client
-// would: fifty requests at once on a small machine are.
-func patient(do func() error) (asks int, err error) {
+// retryBusy repeats do while the database is too slow for its time limit, like a client. Fifty concurrent requests
+// overload a small test machine.
+func retryBusy(do func() error) (attempts int, err error) {
 	for end := time.Now().Add(30 * time.Second); ; {
-		asks++
+		attempts++
 		if err = do(); !errors.Is(err, pg.ErrUnavailable) || time.Now().After(end) {
-			return asks, err
+			return attempts, err
 		}
 	}
 }
@@ -252,14 +254,14 @@ func must(t *testing.T, err error, want string) {
 }
 
 // newSignedDesk returns a desk and a signer of alice.
-func newSignedDesk(t *testing.T) (*desk, pen) {
+func newSignedDesk(t *testing.T) (*desk, signingClient) {
 	t.Helper()
-	d, p := newDesk(t), newPen("alice", alice)
+	d, p := newDesk(t), newClient("alice", alice)
 	p.register(t, d)
 	return d, p
 }
 
-// refuses returns a check of the fault of a function that returns a value and an error.
+// refuses returns a function that checks the error of a call with two results.
 func refuses(t *testing.T, want string) func(any, error) {
 	t.Helper()
 	return func(_ any, err error) { t.Helper(); must(t, err, want) }

@@ -53,7 +53,7 @@ func TestMessagePagesReadOneIndex(t *testing.T) {
 		}
 		run("PREPARE " + statement + " AS " + string(text[1]))
 		if plan := run("EXPLAIN EXECUTE " + name); !strings.Contains(plan, "Index Scan using "+want) || strings.Contains(plan, "Sort") {
-			t.Errorf("%s is not read from %s in its order:\n%s", statement, want, plan)
+			t.Errorf("%s does not read the index %s in order:\n%s", statement, want, plan)
 		}
 	}
 }

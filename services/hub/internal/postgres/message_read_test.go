@@ -19,13 +19,13 @@ import (
 func TestListMessages(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	p, q := newPen("alice", alice), newPen("bob", bob)
+	p, q := newClient("alice", alice), newClient("bob", bob)
 	q.owner.AppID, q.owner.GrantID = "app", uuid.NewString()
 	p.register(t, d)
 	q.register(t, d)
 	var want []message.ID // oldest first
 	for i := range 12 {
-		by := []pen{p, q}[i%2]
+		by := []signingClient{p, q}[i%2]
 		got, err := d.Submit(t.Context(), by.call(t, d.clock.Now(), func(m map[string]any) {
 			if i%3 == 0 {
 				m["type"] = "prediction.create"
@@ -35,7 +35,7 @@ func TestListMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 		want = append(want, got.ID)
-		if i%4 != 0 { // several have the same time
+		if i%4 != 0 { // several messages have the same time
 			d.clock.Advance(time.Second)
 		}
 	}
@@ -45,7 +45,7 @@ func TestListMessages(t *testing.T) {
 	}{
 		"all": {message.Query{}, 12}, "of alice": {message.Query{DenpaID: alice}, 6}, "of the app": {message.Query{AppID: "app"}, 6},
 		"predictions": {message.Query{Type: "prediction.create"}, 4}, "of both": {message.Query{DenpaID: bob, Type: "prediction.create", AppID: "app"}, 2},
-		"since": {message.Query{Since: midday.Add(6 * time.Second)}, 4}, "of nobody": {message.Query{DenpaID: uuid.NewString()}, 0},
+		"since": {message.Query{Since: midday.Add(6 * time.Second)}, 4}, "unknown": {message.Query{DenpaID: uuid.NewString()}, 0},
 	} {
 		var got []message.ID
 		c.q.Limit = 5
@@ -68,7 +68,7 @@ func TestListMessages(t *testing.T) {
 	}
 	page, err := d.List(t.Context(), message.Query{Cursor: protocol.NewCursor("x", "y").Encode()})
 	if err != nil || len(page.Messages) != 12 || page.Messages[0].ID != want[11] {
-		t.Errorf("a cursor that is none: %d rows, %v", len(page.Messages), err)
+		t.Errorf("an invalid cursor: %d rows, %v", len(page.Messages), err)
 	}
 	for _, bad := range []message.Query{{Type: "x"}, {DenpaID: "x"}, {AppID: "a b"}} {
 		refuses(t, "invalid_request schema")(d.List(t.Context(), bad))
@@ -79,7 +79,7 @@ func TestListMessages(t *testing.T) {
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	p, narrow := newPen("alice", alice), newPen("narrow", alice)
+	p, narrow := newClient("alice", alice), newClient("narrow", alice)
 	p.register(t, d)
 	narrow.owner.Scopes = []string{"profile:update"}
 	narrow.register(t, d)
@@ -94,9 +94,9 @@ func TestVerify(t *testing.T) {
 	}{
 		"good":     {good, nil},
 		"changed":  {bytes.Replace(good, []byte("701122"), []byte("701123"), 1), []string{"bad_signature"}},
-		"stranger": {newPen("stranger", alice).call(t, midday, nil), []string{"unknown_signer"}},
-		"both":     {bytes.Replace(newPen("stranger", alice).call(t, midday, nil), []byte("701122"), []byte("701123"), 1), []string{"unknown_signer", "bad_signature"}},
-		"awful":    {awful, []string{"timestamp_out_of_window", "signer_revoked", "insufficient_scope", "payload"}},
+		"stranger": {newClient("stranger", alice).call(t, midday, nil), []string{"unknown_signer"}},
+		"both":     {bytes.Replace(newClient("stranger", alice).call(t, midday, nil), []byte("701122"), []byte("701123"), 1), []string{"unknown_signer", "bad_signature"}},
+		"all":      {awful, []string{"timestamp_out_of_window", "signer_revoked", "insufficient_scope", "payload"}},
 	} {
 		v, err := d.Verify(t.Context(), c.raw)
 		if err != nil || v.Valid != (c.want == nil) || !slices.Equal(v.Reasons, c.want) || len(v.ID) != 68 {
@@ -105,7 +105,7 @@ func TestVerify(t *testing.T) {
 	}
 	refuses(t, "invalid_request not_canonicalizable")(d.Verify(t.Context(), []byte("{")))
 	if d.count(t, "messages") != 0 || d.ledger.asked != 0 {
-		t.Error("a dry run left something")
+		t.Error("a dry run stored something")
 	}
 	if _, err := d.Submit(t.Context(), good, nil); err != nil {
 		t.Fatal(err)
@@ -116,11 +116,11 @@ func TestVerify(t *testing.T) {
 	}
 	other := p.call(t, midday, func(body map[string]any) { body["nonce"], body["type"] = m.Nonce, "prediction.create" })
 	if v, err := d.Verify(t.Context(), other); err != nil || !slices.Equal(v.Reasons, []string{"nonce_reused"}) {
-		t.Errorf("another one with its nonce: %+v, %v", v, err)
+		t.Errorf("another message with the same nonce: %+v, %v", v, err)
 	}
 	d.clock.Advance(time.Hour)
 	if v, err := d.Verify(t.Context(), good); err != nil || !v.Valid {
-		t.Errorf("a message that was taken: %+v, %v", v, err)
+		t.Errorf("an accepted message: %+v, %v", v, err)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestAttest(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range made {
 		wg.Go(func() {
-			_, err := patient(func() (err error) {
+			_, err := retryBusy(func() (err error) {
 				made[i], err = d.Attest(t.Context(), a)
 				return err
 			})
@@ -177,7 +177,7 @@ func TestAttest(t *testing.T) {
 	if again, err := d.Submit(t.Context(), got.Body, nil); err != nil || !again.Replayed {
 		t.Errorf("%+v, %v", again, err)
 	}
-	// The hub's key cannot be borrowed: its messages are there, or were never made.
+	// No client can sign with the hub's key: such messages are either stored or forged.
 	unstored := bytes.Replace(got.Body, []byte(a.Subject), []byte(uuid.NewString()), 1)
 	refuses(t, "unauthenticated bad_signature")(d.Submit(t.Context(), unstored, nil))
 	bad := a

@@ -16,7 +16,7 @@ import (
 
 var errClosed = apperr.New(apperr.Conflict, "market_closed", "closed")
 
-// TestRefusedEffect is S45: nothing is stored, and the nonce is free again.
+// TestRefusedEffect (S45) checks that a refused message is not stored and that its nonce can be used again.
 func TestRefusedEffect(t *testing.T) {
 	t.Parallel()
 	d, p := newSignedDesk(t)
@@ -26,7 +26,7 @@ func TestRefusedEffect(t *testing.T) {
 		refuses(t, "market_closed")(d.Submit(t.Context(), raw, nil))
 	}
 	if d.count(t, "messages") != 0 {
-		t.Error("a refused message is kept")
+		t.Error("a refused message is stored")
 	}
 	d.ledger.set(nil, nil, false)
 	other := p.call(t, midday, func(m map[string]any) { m["nonce"], m["type"] = "nonce-that-is-freed", "prediction.create" })
@@ -41,24 +41,24 @@ func TestLeftPending(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		reach  bool // the effect took place and its answer was lost
+		reach  bool // the effect was applied and its answer was lost
 		refuse error
-		by     string // who settles
+		by     string // request or sweep that settles the message
 		rows   int
 	}{
 		{"resent", false, nil, "resend", 1},
-		{"resent, effect there", true, nil, "resend", 1},
+		{"resent, effect applied", true, nil, "resend", 1},
 		{"resent, refused", false, errClosed, "resend", 0},
 		{"swept", false, nil, "sweep", 1},
-		{"swept, effect there", true, nil, "sweep", 1},
-		{"swept, effect there, closed since", true, errClosed, "sweep", 1},
+		{"swept, effect applied", true, nil, "sweep", 1},
+		{"swept, effect applied, closed since", true, errClosed, "sweep", 1},
 		{"swept, refused", false, errClosed, "sweep", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d, p := newSignedDesk(t)
 			raw := p.call(t, midday, nil)
-			d.ledger.set(nil, errAway, c.reach)
+			d.ledger.set(nil, errUnavailable, c.reach)
 			refuses(t, "signal_service_unavailable")(d.Submit(t.Context(), raw, nil))
 			m, err := message.Read(issuer, raw)
 			if err != nil {
@@ -69,20 +69,20 @@ func TestLeftPending(t *testing.T) {
 				t.Errorf("%+v, %v", page, err)
 			}
 			if n, err := d.Sweep(t.Context()); n != 0 || err != nil {
-				t.Errorf("swept %d under its sender's eyes, %v", n, err)
+				t.Errorf("the sweep settled %d messages that are too new, %v", n, err)
 			}
 			d.clock.Advance(time.Minute)
-			if n, err := d.Sweep(t.Context()); n != 0 || !errors.Is(err, errAway) {
-				t.Errorf("swept %d while the effect is away, %v", n, err)
+			if n, err := d.Sweep(t.Context()); n != 0 || !errors.Is(err, errUnavailable) {
+				t.Errorf("the sweep settled %d messages while the ledger is unavailable, %v", n, err)
 			}
 			d.ledger.set(c.refuse, nil, false)
 			d.clock.Advance(10 * time.Minute)
 			settle(t, d, c.by, raw)
 			if n := d.count(t, "messages WHERE status = 'accepted'"); n != c.rows || d.count(t, "messages") != c.rows || d.ledger.acts() != c.rows {
-				t.Errorf("%d accepted, %d rows, %d acts", n, d.count(t, "messages"), d.ledger.acts())
+				t.Errorf("%d accepted, %d rows, %d effects", n, d.count(t, "messages"), d.ledger.acts())
 			}
 			if n, err := d.Sweep(t.Context()); n != 0 || err != nil {
-				t.Errorf("swept %d twice, %v", n, err)
+				t.Errorf("the sweep settled %d messages twice, %v", n, err)
 			}
 		})
 	}
@@ -102,11 +102,11 @@ func settle(t *testing.T, d *desk, by string, raw []byte) {
 	}
 }
 
-// TestSweepShares: sweeps at once do not hand out the same message.
+// TestSweepShares checks that concurrent sweeps do not settle the same message.
 func TestSweepShares(t *testing.T) {
 	t.Parallel()
 	d, p := newSignedDesk(t)
-	d.ledger.set(nil, errAway, false)
+	d.ledger.set(nil, errUnavailable, false)
 	for range 20 {
 		refuses(t, "signal_service_unavailable")(d.Submit(t.Context(), p.call(t, midday, nil), nil))
 	}
@@ -127,14 +127,14 @@ func TestSweepShares(t *testing.T) {
 	}
 	wg.Wait()
 	if n := counts[0] + counts[1] + counts[2] + counts[3]; !doubt.Load() && (n != 20 || d.ledger.asked-asked != 20) {
-		t.Errorf("%v swept, asked %d times", counts, d.ledger.asked-asked)
+		t.Errorf("%v messages swept with %d applications", counts, d.ledger.asked-asked)
 	}
-	for d.clock.Advance(time.Minute); doubt.Load(); d.clock.Advance(time.Minute) { // a slow machine left some
+	for d.clock.Advance(time.Minute); doubt.Load(); d.clock.Advance(time.Minute) { // a slow test machine left some pending
 		_, err := d.Sweep(t.Context())
 		doubt.Store(err != nil && t.Context().Err() == nil)
 	}
 	if d.ledger.acts() != 20 || d.count(t, "messages WHERE status = 'accepted'") != 20 {
-		t.Errorf("%d acts, %d messages", d.ledger.acts(), d.count(t, "messages"))
+		t.Errorf("%d effects, %d accepted messages", d.ledger.acts(), d.count(t, "messages"))
 	}
 }
 
@@ -161,11 +161,11 @@ func TestDropAndAccept(t *testing.T) {
 	}
 	must(t, store.DropMessage(t.Context(), r.ID, second.Attempt), "")
 	if d.count(t, "messages") != 1 {
-		t.Error("dropped by another request")
+		t.Error("another request deleted the message")
 	}
 	must(t, store.DropMessage(t.Context(), r.ID, r.Attempt), "")
 	if d.count(t, "messages") != 0 {
-		t.Error("not dropped")
+		t.Error("the request did not delete its message")
 	}
 	r.Result = []byte(`{"a":1}`)
 	for i, want := range []bool{true, false} {
@@ -205,7 +205,7 @@ func TestAcceptRace(t *testing.T) {
 		}
 		all.Wait()
 		if firsts.Load() != 1 {
-			t.Errorf("round %d: %d were first", round, firsts.Load())
+			t.Errorf("round %d: %d settlements were the first, want 1", round, firsts.Load())
 		}
 	}
 }

@@ -24,7 +24,7 @@ func TestSubmit(t *testing.T) {
 	if err != nil || !bytes.Equal(kept.Body, canonical) || string(kept.Result) != `{"signalId":"s1"}` || !kept.ReceivedAt.Equal(midday) || kept.Attested || kept.Pending {
 		t.Errorf("%+v, %v", kept, err)
 	}
-	// The same again, in another spelling, and long after its window.
+	// Repeat the message, also with other whitespace, long after its time window.
 	d.clock.Advance(time.Hour)
 	for _, again := range [][]byte{raw, bytes.Replace(raw, []byte(`"version":1`), []byte(` "version" : 1.0 `), 1)} {
 		got, err := d.Submit(t.Context(), again, nil)
@@ -33,18 +33,18 @@ func TestSubmit(t *testing.T) {
 		}
 	}
 	if d.ledger.asked != 1 {
-		t.Errorf("the effect was asked for %d times", d.ledger.asked)
+		t.Errorf("the effect was applied %d times", d.ledger.asked)
 	}
 	for _, id := range []string{"", "msg_", "msg_" + strings.Repeat("0", 64), strings.ToUpper(string(got.ID))} {
 		refuses(t, "not_found")(d.Get(t.Context(), id))
 	}
 }
 
-// TestSubmitRefuses: what is refused leaves nothing behind.
+// TestSubmitRefuses checks the error of invalid messages, and that they are not stored.
 func TestSubmitRefuses(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	p, narrow, stranger := newPen("alice", alice), newPen("narrow", alice), newPen("stranger", alice)
+	p, narrow, stranger := newClient("alice", alice), newClient("narrow", alice), newClient("stranger", alice)
 	p.register(t, d)
 	narrow.owner.Scopes = []string{"profile:update"}
 	narrow.register(t, d)
@@ -72,7 +72,7 @@ func TestSubmitRefuses(t *testing.T) {
 		}
 	}
 	if d.count(t, "messages") != 0 || d.ledger.asked != 0 {
-		t.Errorf("%d messages are kept, the effect was asked for %d times", d.count(t, "messages"), d.ledger.asked)
+		t.Errorf("%d messages are stored, the effect was applied %d times", d.count(t, "messages"), d.ledger.asked)
 	}
 	for _, edge := range []time.Time{midday.Add(-5 * time.Minute), midday.Add(time.Minute)} {
 		if _, err := d.Submit(t.Context(), at(edge), nil); err != nil {
@@ -81,7 +81,7 @@ func TestSubmitRefuses(t *testing.T) {
 	}
 }
 
-// TestOnce is S43: 50 copies at once are one message with one effect.
+// TestOnce (S43) checks that 50 concurrent copies of a message are stored once and have one effect.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	d, p := newSignedDesk(t)
@@ -91,7 +91,7 @@ func TestOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range results {
 		wg.Go(func() {
-			asks, err := patient(func() (err error) {
+			asks, err := retryBusy(func() (err error) {
 				results[i], err = d.Submit(t.Context(), raw, nil)
 				return err
 			})
@@ -114,7 +114,7 @@ func TestOnce(t *testing.T) {
 		}
 	}
 	if first > 1 || first == 0 && !doubt.Load() || d.ledger.acts() != 1 || d.count(t, "messages") != 1 {
-		t.Errorf("%d first, %d acts, %d rows", first, d.ledger.acts(), d.count(t, "messages"))
+		t.Errorf("%d answers are the first, %d effects, %d rows", first, d.ledger.acts(), d.count(t, "messages"))
 	}
 	other := p.call(t, midday, func(m map[string]any) {
 		m["nonce"], m["payload"] = "nonce-of-fifty-copies", map[string]any{"marketId": "1", "position": "YES"}
@@ -124,24 +124,26 @@ func TestOnce(t *testing.T) {
 	if d.ledger.acts() != 1 {
 		t.Error("a reused nonce had an effect")
 	}
-	// Another key may use the same nonce.
-	q := newPen("bob", bob)
+	// Another key can use the same nonce.
+	q := newClient("bob", bob)
 	q.register(t, d)
 	if _, err := d.Submit(t.Context(), q.call(t, midday, func(m map[string]any) { m["nonce"] = "nonce-of-fifty-copies" }), nil); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestOneNonce: of many messages with one nonce, one is taken.
+// TestOneNonce checks that one of several concurrent messages with the same nonce is accepted.
 func TestOneNonce(t *testing.T) {
 	t.Parallel()
 	d, p := newSignedDesk(t)
 	errs := make([]error, 20)
 	var wg sync.WaitGroup
 	for i := range errs {
-		raw := p.call(t, midday, func(m map[string]any) { m["nonce"], m["timestamp"] = "nonce-of-all-of-us", midday.UnixMilli()+int64(i) })
+		raw := p.call(t, midday, func(m map[string]any) {
+			m["nonce"], m["timestamp"] = "nonce-of-all-copies", midday.UnixMilli()+int64(i)
+		})
 		wg.Go(func() {
-			_, errs[i] = patient(func() error {
+			_, errs[i] = retryBusy(func() error {
 				_, err := d.Submit(t.Context(), raw, nil)
 				return err
 			})
@@ -157,19 +159,20 @@ func TestOneNonce(t *testing.T) {
 		}
 	}
 	if taken != 1 || d.ledger.acts() != 1 {
-		t.Errorf("%d taken, %d acts", taken, d.ledger.acts())
+		t.Errorf("%d messages accepted, %d effects", taken, d.ledger.acts())
 	}
 }
 
-// TestMessagesStay: an accepted message is never changed or removed, a pending
-// one keeps what was signed.
+// TestMessagesStay checks that the database permits no change or deletion of an accepted message, and no change of the
+// signed content of a
+// pending one.
 func TestMessagesStay(t *testing.T) {
 	t.Parallel()
 	d, p := newSignedDesk(t)
 	if _, err := d.Submit(t.Context(), p.call(t, midday, nil), nil); err != nil {
 		t.Fatal(err)
 	}
-	d.ledger.set(nil, errAway, false)
+	d.ledger.set(nil, errUnavailable, false)
 	refuses(t, "signal_service_unavailable")(d.Submit(t.Context(), p.call(t, midday, nil), nil))
 	attempts := []string{
 		"UPDATE messages SET result = NULL WHERE status = 'accepted'",
@@ -190,6 +193,6 @@ func TestMessagesStay(t *testing.T) {
 		refused(t, d.db.Admin, "SET ROLE hub_migrator; SET search_path = hub; "+sql)
 	}
 	if d.count(t, "messages") != 2 {
-		t.Error("a message is gone")
+		t.Error("a message was deleted")
 	}
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 )
 
-// Integrity P23: a hidden application has no name, homepage and logo, whatever its owner writes,
-// and shows the newest text when it is shown again.
+// TestHiddenApp (P23) checks that a hidden app shows no name, homepage and logo although its owner changes them, and
+// shows the newest ones after
+// it is shown again.
 func TestHiddenApp(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))
@@ -62,7 +63,7 @@ func TestHiddenApp(t *testing.T) {
 	}
 }
 
-// Integrity P23: reports of one operator are bounded.
+// TestReportsAreBounded (P23) checks the limit of reports of one operator.
 func TestReportsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := New(testkit.Pool(t, testkit.Postgres(t, Schema("")).URL("hub_rw")), testkit.ReadTime).Moderation()

@@ -18,7 +18,7 @@ func (s *OnAir) Streamer(ctx context.Context, handle protocol.Handle) (livestrea
 	return streamer(ctx, s.read, handle)
 }
 
-// streamer returns an operator as a streamer, unregistered if nothing is stored.
+// streamer returns the streamer profile of an operator; its status is Unregistered if none is stored.
 func streamer(ctx context.Context, q *db.Queries, handle protocol.Handle) (livestream.Streamer, error) {
 	row, ok, err := found(q.GetStreamer(ctx, handle))
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *OnAir) BoundTo(ctx context.Context, handle protocol.Handle) (string, er
 
 // Register implements livestream.Store.
 func (s *OnAir) Register(ctx context.Context, handle protocol.Handle, lanes []string, now time.Time) (status livestream.Status, first bool, err error) {
-	err = s.turn(ctx, handle, func(ctx context.Context, t stage) error {
+	err = s.withOperator(ctx, handle, func(ctx context.Context, t operatorTx) error {
 		status, first, err = found(t.q.RegisterStreamer(ctx, db.RegisterStreamerParams{Handle: handle, Lanes: lanes, Now: now}))
 		if err != nil || first {
 			return err
@@ -60,7 +60,7 @@ func (s *OnAir) ChooseLanes(ctx context.Context, handle protocol.Handle, lanes [
 
 // Decide implements livestream.Store.
 func (s *OnAir) Decide(ctx context.Context, handle protocol.Handle, status livestream.Status, now time.Time) error {
-	return s.turn(ctx, handle, func(ctx context.Context, t stage) error {
+	return s.withOperator(ctx, handle, func(ctx context.Context, t operatorTx) error {
 		before, err := streamer(ctx, t.q, handle)
 		if err != nil {
 			return err
@@ -70,23 +70,23 @@ func (s *OnAir) Decide(ctx context.Context, handle protocol.Handle, status lives
 			return err
 		}
 		if status == livestream.Suspended {
-			if _, _, err := t.off(ctx, now); err != nil {
+			if _, _, err := t.endOpen(ctx, now); err != nil {
 				return err
 			}
-			if err := t.clear(ctx, now, false); err != nil {
+			if err := t.clearOverlay(ctx, now, false); err != nil {
 				return err
 			}
 		}
 		if err := t.q.PublishStreams(ctx, db.PublishStreamsParams{Handle: handle, Now: now}); err != nil {
 			return err
 		}
-		return t.copies(ctx, now, true)
+		return t.publishSnapshots(ctx, now, true)
 	})
 }
 
 // Hide implements livestream.Store.
 func (s *OnAir) Hide(ctx context.Context, handle protocol.Handle, hidden bool, provisioned string, now time.Time) error {
-	return s.turn(ctx, handle, func(ctx context.Context, t stage) error {
+	return s.withOperator(ctx, handle, func(ctx context.Context, t operatorTx) error {
 		changed, err := t.q.HideStreamer(ctx, db.HideStreamerParams{Handle: handle, Hidden: hidden, Now: now})
 		if err != nil || changed == 0 {
 			return err
@@ -100,7 +100,7 @@ func (s *OnAir) Hide(ctx context.Context, handle protocol.Handle, hidden bool, p
 		if err := t.q.PublishOverlay(ctx, db.PublishOverlayParams{Handle: handle, Now: now}); err != nil {
 			return err
 		}
-		return t.copies(ctx, now, true)
+		return t.publishSnapshots(ctx, now, true)
 	})
 }
 
@@ -109,7 +109,7 @@ func (s *Store) Aired(ctx context.Context, handles []string) (map[string]bool, e
 	return setOf(s.read.ListShown(ctx, handles))
 }
 
-// Withheld returns what origin.Options.Withheld does.
+// Withheld returns the media that hls.Options.Withheld must not serve: handles of operators and ids of clips.
 func (s *OnAir) Withheld(ctx context.Context) (map[string]bool, error) {
 	return setOf(s.read.ListWithheldMedia(ctx))
 }
@@ -152,8 +152,8 @@ func (s *OnAir) OverlaySets(ctx context.Context, handle protocol.Handle, from ti
 // SetOverlay implements livestream.Store.
 func (s *OnAir) SetOverlay(ctx context.Context, o livestream.Overlay, until time.Time) (at time.Time, err error) {
 	now := o.UpdatedAt
-	err = s.turn(ctx, o.Handle, func(ctx context.Context, t stage) error {
-		if err := t.allowed(ctx); err != nil {
+	err = s.withOperator(ctx, o.Handle, func(ctx context.Context, t operatorTx) error {
+		if err := t.checkAllowed(ctx); err != nil {
 			return err
 		}
 		market := string(o.MarketID)
@@ -167,18 +167,18 @@ func (s *OnAir) SetOverlay(ctx context.Context, o livestream.Overlay, until time
 		if err := t.q.InsertOverlaySet(ctx, db.InsertOverlaySetParams{Handle: o.Handle, At: now}); err != nil {
 			return err
 		}
-		return t.overlaid(ctx, now)
+		return t.publishOverlay(ctx, now)
 	})
 	return at, err
 }
 
 // ClearOverlay implements livestream.Store.
 func (s *OnAir) ClearOverlay(ctx context.Context, handle protocol.Handle, now time.Time) error {
-	return s.turn(ctx, handle, func(ctx context.Context, t stage) error { return t.clear(ctx, now, false) })
+	return s.withOperator(ctx, handle, func(ctx context.Context, t operatorTx) error { return t.clearOverlay(ctx, now, false) })
 }
 
-// clear removes the signal of the operator, or only an expired one.
-func (t stage) clear(ctx context.Context, now time.Time, onlyExpired bool) error {
+// clearOverlay removes the overlay signal of the operator; with onlyExpired only if it has expired.
+func (t operatorTx) clearOverlay(ctx context.Context, now time.Time, onlyExpired bool) error {
 	expired, err := t.q.IsOverlayExpired(ctx, db.IsOverlayExpiredParams{Handle: t.handle, Now: now})
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && onlyExpired && !expired {
 		return nil
@@ -189,12 +189,12 @@ func (t stage) clear(ctx context.Context, now time.Time, onlyExpired bool) error
 	if _, err := t.q.UpsertOverlay(ctx, db.UpsertOverlayParams{Handle: t.handle, UpdatedAt: now, ExpiresAt: now}); err != nil {
 		return err
 	}
-	return t.overlaid(ctx, now)
+	return t.publishOverlay(ctx, now)
 }
 
-// overlaid publishes a signal that was set or cleared. Viewers whom it sends to another stream follow with the next
-// heartbeat.
-func (t stage) overlaid(ctx context.Context, now time.Time) error {
+// publishOverlay publishes a changed overlay signal. If it changes the stream of the viewers, they are redirected with
+// the next heartbeat.
+func (t operatorTx) publishOverlay(ctx context.Context, now time.Time) error {
 	if err := t.q.PublishOverlay(ctx, db.PublishOverlayParams{Handle: t.handle, Now: now}); err != nil {
 		return err
 	}
@@ -202,5 +202,5 @@ func (t stage) overlaid(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return t.copies(ctx, now, ok && open.At(now).Live())
+	return t.publishSnapshots(ctx, now, ok && open.At(now).Live())
 }

@@ -50,7 +50,7 @@ func TestPins(t *testing.T) {
 	if got := order(2); got != "4 2" {
 		t.Errorf("first two %s", got)
 	}
-	// Another pin on the same market keeps the age of the first and nothing else.
+	// Another pin of the same market replaces all but the time of creation.
 	again, err := store.Pin(t.Context(), market.Pin{MarketID: "4", Position: 5, Tagline: &tagline, CreatedAt: noon.Add(time.Hour)})
 	if err != nil || !again.CreatedAt.Equal(noon.Add(3*time.Minute)) {
 		t.Errorf("%+v, %v", again, err)
@@ -69,8 +69,8 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// TestPinsThatNothingShows: the table refuses what the front door should have.
-func TestPinsThatNothingShows(t *testing.T) {
+// TestInvalidPins checks that the table refuses invalid pins.
+func TestInvalidPins(t *testing.T) {
 	t.Parallel()
 	store, _ := open(t)
 	long, empty := strings.Repeat("x", market.MaxPinText+1), ""
@@ -85,12 +85,12 @@ func TestPinsThatNothingShows(t *testing.T) {
 		{MarketID: protocol.MarketID(strings.Repeat("1", 21)), Position: 1},
 	} {
 		if _, err := store.Pin(t.Context(), p); err == nil {
-			t.Errorf("kept: %+v", p)
+			t.Errorf("stored: %+v", p)
 		}
 	}
 }
 
-// TestWriterRights: the writing role deletes no clip and changes no table.
+// TestWriterRights checks that the role hub_rw cannot delete clips or change tables.
 func TestWriterRights(t *testing.T) {
 	t.Parallel()
 	_, db := open(t)

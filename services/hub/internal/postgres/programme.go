@@ -56,7 +56,8 @@ func (s *Store) HoldSpotlight(ctx context.Context, one broadcast.Spotlight, vers
 	return s.Spotlight(ctx)
 }
 
-// KeepLink implements share.Store. The code is empty if it is taken, or if the thing gets another one at the same time.
+// KeepLink implements share.Store. It returns an empty code if another target has the code, or if the target gets
+// another code concurrently.
 func (s *Store) KeepLink(ctx context.Context, l share.Link) (string, error) {
 	code, _, err := found(s.write.InsertShortLink(ctx, db.InsertShortLinkParams{Code: l.Code, Type: l.Kind, ID: l.ID}))
 	return code, err

@@ -81,6 +81,6 @@ func TestConcurrentSignInsGetDistinctSeconds(t *testing.T) {
 	}
 	wg.Wait()
 	if len(seen) != 12 {
-		t.Errorf("12 sign-ins have %d seconds", len(seen))
+		t.Errorf("12 sign-ins have %d different seconds", len(seen))
 	}
 }

@@ -23,7 +23,7 @@ import (
 func TestRegisterSigner(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	p := newPen("alice", alice)
+	p := newClient("alice", alice)
 	asked := p.ask(t, d, func(s *message.SignerDraft) { s.ExpiresAt = "2026-12-01T00:00:00+01:00" })
 	got, err := d.RegisterSigner(t.Context(), p.owner, asked)
 	if err != nil {
@@ -31,14 +31,14 @@ func TestRegisterSigner(t *testing.T) {
 	}
 	found, err := d.Signer(t.Context(), p.key())
 	if err != nil || found.Key != got.Key || !found.ExpiresAt.Equal(got.ExpiresAt) || !found.CreatedAt.Equal(midday) || found.DenpaID != alice ||
-		found.Label != "pen" || len(found.Scopes) != 9 || found.Status(midday) != message.Active || found.Status(got.ExpiresAt) != message.Expired {
+		found.Label != "signingClient" || len(found.Scopes) != 9 || found.Status(midday) != message.Active || found.Status(got.ExpiresAt) != message.Expired {
 		t.Errorf("%+v, %v", found, err)
 	}
 	list, err := d.ListSigners(t.Context(), alice)
 	if err != nil || len(list) != 1 || list[0].Key != got.Key {
 		t.Errorf("%+v, %v", list, err)
 	}
-	// The same request again: its challenge is used.
+	// Repeat the request: its challenge is used.
 	refuses(t, "challenge_expired")(d.RegisterSigner(t.Context(), p.owner, asked))
 	refuses(t, "signer_exists")(d.RegisterSigner(t.Context(), p.owner, p.ask(t, d, nil)))
 	for _, bad := range []string{"", "x", strings.Repeat("0", 64)} {
@@ -47,13 +47,14 @@ func TestRegisterSigner(t *testing.T) {
 	refuses(t, "invalid_request schema")(d.ListSigners(t.Context(), "alice"))
 }
 
-// TestProof is S37: a challenge serves once, for what was signed, and neither
-// kind of signature serves as the other.
+// TestProof (S37) checks that a challenge is valid once and only for the signed content, and that signatures of
+// messages and of proofs are not
+// interchangeable.
 func TestProof(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	p := newPen("alice", alice)
-	other := newPen("other", alice)
+	p := newClient("alice", alice)
+	other := newClient("other", alice)
 	bobs := p
 	bobs.owner.DenpaID = bob
 	good := p.ask(t, d, nil)
@@ -74,7 +75,7 @@ func TestProof(t *testing.T) {
 		"no such scope":       {p.owner, func(s *message.SignerDraft) { s.Scopes = []string{"profile:read"} }, "invalid_request schema"},
 		"expiry in the past":  {p.owner, func(s *message.SignerDraft) { s.ExpiresAt = "2026-09-18T12:00:00Z" }, "invalid_request schema"},
 		"label too long":      {p.owner, func(s *message.SignerDraft) { s.Label = strings.Repeat("é", 65) }, "invalid_request schema"},
-		"key of no form":      {p.owner, func(s *message.SignerDraft) { s.PublicKey = "x" }, "invalid_request schema"},
+		"malformed key":       {p.owner, func(s *message.SignerDraft) { s.PublicKey = "x" }, "invalid_request schema"},
 		"weak key":            {p.owner, func(s *message.SignerDraft) { s.PublicKey = "01" + strings.Repeat("0", 62) }, "weak_key"},
 		"the hub's key":       {p.owner, func(s *message.SignerDraft) { s.PublicKey = string(d.Keys.All()[0].Key) }, "signer_exists"},
 		"more than granted":   {message.Owner{DenpaID: alice, Scopes: []string{"signal:create"}}, func(*message.SignerDraft) {}, "insufficient_scope"},
@@ -86,7 +87,7 @@ func TestProof(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, why(err), c.want)
 		}
 	}
-	// A message's signature over the very bytes of the proof's object.
+	// A message signature over the content of a proof.
 	proof, err := message.SignerProof(issuer, p.owner, good)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +99,7 @@ func TestProof(t *testing.T) {
 	if _, err = d.RegisterSigner(t.Context(), p.owner, good); err != nil {
 		t.Fatal(err)
 	}
-	// A proof's signature over the very bytes of a message.
+	// A proof signature over the content of a message.
 	raw := p.call(t, midday, nil)
 	m, err := message.Read(issuer, raw)
 	if err != nil {
@@ -112,13 +113,13 @@ func TestProof(t *testing.T) {
 func TestChallengeExpires(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	p := newPen("alice", alice)
+	p := newClient("alice", alice)
 	late := p.ask(t, d, nil)
 	d.clock.Advance(message.ChallengeAge)
 	refuses(t, "challenge_expired")(d.RegisterSigner(t.Context(), p.owner, late))
-	inTime := p.ask(t, d, nil) // removes the expired one
+	inTime := p.ask(t, d, nil) // deletes the expired challenge
 	if n := d.count(t, "signer_challenges"); n != 1 {
-		t.Errorf("%d challenges are kept", n)
+		t.Errorf("%d challenges are stored", n)
 	}
 	d.clock.Advance(message.ChallengeAge - time.Microsecond)
 	if _, err := d.RegisterSigner(t.Context(), p.owner, inTime); err != nil {
@@ -154,12 +155,12 @@ func TestRemovedForEver(t *testing.T) {
 	if again, err := d.RevokeSigner(t.Context(), p.owner, p.key()); err != nil || !again.RevokedAt.Equal(first.RevokedAt) {
 		t.Errorf("%+v, %v", again, err)
 	}
-	bobs := newPen("alice", bob)
-	for _, who := range []pen{p, bobs} {
+	bobs := newClient("alice", bob)
+	for _, who := range []signingClient{p, bobs} {
 		refuses(t, "signer_revoked")(d.RegisterSigner(t.Context(), who.owner, who.ask(t, d, nil)))
 	}
 	refuses(t, "unauthenticated signer_revoked")(d.Submit(t.Context(), p.call(t, d.clock.Now(), nil), nil))
-	// What was taken before stays, and says so again.
+	// Messages accepted earlier remain, and repeating one returns the stored result.
 	if got, err := d.Submit(t.Context(), raw, nil); err != nil || !got.Replayed {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -168,16 +169,16 @@ func TestRemovedForEver(t *testing.T) {
 	}
 }
 
-// TestSignersOfGrant is S38 for apps: a signer ends with its grant.
+// TestSignersOfGrant (S38) checks that a signer expires with its grant and is revoked with it.
 func TestSignersOfGrant(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	appID, grantID := uuid.NewString(), uuid.NewString()
-	p := newPen("app", alice)
+	p := newClient("app", alice)
 	p.owner.AppID, p.owner.GrantID, p.owner.ExpiresAt = appID, grantID, midday.Add(time.Hour)
 	got, err := d.RegisterSigner(t.Context(), p.owner, p.ask(t, d, func(s *message.SignerDraft) { s.ExpiresAt = "2027-01-01T00:00:00Z" }))
 	if err != nil || !got.ExpiresAt.Equal(midday.Add(time.Hour)) {
-		t.Fatalf("outlives its grant: %+v, %v", got, err)
+		t.Fatalf("the signer expires after its grant: %+v, %v", got, err)
 	}
 	if got, err := d.Submit(t.Context(), p.call(t, midday, nil), nil); err != nil || got.AppID != appID {
 		t.Fatalf("%+v, %v", got, err)
@@ -195,31 +196,31 @@ func TestSignersOfGrant(t *testing.T) {
 	}
 	s, err := d.Signer(t.Context(), p.key())
 	if err != nil || s.RevokedBy != "grant" || !s.RevokedAt.After(midday) {
-		t.Errorf("revoked before its last message: %+v, %v", s, err)
+		t.Errorf("the signer was revoked before its last message: %+v, %v", s, err)
 	}
 	refuses(t, "unauthenticated signer_revoked")(d.Submit(t.Context(), p.call(t, midday, nil), nil))
 
-	q := newPen("short", alice)
+	q := newClient("short", alice)
 	q.owner.AppID, q.owner.GrantID, q.owner.ExpiresAt = appID, grantID, midday.Add(time.Hour)
 	q.register(t, d)
 	d.clock.Set(midday.Add(time.Hour))
 	refuses(t, "unauthenticated signer_expired")(d.Submit(t.Context(), q.call(t, d.clock.Now(), nil), nil))
 }
 
-// TestSignerLimit: ten active ones of a passport and app, also when they come at once.
+// TestSignerLimit checks the limit of ten active signers of a passport and app, also for concurrent registrations.
 func TestSignerLimit(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	drafts := make([]message.SignerDraft, 2*message.MaxSigners)
-	owner := newPen("", alice).owner
+	owner := newClient("", alice).owner
 	for i := range drafts {
-		drafts[i] = newPen("pen "+string(rune('a'+i)), alice).ask(t, d, nil)
+		drafts[i] = newClient("signingClient "+string(rune('a'+i)), alice).ask(t, d, nil)
 	}
 	errs := make([]error, len(drafts))
 	var wg sync.WaitGroup
 	for i, s := range drafts {
 		wg.Go(func() {
-			_, errs[i] = patient(func() error {
+			_, errs[i] = retryBusy(func() error {
 				_, err := d.RegisterSigner(t.Context(), owner, s)
 				return err
 			})
@@ -242,19 +243,20 @@ func TestSignerLimit(t *testing.T) {
 	if made != message.MaxSigners || d.count(t, "signers") != message.MaxSigners {
 		t.Errorf("%d signers", made)
 	}
-	newPen("after", alice).register(t, d) // a place was freed
-	newPen("bob", bob).register(t, d)
-	refuses(t, "limit_reached")(d.RegisterSigner(t.Context(), owner, newPen("too many", alice).ask(t, d, nil)))
+	newClient("after", alice).register(t, d) // one signer was revoked
+	newClient("bob", bob).register(t, d)
+	refuses(t, "limit_reached")(d.RegisterSigner(t.Context(), owner, newClient("too many", alice).ask(t, d, nil)))
 }
 
-// TestRevokeRacesSubmit is S46: every accepted message was received before its
-// signer was revoked, also when the revoker's clock is behind.
+// TestRevokeRacesSubmit (S46) checks that every accepted message was received before its signer was revoked, also if
+// the clock of the revoking
+// hub is late.
 func TestRevokeRacesSubmit(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	taken := 0
 	for round := range 25 {
-		p := newPen("racer "+string(rune('a'+round)), uuid.NewString())
+		p := newClient("racer "+string(rune('a'+round)), uuid.NewString())
 		p.register(t, d)
 		const callers = 4
 		raws := make([][]byte, callers)
@@ -275,7 +277,7 @@ func TestRevokeRacesSubmit(t *testing.T) {
 		wg.Go(func() {
 			<-start
 			slow := midday.Add(-time.Minute)
-			_, err := patient(func() error {
+			_, err := retryBusy(func() error {
 				_, err := d.store.RevokeSigner(t.Context(), message.Key(p.key()), p.owner.DenpaID, "", "user", slow)
 				return err
 			})
@@ -301,12 +303,13 @@ func TestRevokeRacesSubmit(t *testing.T) {
 		d.clock.Advance(time.Second)
 	}
 	if taken == 0 {
-		t.Error("no message was taken: the race shows nothing")
+		t.Error("no message was accepted, so the race tests nothing")
 	}
 }
 
-// TestRevokeWaits: the order of S46 by hand. A revocation waits for a message
-// that is being taken, and one that came first refuses it.
+// TestRevokeWaits (S46) checks the order step by step: a revocation waits for a message that is being stored, and a
+// message after a revocation is
+// refused.
 func TestRevokeWaits(t *testing.T) {
 	t.Parallel()
 	d, p := newSignedDesk(t)
@@ -319,15 +322,15 @@ func TestRevokeWaits(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), "SELECT 1 FROM signers WHERE public_key = $1 FOR SHARE", p.key()); err != nil {
 		t.Fatal(err)
 	}
-	// Another message is taken beside it, a revocation is not.
+	// Other messages of the signer can be stored concurrently, but a revocation must wait.
 	if _, err := d.Submit(t.Context(), p.call(t, midday, nil), nil); err != nil {
 		t.Error(err)
 	}
-	refuses(t, "db_unavailable")(d.RevokeSigner(t.Context(), p.owner, p.key())) // it waited until its time was up
+	refuses(t, "db_unavailable")(d.RevokeSigner(t.Context(), p.owner, p.key())) // it waited until its time limit
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// A revocation that is under way keeps messages waiting.
+	// A revocation in progress makes messages wait.
 	if tx, err = pool.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +341,7 @@ func TestRevokeWaits(t *testing.T) {
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// The check in the transaction itself, past the one before it.
+	// The check within the transaction, after the earlier check has passed.
 	raw := p.call(t, midday, nil)
 	m, err := message.Read(issuer, raw)
 	if err != nil {
@@ -357,7 +360,7 @@ func TestSignersStay(t *testing.T) {
 	if _, err := d.RevokeSigner(t.Context(), p.owner, p.key()); err != nil {
 		t.Fatal(err)
 	}
-	newPen("active", alice).register(t, d)
+	newClient("active", alice).register(t, d)
 	attempts := []string{
 		"UPDATE signers SET revoked_at = NULL, revoked_by = NULL",
 		"UPDATE signers SET revoked_at = now() WHERE revoked_at IS NOT NULL",

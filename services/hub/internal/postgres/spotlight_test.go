@@ -17,7 +17,7 @@ func TestSpotlight(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	if held, err := s.Spotlight(t.Context()); err != nil || held.Version != 0 {
-		t.Fatalf("nothing was chosen: %+v, %v", held, err)
+		t.Fatalf("initial spotlight: %+v, %v; want none", held, err)
 	}
 	yes := int32(3150)
 	now := noon

@@ -1,2 +1,2 @@
--- Declares for sqlc what its analyzer does not know: unnest of several arrays. It is never run.
+-- Declares unnest of several arrays for the analyzer of sqlc, which does not know it. This file is never executed.
 CREATE FUNCTION unnest(VARIADIC anyarray) RETURNS SETOF record LANGUAGE sql;

@@ -6,7 +6,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// TestEveryStatementPrepares: each statement fits the tables, as the role that runs it.
+// TestEveryStatementPrepares checks that the role hub_rw can prepare each statement on the current tables.
 func TestEveryStatementPrepares(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))

@@ -18,42 +18,43 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Schema is what the hub keeps in the database; the password is that of its
-// writing role and needed to migrate only.
+// Schema returns the schema of the hub for migrations. password is the password of the role hub_rw and is needed only
+// to migrate.
 func Schema(password string) pg.Schema {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		panic(err) // the folder is embedded at build time
+		panic(err) // unreachable: the directory is embedded
 	}
 	return pg.Schema{Name: "hub", Files: files, Password: password}
 }
 
-// writeBudget is how long a write may take, an entry of the audit log too.
+// writeBudget is the time limit of a write, including an entry of the audit log.
 const writeBudget = time.Second
 
-// conn executes the statements and transactions of a store, each within its time.
+// conn runs the statements and transactions of a store, each with a time limit.
 type conn struct {
 	pool   *pgxpool.Pool
-	budget time.Duration // of a transaction
-	write  *db.Queries   // within budget each
-	read   *db.Queries
+	budget time.Duration // time limit of a transaction
+	write  *db.Queries   // each statement with the limit budget
+	read   *db.Queries   // each statement with the limit of reads
 }
 
-// Store is the hub's database as the role hub_rw sees it.
+// Store implements the stores of the hub with the role hub_rw.
 type Store struct{ conn }
 
-// New returns a store over an open pool. read is how long a read may take; a write may take writeBudget, or read if that is longer.
+// New returns a store over an open pool. read is the time limit of a read. The limit of a write is writeBudget, or read
+// if that is longer.
 func New(pool *pgxpool.Pool, read time.Duration) *Store {
 	write := max(writeBudget, read)
 	return &Store{conn{pool: pool, budget: write, write: db.New(pg.Bound(pool, write)), read: db.New(pg.Bound(pool, read))}}
 }
 
-// Ready returns an error unless the database has the tables that this program needs.
+// Ready returns an error unless the schema of the database has the version that this program needs.
 func (s *Store) Ready(ctx context.Context) error {
 	return pg.CheckSchema(ctx, pg.Bound(s.pool, writeBudget), Schema(""))
 }
 
-// inTx executes a business step in one transaction within the budget.
+// inTx runs a business step in one transaction within the time limit.
 func (c conn) inTx(ctx context.Context, do func(ctx context.Context, q *db.Queries) error) error {
 	return inTx(ctx, c.pool, c.budget, do)
 }
@@ -64,7 +65,7 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, budget time.Duration, do func
 	return pg.InTx(ctx, pool, func(tx pgx.Tx) error { return do(ctx, db.New(tx)) })
 }
 
-// found reports whether a statement returned a row.
+// found converts the result of a query for one row: it returns false and no error if there is no row.
 func found[T any](row T, err error) (T, bool, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row, false, nil
@@ -72,7 +73,8 @@ func found[T any](row T, err error) (T, bool, error) {
 	return row, err == nil, err
 }
 
-// mapOf returns a map with the key and value that entry returns for each row, and err. It is for the results of a statement.
+// mapOf returns a map with the key and value that entry returns for each row. It passes err through, so that it can
+// wrap a query.
 func mapOf[R any, K comparable, V any](rows []R, err error, entry func(R) (K, V)) (map[K]V, error) {
 	out := make(map[K]V, len(rows))
 	for _, row := range rows {
@@ -82,10 +84,10 @@ func mapOf[R any, K comparable, V any](rows []R, err error, entry func(R) (K, V)
 	return out, err
 }
 
-// utc returns a time in UTC; null is the zero time.
+// utc returns a time in UTC; null becomes the zero time.
 func utc(t *time.Time) time.Time { return pg.Value(t).UTC() }
 
-// words returns a list that is not null.
+// words converts a list to strings; the result is never null.
 func words[T ~string](list []T) []string {
 	return pg.Collect(list, func(one T) string { return string(one) })
 }

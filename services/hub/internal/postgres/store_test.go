@@ -57,12 +57,12 @@ func TestAdd(t *testing.T) {
 	}
 	for _, bad := range []audit.Entry{want, entry("later", "ok"), {ID: want.ID}} {
 		if err := store.Add(t.Context(), bad); err == nil {
-			t.Errorf("taken: %+v", bad)
+			t.Errorf("accepted: %+v", bad)
 		}
 	}
 }
 
-// TestAppendOnly: neither the writing role nor the owner changes what is written.
+// TestAppendOnly checks that neither hub_rw nor the owner of the table can change entries of the audit log.
 func TestAppendOnly(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, postgres.Schema(""))
@@ -104,7 +104,7 @@ func refused(t *testing.T, url, sql string) {
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
 	_, err = conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol)
 	if err == nil {
-		t.Errorf("done: %s", sql)
+		t.Errorf("permitted: %s", sql)
 		return
 	}
 	if text := err.Error(); !strings.Contains(text, "42501") {

@@ -14,15 +14,15 @@ import (
 
 // Bind implements stream.Store.
 func (s *Store) Bind(ctx context.Context, b stream.Stream) error {
-	return s.OnAir().turn(ctx, b.Handle, func(ctx context.Context, t stage) error {
-		if err := t.allowed(ctx); err != nil {
+	return s.OnAir().withOperator(ctx, b.Handle, func(ctx context.Context, t operatorTx) error {
+		if err := t.checkAllowed(ctx); err != nil {
 			return err
 		}
 		return t.bind(ctx, b)
 	})
 }
 
-func (t stage) bind(ctx context.Context, b stream.Stream) error {
+func (t operatorTx) bind(ctx context.Context, b stream.Stream) error {
 	return t.q.BindStream(ctx, db.BindStreamParams{
 		MarketID: string(b.MarketID), Handle: string(b.Handle), URL: b.URL, Label: b.Label, Now: b.UpdatedAt,
 	})

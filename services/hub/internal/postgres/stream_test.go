@@ -55,12 +55,12 @@ tidewatch https://video-a.example/tidewatch/2.m3u8 night desk 2m0s 7`
 		{MarketID: "7", Handle: "mara_k", URL: "https://" + strings.Repeat("x", 500)},
 	} {
 		if err := store.Bind(t.Context(), bad); err == nil {
-			t.Errorf("kept: %+v", bad)
+			t.Errorf("stored: %+v", bad)
 		}
 	}
 }
 
-// TestOneBinding: however many bind at once, a market and a handle have one stream.
+// TestOneBinding checks that concurrent requests leave one stream of a market and handle.
 func TestOneBinding(t *testing.T) {
 	t.Parallel()
 	store, _ := open(t)
@@ -121,7 +121,7 @@ func TestClips(t *testing.T) {
 		clip(9, "done"), clip(1, "ready"),
 	} {
 		if _, err := owner.Exec(t.Context(), sql); err == nil {
-			t.Errorf("kept: %s", sql)
+			t.Errorf("stored: %s", sql)
 		}
 	}
 }

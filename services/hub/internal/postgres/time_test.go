@@ -17,12 +17,12 @@ func TestTimeDoesNotFool(t *testing.T) {
 			Issuer: issuer, Now: m.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
 			Keys: d.Keys, Store: d.store, Apply: d.ledger.Apply, Moderation: shownText{},
 		})
-		good, late := newPen("alice", alice), newPen("late", alice)
+		good, late := newClient("alice", alice), newClient("late", alice)
 		asked, tooLate := good.ask(t, d, nil), late.ask(t, d, nil)
 		m.Pass(message.ChallengeAge - time.Second)
 		m.Trick()
 		if _, err := d.RegisterSigner(t.Context(), good.owner, asked); err != nil {
-			t.Errorf("a second before its end: %v", err)
+			t.Errorf("a second before the expiry: %v", err)
 		}
 		m.Pass(time.Second)
 		refuses(t, "challenge_expired")(d.RegisterSigner(t.Context(), late.owner, tooLate))

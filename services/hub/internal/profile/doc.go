@@ -1,4 +1,4 @@
-// Package profile is what operators say of themselves through the front door: the
-// same write, under the same rules, as a signed profile.update. The ledger keeps it;
-// this package stores nothing and knows no transport.
+// Package profile updates profiles of operators through the HTTP API and the pages, with the validation of a signed
+// profile.update. The ledger
+// stores profiles. The package contains no HTTP and no SQL.
 package profile

@@ -15,20 +15,23 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Faults of a profile, each with the member that is wrong.
+// Errors of a profile, one for each member.
 var (
-	ErrDisplayName = apperr.New(apperr.Invalid, "invalid_display_name", "displayName is 1 to 64 characters on one line").With("field", "displayName")
-	ErrBio         = apperr.New(apperr.Invalid, "invalid_bio", "bio has at most 280 characters").With("field", "bio")
-	ErrAvatar      = apperr.New(apperr.Invalid, "invalid_avatar_url", "avatarUrl is an https address of at most 500 characters, or null").With("field", "avatarUrl")
-	ErrLinks       = apperr.New(apperr.Invalid, "invalid_links", "links are at most 5 https addresses of at most 500 characters").With("field", "links")
-	ErrPayout      = apperr.New(apperr.Invalid, "invalid_payout_address",
-		"payoutAddress is 0x and 40 hex digits, with the checksum of EIP-55 where it has both cases, not all zeros, or null").With("field", "payoutAddress")
+	ErrDisplayName = apperr.New(apperr.Invalid, "invalid_display_name",
+		"displayName must be 1 to 64 characters on one line").With("field", "displayName")
+	ErrBio    = apperr.New(apperr.Invalid, "invalid_bio", "bio must have at most 280 characters").With("field", "bio")
+	ErrAvatar = apperr.New(apperr.Invalid, "invalid_avatar_url",
+		"avatarUrl must be an https URL of at most 500 characters, or null").With("field", "avatarUrl")
+	ErrLinks = apperr.New(apperr.Invalid, "invalid_links",
+		"links must be at most 5 https URLs of at most 500 characters").With("field", "links")
+	ErrPayout = apperr.New(apperr.Invalid, "invalid_payout_address",
+		"payoutAddress must be 0x and 40 hex digits (in mixed case with an EIP-55 checksum), not all zeros, or null").With("field", "payoutAddress")
 )
 
-// PayoutSignIn is how old the sign-in of a session may be that changes the payout address.
+// PayoutSignIn is the maximum age of the sign-in of a session that changes the payout address.
 const PayoutSignIn = 15 * time.Minute
 
-// ofMember is the fault of each member of a profile.update.
+// ofMember maps each member of profile.update to its error.
 var ofMember = map[string]*apperr.Fault{
 	"displayName": ErrDisplayName, "bio": ErrBio, "avatar": ErrAvatar, "links": ErrLinks, "payoutAddress": ErrPayout,
 }
@@ -40,14 +43,14 @@ type Service struct {
 	now    func() time.Time
 }
 
-// NewService builds a Service; newID gives an id that was never given before.
+// NewService builds a Service. newID returns a unique id.
 func NewService(ledger operatorv1.OperatorServiceClient, newID func() string, now func() time.Time) *Service {
 	return &Service{ledger: ledger, newID: newID, now: now}
 }
 
-// Update changes what is given of the caller's own profile; nothing given changes
-// nothing. signedInAt is the sign-in of the caller's session; zero for other credentials.
-// Errors: session_required, those of Check and of the port.
+// Update changes the given members of the caller's profile. An empty change does nothing. signedInAt is the time of the
+// sign-in of the caller's
+// session; zero for other credentials. Errors: session_required, and those of Check and of the ledger.
 func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Time, p operator.Profile) error {
 	if p.PayoutAddress.Given && s.now().Sub(signedInAt) > PayoutSignIn {
 		return operator.ErrSession
@@ -56,15 +59,15 @@ func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Ti
 	if err != nil || empty(p) && !p.Automated {
 		return err
 	}
-	// No message stands behind this one, so its id is of another kind than any has.
+	// The change has no signed message, so it gets an id that no message can have.
 	sum := sha256.Sum256([]byte("profile\n" + s.newID()))
 	_, err = s.ledger.UpdateProfile(ctx, p.UpdateRequest(me, "msg_"+hex.EncodeToString(sum[:])))
 	return err
 }
 
-// Check holds a profile to the rules of profile.update, with those of a payout address:
-// who types one may slip. It gives the profile with
-// the address in its one spelling. Errors: those of this package.
+// Check validates a profile with the schema of profile.update and the checksum of the payout address. It returns the
+// profile with the address
+// in canonical form. Errors: those of this package.
 func Check(p operator.Profile) (operator.Profile, error) {
 	if empty(p) {
 		return p, nil
@@ -100,7 +103,7 @@ func empty(p operator.Profile) bool {
 	return p.DisplayName == nil && p.Bio == nil && !p.Avatar.Given && p.Links == nil && !p.PayoutAddress.Given
 }
 
-// members are those of the payload.
+// members returns the given members as a payload of profile.update.
 func members(p operator.Profile) map[string]any {
 	out := map[string]any{}
 	if p.DisplayName != nil {

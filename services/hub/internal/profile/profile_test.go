@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 		"no name":               {operator.Profile{DisplayName: text("")}, profile.ErrDisplayName},
 		"blank name":            {operator.Profile{DisplayName: text("  ")}, profile.ErrDisplayName},
 		"a separator":           {operator.Profile{DisplayName: text("a\u2028b")}, profile.ErrDisplayName},
-		"nothing to see":        {operator.Profile{DisplayName: text("\u200b\u00a0")}, profile.ErrDisplayName},
+		"invisible name":        {operator.Profile{DisplayName: text("\u200b\u00a0")}, profile.ErrDisplayName},
 		"joined emoji":          {operator.Profile{DisplayName: text("\U0001f469\u200d\U0001f680")}, nil},
 		"two lines":             {operator.Profile{DisplayName: text("a\nb")}, profile.ErrDisplayName},
 		"not UTF-8":             {operator.Profile{DisplayName: text("a"), Bio: text("a\x00")}, profile.ErrBio},
@@ -49,8 +49,8 @@ func TestCheck(t *testing.T) {
 		"a link with a user":    {operator.Profile{Links: []string{"https://a@b.example"}}, profile.ErrLinks},
 		"payout of 39":          {operator.Profile{PayoutAddress: set("0x" + strings.Repeat("2", 39))}, profile.ErrPayout},
 		"payout with checksum":  {operator.Profile{PayoutAddress: set("0x52908400098527886E0F7030069857D2E4169EE7")}, nil},
-		"payout with a slip":    {operator.Profile{PayoutAddress: set("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD"[:41] + "d")}, nil},
-		"payout to nobody":      {operator.Profile{PayoutAddress: set("0x" + strings.Repeat("0", 40))}, profile.ErrPayout},
+		"payout, bad checksum":  {operator.Profile{PayoutAddress: set("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD"[:41] + "d")}, nil},
+		"payout of zeros":       {operator.Profile{PayoutAddress: set("0x" + strings.Repeat("0", 40))}, profile.ErrPayout},
 		"payout of other cases": {operator.Profile{PayoutAddress: set("0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed")}, profile.ErrPayout},
 	} {
 		_, err := profile.Check(c.p)
@@ -64,7 +64,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// writer stores the updates that it receives.
+// writer is a fake of the ledger that stores the updates.
 type writer struct {
 	operatorv1.OperatorServiceClient
 	ids []string
@@ -121,9 +121,9 @@ func TestPayoutAddressNeedsARecentSignIn(t *testing.T) {
 		}
 	}
 	if err := s.Update(t.Context(), "me", time.Time{}, operator.Profile{PayoutAddress: operator.Change{Given: true}}); !errors.Is(err, operator.ErrSession) {
-		t.Errorf("a key removes the address: %v", err)
+		t.Errorf("removing the address with a key: %v", err)
 	}
 	if err := s.Update(t.Context(), "me", time.Time{}, operator.Profile{Automated: true}); err != nil || !w.got[len(w.got)-1].Automated {
-		t.Errorf("automated alone: %v", err)
+		t.Errorf("setting only automated: %v", err)
 	}
 }

@@ -1,3 +1,4 @@
-// Package record requests the record of an operator and derives from it what the hub shows: counts, the title and
-// the statistics of skill. The ledger owns the record.
+// Package record requests the record of an operator and derives the counts, the title and the statistics that the hub
+// shows. The ledger
+// stores the record.
 package record

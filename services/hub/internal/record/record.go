@@ -7,20 +7,20 @@ import (
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 )
 
-// Request returns the request for the record of a handle with the given numbers of newest calls and moments.
+// Request returns the request for the record of a handle with this number of newest calls and of moments.
 func Request(handle protocol.Handle, recent, moments int32) *recordv1.GetOperatorRecordRequest {
 	return &recordv1.GetOperatorRecordRequest{
 		By: &recordv1.GetOperatorRecordRequest_Handle{Handle: string(handle)}, Recent: recent, Moments: moments,
 	}
 }
 
-// Resolved returns how many calls were won or lost.
+// Resolved returns the number of won and lost calls.
 func Resolved(s *recordv1.Stats) int64 { return s.GetWon() + s.GetLost() }
 
-// Pending returns how many calls have no result yet.
+// Pending returns the number of calls without a result.
 func Pending(s *recordv1.Stats) int64 { return s.GetTotal() - Resolved(s) - s.GetVoid() }
 
-// AvgClv returns the mean closing line value in bps; nil without a closing line.
+// AvgClv returns the mean closing line value in basis points; nil without one.
 func AvgClv(s *recordv1.Stats) *int32 {
 	if s == nil {
 		return nil
@@ -28,7 +28,7 @@ func AvgClv(s *recordv1.Stats) *int32 {
 	return s.AvgClvBps
 }
 
-// Title returns the title of an operator by the number of resolved calls.
+// Title returns the title for a number of resolved calls.
 func Title(resolved int64) string {
 	switch {
 	case resolved < 5:
@@ -43,11 +43,10 @@ func Title(resolved int64) string {
 	return "STATION CHIEF"
 }
 
-// ErrPulse is the answer when the network cannot be counted.
-var ErrPulse = apperr.New(apperr.Unavailable, "pulse_unavailable", "the network cannot be counted now")
+// ErrPulse is the error of a request for network statistics that the ledger cannot count now.
+var ErrPulse = apperr.New(apperr.Unavailable, "pulse_unavailable", "the network statistics are unavailable; retry later")
 
-// ReportOf converts a report of the ledger to the type that the statistics of an export have, so that one function shows
-// both. It returns nil for nil.
+// ReportOf converts a report of the ledger to the type of package skill, which exports use too. It returns nil for nil.
 func ReportOf(r *recordv1.Report) *skill.Report {
 	if r == nil {
 		return nil

@@ -1,3 +1,2 @@
-// Package share is about what is passed on: the short links of calls, markets and
-// operators. The store would take tapes as well; they get links with clips.
+// Package share manages short links to calls, markets and operators.
 package share

@@ -9,58 +9,57 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Kind is what a link leads to.
+// Kind is the kind of the target of a link.
 type Kind string
 
-// The kinds.
+// Kinds of targets.
 const (
 	Signal   Kind = "signal"
 	Market   Kind = "market"
 	Operator Kind = "operator"
 )
 
-// Link is a short link.
+// Link is a short link to the target with an id.
 type Link struct {
 	Code string
 	Kind Kind
 	ID   string
 }
 
-// ErrUnknown is the answer for a code that was never given.
+// ErrUnknown is the error of an unknown code.
 var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")
 
-// Store keeps links. One thing has one code, for good.
+// Store stores links. Each target has at most one code, which never changes.
 type Store interface {
-	// KeepLink keeps a link if the thing has none, and gives the code that it has; empty:
-	// the code belongs to something else, try another one.
+	// KeepLink stores a link unless the target has one, and returns the code of the target. An empty result means that
+	// another target has the code; try another one.
 	KeepLink(ctx context.Context, l Link) (code string, err error)
-	// Link faults with not_found.
+	// Link returns the link with a code. Error: not_found.
 	Link(ctx context.Context, code string) (Link, error)
 }
 
-// The alphabet has no characters that look alike, in any of which a code of seven has
-// 2.2 million million forms.
+// The alphabet has no characters that look alike. Codes of seven characters have 2.2 trillion values.
 const (
 	alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 	length   = 7
 )
 
-// IsCode tells whether a text can be a code.
+// IsCode reports whether a text has the format of a code.
 func IsCode(s string) bool {
 	return len(s) == length && strings.Trim(s, alphabet) == ""
 }
 
-// Mint gives the code of a thing, and makes one at the first time.
-func Mint(ctx context.Context, to Store, kind Kind, id string) (string, error) {
+// Mint returns the code of a target and creates it on first use.
+func Mint(ctx context.Context, store Store, kind Kind, id string) (string, error) {
 	for {
-		code, err := to.KeepLink(ctx, Link{newCode(), kind, id})
+		code, err := store.KeepLink(ctx, Link{newCode(), kind, id})
 		if code != "" || err != nil {
 			return code, err
 		}
 	}
 }
 
-// newCode draws a code, each as likely as any other.
+// newCode returns a random code with uniform distribution.
 func newCode() string {
 	out := make([]byte, length)
 	for i := range out {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// full has given every code but those that are drawn after some time.
+// full is a fake store in which every code is used until left attempts have failed.
 type full struct{ left int }
 
 func (f *full) KeepLink(_ context.Context, l Link) (string, error) {
@@ -31,11 +31,11 @@ func TestCodes(t *testing.T) {
 		}
 	}
 	if len(letters) != len(alphabet) {
-		t.Errorf("%d of %d characters are used", len(letters), len(alphabet))
+		t.Errorf("%d of %d characters of the alphabet occur", len(letters), len(alphabet))
 	}
 	for _, s := range []string{"", "123456", "12345678", "000000l", "12345é", "1234/67"} {
 		if IsCode(s) {
-			t.Errorf("%q is no code", s)
+			t.Errorf("%q has the wrong result", s)
 		}
 	}
 }

@@ -1,3 +1,4 @@
-// Package signal files calls and appends events in the ledger, which owns both: it assigns their ids and
-// sends a write once more when its answer was lost. It also derives the points that a call can bring.
+// Package signal files calls and appends events in the ledger, which stores both. It assigns their ids, retries a write
+// whose answer was lost,
+// and calculates the points that a call can win or lose.
 package signal

@@ -7,10 +7,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// EventType is what an event says.
+// EventType is the type of an event of a call.
 type EventType string
 
-// The event types. Resolved is the resolver's alone.
+// Types of events. Only the ledger appends Resolved.
 const (
 	Take       EventType = "take"
 	Reaffirm   EventType = "reaffirm"
@@ -20,7 +20,7 @@ const (
 	Resolved   EventType = "resolved"
 )
 
-// ParseEventType reads what a client may append; resolved is refused.
+// ParseEventType parses the type of an event that a client can append. It returns false for resolved and unknown types.
 func ParseEventType(raw string) (EventType, bool) {
 	switch t := EventType(raw); t {
 	case Take, Reaffirm, Confidence, Note, Share:
@@ -36,11 +36,12 @@ const (
 	MaxEventChannel = 40
 )
 
-// ErrPayload refuses a payload that does not fit its type.
+// ErrPayload is the error of a payload that is invalid for the type of its event.
 var ErrPayload = apperr.New(apperr.Invalid, "invalid_payload", "").With("field", "payload")
 
-// eventID is the id of the event that an idempotency key stands for: a uuid v8, the same
-// at every try. A history is its owner's alone, so its id and the key are enough.
+// eventID returns the id of the event for an idempotency key: a UUIDv8, the same for every attempt. Only the owner of a
+// call appends events, so
+// the id of the call and the key are unique.
 func eventID(signalID, key string) string {
 	sum := sha256.Sum256([]byte("event\n" + signalID + "\n" + key))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80

@@ -5,22 +5,22 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
-// Points returns the score of a call if it is won and if it is lost, at its scoring price
-// (docs/scores.md, The formula).
+// Points returns the points of a call if it is won and if it is lost, at its scoring price (docs/scores.md, The
+// formula).
 func Points(s *signalv1.Signal) (won, lost int) {
 	p := max(int(s.GetScoreBasisBps()), 1)
 	return (int(protocol.MaxBps) - p) / 100, -((p + 99) / 100)
 }
 
-// PriceFinal reports whether the scoring price is final. A second quote can still raise that
-// of an open call on a venue's market.
+// PriceFinal reports whether the scoring price is final. A second quote can still raise the price of an open call on a
+// venue market.
 func PriceFinal(s *signalv1.Signal) bool {
 	return protocol.SignalStatus(s.GetStatus()) != protocol.Pending || isNative(s) || !s.GetPriceVerified()
 }
 
 func isNative(s *signalv1.Signal) bool { return protocol.MarketID(s.GetMarketId()).IsNative() }
 
-// NoPoints returns why a call is not part of points, or an empty text if it is or can be.
+// NoPoints returns why a call gets no points; empty if it gets points or can still get them.
 func NoPoints(s *signalv1.Signal) string {
 	switch {
 	case s.GetReason() == "late":

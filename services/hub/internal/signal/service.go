@@ -13,16 +13,16 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// ErrAway is what a ledger that cannot be reached answers a write with.
-var ErrAway = apperr.New(apperr.Unavailable, "signal_service_unavailable", "signal service is away, try again")
+// ErrAway is the error of a write when the ledger is unreachable or does not answer.
+var ErrAway = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the signal service is unavailable; retry")
 
-// Budgets of a write, within the time of a request. The first try leaves
-// room for the second: a try that got no answer may have been written, and
-// only the same id can tell. The pause lets a broken connection come back.
+// Time limits of a write within the time of a request. The first attempt leaves time for a second one: a write without
+// an answer may be stored,
+// and repeating it with the same id returns the stored result. The pause lets the connection recover.
 const (
-	firstTry = 2500 * time.Millisecond
-	pause    = 100 * time.Millisecond
-	inAll    = 3500 * time.Millisecond
+	firstAttempt = 2500 * time.Millisecond
+	pause        = 100 * time.Millisecond
+	total        = 3500 * time.Millisecond
 )
 
 // Service files calls and appends events.
@@ -31,14 +31,15 @@ type Service struct {
 	newID  func() string
 }
 
-// NewService takes the client of the ledger and a maker of uuid v7 ids.
+// NewService builds a Service on a client of the ledger. newID returns a new UUIDv7.
 func NewService(ledger *ledgerclient.Client, newID func() string) *Service {
 	return &Service{ledger: ledger, newID: newID}
 }
 
-// File gives the draft an id, if it has none, and files it. If the answer was lost, the call is
-// sent once more with the same id, and the ledger answers with what it has stored. Faults:
-// unauthenticated, market_not_found, market_closed, already_predicted, price_moved,
+// File assigns an id to the draft, unless it has one, and files it. If the answer is lost it repeats the request with
+// the same id, and the
+// ledger returns the stored result. Errors: unauthenticated, market_not_found, market_closed, already_predicted,
+// price_moved,
 // idempotency_key_reused, signal_service_unavailable, db_unavailable.
 func (s *Service) File(ctx context.Context, by operator.Actor, d *signalv1.Draft) (*signalv1.FileResponse, error) {
 	if d.GetId() == "" {
@@ -46,7 +47,7 @@ func (s *Service) File(ctx context.Context, by operator.Actor, d *signalv1.Draft
 	}
 	var filed *signalv1.FileResponse
 	again := false
-	err := twice(ctx, func(ctx context.Context) (err error) {
+	err := withRetry(ctx, func(ctx context.Context) (err error) {
 		filed, err = s.ledger.File(ctx, &signalv1.FileRequest{Caller: callerOf(by), Draft: d}, again)
 		again = true
 		return err
@@ -54,9 +55,9 @@ func (s *Service) File(ctx context.Context, by operator.Actor, d *signalv1.Draft
 	return filed, err
 }
 
-// Append gives the event its id and appends it, twice if need be as in File. The same
-// idempotency key on the same signal is the same event; an empty key is none. Errors: unauthenticated,
-// not_found, forbidden, event_limit_reached, idempotency_key_reused,
+// Append assigns an id to the event and appends it, with a retry as in File. The same idempotency key on the same call
+// is the same event; an
+// empty key is none. Errors: unauthenticated, not_found, forbidden, event_limit_reached, idempotency_key_reused,
 // signal_service_unavailable, db_unavailable.
 func (s *Service) Append(ctx context.Context, by operator.Actor, d *signalv1.AppendEventRequest, key string) (*signalv1.Event, error) {
 	d.Caller = callerOf(by)
@@ -64,7 +65,7 @@ func (s *Service) Append(ctx context.Context, by operator.Actor, d *signalv1.App
 		d.EventId = s.newID()
 	}
 	var event *signalv1.Event
-	err := twice(ctx, func(ctx context.Context) error {
+	err := withRetry(ctx, func(ctx context.Context) error {
 		r, err := s.ledger.SignalWrites.AppendEvent(ctx, d)
 		event = r.GetEvent()
 		return err
@@ -72,8 +73,8 @@ func (s *Service) Append(ctx context.Context, by operator.Actor, d *signalv1.App
 	return event, err
 }
 
-// RehearseFile returns the call that File would store, without its id, and stores nothing.
-// It uses no idempotency key. Errors: those of File.
+// RehearseFile is a dry run of File: it returns the call without an id and stores nothing. It uses no idempotency key.
+// Errors: those of File.
 func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d *signalv1.Draft) (*signalv1.RehearseFileResponse, error) {
 	d.Id, d.IdempotencyKey, d.BodyHash = s.newID(), nil, nil
 	r, err := s.ledger.SignalWrites.RehearseFile(ctx, &signalv1.RehearseFileRequest{Caller: callerOf(by), Draft: d})
@@ -84,8 +85,9 @@ func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d *signal
 	return r, nil
 }
 
-// RehearseEvent returns the event that Append would store, without its id, and stores
-// nothing. It uses no idempotency key. Errors: those of Append.
+// RehearseEvent is a dry run of Append: it returns the event without an id and stores nothing. It uses no idempotency
+// key. Errors: those of
+// Append.
 func (s *Service) RehearseEvent(ctx context.Context, by operator.Actor, d *signalv1.AppendEventRequest) (*signalv1.Event, error) {
 	r, err := s.ledger.SignalWrites.RehearseEvent(ctx, &signalv1.RehearseEventRequest{
 		Caller: callerOf(by), SignalId: d.GetSignalId(), Type: d.GetType(), Payload: d.GetPayload(), EventId: s.newID(),
@@ -104,9 +106,9 @@ func callerOf(by operator.Actor) *operatorv1.Caller {
 	return &operatorv1.Caller{Credential: &operatorv1.Caller_OperatorId{OperatorId: string(by.ID)}}
 }
 
-// twice runs a write and, when its answer was lost, once more.
-func twice(ctx context.Context, write func(context.Context) error) error {
-	first, done := context.WithTimeout(ctx, firstTry)
+// withRetry runs a write and repeats it once if its answer was lost.
+func withRetry(ctx context.Context, write func(context.Context) error) error {
+	first, done := context.WithTimeout(ctx, firstAttempt)
 	err := write(first)
 	done()
 	if !errors.Is(err, ErrAway) {
@@ -116,7 +118,7 @@ func twice(ctx context.Context, write func(context.Context) error) error {
 		return err
 	}
 	end, _ := first.Deadline()
-	second, done := context.WithDeadline(ctx, end.Add(inAll-firstTry))
+	second, done := context.WithDeadline(ctx, end.Add(total-firstAttempt))
 	defer done()
 	return write(second)
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// ledger is a connection to a ledger that answers each attempt as the test says. It records the ids.
+// ledger is a fake connection to the ledger with a given result for each attempt. It records the ids.
 type ledger struct {
 	grpc.ClientConnInterface
 	answers []func(context.Context) error
 
-	mu  sync.Mutex // a batch remains in flight when its caller has left
+	mu  sync.Mutex // a batch can be in flight after its caller has returned
 	ids []string
 }
 
@@ -75,20 +75,20 @@ func TestWrites(t *testing.T) {
 		"lost, then refused":       {[]func(context.Context) error{lost, refuses(closed)}, closed, 2, pause},
 		"lost twice":               {[]func(context.Context) error{lost, lost}, ErrAway, 2, pause},
 		"refused":                  {[]func(context.Context) error{refuses(closed)}, closed, 1, 0},
-		"its database is away":     {[]func(context.Context) error{refuses(db)}, db, 1, 0},
-		"no answer, then one":      {[]func(context.Context) error{hangs, found}, nil, 2, firstTry + pause},
-		"no answer and none after": {[]func(context.Context) error{hangs, hangs}, ErrAway, 2, inAll},
+		"database unavailable":     {[]func(context.Context) error{refuses(db)}, db, 1, 0},
+		"no answer, then one":      {[]func(context.Context) error{hangs, found}, nil, 2, firstAttempt + pause},
+		"no answer and none after": {[]func(context.Context) error{hangs, hangs}, ErrAway, 2, total},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			l := &ledger{answers: c.answers}
 			filed, err := NewService(ledgerclient.New(l), func() string { return "one" }).File(t.Context(), operator.Actor{}, &signalv1.Draft{})
 			if !errors.Is(err, c.want) || err == nil && filed.GetId() != "one" || len(l.tried()) != c.tries {
-				t.Errorf("%s: %q, %v after %d tries", name, filed.GetId(), err, len(l.tried()))
+				t.Errorf("%s: %q, %v after %d attempts", name, filed.GetId(), err, len(l.tried()))
 			}
 			for _, id := range l.tried() {
 				if id != "one" {
-					t.Errorf("%s: a try with id %q", name, id)
+					t.Errorf("%s: an attempt with another id %q", name, id)
 				}
 			}
 			if took := time.Since(began); took > c.atMost {
@@ -102,14 +102,14 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// A caller that leaves is not asked for again.
+// TestCallerLeaves checks that a write is not repeated after its caller has disconnected.
 func TestCallerLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		l := &ledger{answers: []func(context.Context) error{func(context.Context) error { cancel(); return ErrAway }}}
 		if _, err := NewService(ledgerclient.New(l), func() string { return "one" }).File(ctx, operator.Actor{}, &signalv1.Draft{}); err == nil || len(l.tried()) != 1 {
-			t.Errorf("%v after %d tries", err, len(l.tried()))
+			t.Errorf("%v after %d attempts", err, len(l.tried()))
 		}
 	})
 }
@@ -123,7 +123,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, raw := range []string{"", "resolved", "Take"} {
 		if _, ok := ParseEventType(raw); ok {
-			t.Errorf("%q is taken", raw)
+			t.Errorf("%q is accepted", raw)
 		}
 	}
 }

@@ -4,23 +4,23 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// FeedType selects a feed.
+// FeedType is the kind of a feed of calls.
 type FeedType string
 
-// The feeds.
+// Kinds of feeds.
 const (
 	FeedRecent    FeedType = "recent"
 	FeedBeatCrowd FeedType = "beat_crowd"
 	FeedOpen      FeedType = "open"
 )
 
-// Feed limits.
+// Limits of the number of calls in a feed.
 const (
 	FeedDefault = 20
 	FeedMax     = 50
 )
 
-// ParseFeedType reads a `type` query parameter; anything unknown is recent.
+// ParseFeedType parses the query parameter type. An unknown value becomes recent.
 func ParseFeedType(raw string) FeedType {
 	switch t := FeedType(raw); t {
 	case FeedBeatCrowd, FeedOpen:
@@ -29,5 +29,5 @@ func ParseFeedType(raw string) FeedType {
 	return FeedRecent
 }
 
-// ErrUnknown is the answer for a signal that is not there.
+// ErrUnknown is the error of a request for an unknown call.
 var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")

@@ -10,10 +10,10 @@ import (
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 )
 
-// Feed publishes what this service has committed to the feed of the ledger.
+// Feed publishes the events that the hub has committed to the feed of the ledger.
 type Feed struct{ Ledger feedv1.FeedServiceClient }
 
-// The channels of one operator, by what their names begin with.
+// Prefixes of the channels of one operator.
 const (
 	me       = "me:"
 	overlay  = "overlay:"
@@ -21,12 +21,13 @@ const (
 )
 
 const (
-	snapshot = "snapshot"        // only says how a channel begins from now on
-	viewers  = "viewers.updated" // of one operator in the live list
+	snapshot = "snapshot"        // changes only the snapshot of a channel
+	viewers  = "viewers.updated" // number of viewers of one operator in the live list
 )
 
-// Publish sends facts: those for one operator alone as news, how channels begin as
-// copies, a signal over somebody's picture as both, and all others to be numbered.
+// Publish sends facts to the ledger. Facts for one operator are sent as unnumbered news. Snapshots of channels are sent
+// as copies. A signal
+// over a live stream is sent as both. All other facts are numbered.
 func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 	r := &feedv1.PublishRequest{}
 	for _, one := range facts {
@@ -53,7 +54,7 @@ func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 	return err
 }
 
-// keepCopy keeps the last copy of each channel: what stands behind was written later.
+// keepCopy adds a copy and replaces an earlier one of the same channel.
 func keepCopy(list []*feedv1.Copy, one outbox.Fact, at *timestamppb.Timestamp) []*feedv1.Copy {
 	c := &feedv1.Copy{Channel: one.Topic, At: at, Data: one.Data}
 	for i := range list {

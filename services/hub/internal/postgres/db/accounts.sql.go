@@ -39,7 +39,7 @@ type DeleteClaimOfOthersParams struct {
 	UserID   operator.ID
 }
 
-// Removes a wallet from every other operator.
+// Deletes the claims of a wallet by other operators.
 func (q *Queries) DeleteClaimOfOthers(ctx context.Context, arg DeleteClaimOfOthersParams) error {
 	_, err := q.db.Exec(ctx, deleteClaimOfOthers, arg.Station, arg.Identity, arg.UserID)
 	return err
@@ -118,7 +118,8 @@ type GetFollowCountsRow struct {
 	IsFollowing bool
 }
 
-// Returns how many follow an operator, how many a viewer follows, and whether the viewer follows the operator.
+// Returns the number of followers of an operator, the number of operators that a viewer follows, and whether the viewer
+// follows the operator.
 func (q *Queries) GetFollowCounts(ctx context.Context, arg GetFollowCountsParams) (GetFollowCountsRow, error) {
 	row := q.db.QueryRow(ctx, getFollowCounts, arg.Followed, arg.Viewer)
 	var i GetFollowCountsRow
@@ -184,7 +185,7 @@ type InsertFollowParams struct {
 	Followed       operator.ID
 }
 
-// Stores a follow and publishes it to the operator who is followed, unless it is stored.
+// Stores a follow and publishes it to the followed operator. Does nothing if the follow exists.
 func (q *Queries) InsertFollow(ctx context.Context, arg InsertFollowParams) error {
 	_, err := q.db.Exec(ctx, insertFollow,
 		arg.Now,
@@ -219,8 +220,9 @@ type InsertSessionParams struct {
 	BindHash   []byte
 }
 
-// Stores a session under its second of issue, or under the latest earlier second that is free. It returns no row if
-// a concurrent sign-in took that second.
+// Stores a session under its second of issue, or under the latest earlier second without a session. Returns no row if a
+// concurrent sign-in used
+// that second.
 func (q *Queries) InsertSession(ctx context.Context, arg InsertSessionParams) (time.Time, error) {
 	row := q.db.QueryRow(ctx, insertSession,
 		arg.UserID,
@@ -250,7 +252,7 @@ type ListClaimOwnersRow struct {
 	Identity string
 }
 
-// Returns the operators who claim the wallets. Stations and identities are parallel arrays.
+// Returns the owners of claimed wallets. Stations and identities are parallel arrays.
 func (q *Queries) ListClaimOwners(ctx context.Context, arg ListClaimOwnersParams) ([]ListClaimOwnersRow, error) {
 	rows, err := q.db.Query(ctx, listClaimOwners, arg.Stations, arg.Identities)
 	if err != nil {
@@ -310,7 +312,7 @@ type ListFollowersRow struct {
 	Followers int64
 }
 
-// Returns how many follow each of the operators, without those whom no one follows.
+// Returns the number of followers of each of the operators, omitting operators without followers.
 func (q *Queries) ListFollowers(ctx context.Context, userIds []string) ([]ListFollowersRow, error) {
 	rows, err := q.db.Query(ctx, listFollowers, userIds)
 	if err != nil {
@@ -335,7 +337,7 @@ const lockClaims = `-- name: LockClaims :exec
 SELECT pg_advisory_xact_lock(7202005)
 `
 
-// Waits for other transactions that change claims: two that move two wallets crosswise would wait for each other.
+// Serializes transactions that change claims. Without it two transactions that exchange two wallets would deadlock.
 func (q *Queries) LockClaims(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lockClaims)
 	return err

@@ -17,7 +17,8 @@ const countApps = `-- name: CountApps :one
 SELECT count(*) FROM apps WHERE owner_id = $1 AND disabled_at IS NULL
 `
 
-// Counts active apps. It must follow LockAppsOfOwner as a statement of its own: then it sees what committed during the wait.
+// Counts active apps. It must run after LockAppsOfOwner as a separate statement, so that it sees rows committed during
+// the wait.
 func (q *Queries) CountApps(ctx context.Context, ownerID string) (int64, error) {
 	row := q.db.QueryRow(ctx, countApps, ownerID)
 	var count int64
@@ -134,7 +135,7 @@ type InsertReportParams struct {
 	MaxReports int64
 }
 
-// Stores a report unless its reporter has max_reports since a time.
+// Stores a report unless its reporter has max_reports reports after since.
 func (q *Queries) InsertReport(ctx context.Context, arg InsertReportParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertReport,
 		arg.ID,
@@ -255,7 +256,7 @@ type LockAppRow struct {
 	App App
 }
 
-// Locks an app for a change. Without an owner it locks the app of any owner.
+// Locks an app for a change. A null owner matches any owner.
 func (q *Queries) LockApp(ctx context.Context, arg LockAppParams) (LockAppRow, error) {
 	row := q.db.QueryRow(ctx, lockApp, arg.ID, arg.OwnerID)
 	var i LockAppRow
@@ -316,7 +317,7 @@ type ModerateAppParams struct {
 	AppID     string
 }
 
-// Stores a decision about an app and returns the original text of the app. It returns no row for an unknown app.
+// Stores a decision about an app and returns the original texts of the app. Returns no row for an unknown app.
 func (q *Queries) ModerateApp(ctx context.Context, arg ModerateAppParams) ([]byte, error) {
 	row := q.db.QueryRow(ctx, moderateApp,
 		arg.Hidden,
@@ -338,7 +339,8 @@ type ShareAppRow struct {
 	App App
 }
 
-// Locks an app against changes until the end of the transaction, so that no grant is made of an app that is being disabled.
+// Locks an app against changes until the end of the transaction, so that no grant of an app that is being disabled is
+// created.
 func (q *Queries) ShareApp(ctx context.Context, id string) (ShareAppRow, error) {
 	row := q.db.QueryRow(ctx, shareApp, id)
 	var i ShareAppRow
@@ -384,7 +386,7 @@ type UpdateAppParams struct {
 	ID               string
 }
 
-// Changes an app. Owner, kind and time of creation are final.
+// Changes an app. Its owner, kind and time of creation cannot change.
 func (q *Queries) UpdateApp(ctx context.Context, arg UpdateAppParams) error {
 	_, err := q.db.Exec(ctx, updateApp,
 		arg.Name,
@@ -414,7 +416,7 @@ type UpdateAppTextParams struct {
 	ID       string
 }
 
-// Writes the text of an app again. A trigger replaces it while the app is hidden.
+// Writes the texts of an app. A trigger replaces them while the app is hidden.
 func (q *Queries) UpdateAppText(ctx context.Context, arg UpdateAppTextParams) error {
 	_, err := q.db.Exec(ctx, updateAppText, arg.Original, arg.ID)
 	return err

@@ -50,7 +50,7 @@ type ClaimClipRow struct {
 	Tries     int32
 }
 
-// Leases the clip that waits longest.
+// Leases the oldest clip that waits for processing.
 func (q *Queries) ClaimClip(ctx context.Context, arg ClaimClipParams) (ClaimClipRow, error) {
 	row := q.db.QueryRow(ctx, claimClip, arg.LeaseUntil, arg.Now)
 	var i ClaimClipRow
@@ -76,7 +76,7 @@ type CountClipsRow struct {
 	Clips    int64
 }
 
-// Returns how many clips of each market can be watched.
+// Returns the number of ready clips of each market.
 func (q *Queries) CountClips(ctx context.Context, marketIds []string) ([]CountClipsRow, error) {
 	rows, err := q.db.Query(ctx, countClips, marketIds)
 	if err != nil {
@@ -119,8 +119,9 @@ type CountClipsOfDayRow struct {
 	Newest   time.Time
 }
 
-// Returns what limits another clip: the clips of the day by its maker and of its stream, and the time of the newest of
-// both. The time is year 1 if there is none.
+// Returns the data for the limits of clips: the number of clips of the day by the creator and of the stream, and the
+// time of the newest of both.
+// The time is in year 1 if there is none.
 func (q *Queries) CountClipsOfDay(ctx context.Context, arg CountClipsOfDayParams) (CountClipsOfDayRow, error) {
 	row := q.db.QueryRow(ctx, countClipsOfDay, arg.CreatedBy, arg.Day, arg.Handle)
 	var i CountClipsOfDayRow
@@ -132,7 +133,7 @@ const deletePartnerCopies = `-- name: DeletePartnerCopies :exec
 DELETE FROM partner_copies WHERE NOT origin = ANY ($1::text[])
 `
 
-// Deletes the copies of stations that are no partners.
+// Deletes copies of stations that are not in the list.
 func (q *Queries) DeletePartnerCopies(ctx context.Context, origins []string) error {
 	_, err := q.db.Exec(ctx, deletePartnerCopies, origins)
 	return err
@@ -191,7 +192,7 @@ type FinishClipParams struct {
 	ID           string
 }
 
-// Marks a clip as ready and publishes it, unless its operator is suspended.
+// Marks a clip as ready and publishes it. Clips of a suspended operator are not published.
 func (q *Queries) FinishClip(ctx context.Context, arg FinishClipParams) error {
 	_, err := q.db.Exec(ctx, finishClip,
 		arg.URL,
@@ -266,7 +267,7 @@ type ListClipsRow struct {
 	Title        string
 }
 
-// Returns the clips of a market that can be watched, the newest first.
+// Returns the ready clips of a market, newest first.
 func (q *Queries) ListClips(ctx context.Context, arg ListClipsParams) ([]ListClipsRow, error) {
 	rows, err := q.db.Query(ctx, listClips, arg.MarketID, arg.MaxRows)
 	if err != nil {
@@ -339,7 +340,7 @@ type ListPartnerTimesRow struct {
 	At     time.Time
 }
 
-// Returns when each partner station was last read.
+// Returns the time of the last successful read of each partner station.
 func (q *Queries) ListPartnerTimes(ctx context.Context) ([]ListPartnerTimesRow, error) {
 	rows, err := q.db.Query(ctx, listPartnerTimes)
 	if err != nil {
@@ -372,7 +373,7 @@ type ListTapeViewsParams struct {
 	TapeIDs []string
 }
 
-// Returns how often each tape was started. Origins and ids are parallel arrays.
+// Returns the number of views of each tape. Origins and ids are parallel arrays.
 func (q *Queries) ListTapeViews(ctx context.Context, arg ListTapeViewsParams) ([]int64, error) {
 	rows, err := q.db.Query(ctx, listTapeViews, arg.Origins, arg.TapeIDs)
 	if err != nil {
@@ -416,7 +417,7 @@ type ListTapesRow struct {
 	Approved  bool
 }
 
-// Returns the clips that can be watched: boosted ones first, then the newest.
+// Returns ready clips: boosted ones first, then newest first.
 func (q *Queries) ListTapes(ctx context.Context, maxRows int32) ([]ListTapesRow, error) {
 	rows, err := q.db.Query(ctx, listTapes, maxRows)
 	if err != nil {
@@ -452,7 +453,7 @@ const lockClips = `-- name: LockClips :exec
 SELECT pg_advisory_xact_lock(7203, hashtext($1::text))
 `
 
-// Serializes the clips of one maker or of one stream; the name is by:<handle> or of:<handle>.
+// Serializes requests for clips of one creator or of one stream. The name is by:<handle> or of:<handle>.
 func (q *Queries) LockClips(ctx context.Context, name string) error {
 	_, err := q.db.Exec(ctx, lockClips, name)
 	return err
@@ -470,7 +471,7 @@ type UpsertPartnerCopyParams struct {
 	At     time.Time
 }
 
-// Stores a copy of what a partner station shows. It never replaces a newer copy.
+// Stores a copy of a partner station's list. It does not replace a newer copy.
 func (q *Queries) UpsertPartnerCopy(ctx context.Context, arg UpsertPartnerCopyParams) error {
 	_, err := q.db.Exec(ctx, upsertPartnerCopy,
 		arg.Origin,

@@ -29,8 +29,9 @@ SELECT ((SELECT count(*) FROM requests) + (SELECT count(*) FROM codes)
     + (SELECT count(*) FROM access) + (SELECT count(*) FROM refresh))::bigint AS deleted
 `
 
-// Deletes what expired an hour ago and returns how much. A redeemed code stays while its grant is valid, because its
-// replay revokes the grant. A used refresh token stays until it would have expired.
+// Deletes rows that expired at least an hour ago and returns their number. A redeemed code remains while its grant is
+// active, because its replay
+// revokes the grant. A used refresh token remains until it would have expired.
 func (q *Queries) DeleteExpired(ctx context.Context, now time.Time) (int64, error) {
 	row := q.db.QueryRow(ctx, deleteExpired, now)
 	var deleted int64
@@ -70,7 +71,7 @@ type FindGrantsRow struct {
 	Grant Grant
 }
 
-// Returns at most 100 valid grants of a user to an app, the newest first.
+// Returns at most 100 active grants of a user to an app, newest first.
 func (q *Queries) FindGrants(ctx context.Context, arg FindGrantsParams) ([]FindGrantsRow, error) {
 	rows, err := q.db.Query(ctx, findGrants, arg.UserID, arg.AppID, arg.Now)
 	if err != nil {
@@ -401,7 +402,7 @@ type ListGrantsRow struct {
 	Signers []string
 }
 
-// Returns at most 200 grants of a user, or one of them, with their apps and active signers. Valid grants come first.
+// Returns at most 200 grants of a user, or one of them, with apps and active signers. Active grants come first.
 func (q *Queries) ListGrants(ctx context.Context, arg ListGrantsParams) ([]ListGrantsRow, error) {
 	rows, err := q.db.Query(ctx, listGrants, arg.Now, arg.UserID, arg.GrantID)
 	if err != nil {
@@ -443,8 +444,9 @@ WHERE grant_id = ANY ($1::uuid[]) AND revoked_at IS NULL
 ORDER BY 1
 `
 
-// Returns which grants have signers. It must run after the grants are locked and as a separate statement: then it sees
-// a signer whose registration locked the grant and committed during the wait.
+// Returns those grants that have signers. It must run after the grants are locked and as a separate statement, so that
+// it sees a signer whose
+// registration locked the grant and committed during the wait.
 func (q *Queries) ListGrantsWithSigners(ctx context.Context, grantIds []string) ([]string, error) {
 	rows, err := q.db.Query(ctx, listGrantsWithSigners, grantIds)
 	if err != nil {
@@ -485,7 +487,7 @@ type LockCodeRow struct {
 	Redeemed    bool
 }
 
-// Locks a code. Attempts at one code run one after the other, each with what the one before stored.
+// Locks a code. Concurrent attempts are serialized, and each sees the changes of the previous one.
 func (q *Queries) LockCode(ctx context.Context, hash []byte) (LockCodeRow, error) {
 	row := q.db.QueryRow(ctx, lockCode, hash)
 	var i LockCodeRow
@@ -536,7 +538,8 @@ const lockRefreshToken = `-- name: LockRefreshToken :one
 SELECT successor_hash FROM refresh_tokens WHERE hash = $1 FOR NO KEY UPDATE
 `
 
-// Locks a refresh token. Attempts at one token run one after the other; the next statement sees what the one before stored.
+// Locks a refresh token. Concurrent attempts are serialized, and the next statement sees the changes of the previous
+// attempt.
 func (q *Queries) LockRefreshToken(ctx context.Context, hash []byte) ([]byte, error) {
 	row := q.db.QueryRow(ctx, lockRefreshToken, hash)
 	var successor_hash []byte
@@ -570,7 +573,7 @@ type RevokeGrantParams struct {
 	UserID    *string
 }
 
-// Revokes a grant of a user, or of any user if none is given. To revoke it again changes nothing.
+// Revokes a grant. A null user matches any user. Repeating it changes nothing.
 func (q *Queries) RevokeGrant(ctx context.Context, arg RevokeGrantParams) (int64, error) {
 	result, err := q.db.Exec(ctx, revokeGrant,
 		arg.Now,
@@ -653,7 +656,7 @@ type TakeRequestRow struct {
 	ExpiresAt   time.Time
 }
 
-// Deletes a request and returns it: it is decided once, by the user and in the session that it was made for.
+// Deletes and returns a request, so that it is decided once. The user and the session must be those that created it.
 func (q *Queries) TakeRequest(ctx context.Context, arg TakeRequestParams) (TakeRequestRow, error) {
 	row := q.db.QueryRow(ctx, takeRequest, arg.Hash, arg.SessionHash, arg.UserID)
 	var i TakeRequestRow
@@ -683,7 +686,7 @@ type TouchGrantParams struct {
 	Every time.Duration
 }
 
-// Records the use of a grant, at most once in an interval.
+// Records the use of a grant, at most once per interval.
 func (q *Queries) TouchGrant(ctx context.Context, arg TouchGrantParams) error {
 	_, err := q.db.Exec(ctx, touchGrant, arg.Now, arg.ID, arg.Every)
 	return err
@@ -722,8 +725,8 @@ type UseAccessTokenRow struct {
 	DisabledAt *time.Time
 }
 
-// Returns a token and records its use, at most once in an interval. It does not wait for a grant that another
-// transaction has locked.
+// Returns a token and records its use, at most once per interval. It skips the record if another transaction has locked
+// the grant.
 func (q *Queries) UseAccessToken(ctx context.Context, arg UseAccessTokenParams) (UseAccessTokenRow, error) {
 	row := q.db.QueryRow(ctx, useAccessToken, arg.Hash, arg.Now, arg.Every)
 	var i UseAccessTokenRow
@@ -763,7 +766,7 @@ type UseCodeParams struct {
 	Hash          []byte
 }
 
-// Marks a code as used. Without a grant the code is used up and was not redeemed.
+// Marks a code as used. Without a grant the code was used up by a failed attempt.
 func (q *Queries) UseCode(ctx context.Context, arg UseCodeParams) error {
 	_, err := q.db.Exec(ctx, useCode, arg.Now, arg.RedeemedGrant, arg.Hash)
 	return err

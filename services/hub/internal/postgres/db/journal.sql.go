@@ -192,7 +192,7 @@ type ReserveDigestParams struct {
 	Now  time.Time
 }
 
-// Reserves the digest of a day. A reservation that was not finished within ten minutes is void.
+// Reserves the digest of a day. An unfinished reservation expires after ten minutes.
 func (q *Queries) ReserveDigest(ctx context.Context, arg ReserveDigestParams) (int64, error) {
 	result, err := q.db.Exec(ctx, reserveDigest, arg.Date, arg.Now)
 	if err != nil {

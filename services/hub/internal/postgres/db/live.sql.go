@@ -33,7 +33,7 @@ WITH sets AS (
 DELETE FROM live_samples WHERE minute < $1
 `
 
-// Deletes samples, counts of overlay signals and cleared signals before a time.
+// Deletes samples, overlay counts and cleared overlay signals that are older than a time.
 func (q *Queries) DeleteOldSamples(ctx context.Context, before time.Time) error {
 	_, err := q.db.Exec(ctx, deleteOldSamples, before)
 	return err
@@ -58,7 +58,7 @@ type EndLiveSessionParams struct {
 	EndedAt time.Time
 }
 
-// Ends a session and its broadcast, and stores the overlay signal of that time.
+// Ends a session and its broadcast, and stores the current overlay signal with the session.
 func (q *Queries) EndLiveSession(ctx context.Context, arg EndLiveSessionParams) error {
 	_, err := q.db.Exec(ctx, endLiveSession, arg.ID, arg.Now, arg.EndedAt)
 	return err
@@ -84,7 +84,7 @@ type ExtendLiveSessionParams struct {
 	ID              string
 }
 
-// Records a heartbeat. Null leaves what was stored before; an empty own_url deletes it.
+// Records a heartbeat. Null keeps the stored value; an empty own_url deletes it.
 func (q *Queries) ExtendLiveSession(ctx context.Context, arg ExtendLiveSessionParams) error {
 	_, err := q.db.Exec(ctx, extendLiveSession,
 		arg.Now,
@@ -120,7 +120,7 @@ type GetActivityRow struct {
 	Followers int64
 }
 
-// Returns what happened from one time to another: clips of an operator, their views, and new followers.
+// Returns the activity in a period: clips of an operator, views of these clips, and new followers.
 func (q *Queries) GetActivity(ctx context.Context, arg GetActivityParams) (GetActivityRow, error) {
 	row := q.db.QueryRow(ctx, getActivity,
 		arg.Handle,
@@ -164,7 +164,7 @@ type GetAiredTimeRow struct {
 	Samples  int64
 }
 
-// Returns the sessions of an operator since a time, their length in seconds, and their samples.
+// Returns the number of sessions of an operator since a time, their total length in seconds, and their samples.
 func (q *Queries) GetAiredTime(ctx context.Context, arg GetAiredTimeParams) (GetAiredTimeRow, error) {
 	row := q.db.QueryRow(ctx, getAiredTime, arg.Since, arg.Now, arg.Handle)
 	var i GetAiredTimeRow
@@ -223,7 +223,7 @@ type GetLiveSessionOfMessageRow struct {
 	LiveSession LiveSession
 }
 
-// Returns the session that a message started or continued.
+// Returns the session that a go-live message started or extended.
 func (q *Queries) GetLiveSessionOfMessage(ctx context.Context, messageID string) (GetLiveSessionOfMessageRow, error) {
 	row := q.db.QueryRow(ctx, getLiveSessionOfMessage, messageID)
 	var i GetLiveSessionOfMessageRow
@@ -298,9 +298,9 @@ type GetSessionURLParams struct {
 	ID          string
 }
 
-// Returns where the viewers of a session are sent: to the URL that its go-live named, else to the stream of its market
-// or of the overlay signal, else to the provisioned stream, else to the stream that was bound last. It is empty for
-// none, and for a withheld operator.
+// Returns the stream URL of a session: the URL of its go-live message, else the stream bound to its market or to that
+// of the overlay signal, else the
+// provisioned stream, else the stream that was bound last. It is empty if there is none or if the operator is withheld.
 func (q *Queries) GetSessionURL(ctx context.Context, arg GetSessionURLParams) (string, error) {
 	row := q.db.QueryRow(ctx, getSessionURL,
 		arg.Handle,
@@ -324,7 +324,7 @@ type GetSessionViewersRow struct {
 	Samples int64
 }
 
-// Returns the sum of viewers over the samples of a session, and the number of samples.
+// Returns the sum of viewers over all samples of a session, and the number of samples.
 func (q *Queries) GetSessionViewers(ctx context.Context, sessionID string) (GetSessionViewersRow, error) {
 	row := q.db.QueryRow(ctx, getSessionViewers, sessionID)
 	var i GetSessionViewersRow
@@ -346,7 +346,7 @@ type InsertGoLiveParams struct {
 	Now         time.Time
 }
 
-// Records the session that a message started or continued, and starts its broadcast.
+// Records the session that a go-live message started or extended, and sets its broadcast to live.
 func (q *Queries) InsertGoLive(ctx context.Context, arg InsertGoLiveParams) error {
 	_, err := q.db.Exec(ctx, insertGoLive,
 		arg.BroadcastID,
@@ -379,7 +379,7 @@ type InsertLiveSessionParams struct {
 	Now             time.Time
 }
 
-// Starts a session later than the end of the one before, so that the newest session is the one that started last.
+// Starts a session after the end of the previous one, so that the newest session has the latest start.
 func (q *Queries) InsertLiveSession(ctx context.Context, arg InsertLiveSessionParams) error {
 	_, err := q.db.Exec(ctx, insertLiveSession,
 		arg.ID,
@@ -424,7 +424,7 @@ type InsertSamplesParams struct {
 	Now     time.Time
 }
 
-// Stores how many watch the sessions and publishes each number that changed. It returns how many changed.
+// Stores the numbers of viewers of sessions and publishes those that changed. Returns the number of changes.
 func (q *Queries) InsertSamples(ctx context.Context, arg InsertSamplesParams) (int64, error) {
 	row := q.db.QueryRow(ctx, insertSamples, arg.IDs, arg.Viewers, arg.Now)
 	var count int64
@@ -461,7 +461,7 @@ type ListLiveRow struct {
 	Approved     bool
 }
 
-// Returns live operators, those with most viewers first. A session whose last heartbeat is too old is not live.
+// Returns live sessions, most viewers first. A session without a heartbeat after stale is not live.
 func (q *Queries) ListLive(ctx context.Context, arg ListLiveParams) ([]ListLiveRow, error) {
 	rows, err := q.db.Query(ctx, listLive, arg.Now, arg.Stale, arg.MaxRows)
 	if err != nil {
@@ -523,8 +523,9 @@ type ListRecentRow struct {
 	Approved     bool
 }
 
-// Returns ended sessions, the newest first, without those of suspended operators. A session of a hidden profile has an
-// empty signal name. A session without a heartbeat after stale has ended, whether that is stored or not.
+// Returns ended sessions, newest first, without those of suspended operators. The signal name is empty for a hidden
+// profile. A session without a
+// heartbeat after stale counts as ended even if its end is not stored yet.
 func (q *Queries) ListRecent(ctx context.Context, arg ListRecentParams) ([]ListRecentRow, error) {
 	rows, err := q.db.Query(ctx, listRecent, arg.Since, arg.Stale, arg.MaxRows)
 	if err != nil {
@@ -608,7 +609,7 @@ type ListViewersRow struct {
 	Viewers int64
 }
 
-// Returns the mean number of viewers in steps of some seconds, the newest step first.
+// Returns the mean number of viewers per step of a given length, newest step first.
 func (q *Queries) ListViewers(ctx context.Context, arg ListViewersParams) ([]ListViewersRow, error) {
 	rows, err := q.db.Query(ctx, listViewers,
 		arg.Seconds,
@@ -670,7 +671,7 @@ const lockOperator = `-- name: LockOperator :exec
 SELECT pg_advisory_xact_lock(hashtextextended('onair:' || $1::text, 0))
 `
 
-// Serializes the transactions that change what one operator airs.
+// Serializes the transactions that change the live session or overlay of one operator.
 func (q *Queries) LockOperator(ctx context.Context, handle string) error {
 	_, err := q.db.Exec(ctx, lockOperator, handle)
 	return err
@@ -736,7 +737,7 @@ type PublishLiveListParams struct {
 	MaxRecent int32
 }
 
-// Publishes the copy with which the channel of the live list begins.
+// Publishes the snapshot of the channel of the live list.
 func (q *Queries) PublishLiveList(ctx context.Context, arg PublishLiveListParams) error {
 	_, err := q.db.Exec(ctx, publishLiveList,
 		arg.At,
@@ -769,7 +770,7 @@ type PublishOfflineParams struct {
 	ID      string
 }
 
-// Publishes that an operator is no longer live. The session may be open.
+// Publishes that an operator is offline. The session can still be open.
 func (q *Queries) PublishOffline(ctx context.Context, arg PublishOfflineParams) error {
 	_, err := q.db.Exec(ctx, publishOffline, arg.Now, arg.EndedAt, arg.ID)
 	return err
@@ -797,7 +798,7 @@ type PublishOperatorParams struct {
 	Now    time.Time
 }
 
-// Publishes the copy with which the channel of an operator begins.
+// Publishes the snapshot of the channel of an operator.
 func (q *Queries) PublishOperator(ctx context.Context, arg PublishOperatorParams) error {
 	_, err := q.db.Exec(ctx, publishOperator,
 		arg.At,
@@ -817,7 +818,7 @@ type SetSessionURLParams struct {
 	ID     string
 }
 
-// Puts a session on the air, or takes it off the air if the URL is null.
+// Sets the stream URL of a session. Null takes the session off the air.
 func (q *Queries) SetSessionURL(ctx context.Context, arg SetSessionURLParams) error {
 	_, err := q.db.Exec(ctx, setSessionURL, arg.HLSURL, arg.ID)
 	return err
@@ -834,8 +835,9 @@ type TakeChannelTimeParams struct {
 	Now     time.Time
 }
 
-// Returns a time for a copy of a channel, later than that of the copy before. It locks the channel until the end of
-// the transaction, so that copies are published in the order of their times.
+// Returns the time for a new snapshot of a channel, which is later than that of the previous snapshot. It locks the
+// channel until the end of the
+// transaction, so that snapshots are published in the order of their times.
 func (q *Queries) TakeChannelTime(ctx context.Context, arg TakeChannelTimeParams) (time.Time, error) {
 	row := q.db.QueryRow(ctx, takeChannelTime, arg.Channel, arg.Now)
 	var at time.Time

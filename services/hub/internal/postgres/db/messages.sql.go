@@ -54,7 +54,7 @@ type ClaimPendingMessagesRow struct {
 	Message Message
 }
 
-// Returns pending messages that were last tried before a time, and records that they are tried now.
+// Returns pending messages whose last attempt was before a time, and records a new attempt.
 func (q *Queries) ClaimPendingMessages(ctx context.Context, arg ClaimPendingMessagesParams) ([]ClaimPendingMessagesRow, error) {
 	rows, err := q.db.Query(ctx, claimPendingMessages, arg.Now, arg.Before, arg.MaxRows)
 	if err != nil {
@@ -142,7 +142,7 @@ type FindMessageRow struct {
 	Message Message
 }
 
-// Returns the message, or else the one that uses its nonce.
+// Returns the message with the id, or else the message of the key with the nonce.
 func (q *Queries) FindMessage(ctx context.Context, arg FindMessageParams) (FindMessageRow, error) {
 	row := q.db.QueryRow(ctx, findMessage, arg.ID, arg.PublicKey, arg.Nonce)
 	var i FindMessageRow
@@ -279,7 +279,7 @@ type InsertAcceptedMessageParams struct {
 	Result     *string
 }
 
-// Stores a message that was deleted while its effect was in progress.
+// Stores a message that was deleted while its effect was being applied.
 func (q *Queries) InsertAcceptedMessage(ctx context.Context, arg InsertAcceptedMessageParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertAcceptedMessage,
 		arg.ID,
@@ -362,7 +362,7 @@ type InsertChallengeParams struct {
 	Now       time.Time
 }
 
-// Stores a challenge and deletes expired ones of the passport.
+// Stores a challenge and deletes expired challenges of the passport.
 func (q *Queries) InsertChallenge(ctx context.Context, arg InsertChallengeParams) error {
 	_, err := q.db.Exec(ctx, insertChallenge,
 		arg.Hash,
@@ -474,8 +474,9 @@ type ListMessagesRow struct {
 	Message Message
 }
 
-// Returns accepted messages before a place, the newest first. The conditions on app and type are CASE expressions, because
-// of an OR Postgres expects so few rows that it sorts all messages instead of reading the index in its order.
+// Returns accepted messages before a position, newest first. The conditions on app and type are CASE expressions: with
+// OR, Postgres expects so few rows
+// that it sorts all messages instead of reading the index in order.
 func (q *Queries) ListMessages(ctx context.Context, arg ListMessagesParams) ([]ListMessagesRow, error) {
 	rows, err := q.db.Query(ctx, listMessages,
 		arg.Since,
@@ -544,7 +545,8 @@ type ListMessagesOfPassportRow struct {
 	Message Message
 }
 
-// Returns accepted messages of a passport before a place, the newest first. It differs from ListMessages in its index.
+// Returns accepted messages of a passport before a position, newest first. It is a separate statement because it uses
+// another index.
 func (q *Queries) ListMessagesOfPassport(ctx context.Context, arg ListMessagesOfPassportParams) ([]ListMessagesOfPassportRow, error) {
 	rows, err := q.db.Query(ctx, listMessagesOfPassport,
 		arg.DenpaID,
@@ -602,7 +604,7 @@ type ListSignerKeysParams struct {
 	MaxRows int32
 }
 
-// Returns operator keys with active signers, in pages that begin after a key.
+// Returns a page of operator keys with active signers, after a key.
 func (q *Queries) ListSignerKeys(ctx context.Context, arg ListSignerKeysParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, listSignerKeys, arg.After, arg.Now, arg.MaxRows)
 	if err != nil {
@@ -695,7 +697,8 @@ type LockSignerRow struct {
 	Signer Signer
 }
 
-// Locks a signer: it waits for messages that are being stored and blocks others until the end of the transaction.
+// Locks a signer exclusively: it waits for messages that are being stored, and later ones wait until the end of the
+// transaction.
 func (q *Queries) LockSigner(ctx context.Context, publicKey message.Key) (LockSignerRow, error) {
 	row := q.db.QueryRow(ctx, lockSigner, publicKey)
 	var i LockSignerRow
@@ -792,7 +795,7 @@ type RevokeSignerParams struct {
 	PublicKey message.Key
 }
 
-// Revokes a signer and returns the time. It is later than every message of the signer, even if the clock of another
+// Revokes a signer and returns the time, which is after every message of the signer even if the clock of another
 // process is ahead.
 func (q *Queries) RevokeSigner(ctx context.Context, arg RevokeSignerParams) (*time.Time, error) {
 	row := q.db.QueryRow(ctx, revokeSigner, arg.RevokedBy, arg.Now, arg.PublicKey)
@@ -818,7 +821,8 @@ type ShareSignerRow struct {
 	Expired bool
 }
 
-// Locks a signer until the end of the transaction: a revocation waits for it, or is seen by it.
+// Locks a signer against revocation until the end of the transaction. A concurrent revocation waits, or was committed
+// and is visible here.
 func (q *Queries) ShareSigner(ctx context.Context, arg ShareSignerParams) (ShareSignerRow, error) {
 	row := q.db.QueryRow(ctx, shareSigner, arg.Now, arg.PublicKey)
 	var i ShareSignerRow

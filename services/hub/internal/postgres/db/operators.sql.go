@@ -40,7 +40,7 @@ type ExtendOverlayParams struct {
 	Now       time.Time
 }
 
-// Extends the signal of an operator with a heartbeat.
+// Extends the overlay signal of an operator after a heartbeat.
 func (q *Queries) ExtendOverlay(ctx context.Context, arg ExtendOverlayParams) error {
 	_, err := q.db.Exec(ctx, extendOverlay, arg.ExpiresAt, arg.Handle, arg.Now)
 	return err
@@ -144,8 +144,9 @@ type HideStreamerParams struct {
 	Now    time.Time
 }
 
-// Stores whether a profile is hidden, if that changes. The overlay signal gets a new time, because listeners keep the
-// newest one.
+// Stores whether a profile is hidden. Returns 0 if nothing changes. The overlay signal gets a new time, because clients
+// keep only the newest
+// snapshot.
 func (q *Queries) HideStreamer(ctx context.Context, arg HideStreamerParams) (int64, error) {
 	result, err := q.db.Exec(ctx, hideStreamer, arg.Handle, arg.Hidden, arg.Now)
 	if err != nil {
@@ -208,7 +209,7 @@ type IsOverlayExpiredParams struct {
 	Handle protocol.Handle
 }
 
-// Reports whether the signal of an operator has expired. It returns no row without a signal.
+// Reports whether the overlay signal of an operator has expired. Returns no row if there is no signal.
 func (q *Queries) IsOverlayExpired(ctx context.Context, arg IsOverlayExpiredParams) (bool, error) {
 	row := q.db.QueryRow(ctx, isOverlayExpired, arg.Now, arg.Handle)
 	var expired bool
@@ -225,7 +226,7 @@ type ListExpiredOverlaysParams struct {
 	MaxRows int32
 }
 
-// Returns operators whose signal has expired.
+// Returns operators whose overlay signal has expired.
 func (q *Queries) ListExpiredOverlays(ctx context.Context, arg ListExpiredOverlaysParams) ([]protocol.Handle, error) {
 	rows, err := q.db.Query(ctx, listExpiredOverlays, arg.Now, arg.MaxRows)
 	if err != nil {
@@ -252,7 +253,7 @@ FROM streamer_profiles
 WHERE handle = ANY ($1::text[]) AND status = 'approved' AND NOT withheld
 `
 
-// Returns which of the operators public screens show: approved and not withheld.
+// Returns those of the operators that public screens show: approved and not withheld.
 func (q *Queries) ListShown(ctx context.Context, handles []string) ([]string, error) {
 	rows, err := q.db.Query(ctx, listShown, handles)
 	if err != nil {
@@ -279,7 +280,7 @@ UNION ALL
 SELECT c.id::text FROM clips c JOIN streamer_profiles p ON p.handle = c.handle WHERE c.status = 'ready' AND p.withheld
 `
 
-// Returns media that must not be served: the handles of withheld operators and the ids of their clips.
+// Returns media that must not be served: handles of withheld operators and ids of their clips.
 func (q *Queries) ListWithheldMedia(ctx context.Context) ([]string, error) {
 	rows, err := q.db.Query(ctx, listWithheldMedia)
 	if err != nil {
@@ -317,7 +318,7 @@ type PublishOverlayParams struct {
 	Handle protocol.Handle
 }
 
-// Publishes the signal of an operator to the channels of its overlay and of the operator.
+// Publishes the overlay signal of an operator to the channels of the overlay and of the operator.
 func (q *Queries) PublishOverlay(ctx context.Context, arg PublishOverlayParams) error {
 	_, err := q.db.Exec(ctx, publishOverlay, arg.Now, arg.Handle)
 	return err
@@ -339,7 +340,7 @@ type RegisterStreamerParams struct {
 	Now    time.Time
 }
 
-// Registers an operator as a streamer. Null leaves its lanes. It returns no row for one that was registered before.
+// Registers an operator as a streamer. Null keeps its lanes. Returns no row if the operator was registered before.
 func (q *Queries) RegisterStreamer(ctx context.Context, arg RegisterStreamerParams) (livestream.Status, error) {
 	row := q.db.QueryRow(ctx, registerStreamer, arg.Handle, arg.Lanes, arg.Now)
 	var status livestream.Status
@@ -385,7 +386,8 @@ type UpsertOverlayParams struct {
 	ExpiresAt  time.Time
 }
 
-// Replaces the signal of an operator; without a market it is cleared. Returns the time of the signal, which only grows.
+// Replaces the overlay signal of an operator; a null market clears it. Returns the time of the signal, which never
+// decreases.
 func (q *Queries) UpsertOverlay(ctx context.Context, arg UpsertOverlayParams) (time.Time, error) {
 	row := q.db.QueryRow(ctx, upsertOverlay,
 		arg.Handle,

@@ -104,7 +104,8 @@ type InsertShortLinkParams struct {
 	ID   string
 }
 
-// Returns the code of a thing: the one it has, else the given one. It returns no row if the given code is taken.
+// Returns the code of a target: its existing code, else the given one. Returns no row if another target has the given
+// code.
 func (q *Queries) InsertShortLink(ctx context.Context, arg InsertShortLinkParams) (string, error) {
 	row := q.db.QueryRow(ctx, insertShortLink, arg.Code, arg.Type, arg.ID)
 	var code string
@@ -179,7 +180,7 @@ type ReplaceSpotlightParams struct {
 	ChosenAt  time.Time
 }
 
-// Replaces a version of the spotlight. Of several processes that do so at once the first one wins.
+// Replaces the spotlight if it still has the given version. Of several concurrent replacements the first one wins.
 func (q *Queries) ReplaceSpotlight(ctx context.Context, arg ReplaceSpotlightParams) error {
 	_, err := q.db.Exec(ctx, replaceSpotlight,
 		arg.Version,
@@ -215,7 +216,7 @@ type UpsertPinParams struct {
 	CreatedAt time.Time
 }
 
-// Pins a market, or changes the text and position of its pin.
+// Creates the pin of a market, or changes its texts and position.
 func (q *Queries) UpsertPin(ctx context.Context, arg UpsertPinParams) (time.Time, error) {
 	row := q.db.QueryRow(ctx, upsertPin,
 		arg.MarketID,

@@ -38,7 +38,7 @@ type BindStreamParams struct {
 	Label    string
 }
 
-// Replaces the stream of an operator on a market and publishes it if it differs, unless the operator is withheld.
+// Replaces the stream of an operator on a market. Publishes it if it changed, unless the operator is withheld.
 func (q *Queries) BindStream(ctx context.Context, arg BindStreamParams) error {
 	_, err := q.db.Exec(ctx, bindStream,
 		arg.Now,
@@ -140,8 +140,8 @@ type InsertIngestStreamParams struct {
 	Version   int64
 }
 
-// Stores the first stream of an operator. It names no conflict target, because two inserts at the same time could
-// conflict on another key than the target.
+// Stores the first stream of an operator. It names no conflict target, because concurrent inserts can conflict on
+// either key.
 func (q *Queries) InsertIngestStream(ctx context.Context, arg InsertIngestStreamParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertIngestStream,
 		arg.Handle,
@@ -175,7 +175,7 @@ type ListStreamsParams struct {
 	MaxRows  int32
 }
 
-// Returns the streams of a market, the newest first, without those of withheld operators.
+// Returns the streams of a market, newest first, without those of withheld operators.
 func (q *Queries) ListStreams(ctx context.Context, arg ListStreamsParams) ([]Stream, error) {
 	rows, err := q.db.Query(ctx, listStreams, arg.MarketID, arg.MaxRows)
 	if err != nil {
@@ -243,7 +243,7 @@ type UnbindStreamParams struct {
 	Now      time.Time
 }
 
-// Deletes the stream of an operator on a market and publishes that. It returns how many were deleted.
+// Deletes the stream of an operator on a market and publishes the deletion. Returns the number of deleted streams.
 func (q *Queries) UnbindStream(ctx context.Context, arg UnbindStreamParams) (int64, error) {
 	row := q.db.QueryRow(ctx, unbindStream, arg.MarketID, arg.Handle, arg.Now)
 	var count int64
@@ -271,7 +271,7 @@ type UpdateIngestStreamParams struct {
 	VersionBefore int64
 }
 
-// Replaces a version of a stream.
+// Replaces a stream if it still has the given version.
 func (q *Queries) UpdateIngestStream(ctx context.Context, arg UpdateIngestStreamParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateIngestStream,
 		arg.Provider,

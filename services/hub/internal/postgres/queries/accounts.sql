@@ -1,6 +1,7 @@
 -- name: InsertSession :one
--- Stores a session under its second of issue, or under the latest earlier second that is free. It returns no row if
--- a concurrent sign-in took that second.
+-- Stores a session under its second of issue, or under the latest earlier second without a session. Returns no row if a
+-- concurrent sign-in used
+-- that second.
 INSERT INTO sessions (user_id, issued_at, signed_in_at, bind_hash)
 SELECT @user_id, sqlc.arg(issued_at)::timestamptz - free.n * interval '1 second', @signed_in_at, @bind_hash
 FROM (
@@ -28,7 +29,7 @@ UPDATE sessions SET ended_at = @now::timestamptz WHERE user_id = @user_id AND en
 DELETE FROM sessions WHERE issued_at < @before;
 
 -- name: InsertFollow :exec
--- Stores a follow and publishes it to the operator who is followed, unless it is stored.
+-- Stores a follow and publishes it to the followed operator. Does nothing if the follow exists.
 WITH added AS (
     INSERT INTO follows (follower, followed, created_at) VALUES (@follower, @followed, @now)
     ON CONFLICT (follower, followed) DO NOTHING
@@ -43,7 +44,8 @@ FROM added;
 DELETE FROM follows WHERE follower = @follower AND followed = @followed;
 
 -- name: GetFollowCounts :one
--- Returns how many follow an operator, how many a viewer follows, and whether the viewer follows the operator.
+-- Returns the number of followers of an operator, the number of operators that a viewer follows, and whether the viewer
+-- follows the operator.
 SELECT
     coalesce((SELECT t.followers FROM follow_totals t WHERE t.user_id = @followed), 0)::bigint AS followers,
     coalesce((SELECT t.following FROM follow_totals t WHERE t.user_id = sqlc.narg(viewer)::uuid), 0)::bigint AS following,
@@ -53,15 +55,15 @@ SELECT
 SELECT followers, following FROM follow_totals WHERE user_id = @user_id;
 
 -- name: ListFollowers :many
--- Returns how many follow each of the operators, without those whom no one follows.
+-- Returns the number of followers of each of the operators, omitting operators without followers.
 SELECT user_id, followers FROM follow_totals WHERE user_id = ANY (@user_ids::uuid[]) AND followers > 0;
 
 -- name: LockClaims :exec
--- Waits for other transactions that change claims: two that move two wallets crosswise would wait for each other.
+-- Serializes transactions that change claims. Without it two transactions that exchange two wallets would deadlock.
 SELECT pg_advisory_xact_lock(7202005);
 
 -- name: DeleteClaimOfOthers :exec
--- Removes a wallet from every other operator.
+-- Deletes the claims of a wallet by other operators.
 DELETE FROM identity_claims WHERE station = @station AND identity = @identity AND user_id <> @user_id;
 
 -- name: UpsertClaim :exec
@@ -76,7 +78,7 @@ SELECT station, identity, verified_at FROM identity_claims WHERE user_id = @user
 DELETE FROM identity_claims WHERE user_id = @user_id AND station = @station;
 
 -- name: ListClaimOwners :many
--- Returns the operators who claim the wallets. Stations and identities are parallel arrays.
+-- Returns the owners of claimed wallets. Stations and identities are parallel arrays.
 SELECT c.user_id, c.station, c.identity
 FROM unnest(@stations::text[], @identities::text[]) AS g (station, identity)
 JOIN identity_claims c USING (station, identity);

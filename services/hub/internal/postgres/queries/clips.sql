@@ -1,10 +1,11 @@
 -- name: LockClips :exec
--- Serializes the clips of one maker or of one stream; the name is by:<handle> or of:<handle>.
+-- Serializes requests for clips of one creator or of one stream. The name is by:<handle> or of:<handle>.
 SELECT pg_advisory_xact_lock(7203, hashtext(@name::text));
 
 -- name: CountClipsOfDay :one
--- Returns what limits another clip: the clips of the day by its maker and of its stream, and the time of the newest of
--- both. The time is year 1 if there is none.
+-- Returns the data for the limits of clips: the number of clips of the day by the creator and of the stream, and the
+-- time of the newest of both.
+-- The time is in year 1 if there is none.
 SELECT
     (SELECT count(*) FROM clips c WHERE c.created_by = @created_by AND c.created_at >= @day) AS by_maker,
     (SELECT count(*) FROM clips c WHERE c.handle = @handle AND c.created_at >= @day) AS of_stream,
@@ -18,7 +19,7 @@ INSERT INTO clips (id, handle, market_id, show_id, title, stance, status, create
 VALUES (@id, @handle, @market_id, @show_id, @title, @stance, 'processing', @created_by, @created_at);
 
 -- name: ClaimClip :one
--- Leases the clip that waits longest.
+-- Leases the oldest clip that waits for processing.
 UPDATE clips SET lease_until = @lease_until::timestamptz, tries = tries + 1
 WHERE id = (
     SELECT w.id FROM clips w
@@ -29,7 +30,7 @@ WHERE id = (
 RETURNING id, handle, created_at, tries;
 
 -- name: FinishClip :exec
--- Marks a clip as ready and publishes it, unless its operator is suspended.
+-- Marks a clip as ready and publishes it. Clips of a suspended operator are not published.
 WITH done AS (
     UPDATE clips
     SET status = 'ready', url = @url::text, thumbnail_url = nullif(@thumbnail_url::text, ''), duration_s = @duration_s::integer,
@@ -57,7 +58,7 @@ UPDATE clips SET status = 'failed', reason = @reason::text, lease_until = NULL W
 UPDATE clips SET status = 'dropped', url = NULL, thumbnail_url = NULL WHERE id = @id AND status IN ('ready', 'processing');
 
 -- name: ListClips :many
--- Returns the clips of a market that can be watched, the newest first.
+-- Returns the ready clips of a market, newest first.
 SELECT c.id, c.handle, c.url, c.thumbnail_url, c.duration_s, c.status, c.stance,
     (c.views + coalesce(v.views, 0))::bigint AS views, c.boosted, c.created_by, c.created_at, c.ready_at,
     coalesce(c.title, '') AS title
@@ -69,7 +70,7 @@ ORDER BY c.created_at DESC, c.id DESC
 LIMIT @max_rows;
 
 -- name: CountClips :many
--- Returns how many clips of each market can be watched.
+-- Returns the number of ready clips of each market.
 SELECT c.market_id, count(*) AS clips
 FROM clips c
 WHERE c.market_id = ANY (@market_ids::text[]) AND c.status = 'ready'
@@ -77,7 +78,7 @@ WHERE c.market_id = ANY (@market_ids::text[]) AND c.status = 'ready'
 GROUP BY c.market_id;
 
 -- name: ListTapes :many
--- Returns the clips that can be watched: boosted ones first, then the newest.
+-- Returns ready clips: boosted ones first, then newest first.
 SELECT c.id, c.handle, c.url, c.market_id, c.duration_s, c.views, c.stance, c.created_at, c.boosted,
     coalesce(p.status = 'approved', false)::boolean AS approved
 FROM clips c
@@ -87,7 +88,7 @@ ORDER BY c.boosted DESC, c.created_at DESC, c.id DESC
 LIMIT @max_rows;
 
 -- name: ListTapeViews :many
--- Returns how often each tape was started. Origins and ids are parallel arrays.
+-- Returns the number of views of each tape. Origins and ids are parallel arrays.
 SELECT coalesce(v.views, 0) AS views
 FROM unnest(@origins::text[], @tape_ids::text[]) WITH ORDINALITY AS g (origin, tape_id, n)
 LEFT JOIN tape_views v ON v.origin = g.origin AND v.tape_id = g.tape_id
@@ -98,7 +99,7 @@ INSERT INTO tape_views AS v (origin, tape_id, views) VALUES (@origin, @tape_id, 
 ON CONFLICT (origin, tape_id) DO UPDATE SET views = v.views + 1;
 
 -- name: UpsertPartnerCopy :exec
--- Stores a copy of what a partner station shows. It never replaces a newer copy.
+-- Stores a copy of a partner station's list. It does not replace a newer copy.
 INSERT INTO partner_copies AS c (origin, kind, rows, at) VALUES (@origin, @kind, @rows, @at)
 ON CONFLICT (origin, kind) DO UPDATE SET rows = excluded.rows, at = excluded.at WHERE c.at <= excluded.at;
 
@@ -106,9 +107,9 @@ ON CONFLICT (origin, kind) DO UPDATE SET rows = excluded.rows, at = excluded.at 
 SELECT rows AS list FROM partner_copies WHERE kind = @kind AND at >= @since ORDER BY origin;
 
 -- name: ListPartnerTimes :many
--- Returns when each partner station was last read.
+-- Returns the time of the last successful read of each partner station.
 SELECT origin, max(at)::timestamptz AS at FROM partner_copies GROUP BY origin;
 
 -- name: DeletePartnerCopies :exec
--- Deletes the copies of stations that are no partners.
+-- Deletes copies of stations that are not in the list.
 DELETE FROM partner_copies WHERE NOT origin = ANY (@origins::text[]);

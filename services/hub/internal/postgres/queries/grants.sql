@@ -7,7 +7,7 @@ INSERT INTO auth_requests (
 );
 
 -- name: TakeRequest :one
--- Deletes a request and returns it: it is decided once, by the user and in the session that it was made for.
+-- Deletes and returns a request, so that it is decided once. The user and the session must be those that created it.
 DELETE FROM auth_requests WHERE hash = @hash AND session_hash = @session_hash AND user_id = @user_id
 RETURNING app_id, redirect_uri, scopes, state, challenge, resource, renew, created_at, expires_at;
 
@@ -19,12 +19,12 @@ INSERT INTO auth_codes (
 );
 
 -- name: LockCode :one
--- Locks a code. Attempts at one code run one after the other, each with what the one before stored.
+-- Locks a code. Concurrent attempts are serialized, and each sees the changes of the previous one.
 SELECT app_id, user_id, redirect_uri, scopes, challenge, resource, grant_id, consented, created_at, expires_at, used_at, redeemed
 FROM auth_codes WHERE hash = @hash FOR NO KEY UPDATE;
 
 -- name: UseCode :exec
--- Marks a code as used. Without a grant the code is used up and was not redeemed.
+-- Marks a code as used. Without a grant the code was used up by a failed attempt.
 UPDATE auth_codes
 SET used_at = @now::timestamptz, grant_id = coalesce(sqlc.narg(redeemed_grant)::uuid, grant_id),
     redeemed = sqlc.narg(redeemed_grant)::uuid IS NOT NULL
@@ -41,7 +41,7 @@ SELECT sqlc.embed(g) FROM grants g WHERE g.id = @id;
 SELECT sqlc.embed(g) FROM grants g WHERE g.id = @id FOR NO KEY UPDATE;
 
 -- name: FindGrants :many
--- Returns at most 100 valid grants of a user to an app, the newest first.
+-- Returns at most 100 active grants of a user to an app, newest first.
 SELECT sqlc.embed(g)
 FROM grants g
 WHERE g.user_id = @user_id AND g.app_id = @app_id AND g.revoked_at IS NULL AND g.expires_at > @now
@@ -49,7 +49,7 @@ ORDER BY g.created_at DESC, g.id DESC
 LIMIT 100;
 
 -- name: ListGrants :many
--- Returns at most 200 grants of a user, or one of them, with their apps and active signers. Valid grants come first.
+-- Returns at most 200 grants of a user, or one of them, with apps and active signers. Active grants come first.
 SELECT sqlc.embed(g), a.name, a.logo_url,
     ARRAY(
         SELECT s.public_key FROM signers s
@@ -65,13 +65,13 @@ LIMIT 200;
 UPDATE grants SET expires_at = @expires_at WHERE id = @id AND revoked_at IS NULL;
 
 -- name: TouchGrant :exec
--- Records the use of a grant, at most once in an interval.
+-- Records the use of a grant, at most once per interval.
 UPDATE grants SET last_used_at = @now::timestamptz
 WHERE id = @id AND revoked_at IS NULL
     AND (last_used_at IS NULL OR last_used_at <= sqlc.arg(now)::timestamptz - sqlc.arg(every)::interval);
 
 -- name: RevokeGrant :execrows
--- Revokes a grant of a user, or of any user if none is given. To revoke it again changes nothing.
+-- Revokes a grant. A null user matches any user. Repeating it changes nothing.
 UPDATE grants SET revoked_at = coalesce(revoked_at, @now::timestamptz), revoked_by = coalesce(revoked_by, @revoked_by::text)
 WHERE id = @id AND (sqlc.narg(user_id)::uuid IS NULL OR user_id = sqlc.narg(user_id)::uuid);
 
@@ -81,16 +81,18 @@ WHERE app_id = @app_id AND revoked_at IS NULL
 RETURNING id;
 
 -- name: ListGrantsWithSigners :many
--- Returns which grants have signers. It must run after the grants are locked and as a separate statement: then it sees
--- a signer whose registration locked the grant and committed during the wait.
+-- Returns those grants that have signers. It must run after the grants are locked and as a separate statement, so that
+-- it sees a signer whose
+-- registration locked the grant and committed during the wait.
 SELECT DISTINCT grant_id::text AS grant_id
 FROM signers
 WHERE grant_id = ANY (@grant_ids::uuid[]) AND revoked_at IS NULL
 ORDER BY 1;
 
 -- name: DeleteExpired :one
--- Deletes what expired an hour ago and returns how much. A redeemed code stays while its grant is valid, because its
--- replay revokes the grant. A used refresh token stays until it would have expired.
+-- Deletes rows that expired at least an hour ago and returns their number. A redeemed code remains while its grant is
+-- active, because its replay
+-- revokes the grant. A used refresh token remains until it would have expired.
 WITH requests AS (
     DELETE FROM auth_requests WHERE expires_at < sqlc.arg(now)::timestamptz - interval '1 hour' RETURNING 1
 ), codes AS (
@@ -121,8 +123,8 @@ FROM access_tokens t JOIN grants g ON g.id = t.grant_id JOIN apps a ON a.id = g.
 WHERE t.hash = @hash;
 
 -- name: UseAccessToken :one
--- Returns a token and records its use, at most once in an interval. It does not wait for a grant that another
--- transaction has locked.
+-- Returns a token and records its use, at most once per interval. It skips the record if another transaction has locked
+-- the grant.
 WITH used AS (
     UPDATE grants SET last_used_at = @now::timestamptz WHERE grants.id IN (
         SELECT ug.id FROM access_tokens ut JOIN grants ug ON ug.id = ut.grant_id
@@ -140,7 +142,8 @@ WHERE t.hash = @hash;
 UPDATE access_tokens SET revoked_at = @now::timestamptz WHERE hash = @hash AND revoked_at IS NULL;
 
 -- name: LockRefreshToken :one
--- Locks a refresh token. Attempts at one token run one after the other; the next statement sees what the one before stored.
+-- Locks a refresh token. Concurrent attempts are serialized, and the next statement sees the changes of the previous
+-- attempt.
 SELECT successor_hash FROM refresh_tokens WHERE hash = @hash FOR NO KEY UPDATE;
 
 -- name: GetRefreshToken :one

@@ -22,7 +22,7 @@ SELECT subject, body, at FROM attestations_due WHERE at <= @before ORDER BY at L
 DELETE FROM attestations_due WHERE subject = @subject;
 
 -- name: ReserveDigest :execrows
--- Reserves the digest of a day. A reservation that was not finished within ten minutes is void.
+-- Reserves the digest of a day. An unfinished reservation expires after ten minutes.
 INSERT INTO digest_sent AS d (date, taken_at) VALUES (@date::date, @now)
 ON CONFLICT (date) DO UPDATE SET taken_at = excluded.taken_at
 WHERE d.sent_at IS NULL AND d.taken_at <= excluded.taken_at - interval '10 minutes';

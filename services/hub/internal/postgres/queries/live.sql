@@ -1,5 +1,5 @@
 -- name: LockOperator :exec
--- Serializes the transactions that change what one operator airs.
+-- Serializes the transactions that change the live session or overlay of one operator.
 SELECT pg_advisory_xact_lock(hashtextextended('onair:' || @handle::text, 0));
 
 -- name: GetLiveSession :one
@@ -9,14 +9,14 @@ SELECT sqlc.embed(l) FROM live_sessions l WHERE l.handle = @handle AND l.id = @i
 SELECT sqlc.embed(l) FROM live_sessions l WHERE l.handle = @handle ORDER BY l.started_at DESC LIMIT 1;
 
 -- name: GetLiveSessionOfMessage :one
--- Returns the session that a message started or continued.
+-- Returns the session that a go-live message started or extended.
 SELECT sqlc.embed(l) FROM live_sessions l WHERE l.id = (SELECT g.session_id FROM go_lives g WHERE g.message_id = @message_id);
 
 -- name: LockLiveSession :one
 SELECT sqlc.embed(l) FROM live_sessions l WHERE l.handle = @handle AND l.ended_at IS NULL FOR UPDATE;
 
 -- name: InsertLiveSession :exec
--- Starts a session later than the end of the one before, so that the newest session is the one that started last.
+-- Starts a session after the end of the previous one, so that the newest session has the latest start.
 INSERT INTO live_sessions (
     id, handle, started_at, last_beat, market_id, own_url, broadcast_id, bitrate_kbps, reported_viewers
 )
@@ -27,7 +27,7 @@ FROM (SELECT greatest(@now::timestamptz, (
 ))::timestamptz AS at) start;
 
 -- name: ExtendLiveSession :exec
--- Records a heartbeat. Null leaves what was stored before; an empty own_url deletes it.
+-- Records a heartbeat. Null keeps the stored value; an empty own_url deletes it.
 UPDATE live_sessions SET
     last_beat = greatest(last_beat, @now), market_id = coalesce(sqlc.narg(market_id), market_id),
     own_url = CASE WHEN sqlc.narg(own_url)::text IS NULL THEN own_url ELSE nullif(sqlc.narg(own_url)::text, '') END,
@@ -37,7 +37,7 @@ UPDATE live_sessions SET
 WHERE id = @id;
 
 -- name: EndLiveSession :exec
--- Ends a session and its broadcast, and stores the overlay signal of that time.
+-- Ends a session and its broadcast, and stores the current overlay signal with the session.
 WITH over AS (
     SELECT o.market_id, o.name FROM live_sessions s JOIN overlay_signals o ON o.handle = s.handle
     WHERE s.id = @id AND o.market_id IS NOT NULL AND o.expires_at > @now
@@ -50,16 +50,16 @@ WITH over AS (
 UPDATE broadcasts b SET state = 'ended' FROM ended e WHERE b.id = e.broadcast_id AND b.state = 'live';
 
 -- name: InsertGoLive :exec
--- Records the session that a message started or continued, and starts its broadcast.
+-- Records the session that a go-live message started or extended, and sets its broadcast to live.
 WITH noted AS (
     INSERT INTO go_lives (message_id, session_id, at) VALUES (@message_id, @session_id, @now)
 )
 UPDATE broadcasts SET state = 'live' WHERE id = @broadcast_id;
 
 -- name: GetSessionURL :one
--- Returns where the viewers of a session are sent: to the URL that its go-live named, else to the stream of its market
--- or of the overlay signal, else to the provisioned stream, else to the stream that was bound last. It is empty for
--- none, and for a withheld operator.
+-- Returns the stream URL of a session: the URL of its go-live message, else the stream bound to its market or to that
+-- of the overlay signal, else the
+-- provisioned stream, else the stream that was bound last. It is empty if there is none or if the operator is withheld.
 SELECT (CASE WHEN EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = @handle AND p.withheld) THEN '' ELSE coalesce(
     l.own_url,
     (SELECT b.url FROM streams b WHERE b.handle = @handle AND b.market_id = coalesce(l.market_id,
@@ -70,11 +70,11 @@ SELECT (CASE WHEN EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = @hand
 FROM live_sessions l WHERE l.id = @id;
 
 -- name: SetSessionURL :exec
--- Puts a session on the air, or takes it off the air if the URL is null.
+-- Sets the stream URL of a session. Null takes the session off the air.
 UPDATE live_sessions SET hls_url = sqlc.narg(hls_url), aired = aired OR sqlc.narg(hls_url)::text IS NOT NULL WHERE id = @id;
 
 -- name: ListLive :many
--- Returns live operators, those with most viewers first. A session whose last heartbeat is too old is not live.
+-- Returns live sessions, most viewers first. A session without a heartbeat after stale is not live.
 SELECT s.id, s.handle, s.hls_url, s.viewers, s.started_at, coalesce(s.market_id, o.market_id) AS market_id,
     o.market_id AS signal_market, o.name AS signal_name, coalesce(p.status = 'approved', false)::boolean AS approved
 FROM live_sessions s
@@ -85,8 +85,9 @@ ORDER BY s.viewers DESC, s.started_at, s.handle
 LIMIT @max_rows;
 
 -- name: ListRecent :many
--- Returns ended sessions, the newest first, without those of suspended operators. A session of a hidden profile has an
--- empty signal name. A session without a heartbeat after stale has ended, whether that is stored or not.
+-- Returns ended sessions, newest first, without those of suspended operators. The signal name is empty for a hidden
+-- profile. A session without a
+-- heartbeat after stale counts as ended even if its end is not stored yet.
 SELECT s.id, s.handle, s.started_at, coalesce(s.ended_at, s.last_beat + interval '45 seconds')::timestamptz AS ended,
     s.viewers_peak, s.signal_market, coalesce(CASE WHEN p.hidden IS NOT TRUE THEN s.signal_name END, '')::text AS signal_name,
     coalesce(p.status = 'approved', false)::boolean AS approved
@@ -107,8 +108,9 @@ SELECT handle FROM live_sessions WHERE ended_at IS NULL AND last_beat <= @stale 
 SELECT count(*) FROM live_sessions WHERE handle = @handle;
 
 -- name: TakeChannelTime :one
--- Returns a time for a copy of a channel, later than that of the copy before. It locks the channel until the end of
--- the transaction, so that copies are published in the order of their times.
+-- Returns the time for a new snapshot of a channel, which is later than that of the previous snapshot. It locks the
+-- channel until the end of the
+-- transaction, so that snapshots are published in the order of their times.
 INSERT INTO live_heads AS h (channel, at) VALUES (@channel, @now)
 ON CONFLICT (channel) DO UPDATE SET at = greatest(excluded.at, h.at + interval '1 microsecond')
 RETURNING at;
@@ -126,7 +128,7 @@ LEFT JOIN shown_overlays o ON o.handle = s.handle AND o.expires_at > @now::times
 WHERE s.id = @id;
 
 -- name: PublishOffline :exec
--- Publishes that an operator is no longer live. The session may be open.
+-- Publishes that an operator is offline. The session can still be open.
 INSERT INTO outbox (type, at, handle, data)
 SELECT 'operator.offline', @now, s.handle, jsonb_build_object(
     'handle', s.handle, 'endedAt', stamp(@ended_at::timestamptz),
@@ -140,7 +142,7 @@ FROM live_sessions s
 WHERE s.id = @id;
 
 -- name: PublishLiveList :exec
--- Publishes the copy with which the channel of the live list begins.
+-- Publishes the snapshot of the channel of the live list.
 INSERT INTO outbox (type, at, topic, data)
 SELECT 'snapshot', @at, 'live', jsonb_build_object('live', coalesce((
     SELECT jsonb_agg(jsonb_build_object(
@@ -168,7 +170,7 @@ SELECT 'snapshot', @at, 'live', jsonb_build_object('live', coalesce((
     ) r), '[]'))::text;
 
 -- name: PublishOperator :exec
--- Publishes the copy with which the channel of an operator begins.
+-- Publishes the snapshot of the channel of an operator.
 INSERT INTO outbox (type, at, topic, data)
 SELECT 'snapshot', @at, 'operator:' || @handle::text, jsonb_build_object(
     'live', s.id IS NOT NULL,
@@ -183,7 +185,7 @@ LEFT JOIN live_sessions s ON s.handle = @handle AND s.ended_at IS NULL AND s.hls
 LEFT JOIN shown_overlays o ON o.handle = @handle AND o.market_id IS NOT NULL AND o.expires_at > @now;
 
 -- name: InsertSamples :one
--- Stores how many watch the sessions and publishes each number that changed. It returns how many changed.
+-- Stores the numbers of viewers of sessions and publishes those that changed. Returns the number of changes.
 WITH given AS (
     SELECT g.id, g.viewers FROM unnest(@ids::uuid[], @viewers::integer[]) AS g (id, viewers)
 ), before AS (
@@ -207,7 +209,7 @@ WITH given AS (
 SELECT count(*) FROM published;
 
 -- name: DeleteOldSamples :exec
--- Deletes samples, counts of overlay signals and cleared signals before a time.
+-- Deletes samples, overlay counts and cleared overlay signals that are older than a time.
 WITH sets AS (
     DELETE FROM overlay_sets WHERE at < @before
 ), cleared AS (
@@ -216,13 +218,13 @@ WITH sets AS (
 DELETE FROM live_samples WHERE minute < @before;
 
 -- name: GetSessionViewers :one
--- Returns the sum of viewers over the samples of a session, and the number of samples.
+-- Returns the sum of viewers over all samples of a session, and the number of samples.
 SELECT coalesce(sum(viewers), 0)::bigint AS viewers, coalesce(sum(samples), 0)::bigint AS samples
 FROM live_samples
 WHERE session_id = @session_id;
 
 -- name: GetActivity :one
--- Returns what happened from one time to another: clips of an operator, their views, and new followers.
+-- Returns the activity in a period: clips of an operator, views of these clips, and new followers.
 SELECT
     (SELECT count(*)
         FROM clips c WHERE c.handle = @handle AND c.status = 'ready' AND c.created_at BETWEEN @first AND @last) AS clips,
@@ -231,7 +233,7 @@ SELECT
     (SELECT count(*) FROM follows f WHERE f.followed = @followed AND f.created_at BETWEEN @first AND @last) AS followers;
 
 -- name: GetAiredTime :one
--- Returns the sessions of an operator since a time, their length in seconds, and their samples.
+-- Returns the number of sessions of an operator since a time, their total length in seconds, and their samples.
 WITH went AS (
     SELECT id, greatest(started_at, @since::timestamptz) AS from_at,
         least(coalesce(ended_at, last_beat + interval '45 seconds'), @now::timestamptz) AS to_at
@@ -248,7 +250,7 @@ SELECT count(*) AS sessions, coalesce(extract(epoch FROM sum(greatest(to_at - fr
 FROM went;
 
 -- name: ListViewers :many
--- Returns the mean number of viewers in steps of some seconds, the newest step first.
+-- Returns the mean number of viewers per step of a given length, newest step first.
 SELECT
     to_timestamp(floor(extract(epoch FROM m.minute) / sqlc.arg(seconds)::integer) * sqlc.arg(seconds)::integer)::timestamptz
         AS step,

@@ -2,7 +2,7 @@
 SELECT sqlc.embed(m) FROM messages m WHERE m.id = @id;
 
 -- name: FindMessage :one
--- Returns the message, or else the one that uses its nonce.
+-- Returns the message with the id, or else the message of the key with the nonce.
 SELECT sqlc.embed(m)
 FROM messages m
 WHERE m.id = @id OR m.public_key = @public_key AND m.nonce = @nonce
@@ -13,8 +13,9 @@ LIMIT 1;
 SELECT sqlc.embed(m) FROM messages m WHERE m.subject = @subject::text;
 
 -- name: ListMessages :many
--- Returns accepted messages before a place, the newest first. The conditions on app and type are CASE expressions, because
--- of an OR Postgres expects so few rows that it sorts all messages instead of reading the index in its order.
+-- Returns accepted messages before a position, newest first. The conditions on app and type are CASE expressions: with
+-- OR, Postgres expects so few rows
+-- that it sorts all messages instead of reading the index in order.
 SELECT sqlc.embed(m)
 FROM messages m
 WHERE m.status = 'accepted' AND m.received_at >= @since AND (m.received_at, m.id) < (@before_time::timestamptz, @before_id::text)
@@ -24,7 +25,8 @@ ORDER BY m.received_at DESC, m.id DESC
 LIMIT @max_rows;
 
 -- name: ListMessagesOfPassport :many
--- Returns accepted messages of a passport before a place, the newest first. It differs from ListMessages in its index.
+-- Returns accepted messages of a passport before a position, newest first. It is a separate statement because it uses
+-- another index.
 SELECT sqlc.embed(m)
 FROM messages m
 WHERE m.status = 'accepted' AND m.denpa_id = @denpa_id
@@ -35,7 +37,8 @@ ORDER BY m.received_at DESC, m.id DESC
 LIMIT @max_rows;
 
 -- name: ShareSigner :one
--- Locks a signer until the end of the transaction: a revocation waits for it, or is seen by it.
+-- Locks a signer against revocation until the end of the transaction. A concurrent revocation waits, or was committed
+-- and is visible here.
 SELECT (revoked_at IS NOT NULL)::boolean AS revoked, coalesce(expires_at <= @now::timestamptz, false)::boolean AS expired
 FROM signers
 WHERE public_key = @public_key
@@ -54,7 +57,7 @@ ON CONFLICT DO NOTHING;
 UPDATE messages SET status = 'accepted', accepted_at = @now::timestamptz, result = @result WHERE id = @id AND status = 'pending';
 
 -- name: InsertAcceptedMessage :execrows
--- Stores a message that was deleted while its effect was in progress.
+-- Stores a message that was deleted while its effect was being applied.
 INSERT INTO messages (
     id, type, denpa_id, app_id, public_key, nonce, body, attested, status, attempt, received_at, tried_at, accepted_at, result
 ) VALUES (
@@ -77,7 +80,7 @@ ON CONFLICT DO NOTHING;
 DELETE FROM messages WHERE id = @id AND attempt = @attempt AND status = 'pending';
 
 -- name: ClaimPendingMessages :many
--- Returns pending messages that were last tried before a time, and records that they are tried now.
+-- Returns pending messages whose last attempt was before a time, and records a new attempt.
 WITH left_over AS (
     SELECT p.id FROM messages p
     WHERE p.status = 'pending' AND p.tried_at <= @before
@@ -91,7 +94,7 @@ WHERE m.id = l.id AND m.status = 'pending'
 RETURNING sqlc.embed(m);
 
 -- name: InsertChallenge :exec
--- Stores a challenge and deletes expired ones of the passport.
+-- Stores a challenge and deletes expired challenges of the passport.
 WITH old AS (
     DELETE FROM signer_challenges WHERE signer_challenges.denpa_id = @denpa_id AND signer_challenges.expires_at <= @now
 )
@@ -125,7 +128,8 @@ SELECT sqlc.embed(s) FROM signers s WHERE s.public_key = @public_key;
 SELECT sqlc.embed(s) FROM signers s WHERE s.denpa_id = @denpa_id ORDER BY s.created_at DESC, s.public_key;
 
 -- name: LockSigner :one
--- Locks a signer: it waits for messages that are being stored and blocks others until the end of the transaction.
+-- Locks a signer exclusively: it waits for messages that are being stored, and later ones wait until the end of the
+-- transaction.
 SELECT sqlc.embed(s) FROM signers s WHERE s.public_key = @public_key FOR UPDATE;
 
 -- name: LockSignersOfGrant :many
@@ -135,7 +139,7 @@ SELECT public_key FROM signers WHERE grant_id = @grant_id::uuid AND revoked_at I
 SELECT public_key FROM signers WHERE key_id = @key_id::uuid AND revoked_at IS NULL ORDER BY public_key FOR UPDATE;
 
 -- name: RevokeSigner :one
--- Revokes a signer and returns the time. It is later than every message of the signer, even if the clock of another
+-- Revokes a signer and returns the time, which is after every message of the signer even if the clock of another
 -- process is ahead.
 UPDATE signers SET revoked_by = @revoked_by::text, revoked_at = greatest(
     @now::timestamptz, (SELECT max(m.received_at) + interval '1 microsecond' FROM messages m WHERE m.public_key = @public_key))
@@ -146,7 +150,7 @@ RETURNING revoked_at;
 SELECT public_key FROM signers WHERE key_id = @key_id::uuid AND revoked_by = 'key' ORDER BY public_key;
 
 -- name: ListSignerKeys :many
--- Returns operator keys with active signers, in pages that begin after a key.
+-- Returns a page of operator keys with active signers, after a key.
 SELECT DISTINCT key_id::text AS key_id FROM signers
 WHERE key_id > @after::uuid AND revoked_at IS NULL AND expires_at > @now::timestamptz
 ORDER BY 1

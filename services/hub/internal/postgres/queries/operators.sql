@@ -2,7 +2,7 @@
 SELECT status, lanes FROM streamer_profiles WHERE handle = @handle;
 
 -- name: RegisterStreamer :one
--- Registers an operator as a streamer. Null leaves its lanes. It returns no row for one that was registered before.
+-- Registers an operator as a streamer. Null keeps its lanes. Returns no row if the operator was registered before.
 INSERT INTO streamer_profiles AS p (handle, status, lanes, registered_at, updated_at)
 VALUES (@handle, 'pending', coalesce(sqlc.narg(lanes)::text[], '{}'), @now::timestamptz, @now::timestamptz)
 ON CONFLICT (handle) DO UPDATE SET
@@ -21,8 +21,9 @@ VALUES (@handle, @status, @now::timestamptz, @now::timestamptz)
 ON CONFLICT (handle) DO UPDATE SET status = excluded.status, decided_at = excluded.decided_at, updated_at = excluded.updated_at;
 
 -- name: HideStreamer :execrows
--- Stores whether a profile is hidden, if that changes. The overlay signal gets a new time, because listeners keep the
--- newest one.
+-- Stores whether a profile is hidden. Returns 0 if nothing changes. The overlay signal gets a new time, because clients
+-- keep only the newest
+-- snapshot.
 WITH renewed AS (
     UPDATE overlay_signals o SET updated_at = greatest(@now, o.updated_at + interval '1 microsecond') WHERE o.handle = @handle
 )
@@ -31,13 +32,13 @@ ON CONFLICT (handle) DO UPDATE SET hidden = excluded.hidden, updated_at = exclud
 WHERE streamer_profiles.hidden <> excluded.hidden;
 
 -- name: ListShown :many
--- Returns which of the operators public screens show: approved and not withheld.
+-- Returns those of the operators that public screens show: approved and not withheld.
 SELECT handle::text AS handle
 FROM streamer_profiles
 WHERE handle = ANY (@handles::text[]) AND status = 'approved' AND NOT withheld;
 
 -- name: ListWithheldMedia :many
--- Returns media that must not be served: the handles of withheld operators and the ids of their clips.
+-- Returns media that must not be served: handles of withheld operators and ids of their clips.
 SELECT handle::text AS name FROM streamer_profiles WHERE withheld
 UNION ALL
 SELECT c.id::text FROM clips c JOIN streamer_profiles p ON p.handle = c.handle WHERE c.status = 'ready' AND p.withheld;
@@ -58,11 +59,12 @@ SELECT market_id, name, yes_pct, slug, annotation, closes_at, updated_at
 FROM shown_overlays WHERE handle = @handle AND market_id IS NOT NULL AND expires_at > @now;
 
 -- name: IsOverlayExpired :one
--- Reports whether the signal of an operator has expired. It returns no row without a signal.
+-- Reports whether the overlay signal of an operator has expired. Returns no row if there is no signal.
 SELECT (expires_at <= @now)::boolean AS expired FROM overlay_signals WHERE handle = @handle AND market_id IS NOT NULL;
 
 -- name: UpsertOverlay :one
--- Replaces the signal of an operator; without a market it is cleared. Returns the time of the signal, which only grows.
+-- Replaces the overlay signal of an operator; a null market clears it. Returns the time of the signal, which never
+-- decreases.
 INSERT INTO overlay_signals AS o (handle, market_id, name, yes_pct, slug, annotation, closes_at, updated_at, expires_at)
 VALUES (@handle, @market_id, @name, @yes_pct, @slug, @annotation, @closes_at, @updated_at, @expires_at)
 ON CONFLICT (handle) DO UPDATE SET
@@ -72,12 +74,12 @@ ON CONFLICT (handle) DO UPDATE SET
 RETURNING updated_at;
 
 -- name: ExtendOverlay :exec
--- Extends the signal of an operator with a heartbeat.
+-- Extends the overlay signal of an operator after a heartbeat.
 UPDATE overlay_signals SET expires_at = greatest(expires_at, @expires_at)
 WHERE handle = @handle AND market_id IS NOT NULL AND expires_at > @now;
 
 -- name: ListExpiredOverlays :many
--- Returns operators whose signal has expired.
+-- Returns operators whose overlay signal has expired.
 SELECT handle FROM overlay_signals WHERE market_id IS NOT NULL AND expires_at <= @now ORDER BY expires_at LIMIT @max_rows;
 
 -- name: InsertOverlaySet :exec
@@ -87,7 +89,7 @@ INSERT INTO overlay_sets (handle, at) VALUES (@handle, @at);
 SELECT count(*) FROM overlay_sets WHERE handle = @handle AND at >= @since;
 
 -- name: PublishOverlay :exec
--- Publishes the signal of an operator to the channels of its overlay and of the operator.
+-- Publishes the overlay signal of an operator to the channels of the overlay and of the operator.
 INSERT INTO outbox (type, at, handle, topic, data)
 SELECT 'overlay.updated', o.updated_at, o.handle, 'overlay:' || o.handle, CASE
     WHEN o.market_id IS NULL OR o.expires_at <= @now THEN '{"marketId":null}'

@@ -5,7 +5,7 @@ ORDER BY position, created_at, market_id
 LIMIT @max_rows;
 
 -- name: UpsertPin :one
--- Pins a market, or changes the text and position of its pin.
+-- Creates the pin of a market, or changes its texts and position.
 INSERT INTO pins (market_id, label, tagline, position, created_at)
 VALUES (@market_id, @label, @tagline, @position, @created_at)
 ON CONFLICT (market_id) DO UPDATE SET label = excluded.label, tagline = excluded.tagline, position = excluded.position
@@ -20,7 +20,7 @@ SELECT version, reason, coalesce(show_id, '') AS show_id, market_id, title, yes_
 FROM spotlight;
 
 -- name: ReplaceSpotlight :exec
--- Replaces a version of the spotlight. Of several processes that do so at once the first one wins.
+-- Replaces the spotlight if it still has the given version. Of several concurrent replacements the first one wins.
 INSERT INTO spotlight AS s (
     version, reason, show_id, market_id, title, yes_bps, lane, handle, hls_url, viewers, segment_id, started_at, expires_at,
     chosen_at
@@ -40,7 +40,8 @@ WHERE s.version = @version::bigint;
 SELECT code, type, id FROM short_links WHERE code = @code;
 
 -- name: InsertShortLink :one
--- Returns the code of a thing: the one it has, else the given one. It returns no row if the given code is taken.
+-- Returns the code of a target: its existing code, else the given one. Returns no row if another target has the given
+-- code.
 WITH added AS (
     INSERT INTO short_links (code, type, id) VALUES (@code, @type, @id) ON CONFLICT DO NOTHING RETURNING code
 )

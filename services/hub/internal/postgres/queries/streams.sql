@@ -1,5 +1,5 @@
 -- name: BindStream :exec
--- Replaces the stream of an operator on a market and publishes it if it differs, unless the operator is withheld.
+-- Replaces the stream of an operator on a market. Publishes it if it changed, unless the operator is withheld.
 WITH before AS (
     SELECT s.url, s.label FROM streams s WHERE s.market_id = @market_id AND s.handle = @handle
 ), bound AS (
@@ -16,7 +16,7 @@ WHERE NOT EXISTS (SELECT FROM before b WHERE b.url = @url AND b.label = @label)
     AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = @handle AND p.withheld);
 
 -- name: UnbindStream :one
--- Deletes the stream of an operator on a market and publishes that. It returns how many were deleted.
+-- Deletes the stream of an operator on a market and publishes the deletion. Returns the number of deleted streams.
 WITH deleted AS (
     DELETE FROM streams s WHERE s.market_id = @market_id AND s.handle = @handle RETURNING s.market_id
 ), published AS (
@@ -28,7 +28,7 @@ WITH deleted AS (
 SELECT count(*) FROM deleted;
 
 -- name: ListStreams :many
--- Returns the streams of a market, the newest first, without those of withheld operators.
+-- Returns the streams of a market, newest first, without those of withheld operators.
 SELECT s.market_id, s.handle, s.url, s.label, s.updated_at
 FROM streams s
 WHERE s.market_id = @market_id AND NOT EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = s.handle AND p.withheld)
@@ -62,14 +62,14 @@ SELECT sqlc.embed(i) FROM ingest_streams i WHERE i.handle = @handle;
 SELECT sqlc.embed(i) FROM ingest_streams i WHERE i.key_hash = @key_hash;
 
 -- name: InsertIngestStream :execrows
--- Stores the first stream of an operator. It names no conflict target, because two inserts at the same time could
--- conflict on another key than the target.
+-- Stores the first stream of an operator. It names no conflict target, because concurrent inserts can conflict on
+-- either key.
 INSERT INTO ingest_streams (handle, id, provider, remote_id, key_hash, hls_url, label, latency, created_at, rotated_at, version)
 VALUES (@handle, @id, @provider, @remote_id, @key_hash, @hls_url, @label, @latency, @created_at, @rotated_at, @version)
 ON CONFLICT DO NOTHING;
 
 -- name: UpdateIngestStream :execrows
--- Replaces a version of a stream.
+-- Replaces a stream if it still has the given version.
 UPDATE ingest_streams
 SET provider = @provider, remote_id = @remote_id, key_hash = @key_hash, hls_url = @hls_url, label = @label, latency = @latency,
     rotated_at = @rotated_at, version = @version

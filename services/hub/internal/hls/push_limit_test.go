@@ -27,7 +27,7 @@ func (b *bench) drip(addr, name string, length int, body []byte) net.Conn {
 	return c
 }
 
-// status reads the answer on a connection, 0: there is none.
+// status returns the status of the answer on a connection; 0 without an answer.
 func (b *bench) status(c net.Conn) int {
 	b.t.Helper()
 	w, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -39,7 +39,7 @@ func (b *bench) status(c net.Conn) int {
 	return w.StatusCode
 }
 
-// TestDrip: a push of which nothing comes any more is cut off, and nothing of it is left.
+// TestDrip checks that a push without further bytes is aborted, and that its data is deleted.
 func TestDrip(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *hls.Options) { o.Idle = 100 * time.Millisecond })
@@ -51,14 +51,14 @@ func TestDrip(t *testing.T) {
 		}
 	}
 	if n := len(files(t, b.opt.Dir+"/tmp")); n != 0 {
-		t.Errorf("%d files wait for nothing", n)
+		t.Errorf("%d temporary files remain", n)
 	}
 	if got := b.status(b.drip(srv.Listener.Addr().String(), "a.ts", 188, packet("whole"))); got != 204 {
-		t.Errorf("a whole one: %d", got)
+		t.Errorf("a complete push: %d", got)
 	}
 }
 
-// TestOpenPushes: four of a stream at once, and two more for each rendition.
+// TestOpenPushes checks the limit of concurrent pushes: four per stream and two more for each rendition.
 func TestOpenPushes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -70,7 +70,7 @@ func TestOpenPushes(t *testing.T) {
 			b.o.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "PUT", "/ingest/"+key+"/mara_k/"+name, in))
 			done <- w.Code
 		}()
-		if _, err := out.Write(packet(name)); err != nil { // it is being read
+		if _, err := out.Write(packet(name)); err != nil { // the origin is reading the body
 			t.Fatal(err)
 		}
 		return func() int { _ = out.Close(); return <-done }
@@ -100,7 +100,7 @@ func TestOpenPushes(t *testing.T) {
 	}
 }
 
-// unread is a body that fails the test when it is read.
+// unread is a body that fails the test if it is read.
 type unread struct{ t *testing.T }
 
 func (u unread) Read([]byte) (int, error) {

@@ -26,7 +26,7 @@ func files(t *testing.T, dir string) []os.DirEntry {
 	return list
 }
 
-// film makes a stream in a folder with ffmpeg, pushes it, and returns its playlist.
+// film records a stream with ffmpeg in a directory, pushes it, and returns its playlist.
 func (b *bench) film(dir string, args []string) (playlist []byte) {
 	b.t.Helper()
 	if out, err := exec.CommandContext(b.t.Context(), "ffmpeg", args...).CombinedOutput(); err != nil {
@@ -51,7 +51,7 @@ func TestCut(t *testing.T) {
 	b.run("seg", 1, 40)
 	end := b.clock.Now()
 	b.clock.Advance(3 * time.Second)
-	b.run("late", 41, 42) // what came after the moment is not in it
+	b.run("late", 41, 42) // segments after the moment are not part of the clip
 	film, err := b.o.Cut(t.Context(), clipID(1), "mara_k", end, clip.Length)
 	if err != nil || film.Length != 30*time.Second || film.URL != "https://video.example/clips/"+clipID(1)+"/index.m3u8" || film.Thumbnail != "" {
 		t.Fatalf("%+v %v", film, err)
@@ -61,7 +61,7 @@ func TestCut(t *testing.T) {
 		!strings.HasSuffix(got, "seg40\n#EXT-X-ENDLIST") || strings.Count(got, "EXTINF") != 15 {
 		t.Errorf("%s", got)
 	}
-	// It stays when the window has moved on, and is found again by another process.
+	// The clip remains after its segments left the window, and another process finds it.
 	b.clock.Advance(10 * time.Minute)
 	b.o.Sweep()
 	b.reopen()
@@ -71,17 +71,18 @@ func TestCut(t *testing.T) {
 	if again := b.get("/clips/" + clipID(1) + "/index.m3u8"); again != got {
 		t.Errorf("%s", again)
 	}
-	for name, ask := range map[string][2]any{"gone": {"mara_k", end}, "nobody": {"tidewatch", end}} {
+	for name, ask := range map[string][2]any{"gone": {"mara_k", end}, "no video": {"tidewatch", end}} {
 		if _, err := b.o.Cut(t.Context(), clipID(2), ask[0].(string), ask[1].(time.Time), clip.Length); !errors.Is(err, clip.ErrNoFilm) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if n := len(files(t, b.opt.Dir+"/tmp")); n != 0 {
-		t.Errorf("%d folders are left over", n)
+		t.Errorf("%d temporary directories remain", n)
 	}
 }
 
-// TestCutOfShortStreams: what there is, is the clip; a jump is marked.
+// TestCutOfShortStreams checks that a clip of a short stream contains all of it, and that a gap is marked as a
+// discontinuity.
 func TestCutOfShortStreams(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *hls.Options) { o.FFmpeg = "" })
@@ -95,13 +96,13 @@ func TestCutOfShortStreams(t *testing.T) {
 	if got := b.get("/clips/" + clipID(1) + "/index.m3u8"); !strings.Contains(got, "seg3\n#EXT-X-DISCONTINUITY\n#EXTINF:2.000000,\nagain1") {
 		t.Errorf("%s", got)
 	}
-	b.clock.Advance(30 * time.Second) // nothing came for longer than a clip may be late
+	b.clock.Advance(30 * time.Second) // longer than maxClipDelay without a segment
 	if _, err := b.o.Cut(t.Context(), clipID(2), "mara_k", b.clock.Now(), clip.Length); !errors.Is(err, clip.ErrNoFilm) {
 		t.Error(err)
 	}
 }
 
-// TestTrim: the oldest clips give way, each with its row first.
+// TestTrim checks that the oldest clips are deleted, the database row before the files.
 func TestTrim(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *hls.Options) { o.FFmpeg, o.ClipBytes = "", 1200 }) // a clip is about 600 bytes
@@ -111,9 +112,9 @@ func TestTrim(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	errAway := errors.New("away")
-	if err := b.o.Trim(t.Context(), func(context.Context, string) error { return errAway }); !errors.Is(err, errAway) || len(files(t, b.opt.Dir+"/clips")) != 4 {
-		t.Errorf("a row that stays: %v", err)
+	errUnavailable := errors.New("unavailable")
+	if err := b.o.Trim(t.Context(), func(context.Context, string) error { return errUnavailable }); !errors.Is(err, errUnavailable) || len(files(t, b.opt.Dir+"/clips")) != 4 {
+		t.Errorf("deletion although the row remains: %v", err)
 	}
 	var dropped []string
 	err := b.o.Trim(t.Context(), func(_ context.Context, id string) error { dropped = append(dropped, id); return nil })
@@ -124,8 +125,9 @@ func TestTrim(t *testing.T) {
 	b.want(b.do("GET", "/clips/"+clipID(3)+"/index.m3u8", nil), 200, "")
 }
 
-// TestStill: the picture of a clip is its first key frame, of real video of both kinds;
-// video that cannot be read costs the picture, not the clip.
+// TestStill checks that the thumbnail of a clip is its first key frame, for both formats of segments, and that
+// unreadable video costs only the
+// thumbnail.
 func TestStill(t *testing.T) {
 	t.Parallel()
 	for kind, flags := range map[string][]string{"ts": nil, "m4s": {"-hls_segment_type", "fmp4"}} {

@@ -6,7 +6,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Parts of an MPEG-TS packet, and of what is in it.
+// Constants of MPEG-TS packets and their timestamps.
 const (
 	packetBytes = 188
 	packetSync  = 0x47
@@ -16,15 +16,16 @@ const (
 )
 
 var (
-	errNoPicture = apperr.New(apperr.Unsupported, "unsupported_media_type", "a segment of MPEG-TS is whole packets, with video or sound that has times")
-	errTooLong   = errPlaylist.Say("a segment is at most %d seconds by the times in it", maxSeconds)
+	errNoPicture = apperr.New(apperr.Unsupported, "unsupported_media_type",
+		"an MPEG-TS segment must consist of complete packets and contain video or audio with timestamps")
+	errTooLong = errPlaylist.Say("a segment must be at most %d seconds long by its timestamps", maxSeconds)
 )
 
-// track is what is known of the times of one kind of streams.
+// track collects the presentation timestamps of the video or of the audio.
 type track struct {
-	n        int   // times
+	n        int   // number of timestamps
 	first    int64 // in 1/90000 s
-	from, to int64 // the least and the greatest, from first
+	from, to int64 // smallest and largest one, relative to first
 }
 
 func (t *track) add(pts int64) {
@@ -32,21 +33,19 @@ func (t *track) add(pts int64) {
 		t.first = pts
 	}
 	d := (pts - t.first) & (ptsWrap - 1)
-	if d >= ptsWrap/2 { // before the first one: pictures come in another order than they are shown
+	if d >= ptsWrap/2 { // before first: frames are stored in another order than they are shown
 		d -= ptsWrap
 	}
 	t.from, t.to = min(t.from, d), max(t.to, d)
 }
 
-// seconds gives the time from the first to the last, and that of one in between on the
-// average; one alone takes none.
+// seconds returns the time between the first and the last frame, and the mean time of one frame; 0 for a single frame.
 func (t *track) seconds() (length, frame float64) {
 	length = float64(t.to-t.from) / ptsHertz
 	return length, length / float64(max(t.n-1, 1))
 }
 
-// meter reads the times in an MPEG-TS that is written to it. It never refuses a write:
-// what is wrong is said at the end.
+// meter reads the timestamps of an MPEG-TS stream that is written to it. Write never fails; end reports errors.
 type meter struct {
 	packet       [packetBytes]byte
 	have         int
@@ -66,7 +65,7 @@ func (m *meter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// read looks whether an elementary stream's packet begins in a packet, with its time.
+// read parses a packet and adds its timestamp if an elementary stream packet starts in it.
 func (m *meter) read(p []byte) {
 	if p[0] != packetSync {
 		m.broken = true
@@ -80,7 +79,7 @@ func (m *meter) read(p []byte) {
 	if p[3]&0x20 != 0 {
 		at += 1 + int(p[4])
 	}
-	// Start code, stream id, length, flags, length of the head, time.
+	// Start code (3 bytes), stream id, length (2), flags (2), header length, timestamp (5).
 	if at+14 > packetBytes || p[at] != 0 || p[at+1] != 0 || p[at+2] != 1 || p[at+7]&0x80 == 0 {
 		return
 	}
@@ -94,8 +93,9 @@ func (m *meter) read(p []byte) {
 	}
 }
 
-// end gives how long the video is, or the sound where there is no more than a picture,
-// and one frame of it. Errors: errNoPicture, errTooLong.
+// end returns the length of the video, or of the audio if there is at most one picture, and the length of one frame.
+// Errors: errNoPicture,
+// errTooLong.
 func (m *meter) end() (length, frame float64, err error) {
 	t := m.video
 	if t.n < 2 && m.sound.n > t.n {
@@ -111,26 +111,28 @@ func (m *meter) end() (length, frame float64, err error) {
 }
 
 const (
-	// offMost is how much an encoder's word about a length may differ from the times in a
-	// segment, beside one frame, in seconds.
-	offMost = 0.5
-	// frameMost is how long one frame is at most, in seconds.
-	frameMost = 2
+	// maxDeviation is the largest accepted difference in seconds between the length in the playlist and the timestamps,
+	// in addition to one
+	// frame.
+	maxDeviation = 0.5
+	// maxFrame is the longest length of one frame in seconds.
+	maxFrame = 2
 )
 
-// length gives how long a segment is, in seconds: as the encoder says, where the times in
-// it agree, else by these. A frame that is alone is as long as the encoder says.
-func (g *segment) length(said float64) float64 {
+// length returns the length of a segment in seconds. It uses the length in the playlist if the timestamps agree, else
+// the timestamps. For a single frame it
+// uses the playlist, up to maxFrame.
+func (g *segment) length(stated float64) float64 {
 	if !g.Measured {
-		return said
+		return stated
 	}
 	if g.Frame == 0 {
-		return min(said, frameMost)
+		return min(stated, maxFrame)
 	}
-	frame := min(g.Frame, frameMost)
+	frame := min(g.Frame, maxFrame)
 	whole := min(g.Span+frame, maxSeconds)
-	if math.Abs(said-whole) <= offMost+frame {
-		return said
+	if math.Abs(stated-whole) <= maxDeviation+frame {
+		return stated
 	}
 	return whole
 }

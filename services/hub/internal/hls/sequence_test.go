@@ -11,36 +11,36 @@ import (
 
 var sequenceLine = regexp.MustCompile(`MEDIA-SEQUENCE:(\d+)`)
 
-// sequence reads the first number of the playlist and wants it not to have gone back.
+// sequence returns the media sequence of the playlist and checks that it is not below since.
 func (b *bench) sequence(since int) int {
 	b.t.Helper()
 	m := sequenceLine.FindStringSubmatch(b.get("/live/mara_k/index.m3u8"))
 	n, err := strconv.Atoi(m[1])
 	if err != nil || n < since {
-		b.t.Errorf("the media sequence went from %d to %s", since, m[1])
+		b.t.Errorf("the media sequence decreased from %d to %s", since, m[1])
 	}
 	return n
 }
 
-// step pushes one segment of an encoder, and its playlist of the newest five.
+// step pushes a segment of an encoder and then its playlist of the newest five segments.
 func (b *bench) step(prefix, film string, from, i int) (segment, playlist int) {
 	b.t.Helper()
 	segment = b.put(fmt.Sprintf("%s%d.ts", prefix, i), packet(fmt.Sprintf("%s%d", film, i))).Code
 	return segment, b.put("index.m3u8", media(prefix, max(from, i-4), i)).Code
 }
 
-// TestSameFilmAgain: an encoder that begins again with the same names and the same bytes
-// goes on in the numbers, behind a discontinuity.
+// TestSameFilmAgain checks that a restarted encoder with the same names and bytes continues the media sequence after a
+// discontinuity.
 func TestSameFilmAgain(t *testing.T) {
 	t.Parallel()
-	for _, first := range []int{3, 20} { // the second run passes the end of the first, too
+	for _, first := range []int{3, 20} { // the second run is longer than the first
 		b := setup(t)
 		b.run("seg", 0, first)
 		at := b.sequence(0)
 		for i := range 25 {
 			b.clock.Advance(2 * time.Second)
 			if s, p := b.step("seg", "seg", 0, i); s != 204 || p != 204 {
-				t.Fatalf("%d of the second run: %d %d", i, s, p)
+				t.Fatalf("segment %d of the second run: %d %d", i, s, p)
 			}
 			at = b.sequence(at)
 			got := b.get("/live/mara_k/index.m3u8")
@@ -57,29 +57,29 @@ func TestSameFilmAgain(t *testing.T) {
 	}
 }
 
-// TestLatePushes: what comes late or twice moves nothing back.
+// TestLatePushes checks that late and repeated uploads do not decrease the media sequence.
 func TestLatePushes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.run("seg", 0, 8)
 	got := b.get("/live/mara_k/index.m3u8")
-	b.want(b.put("seg6.ts", packet("seg6")), 204, "") // not the newest
+	b.want(b.put("seg6.ts", packet("seg6")), 204, "") // not the newest segment
 	b.want(b.put("seg8.ts", packet("seg8")), 204, "")
 	b.want(b.put("index.m3u8", media("seg", 4, 8)), 204, "")
 	if again := b.get("/live/mara_k/index.m3u8"); again != got {
-		t.Errorf("pushes twice:\n%s", again)
+		t.Errorf("after repeated pushes:\n%s", again)
 	}
 	b.want(b.put("index.m3u8", media("seg", 2, 6)), 404, "not_found") // an older playlist
 	if again := b.get("/live/mara_k/index.m3u8"); again != got {
-		t.Errorf("an older playlist:\n%s", again)
+		t.Errorf("after an older playlist:\n%s", again)
 	}
-	b.run("seg", 10, 12) // without the ninth
+	b.run("seg", 10, 12) // the ninth segment is missing
 	b.sequence(5)
 	b.want(b.put("index.m3u8", []byte(strings.Replace(string(media("seg", 10, 12)), "SEQUENCE:10", "SEQUENCE:-1", 1))), 400, "invalid_request")
 }
 
-// TestTwoEncoders: of two with one key the newer one is shown, the older one is refused
-// until the newer one is silent or says that it has ended.
+// TestTwoEncoders checks that of two encoders with one key the newer one is served, and the older one is refused until
+// the newer one has stopped.
 func TestTwoEncoders(t *testing.T) {
 	t.Parallel()
 	for _, names := range [][2]string{{"seg", "seg"}, {"one", "two"}} {
@@ -90,7 +90,7 @@ func TestTwoEncoders(t *testing.T) {
 			for i := range 5 {
 				b.clock.Advance(time.Second)
 				if s, p := b.step(names[1], "new", 0, i); s != 204 || p != 204 {
-					t.Fatalf("the newer one: %d %d", s, p)
+					t.Fatalf("the newer encoder: %d %d", s, p)
 				}
 				b.clock.Advance(time.Second)
 				b.want(b.put(fmt.Sprintf("%s%d.ts", names[0], 10+i), packet("old")), 204, "")
@@ -103,7 +103,7 @@ func TestTwoEncoders(t *testing.T) {
 			if ends {
 				b.want(b.put("index.m3u8", append(media(names[1], 0, 4), "#EXT-X-ENDLIST\n"...)), 204, "")
 				if got := b.get("/live/mara_k/index.m3u8"); strings.Contains(got, "ENDLIST") {
-					t.Errorf("viewers are told that the stream has ended:\n%s", got)
+					t.Errorf("the served playlist contains ENDLIST:\n%s", got)
 				}
 			} else {
 				b.clock.Advance(10 * time.Second)
@@ -111,18 +111,18 @@ func TestTwoEncoders(t *testing.T) {
 			for i := 15; i < 18; i++ {
 				b.clock.Advance(time.Second)
 				if s, p := b.step(names[0], "back", 0, i); s != 204 || p != 204 {
-					t.Errorf("the older one again: %d %d", s, p)
+					t.Errorf("the older encoder after the newer one: %d %d", s, p)
 				}
 				at = b.sequence(at)
 			}
 			if got := b.get("/live/mara_k/index.m3u8"); !strings.HasSuffix(got, "back17") || strings.Contains(got, "new") {
-				t.Errorf("the older one again:\n%s", got)
+				t.Errorf("the older encoder after the newer one:\n%s", got)
 			}
 		}
 	}
 }
 
-// TestMasterInCircles: no playlist of renditions leads to one.
+// TestMasterInCircles checks that a master playlist cannot list a master playlist.
 func TestMasterInCircles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -132,7 +132,7 @@ func TestMasterInCircles(t *testing.T) {
 	b.want(b.put("low.m3u8", master("index")), 400, "invalid_request")
 	b.want(b.put("low.m3u8", master("lower")), 400, "invalid_request")
 	b.want(b.put("other.m3u8", master("index")), 400, "invalid_request")
-	// A playlist that was one of renditions in between goes on in its numbers.
+	// A playlist that was a master playlist in between continues its media sequence.
 	b.run("seg", 0, 3)
 	at := b.sequence(0)
 	b.want(b.put("index.m3u8", master("low")), 204, "")

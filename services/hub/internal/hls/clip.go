@@ -20,34 +20,34 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
 )
 
-// Parts of a clip.
+// Files of a clip.
 const (
 	clipPlaylist = "index.m3u8"
 	clipStill    = "t.jpg"
 )
 
 const (
-	// lateBy is how long before the moment of a clip its last segment may have come.
-	lateBy    = 20 * time.Second
-	stillTime = 10 * time.Second
-	stillMost = 2 << 20
+	// maxClipDelay is the longest time between the last segment of a clip and the requested moment.
+	maxClipDelay  = 20 * time.Second
+	stillTimeout  = 10 * time.Second
+	maxStillBytes = 2 << 20
 )
 
-// Cut implements clip.Maker: the segments that had come until then, from the newest
-// back until they are long enough, under names of their own. A clip that another
-// attempt has finished is found again.
+// Cut implements clip.Maker. It copies the segments that were received before the moment, from the newest back until
+// they have the requested length,
+// under new names. If an earlier attempt has finished the clip, it returns that clip.
 func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, length time.Duration) (clip.Film, error) {
 	if !clipID.MatchString(id) {
 		return clip.Film{}, clip.ErrNoFilm
 	}
-	if film, err := o.film(id); err == nil || !errors.Is(err, fs.ErrNotExist) {
+	if film, err := o.readClip(id); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return film, err
 	}
 	tmp := tmpDir + "/" + uuid.NewString()
 	if err := o.root.Mkdir(tmp, 0o700); err != nil {
 		return clip.Film{}, err
 	}
-	defer func() { _ = o.root.RemoveAll(tmp) }() // emptied at the next start at the latest
+	defer func() { _ = o.root.RemoveAll(tmp) }() // tmpDir is emptied at the next start at the latest
 	list, err := o.gather(handle, tmp, end, length)
 	if err != nil {
 		return clip.Film{}, err
@@ -56,17 +56,17 @@ func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, leng
 		return clip.Film{}, err
 	}
 	if err := o.still(ctx, tmp, list[0]); err != nil && ctx.Err() == nil {
-		o.o.Log.Info("a clip has no still picture", "clip", id, "error", err)
+		o.o.Log.Info("clip thumbnail failed", "clip", id, "error", err)
 	}
 	if err := o.root.Rename(tmp, clipDir+"/"+id); err != nil && !errors.Is(err, fs.ErrExist) {
 		return clip.Film{}, err
 	}
-	return o.film(id)
+	return o.readClip(id)
 }
 
-// gather links the segments of a clip into a folder, while the window keeps still.
+// gather links the segments of a clip into a directory while the stream is locked.
 func (o *Origin) gather(handle, into string, end time.Time, length time.Duration) ([]segment, error) {
-	s, free := o.hold(handle, false)
+	s, free := o.acquire(handle, false)
 	defer free()
 	if s == nil {
 		return nil, clip.ErrNoFilm
@@ -96,7 +96,7 @@ func (o *Origin) gather(handle, into string, end time.Time, length time.Duration
 	return list, nil
 }
 
-// last gives the segments that end a stream at a time, the oldest first.
+// last returns the segments of about this length that end at a time, oldest first.
 func (s *stream) last(end time.Time, length time.Duration) []segment {
 	name := clipPlaylist
 	if l := s.k.Lists[name]; l != nil && l.First != "" {
@@ -109,13 +109,13 @@ func (s *stream) last(end time.Time, length time.Duration) []segment {
 		}
 	}
 	slices.SortFunc(list, func(a, b segment) int { return int(a.Order - b.Order) })
-	if len(list) == 0 || end.Sub(list[len(list)-1].At) > lateBy {
+	if len(list) == 0 || end.Sub(list[len(list)-1].At) > maxClipDelay {
 		return nil
 	}
 	have, from := 0.0, len(list)
 	for from > 0 && have < length.Seconds()-0.05 {
 		if from < len(list) && list[from].Order != list[from-1].Order+1 {
-			break // a part of it is gone already
+			break // a segment between them was deleted
 		}
 		from--
 		have += list[from].Seconds
@@ -123,7 +123,7 @@ func (s *stream) last(end time.Time, length time.Duration) []segment {
 	return slices.Clone(list[from:])
 }
 
-// link gives a file a second name, or copies it where the disk cannot do that.
+// link creates a hard link to a file, or copies it if the file system has no hard links.
 func (o *Origin) link(from, to string) error {
 	if o.root.Link(from, to) == nil {
 		return nil
@@ -132,7 +132,7 @@ func (o *Origin) link(from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // it was only read
+	defer func() { _ = in.Close() }() // opened for reading only
 	out, err := o.root.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -141,8 +141,8 @@ func (o *Origin) link(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// film is a clip that is whole. Error: fs.ErrNotExist.
-func (o *Origin) film(id string) (clip.Film, error) {
+// readClip returns a finished clip. Error: fs.ErrNotExist.
+func (o *Origin) readClip(id string) (clip.Film, error) {
 	raw, err := o.root.ReadFile(clipDir + "/" + id + "/" + clipPlaylist)
 	if err != nil {
 		return clip.Film{}, err
@@ -162,8 +162,9 @@ func (o *Origin) film(id string) (clip.Film, error) {
 	return film, nil
 }
 
-// still makes a picture of the first key frame. ffmpeg is given the video on its input
-// and told its format, so nothing in it can make ffmpeg open anything.
+// still creates the thumbnail from the first key frame. ffmpeg gets the video as standard input and its format as a
+// parameter, so the video cannot make
+// ffmpeg open other files or URLs.
 func (o *Origin) still(ctx context.Context, dir string, first segment) error {
 	if o.ffmpeg == "" {
 		return nil
@@ -178,22 +179,22 @@ func (o *Origin) still(ctx context.Context, dir string, first segment) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = f.Close() }() // it was only read
+		defer func() { _ = f.Close() }() // opened for reading only
 		in = append(in, f)
 	}
-	ctx, cancel := context.WithTimeout(ctx, stillTime)
+	ctx, cancel := context.WithTimeout(ctx, stillTimeout)
 	defer cancel()
-	var picture, said bytes.Buffer
+	var picture, messages bytes.Buffer
 	cmd := exec.CommandContext(ctx, o.ffmpeg, "-nostdin", "-hide_banner", "-v", "error", "-threads", "1", "-protocol_whitelist", "pipe",
 		"-f", format, "-skip_frame", "nokey", "-i", "pipe:0", "-an", "-frames:v", "1", "-vf", "scale='min(640,iw)':-2",
 		"-c:v", "mjpeg", "-q:v", "5", "-f", "image2pipe", "pipe:1")
-	cmd.Env = []string{} // it needs to know nothing
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = io.MultiReader(in...), &picture, &said
+	cmd.Env = []string{} // no environment variables
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = io.MultiReader(in...), &picture, &messages
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("ffmpeg: %w: %.200s", err, strings.TrimSpace(said.String()))
+		return fmt.Errorf("ffmpeg: %w: %.200s", err, strings.TrimSpace(messages.String()))
 	}
-	if picture.Len() == 0 || picture.Len() > stillMost {
-		return fmt.Errorf("ffmpeg: a picture of %d bytes", picture.Len())
+	if picture.Len() == 0 || picture.Len() > maxStillBytes {
+		return fmt.Errorf("ffmpeg: the picture has %d bytes", picture.Len())
 	}
 	return o.root.WriteFile(dir+"/"+clipStill, picture.Bytes(), 0o600)
 }
@@ -205,7 +206,7 @@ func (o *Origin) Trim(ctx context.Context, drop func(ctx context.Context, id str
 		return err
 	}
 	sizes := make([]int64, len(dirs))
-	// Ids begin with their time.
+	// Ids are UUIDv7, so their order is that of time.
 	slices.SortFunc(dirs, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	var total int64
 	for i, d := range dirs {

@@ -9,22 +9,22 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// turn is one run of an encoder, as its newest playlist tells it in its own numbers. A
-// run ends where the numbers go back, or mean something else than they did.
-type turn struct {
-	From, Top int64 // number of the first entry, and of the one that comes next; no Top: there was no run
-	Named     []named
+// encoderRun describes one run of an encoder by its newest playlist. A run ends when the media sequence decreases or
+// its entries change.
+type encoderRun struct {
+	From, Top int64 // number of the first entry, and number after the last one; Top 0: no run
+	Named     []runEntry
 }
 
-// named is an entry of a turn that is here.
-type named struct {
-	Seq  int64 // the encoder's number
+// runEntry is an entry of a run whose segment is stored.
+type runEntry struct {
+	Seq  int64 // media sequence number of the encoder
 	Name string
 	File string
 }
 
-// file is what an entry of the turn was when it was named; empty: it was not.
-func (t *turn) file(seq int64, name string) string {
+// file returns the file of an entry of the run; empty if the run has no such entry.
+func (t *encoderRun) file(seq int64, name string) string {
 	for _, n := range t.Named {
 		if n.Seq == seq && n.Name == name {
 			return n.File
@@ -33,31 +33,32 @@ func (t *turn) file(seq int64, name string) string {
 	return ""
 }
 
-// has tells whether a file was named in the turn.
-func (t *turn) has(file string) bool {
-	return slices.ContainsFunc(t.Named, func(n named) bool { return n.File == file })
+// has reports whether an entry of the run has this file.
+func (t *encoderRun) has(file string) bool {
+	return slices.ContainsFunc(t.Named, func(n runEntry) bool { return n.File == file })
 }
 
-// takenFor is how long after its last playlist an encoder keeps the stream from one
-// that pushed before it.
-const takenFor = 10 * time.Second
+// takeoverDelay is the time after the last playlist of an encoder during which an earlier encoder is refused.
+const takeoverDelay = 10 * time.Second
 
 var (
-	// errMissing refuses a playlist of which nothing is here.
-	errMissing = apperr.New(apperr.NotFound, "not_found", "no segment that the playlist names is here; segments come first")
-	// errTaken refuses an encoder whose stream another one with the same key has taken over.
-	errTaken = apperr.New(apperr.Conflict, "limit_reached", "another encoder pushes this stream with the same key").With("limit", 1)
-	errLoop  = errPlaylist.Say("a master playlist names playlists of segments")
+	// errMissing is the error of a playlist without a stored segment.
+	errMissing = apperr.New(apperr.NotFound, "not_found",
+		"no segment of the playlist was received; push segments before the playlist")
+	// errTaken is the error of an encoder after another encoder with the same key has taken over the stream.
+	errTaken = apperr.New(apperr.Conflict, "limit_reached",
+		"another encoder pushes this stream with the same key; stop one of them").With("limit", 1)
+	errLoop = errPlaylist.Say("a master playlist must list playlists of segments")
 )
 
-// lateMost is how much later than its playlist a segment may begin to come: encoders
-// send both at once, on two connections.
-const lateMost = 500 * time.Millisecond
+// maxSegmentDelay is the longest time by which the upload of a segment may start after its playlist. Encoders use two
+// connections.
+const maxSegmentDelay = 500 * time.Millisecond
 
-// await waits for segments that are on their way, and a little for the newest one.
+// await waits for segments that are being uploaded, and up to maxSegmentDelay for the start of the newest one.
 func (s *stream) await(list string, p playlist, within time.Duration) {
 	entries := p.numbered()
-	timeout, late := time.NewTimer(within), time.NewTimer(lateMost)
+	timeout, late := time.NewTimer(within), time.NewTimer(maxSegmentDelay)
 	defer timeout.Stop()
 	defer late.Stop()
 	look := time.NewTicker(10 * time.Millisecond)
@@ -66,7 +67,7 @@ func (s *stream) await(list string, p playlist, within time.Duration) {
 		name := entries[i].name
 		s.mu.Lock()
 		l := s.list(list)
-		done, here := s.coming[name], s.place(list, l, entries[i], s.anew(l, p)) >= 0
+		done, here := s.coming[name], s.locate(list, l, entries[i], s.restarted(l, p)) >= 0
 		s.mu.Unlock()
 		wait := late.C
 		switch {
@@ -77,7 +78,7 @@ func (s *stream) await(list string, p playlist, within time.Duration) {
 			continue
 		}
 		select {
-		case <-done: // nil while nothing comes
+		case <-done: // nil if the segment is not being uploaded
 		case <-look.C:
 		case <-wait:
 			return
@@ -85,7 +86,7 @@ func (s *stream) await(list string, p playlist, within time.Duration) {
 	}
 }
 
-// find gives the newest segment that the encoder calls so; -1: there is none.
+// find returns the index of the newest segment with this name of the encoder; -1 if there is none.
 func (s *stream) find(name string) int {
 	for i := len(s.k.Segments) - 1; i >= 0; i-- {
 		if s.k.Segments[i].Name == name {
@@ -95,14 +96,14 @@ func (s *stream) find(name string) int {
 	return -1
 }
 
-// byFile gives the segment that is kept so; -1: there is none.
+// byFile returns the index of the segment with this file; -1 if there is none.
 func (s *stream) byFile(file string) int {
 	return slices.IndexFunc(s.k.Segments, func(g segment) bool { return g.File == file })
 }
 
-// retry tells whether the same bytes under the same name are a push that came twice:
-// only where the segment is the newest of its playlist, or in none yet. Else it is an
-// encoder that shows the same film again. What players need first may come at any time.
+// retry reports whether the same bytes under the same name are a repeated upload: only if the segment is the newest of
+// its playlist or in no playlist.
+// Otherwise an encoder shows the same video again. An initialization segment may be repeated at any time.
 func (s *stream) retry(g *segment, sum []byte) bool {
 	if !bytes.Equal(g.Sum, sum) {
 		return false
@@ -113,13 +114,13 @@ func (s *stream) retry(g *segment, sum []byte) bool {
 	}
 	for _, l := range s.k.Lists {
 		if l.Before.has(g.File) {
-			return false // it is of an encoder whose stream was taken over
+			return false // it belongs to an encoder whose stream was taken over
 		}
 	}
 	return true
 }
 
-// list gives a playlist of the stream, a new one where there is none.
+// list returns a playlist of the stream, or a new one.
 func (s *stream) list(name string) *list {
 	if l := s.k.Lists[name]; l != nil {
 		return l
@@ -127,8 +128,9 @@ func (s *stream) list(name string) *list {
 	return &list{Next: 1}
 }
 
-// apply takes a playlist over and writes it anew. It names the newest segments that
-// follow each other without a hole and are here. The first number in it never goes back.
+// apply applies an uploaded playlist and writes the served one. That one lists the newest segments that are stored
+// without a gap. Its media sequence never
+// decreases.
 func (s *stream) apply(name string, p playlist, now time.Time, keep time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,19 +139,19 @@ func (s *stream) apply(name string, p playlist, now time.Time, keep time.Duratio
 		return s.applyMaster(name, l, p, now)
 	}
 	if s.stale(l, p) {
-		if !l.Over && now.Sub(l.At) < takenFor {
-			l.Before = s.turn(p)
+		if !l.Over && now.Sub(l.At) < takeoverDelay {
+			l.Before = s.newRun(p)
 			return errors.Join(errTaken, s.save())
 		}
-		l.Before = turn{}
+		l.Before = encoderRun{}
 	}
-	anew := s.anew(l, p)
-	entries, run := s.run(name, l, p, anew)
-	if len(run) == 0 || anew && s.late(l, p, len(run)) {
+	restarted := s.restarted(l, p)
+	entries, run := s.available(name, l, p, restarted)
+	if len(run) == 0 || restarted && s.outdated(l, p, len(run)) {
 		return errMissing
 	}
-	s.number(name, l, entries, run)
-	// What stands before a jump in the numbers is of an older run of the encoder.
+	s.assignOrder(name, l, entries, run)
+	// Segments before a gap in the order belong to an earlier run of the encoder.
 	for i := len(run) - 1; i > 0; i-- {
 		if s.k.Segments[run[i]].Order != s.k.Segments[run[i-1]].Order+1 {
 			run = run[i:]
@@ -160,7 +162,7 @@ func (s *stream) apply(name string, p playlist, now time.Time, keep time.Duratio
 	if len(run) == 0 {
 		return errMissing
 	}
-	if anew {
+	if restarted {
 		l.Before = l.Turn
 	}
 	shown := make([]segment, len(run))
@@ -169,10 +171,9 @@ func (s *stream) apply(name string, p playlist, now time.Time, keep time.Duratio
 		shown[i] = s.k.Segments[at]
 		l.Files = append(l.Files, shown[i].File)
 	}
-	l.Turn = s.named(p, entries, run)
+	l.Turn = s.runOf(p, entries, run)
 	l.Floor, s.k.Lists[name] = shown[0].Order, l
-	// That nothing more comes is not handed on: players would stop for good, and the next
-	// encoder may be there already.
+	// ENDLIST is not served: players would stop permanently, and the next encoder may already have started.
 	h := head{target: p.target, sequence: shown[0].Order, breaks: shown[0].Breaks, independent: p.independent}
 	if shown[0].Cut {
 		h.breaks--
@@ -180,8 +181,7 @@ func (s *stream) apply(name string, p playlist, now time.Time, keep time.Duratio
 	return errors.Join(s.write(name, writePlaylist(h, shown)), s.evict(now, keep), s.save())
 }
 
-// applyMaster takes a playlist of renditions over. None of them is one of renditions, so
-// no player goes in circles.
+// applyMaster applies an uploaded master playlist. None of its renditions is a master playlist, so players cannot loop.
 func (s *stream) applyMaster(name string, l *list, p playlist, now time.Time) error {
 	for _, v := range p.variants {
 		if of := s.k.Lists[v.name]; v.name == name || of != nil && of.First != "" {
@@ -204,31 +204,31 @@ func (s *stream) applyMaster(name string, l *list, p playlist, now time.Time) er
 	return errors.Join(s.write(name, writeMaster(p.variants)), s.save())
 }
 
-// turn is a playlist as it is now, with the newest file under each name.
-func (s *stream) turn(p playlist) turn {
-	t := turn{From: p.sequence, Top: p.sequence + int64(len(p.entries))}
+// newRun returns the run of a playlist, with the newest file of each name.
+func (s *stream) newRun(p playlist) encoderRun {
+	t := encoderRun{From: p.sequence, Top: p.sequence + int64(len(p.entries))}
 	for _, e := range p.numbered() {
 		if at := s.find(e.name); at >= 0 {
-			t.Named = append(t.Named, named{e.seq, e.name, s.k.Segments[at].File})
+			t.Named = append(t.Named, runEntry{e.seq, e.name, s.k.Segments[at].File})
 		}
 	}
 	return t
 }
 
-// named is the turn of a playlist whose entries are known to be these segments. They are
-// the end of it, but for what has not come.
-func (s *stream) named(p playlist, entries []entry, run []int) turn {
-	t := turn{From: p.sequence, Top: p.sequence + int64(len(p.entries))}
+// runOf returns the run of a playlist whose last entries have these segments. Segments that are not received yet have
+// no entry.
+func (s *stream) runOf(p playlist, entries []entry, run []int) encoderRun {
+	t := encoderRun{From: p.sequence, Top: p.sequence + int64(len(p.entries))}
 	skip := len(entries) - len(run)
 	for i, at := range run {
 		e := entries[skip+i]
-		t.Named = append(t.Named, named{e.seq, e.name, s.k.Segments[at].File})
+		t.Named = append(t.Named, runEntry{e.seq, e.name, s.k.Segments[at].File})
 	}
 	return t
 }
 
-// stale tells whether a playlist is of the encoder before: more of it is of that one
-// than of the one that is shown.
+// stale reports whether a playlist is of the previous encoder: more of its segments are of that encoder than of the
+// current one.
 func (s *stream) stale(l *list, p playlist) bool {
 	before, shown := 0, 0
 	for _, e := range p.numbered() {
@@ -246,9 +246,8 @@ func (s *stream) stale(l *list, p playlist) bool {
 	return before > shown
 }
 
-// anew tells whether an encoder began again: its numbers went back, or there is
-// something else under them.
-func (s *stream) anew(l *list, p playlist) bool {
+// restarted reports whether the encoder was restarted: its media sequence decreased, or its entries changed.
+func (s *stream) restarted(l *list, p playlist) bool {
 	t := &l.Turn
 	if t.Top == 0 {
 		return false
@@ -274,9 +273,10 @@ func (s *stream) anew(l *list, p playlist) bool {
 	return !met
 }
 
-// late tells whether a playlist whose numbers went back is an older one of the same run,
-// not a new run: more of it was named in this run than is new.
-func (s *stream) late(l *list, p playlist, fresh int) bool {
+// outdated reports whether a playlist with a decreased media sequence is an older playlist of the same run and not of a
+// new run: more of its segments
+// were in this run than are new.
+func (s *stream) outdated(l *list, p playlist, fresh int) bool {
 	old := 0
 	for _, e := range p.numbered() {
 		if at := s.find(e.name); at >= 0 && s.k.Segments[at].File == l.Turn.file(e.seq, e.name) {
@@ -286,10 +286,10 @@ func (s *stream) late(l *list, p playlist, fresh int) bool {
 	return old > fresh
 }
 
-// place gives the segment that an entry means; -1: it is not here. What was named before
-// it is only in the same run of the encoder.
-func (s *stream) place(name string, l *list, e entry, anew bool) int {
-	if !anew {
+// locate returns the index of the segment of an entry; -1 if it is not stored. A segment that was listed before is
+// accepted only in the same run.
+func (s *stream) locate(name string, l *list, e entry, restarted bool) int {
+	if !restarted {
 		if file := l.Turn.file(e.seq, e.name); file != "" {
 			return s.byFile(file)
 		}
@@ -299,30 +299,30 @@ func (s *stream) place(name string, l *list, e entry, anew bool) int {
 		return -1
 	}
 	g := &s.k.Segments[at]
-	// A list that an older release left knows no turn.
+	// A list written by an older release has no run.
 	if g.Order == 0 || g.Playlist == name && l.Turn.Top == 0 {
 		return at
 	}
 	return -1
 }
 
-// run gives the newest entries that are here and follow each other, and their places.
-func (s *stream) run(name string, l *list, p playlist, anew bool) ([]entry, []int) {
+// available returns the newest entries that are stored without a gap, and the indexes of their segments.
+func (s *stream) available(name string, l *list, p playlist, restarted bool) ([]entry, []int) {
 	all := p.numbered()
 	end := len(all)
-	for end > 0 && s.place(name, l, all[end-1], anew) < 0 {
+	for end > 0 && s.locate(name, l, all[end-1], restarted) < 0 {
 		end--
 	}
 	var places []int
 	begin, known := end, false
 	for begin > 0 {
 		e := all[begin-1]
-		at := s.place(name, l, e, anew)
+		at := s.locate(name, l, e, restarted)
 		if at < 0 || e.init != "" && s.find(e.init) < 0 {
 			break
 		}
 		if known && s.k.Segments[at].Order == 0 {
-			break // it came too late: what is behind it was shown
+			break // it arrived after later segments were served
 		}
 		known = known || s.k.Segments[at].Order > 0
 		places = append(places, at)
@@ -332,7 +332,7 @@ func (s *stream) run(name string, l *list, p playlist, anew bool) ([]entry, []in
 	return all[begin:end], places
 }
 
-// numbered gives the entries with the encoder's numbers.
+// numbered returns the entries with their media sequence numbers.
 func (p *playlist) numbered() []entry {
 	all := slices.Clone(p.entries)
 	for i := range all {
@@ -341,9 +341,10 @@ func (p *playlist) numbered() []entry {
 	return all
 }
 
-// number gives segments that are named for the first time their place. Where none of a
-// playlist was named before, the encoder began anew, or a hole is in between.
-func (s *stream) number(name string, l *list, entries []entry, run []int) {
+// assignOrder assigns an order to segments that are listed for the first time. If no segment of the playlist was listed
+// before, the encoder was restarted or
+// segments are missing, and a discontinuity is inserted.
+func (s *stream) assignOrder(name string, l *list, entries []entry, run []int) {
 	known := slices.ContainsFunc(run, func(at int) bool { return s.k.Segments[at].Order > 0 })
 	for i, at := range run {
 		g := &s.k.Segments[at]

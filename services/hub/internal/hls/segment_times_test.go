@@ -14,13 +14,13 @@ import (
 
 var lengthLine = regexp.MustCompile(`#EXTINF:([0-9.]+)`)
 
-// textAt is where the text of a packet begins.
+// textAt is the offset of the text in a packet.
 const textAt = 18
 
-// packet is a segment of MPEG-TS with one picture, which is a text.
+// packet returns an MPEG-TS segment with one picture that contains a text.
 func packet(text string) []byte { return picture(0, text) }
 
-// picture is a packet of MPEG-TS with a picture at a time in 1/90000 s.
+// picture returns an MPEG-TS packet with a picture at a time in 1/90000 s.
 func picture(pts uint64, text string) []byte {
 	p := []byte{
 		0x47, 0x41, 0, 0x10, 0, 0, 1, 0xe0, 0, 0, 0x80, 0x80, 5,
@@ -29,12 +29,12 @@ func picture(pts uint64, text string) []byte {
 	return append(p, fmt.Sprintf("%-*s", 188-textAt, text)...)
 }
 
-// TestMeasuredLength: what an encoder says about a length holds where the times in the
-// segment agree.
+// TestMeasuredLength checks that the length in a playlist is used if the timestamps of the segment agree with it, else
+// the timestamps.
 func TestMeasuredLength(t *testing.T) {
 	t.Parallel()
 	const hertz = 90_000
-	film := func(from uint64, frames, of int) (all []byte) { // frames, of as many in a second, the first two in turned order
+	film := func(from uint64, frames, of int) (all []byte) { // frames at a rate of of per second; the first two are swapped
 		for i := range frames {
 			if i < 2 && frames > 2 {
 				i = 1 - i
@@ -75,12 +75,12 @@ func TestMeasuredLength(t *testing.T) {
 	b.want(b.put("a.ts", append(film(0, 1, 1), film(61*hertz, 1, 1)...)), 400, "invalid_request")
 	b.want(b.put("a.ts", append(bytes.Repeat(null, 3), film(0, 50, 25)...)), 204, "")
 	if n := len(files(t, b.opt.Dir+"/tmp")); n != 0 {
-		t.Errorf("%d files wait for nothing", n)
+		t.Errorf("%d temporary files remain", n)
 	}
 }
 
-// TestRealLengths: what ffmpeg says about its own segments is left as it is, with and
-// without sound, with frames in another order, and with sound alone.
+// TestRealLengths checks that lengths of real ffmpeg segments are not changed: with and without audio, with reordered
+// frames, and with audio only.
 func TestRealLengths(t *testing.T) {
 	t.Parallel()
 	picture, sound := []string{"-f", "lavfi", "-i", "testsrc=size=160x90:rate=15:duration=6"}, []string{"-f", "lavfi", "-i", "sine=duration=6"}
