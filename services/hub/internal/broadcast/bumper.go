@@ -13,36 +13,37 @@ import (
 )
 
 const (
-	// bumpersAhead is how far ahead bumpers are planned here.
+	// bumpersAhead is the time ahead for which bumpers are planned.
 	bumpersAhead = time.Hour
-	// BumperLength is how long one is.
+	// BumperLength is the length of a bumper.
 	BumperLength = 10 * time.Second
-	// resolvedBack is how long an outcome is worth a bumper, and maxResolved how many are.
+	// resolvedBack is the age up to which a resolution gets a bumper, and maxResolved the maximum number of these
+	// bumpers.
 	resolvedBack = 24 * time.Hour
 	maxResolved  = 50
 )
 
-// Bumper is a short piece that is planned. Nothing renders it.
+// Bumper is a short announcement that is planned between segments. The hub only lists bumpers and does not render them.
 type Bumper struct {
 	ID           string
-	Kind         string // next_up, resolution
+	Kind         string // next_up or resolution
 	Title        string
 	Text         string
 	MarketID     protocol.MarketID
-	Lane         protocol.Lane // empty: not known
-	ScheduledFor time.Time     // zero: whenever there is room
+	Lane         protocol.Lane // empty: unknown
+	ScheduledFor time.Time     // zero: at any time
 	CreatedAt    time.Time
 }
 
-// Plan is the bumpers that are planned.
+// Plan is the list of planned bumpers.
 type Plan struct {
 	Bumpers []Bumper
-	Failed  error // of one of the two sources; nil: the plan is whole
+	Failed  error // error of one of the two sources; nil: the plan is complete
 }
 
-// Bumpers plans what announces the coming segments of the default programme and what
-// tells of the outcomes of a day; verdict reads the outcome of a market.resolved. Fault:
-// that of a source when both are away.
+// Bumpers returns bumpers for the coming segments of the default programme and for the resolutions of the last day.
+// verdict returns the verdict of a
+// market.resolved event. It returns an error only if there are no bumpers and a source is unavailable.
 func (s *Service) Bumpers(ctx context.Context, verdict func(*feedv1.Event) string) (Plan, error) {
 	var out Plan
 	next, errNext := s.nextUp(ctx)
@@ -79,7 +80,7 @@ func (s *Service) nextUp(ctx context.Context) ([]Bumper, error) {
 	return out, degraded(p)
 }
 
-// degraded is what failed the clock, as an error.
+// degraded returns the partial failure that the clock has reported, as an error; nil without one.
 func degraded(p *programv1.Program) error {
 	if p.GetDegraded() == "" {
 		return nil

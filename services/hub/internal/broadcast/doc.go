@@ -1,6 +1,7 @@
-// Package broadcast is what is shown of the air beside the programme itself: the
-// spotlight, the feed, the bumpers, what airings did, and the older schedule.
+// Package broadcast provides what is shown with the broadcast programme: the spotlight, the feed, bumpers, price moves
+// of aired markets, and the schedule.
 //
-// It asks the clock, the ledger and the stage through ports and knows no HTTP, no JSON
-// and no database. What airings did is association: nothing here says what caused what.
+// It reads from the clock, the ledger and the live sessions. It contains no HTTP, no JSON and no SQL. Price moves of
+// aired markets are correlations; the package
+// makes no causal claims.
 package broadcast

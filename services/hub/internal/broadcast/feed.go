@@ -18,42 +18,41 @@ import (
 const (
 	DefaultItems = 30
 	MaxItems     = 100
-	// lookLimit is how many events one look at the ledger brings, and looks how many a page
-	// may cost: of some types most events are nothing for this feed.
+	// lookLimit is the number of events per request to the ledger, and looks the maximum number of requests per page.
+	// Several are needed because many
+	// events of some types do not belong to the feed.
 	lookLimit = 200
 	looks     = 5
-	// maxMoves is the most moves that the ledger lists.
+	// maxMoves is the maximum number of moves that the ledger lists.
 	maxMoves = 200
-	// defaultTopic is the one channel of the programme whose segments are told here.
+	// defaultTopic is the channel of the only programme whose segments are shown in the feed.
 	defaultTopic = "program:default"
 )
 
-// Kind is a type of item of the feed.
+// Kind is the kind of an item of the feed.
 type Kind string
 
-// The kinds of items.
+// Kinds of items.
 const (
 	KindSignal   Kind = "signal"   // a call was filed
-	KindTake     Kind = "take"     // its owner said something about it
-	KindResolved Kind = "resolved" // an outcome was claimed
-	KindLive     Kind = "live"     // an operator went on the air
-	KindTape     Kind = "tape"     // a clip can be watched
-	KindMove     Kind = "move"     // a market moved five points or more within an hour
-	KindSegment  Kind = "segment"  // content began on the default programme
+	KindTake     Kind = "take"     // a take was added to a call
+	KindResolved Kind = "resolved" // a market was resolved
+	KindLive     Kind = "live"     // an operator went live
+	KindTape     Kind = "tape"     // a clip is ready
+	KindMove     Kind = "move"     // a market moved by five points or more within an hour
+	KindSegment  Kind = "segment"  // a content segment began on the default programme
 )
 
-// eventTypes are the types of the numbered record that kinds are made of; moves are not
-// in it.
+// eventTypes maps kinds to the types of numbered events. Moves are not numbered events.
 var eventTypes = map[Kind]string{
 	KindSignal: "signal.created", KindTake: "signal.event", KindResolved: "market.resolved", KindLive: "operator.live",
 	KindTape: "clip.ready", KindSegment: "segment.started",
 }
 
-// Kinds lists every kind.
+// Kinds lists all kinds.
 var Kinds = [...]Kind{KindSignal, KindTake, KindResolved, KindLive, KindTape, KindMove, KindSegment}
 
-// ParseKinds reads a comma list. What it does not know is left out; with none left it is
-// every kind.
+// ParseKinds parses a list with commas. It ignores unknown kinds; without a known one it returns all kinds.
 func ParseKinds(raw string) []Kind {
 	asked := strings.Split(raw, ",")
 	var out []Kind
@@ -68,7 +67,7 @@ func ParseKinds(raw string) []Kind {
 	return out
 }
 
-// Item is one row of the feed: an event or a move.
+// Item is an item of the feed: an event or a move.
 type Item struct {
 	Kind  Kind
 	At    time.Time
@@ -79,32 +78,33 @@ type Item struct {
 // marketID returns the market of an event; empty if it has none.
 func (i *Item) marketID() protocol.MarketID { return protocol.MarketID(i.Event.GetMarketId()) }
 
-// Place is where a page ends: everything above it was shown.
+// Place is the position at which a page of the feed ends.
 type Place struct {
-	Event  int64 // only events with smaller numbers are below; 0: the beginning
-	MoveAt int64 // of the last move, unix microseconds; 0: the beginning
+	Event  int64 // the next page has only events with smaller numbers; 0: start
+	MoveAt int64 // time of the last shown move in Unix microseconds; 0: start
 	MoveID protocol.MarketID
 }
 
-// Query selects a page.
+// Query selects a page of the feed.
 type Query struct {
 	Kinds []Kind
 	Limit int
 	From  Place
 }
 
-// Page is a page of the feed, the newest first.
+// Page is a page of the feed, newest first.
 type Page struct {
 	Items  []Item
-	Next   *Place                      // nil: the end
+	Next   *Place                      // nil: last page
 	Titles map[string]*marketv1.Market // by id
-	Failed error                       // of the wire, or of the titles; nil: the page is whole
+	Failed error                       // error of the moves or of the titles; nil: the page is complete
 }
 
-// FeedPage reads a page. takes tells of a signal.event whether it is a take. Events stand
-// in the order of their numbers and moves between them by their time, whatever the size
-// of the pages. Two pages never show one thing twice and skip nothing, whatever happens
-// between them; a page may be short and have a next one. Error: db_unavailable.
+// FeedPage returns a page of the feed. takes reports whether a signal.event is a take. Events are ordered by number,
+// and moves are inserted by time,
+// independently of page sizes. Consecutive pages never repeat or skip an item. A page can have fewer items than the
+// limit although there is a next page.
+// Error: db_unavailable.
 func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feedv1.Event) bool) (Page, error) {
 	events, below, more, err := s.events(ctx, q, takes)
 	if err != nil {
@@ -149,8 +149,8 @@ func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feedv1.Even
 // ofStreamer reports whether an item shows the video of an operator.
 func (i *Item) ofStreamer() bool { return i.Kind == KindLive || i.Kind == KindTape }
 
-// aired returns the handles from live and tape items whose streams and clips are public: those of
-// approved operators that are neither suspended nor hidden.
+// aired returns those handles of live and tape items whose streams and clips are public: of approved operators who are
+// neither suspended nor hidden.
 func (s *Service) aired(ctx context.Context, events []Item) (map[string]bool, error) {
 	var handles []string
 	for i := range events {
@@ -164,8 +164,8 @@ func (s *Service) aired(ctx context.Context, events []Item) (map[string]bool, er
 	return s.Store.Aired(ctx, handles)
 }
 
-// events reads what the numbered record has for a page, one more than fits. Everything
-// from below on was looked at; more tells that there is something below that.
+// events reads the events of a page and one more. All events from number below on were examined; more reports whether
+// there are earlier ones.
 func (s *Service) events(ctx context.Context, q Query, takes func(*feedv1.Event) bool) (out []Item, below int64, more bool, err error) {
 	kinds := make(map[string]Kind, len(q.Kinds))
 	var types []string
@@ -209,7 +209,7 @@ func (s *Service) events(ctx context.Context, q Query, takes func(*feedv1.Event)
 	return out, below, below > 1, nil
 }
 
-// moves are what moved and was not shown yet, the newest first.
+// moves returns the moves that were not shown on earlier pages, newest first.
 func (s *Service) moves(ctx context.Context, q Query) ([]Item, error) {
 	if !slices.Contains(q.Kinds, KindMove) {
 		return nil, nil
@@ -233,7 +233,7 @@ func (s *Service) moves(ctx context.Context, q Query) ([]Item, error) {
 	}), nil
 }
 
-// titles reads the markets of items that do not name them.
+// titles returns the markets of items whose event has no title.
 func (s *Service) titles(ctx context.Context, items []Item) (map[string]*marketv1.Market, error) {
 	var ids []string
 	for i := range items {

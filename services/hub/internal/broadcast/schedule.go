@@ -12,13 +12,13 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
-// MaxScheduled is how many markets the schedule lists.
+// MaxScheduled is the maximum number of markets in the schedule.
 const MaxScheduled = 100
 
-// Buckets of the schedule in order; all are always shown.
+// Buckets lists the buckets of the schedule in order. All are always shown.
 var Buckets = [...]string{"ON AIR", "TODAY", "TOMORROW", "THIS WEEK", "THIS MONTH", "LATER"}
 
-// categories of the schedule, with their content lanes.
+// categories maps the categories of the schedule to content lanes.
 var categories = map[string]protocol.Lane{
 	defaultCategory: protocol.LaneSport, "music": protocol.LaneMusic, "crypto": protocol.LaneCrypto, "politics": protocol.LanePolitics,
 	"news": protocol.LaneWorld, "culture": protocol.LaneCulture, "science": protocol.LaneScience,
@@ -26,7 +26,7 @@ var categories = map[string]protocol.Lane{
 
 const defaultCategory = "sport"
 
-// ParseCategory reads a category of the schedule; anything unknown is sport.
+// ParseCategory parses a category of the schedule. An unknown one becomes sport.
 func ParseCategory(raw string) string {
 	if categories[raw] == "" {
 		return defaultCategory
@@ -34,16 +34,16 @@ func ParseCategory(raw string) string {
 	return raw
 }
 
-// Scheduled is a market of the schedule.
+// Scheduled is a market in the schedule.
 type Scheduled struct {
 	Market *marketv1.Market
 	Tapes  int64
 	Bucket string
-	Left   time.Duration // to the market's end
+	Left   time.Duration // time until the market ends
 }
 
-// Schedule lists the airable markets of a category, the soonest end first, and tells
-// whether their tapes could not be counted. Error: db_unavailable.
+// Schedule lists the markets of a category that can be aired, earliest end first. failed is the error of counting their
+// clips. Error: db_unavailable.
 func (s *Service) Schedule(ctx context.Context, category string) (list []Scheduled, failed, err error) {
 	r, err := s.Ledger.Markets.ListAirable(ctx, &marketv1.ListAirableRequest{
 		Lane: string(categories[ParseCategory(category)]), Limit: MaxScheduled,
@@ -66,7 +66,7 @@ func (s *Service) Schedule(ctx context.Context, category string) (list []Schedul
 	return list, failed, nil
 }
 
-// BucketOf is when a market ends, in words. Days are those of UTC.
+// BucketOf returns the bucket of a market by its end. Days are days in UTC.
 func BucketOf(end, now time.Time) string {
 	y, m, d := now.UTC().Date()
 	midnight := time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC)
@@ -86,16 +86,16 @@ func BucketOf(end, now time.Time) string {
 	return Buckets[5]
 }
 
-// Numbers of airings in a list.
+// Limits of the number of airings in a list.
 const (
 	DefaultAirings = 50
 	MaxAirings     = 200
 )
 
-// Week is the window of seven days, which only airings have.
+// Week is the window of seven days, which only lists of airings have.
 const Week = "7d"
 
-// ParseSpan returns a window of airings: Week or one of protocol.ParseWindow, 24 hours for an unknown one.
+// ParseSpan parses a window of airings: Week or a window of protocol.ParseWindow. An unknown one becomes 24 hours.
 func ParseSpan(raw string) string {
 	if raw == Week {
 		return raw
@@ -103,8 +103,9 @@ func ParseSpan(raw string) string {
 	return string(protocol.ParseWindow(raw))
 }
 
-// Influence returns the price moves of the markets that aired in a window and, for comparison, of markets that did
-// not. Without a clock the list is empty. Error: db_unavailable.
+// Influence returns the price moves of markets that were aired in a window and, for comparison, of markets that were
+// not. Without a clock the list is empty.
+// Error: db_unavailable.
 func (s *Service) Influence(ctx context.Context, window string, limit int) (*programv1.GetInfluenceResponse, error) {
 	if s.Programs == nil {
 		return &programv1.GetInfluenceResponse{UpdatedAt: timestamppb.New(s.Now())}, nil

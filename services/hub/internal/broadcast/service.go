@@ -13,27 +13,28 @@ import (
 
 // Store stores the spotlight that all hubs share, and reads clips and streamers. Error of all methods: db_unavailable.
 type Store interface {
-	// Spotlight returns the stored spotlight, also after its time.
-	Spotlight(ctx context.Context) (Held, error)
-	// HoldSpotlight replaces the spotlight of that version and returns what is stored then: s, or what another hub stored
-	// first.
-	HoldSpotlight(ctx context.Context, s Spotlight, version int64) (Held, error)
-	// CountTapes counts the clips of markets that can be watched.
+	// Spotlight returns the stored spotlight, including an expired one.
+	Spotlight(ctx context.Context) (StoredSpotlight, error)
+	// ReplaceSpotlight replaces the spotlight if the stored one has this version. It returns the stored spotlight: s,
+	// or the
+	// one that another hub stored first.
+	ReplaceSpotlight(ctx context.Context, s Spotlight, version int64) (StoredSpotlight, error)
+	// CountTapes returns the number of ready clips by market.
 	CountTapes(ctx context.Context, ids []protocol.MarketID) (map[protocol.MarketID]int64, error)
-	// Aired returns those among handles that are approved and neither suspended nor hidden.
+	// Aired returns those of the handles that are approved and neither suspended nor hidden.
 	Aired(ctx context.Context, handles []string) (map[string]bool, error)
 }
 
-// Deps are what a Service asks.
+// Deps holds the dependencies of a Service.
 type Deps struct {
 	Ledger   *ledgerclient.Client
-	Live     func(context.Context) ([]livestream.Show, error) // the operators who are live, in any order
+	Live     func(context.Context) ([]livestream.Show, error) // live operators in any order
 	Store    Store
 	Programs programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
 	Now      func() time.Time
 }
 
-// Service answers the reads of the air.
+// Service provides the spotlight, the feed, bumpers, airings and the schedule.
 type Service struct {
 	Deps
 }
@@ -41,7 +42,7 @@ type Service struct {
 // New returns a Service.
 func New(d Deps) *Service { return &Service{d} }
 
-// programme is the default programme, nil without a clock.
+// programme returns the default programme; nil without a clock.
 func (s *Service) programme(ctx context.Context) (*programv1.Program, error) {
 	if s.Programs == nil {
 		return nil, nil

@@ -17,72 +17,72 @@ import (
 )
 
 const (
-	// holdFor is how long a choice stands, so that the spotlight does not flicker.
-	holdFor = time.Minute
-	// bigMove is how far a market must move within an hour to be shown for it, in bps.
+	// minShowTime is the time for which a spotlight is shown, so that it does not change with every request.
+	minShowTime = time.Minute
+	// bigMove is the smallest price move within an hour that qualifies a market, in basis points.
 	bigMove = 500
-	// finalStretch is how long before its end a market is in its final stretch.
+	// finalStretch is the time before the end of a market in which it has priority.
 	finalStretch = time.Hour
 )
 
-// Reason is the rung of the ladder that something stands on.
+// Reason states why something is in the spotlight.
 type Reason string
 
-// The ladder, the highest rung first.
+// Reasons by priority, the highest first.
 const (
-	LiveOperator Reason = "live_operator" // live, with an overlay signal
-	Takes        Reason = "takes"         // the most takes of a day
-	WireMove     Reason = "wire_move"     // the largest move of an hour
-	FinalStretch Reason = "final_stretch" // on the air, and its market ends within the hour
-	OnClock      Reason = "clock"         // on the air
+	LiveOperator Reason = "live_operator" // a live operator with an overlay signal
+	Takes        Reason = "takes"         // the market with the most takes of a day
+	WireMove     Reason = "wire_move"     // the market with the largest move of an hour
+	FinalStretch Reason = "final_stretch" // the current segment, if its market ends within an hour
+	OnClock      Reason = "clock"         // the current segment
 )
 
-// Spotlight is what is shown first. Members that do not apply are empty.
+// Spotlight is the item that is shown first. Members that do not apply are empty.
 type Spotlight struct {
 	Reason    Reason
 	ShowID    string // of the live session
 	MarketID  protocol.MarketID
 	Title     string
-	Yes       *int32 // bps, when it was chosen
+	Yes       *int32 // price of YES in basis points when the spotlight was chosen
 	Lane      protocol.Lane
 	Handle    protocol.Handle
 	HLSURL    string
 	Viewers   int64
 	SegmentID string
-	StartedAt time.Time // of the session or the segment; else since it is shown
+	StartedAt time.Time // start of the session or segment, else of the spotlight
 	ExpiresAt time.Time
 	ChosenAt  time.Time
 }
 
-// same reports what goes on being shown.
+// same reports whether both spotlights show the same item.
 func (s *Spotlight) same(o *Spotlight) bool {
 	return s.Reason == o.Reason && s.MarketID == o.MarketID && s.ShowID == o.ShowID && s.SegmentID == o.SegmentID
 }
 
-// Held is a spotlight as it stands for all hubs. The zero version is none.
-type Held struct {
+// StoredSpotlight is the spotlight that all hubs share. Version 0 means that there is none.
+type StoredSpotlight struct {
 	Spotlight
 	Version int64
 }
 
-// Shown is the spotlight as of now.
+// Shown is the current spotlight.
 type Shown struct {
 	Spotlight *Spotlight // nil: there is nothing to show
-	Failed    error      // of a rung that could not be looked at; nil: none
+	Failed    error      // error of a source that could not be read; nil: none
 }
 
-// Spotlight gives what is shown first. The first hub that finds its time over chooses
-// anew, for all. A live operator is let go at once when the show is over. Fault:
-// db_unavailable; that of a source when nothing was found below it.
+// Spotlight returns the current spotlight. The first hub that finds it expired chooses a new one for all hubs. The
+// spotlight of a live operator ends with the
+// session. Errors: db_unavailable; that of a source if no other source has a candidate.
 func (s *Service) Spotlight(ctx context.Context) (Shown, error) {
-	held, err := s.Store.Spotlight(ctx)
+	stored, err := s.Store.Spotlight(ctx)
 	if err != nil {
 		return Shown{}, err
 	}
 	now := s.Now()
 	shows, failed := s.shows(ctx)
-	if held.Version != 0 && now.Before(held.ExpiresAt) && (failed != nil || stillOn(&held.Spotlight, shows)) {
-		return Shown{Spotlight: &held.Spotlight}, nil
+	if stored.Version != 0 && now.Before(stored.ExpiresAt) && (failed != nil || stillOn(&stored.Spotlight, shows)) {
+		return Shown{Spotlight: &stored.Spotlight}, nil
 	}
 	best, errs := s.choose(ctx, shows, now)
 	failed = errors.Join(failed, errs)
@@ -90,34 +90,34 @@ func (s *Service) Spotlight(ctx context.Context) (Shown, error) {
 		return Shown{}, failed
 	}
 	best.ChosenAt = now
-	if end := now.Add(holdFor); best.ExpiresAt.IsZero() || best.ExpiresAt.After(end) {
+	if end := now.Add(minShowTime); best.ExpiresAt.IsZero() || best.ExpiresAt.After(end) {
 		best.ExpiresAt = end
 	}
 	if best.StartedAt.IsZero() {
 		best.StartedAt = now
-		if held.same(best) {
-			best.StartedAt = held.StartedAt
+		if stored.same(best) {
+			best.StartedAt = stored.StartedAt
 		}
 	}
-	if held, err = s.Store.HoldSpotlight(ctx, *best, held.Version); err != nil {
+	if stored, err = s.Store.ReplaceSpotlight(ctx, *best, stored.Version); err != nil {
 		return Shown{}, err
 	}
-	return Shown{Spotlight: &held.Spotlight, Failed: failed}, nil
+	return Shown{Spotlight: &stored.Spotlight, Failed: failed}, nil
 }
 
-// shows lists the approved operators who are live with an overlay signal.
+// shows lists approved operators who are live with an overlay signal.
 func (s *Service) shows(ctx context.Context) ([]livestream.Show, error) {
 	list, err := s.Live(ctx)
 	return slices.DeleteFunc(list, func(o livestream.Show) bool { return o.Signal == nil || !o.Approved }), err
 }
 
-// stillOn reports that what is shown is not over: the id of a show is shown while it is
-// live and no longer.
-func stillOn(held *Spotlight, shows []livestream.Show) bool {
-	return held.Reason != LiveOperator || slices.ContainsFunc(shows, func(o livestream.Show) bool { return o.ShowID == held.ShowID })
+// stillOn reports whether the current spotlight is still valid: the session of a live operator must not have ended.
+func stillOn(current *Spotlight, shows []livestream.Show) bool {
+	return current.Reason != LiveOperator || slices.ContainsFunc(shows, func(o livestream.Show) bool { return o.ShowID == current.ShowID })
 }
 
-// choose goes down the ladder. A rung that cannot be looked at is passed over.
+// choose returns the candidate with the highest priority. It skips a source that cannot be read, and returns the errors
+// of the sources.
 func (s *Service) choose(ctx context.Context, shows []livestream.Show, now time.Time) (*Spotlight, error) {
 	var failed []error
 	note := func(err error) {
@@ -148,7 +148,7 @@ func (s *Service) choose(ctx context.Context, shows []livestream.Show, now time.
 	return best, errors.Join(failed...)
 }
 
-// live returns the show with the most viewers, of equal ones the longest.
+// live returns the show with the most viewers; of equal ones the longest.
 func live(shows []livestream.Show) *Spotlight {
 	if len(shows) == 0 {
 		return nil
@@ -162,7 +162,7 @@ func live(shows []livestream.Show) *Spotlight {
 	}
 }
 
-// moved returns the first of the moves if it is a big one.
+// moved returns the first of the moves if it is at least bigMove.
 func moved(moves []*wirev1.Move) *Spotlight {
 	if len(moves) == 0 || !isBig(moves[0]) {
 		return nil
@@ -180,8 +180,8 @@ func isBig(m *wirev1.Move) bool {
 	return d >= bigMove || d <= -bigMove
 }
 
-// onAir is the segment on the air whose market ends first within the hour, else that of
-// the first lane.
+// onAir returns the current segment whose market ends first within the hour, else the current segment of the first
+// lane.
 func onAir(p *programv1.Program, now time.Time) *Spotlight {
 	var first, last *programv1.Segment
 	for _, lane := range p.GetLanes() {
@@ -212,7 +212,7 @@ func onAir(p *programv1.Program, now time.Time) *Spotlight {
 	}
 }
 
-// describe fills in what the ledger knows of the market.
+// describe sets the title, lane and price of the market from the ledger.
 func (s *Service) describe(ctx context.Context, best *Spotlight) error {
 	r, err := s.Ledger.Markets.ListMarkets(ctx, &marketv1.ListMarketsRequest{Ids: []string{string(best.MarketID)}})
 	for _, m := range r.GetMarkets() {

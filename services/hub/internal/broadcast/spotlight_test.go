@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// facts are everything that a spotlight is chosen from, and the database that stores it.
+// facts is a fake of all sources of the spotlight, with a test database.
 type facts struct {
 	store *postgres.Store
 	wirev1.WireReadServiceClient
@@ -35,7 +35,7 @@ type facts struct {
 	taken   []protocol.MarketID
 	moves   []*wirev1.Move
 	program *programv1.Program
-	fail    error // of all but the database
+	fail    error // error of all sources except the database
 }
 
 func (f *facts) Live(context.Context) ([]livestream.Show, error) {
@@ -54,7 +54,7 @@ func (f *facts) ListMoves(context.Context, *wirev1.ListMovesRequest, ...grpc.Cal
 	return &wirev1.ListMovesResponse{Moves: f.moves}, f.fail
 }
 
-// clock answers with the programme of the facts.
+// clock is a fake of the clock that returns the programme of the facts.
 type clock struct {
 	programv1.ProgramReadServiceClient
 	f *facts
@@ -64,7 +64,7 @@ func (c clock) GetProgram(context.Context, *programv1.GetProgramRequest, ...grpc
 	return &programv1.GetProgramResponse{Program: c.f.program}, c.f.fail
 }
 
-// noMarkets are the markets of a ledger that has none.
+// noMarkets is a fake of a ledger without markets.
 type noMarkets struct {
 	marketv1.MarketReadServiceClient
 	f *facts
@@ -76,7 +76,7 @@ func (n noMarkets) ListMarkets(
 	return nil, n.f.fail
 }
 
-// newStore returns an empty database, and its administrator.
+// newStore returns the store of an empty database, and an administrator connection.
 func newStore(t *testing.T) (*postgres.Store, *pgxpool.Pool) {
 	t.Helper()
 	db := testkit.Postgres(t, postgres.Schema(""))
@@ -120,15 +120,15 @@ func TestLadder(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*facts)
 		reason broadcast.Reason
-		which  string // show, segment or market
+		which  string // id of the show, segment or market
 		lasts  time.Duration
 	}{
 		"most viewers":          {func(f *facts) { f.shows = []livestream.Show{show("a", 3, 9, one), show("b", 4, 1, one), pending} }, broadcast.LiveOperator, "b", minute},
 		"of equal the longest":  {func(f *facts) { f.shows = []livestream.Show{show("a", 3, 1, one), show("b", 3, 9, one)} }, broadcast.LiveOperator, "b", minute},
-		"no signal, no light":   {func(f *facts) { f.shows = []livestream.Show{show("a", 3, 1, nil)} }, broadcast.Takes, "7", minute},
+		"no overlay signal":     {func(f *facts) { f.shows = []livestream.Show{show("a", 3, 1, nil)} }, broadcast.Takes, "7", minute},
 		"a move of five points": {func(f *facts) { f.taken = nil }, broadcast.WireMove, "8", minute},
 		"a fall is a move":      {func(f *facts) { f.taken = nil; f.moves[0].FromBps, f.moves[0].ToBps = 900, 400 }, broadcast.WireMove, "8", minute},
-		"less is none":          {func(f *facts) { f.taken = nil; f.moves[0].ToBps = 1499 }, broadcast.FinalStretch, "soonest", minute},
+		"a smaller move":        {func(f *facts) { f.taken = nil; f.moves[0].ToBps = 1499 }, broadcast.FinalStretch, "soonest", minute},
 		"the clock":             {func(f *facts) { f.taken, f.moves, f.program.Segments = nil, nil, f.program.Segments[:2] }, broadcast.OnClock, "now", 20 * time.Second},
 	} {
 		if _, err := admin.Exec(t.Context(), "DELETE FROM hub.spotlight"); err != nil {
@@ -150,7 +150,7 @@ func TestLadder(t *testing.T) {
 		}
 		got := f.ask(t).Spotlight
 		if got == nil {
-			t.Errorf("%s: nothing", name)
+			t.Errorf("%s: no spotlight", name)
 			continue
 		}
 		which := map[broadcast.Reason]string{broadcast.LiveOperator: got.ShowID, broadcast.Takes: string(got.MarketID), broadcast.WireMove: string(got.MarketID)}[got.Reason]
@@ -163,8 +163,9 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// TestHold checks that a spotlight keeps its start when it is chosen again, that it stays while its source is unavailable, and that
-// there is none without a candidate.
+// TestHold checks that a spotlight keeps its start when the same item is chosen again, that it stays while its source
+// is unavailable, and that there is none
+// without a candidate.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	store, _ := newStore(t)
@@ -176,13 +177,13 @@ func TestHold(t *testing.T) {
 	if !got.StartedAt.Equal(noon) || !got.ExpiresAt.Equal(noon.Add(121*time.Second)) || held.Version != 2 || err != nil {
 		t.Errorf("a minute later: %+v, %v", held, err)
 	}
-	f.fail = errors.New("away")
+	f.fail = errors.New("unavailable")
 	if got := f.ask(t); got.Spotlight == nil || got.Failed != nil {
-		t.Errorf("while it stands: %+v", got)
+		t.Errorf("before its expiry: %+v", got)
 	}
 	f.now, f.taken = noon.Add(5*time.Minute), nil
 	if got := f.ask(t); got.Spotlight != nil {
-		t.Errorf("out of nothing: %+v", got.Spotlight)
+		t.Errorf("without a candidate: %+v", got.Spotlight)
 	}
 	f.fail, f.shows = nil, []livestream.Show{{ShowID: "a", Signal: &livestream.Signal{MarketID: "1"}, Approved: true, Handle: "mara_k", StartedAt: noon}}
 	if got := f.ask(t).Spotlight; got.ShowID != "a" || !got.StartedAt.Equal(noon) {
@@ -190,6 +191,6 @@ func TestHold(t *testing.T) {
 	}
 	f.now, f.shows = f.now.Add(time.Second), nil
 	if got := f.ask(t); got.Spotlight != nil {
-		t.Errorf("a show that is over: %+v", got.Spotlight)
+		t.Errorf("an ended show: %+v", got.Spotlight)
 	}
 }

@@ -11,94 +11,97 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// What a clip is, and how often one may be cut. Both limits hold for who asks and,
-// apart from that, for the stream.
+// Bounds of clips. Cooldown and PerDay apply to the creator and, separately, to the stream.
 const (
 	Length   = 30 * time.Second
 	Cooldown = 120 * time.Second
-	PerDay   = 10 // in a day of UTC
+	PerDay   = 10 // per day in UTC
 	MaxTitle = 120
 )
 
-// Faults.
+// Errors of clips.
 var (
 	ErrNotLive  = apperr.New(apperr.Conflict, "not_live", "the operator is not live")
 	ErrCooldown = apperr.New(apperr.Limited, "clip_cooldown", "the last clip is too young")
 	ErrDaily    = apperr.New(apperr.Limited, "clip_daily_limit", "no more clips today")
-	ErrNoMarket = apperr.New(apperr.Invalid, "missing_market_id", "marketId is required: the operator shows no market").With("field", "marketId")
+	ErrNoMarket = apperr.New(apperr.Invalid, "missing_market_id",
+		"marketId is required: the operator shows no market").With("field", "marketId")
 )
 
-// Ask is what somebody wants.
+// Ask is a request for a clip.
 type Ask struct {
 	By       operator.Operator
-	Handle   protocol.Handle   // whose stream
+	Handle   protocol.Handle   // owner of the stream
 	MarketID protocol.MarketID // empty: the market that the operator shows
 	Title    string            // may be empty
 }
 
-// Draft is a clip that is about to be cut.
+// Draft is a clip that is not cut yet.
 type Draft struct {
 	ID       string
 	Handle   protocol.Handle
 	MarketID protocol.MarketID
 	ShowID   string
 	Title    string
-	Stance   *string // the operator's own call on the market
+	Stance   *string // call of the stream's operator on the market; nil: none
 	By       protocol.Handle
 	At       time.Time
 }
 
-// Verdict tells whether a clip was taken.
+// Verdict is the result of storing a clip.
 type Verdict struct {
-	Daily bool          // the day is full
-	Wait  time.Duration // until the next one; 0: it was taken
+	Daily bool          // the limit per day is reached
+	Wait  time.Duration // time until the next clip is possible; 0: the clip was stored
 }
 
-// Job is a clip that waits to be cut.
+// Job is a clip that is to be cut.
 type Job struct {
 	ID     string
 	Handle protocol.Handle
-	At     time.Time // when it was asked for: the end of the clip
-	Tries  int       // this one included
+	At     time.Time // time of the request, which is the end of the clip
+	Tries  int       // number of attempts, including this one
 }
 
-// Film is a clip that was cut.
+// Film is the video of a finished clip.
 type Film struct {
 	URL       string
-	Thumbnail string // empty: there is none
+	Thumbnail string // empty: none
 	Length    time.Duration
 }
 
-// ErrNoFilm is what a Maker says when there is nothing to cut, and never will be.
+// ErrNoFilm is the error of Maker.Cut when there is no video of the requested time. It is final.
 var ErrNoFilm = errors.New("there is no video of that moment")
 
-// Store keeps clips. Error of all methods: db_unavailable.
+// Store stores clips. Error of all methods: db_unavailable.
 type Store interface {
-	// AddClip takes a clip within the limits, exactly, however many come at once.
+	// AddClip stores a clip within the limits, also for concurrent requests.
 	AddClip(ctx context.Context, d Draft) (Verdict, error)
-	// TakeClip gives a clip that waits to whoever asks, until a time; false: none waits.
+	// TakeClip leases the oldest clip that waits until a time. It returns false if none waits.
 	TakeClip(ctx context.Context, now, until time.Time) (Job, bool, error)
-	// ReadyClip and FailClip end a clip that is still being cut.
+	// ReadyClip marks a clip as ready, unless it has already ended.
 	ReadyClip(ctx context.Context, id string, f Film, now time.Time) error
+	// FailClip marks a clip as failed, unless it has already ended.
 	FailClip(ctx context.Context, id, reason string) error
-	// DropClip marks a clip whose files are about to go.
+	// DropClip marks a clip whose files are being deleted.
 	DropClip(ctx context.Context, id string) error
 }
 
-// Maker cuts.
+// Maker cuts clips from stored video.
 type Maker interface {
-	// Ready tells whether this process has the video; until then another one cuts.
+	// Ready reports whether this process has the video. If not, another hub cuts clips.
 	Ready() bool
-	// Live tells whether there is video of an operator at this moment.
+	// Live reports whether video of an operator is arriving now.
 	Live(handle string) bool
-	// Cut makes the clip that ends at a time, or finds the one that was made. Fault of
-	// nobody; ErrNoFilm is final, everything else may be tried again.
+	// Cut creates the clip that ends at a time, or returns it if it exists. ErrNoFilm is final; after any other error
+	// Cut can
+	// be repeated.
 	Cut(ctx context.Context, id, handle string, end time.Time, length time.Duration) (Film, error)
-	// Trim deletes the oldest clips beyond the room that there is, each after drop.
+	// Trim deletes the oldest clips until the storage limit is met. It calls drop before it deletes the files of a
+	// clip.
 	Trim(ctx context.Context, drop func(ctx context.Context, id string) error) error
 }
 
-// Shown is a clip that is about to be cut as its maker sees it.
+// Shown returns the clip as its creator sees it before it is cut.
 func (d *Draft) Shown() stream.Clip {
 	return stream.Clip{
 		ID: d.ID, Handle: d.Handle, MarketID: d.MarketID, Title: d.Title, Status: "processing", Stance: d.Stance, CreatedBy: d.By, CreatedAt: d.At,

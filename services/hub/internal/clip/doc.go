@@ -1,4 +1,4 @@
-// Package clip cuts short pieces out of live streams: who may have one and how often,
-// and what becomes of it, ready or failed, also when a process dies in between. It
-// decodes and encodes nothing and knows no file; a Maker does the cutting.
+// Package clip creates short clips of live streams: the limits of requests, and the processing of stored requests, also
+// after a crash. A Maker cuts the
+// video; this package does not read video files.
 package clip

@@ -12,32 +12,32 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// Service takes wishes for clips.
+// Service accepts requests for clips and processes them.
 type Service struct {
 	d    Deps
 	wake chan struct{}
 }
 
-// Deps are what a Service needs.
+// Deps holds the dependencies of a Service.
 type Deps struct {
 	Air       *livestream.Service
 	Directory operator.Directory
 	Signals   signalv1.SignalReadServiceClient // of the ledger
 	Store     Store
-	Maker     Maker // nil: another hub has the video, or nobody
-	Video     bool  // the station has video of its own
+	Maker     Maker // nil: this hub has no video
+	Video     bool  // the installation has an HLS origin
 	NewID     func() string
 	Now       func() time.Time
-	// Failed hears why a clip was not cut or not kept; may be nil.
+	// Failed receives errors of cutting and deleting clips; may be nil.
 	Failed func(id string, err error)
 }
 
 // NewService builds a Service.
 func NewService(d Deps) *Service { return &Service{d: d, wake: make(chan struct{}, 1)} }
 
-// Make takes a clip of the last half minute. It is cut behind the answer.
-// Errors: not_found for an unknown operator, ErrNotLive, ErrNoMarket, market_not_found,
-// ErrCooldown and ErrDaily with limit and retryAfterMs, those of the ports.
+// Make stores a request for a clip of the last 30 seconds. The clip is cut after the answer. Errors: not_found for an
+// unknown operator, ErrNotLive,
+// ErrNoMarket, market_not_found, ErrCooldown and ErrDaily with limit and retryAfterMs, and those of the dependencies.
 func (s *Service) Make(ctx context.Context, a Ask) (stream.Clip, error) {
 	op, err := s.d.Directory.ByHandle(ctx, a.Handle)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Service) Make(ctx context.Context, a Ask) (stream.Clip, error) {
 	case !live:
 		return stream.Clip{}, ErrNotLive
 	case !s.d.Video, s.d.Maker != nil && s.d.Maker.Ready() && !s.d.Maker.Live(op.Handle.String()):
-		return stream.Clip{}, ErrNotLive.Say("no video of this operator comes in here")
+		return stream.Clip{}, ErrNotLive.Say("no video of this operator is being received")
 	}
 	if a.MarketID == "" {
 		a.MarketID = show.MarketID
@@ -91,16 +91,16 @@ func refusal(v Verdict) error {
 	return apperr.Of(f).With("limit", limit).With("retryAfterMs", int64((v.Wait+time.Millisecond-1)/time.Millisecond))
 }
 
-// Times of the work.
+// Intervals and limits of processing.
 const (
-	lookEvery = time.Second      // for clips of other hubs, and what a crash left
-	lease     = 30 * time.Second // after which a clip is anybody's again
+	lookEvery = time.Second      // for clips of other hubs, and after a crash
+	lease     = 30 * time.Second // time limit of an attempt, after which another attempt can start
 	trimEvery = time.Minute
 	maxTries  = 3
-	tooOld    = 10 * time.Minute // its video is gone
+	tooOld    = 10 * time.Minute // after this time the video is deleted
 )
 
-// Run cuts what waits until ctx ends. With no Maker it does nothing.
+// Run processes clips until ctx ends. Without a Maker it only waits for ctx.
 func (s *Service) Run(ctx context.Context) error {
 	if s.d.Maker == nil {
 		<-ctx.Done()
@@ -140,7 +140,7 @@ func (s *Service) trim(ctx context.Context) {
 	}
 }
 
-// Work cuts what waits now and says how many clips it was.
+// Work processes all clips that wait and returns their number.
 func (s *Service) Work(ctx context.Context) (int, error) {
 	for n := 0; ; n++ {
 		now := s.d.Now()
@@ -154,7 +154,7 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 	}
 }
 
-// cut makes one clip. What fails for a reason that may pass is left to its lease.
+// cut processes one clip. After a temporary error the clip waits until its lease ends.
 func (s *Service) cut(ctx context.Context, j Job) error {
 	within, cancel := context.WithTimeout(ctx, lease)
 	defer cancel()
@@ -181,7 +181,7 @@ func (s *Service) failed(id string, err error) {
 
 func isFinal(err error) bool { return errors.Is(err, ErrNoFilm) }
 
-// reason is what the row of a failed clip says, for the station's own people.
+// reason returns the text that is stored for a failed clip, for administrators.
 func reason(err error) string {
 	r := []rune(err.Error())
 	return string(r[:min(len(r), 200)])

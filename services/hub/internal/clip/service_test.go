@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// maker is a source of video whose state and errors the test sets.
+// maker is a fake Maker whose state and errors the test sets.
 type maker struct {
 	mu      sync.Mutex
 	live    bool
@@ -59,7 +59,7 @@ func (m *maker) set(err error) {
 	m.err = err
 }
 
-// town is a ledger in which all operators exist and none has a call.
+// town is a fake of the ledger in which all operators exist and none has a call.
 type town struct {
 	operatorv1.OperatorReadServiceClient
 	signalv1.SignalReadServiceClient
@@ -73,7 +73,7 @@ func (town) GetCrowd(context.Context, *signalv1.GetCrowdRequest, ...grpc.CallOpt
 	return &signalv1.GetCrowdResponse{}, nil
 }
 
-// bench is a Service whose operators are live with market 7 when a clip is requested.
+// bench is a Service with operators who are live on market 7 when a clip is requested.
 type bench struct {
 	*clip.Service
 	air *livestream.Service
@@ -91,7 +91,7 @@ func setup(t *testing.T, m clip.Maker) (*bench, *postgres.Store, *testkit.Clock,
 	})}, store, clock, &said
 }
 
-// make requests a clip of an operator who is live.
+// make requests a clip of a live operator.
 func (b *bench) make(t *testing.T, by, of protocol.Handle) (stream.Clip, error) {
 	t.Helper()
 	if _, err := b.air.GoLive(t.Context(), livestream.GoLive{Handle: of, MarketID: "7", URL: "https://v.example/x.m3u8"}); err != nil {
@@ -100,7 +100,7 @@ func (b *bench) make(t *testing.T, by, of protocol.Handle) (stream.Clip, error) 
 	return b.Make(t.Context(), clip.Ask{By: operator.Operator{Handle: by}, Handle: of})
 }
 
-// work cuts what waits, and says how much it was.
+// work processes the clips that wait and checks their number.
 func work(t *testing.T, s *bench, want int) {
 	t.Helper()
 	if n, err := s.Work(t.Context()); err != nil || n != want {
@@ -125,7 +125,7 @@ func ready(t *testing.T, store *postgres.Store) int {
 	return len(list)
 }
 
-// TestWork: what may pass is tried again, three times; what may not fails at once.
+// TestWork checks that a temporary error is retried up to three times, and that a final one fails the clip at once.
 func TestWork(t *testing.T) {
 	t.Parallel()
 	m := &maker{live: true}
@@ -137,17 +137,17 @@ func TestWork(t *testing.T) {
 	if n := ready(t, store); n != 2 {
 		t.Errorf("%d are ready", n)
 	}
-	m.set(errors.New("disk away"))
+	m.set(errors.New("disk unavailable"))
 	ask(t, s, "eve", "otto")
 	work(t, s, 1)
-	work(t, s, 0) // its lease holds
+	work(t, s, 0) // the lease has not ended
 	m.set(nil)
 	clock.Advance(31 * time.Second)
 	work(t, s, 1)
 	if n := ready(t, store); n != 3 || len(*said) != 1 {
 		t.Errorf("%d are ready, %v", n, *said)
 	}
-	m.set(errors.New("disk away for good"))
+	m.set(errors.New("disk broken"))
 	ask(t, s, "kim", "lena")
 	for range 3 {
 		work(t, s, 1)
@@ -188,7 +188,7 @@ func TestNoVideo(t *testing.T) {
 	}
 }
 
-// TestRun: a wish is worked on without waiting for the next look, and old clips give way.
+// TestRun checks that a request is processed without waiting for the next interval, and that old clips are trimmed.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	m := &maker{live: true}

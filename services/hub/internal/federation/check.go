@@ -10,33 +10,34 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// Bounds of a partner's row.
+// Bounds of an entry of a partner.
 const (
 	maxID       = 128
 	maxAddress  = 500
 	maxName     = 64
 	maxCount    = 1_000_000_000
 	maxDuration = 86_400
-	skew        = time.Minute // by which a partner's clock may be ahead
-	maxScore    = 100         // of one call, either way
+	skew        = time.Minute // tolerated clock difference of a partner
+	maxScore    = 100         // absolute score of one call
 )
 
-// errRow says that a row is not shown; nobody is told why.
-var errRow = errors.New("the row is not as it has to be")
+// errRow is the error of an invalid entry. The entry is dropped without a log entry.
+var errRow = errors.New("invalid entry")
 
-// quotable is what stands in no address, and ends one in a page that forgot to quote it.
+// quotable lists characters that no valid URL contains and that could end an attribute in a page with missing quoting.
 const quotable = "\"'<>\\^`{|}"
 
-// Rules are what rows are held against.
+// Rules validates entries of partners.
 type Rules struct {
 	Now    time.Time
-	Videos []string // hosts that playlists may be on; empty: any
-	Plain  bool     // addresses of the partner may be http, in development
+	Videos []string // hosts of playlists; empty: any
+	Plain  bool     // permits http URLs of partners, in development
 }
 
-// TakeTape returns a partner's tape as it is shown: under the registered name and address of the partner. A tape with a
-// malformed member, or of another origin, is an error.
-func (r Rules) TakeTape(p Partner, t Tape) (Tape, error) {
+// ValidateTape returns a tape of a partner with the registered id and origin of the partner. A tape with an invalid
+// member, or with URLs of another origin, is an
+// error.
+func (r Rules) ValidateTape(p Partner, t Tape) (Tape, error) {
 	handle, err := protocol.ParseHandle(t.Handle)
 	switch {
 	case err != nil || !isID(t.ID) || !r.own(p, t.OriginURL, t.Href):
@@ -58,8 +59,8 @@ func (r Rules) TakeTape(p Partner, t Tape) (Tape, error) {
 	return t, nil
 }
 
-// TakeOperator is TakeTape for an operator. Bots and agents of partners are refused.
-func (r Rules) TakeOperator(p Partner, o Operator) (Operator, error) {
+// ValidateOperator does the same as ValidateTape for an operator. Bots and AI agents are refused.
+func (r Rules) ValidateOperator(p Partner, o Operator) (Operator, error) {
 	handle, err := protocol.ParseHandle(o.Handle)
 	counts := [...]int64{o.Total, o.Won, o.Lost, o.Pending, o.Followers, o.Resolved}
 	switch {
@@ -86,13 +87,13 @@ func (r Rules) TakeOperator(p Partner, o Operator) (Operator, error) {
 	return o, nil
 }
 
-// own reports whether both addresses of an entry have the registered origin of the partner.
+// own reports whether both URLs of an entry have the registered origin of the partner.
 func (r Rules) own(p Partner, originURL, href string) bool {
 	return OriginOf(originURL) == p.OriginURL && r.address(href) && OriginOf(href) == p.OriginURL
 }
 
-// address tells whether readers may be sent there: no script, no user, nothing that
-// has to be quoted.
+// address reports whether a URL is safe to link to: http or https, without a user name and without characters that need
+// quoting.
 func (r Rules) address(raw string) bool {
 	if len(raw) > maxAddress || strings.ContainsAny(raw, quotable) || strings.ContainsFunc(raw, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return false

@@ -1,4 +1,4 @@
-// Package federation is what this station and its partners show together: tapes and
-// operators. What a partner says is data: each row is checked by itself, and speaks for
-// the partner that sent it whatever it says.
+// Package federation merges the tapes and operators of this station and of its partner stations. Data of partners is
+// not trusted: each entry is validated
+// separately and is always shown under the registered name of the partner that sent it.
 package federation

@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Hub is the origin of our own rows.
+// Hub is the origin of entries of this station.
 const Hub = "hub"
 
 // Sizes of the lists.
@@ -23,22 +23,22 @@ const (
 	DefaultTapes = 24
 	MaxTapes     = 48
 	MaxOperators = 40
-	MaxRows      = 200 // of one partner that are kept
-	MaxInARow    = 3   // tapes of one handle
+	MaxRows      = 200 // stored per partner
+	MaxInARow    = 3   // consecutive tapes of one handle
 )
 
-// ErrTape is the answer to a view of what is not shown.
+// ErrTape is the error of a view of an unknown tape.
 var ErrTape = apperr.New(apperr.NotFound, "not_found", "no such tape")
 
-// Partner is a station whose rows are shown.
+// Partner is an active partner station.
 type Partner struct {
-	Origin       string // the station's id
+	Origin       string // id of the station
 	OriginURL    string // scheme, host and port
 	TapesURL     string // empty: none
 	OperatorsURL string // empty: none
 }
 
-// Tape is a short piece of a stream.
+// Tape is a short video of a stream.
 type Tape struct {
 	ID        string
 	Origin    string
@@ -52,12 +52,12 @@ type Tape struct {
 	Stance    *string
 	CreatedAt time.Time
 	Boosted   bool
-	Approved  bool // the operator, or the partner station, by an administrator
+	Approved  bool // by an administrator: the operator, or the partner station
 }
 
-// Operator is a row of the field of all stations.
+// Operator is an entry in the ranking of all stations.
 type Operator struct {
-	ID           operator.ID // ours alone
+	ID           operator.ID // set only for operators of this station
 	Origin       string
 	OriginURL    string
 	Handle       string
@@ -76,55 +76,56 @@ type Operator struct {
 	Resolved     int64
 	Streak       int64
 	AvgClv       *int64
-	AlsoOn       []string // origins where this is the same operator
+	AlsoOn       []string // origins of merged entries of the same operator
 }
 
-// Reader reads what a partner shows: good rows alone, MaxRows at most. An error says
-// that the whole answer is none.
+// Reader reads the lists of a partner. It returns only valid entries, at most MaxRows. An error means that the whole
+// answer is unusable.
 type Reader interface {
 	Tapes(ctx context.Context, p Partner) ([]Tape, error)
 	Operators(ctx context.Context, p Partner) ([]Operator, error)
 }
 
-// Store stores what partners showed last, and reads the clips and claims of this station. Error of all methods: db_unavailable.
+// Store stores the last lists of partners, and reads the clips and claims of this station. Error of all methods:
+// db_unavailable.
 type Store interface {
 	// KeepTapes replaces the tapes of a partner.
 	KeepTapes(ctx context.Context, origin string, list []Tape, at time.Time) error
 	// KeepOperators replaces the operators of a partner.
 	KeepOperators(ctx context.Context, origin string, list []Operator, at time.Time) error
-	// DropOthers deletes the copies of all partners but these.
-	DropOthers(ctx context.Context, origins []string) error
-	// CopiedTapes returns the tapes of all copies since a time.
+	// DeleteOthers deletes the copies of all stations except these.
+	DeleteOthers(ctx context.Context, origins []string) error
+	// CopiedTapes returns the tapes of all copies from since on.
 	CopiedTapes(ctx context.Context, since time.Time) ([]Tape, error)
-	// CopiedOperators returns the operators of all copies since a time.
+	// CopiedOperators returns the operators of all copies from since on.
 	CopiedOperators(ctx context.Context, since time.Time) ([]Operator, error)
-	// Heard returns when partners were read last, by origin.
-	Heard(ctx context.Context) (map[string]time.Time, error)
+	// LastReads returns the time of the last successful read of each partner, by origin.
+	LastReads(ctx context.Context) (map[string]time.Time, error)
 
-	// LocalTapes lists the clips of this station that are ready, boosted ones first, then the newest.
+	// LocalTapes lists ready clips of this station: boosted ones first, then newest first.
 	LocalTapes(ctx context.Context, limit int) ([]Tape, error)
-	// Views counts player starts of tapes here, in their order.
+	// Views returns the numbers of views of tapes at this station, in the order of list.
 	Views(ctx context.Context, list []Tape) ([]int64, error)
-	// AddView adds a player start.
+	// AddView adds a view of a tape.
 	AddView(ctx context.Context, origin, id string) error
 
-	// Owners returns the operators that have claimed one of these.
+	// Owners returns the operators who have claimed these wallets.
 	Owners(ctx context.Context, list []Proof) (map[Proof]operator.ID, error)
 }
 
 // Proof is a wallet at a station.
 type Proof struct {
 	Station  string
-	Identity string // as claim.Address spells it
+	Identity string // in the form of identityclaim.Address
 }
 
-// Origins is a set of origins, by name or by address.
+// Origins is a set of origins, by station id or by URL.
 type Origins map[string]bool
 
-// maxOrigins bounds what is read of a list.
+// maxOrigins is the maximum number of origins that are read from a list.
 const maxOrigins = 64
 
-// ParseOrigins reads a list with commas; it never fails.
+// ParseOrigins parses a list with commas. It ignores invalid entries.
 func ParseOrigins(raw string) Origins {
 	out := Origins{}
 	for word := range strings.SplitSeq(raw, ",") {
@@ -144,19 +145,19 @@ func ParseOrigins(raw string) Origins {
 
 func (o Origins) has(origin, originURL string) bool { return o[origin] || o[originURL] }
 
-// Wanted says whose rows a reader wants.
+// Wanted selects origins of entries.
 type Wanted struct {
-	Only    Origins // none: all
-	Without Origins // what the reader has already
+	Only    Origins // empty: all
+	Without Origins // origins whose entries the reader already has
 }
 
-// has tells whether rows of an origin are wanted.
+// has reports whether entries of an origin are selected.
 func (w Wanted) has(origin, originURL string) bool {
 	return (len(w.Only) == 0 || w.Only.has(origin, originURL)) && !w.Without.has(origin, originURL)
 }
 
-// OriginOf returns the origin of an http or https address: scheme, host without a final dot, and port unless it is the default.
-// It returns "" for anything else.
+// OriginOf returns the origin of an http or https URL: scheme, host without a final dot, and port unless it is the
+// default. It returns "" for other texts.
 func OriginOf(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Opaque != "" {
@@ -172,12 +173,12 @@ func OriginOf(raw string) string {
 	return u.Scheme + "://" + host
 }
 
-// human tells whether a row is of a person.
+// human reports whether an entry is a ranked human operator.
 func (o *Operator) human() bool {
 	return o.OperatorType == string(protocol.Human) && (o.Tier == string(protocol.Independent) || o.Tier == string(protocol.House))
 }
 
-// partners returns the active stations of the ledger.
+// partners returns the active partner stations of the ledger.
 func partners(ctx context.Context, ledger *ledgerclient.Client) ([]Partner, error) {
 	r, err := ledger.Stations.ListActiveStations(ctx, &stationv1.ListActiveStationsRequest{})
 	if err != nil {
@@ -192,7 +193,7 @@ func partners(ctx context.Context, ledger *ledgerclient.Client) ([]Partner, erro
 	return out, nil
 }
 
-// ranked returns the people of this station who have a decided call, the best first.
+// ranked returns the human operators of this station with a decided call, best first.
 func ranked(ctx context.Context, ledger *ledgerclient.Client, limit int) ([]Operator, error) {
 	r, err := ledger.Records.ListOperators(ctx, &recordv1.ListOperatorsRequest{Limit: int32(limit)})
 	if err != nil {

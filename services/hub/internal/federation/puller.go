@@ -10,27 +10,27 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 )
 
-// atOnce is how many answers of partners are read at the same time; each is held in
-// memory until it is read.
+// atOnce is the maximum number of concurrent requests to partners. Each answer is in memory while it is parsed.
 const atOnce = 8
 
-// Puller reads what the partners show. One runs at a time over all hubs.
+// Puller reads the lists of all partners. One hub at a time runs it.
 type Puller struct {
 	ledger *ledgerclient.Client
 	reader Reader
 	store  Store
 	now    func() time.Time
-	// Failed hears of a partner whose answer was none; may be nil.
+	// Failed receives the error of a partner whose list could not be read; may be nil.
 	Failed func(origin string, err error)
 }
 
-// NewPuller wires it.
+// NewPuller builds a Puller.
 func NewPuller(ledger *ledgerclient.Client, reader Reader, store Store, now func() time.Time) *Puller {
 	return &Puller{ledger: ledger, reader: reader, store: store, now: now}
 }
 
-// Round reads every active partner once. One that fails keeps the copy before; who is
-// not active any more is forgotten. Errors: those of the register and of the copies.
+// Round reads the lists of every active partner once. After a failed read the previous copy remains. Copies of inactive
+// partners are deleted. Errors: those of the
+// ledger and of the store.
 func (p *Puller) Round(ctx context.Context) error {
 	list, err := partners(ctx, p.ledger)
 	if err != nil {
@@ -40,10 +40,10 @@ func (p *Puller) Round(ctx context.Context) error {
 	for i := range list {
 		origins[i] = list[i].Origin
 	}
-	if err := p.store.DropOthers(ctx, origins); err != nil {
+	if err := p.store.DeleteOthers(ctx, origins); err != nil {
 		return fmt.Errorf("drop partners: %w", err)
 	}
-	var work errgroup.Group // without a context, so that a failed write does not cancel the others
+	var work errgroup.Group // no context, so that a failed write does not cancel the others
 	work.SetLimit(atOnce)
 	for _, one := range list {
 		if one.TapesURL != "" {
@@ -56,7 +56,7 @@ func (p *Puller) Round(ctx context.Context) error {
 	return work.Wait()
 }
 
-// pull reads one list of a partner and stores it. It returns an error of the store, and passes an error of the partner to Failed.
+// pull reads one list of a partner and stores it. It returns errors of the store. Errors of the partner go to Failed.
 func pull[T any](
 	ctx context.Context, p *Puller, from Partner,
 	read func(context.Context, Partner) ([]T, error), keep func(context.Context, string, []T, time.Time) error,

@@ -18,14 +18,14 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 )
 
-// world is the register, the partners and the copies of one test.
+// world is a fake of the ledger, of the partners and of the store.
 type world struct {
 	federation.Store
 	mu sync.Mutex
 	stationv1.UnimplementedStationReadServiceServer
 	partners []*stationv1.Station
 	register error
-	fail     error // of the store
+	fail     error // error of the store
 	kept     map[string]string
 	dropped  []string
 }
@@ -60,7 +60,7 @@ func (w *world) KeepOperators(_ context.Context, origin string, list []federatio
 	return w.keep(origin+" operators", list[0].Origin)
 }
 
-func (w *world) DropOthers(_ context.Context, origins []string) error {
+func (w *world) DeleteOthers(_ context.Context, origins []string) error {
 	w.dropped = origins
 	return w.fail
 }
@@ -86,19 +86,19 @@ func TestRound(t *testing.T) {
 	var failed []string
 	p.Failed = func(origin string, _ error) { mu.Lock(); defer mu.Unlock(); failed = append(failed, origin) }
 	if err := p.Round(t.Context()); err != nil || len(w.kept) != 37 || !slices.Equal(failed, []string{"p03"}) || len(w.dropped) != 20 {
-		t.Errorf("%v: %d kept, %v failed, %v", err, len(w.kept), failed, w.dropped)
+		t.Errorf("%v: %d lists stored, %v failed, %v", err, len(w.kept), failed, w.dropped)
 	}
 	for key, origin := range w.kept {
 		if !strings.HasPrefix(key, origin+" ") {
 			t.Errorf("%s of %s", key, origin)
 		}
 	}
-	// Without the list of partners no partner is deleted and none is read.
-	w.dropped, w.kept, w.register = nil, map[string]string{}, errors.New("away")
+	// Without the list of partners, no copy is deleted and no partner is read.
+	w.dropped, w.kept, w.register = nil, map[string]string{}, errors.New("unavailable")
 	if err := p.Round(t.Context()); err == nil || w.dropped != nil || len(w.kept) != 0 {
 		t.Errorf("%v %v", err, w.kept)
 	}
-	w.register, w.fail = nil, errors.New("away")
+	w.register, w.fail = nil, errors.New("unavailable")
 	if err := p.Round(t.Context()); err == nil {
 		t.Error("a failed write is not reported")
 	}

@@ -12,28 +12,31 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Config is what a Service is made of.
+// Config holds the settings and dependencies of a Service.
 type Config struct {
-	Origin string // our own address: scheme, host and port
-	People string // what stands before a handle in the address of a page of ours
+	Origin string // public origin of this station: scheme, host and port
+	People string // URL prefix of pages of operators; the handle is appended
 	Store  Store
 	Ledger *ledgerclient.Client
-	Claims []identityclaim.Station // that claims may name
-	Keep   time.Duration           // how long a copy is shown
+	Claims []identityclaim.Station // stations that claims may name
+	Keep   time.Duration           // time for which a copy is shown
 	Now    func() time.Time
 }
 
-// Service shows what the stations show together.
+// Service merges the lists of this station and of its partners.
 type Service struct{ Config }
 
-// NewService needs all of the configuration.
+// NewService builds a Service. All fields of c are required.
 func NewService(c Config) *Service { return &Service{c} }
 
-// Heard returns when partners were read last, by origin. Error: db_unavailable.
-func (s *Service) Heard(ctx context.Context) (map[string]time.Time, error) { return s.Store.Heard(ctx) }
+// LastReads returns the time of the last successful read of each partner, by origin. Error: db_unavailable.
+func (s *Service) LastReads(ctx context.Context) (map[string]time.Time, error) {
+	return s.Store.LastReads(ctx)
+}
 
-// Tapes merges our own clips with those of the partners: boosted ones first, then the
-// newest, never more than MaxInARow of one handle in a row. Error: db_unavailable.
+// Tapes merges the clips of this station with the tapes of partners: boosted ones first, then newest first, at most
+// MaxInARow consecutive ones of one handle.
+// Error: db_unavailable.
 func (s *Service) Tapes(ctx context.Context, want Wanted, limit int) ([]Tape, error) {
 	all, err := s.tapes(ctx, want)
 	if err != nil {
@@ -50,8 +53,8 @@ func (s *Service) Tapes(ctx context.Context, want Wanted, limit int) ([]Tape, er
 	return all, nil
 }
 
-// tapes are all that may be shown, in order, each id once: ours stand before those of
-// partners, and partners in the order of their names.
+// tapes returns all tapes in order. Of tapes with the same id the one of this station is used, else the one of the
+// first partner by id.
 func (s *Service) tapes(ctx context.Context, want Wanted) ([]Tape, error) {
 	var all []Tape
 	if want.has(Hub, s.Origin) {
@@ -64,16 +67,16 @@ func (s *Service) tapes(ctx context.Context, want Wanted) ([]Tape, error) {
 			all = append(all, t)
 		}
 	}
-	theirs, err := s.Store.CopiedTapes(ctx, s.Now().Add(-s.Keep))
+	partnerTapes, err := s.Store.CopiedTapes(ctx, s.Now().Add(-s.Keep))
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(theirs, func(a, b Tape) int { return cmp.Compare(a.Origin, b.Origin) })
-	seen := make(map[string]bool, len(all)+len(theirs))
+	slices.SortStableFunc(partnerTapes, func(a, b Tape) int { return cmp.Compare(a.Origin, b.Origin) })
+	seen := make(map[string]bool, len(all)+len(partnerTapes))
 	for _, t := range all {
 		seen[t.ID] = true
 	}
-	for _, t := range theirs {
+	for _, t := range partnerTapes {
 		if !seen[t.ID] && want.has(t.Origin, t.OriginURL) {
 			seen[t.ID], t.Approved = true, true
 			all = append(all, t)
@@ -91,8 +94,8 @@ func (s *Service) tapes(ctx context.Context, want Wanted) ([]Tape, error) {
 	return all, nil
 }
 
-// spread takes up to limit tapes in order; one that would be too many of its handle
-// waits until another handle came between.
+// spread returns up to limit tapes in order. A tape that would be too many consecutive ones of its handle is delayed
+// until after a tape of another handle.
 func spread(list []Tape, limit int) []Tape {
 	out := make([]Tape, 0, min(limit, len(list)))
 	var waiting []Tape
@@ -122,12 +125,12 @@ func spread(list []Tape, limit int) []Tape {
 	return out
 }
 
-// View counts a start of a tape. Error: db_unavailable.
+// View counts a view of a tape. Error: db_unavailable.
 func (s *Service) View(ctx context.Context, t Tape) error {
 	return s.Store.AddView(ctx, t.Origin, t.ID)
 }
 
-// Find finds a tape that is shown. Errors: ErrTape, db_unavailable.
+// Find returns a tape by its id. Errors: ErrTape, db_unavailable.
 func (s *Service) Find(ctx context.Context, id string) (Tape, error) {
 	if !isID(id) {
 		return Tape{}, ErrTape
@@ -143,12 +146,12 @@ func (s *Service) Find(ctx context.Context, id string) (Tape, error) {
 	return all[i], nil
 }
 
-// ownRows is how far our own ranking is read.
+// ownRows is the number of entries of this station's ranking that are read.
 const ownRows = 2 * MaxOperators
 
-// Operators ranks the people of all stations by their scores, each as its own station
-// counts them. Somebody of ours who has proven to be at a partner is one row. Faults:
-// db_unavailable, signal_service_unavailable.
+// Operators ranks the human operators of all stations by the scores that their stations report. Operators of this
+// station with a claimed wallet at a partner are merged
+// into one entry. Errors: db_unavailable, signal_service_unavailable.
 func (s *Service) Operators(ctx context.Context, want Wanted, limit int) ([]Operator, error) {
 	var own []Operator
 	full := false
@@ -164,46 +167,46 @@ func (s *Service) Operators(ctx context.Context, want Wanted, limit int) ([]Oper
 			}
 		}
 	}
-	theirs, err := s.Store.CopiedOperators(ctx, s.Now().Add(-s.Keep))
+	foreign, err := s.Store.CopiedOperators(ctx, s.Now().Add(-s.Keep))
 	if err != nil {
 		return nil, err
 	}
-	theirs = slices.DeleteFunc(theirs, func(o Operator) bool { return !want.has(o.Origin, o.OriginURL) })
-	if theirs, err = s.link(ctx, own, full, theirs); err != nil {
+	foreign = slices.DeleteFunc(foreign, func(o Operator) bool { return !want.has(o.Origin, o.OriginURL) })
+	if foreign, err = s.merge(ctx, own, full, foreign); err != nil {
 		return nil, err
 	}
-	all := append(own, theirs...)
+	all := append(own, foreign...)
 	slices.SortStableFunc(all, rank)
 	return all[:min(limit, len(all))], nil
 }
 
-// rank orders by score, decided calls and accuracy, ours before theirs.
+// rank orders by score, decided calls and accuracy; entries of this station precede those of partners.
 func rank(a, b Operator) int {
 	return cmp.Or(
 		cmp.Compare(b.Score, a.Score), cmp.Compare(b.Resolved, a.Resolved), cmp.Compare(b.Accuracy, a.Accuracy),
-		cmp.Compare(foreign(a), foreign(b)), cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.Handle, b.Handle),
+		cmp.Compare(originRank(a), originRank(b)), cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.Handle, b.Handle),
 	)
 }
 
-func foreign(o Operator) int {
+func originRank(o Operator) int {
 	if o.Origin == Hub {
 		return 0
 	}
 	return 1
 }
 
-// link takes the rows away that are the same operator as one of ours, and notes them
-// there. An operator of ours who stands behind all rows of a full list is one row as
-// well: ours, further down than is shown.
-func (s *Service) link(ctx context.Context, own []Operator, full bool, theirs []Operator) ([]Operator, error) {
+// merge removes entries of partners that are operators of this station, and adds the partner to AlsoOn of the own
+// entry. full reports that the own ranking was cut: an
+// operator below the cut is then removed too, because it ranks lower than what is shown.
+func (s *Service) merge(ctx context.Context, own []Operator, full bool, foreign []Operator) ([]Operator, error) {
 	var proofs []Proof
-	for i := range theirs {
-		if p, ok := s.proof(&theirs[i]); ok {
+	for i := range foreign {
+		if p, ok := s.proof(&foreign[i]); ok {
 			proofs = append(proofs, p)
 		}
 	}
 	if len(own) == 0 || len(proofs) == 0 {
-		return theirs, nil
+		return foreign, nil
 	}
 	owners, err := s.Store.Owners(ctx, proofs)
 	if err != nil {
@@ -213,7 +216,7 @@ func (s *Service) link(ctx context.Context, own []Operator, full bool, theirs []
 	for i := range own {
 		at[own[i].ID] = i
 	}
-	return slices.DeleteFunc(theirs, func(o Operator) bool {
+	return slices.DeleteFunc(foreign, func(o Operator) bool {
 		p, _ := s.proof(&o)
 		owner, there := owners[p]
 		if !there {
@@ -227,8 +230,8 @@ func (s *Service) link(ctx context.Context, own []Operator, full bool, theirs []
 	}), nil
 }
 
-// proof is the wallet that a partner's row is of: the one whose profile it leads to. A
-// handle proves nothing, anybody may have it elsewhere.
+// proof returns the wallet in the profile URL of a partner's entry. A handle is not sufficient, because anyone can
+// register it at another station.
 func (s *Service) proof(o *Operator) (Proof, bool) {
 	for _, st := range s.Claims {
 		rest, ok := strings.CutPrefix(o.Href, st.Profile)

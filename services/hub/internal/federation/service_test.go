@@ -21,7 +21,7 @@ import (
 
 const wallet = "0x52908400098527886E0F7030069857D2E4169EE7"
 
-// fieldOf is a hub with its own people, the rows of its partners, and claims.
+// fieldOf is a fake of the ledger and the store with own operators, entries of partners, and claims.
 type fieldOf struct {
 	federation.Store
 	recordv1.UnimplementedRecordServiceServer
@@ -54,8 +54,7 @@ func (f *fieldOf) Owners(_ context.Context, list []federation.Proof) (map[federa
 	return out, nil
 }
 
-// shown lists what is shown of all as origin/handle, with the stations of one that is
-// linked.
+// shown returns the ranking as origin/handle, with the merged stations in brackets.
 func (f *fieldOf) shown(t *testing.T, want federation.Wanted) string {
 	t.Helper()
 	conn := testkit.Link(t, func(r grpc.ServiceRegistrar) { recordv1.RegisterRecordServiceServer(r, f) })
@@ -94,13 +93,13 @@ func TestLink(t *testing.T) {
 		want string
 	}{
 		"the wallet":              {person("", "river", "mara_r", u+wallet, 9), "hub/mara[river]"},
-		"in small letters":        {person("", "river", "mara_r", u+strings.ToLower(wallet), 9), "hub/mara[river]"},
+		"in lower case":           {person("", "river", "mara_r", u+strings.ToLower(wallet), 9), "hub/mara[river]"},
 		"the handle alone":        {person("", "river", "mara", u+"mara", 9), "river/mara hub/mara"},
 		"another wallet":          {person("", "river", "mara", u+"0x8617E340B3D01FA5F11F306F4090FD50E238070D", 9), "river/mara hub/mara"},
 		"the wallet and more":     {person("", "river", "mara", u+wallet+"/x", 9), "river/mara hub/mara"},
 		"the wallet elsewhere":    {person("", "river", "mara", "https://river.example/x?"+u+wallet, 9), "river/mara hub/mara"},
 		"of another station":      {person("", "tide", "mara", "https://tide.example/u/"+wallet, 9), "tide/mara hub/mara"},
-		"another speaks for them": {person("", "tide", "mara", u+wallet, 9), "tide/mara hub/mara"},
+		"sent by another station": {person("", "tide", "mara", u+wallet, 9), "tide/mara hub/mara"},
 	} {
 		f := &fieldOf{
 			own:    []federation.Operator{person("1", "", "mara", "", 5)},
@@ -123,9 +122,10 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestLinkBehindTheList checks that an operator is merged too if its rank at this hub is below the part of the ranking that is read.
-// An operator without a row at this hub keeps the row of the partner.
-func TestLinkBehindTheList(t *testing.T) {
+// TestMergeBelowTheCut checks that an operator is merged too if its rank at this station is below the part of the
+// ranking that is read. An operator without an
+// entry at this station keeps the entry of the partner.
+func TestMergeBelowTheCut(t *testing.T) {
 	t.Parallel()
 	f := &fieldOf{
 		theirs: []federation.Operator{person("", "river", "mara_r", "https://river.example/u/"+wallet, 999)},
@@ -136,11 +136,11 @@ func TestLinkBehindTheList(t *testing.T) {
 	}
 	f.own = append(f.own, person("mara", "", "mara", "", 1))
 	if got := f.shown(t, federation.Wanted{}); strings.Contains(got, "mara") || !strings.HasPrefix(got, "hub/p00 ") {
-		t.Errorf("behind a hundred: %s", got)
+		t.Errorf("ranked below a hundred others: %s", got)
 	}
 	f.own = f.own[:3]
 	if got := f.shown(t, federation.Wanted{}); got != "river/mara_r hub/p00 hub/p01 hub/p02" {
-		t.Errorf("without a row here: %s", got)
+		t.Errorf("without an own entry: %s", got)
 	}
 }
 
@@ -152,9 +152,9 @@ func TestOwnRowsAlone(t *testing.T) {
 		f.theirs = append(f.theirs, person("", "tide", fmt.Sprintf("t%d", i), "", 9000))
 	}
 	if got := f.shown(t, federation.Wanted{Without: federation.ParseOrigins("https://river.example")}); strings.Contains(got, "mara") {
-		t.Errorf("the list has room for all: %s", got)
+		t.Errorf("all origins: %s", got)
 	}
 	if got := f.shown(t, federation.Wanted{Only: federation.ParseOrigins("hub"), Without: federation.ParseOrigins("https://river.example")}); got != "hub/mara" {
-		t.Errorf("ours alone: %s", got)
+		t.Errorf("own origin only: %s", got)
 	}
 }

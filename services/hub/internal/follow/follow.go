@@ -28,7 +28,7 @@ type Store interface {
 	// Follow and Unfollow change nothing when repeated, also concurrently.
 	Follow(ctx context.Context, follower, followed operator.Operator, at time.Time) error
 	Unfollow(ctx context.Context, follower, followed operator.ID) error
-	// FollowCounts returns the counts of an operator for a viewer. An empty viewer follows nobody.
+	// FollowCounts returns the counts of an operator for a viewer. For an empty viewer the last two are zero.
 	FollowCounts(ctx context.Context, viewer, followed operator.ID) (Counts, error)
 	FollowTotals(ctx context.Context, of operator.ID) (Totals, error)
 	// Followers returns the number of followers by operator. It omits operators without followers.

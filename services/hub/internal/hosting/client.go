@@ -14,36 +14,38 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 )
 
-// Bounds of one answer.
+// Limits of a request.
 const (
 	within   = 3 * time.Second
 	maxBytes = 256 << 10
 )
 
-// client asks one host.
+// client sends requests to the API of a video host.
 type client struct {
-	base string // without a slash at the end
+	base string // without a trailing slash
 	auth func(*http.Request)
 	http *http.Client
 }
 
 func newClient(base string, auth func(*http.Request)) client {
 	return client{base: strings.TrimSuffix(base, "/"), auth: auth, http: &http.Client{
-		Timeout:       within,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a secret travels with it
+		Timeout: within,
+		// The target of a redirect would receive the secret.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-var errAnswer = errors.New("not the answer of this host")
+var errAnswer = errors.New("unexpected answer of the host")
 
-// status is what a host answered instead of what was asked.
+// status is the error of an answer with another status than 2xx.
 type status int
 
 func (s status) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// ask sends body as JSON, when it is not nil, and reads the answer into out, when that
-// is not nil. What the host says of an error goes no further: it may hold a key.
-func (c client) ask(ctx context.Context, method, path string, body, out any) error {
+// call sends body as JSON, unless it is nil, and decodes the answer into out, unless it is nil. Errors do not contain
+// the answer of the host, because it can
+// contain a key.
+func (c client) call(ctx context.Context, method, path string, body, out any) error {
 	var send io.Reader
 	if body != nil {
 		raw, err := json.Marshal(body)
@@ -65,7 +67,7 @@ func (c client) ask(ctx context.Context, method, path string, body, out any) err
 	if err != nil {
 		return err
 	}
-	defer func() { _ = resp.Body.Close() }() // it was read or is of no use
+	defer func() { _ = resp.Body.Close() }() // the body was read or is not needed
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return status(resp.StatusCode)
 	}
@@ -82,29 +84,29 @@ func (c client) ask(ctx context.Context, method, path string, body, out any) err
 	return nil
 }
 
-// gone tells that a host knows nothing of a stream any more.
-func gone(err error) bool {
+// isNotFound reports whether the host does not have the stream.
+func isNotFound(err error) bool {
 	var s status
 	return errors.As(err, &s) && s == http.StatusNotFound
 }
 
-// away is what every failure becomes.
-func away(host string, err error) error {
-	return ingest.ErrAway.Wrap(fmt.Errorf("%s: %w", host, err))
+// unavailable returns ErrUnavailable with the name of the host and the cause.
+func unavailable(host string, err error) error {
+	return ingest.ErrUnavailable.Wrap(fmt.Errorf("%s: %w", host, err))
 }
 
 // withdraw deletes a stream at a host. It returns nil if the host does not have the stream.
 func (c client) withdraw(ctx context.Context, host, streams, id string) error {
-	if !word(id) {
+	if !isID(id) {
 		return nil
 	}
-	if err := c.ask(ctx, http.MethodDelete, streams+"/"+id, nil, nil); err != nil && !gone(err) {
-		return away(host, err)
+	if err := c.call(ctx, http.MethodDelete, streams+"/"+id, nil, nil); err != nil && !isNotFound(err) {
+		return unavailable(host, err)
 	}
 	return nil
 }
 
-// word reports whether s is an id that can be part of a path.
-func word(s string) bool {
+// isID reports whether s is an id that can be part of a path.
+func isID(s string) bool {
 	return s != "" && len(s) <= 200 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }

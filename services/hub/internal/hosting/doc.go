@@ -1,4 +1,4 @@
-// Package hosting speaks to hosts of video: Livepeer Studio and Mux. They take the video
-// and serve it; we ask for a stream and a key, and say where viewers find it. Keys are
-// theirs: they are shown once, like ours, and only a hash is kept.
+// Package hosting implements ingest providers for the video hosts Livepeer Studio and Mux. The host receives the video
+// from the encoder and serves it to
+// viewers. This package creates streams with keys there. A key is returned once; the hub stores only its hash.
 package hosting

@@ -15,13 +15,13 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 )
 
-// host speaks like a host of video and remembers what it was asked.
+// host is a fake of both video hosts that records the requests.
 type host struct {
 	mu      sync.Mutex
 	asked   []string
 	streams map[string]string // id to key
 	n       int
-	broken  string // answered instead, when it is not empty
+	broken  string // answer to all requests if not empty
 	status  int
 }
 
@@ -83,7 +83,7 @@ func (h *host) want(t *testing.T, asked ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if got := strings.Join(h.asked, "\n"); got != strings.Join(asked, "\n") {
-		t.Errorf("asked:\n%s\nwant:\n%s", got, strings.Join(asked, "\n"))
+		t.Errorf("requests:\n%s\nwant:\n%s", got, strings.Join(asked, "\n"))
 	}
 	h.asked = nil
 }
@@ -121,11 +121,11 @@ func TestLivepeer(t *testing.T) {
 	h.want(t, create)
 	second, err := p.Provision(t.Context(), ingest.Want{Handle: "mara_k", Before: before(first, ingest.Standard)})
 	if err != nil || second.Key != "key-2" || h.streams["stream-1"] != "" {
-		t.Errorf("the key before is still good: %+v %v", second, err)
+		t.Errorf("the previous key is still valid: %+v %v", second, err)
 	}
 	h.want(t, "DELETE /api/stream/stream-1", create)
 	if _, err := p.Provision(t.Context(), ingest.Want{Handle: "mara_k", Before: before(first, ingest.Standard)}); err != nil {
-		t.Errorf("a stream that is gone there: %v", err)
+		t.Errorf("a stream that the host has deleted: %v", err)
 	}
 	if got := p.Playback(*before(second, ingest.Standard)); got != second.HLSURL {
 		t.Error(got)
@@ -155,11 +155,11 @@ func TestMux(t *testing.T) {
 	h.want(t, "DELETE /video/v1/live-streams/stream-1", strings.Replace(create, "standard", "low", 1))
 	again, err := p.Provision(t.Context(), ingest.Want{Handle: "mara_k", Latency: ingest.Standard, Before: before(first, ingest.Standard)})
 	if err != nil || again.RemoteID == "stream-1" {
-		t.Errorf("a stream that is gone there: %+v %v", again, err)
+		t.Errorf("a stream that the host has deleted: %+v %v", again, err)
 	}
 }
 
-// TestHostsThatFail: whatever a host does, it is one fault, and no secret is in it.
+// TestHostsThatFail checks that every failure of a host is the same error and that the error contains no secret.
 func TestHostsThatFail(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(url, secret string) ingest.Provider{"livepeer": livepeer, "mux": mux} {
@@ -179,6 +179,6 @@ func TestHostsThatFail(t *testing.T) {
 			h.mu.Unlock()
 			fails(fmt.Sprint(status), p)
 		}
-		fails("nobody there", make("http://127.0.0.1:1", "x-secret"))
+		fails("no connection", make("http://127.0.0.1:1", "x-secret"))
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 )
 
-// LivepeerName is the word of the setting.
+// LivepeerName is the value of INGEST_PROVIDER for Livepeer Studio.
 const LivepeerName = "livepeer"
 
-// LivepeerConfig is how Livepeer Studio is reached.
+// LivepeerConfig holds the address and credentials of Livepeer Studio.
 type LivepeerConfig struct {
 	API      string // https://livepeer.studio
 	Key      string
@@ -24,13 +24,13 @@ type Livepeer struct {
 	cfg LivepeerConfig
 }
 
-// NewLivepeer asks nobody yet.
+// NewLivepeer returns the provider. It sends no request.
 func NewLivepeer(cfg LivepeerConfig) Livepeer {
 	return Livepeer{newClient(cfg.API, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+cfg.Key) }), cfg}
 }
 
-// livepeerAsk is a stream as it is asked for: nothing is transcoded, nothing recorded.
-type livepeerAsk struct {
+// livepeerRequest is a request for a stream without transcoding and recording.
+type livepeerRequest struct {
 	Name     string     `json:"name"`
 	Record   bool       `json:"record"`
 	Profiles []struct{} `json:"profiles"`
@@ -45,8 +45,9 @@ type livepeerStream struct {
 // Name implements ingest.Provider.
 func (Livepeer) Name() string { return LivepeerName }
 
-// Provision implements ingest.Provider. A key there is never replaced: a new stream is
-// made and the one before ended, first, so that its key opens nothing from then on.
+// Provision implements ingest.Provider. Livepeer cannot replace a key, so Provision deletes the previous stream first,
+// which invalidates its key, and creates
+// a new one.
 func (l Livepeer) Provision(ctx context.Context, w ingest.Want) (ingest.Offer, error) {
 	if w.Before != nil && w.Before.RemoteID != "" {
 		if err := l.Withdraw(ctx, w.Before.RemoteID); err != nil {
@@ -54,11 +55,11 @@ func (l Livepeer) Provision(ctx context.Context, w ingest.Want) (ingest.Offer, e
 		}
 	}
 	var st livepeerStream
-	if err := l.c.ask(ctx, http.MethodPost, "/api/stream", livepeerAsk{Name: w.Handle.String(), Profiles: []struct{}{}}, &st); err != nil {
-		return ingest.Offer{}, away(LivepeerName, err)
+	if err := l.c.call(ctx, http.MethodPost, "/api/stream", livepeerRequest{Name: w.Handle.String(), Profiles: []struct{}{}}, &st); err != nil {
+		return ingest.Offer{}, unavailable(LivepeerName, err)
 	}
-	if !word(st.ID) || !word(st.PlaybackID) || st.StreamKey == "" {
-		return ingest.Offer{}, away(LivepeerName, errAnswer)
+	if !isID(st.ID) || !isID(st.PlaybackID) || st.StreamKey == "" {
+		return ingest.Offer{}, unavailable(LivepeerName, errAnswer)
 	}
 	return ingest.Offer{
 		Protocol: "rtmp", URL: l.cfg.Ingest, Key: st.StreamKey, RemoteID: st.ID, HLSURL: l.cfg.Playback + "/" + st.PlaybackID + "/index.m3u8",

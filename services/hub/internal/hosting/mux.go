@@ -7,10 +7,10 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 )
 
-// MuxName is the word of the setting.
+// MuxName is the value of INGEST_PROVIDER for Mux.
 const MuxName = "mux"
 
-// MuxConfig is how Mux is reached.
+// MuxConfig holds the address and credentials of Mux.
 type MuxConfig struct {
 	API         string // https://api.mux.com
 	TokenID     string
@@ -25,13 +25,13 @@ type Mux struct {
 	cfg MuxConfig
 }
 
-// NewMux asks nobody yet.
+// NewMux returns the provider. It sends no request.
 func NewMux(cfg MuxConfig) Mux {
 	return Mux{newClient(cfg.API, func(r *http.Request) { r.SetBasicAuth(cfg.TokenID, cfg.TokenSecret) }), cfg}
 }
 
-// muxAsk has no settings of an asset: nothing is recorded for later.
-type muxAsk struct {
+// muxRequest is a request for a stream. It has no asset settings, so Mux records nothing.
+type muxRequest struct {
 	Policies []string `json:"playback_policies"`
 	Latency  string   `json:"latency_mode"`
 }
@@ -52,39 +52,40 @@ const muxStreams = "/video/v1/live-streams"
 // Name implements ingest.Provider.
 func (Mux) Name() string { return MuxName }
 
-// Provision implements ingest.Provider. A stream that is there gets a new key; one that
-// has gone there, or is to be of another latency, is made again.
+// Provision implements ingest.Provider. It resets the key of the previous stream. If that stream was deleted at Mux or
+// has another latency, it creates a new
+// one.
 func (m Mux) Provision(ctx context.Context, w ingest.Want) (ingest.Offer, error) {
 	var a muxAnswer
-	if b := w.Before; b != nil && word(b.RemoteID) {
+	if b := w.Before; b != nil && isID(b.RemoteID) {
 		if b.Latency == w.Latency {
-			err := m.c.ask(ctx, http.MethodPost, muxStreams+"/"+b.RemoteID+"/reset-stream-key", nil, &a)
+			err := m.c.call(ctx, http.MethodPost, muxStreams+"/"+b.RemoteID+"/reset-stream-key", nil, &a)
 			if err == nil {
 				return m.offer(a)
 			}
-			if !gone(err) {
-				return ingest.Offer{}, away(MuxName, err)
+			if !isNotFound(err) {
+				return ingest.Offer{}, unavailable(MuxName, err)
 			}
 		} else if err := m.Withdraw(ctx, b.RemoteID); err != nil {
 			return ingest.Offer{}, err
 		}
 	}
-	if err := m.c.ask(ctx, http.MethodPost, muxStreams, muxAsk{Policies: []string{"public"}, Latency: string(w.Latency)}, &a); err != nil {
-		return ingest.Offer{}, away(MuxName, err)
+	if err := m.c.call(ctx, http.MethodPost, muxStreams, muxRequest{Policies: []string{"public"}, Latency: string(w.Latency)}, &a); err != nil {
+		return ingest.Offer{}, unavailable(MuxName, err)
 	}
 	return m.offer(a)
 }
 
 func (m Mux) offer(a muxAnswer) (ingest.Offer, error) {
 	for _, p := range a.Data.Playback {
-		if p.Policy != "public" || !word(p.ID) || !word(a.Data.ID) || a.Data.StreamKey == "" {
+		if p.Policy != "public" || !isID(p.ID) || !isID(a.Data.ID) || a.Data.StreamKey == "" {
 			continue
 		}
 		return ingest.Offer{
 			Protocol: "rtmps", URL: m.cfg.Ingest, Key: a.Data.StreamKey, RemoteID: a.Data.ID, HLSURL: m.cfg.Playback + "/" + p.ID + ".m3u8",
 		}, nil
 	}
-	return ingest.Offer{}, away(MuxName, errAnswer)
+	return ingest.Offer{}, unavailable(MuxName, errAnswer)
 }
 
 // Withdraw implements ingest.Provider.

@@ -1,5 +1,4 @@
-// Package ingest gives approved operators a place to send their video to: a stream
-// with a key, at our own origin, behind an RTMP server in front of it, or at a host of
-// others. It knows who may send with which key, and where viewers find what was sent.
-// It knows no file, no network and no clip.
+// Package ingest provisions streams to which approved operators send video: at the hub's HLS origin, at an RTMP server
+// that feeds the origin, or at an external
+// video host. It checks stream keys and returns the playback URLs. It does not handle video itself.
 package ingest

@@ -2,27 +2,26 @@ package ingest
 
 import "context"
 
-// The names of the providers that are ours.
+// Values of INGEST_PROVIDER for the hub's own HLS origin.
 const (
 	OriginName = "origin"
 	RTMPName   = "rtmp"
 )
 
-// Origin offers our own HLS origin: encoders put segments and playlists there.
+// Origin provisions streams at the hub's HLS origin. Encoders upload segments and playlists there.
 type Origin struct {
-	// Base is where the origin is found from outside, without a slash at the end;
-	// empty: it has none yet.
+	// Base returns the public base URL of the origin without a trailing slash; empty before the origin has started.
 	Base func() string
 }
 
 // Name implements Provider.
 func (o Origin) Name() string { return OriginName }
 
-// Provision implements Provider. It contacts nobody.
+// Provision implements Provider. It sends no request.
 func (o Origin) Provision(_ context.Context, w Want) (Offer, error) {
 	base := o.Base()
 	if base == "" {
-		return Offer{}, ErrAway
+		return Offer{}, ErrUnavailable
 	}
 	key := newKey()
 	return Offer{
@@ -30,7 +29,7 @@ func (o Origin) Provision(_ context.Context, w Want) (Offer, error) {
 	}, nil
 }
 
-// Withdraw implements Provider: a key that was not kept opens nothing.
+// Withdraw implements Provider. It does nothing, because a key that was not stored is invalid.
 func (o Origin) Withdraw(context.Context, string) error { return nil }
 
 // Playback implements Provider.
@@ -38,21 +37,21 @@ func (o Origin) Playback(s Stream) string { return o.Base() + playbackPath(s.Han
 
 func playbackPath(handle string) string { return "/live/" + handle + "/index.m3u8" }
 
-// RTMP offers an RTMP server in front of our origin. The server asks the origin about
-// each key and pushes there what it was sent.
+// RTMP provisions streams at an RTMP server. The server checks each key with the HLS origin and pushes received video
+// there.
 type RTMP struct {
 	Origin
-	URL string // of the server's application: rtmp://host/live
+	URL string // application of the server: rtmp://host/live
 }
 
 // Name implements Provider.
 func (r RTMP) Name() string { return RTMPName }
 
-// Provision implements Provider. It contacts nobody. The name of the stream in front
-// of the key is what RTMP servers file it under.
+// Provision implements Provider. It sends no request. The key begins with the name of the stream, because RTMP servers
+// store the stream under that name.
 func (r RTMP) Provision(_ context.Context, w Want) (Offer, error) {
 	if r.Base() == "" {
-		return Offer{}, ErrAway
+		return Offer{}, ErrUnavailable
 	}
 	key := newKey()
 	protocol := "rtmp"
@@ -63,7 +62,7 @@ func (r RTMP) Provision(_ context.Context, w Want) (Offer, error) {
 	return Offer{Protocol: protocol, URL: r.URL, PushURL: r.URL + "/" + named, Key: named, Secret: key}, nil
 }
 
-// None takes no video.
+// None is the provider of an installation that receives no video.
 type None struct{}
 
 // Name implements Provider.
@@ -71,7 +70,7 @@ func (None) Name() string { return "none" }
 
 // Provision implements Provider.
 func (None) Provision(context.Context, Want) (Offer, error) {
-	return Offer{}, ErrAway.Say("this station takes no video")
+	return Offer{}, ErrUnavailable.Say("this installation receives no video")
 }
 
 // Withdraw implements Provider.

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Service gives out streams and judges who pushes.
+// Service provisions streams and checks stream keys.
 type Service struct {
 	provider Provider
 	store    Store
@@ -20,17 +20,17 @@ type Service struct {
 	now      func() time.Time
 }
 
-// NewService needs all of its parts.
+// NewService builds a Service. All arguments are required.
 func NewService(p Provider, s Store, newID func() string, now func() time.Time) *Service {
 	return &Service{provider: p, store: s, newID: newID, now: now}
 }
 
-// tries is how often somebody else may be quicker.
+// tries is the number of attempts to store a stream when concurrent requests change it.
 const tries = 3
 
-// Provision gives an approved operator a stream, or its stream a new key; the key
-// before opens nothing from then on. The key is in the offer alone.
-// Errors: ErrNotApproved, ErrAway, db_unavailable.
+// Provision creates a stream of an approved operator, or replaces the key of its stream; the previous key becomes
+// invalid. Only the returned offer contains
+// the key. Errors: ErrNotApproved, ErrUnavailable, db_unavailable.
 func (s *Service) Provision(ctx context.Context, handle protocol.Handle, label string, latency Latency) (Stream, Offer, error) {
 	if err := s.approved(ctx, handle); err != nil {
 		return Stream{}, Offer{}, err
@@ -64,10 +64,10 @@ func (s *Service) Provision(ctx context.Context, handle protocol.Handle, label s
 			return kept, offer, nil
 		}
 		if offer.RemoteID != before.RemoteID {
-			_ = s.provider.Withdraw(ctx, offer.RemoteID) // a stream that nobody knows takes no video
+			_ = s.provider.Withdraw(ctx, offer.RemoteID) // best effort: the unused stream has no known key
 		}
 	}
-	return Stream{}, Offer{}, ErrAway
+	return Stream{}, Offer{}, ErrUnavailable
 }
 
 func (s *Service) approved(ctx context.Context, handle protocol.Handle) error {
@@ -81,10 +81,9 @@ func (s *Service) approved(ctx context.Context, handle protocol.Handle) error {
 	return nil
 }
 
-// Admit judges a push: the key must be that of the operator's stream now, and the
-// operator approved now. Nothing is remembered, so a key that was replaced and an
-// operator who was suspended stop with the next request. Errors: ErrKey,
-// ErrNotApproved, db_unavailable.
+// Admit checks the key of a push. The key must be the current key of the operator's stream, and the operator must be
+// approved. Nothing is cached, so a
+// replaced key or a suspension takes effect with the next request. Errors: ErrKey, ErrNotApproved, db_unavailable.
 func (s *Service) Admit(ctx context.Context, handle protocol.Handle, key string) error {
 	if !IsKey(key) {
 		return ErrKey
@@ -99,8 +98,8 @@ func (s *Service) Admit(ctx context.Context, handle protocol.Handle, key string)
 	return s.approved(ctx, handle)
 }
 
-// Playback returns where viewers find the stream that was provisioned for an operator, whether it plays or not; empty:
-// there is none. Error: db_unavailable.
+// Playback returns the playback URL of the operator's provisioned stream, whether video arrives or not; empty without a
+// stream. Error: db_unavailable.
 func (s *Service) Playback(ctx context.Context, handle protocol.Handle) (string, error) {
 	st, there, err := s.store.IngestStream(ctx, handle)
 	if err != nil || !there || st.Provider != s.provider.Name() {
@@ -109,7 +108,7 @@ func (s *Service) Playback(ctx context.Context, handle protocol.Handle) (string,
 	return s.provider.Playback(st), nil
 }
 
-// keyPrefix begins every stream key.
+// keyPrefix is the prefix of stream keys.
 const keyPrefix = "sk_"
 
 // keyBytes is the number of random bytes of a key.
@@ -118,17 +117,17 @@ const keyBytes = 24
 // newKey returns a random stream key.
 func newKey() string {
 	raw := make([]byte, keyBytes)
-	_, _ = rand.Read(raw) // it never fails
+	_, _ = rand.Read(raw) // never fails
 	return keyPrefix + base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// hashOf returns the SHA-256 of a key. Only the hash is stored.
+// hashOf returns the SHA-256 hash of a key. Only the hash is stored.
 func hashOf(key string) []byte {
 	sum := sha256.Sum256([]byte(key))
 	return sum[:]
 }
 
-// IsKey reports whether a text has the form of a stream key. Other texts are not looked up.
+// IsKey reports whether a text has the format of a stream key. Other texts are refused without a query.
 func IsKey(s string) bool {
 	rest, ok := strings.CutPrefix(s, keyPrefix)
 	if !ok || len(rest) != base64.RawURLEncoding.EncodedLen(keyBytes) {

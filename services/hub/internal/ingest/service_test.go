@@ -51,7 +51,7 @@ func TestProvision(t *testing.T) {
 	t.Parallel()
 	s, store, db := setup(t, own())
 	if _, _, err := s.Provision(t.Context(), "otto", "", ingest.Standard); !errors.Is(err, ingest.ErrNotApproved) {
-		t.Errorf("nobody approved: %v", err)
+		t.Errorf("an operator who is not approved: %v", err)
 	}
 	if url, err := s.Playback(t.Context(), "mara_k"); url != "" || err != nil {
 		t.Error(url, err)
@@ -83,10 +83,10 @@ func TestProvision(t *testing.T) {
 	if err := store.OnAir().Decide(t.Context(), "mara_k", livestream.Suspended, noon); err != nil {
 		t.Fatal(err)
 	}
-	admit("mara_k", b.Key, "not_approved") // at once, too
+	admit("mara_k", b.Key, "not_approved") // at once
 	var kept string
 	if err := db.QueryRow(t.Context(), `SELECT string_agg(s::text, ' ') FROM hub.ingest_streams s`).Scan(&kept); err != nil || strings.Contains(kept, b.Key) || strings.Contains(kept, a.Key) || !strings.Contains(kept, "mara_k") {
-		t.Errorf("a key is kept: %s %v", kept, err)
+		t.Errorf("a key is stored: %s %v", kept, err)
 	}
 }
 
@@ -109,8 +109,7 @@ func TestRTMPAndNone(t *testing.T) {
 	}
 }
 
-// TestProvisionRace: however many ask at once, one key is good, and it was given to one
-// of them.
+// TestProvisionRace checks that of concurrent requests exactly one returned a valid key.
 func TestProvisionRace(t *testing.T) {
 	t.Parallel()
 	s, _, _ := setup(t, own())
@@ -121,7 +120,7 @@ func TestProvisionRace(t *testing.T) {
 			for {
 				_, o, err := s.Provision(t.Context(), "mara_k", fmt.Sprint(i), ingest.Standard)
 				if code(err) == "ingest_unavailable" {
-					continue // others were quicker three times
+					continue // concurrent requests succeeded three times
 				}
 				if err != nil {
 					t.Error(err)
@@ -139,6 +138,6 @@ func TestProvisionRace(t *testing.T) {
 		}
 	}
 	if good != 1 {
-		t.Errorf("%d keys are good", good)
+		t.Errorf("%d keys are valid", good)
 	}
 }

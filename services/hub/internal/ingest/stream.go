@@ -8,82 +8,83 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// MaxLabel is how many characters the label of a stream may have.
+// MaxLabel is the maximum number of characters of the label of a stream.
 const MaxLabel = 80
 
-// Latency is how far behind the camera viewers may be.
+// Latency is the requested delay between the encoder and viewers.
 type Latency string
 
-// The latencies.
+// Values of Latency.
 const (
 	Standard Latency = "standard"
 	Low      Latency = "low"
 )
 
-// Faults.
+// Errors of streams and pushes.
 var (
-	// ErrNotApproved is said to an operator whom no admin has approved.
+	// ErrNotApproved is the error of an operator that no administrator has approved.
 	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an admin has to approve you first")
-	// ErrKey is said to a push whose key is missing, wrong, of another stream or of old.
+	// ErrKey is the error of a push with a missing, wrong, replaced or other stream's key.
 	ErrKey = apperr.New(apperr.Unauthenticated, "unauthenticated", "no stream has this key")
-	// ErrAway is said where no video is taken, or the host of it does not answer.
-	ErrAway = apperr.New(apperr.Unavailable, "ingest_unavailable", "video is not taken at this moment")
+	// ErrUnavailable is the error if the installation receives no video or the video host does not answer.
+	ErrUnavailable = apperr.New(apperr.Unavailable, "ingest_unavailable", "video is not taken at this moment")
 )
 
-// Stream is where one operator sends video to. Its fields are the columns of its row, in their order.
+// Stream is the provisioned stream of an operator. Its fields are the columns of its table, in their order.
 type Stream struct {
 	Handle    protocol.Handle
 	ID        string
-	Provider  string // who takes the video
-	RemoteID  string // its name at a host of others; empty at ours
+	Provider  string // name of the provider
+	RemoteID  string // id at an external host; empty at the own origin
 	KeyHash   []byte // SHA-256 of the key
-	HLSURL    string // where viewers find it at a host of others; empty at ours
+	HLSURL    string // playback URL at an external host; empty at the own origin
 	Label     string
 	Latency   Latency
 	CreatedAt time.Time
-	RotatedAt time.Time // when the key was given
-	Version   int64     // counts the keys
+	RotatedAt time.Time // time at which the current key was created
+	Version   int64     // number of keys created so far
 }
 
-// Offer is what a provider gives for a stream. The key is in it, and nowhere else.
+// Offer is the result of provisioning a stream. It contains the only copy of the key.
 type Offer struct {
 	Protocol string // hls, rtmp or rtmps
-	URL      string // where to send to
-	PushURL  string // the same with the key in it, for encoders that know no headers; may be empty
-	Key      string // what an encoder's field for the stream key takes
-	Secret   string // the part of Key that proves it; empty: all of it
+	URL      string // URL without the key
+	PushURL  string // URL with the key, for encoders without support for headers; may be empty
+	Key      string // value for the stream key field of an encoder
+	Secret   string // secret part of Key; empty: all of Key
 	RemoteID string
 	HLSURL   string
 }
 
-// Want is what a provider is asked for.
+// Want describes the stream that a provider must provision.
 type Want struct {
 	Handle  protocol.Handle
 	Label   string
 	Latency Latency
-	Before  *Stream // whose key the new one replaces; nil: there is none
+	Before  *Stream // stream whose key is replaced; nil: none
 }
 
-// Provider takes video.
+// Provider receives video.
 type Provider interface {
 	Name() string
-	// Provision gives a stream, or the stream of before a new key. Error: ErrAway.
+	// Provision creates a stream, or replaces the key of w.Before. Error: ErrUnavailable.
 	Provision(ctx context.Context, w Want) (Offer, error)
-	// Withdraw ends what an offer gave that nobody can use: somebody else was quicker.
+	// Withdraw deletes a stream that was provisioned but could not be stored.
 	Withdraw(ctx context.Context, remoteID string) error
-	// Playback is where viewers find a stream.
+	// Playback returns the playback URL of a stream.
 	Playback(s Stream) string
 }
 
-// Store keeps streams. Error of all methods: db_unavailable.
+// Store stores streams. Error of all methods: db_unavailable.
 type Store interface {
 	// Approved reports whether an administrator has approved the operator.
 	Approved(ctx context.Context, handle protocol.Handle) (bool, error)
-	// IngestStream tells whether the operator has one.
+	// IngestStream returns the stream of an operator, and false if there is none.
 	IngestStream(ctx context.Context, handle protocol.Handle) (Stream, bool, error)
-	// IngestByKey finds the stream of a key by its hash.
+	// IngestByKey returns the stream with this hash of its key, and false if there is none.
 	IngestByKey(ctx context.Context, hash []byte) (Stream, bool, error)
-	// KeepIngest puts a stream in the place of the version before (0: none); false
-	// says that somebody else was quicker.
+	// KeepIngest stores a stream if the stored version is before (0: none). It returns false if a concurrent request
+	// has
+	// changed the stream.
 	KeepIngest(ctx context.Context, s Stream, before int64) (bool, error)
 }

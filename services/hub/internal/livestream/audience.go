@@ -12,65 +12,68 @@ import (
 	"github.com/signalcast/signalcast/pkg/redisx"
 )
 
-// Figures of viewers.
+// Limits of counting viewers.
 const (
-	// ViewLife is how long one is counted that does not ask again.
+	// ViewLife is the time for which a viewer is counted after its last report.
 	ViewLife = 45 * time.Second
-	// ViewEvery is how often a viewer is asked to.
+	// ViewEvery is the interval at which viewers report.
 	ViewEvery = 20 * time.Second
-	// PerAddress is how many viewers of one stream an address may be.
+	// PerAddress is the maximum number of viewers of one stream from one IP address.
 	PerAddress  = 20
 	MaxViewerID = 64
 )
 
-// View stores that a viewer watches, one of at most PerAddress at an address, and returns how many do. An operator who
-// is not live has no viewers, and without Redis none are counted. Viewers are stored in Redis alone: what is lost is sent
-// again within ViewEvery. viewer and address must be hashes. Error: db_unavailable.
+// View records a report of a viewer and returns the number of viewers. At most PerAddress viewers per address are
+// counted. It returns 0 for an operator who is
+// not live, and without Redis. Viewers are stored only in Redis; lost ones report again within ViewEvery. viewer and
+// address must be hashes.
+// Error: db_unavailable.
 func (s *Service) View(ctx context.Context, handle protocol.Handle, viewer, address string) (int64, error) {
 	_, live, err := s.Shown(ctx, handle)
 	if err != nil || !live {
 		return 0, err
 	}
-	n, err := s.see(ctx, handle, viewer, address, s.Now())
+	n, err := s.recordView(ctx, handle, viewer, address, s.Now())
 	if err != nil {
 		return 0, nil //nolint:nilerr // without Redis viewers are not counted
 	}
 	return n, nil
 }
 
-// Sweep ends what has no heartbeat any more and takes away signals that came to their
-// end. One process does it at a time. Error: db_unavailable.
+// Sweep ends sessions without heartbeats and clears expired overlay signals, and returns their number. One process runs
+// it at a time.
+// Error: db_unavailable.
 func (s *Service) Sweep(ctx context.Context) (int, error) {
 	n, err := s.Store.Sweep(ctx, s.Now())
 	if n > 0 {
-		s.forget()
+		s.invalidate()
 	}
 	return n, err
 }
 
-//go:embed see.lua
-var seeSource string
+//go:embed view.lua
+var viewSource string
 
-var seeScript = redis.NewScript(seeSource)
+var viewScript = redis.NewScript(viewSource)
 
 func viewersOf(handle protocol.Handle) string { return redisx.Key("viewers", string(handle)) }
 
-// lastSeen returns the time before which a viewer that was not seen again is not counted, in milliseconds.
+// lastSeen returns the time in Unix milliseconds after which a viewer must have reported to be counted.
 func lastSeen(now time.Time) int64 { return now.Add(-ViewLife).UnixMilli() }
 
-// see stores that a viewer watches and returns how many viewers do.
-func (s *Service) see(ctx context.Context, handle protocol.Handle, viewer, address string, now time.Time) (int64, error) {
+// recordView stores a report of a viewer and returns the number of viewers.
+func (s *Service) recordView(ctx context.Context, handle protocol.Handle, viewer, address string, now time.Time) (int64, error) {
 	keys := []string{viewersOf(handle), redisx.Key("viewers", string(handle), address)}
-	return seeScript.Run(ctx, s.Redis, keys, viewer, now.UnixMilli(), lastSeen(now), PerAddress, ViewLife.Milliseconds()).Int64()
+	return viewScript.Run(ctx, s.Redis, keys, viewer, now.UnixMilli(), lastSeen(now), PerAddress, ViewLife.Milliseconds()).Int64()
 }
 
-// countViewers returns how many watch each operator, in the order of handles.
+// countViewers returns the number of viewers of each operator, in the order of handles.
 func (s *Service) countViewers(ctx context.Context, handles []protocol.Handle, now time.Time) ([]int64, error) {
 	since := "(" + strconv.FormatInt(lastSeen(now), 10)
-	asked := make([]*redis.IntCmd, len(handles))
+	counts := make([]*redis.IntCmd, len(handles))
 	_, err := s.Redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, h := range handles {
-			asked[i] = p.ZCount(ctx, viewersOf(h), since, "+inf")
+			counts[i] = p.ZCount(ctx, viewersOf(h), since, "+inf")
 		}
 		return nil
 	})
@@ -78,8 +81,8 @@ func (s *Service) countViewers(ctx context.Context, handles []protocol.Handle, n
 		return nil, err
 	}
 	out := make([]int64, len(handles))
-	for i := range asked {
-		out[i] = asked[i].Val()
+	for i := range counts {
+		out[i] = counts[i].Val()
 	}
 	return out, nil
 }

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// bench is a Service whose operators a test makes live.
+// bench is a Service whose operators a test can make live.
 type bench struct {
 	*livestream.Service
 	t     *testing.T
@@ -52,7 +52,7 @@ func (b *bench) view(handle protocol.Handle, viewer, address string) int64 {
 	return n
 }
 
-// count checks the viewers of each operator.
+// count checks the number of viewers of each operator.
 func (b *bench) count(want map[protocol.Handle]int64) {
 	b.t.Helper()
 	for handle, n := range want {
@@ -62,8 +62,8 @@ func (b *bench) count(want map[protocol.Handle]int64) {
 	}
 }
 
-// Concurrent viewers are each counted once, an address at most twenty times, and a viewer who does not ask again for 45 seconds
-// is not counted.
+// TestAudience checks that concurrent viewers are counted once, at most twenty per address, and only for 45 seconds
+// after their last report.
 func TestAudience(t *testing.T) {
 	t.Parallel()
 	b := setup(t, testkit.Redis(t))
@@ -75,33 +75,33 @@ func TestAudience(t *testing.T) {
 		group.Go(func() { b.view("mara_k", fmt.Sprint("v", i%30), fmt.Sprint("a", i%2)) })
 	}
 	group.Wait()
-	// There are fifteen at each of two addresses; only five more fit at one address.
+	// Two addresses have fifteen viewers each, so one address has capacity for five more.
 	for i := range 10 {
 		b.view("mara_k", fmt.Sprint("w", i), "a0")
 	}
 	b.view("tidewatch", "v0", "a0")
 	if n := b.view("otto", "v0", "a0"); n != 0 {
-		t.Errorf("%d watch an operator who is not live", n)
+		t.Errorf("%d viewers of an operator who is not live", n)
 	}
 	b.count(map[protocol.Handle]int64{"mara_k": 35, "otto": 0, "tidewatch": 1})
 	b.clock.Set(noon.Add(44 * time.Second))
 	if n := b.view("mara_k", "v1", "a1"); n != 35 {
-		t.Errorf("%d after 44 seconds", n)
+		t.Errorf("%d viewers after 44 seconds", n)
 	}
 	b.clock.Set(noon.Add(45 * time.Second))
 	b.count(map[protocol.Handle]int64{"mara_k": 1, "tidewatch": 0})
 	b.live("mara_k")
 	if n := b.view("mara_k", "late", "a0"); n != 2 {
-		t.Errorf("%d with a new viewer", n)
+		t.Errorf("%d viewers with a new one", n)
 	}
-	// An older report does not shorten the time of a viewer.
+	// An older report does not shorten the time for which a viewer is counted.
 	b.clock.Set(noon.Add(10 * time.Second))
 	b.view("mara_k", "late", "a0")
 	b.clock.Set(noon.Add(80 * time.Second))
 	b.count(map[protocol.Handle]int64{"mara_k": 2})
 }
 
-// Without Redis viewers are not counted, nothing fails, and no sample is stored.
+// TestAudienceWithoutRedis checks that without Redis no viewer is counted, no sample is stored, and nothing fails.
 func TestAudienceWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := testkit.RedisServer(t)

@@ -8,37 +8,36 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Faults of broadcasts.
+// Errors of broadcasts.
 var (
 	ErrNoBroadcast = apperr.New(apperr.NotFound, "not_found", "no such broadcast")
-	ErrNotYours    = apperr.New(apperr.Forbidden, "forbidden", "it is somebody else's broadcast")
+	ErrNotYours    = apperr.New(apperr.Forbidden, "forbidden", "the broadcast belongs to another operator")
 )
 
-// Broadcast is one that a signed message announced.
+// Broadcast is a broadcast that a signed message has announced.
 type Broadcast struct {
-	ID           string // a uuid that follows from its message
+	ID           string // UUID derived from the message
 	Owner        string // denpaId
 	Title        string
 	MarketID     protocol.MarketID // empty: none
 	StationID    string
 	Lane         protocol.Lane
-	ScheduledFor time.Time // zero: not said
+	ScheduledFor time.Time // zero: not scheduled
 	CreatedAt    time.Time
 }
 
-// GoLive starts a session for a broadcast.
+// GoLive is a request of a signed message to start a session for a broadcast.
 type GoLive struct {
-	MessageID   string // it is done once for each
+	MessageID   string // idempotency key
 	Owner       string // denpaId
 	Handle      protocol.Handle
 	BroadcastID string
-	MarketID    protocol.MarketID // empty: that of the broadcast
-	URL         string            // where it is watched
+	MarketID    protocol.MarketID // empty: the market of the broadcast
+	URL         string            // HLS playlist
 	Label       string
 }
 
-// Announced finds a broadcast of an owner. Errors: ErrNoBroadcast, ErrNotYours,
-// db_unavailable.
+// Announced returns a broadcast of an owner. Errors: ErrNoBroadcast, ErrNotYours, db_unavailable.
 func (s *Service) Announced(ctx context.Context, id, owner string) (Broadcast, error) {
 	b, found, err := s.Store.Broadcast(ctx, id)
 	switch {
@@ -52,8 +51,8 @@ func (s *Service) Announced(ctx context.Context, id, owner string) (Broadcast, e
 	return b, nil
 }
 
-// GoLive opens a session, or goes on with the open one, and binds the stream to the
-// market where there is one. Errors: ErrNotApproved, db_unavailable.
+// GoLive starts a session or extends the open one, and binds the stream to the market, if there is one. Errors:
+// ErrNotApproved, db_unavailable.
 func (s *Service) GoLive(ctx context.Context, g GoLive) (showID string, err error) {
 	start := Start{
 		Beat:        Beat{Handle: g.Handle, MarketID: g.MarketID},

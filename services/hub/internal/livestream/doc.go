@@ -1,5 +1,4 @@
-// Package livestream is the part of an operator that is live: its session, which heartbeats
-// keep open, the signal over its picture, who watches, and what is left of a session
-// when it has ended. It knows where viewers are sent and never opens that address; the
-// video itself is somebody else's.
+// Package livestream manages live sessions of operators: heartbeats keep a session open, an overlay signal names the
+// market that is discussed, and viewers are
+// counted. It provides the live list, recaps and audience statistics. It stores stream URLs but does not handle video.
 package livestream

@@ -17,17 +17,17 @@ func TestSessionAt(t *testing.T) {
 		now := s.LastBeat.Add(after)
 		got := s.At(now)
 		if got.Open() != open || got.Live() != open {
-			t.Errorf("%v behind the last heartbeat: open %v", after, got.Open())
+			t.Errorf("%v after the last heartbeat: open %v", after, got.Open())
 		}
 		if !open && (!got.EndedAt.Equal(noon.Add(105*time.Second)) || got.Length(now) != 105*time.Second || got.Viewers != 0) {
-			t.Errorf("%v behind the last heartbeat: %+v", after, got)
+			t.Errorf("%v after the last heartbeat: %+v", after, got)
 		}
 	}
 	if (livestream.Session{}).Open() {
-		t.Error("no session is open")
+		t.Error("the zero session is open")
 	}
 	if early := s.At(noon.Add(-time.Hour)); early.Length(noon.Add(-time.Hour)) != 0 {
-		t.Errorf("a clock that is behind: %v", early.Length(noon.Add(-time.Hour)))
+		t.Errorf("length with a late clock: %v", early.Length(noon.Add(-time.Hour)))
 	}
 }
 

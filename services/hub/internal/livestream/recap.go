@@ -12,25 +12,25 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
-// Bounds of what is read of somebody's calls.
+// Limits of reading an operator's calls.
 const (
 	MaxReceipts = 500
 	MaxCounted  = 5000
 	callPage    = 100
 )
 
-// ErrNoShow is the answer for a session that is not there, or not of this operator.
+// ErrNoShow is the error of a session that does not exist or belongs to another operator.
 var ErrNoShow = apperr.New(apperr.NotFound, "not_found", "")
 
-// Around is what happened around the sessions of an operator in some time.
-type Around struct {
+// Activity holds numbers of events of an operator in a period: clips, their views and new followers.
+type Activity struct {
 	Clips, ClipViews, Followers int64
 }
 
-// Watched adds up samples of viewers.
+// Watched is the sum of viewers over a number of samples.
 type Watched struct{ Viewers, Samples int64 }
 
-// Average is how many watched at a moment, rounded.
+// Average returns the mean number of viewers, rounded.
 func (w Watched) Average() int64 {
 	if w.Samples == 0 {
 		return 0
@@ -45,15 +45,15 @@ type Best struct {
 	Score    int32
 }
 
-// Top is a market of a session.
+// Top is the most called market of a session.
 type Top struct {
 	MarketID protocol.MarketID
-	Title    string // the ledger's; empty for the market of an overlay
+	Title    string // title in the ledger; empty for the market of an overlay
 }
 
-// Recap is what came of a session.
+// Recap is the summary of a session.
 type Recap struct {
-	Session   Session // as it stands now
+	Session   Session // current state
 	Length    time.Duration
 	Peak, Avg int64
 	Calls     []*signalv1.Signal // newest first, at most MaxReceipts
@@ -62,13 +62,14 @@ type Recap struct {
 	Void      int64
 	Pending   int64
 	Score     int64
-	Around
+	Activity
 	Best *Best
 	Top  *Top
 }
 
-// Recap is what came of a session of an operator: of the one that is named, else of the
-// newest. nil: there was none. Errors: ErrNoShow, db_unavailable, those of the ledger.
+// Recap returns the summary of the session with this id, or of the newest session if showID is empty; nil if there is
+// none. Errors: ErrNoShow,
+// db_unavailable, those of the ledger.
 func (s *Service) Recap(ctx context.Context, handle protocol.Handle, showID string) (*Recap, error) {
 	session, found, err := s.session(ctx, handle, showID)
 	if err != nil || !found {
@@ -83,7 +84,7 @@ func (s *Service) Recap(ctx context.Context, handle protocol.Handle, showID stri
 	if out.Calls, err = s.calls(ctx, handle, session.StartedAt, until, MaxReceipts); err != nil {
 		return nil, err
 	}
-	who, err := s.People.ByHandle(ctx, handle)
+	op, err := s.People.ByHandle(ctx, handle)
 	if err != nil {
 		return nil, err
 	}
@@ -91,13 +92,13 @@ func (s *Service) Recap(ctx context.Context, handle protocol.Handle, showID stri
 	if err != nil {
 		return nil, err
 	}
-	if out.Around, err = s.Store.Around(ctx, handle, who.ID, session.StartedAt, until); err != nil {
+	if out.Activity, err = s.Store.Activity(ctx, handle, op.ID, session.StartedAt, until); err != nil {
 		return nil, err
 	}
 	out.Avg = watched.Average()
 	out.add()
 	if out.Top == nil {
-		out.Top, err = s.spokenOf(ctx, session)
+		out.Top, err = s.overlayMarket(ctx, session)
 	}
 	return out, err
 }
@@ -113,7 +114,7 @@ func (s *Service) session(ctx context.Context, handle protocol.Handle, showID st
 	return found.At(s.Now()), ok, err
 }
 
-// calls returns the calls that were filed from one time up to another, newest first.
+// calls returns the calls of an operator in a period, newest first, at most most.
 func (s *Service) calls(ctx context.Context, handle protocol.Handle, from, to time.Time, most int) ([]*signalv1.Signal, error) {
 	var out []*signalv1.Signal
 	cursor := protocol.NewCursor("ffffffff-ffff-ffff-ffff-ffffffffffff", protocol.TimeKey(to)).Encode()
@@ -140,7 +141,7 @@ func (s *Service) calls(ctx context.Context, handle protocol.Handle, from, to ti
 	}
 }
 
-// add counts the calls. Points and the best call are of those that count.
+// add sets the numbers of calls. Score and Best include only counted calls.
 func (r *Recap) add() {
 	markets := map[protocol.MarketID]int{}
 	r.Count = int64(len(r.Calls))
@@ -169,8 +170,8 @@ func (r *Recap) add() {
 	}
 }
 
-// spokenOf is the market of the signal over the picture: of this moment, or of the end.
-func (s *Service) spokenOf(ctx context.Context, session Session) (*Top, error) {
+// overlayMarket returns the market of the overlay signal: the current one, or the last one of an ended session.
+func (s *Service) overlayMarket(ctx context.Context, session Session) (*Top, error) {
 	if session.EndedAt.IsZero() {
 		o, set, err := s.Overlay(ctx, session.Handle)
 		if err != nil || !set {
@@ -184,17 +185,17 @@ func (s *Service) spokenOf(ctx context.Context, session Session) (*Top, error) {
 	return &Top{MarketID: session.Signal.MarketID}, nil
 }
 
-// MaxSteps is the largest number of steps in a series.
+// MaxSteps is the maximum number of steps in a series.
 const MaxSteps = 672
 
-// Window is a period that ends now, with the step of its series.
+// Window is a period that ends now, with the length of the steps of its series.
 type Window struct {
 	Name string
 	Span time.Duration
 	Step time.Duration
 }
 
-// windows are the windows that a request can name, the default first.
+// windows lists the windows that a request can select, the default first.
 var windows = [...]Window{
 	{"24h", 24 * time.Hour, time.Minute},
 	{"7d", 7 * 24 * time.Hour, 10 * time.Minute},
@@ -217,30 +218,30 @@ type Step struct {
 	Viewers int64
 }
 
-// Stretch has the totals of the sessions and viewer samples of a period.
-type Stretch struct {
+// Totals holds the totals of sessions and viewer samples in a period.
+type Totals struct {
 	Sessions int64
 	Live     time.Duration
 	Peak     int64
 	Watched
 }
 
-// Analytics has the audience of the sessions of an operator in a window.
+// Analytics is the audience of an operator's sessions in a window.
 type Analytics struct {
 	Window Window
-	Stretch
+	Totals
 	ViewerMinutes int64
-	Signals       int64 // MaxCounted at most
-	Around
+	Signals       int64 // at most MaxCounted
+	Activity
 	OverlaySets int64
-	Series      []Step // oldest first: the newest MaxSteps steps that had a session
+	Series      []Step // oldest first: the newest MaxSteps steps with a session
 }
 
-// Analytics returns the audience of the sessions of an operator. Errors: not_found, db_unavailable, those of the ledger.
+// Analytics returns the audience of an operator's sessions. Errors: not_found, db_unavailable, those of the ledger.
 func (s *Service) Analytics(ctx context.Context, handle protocol.Handle, w Window) (Analytics, error) {
 	now := s.Now()
 	from, out := now.Add(-w.Span), Analytics{Window: w}
-	who, err := s.People.ByHandle(ctx, handle)
+	op, err := s.People.ByHandle(ctx, handle)
 	if err != nil {
 		return out, err
 	}
@@ -249,12 +250,12 @@ func (s *Service) Analytics(ctx context.Context, handle protocol.Handle, w Windo
 		return out, err
 	}
 	out.Signals = int64(len(calls))
-	if out.Stretch, err = s.Store.Stretch(ctx, handle, from, now); err != nil {
+	if out.Totals, err = s.Store.Totals(ctx, handle, from, now); err != nil {
 		return out, err
 	}
-	// Each sample counts for the whole interval between two samples.
+	// Each sample counts for the interval between two samples.
 	out.ViewerMinutes = int64(time.Duration(out.Viewers) * SampleEvery / time.Minute)
-	if out.Around, err = s.Store.Around(ctx, handle, who.ID, from, now); err != nil {
+	if out.Activity, err = s.Store.Activity(ctx, handle, op.ID, from, now); err != nil {
 		return out, err
 	}
 	if out.OverlaySets, err = s.Store.OverlaySets(ctx, handle, from); err != nil {

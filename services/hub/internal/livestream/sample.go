@@ -10,14 +10,13 @@ import (
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 )
 
-// SampleEvery is how often viewers are counted for the record.
+// SampleEvery is the interval at which viewers are counted and stored.
 const SampleEvery = 5 * time.Second
 
-// keepSamples is how long samples and counts of signals are kept: the longest window
-// and a week.
+// keepSamples is the time for which samples and counts of overlay signals are stored: the longest window and one week.
 const keepSamples = 35 * 24 * time.Hour
 
-// Sample is how many watch a session at a moment.
+// Sample is the number of viewers of a session at one time.
 type Sample struct {
 	ShowID  string
 	Handle  protocol.Handle
@@ -27,7 +26,7 @@ type Sample struct {
 // publishTime bounds one report of viewers to the ledger.
 const publishTime = 900 * time.Millisecond
 
-// Sampler counts the viewers of everybody who is live. One process does it at a time.
+// Sampler counts the viewers of all live operators. One process runs it at a time.
 type Sampler struct {
 	service *Service
 	ledger  feedv1.FeedServiceClient
@@ -35,13 +34,13 @@ type Sampler struct {
 	swept   time.Time
 }
 
-// NewSampler returns a Sampler that counts for s and reports to the ledger.
+// NewSampler returns a Sampler for s that reports to the ledger.
 func NewSampler(s *Service, ledger feedv1.FeedServiceClient) *Sampler {
 	return &Sampler{service: s, ledger: ledger, watched: map[protocol.Handle]bool{}}
 }
 
-// Round counts once, for the record and for the ledger. While nobody can be counted
-// the record has no sample. Error: db_unavailable, those of the ledger.
+// Round counts viewers once, stores samples and reports to the ledger. Without Redis it does nothing. Errors:
+// db_unavailable, those of the ledger.
 func (p *Sampler) Round(ctx context.Context) error {
 	s, now := p.service, p.service.Now()
 	list, err := s.Store.Live(ctx, now)
@@ -55,7 +54,7 @@ func (p *Sampler) Round(ctx context.Context) error {
 	var counts []int64
 	if len(handles) > 0 {
 		if counts, err = s.countViewers(ctx, handles, now); err != nil {
-			return nil //nolint:nilerr // nobody is counted
+			return nil //nolint:nilerr // without Redis viewers are not counted
 		}
 	}
 	samples := make([]Sample, len(list))
@@ -74,8 +73,9 @@ func (p *Sampler) Round(ctx context.Context) error {
 	return p.report(ctx, samples, now)
 }
 
-// report sends the ledger the number of viewers of each operator who has any, and once a zero for each whose last
-// viewer has left. The ledger adds the viewers of a market's streams.
+// report sends the ledger the number of viewers of each operator with viewers, and 0 once for each operator whose last
+// viewer has left. The ledger adds up the
+// viewers of the streams of a market.
 func (p *Sampler) report(ctx context.Context, samples []Sample, now time.Time) error {
 	r, at := &feedv1.PublishRequest{}, timestamppb.New(now)
 	add := func(handle protocol.Handle, viewers int64) {

@@ -12,11 +12,10 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// keepList is how long one reading of the live list serves who asks whether somebody
-// is live.
-const keepList = time.Second
+// listCacheTime is the time for which the live list is cached.
+const listCacheTime = time.Second
 
-// Config is what a Service is made of.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store   Store
 	Ingest  *ingest.Service              // nil: no streams are provisioned
@@ -24,24 +23,23 @@ type Config struct {
 	Records recordv1.RecordServiceClient // of the ledger
 	People  operator.Directory
 	Now     func() time.Time
-	NewID   func() string // uuid v7
+	NewID   func() string // returns a new UUIDv7
 }
 
-// Service manages sessions, overlays and viewers of live operators.
+// Service manages sessions, overlay signals and viewers of live operators.
 type Service struct {
 	Config
 
-	mu   sync.Mutex
-	list []Show
-	away error     // instead of a list
-	read time.Time // zero: not read
+	mu      sync.Mutex
+	list    []Show
+	listErr error     // error of the read of list
+	read    time.Time // time of the read of list; zero: not cached
 }
 
-// NewService returns a Service. All of the configuration except Ingest is required.
+// NewService builds a Service. All fields of c except Ingest are required.
 func NewService(c Config) *Service { return &Service{Config: c} }
 
-// Beat takes a heartbeat: of a client, or of video that arrived. Faults:
-// ErrNotApproved, db_unavailable.
+// Beat records a heartbeat: of a client, or of video that arrived. Errors: ErrNotApproved, db_unavailable.
 func (s *Service) Beat(ctx context.Context, b Beat) (Session, error) {
 	return s.beat(ctx, Start{Beat: b})
 }
@@ -53,23 +51,21 @@ func (s *Service) beat(ctx context.Context, b Start) (Session, error) {
 	}
 	b.At, b.NewID, b.Provisioned = s.Now(), s.NewID(), url
 	session, err := s.Store.Beat(ctx, b)
-	if session.StartedAt.Equal(session.LastBeat) { // it is new
-		s.forget()
+	if session.StartedAt.Equal(session.LastBeat) { // the session is new
+		s.invalidate()
 	}
 	return session, err
 }
 
-// Offline ends the session of an operator; false: there was none.
-// Error: db_unavailable.
+// Offline ends the session of an operator. It returns false if there was none. Error: db_unavailable.
 func (s *Service) Offline(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
-	defer s.forget()
+	defer s.invalidate()
 	return s.Store.End(ctx, handle, s.Now())
 }
 
-// StreamChanged looks again where the viewers of an operator are sent.
-// Error: db_unavailable.
+// StreamChanged updates the stream URL of the operator's session after a change of its streams. Error: db_unavailable.
 func (s *Service) StreamChanged(ctx context.Context, handle protocol.Handle) error {
-	defer s.forget()
+	defer s.invalidate()
 	url, err := s.provisioned(ctx, handle)
 	if err != nil {
 		return err
@@ -84,34 +80,34 @@ func (s *Service) provisioned(ctx context.Context, handle protocol.Handle) (stri
 	return s.Ingest.Playback(ctx, handle)
 }
 
-// Current is the open session of an operator, live or not yet; false: there is none.
-// Error: db_unavailable.
+// Current returns the open session of an operator, live or not yet. It returns false if there is none. Error:
+// db_unavailable.
 func (s *Service) Current(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
 	last, found, err := s.Last(ctx, handle)
 	return last, found && last.Open(), err
 }
 
-// Last is the newest session of an operator as it stands now. Error: db_unavailable.
+// Last returns the newest session of an operator in its current state. Error: db_unavailable.
 func (s *Service) Last(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
 	last, found, err := s.Store.Last(ctx, handle)
 	return last.At(s.Now()), found, err
 }
 
-// OnScreen returns the session of an operator that viewers can watch, with the market that is shown: that of the overlay
-// signal, else the one of the heartbeats. It returns false if the operator is not live. Error: db_unavailable.
+// OnScreen returns the session of an operator that viewers can watch. Its MarketID is the market of the overlay signal,
+// else of the heartbeats. It returns
+// false if the operator is not live. Error: db_unavailable.
 func (s *Service) OnScreen(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
 	session, _, err := s.Current(ctx, handle)
 	if err != nil || !session.Live() {
 		return Session{}, false, err
 	}
-	if over, set, err := s.Overlay(ctx, handle); err == nil && set {
-		session.MarketID = over.MarketID
+	if overlay, set, err := s.Overlay(ctx, handle); err == nil && set {
+		session.MarketID = overlay.MarketID
 	}
 	return session, true, nil
 }
 
-// Live lists who can be watched now, the most watched first, MaxLive at most.
-// Error: db_unavailable.
+// Live lists live operators, most viewers first, at most MaxLive. Error: db_unavailable.
 func (s *Service) Live(ctx context.Context) ([]Show, error) {
 	list, err := s.Store.Live(ctx, s.Now())
 	if err != nil {
@@ -121,14 +117,12 @@ func (s *Service) Live(ctx context.Context) ([]Show, error) {
 	return list, nil
 }
 
-// Recent lists who went off the air in the last 24 hours, the newest first.
-// Error: db_unavailable.
+// Recent lists sessions that ended in the last 24 hours, newest first. Error: db_unavailable.
 func (s *Service) Recent(ctx context.Context) ([]Past, error) {
 	return s.Store.Recent(ctx, s.Now())
 }
 
-// count puts the viewers of this moment into the list; while they cannot be counted,
-// nobody watches.
+// count sets the current numbers of viewers in the list; 0 without Redis.
 func (s *Service) count(ctx context.Context, list []Show) {
 	handles := make([]protocol.Handle, len(list))
 	for i := range list {
@@ -146,15 +140,15 @@ func (s *Service) count(ctx context.Context, list []Show) {
 	}
 }
 
-// Viewers is how many watch an operator; while they cannot be counted, nobody.
+// Viewers returns the number of viewers of an operator; 0 without Redis.
 func (s *Service) Viewers(ctx context.Context, handle protocol.Handle) int64 {
 	one := []Show{{Handle: handle}}
 	s.count(ctx, one)
 	return one[0].Viewers
 }
 
-// Shown finds an operator in the live list of this second.
-// Error: db_unavailable.
+// Shown returns an operator of the cached live list. It returns false if the operator is not live. Error:
+// db_unavailable.
 func (s *Service) Shown(ctx context.Context, handle protocol.Handle) (Show, bool, error) {
 	list, err := s.shown(ctx)
 	for i := range list {
@@ -165,7 +159,7 @@ func (s *Service) Shown(ctx context.Context, handle protocol.Handle) (Show, bool
 	return Show{}, false, err
 }
 
-// OnAir returns the live list of this second by operator. Error: db_unavailable.
+// OnAir returns the cached live list by operator. Error: db_unavailable.
 func (s *Service) OnAir(ctx context.Context) (map[protocol.Handle]Show, error) {
 	list, err := s.shown(ctx)
 	out := make(map[protocol.Handle]Show, len(list))
@@ -175,25 +169,25 @@ func (s *Service) OnAir(ctx context.Context) (map[protocol.Handle]Show, error) {
 	return out, err
 }
 
-// shown is the live list as it was read a second ago or less.
+// shown returns the live list, cached for listCacheTime.
 func (s *Service) shown(ctx context.Context) ([]Show, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.Now()
-	if !s.read.IsZero() && now.Sub(s.read) < keepList && !now.Before(s.read) {
-		return s.list, s.away
+	if !s.read.IsZero() && now.Sub(s.read) < listCacheTime && !now.Before(s.read) {
+		return s.list, s.listErr
 	}
-	// What fails is not tried again by everybody who waits for it.
-	s.list, s.away = s.Store.Live(ctx, now)
+	// An error is cached too, so that waiting requests do not repeat a failing query.
+	s.list, s.listErr = s.Store.Live(ctx, now)
 	s.read = now
-	if ctx.Err() != nil { // who asked has left, and says nothing about the list
+	if ctx.Err() != nil { // the client has disconnected, so the error says nothing about the database
 		s.read = time.Time{}
 	}
-	return s.list, s.away
+	return s.list, s.listErr
 }
 
-// forget has the live list read again.
-func (s *Service) forget() {
+// invalidate removes the live list from the cache.
+func (s *Service) invalidate() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.read = time.Time{}

@@ -8,44 +8,44 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Times of a session.
+// Intervals of sessions.
 const (
-	// Life is how long a session stays open without a heartbeat.
+	// Life is the time for which a session stays open after its last heartbeat.
 	Life = 45 * time.Second
-	// BeatEvery is how often a client is asked to send one.
+	// BeatEvery is the interval at which clients send heartbeats.
 	BeatEvery = 15 * time.Second
-	// RecentSpan is how long an ended session is among the recent ones.
+	// RecentSpan is the time for which an ended session is listed as recent.
 	RecentSpan = 24 * time.Hour
 )
 
-// Sizes of the live list.
+// Maximum numbers of live and of recent sessions in the live list.
 const (
 	MaxLive   = 100
 	MaxRecent = 12
 )
 
-// ErrNotApproved refuses a suspended operator.
+// ErrNotApproved is the error of a suspended operator.
 var ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an admin has suspended this operator")
 
-// Session is one stay on the air.
+// Session is a live session of an operator.
 type Session struct {
-	ID        string // the showId: a uuid v7
+	ID        string // showId: a UUIDv7
 	Handle    protocol.Handle
 	StartedAt time.Time
 	LastBeat  time.Time
-	EndedAt   time.Time         // zero: it is open
-	MarketID  protocol.MarketID // that the heartbeats speak of; empty: none
-	OwnURL    string            // named by its go-live
-	URL       string            // where its viewers are sent; empty: nowhere, so it is not live
-	Aired     bool              // it was live at some time
-	Viewers   int64             // at the newest sample
+	EndedAt   time.Time         // zero: open
+	MarketID  protocol.MarketID // market of the heartbeats; empty: none
+	OwnURL    string            // stream URL set by its go-live message
+	URL       string            // stream URL for viewers; empty: the session is not live
+	Aired     bool              // the session was live at some time
+	Viewers   int64             // in the newest sample
 	Peak      int64
-	Signal    *Signal // over its picture when it ended
-	WentLive  bool    // with the heartbeat that this is the answer to
+	Signal    *Signal // overlay signal when the session ended
+	WentLive  bool    // set by Beat: the heartbeat made the session live
 }
 
-// At is the session as it stands at a time: one whose heartbeats have stopped has
-// ended 45 seconds behind the last, whether that was noted or not.
+// At returns the session in its state at a time: a session without a heartbeat for Life has ended, even if its end is
+// not stored yet.
 func (s Session) At(now time.Time) Session {
 	if s.EndedAt.IsZero() && !s.LastBeat.After(now.Add(-Life)) {
 		s.EndedAt, s.Viewers = s.LastBeat.Add(Life), 0
@@ -53,13 +53,13 @@ func (s Session) At(now time.Time) Session {
 	return s
 }
 
-// Open reports a session that has not ended; ask it of At.
+// Open reports whether the session has not ended. Call it on the result of At.
 func (s Session) Open() bool { return s.ID != "" && s.EndedAt.IsZero() }
 
-// Live reports a session that viewers can watch; ask it of At.
+// Live reports whether viewers can watch the session. Call it on the result of At.
 func (s Session) Live() bool { return s.Open() && s.URL != "" }
 
-// Length is how long it went, or goes.
+// Length returns the duration of the session, until now if it is open.
 func (s Session) Length(now time.Time) time.Duration {
 	if s.EndedAt.IsZero() {
 		return max(0, now.Sub(s.StartedAt))
@@ -67,40 +67,40 @@ func (s Session) Length(now time.Time) time.Duration {
 	return s.EndedAt.Sub(s.StartedAt)
 }
 
-// Beat is one heartbeat.
+// Beat is a heartbeat.
 type Beat struct {
 	Handle   protocol.Handle
-	MarketID protocol.MarketID // empty: what was said before stands
-	Bitrate  *int64            // kbit a second, as the client says
-	Viewers  *int64            // as the client says; for comparison alone
+	MarketID protocol.MarketID // empty: unchanged
+	Bitrate  *int64            // kbit/s as reported by the client; nil: unknown
+	Viewers  *int64            // as reported by the client; only for comparison
 }
 
-// Show is an operator that can be watched now.
+// Show is an operator who is live.
 type Show struct {
 	ShowID    string
 	Handle    protocol.Handle
 	HLSURL    string
 	Viewers   int64
 	StartedAt time.Time
-	MarketID  protocol.MarketID // of the heartbeats, else of the signal; empty: none
-	Signal    *Signal           // over its picture; nil: none
-	Approved  bool              // by an administrator
+	MarketID  protocol.MarketID // market of the heartbeats, else of the overlay signal; empty: none
+	Signal    *Signal           // overlay signal; nil: none
+	Approved  bool              // approved by an administrator
 }
 
-// Signal names what an operator speaks of.
+// Signal is the market that an operator discusses, shown over the video.
 type Signal struct {
 	MarketID protocol.MarketID
 	Name     string
 }
 
-// Past is a session that has ended.
+// Past is an ended session.
 type Past struct {
 	ShowID             string
 	Handle             protocol.Handle
 	StartedAt, EndedAt time.Time
 	Peak               int64
-	Signal             *Signal // when it ended
-	Approved           bool    // by an administrator
+	Signal             *Signal // overlay signal when the session ended
+	Approved           bool    // approved by an administrator
 }
 
 // Values of State.Word.
@@ -110,19 +110,20 @@ const (
 	StateEnded = "ended"
 )
 
-// State is what an operator broadcasts now.
+// State is the current broadcasting state of an operator.
 type State struct {
 	Word      string
-	Session   Session // the newest one; without an id there was none
-	Stream    string  // address of the stream, also while the operator is not live; empty: none
+	Session   Session // newest session; its id is empty without a session
+	Stream    string  // stream URL, also while the operator is not live; empty: none
 	Viewers   int64
-	Approved  bool              // by an administrator
-	MarketID  protocol.MarketID // market on the air; empty: none
+	Approved  bool              // approved by an administrator
+	MarketID  protocol.MarketID // market of the session; empty: none
 	UpdatedAt time.Time
 }
 
-// State returns what an operator broadcasts: live, ended for 24 hours after a session that was live, otherwise idle. A suspended
-// operator is idle. Error: db_unavailable.
+// State returns the broadcasting state of an operator: live, ended for 24 hours after a live session, otherwise idle. A
+// suspended operator is idle.
+// Error: db_unavailable.
 func (s *Service) State(ctx context.Context, handle protocol.Handle) (State, error) {
 	now := s.Now()
 	out := State{Word: StateIdle, UpdatedAt: now}
@@ -162,7 +163,8 @@ func (s *Service) State(ctx context.Context, handle protocol.Handle) (State, err
 	return out, err
 }
 
-// watchable returns the address of the stream of an operator who is not live: of the provisioned stream or the one bound last.
+// watchable returns the stream URL of an operator who is not live: of the provisioned stream, else of the one bound
+// last.
 func (s *Service) watchable(ctx context.Context, handle protocol.Handle) (string, error) {
 	url, err := s.provisioned(ctx, handle)
 	if err != nil || url != "" {

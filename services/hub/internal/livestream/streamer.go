@@ -7,14 +7,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// MaxLanes is how many lanes an operator may choose.
+// MaxLanes is the maximum number of lanes of an operator.
 const MaxLanes = 5
 
-// Status is the state of the registration of an operator as a streamer.
+// Status is the status of an operator as a streamer.
 type Status string
 
-// The statuses. Who never registered may be live as well; only who was suspended may
-// not, and streams are provisioned for the approved alone.
+// Values of Status. Every operator except a suspended one can go live. Streams are provisioned only for approved ones.
 const (
 	Unregistered Status = "none"
 	Pending      Status = "pending"
@@ -22,35 +21,36 @@ const (
 	Suspended    Status = "suspended"
 )
 
-// Streamer is what the hub keeps of an operator as a streamer.
+// Streamer is the streamer profile of an operator.
 type Streamer struct {
 	Status Status
-	Lanes  []string // keys of lanes of the programme
+	Lanes  []string // lanes of the broadcast programme
 }
 
-// Register asks an admin for approval; first is false where that was done before, and
-// then nothing changes. Nil lanes stay as they are. Error: db_unavailable.
+// Register requests the approval of an administrator. It returns false and changes nothing if the operator was already
+// registered. Nil lanes keep the stored
+// ones. Error: db_unavailable.
 func (s *Service) Register(ctx context.Context, handle protocol.Handle, lanes []string) (status Status, first bool, err error) {
 	return s.Store.Register(ctx, handle, lanes, s.Now())
 }
 
-// ChooseLanes keeps the lanes of an operator. Error: db_unavailable.
+// ChooseLanes stores the lanes of an operator. Error: db_unavailable.
 func (s *Service) ChooseLanes(ctx context.Context, handle protocol.Handle, lanes []string) error {
 	return s.Store.ChooseLanes(ctx, handle, lanes, s.Now())
 }
 
-// Decide sets the status of an operator. A suspension ends the live session, clears the
-// overlay signal, and hides bindings and clips. Error: db_unavailable.
+// Decide sets the status of an operator. A suspension ends the live session, clears the overlay signal, and hides
+// streams and clips. Error: db_unavailable.
 func (s *Service) Decide(ctx context.Context, handle protocol.Handle, status Status) error {
-	defer s.forget()
+	defer s.invalidate()
 	return s.Store.Decide(ctx, handle, status, s.Now())
 }
 
-// Hide hides the streams, clips and overlay of an operator on pages, in API responses and in
-// events, or shows them again. A session of a hidden operator is not listed as live. Stored
-// sessions and their figures do not change. Error: db_unavailable.
+// Hide hides the streams, clips and overlay of an operator on pages, in API responses and in events, or shows them
+// again. A session of a hidden operator is not
+// listed as live. Stored sessions and their statistics do not change. Error: db_unavailable.
 func (s *Service) Hide(ctx context.Context, handle protocol.Handle, hidden bool) error {
-	defer s.forget()
+	defer s.invalidate()
 	var url string
 	if !hidden {
 		var err error
@@ -61,7 +61,7 @@ func (s *Service) Hide(ctx context.Context, handle protocol.Handle, hidden bool)
 	return s.Store.Hide(ctx, handle, hidden, url, s.Now())
 }
 
-// laneKeys are the lanes of the programme, and the names of content lanes that mean one.
+// laneKeys maps lanes of the broadcast programme, and content lanes that correspond to one, to lanes of the programme.
 var laneKeys = map[string]string{
 	"sports": "sports", "music": "music", "film": "film", "tv": "tv", "fashion": "fashion", "culture": "culture", "crypto": "crypto",
 	"politics": "politics", "news": "news", "science": "science", "tech": "tech", "economy": "economy",
@@ -69,7 +69,8 @@ var laneKeys = map[string]string{
 	"POLITICS": "politics", "WORLD": "news", "SCIENCE": "science", "TECH": "tech", "ECONOMY": "economy",
 }
 
-// ParseLanes reads lanes as they are kept: at most MaxLanes, each once.
+// ParseLanes converts lanes to their stored form. It returns false for an unknown or repeated lane, or for more than
+// MaxLanes.
 func ParseLanes(list []string) (keys []string, ok bool) {
 	keys = make([]string, 0, len(list))
 	seen := map[string]bool{}
@@ -84,7 +85,7 @@ func ParseLanes(list []string) (keys []string, ok bool) {
 	return keys, len(keys) <= MaxLanes
 }
 
-// Bounds of an overlay signal.
+// Bounds of an overlay signal, in characters.
 const (
 	MaxName       = 200
 	MaxSlug       = 120
@@ -93,7 +94,7 @@ const (
 	OverlayLife = 12 * time.Hour
 )
 
-// Overlay is the market that an operator shows over its video.
+// Overlay is the signal that an operator shows over its video.
 type Overlay struct {
 	MarketID   protocol.MarketID
 	Name       string
@@ -102,7 +103,7 @@ type Overlay struct {
 	Slug       *string // nil: none
 	UpdatedAt  time.Time
 	Annotation *string
-	ClosesAt   time.Time // zero: not stated
+	ClosesAt   time.Time // zero: unknown
 }
 
 // IsSlug reports whether s has 1 to MaxSlug characters of a-z, 0-9 and -.
@@ -115,14 +116,14 @@ func IsSlug(s string) bool {
 	return s != "" && len(s) <= MaxSlug
 }
 
-// Overlay returns the signal of an operator, or false without one. Error: db_unavailable.
+// Overlay returns the signal of an operator, and false if there is none. Error: db_unavailable.
 func (s *Service) Overlay(ctx context.Context, handle protocol.Handle) (Overlay, bool, error) {
 	return s.Store.Overlay(ctx, handle, s.Now())
 }
 
 // SetOverlay replaces the signal of an operator and returns the stored one. Errors: ErrNotApproved, db_unavailable.
 func (s *Service) SetOverlay(ctx context.Context, o Overlay) (Overlay, error) {
-	defer s.forget()
+	defer s.invalidate()
 	now := s.Now()
 	o.UpdatedAt = now
 	at, err := s.Store.SetOverlay(ctx, o, now.Add(OverlayLife))
@@ -132,6 +133,6 @@ func (s *Service) SetOverlay(ctx context.Context, o Overlay) (Overlay, error) {
 
 // ClearOverlay deletes the signal of an operator, if there is one. Error: db_unavailable.
 func (s *Service) ClearOverlay(ctx context.Context, handle protocol.Handle) error {
-	defer s.forget()
+	defer s.invalidate()
 	return s.Store.ClearOverlay(ctx, handle, s.Now())
 }

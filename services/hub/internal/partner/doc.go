@@ -1,5 +1,5 @@
-// Package partner reads what partner stations show. It connects where they have said,
-// to public addresses alone, takes no redirect, waits three seconds and reads one
-// megabyte. Rows are looked at one by one: what is no good row is left out, and costs
-// the others nothing.
+// Package partner reads the lists of partner stations over HTTP. It connects only to the registered URLs and only to
+// public addresses, follows no redirects, and
+// limits time to three seconds and size to one megabyte. Entries are validated separately: an invalid entry is dropped
+// without affecting others.
 package partner

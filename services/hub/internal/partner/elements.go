@@ -5,25 +5,24 @@ import (
 	"errors"
 )
 
-// Bounds of what is looked at.
+// Limits of parsing.
 const (
 	maxEntry   = 8 << 10
 	maxEntries = 1000
-	maxDepth   = 8 // of one row
+	maxDepth   = 8 // nesting depth of one entry
 )
 
 var (
-	errShape = errors.New("the answer has no such list")
-	errCut   = errors.New("the answer is not whole")
+	errShape = errors.New("the answer does not contain the list")
+	errCut   = errors.New("the answer is truncated")
 )
 
-// elements splits the list that a member of an object holds, without reading what is in
-// it: a row that is broken, deep or large is one row, and what follows it is found all
-// the same. Rows that are too large or too deep are left out. An answer that ends before
-// its brackets do is none.
+// elements returns the elements of a list that is a member of a JSON object, without parsing them. A malformed, deep or
+// large element is one element, and the following
+// ones are found nevertheless. Too large and too deep elements are dropped. A truncated answer is an error.
 func elements(body []byte, member string) ([][]byte, error) {
 	s := splitter{b: body}
-	if !s.enter(member) {
+	if !s.enterList(member) {
 		return nil, errShape
 	}
 	var out [][]byte
@@ -38,20 +37,20 @@ func elements(body []byte, member string) ([][]byte, error) {
 		if end == ',' {
 			continue
 		}
-		if !s.leave() {
+		if !s.skipRest() {
 			return nil, errCut
 		}
 		return out, nil
 	}
 }
 
-// splitter walks over JSON text by its brackets alone.
+// splitter scans JSON text by its brackets and strings only.
 type splitter struct {
 	b  []byte
 	at int
 }
 
-// text jumps over a text that begins here and gives it with its quotes.
+// text skips a string that begins at the current position and returns it with its quotes.
 func (s *splitter) text() []byte {
 	from := s.at
 	for s.at++; s.at < len(s.b); s.at++ {
@@ -73,8 +72,9 @@ func (s *splitter) space() {
 	}
 }
 
-// enter goes into the list of a member of the outermost object.
-func (s *splitter) enter(member string) bool {
+// enterList moves to the first element of a list that is a member of the outermost object. It returns false if there is
+// none.
+func (s *splitter) enterList(member string) bool {
 	if s.space(); s.at == len(s.b) || s.b[s.at] != '{' {
 		return false
 	}
@@ -105,8 +105,9 @@ func (s *splitter) enter(member string) bool {
 	return false
 }
 
-// next gives the element that begins here, how deep it is, and what stands behind it:
-// a comma, the end of the list, or 0 where neither comes.
+// next returns the element at the current position, its nesting depth, and the character after it: a comma, a closing
+// bracket, or 0 for malformed or truncated
+// text.
 func (s *splitter) next() (raw []byte, deepest int, end byte) {
 	from, depth := s.at, 0
 	for s.at < len(s.b) {
@@ -135,8 +136,8 @@ func (s *splitter) next() (raw []byte, deepest int, end byte) {
 	return nil, deepest, 0
 }
 
-// leave goes out of the outermost object, behind which nothing stands.
-func (s *splitter) leave() bool {
+// skipRest skips the rest of the outermost object. It returns false if the object is truncated or text follows it.
+func (s *splitter) skipRest() bool {
 	for depth := 1; s.at < len(s.b) && depth > 0; {
 		switch s.b[s.at] {
 		case '"':

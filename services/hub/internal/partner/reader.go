@@ -17,17 +17,17 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 )
 
-// Bounds of one answer.
+// Limits of one answer.
 const (
 	Within   = 3 * time.Second
-	MaxBytes = 1 << 20 // as it comes, and again when it is unpacked
+	MaxBytes = 1 << 20 // before and after decompression
 )
 
-// Options say how partners are read.
+// Options are the settings of a Reader.
 type Options struct {
-	Private bool     // http and private addresses, for development
-	Origin  string   // our own address: rows of ours are not wanted back
-	Videos  []string // hosts that playlists may be on; empty: any
+	Private bool     // permits http and private addresses, in development
+	Origin  string   // public origin of this station, whose entries partners must exclude
+	Videos  []string // hosts of playlists; empty: any
 	Now     func() time.Time
 }
 
@@ -37,7 +37,7 @@ type Reader struct {
 	o      Options
 }
 
-// NewReader makes a Reader.
+// NewReader builds a Reader.
 func NewReader(o Options) *Reader {
 	return &Reader{client: safedial.Client(safedial.Options{Private: o.Private, Timeout: Within}), o: o}
 }
@@ -54,7 +54,7 @@ func (r *Reader) Tapes(ctx context.Context, p federation.Partner) ([]federation.
 		if !ok || len(out) == federation.MaxRows {
 			return
 		}
-		if t, err := rules.TakeTape(p, t); err == nil && !seen[t.ID] {
+		if t, err := rules.ValidateTape(p, t); err == nil && !seen[t.ID] {
 			seen[t.ID] = true
 			out = append(out, t)
 		}
@@ -71,7 +71,7 @@ func (r *Reader) Operators(ctx context.Context, p federation.Partner) ([]federat
 		if !ok || len(out) == federation.MaxRows {
 			return
 		}
-		if o, err := rules.TakeOperator(p, o); err == nil && !seen[o.Handle] {
+		if o, err := rules.ValidateOperator(p, o); err == nil && !seen[o.Handle] {
 			seen[o.Handle] = true
 			out = append(out, o)
 		}
@@ -84,15 +84,14 @@ func (r *Reader) rules() federation.Rules {
 }
 
 var (
-	errLarge    = errors.New("the answer is over one megabyte")
-	errDegraded = errors.New("the answer is empty because its source was away")
+	errLarge    = errors.New("the answer exceeds one megabyte")
+	errDegraded = errors.New("the answer is empty because its source was unavailable")
 )
 
-// room is where answers lie while they are read: what reads a megabyte each minute
-// leaves none behind.
-var room = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// buffers holds buffers for answers, so that frequent reads do not allocate a megabyte each.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// each gets one answer and hands its rows on, one by one; none is kept.
+// each reads a list of a partner and calls take for each entry. take must not keep the slice.
 func (r *Reader) each(ctx context.Context, address, member string, limit int, take func(raw []byte)) error {
 	ctx, cancel := context.WithTimeout(ctx, Within)
 	defer cancel()
@@ -101,18 +100,18 @@ func (r *Reader) each(ctx context.Context, address, member string, limit int, ta
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	b, ok := room.Get().(*bytes.Buffer)
+	b, ok := buffers.Get().(*bytes.Buffer)
 	if !ok {
 		b = new(bytes.Buffer)
 	}
-	defer room.Put(b)
+	defer buffers.Put(b)
 	b.Reset()
 	if err := unpack(b, resp); err != nil {
 		return err
 	}
 	rows, err := elements(b.Bytes(), member)
 	if err == nil && len(rows) == 0 && resp.Header.Get("X-Degraded") != "" {
-		return errDegraded // our own hub says so with 200
+		return errDegraded // a Signalcast station reports an outage this way with status 200
 	}
 	for _, raw := range rows {
 		take(raw)
@@ -120,15 +119,15 @@ func (r *Reader) each(ctx context.Context, address, member string, limit int, ta
 	return err
 }
 
-// get asks a partner. The caller closes the body.
+// get sends a request to a partner. The caller must close the body.
 func (r *Reader) get(ctx context.Context, address string, limit int) (*http.Response, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && !r.o.Private {
-		return nil, errors.New("the address is not https")
+		return nil, errors.New("the URL must be https")
 	}
 	q := u.Query()
 	q.Set("exclude", r.o.Origin)
-	q.Set("origin", federation.Hub) // as every station calls its own rows: no other is taken
+	q.Set("origin", federation.Hub) // every station names its own entries hub; others are not accepted
 	q.Set("limit", strconv.Itoa(limit))
 	u.RawQuery = q.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -140,16 +139,16 @@ func (r *Reader) get(ctx context.Context, address string, limit int) (*http.Resp
 	req.Header.Set("User-Agent", "signalcast-federation")
 	resp, err := r.client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("no answer: %w", errors.Unwrap(err)) // without the address: it may hold a secret of theirs
+		return nil, fmt.Errorf("no answer: %w", errors.Unwrap(err)) // without the URL, which can contain a secret of the partner
 	}
 	if resp.StatusCode != http.StatusOK {
 		_ = resp.Body.Close()
-		return nil, fmt.Errorf("the answer is %d", resp.StatusCode)
+		return nil, fmt.Errorf("unexpected status %d", resp.StatusCode)
 	}
 	return resp, nil
 }
 
-// unpack reads a body, of which no more than MaxBytes come to lie in memory.
+// unpack reads a body and decompresses it, with at most MaxBytes in memory.
 func unpack(into *bytes.Buffer, resp *http.Response) error {
 	var from io.Reader = io.LimitReader(resp.Body, MaxBytes+1)
 	switch resp.Header.Get("Content-Encoding") {
@@ -157,11 +156,11 @@ func unpack(into *bytes.Buffer, resp *http.Response) error {
 	case "gzip":
 		z, err := gzip.NewReader(from)
 		if err != nil {
-			return fmt.Errorf("unpack: %w", err)
+			return fmt.Errorf("decompress: %w", err)
 		}
 		from = io.LimitReader(z, MaxBytes+1)
 	default:
-		return errors.New("the answer is packed in a way that was not asked for")
+		return errors.New("unexpected Content-Encoding")
 	}
 	if _, err := into.ReadFrom(from); err != nil {
 		return fmt.Errorf("read: %w", err)

@@ -20,7 +20,7 @@ import (
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// station is a fake partner; say is what it answers to everything.
+// station is a fake partner whose answer to all requests is say.
 type station struct {
 	*httptest.Server
 	say atomic.Pointer[http.HandlerFunc]
@@ -55,7 +55,7 @@ func reader(t *testing.T, private bool) *partner.Reader {
 	return r
 }
 
-// row is a good row with some members changed; nil takes one away.
+// row returns a valid entry with some members changed; nil sets null, gone removes the member.
 func row(base map[string]any, change map[string]any) string {
 	m := map[string]any{}
 	for k, v := range base {
@@ -92,8 +92,8 @@ func (s *station) goodOperator() map[string]any {
 	}
 }
 
-// A good row is taken under the partner's own name, whatever it calls itself; each bad
-// row is left out, and costs the good ones around it nothing.
+// TestTapes checks that a valid entry is stored under the registered name of the partner, and that an invalid entry is
+// dropped without affecting others.
 func TestTapes(t *testing.T) {
 	t.Parallel()
 	s, r := newStation(t), reader(t, true)
@@ -147,10 +147,10 @@ func TestTapes(t *testing.T) {
 	}
 	s.text(`{"tapes":[` + first + "," + row(s.goodTape(), map[string]any{"views": 99}) + `]}`)
 	if list, err := r.Tapes(t.Context(), s.partner()); err != nil || len(list) != 1 || list[0].Views != 4 {
-		t.Errorf("an id twice: %+v %v", list, err)
+		t.Errorf("a repeated id: %+v %v", list, err)
 	}
 	if q := s.url.Load().Query(); q.Get("exclude") != "https://hub.example" || q.Get("x") != "1" || q.Get("limit") != "48" || q.Get("origin") != "hub" {
-		t.Errorf("asked with %v", q)
+		t.Errorf("query parameters %v", q)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestOperators(t *testing.T) {
 		"script href": {"href": "javascript:alert(1)"}, "negative accuracy": {"accuracy": -1}, "huge": {"won": 1e12},
 		"foreign origin": {"originUrl": "https://hub.example"}, "script handle": {"handle": "\"><img src=x>"}, "a name on two lines": {"displayName": "a\nb"},
 		"no name": {"displayName": ""}, "a name of another type": {"displayName": 7}, "avatar script": {"avatarUrl": "javascript:alert(1)"}, "no avatar": {"avatarUrl": gone},
-		"avatar of another type": {"avatarUrl": 7}, "score as text": {"score": "48"}, "a score that nobody can have": {"score": 1001}, "below it": {"score": -1001},
+		"avatar of another type": {"avatarUrl": 7}, "score as text": {"score": "48"}, "an impossible score": {"score": 1001}, "below it": {"score": -1001},
 		"half a point": {"score": 0.5}, "accuracy": {"accuracy": 101}, "more decided than filed": {"total": 9}, "resolved otherwise": {"resolved": 9},
 		"negative": {"followers": -1}, "href elsewhere": {"href": "https://hub.example/u/otto"}, "a machine": {"operatorType": "ai_agent"}, "an AI": {"isAi": true},
 		"automated": {"tier": "automated"}, "clv": {"avgClvBps": 10_001}, "streak": {"streak": 11},
@@ -185,8 +185,8 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// What is no answer is none: the copy before stays.
-func TestAnswersThatAreNone(t *testing.T) {
+// TestUnusableAnswers checks that an unusable answer is an error, so that the previous copy remains.
+func TestUnusableAnswers(t *testing.T) {
 	t.Parallel()
 	s, elsewhere := newStation(t), newStation(t)
 	var led atomic.Int32
@@ -215,7 +215,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 			w.Header().Set("Content-Encoding", "br")
 			_, _ = w.Write([]byte(`{"tapes":[]}`))
 		},
-		"away": func(w http.ResponseWriter, _ *http.Request) { // what our own hub says without its database
+		"degraded": func(w http.ResponseWriter, _ *http.Request) { // the answer of a hub without its database
 			w.Header().Set("X-Degraded", "db")
 			_, _ = w.Write([]byte(`{"tapes":[],"fetchedAt":"x"}`))
 		},
@@ -241,13 +241,13 @@ func TestAnswersThatAreNone(t *testing.T) {
 		_ = z.Close()
 	})
 	if list, err := reader(t, true).Tapes(t.Context(), s.partner()); err != nil || len(list) != 1 {
-		t.Errorf("packed: %v %v", list, err)
+		t.Errorf("compressed: %v %v", list, err)
 	}
 }
 
-// An answer that is cut anywhere is none; whole, it may be empty, and may say that
-// something beside its rows is missing.
-func TestAnswersThatAreCut(t *testing.T) {
+// TestTruncatedAnswers checks that a truncated answer is an error, and that a complete answer can be empty or contain
+// additional members.
+func TestTruncatedAnswers(t *testing.T) {
 	t.Parallel()
 	s, r := newStation(t), reader(t, true)
 	whole := `{"x":["]}"],"tapes":[` + row(s.goodTape(), nil) + `,{"id":[7]}],"y":{"z":["\"}"]}}`
@@ -260,7 +260,7 @@ func TestAnswersThatAreCut(t *testing.T) {
 	for _, behind := range []string{"x", "{}", "}", ","} {
 		s.text(whole + behind)
 		if list, err := r.Tapes(t.Context(), s.partner()); err == nil {
-			t.Errorf("with %s behind it: %v", behind, list)
+			t.Errorf("followed by %s: %v", behind, list)
 		}
 	}
 	s.answer(func(w http.ResponseWriter, _ *http.Request) {
@@ -268,7 +268,7 @@ func TestAnswersThatAreCut(t *testing.T) {
 		_, _ = w.Write([]byte(whole + "\n"))
 	})
 	if list, err := r.Tapes(t.Context(), s.partner()); err != nil || len(list) != 1 {
-		t.Errorf("whole: %v %v", list, err)
+		t.Errorf("complete: %v %v", list, err)
 	}
 	s.text(`{"tapes":[ ] }`)
 	if list, err := r.Tapes(t.Context(), s.partner()); err != nil || len(list) != 0 {
@@ -276,11 +276,11 @@ func TestAnswersThatAreCut(t *testing.T) {
 	}
 	s.text(`{"tapes":[` + strings.Repeat("7,", 2000) + row(s.goodTape(), nil) + `]`)
 	if list, err := r.Tapes(t.Context(), s.partner()); err == nil {
-		t.Errorf("cut behind more rows than are looked at: %v", list)
+		t.Errorf("truncated after more entries than are read: %v", list)
 	}
 }
 
-// A megabyte of rows that are none costs a few megabytes.
+// TestMemory checks that a megabyte of invalid entries uses only a few megabytes of memory.
 func TestMemory(t *testing.T) {
 	s, r := newStation(t), reader(t, true)
 	bodies := map[string]string{

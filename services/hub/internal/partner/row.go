@@ -9,21 +9,20 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 )
 
-// row reads the members of one object by their exact names; bad notes that one was
-// missing or of another type.
+// row reads the members of an object by their exact names. bad is set if a member is missing or has another type.
 type row struct {
 	members map[string]json.RawMessage
 	bad     bool
 }
 
-func open(raw []byte) *row {
+func newRow(raw []byte) *row {
 	r := &row{}
 	r.bad = !utf8.Valid(raw) || json.Unmarshal(raw, &r.members) != nil || r.members == nil
 	return r
 }
 
-// get reads a member that must be there. Nothing of another type is taken.
-func get[T any](r *row, name string) (v T) {
+// required returns a member that must be present and have the type T.
+func required[T any](r *row, name string) (v T) {
 	raw, there := r.members[name]
 	if !there || string(raw) == "null" || json.Unmarshal(raw, &v) != nil {
 		r.bad = true
@@ -31,58 +30,58 @@ func get[T any](r *row, name string) (v T) {
 	return v
 }
 
-// orNull is get for a member that must be there and may be null.
-func orNull[T any](r *row, name string) *T {
+// nullable returns a member that must be present and can be null.
+func nullable[T any](r *row, name string) *T {
 	if string(r.members[name]) == "null" {
 		return nil
 	}
-	v := get[T](r, name)
+	v := required[T](r, name)
 	return &v
 }
 
-// or is get for a member that may be missing.
-func or[T any](r *row, name string, other T) T {
+// optional returns a member that can be missing or null; then it returns other.
+func optional[T any](r *row, name string, other T) T {
 	if raw, there := r.members[name]; !there || string(raw) == "null" {
 		return other
 	}
-	return get[T](r, name)
+	return required[T](r, name)
 }
 
 func (r *row) time(name string) time.Time {
-	t, ok := protocol.ParseStamp(get[string](r, name))
+	t, ok := protocol.ParseStamp(required[string](r, name))
 	r.bad = r.bad || !ok
 	return t
 }
 
-// readTape reads a tape; all of its members are required.
+// readTape parses a tape. All members are required.
 func readTape(raw []byte) (federation.Tape, bool) {
-	r := open(raw)
+	r := newRow(raw)
 	t := federation.Tape{
-		ID: get[string](r, "id"), Origin: get[string](r, "origin"), OriginURL: get[string](r, "originUrl"), Handle: get[string](r, "handle"),
-		URL: get[string](r, "url"), MarketID: get[string](r, "marketId"), Href: get[string](r, "href"),
-		DurationS: orNull[int64](r, "durationS"), Views: get[int64](r, "views"), Stance: orNull[string](r, "stance"),
-		CreatedAt: r.time("createdAt"), Boosted: get[bool](r, "boosted"),
+		ID: required[string](r, "id"), Origin: required[string](r, "origin"), OriginURL: required[string](r, "originUrl"), Handle: required[string](r, "handle"),
+		URL: required[string](r, "url"), MarketID: required[string](r, "marketId"), Href: required[string](r, "href"),
+		DurationS: nullable[int64](r, "durationS"), Views: required[int64](r, "views"), Stance: nullable[string](r, "stance"),
+		CreatedAt: r.time("createdAt"), Boosted: required[bool](r, "boosted"),
 	}
 	return t, !r.bad
 }
 
-// readOperator reads an operator. What stands behind `followers` came later: a station
-// that does not say it speaks of people.
+// readOperator parses an operator. Older stations do not send the members after followers; then the operator counts as
+// an independent human.
 func readOperator(raw []byte) (federation.Operator, bool) {
-	r := open(raw)
+	r := newRow(raw)
 	o := federation.Operator{
-		Origin: get[string](r, "origin"), OriginURL: get[string](r, "originUrl"), Handle: get[string](r, "handle"),
-		DisplayName: get[string](r, "displayName"), AvatarURL: orNull[string](r, "avatarUrl"), Score: get[int64](r, "score"),
-		Accuracy: get[int64](r, "accuracy"), Total: get[int64](r, "total"), Won: get[int64](r, "won"), Lost: get[int64](r, "lost"),
-		Pending: get[int64](r, "pending"), Followers: get[int64](r, "followers"), Href: get[string](r, "href"),
-		Tier: or(r, "tier", string(protocol.Independent)), OperatorType: or(r, "operatorType", string(protocol.Human)), Streak: or[int64](r, "streak", 0),
+		Origin: required[string](r, "origin"), OriginURL: required[string](r, "originUrl"), Handle: required[string](r, "handle"),
+		DisplayName: required[string](r, "displayName"), AvatarURL: nullable[string](r, "avatarUrl"), Score: required[int64](r, "score"),
+		Accuracy: required[int64](r, "accuracy"), Total: required[int64](r, "total"), Won: required[int64](r, "won"), Lost: required[int64](r, "lost"),
+		Pending: required[int64](r, "pending"), Followers: required[int64](r, "followers"), Href: required[string](r, "href"),
+		Tier: optional(r, "tier", string(protocol.Independent)), OperatorType: optional(r, "operatorType", string(protocol.Human)), Streak: optional[int64](r, "streak", 0),
 	}
-	o.Resolved = or(r, "resolved", o.Won+o.Lost)
-	if or(r, "isAi", false) {
+	o.Resolved = optional(r, "resolved", o.Won+o.Lost)
+	if optional(r, "isAi", false) {
 		r.bad = true
 	}
 	if _, there := r.members["avgClvBps"]; there {
-		o.AvgClv = orNull[int64](r, "avgClvBps")
+		o.AvgClv = nullable[int64](r, "avgClvBps")
 	}
 	return o, !r.bad
 }

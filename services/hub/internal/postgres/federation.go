@@ -38,8 +38,8 @@ func keepCopy[T any](ctx context.Context, s *Store, origin, kind string, list []
 	return nil
 }
 
-// DropOthers implements federation.Store.
-func (s *Store) DropOthers(ctx context.Context, origins []string) error {
+// DeleteOthers implements federation.Store.
+func (s *Store) DeleteOthers(ctx context.Context, origins []string) error {
 	return s.write.DeletePartnerCopies(ctx, words(origins))
 }
 
@@ -69,8 +69,8 @@ func copies[T any](ctx context.Context, s *Store, kind string, since time.Time) 
 	return out, nil
 }
 
-// Heard implements federation.Store.
-func (s *Store) Heard(ctx context.Context) (map[string]time.Time, error) {
+// LastReads implements federation.Store.
+func (s *Store) LastReads(ctx context.Context) (map[string]time.Time, error) {
 	rows, err := s.read.ListPartnerTimes(ctx)
 	return mapOf(rows, err, func(row db.ListPartnerTimesRow) (string, time.Time) { return row.Origin, row.At })
 }

@@ -51,15 +51,15 @@ func TestPartnerCopies(t *testing.T) {
 	if ops, err := s.CopiedOperators(ctx, noon.Add(time.Second)); len(ops) != 0 || err != nil {
 		t.Errorf("an old copy: %v %v", ops, err)
 	}
-	heard, err := s.Heard(ctx)
+	heard, err := s.LastReads(ctx)
 	if err != nil || len(heard) != 2 || !heard["river"].Equal(noon.Add(time.Minute)) || !heard["tide"].Equal(noon.Add(time.Minute)) {
 		t.Errorf("times of the last reads: %v %v", heard, err)
 	}
-	must(s.DropOthers(ctx, []string{"tide", "other"}))
+	must(s.DeleteOthers(ctx, []string{"tide", "other"}))
 	if tapes, err := s.CopiedTapes(ctx, noon); len(tapes) != 0 || err != nil {
 		t.Errorf("tapes of a former partner: %v %v", tapes, err)
 	}
-	must(s.DropOthers(ctx, nil))
+	must(s.DeleteOthers(ctx, nil))
 	if ops, err := s.CopiedOperators(ctx, noon); len(ops) != 0 || err != nil {
 		t.Errorf("without partners: %v %v", ops, err)
 	}

@@ -375,16 +375,16 @@ func (s *OnAir) SessionWatched(ctx context.Context, id string) (livestream.Watch
 	return livestream.Watched(row), err
 }
 
-// Around implements livestream.Store.
-func (s *OnAir) Around(ctx context.Context, handle protocol.Handle, id operator.ID, from, to time.Time) (livestream.Around, error) {
+// Activity implements livestream.Store.
+func (s *OnAir) Activity(ctx context.Context, handle protocol.Handle, id operator.ID, from, to time.Time) (livestream.Activity, error) {
 	row, err := s.read.GetActivity(ctx, db.GetActivityParams{Handle: handle, Followed: id, First: from, Last: to})
-	return livestream.Around(row), err
+	return livestream.Activity(row), err
 }
 
-// Stretch implements livestream.Store.
-func (s *OnAir) Stretch(ctx context.Context, handle protocol.Handle, from, now time.Time) (livestream.Stretch, error) {
+// Totals implements livestream.Store.
+func (s *OnAir) Totals(ctx context.Context, handle protocol.Handle, from, now time.Time) (livestream.Totals, error) {
 	row, err := s.read.GetAiredTime(ctx, db.GetAiredTimeParams{Handle: handle, Since: from, Now: now})
-	return livestream.Stretch{
+	return livestream.Totals{
 		Sessions: row.Sessions, Live: time.Duration(row.Seconds) * time.Second, Peak: int64(row.Peak),
 		Watched: livestream.Watched{Viewers: row.Viewers, Samples: row.Samples},
 	}, err

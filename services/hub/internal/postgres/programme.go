@@ -31,27 +31,27 @@ func (s *Store) Unpin(ctx context.Context, id protocol.MarketID) (bool, error) {
 }
 
 // Spotlight implements broadcast.Store.
-func (s *Store) Spotlight(ctx context.Context) (broadcast.Held, error) {
+func (s *Store) Spotlight(ctx context.Context) (broadcast.StoredSpotlight, error) {
 	row, ok, err := found(s.read.GetSpotlight(ctx))
 	if err != nil || !ok {
-		return broadcast.Held{}, err
+		return broadcast.StoredSpotlight{}, err
 	}
-	return broadcast.Held{Version: row.Version, Spotlight: broadcast.Spotlight{
+	return broadcast.StoredSpotlight{Version: row.Version, Spotlight: broadcast.Spotlight{
 		Reason: row.Reason, ShowID: row.ShowID, MarketID: row.MarketID, Title: row.Title, Yes: row.YesBps, Lane: row.Lane,
 		Handle: protocol.Handle(row.Handle), HLSURL: row.HLSURL, Viewers: row.Viewers, SegmentID: row.SegmentID,
 		StartedAt: row.StartedAt, ExpiresAt: row.ExpiresAt, ChosenAt: row.ChosenAt,
 	}}, nil
 }
 
-// HoldSpotlight implements broadcast.Store.
-func (s *Store) HoldSpotlight(ctx context.Context, one broadcast.Spotlight, version int64) (broadcast.Held, error) {
+// ReplaceSpotlight implements broadcast.Store.
+func (s *Store) ReplaceSpotlight(ctx context.Context, one broadcast.Spotlight, version int64) (broadcast.StoredSpotlight, error) {
 	err := s.write.ReplaceSpotlight(ctx, db.ReplaceSpotlightParams{
 		Version: version, Reason: one.Reason, ShowID: one.ShowID, MarketID: one.MarketID, Title: one.Title, YesBps: one.Yes, Lane: one.Lane,
 		Handle: string(one.Handle), HLSURL: one.HLSURL, Viewers: one.Viewers, SegmentID: one.SegmentID,
 		StartedAt: one.StartedAt, ExpiresAt: one.ExpiresAt, ChosenAt: one.ChosenAt,
 	})
 	if err != nil {
-		return broadcast.Held{}, err
+		return broadcast.StoredSpotlight{}, err
 	}
 	return s.Spotlight(ctx)
 }

@@ -25,8 +25,8 @@ func TestSpotlight(t *testing.T) {
 		Reason: broadcast.LiveOperator, ShowID: "0199f0e0-0000-7000-8000-000000000001", MarketID: "701122", Title: "Gauge?", Yes: &yes, Lane: protocol.LaneScience,
 		Handle: "mara_k", HLSURL: "https://video-a.example/x.m3u8", Viewers: 37, StartedAt: now.Add(-time.Hour), ExpiresAt: now.Add(time.Minute), ChosenAt: now,
 	}
-	held, err := s.HoldSpotlight(t.Context(), full, 0)
-	if diff := cmp.Diff(broadcast.Held{Spotlight: full, Version: 1}, held, cmp.Comparer(time.Time.Equal)); diff != "" || err != nil {
+	held, err := s.ReplaceSpotlight(t.Context(), full, 0)
+	if diff := cmp.Diff(broadcast.StoredSpotlight{Spotlight: full, Version: 1}, held, cmp.Comparer(time.Time.Equal)); diff != "" || err != nil {
 		t.Fatalf("%v (-want +got):\n%s", err, diff)
 	}
 	for round := range int64(3) {
@@ -36,7 +36,7 @@ func TestSpotlight(t *testing.T) {
 		for i := range 50 {
 			wg.Go(func() {
 				one := broadcast.Spotlight{Reason: broadcast.OnClock, MarketID: protocol.MarketID(fmt.Sprint(i)), Title: "x", SegmentID: "y", StartedAt: now, ExpiresAt: now, ChosenAt: now}
-				held, err := s.HoldSpotlight(t.Context(), one, round+1)
+				held, err := s.ReplaceSpotlight(t.Context(), one, round+1)
 				if err != nil {
 					t.Error(err)
 				}

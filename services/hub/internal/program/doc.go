@@ -1,3 +1,3 @@
-// Package program reads queries for the broadcast programme and the entries of directors, and makes the requests
-// for the clock, which owns both.
+// Package program parses queries for the broadcast programme and requests of directors, and builds the requests to the
+// clock, which owns both.
 package program

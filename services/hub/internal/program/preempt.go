@@ -9,14 +9,15 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
-// Bounds of an entry of a director.
+// Bounds of a director's request.
 const (
 	MaxSlots  = 6
 	MaxReason = 180
 )
 
-// Draft is the entry that a director asks for: a market takes slots of a lane of the default
-// programme. The clock chooses members that are zero. The audit log stores it as JSON.
+// Draft is a director's request to air a market in slots of a lane of the default programme. The clock chooses members
+// that are zero. The audit log
+// stores it as JSON.
 type Draft struct {
 	MarketID protocol.MarketID
 	Lane     string
@@ -25,7 +26,7 @@ type Draft struct {
 	Reason   string
 }
 
-// Request returns the message that creates the entry.
+// Request returns the request to the clock.
 func (d *Draft) Request() *programv1.CreatePreemptRequest {
 	return &programv1.CreatePreemptRequest{
 		MarketId: string(d.MarketID), Lane: d.Lane, Slots: d.Slots, Reason: d.Reason, StartsAt: ledgerclient.Timestamp(d.StartsAt),
@@ -35,7 +36,7 @@ func (d *Draft) Request() *programv1.CreatePreemptRequest {
 // ErrUnavailable is the error of a director's request while the clock does not answer, or without a clock.
 var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the clock does not answer").With("retryAfterMs", 1000)
 
-// ClockError returns ErrUnavailable for the error of a clock that does not answer, and every other error unchanged.
+// ClockError returns ErrUnavailable for the error of an unavailable clock, and other errors unchanged.
 func ClockError(err error) error {
 	if f := apperr.Of(err); f != nil && f.Kind == apperr.Unavailable && f.Code != "db_unavailable" {
 		return ErrUnavailable.Wrap(err)

@@ -11,24 +11,23 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
-// Limits of a programme.
+// Limits of a query.
 const (
 	DefaultLimit = 200
 	MaxLimit     = 400
 	maxSpec      = 2 << 10
 )
 
-// Query selects a programme. It is normal: two spellings of one question are
-// equal, so that answers can be kept by it.
+// Query selects a programme. It is normalized, so that equivalent queries are equal and share a cache entry.
 type Query struct {
-	Preset    string // default, hot, resolving, close
-	Spec      string // FilterSpec JSON; its members override the preset's; empty: none
-	Providers string // comma list in the order of protocol.Providers; empty: all
+	Preset    string // default, hot, resolving or close
+	Spec      string // FilterSpec as JSON, which overrides the preset; empty: none
+	Providers string // list with commas in the order of protocol.Providers; empty: all
 	Limit     int
 	Lanes     bool
 }
 
-// Request returns the message that asks the clock for the programme of q.
+// Request returns the request for the programme to the clock.
 func (q Query) Request() *programv1.GetProgramRequest {
 	r := &programv1.GetProgramRequest{Preset: q.Preset, Spec: q.Spec, Limit: int32(q.Limit)}
 	if q.Providers != "" {
@@ -37,7 +36,7 @@ func (q Query) Request() *programv1.GetProgramRequest {
 	return r
 }
 
-// Segments returns the segments of a lane of p. An index outside the programme is ignored.
+// Segments returns the segments of a lane of p. It ignores an index outside the programme.
 func Segments(p *programv1.Program, lane *programv1.Lane) []*programv1.Segment {
 	all := p.GetSegments()
 	out := make([]*programv1.Segment, 0, len(lane.GetSegments()))
@@ -49,7 +48,7 @@ func Segments(p *programv1.Program, lane *programv1.Lane) []*programv1.Segment {
 	return out
 }
 
-// filter is a FilterSpec; nil members were not given.
+// filter is a FilterSpec; nil members are absent.
 type filter struct {
 	Categories      []string `json:"categories,omitempty"`
 	MinVolume       *float64 `json:"minVolume,omitempty"`
@@ -60,9 +59,9 @@ type filter struct {
 	TopPerCategory  *float64 `json:"topPerCategory,omitempty"`
 }
 
-// ParseQuery reads query parameters: a preset, a `spec` whose members
-// override it, and single members that override both. As list parameters
-// they never fail: a member of the wrong type or range counts as not given.
+// ParseQuery parses the query parameters: a preset, a `spec` whose members override the preset, and single members that
+// override both. A member of the wrong type or
+// range counts as absent.
 func ParseQuery(get func(name string) string) Query {
 	q := Query{
 		Preset:    parsePreset(get("preset")),
@@ -86,7 +85,7 @@ func ParseQuery(get func(name string) string) Query {
 	return q
 }
 
-// member is one number of a filter with its range.
+// member is a numeric member of a filter with its range.
 type member struct {
 	at        **float64
 	low, high float64
@@ -111,7 +110,7 @@ func (f *filter) members() map[string]member {
 	}
 }
 
-// order drops an upper bound that lies below its lower one.
+// order removes an upper bound that is below the lower bound.
 func (f *filter) order() {
 	if f.MinVolume != nil && f.MaxVolume != nil && *f.MinVolume > *f.MaxVolume {
 		f.MaxVolume = nil
@@ -163,14 +162,14 @@ func parseProviders(raw string) string {
 	return strings.Join(kept, ",")
 }
 
-// contentLanes are the content lanes of the lanes of the programme.
+// contentLanes maps lanes of the programme to content lanes.
 var contentLanes = map[string]protocol.Lane{
 	"sports": protocol.LaneSport, "music": protocol.LaneMusic, "film": protocol.LaneEntertainment, "tv": protocol.LaneEntertainment,
 	"fashion": protocol.LaneCulture, "culture": protocol.LaneCulture, "crypto": protocol.LaneCrypto, "politics": protocol.LanePolitics,
 	"news": protocol.LaneWorld, "science": protocol.LaneScience, "tech": protocol.LaneTech, "economy": protocol.LaneEconomy,
 }
 
-// ContentLane is the content lane of a lane of the programme; OTHER for one that is none.
+// ContentLane returns the content lane of a lane of the programme; OTHER for an unknown one.
 func ContentLane(key string) protocol.Lane {
 	if l, ok := contentLanes[key]; ok {
 		return l
@@ -181,13 +180,14 @@ func ContentLane(key string) protocol.Lane {
 // isLane reports whether a word is the key of a lane of the programme.
 func isLane(word string) bool { return contentLanes[word] != "" }
 
-// isCategory reports whether the clock takes a word as a category: a lane of the programme, or a content lane in lower case.
+// isCategory reports whether the clock accepts a word as a category: a lane of the programme, or a content lane in
+// lower case.
 func isCategory(word string) bool {
 	lane := func(l protocol.Lane) bool { return word == strings.ToLower(string(l)) }
 	return isLane(word) || slices.ContainsFunc(protocol.Lanes[:], lane)
 }
 
-// categories keeps the words that are lanes; an unknown lane is no filter.
+// categories returns the words that are categories, sorted and without repetition; nil without one.
 func categories(words []string) []string {
 	var kept []string
 	for _, word := range words {

@@ -44,7 +44,7 @@ func TestParseQuery(t *testing.T) {
 	}
 }
 
-// Whatever comes in, what goes out is a FilterSpec that the clock takes.
+// TestSpecIsAlwaysGood checks that every query results in a FilterSpec that the clock accepts.
 func TestSpecIsAlwaysGood(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// ErrAway is the error of a write when the ledger is unreachable or does not answer.
-var ErrAway = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the signal service is unavailable; retry")
+// ErrUnavailable is the error of a write when the ledger is unreachable or does not answer.
+var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the signal service is unavailable; retry")
 
 // Time limits of a write within the time of a request. The first attempt leaves time for a second one: a write without
 // an answer may be stored,
@@ -111,7 +111,7 @@ func withRetry(ctx context.Context, write func(context.Context) error) error {
 	first, done := context.WithTimeout(ctx, firstAttempt)
 	err := write(first)
 	done()
-	if !errors.Is(err, ErrAway) {
+	if !errors.Is(err, ErrUnavailable) {
 		return err
 	}
 	if dbtime.Sleep(ctx, pause) != nil {

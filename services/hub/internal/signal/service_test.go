@@ -49,11 +49,11 @@ func (l *ledger) tried() []string {
 	return slices.Clone(l.ids)
 }
 
-func lost(context.Context) error  { return ErrAway.Wrap(errors.New("reset by peer")) }
+func lost(context.Context) error  { return ErrUnavailable.Wrap(errors.New("reset by peer")) }
 func found(context.Context) error { return nil }
 func hangs(ctx context.Context) error {
 	<-ctx.Done()
-	return ErrAway.Wrap(ctx.Err())
+	return ErrUnavailable.Wrap(ctx.Err())
 }
 
 func refuses(f *apperr.Fault) func(context.Context) error {
@@ -73,11 +73,11 @@ func TestWrites(t *testing.T) {
 		"done":                     {[]func(context.Context) error{found}, nil, 1, 0},
 		"lost once":                {[]func(context.Context) error{lost, found}, nil, 2, pause},
 		"lost, then refused":       {[]func(context.Context) error{lost, refuses(closed)}, closed, 2, pause},
-		"lost twice":               {[]func(context.Context) error{lost, lost}, ErrAway, 2, pause},
+		"lost twice":               {[]func(context.Context) error{lost, lost}, ErrUnavailable, 2, pause},
 		"refused":                  {[]func(context.Context) error{refuses(closed)}, closed, 1, 0},
 		"database unavailable":     {[]func(context.Context) error{refuses(db)}, db, 1, 0},
 		"no answer, then one":      {[]func(context.Context) error{hangs, found}, nil, 2, firstAttempt + pause},
-		"no answer and none after": {[]func(context.Context) error{hangs, hangs}, ErrAway, 2, total},
+		"no answer and none after": {[]func(context.Context) error{hangs, hangs}, ErrUnavailable, 2, total},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
@@ -107,7 +107,7 @@ func TestCallerLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		l := &ledger{answers: []func(context.Context) error{func(context.Context) error { cancel(); return ErrAway }}}
+		l := &ledger{answers: []func(context.Context) error{func(context.Context) error { cancel(); return ErrUnavailable }}}
 		if _, err := NewService(ledgerclient.New(l), func() string { return "one" }).File(ctx, operator.Actor{}, &signalv1.Draft{}); err == nil || len(l.tried()) != 1 {
 			t.Errorf("%v after %d attempts", err, len(l.tried()))
 		}

@@ -1,4 +1,4 @@
-// Package stream holds what operators have on the air for a market: the streams
-// that they bind to it and the clips that were cut from them. The addresses in it
-// are handed on to viewers; nothing here or behind it ever opens one.
+// Package stream defines the streams that operators bind to a market, and the clips of these streams. Stream URLs are
+// passed on to viewers; the hub never
+// requests them.
 package stream

@@ -11,17 +11,17 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Bounds of a stream binding.
+// Bounds of a stream.
 const (
 	MaxURL     = 500
 	MaxLabel   = 80
-	MaxStreams = 100 // of one market that are shown
+	MaxStreams = 100 // shown per market
 )
 
-// playlist is how the path of an HLS playback address ends.
+// playlist is the suffix of the path of an HLS playlist.
 const playlist = ".m3u8"
 
-// Stream is a playback address that an operator has bound to a market.
+// Stream is the URL of an HLS playlist that an operator has bound to a market.
 type Stream struct {
 	MarketID  protocol.MarketID
 	Handle    protocol.Handle
@@ -30,21 +30,22 @@ type Stream struct {
 	UpdatedAt time.Time
 }
 
-// Store stores one binding for each market and handle, and clips. Error of all methods: db_unavailable.
+// Store stores at most one stream for each market and operator, and clips. Error of all methods: db_unavailable.
 type Store interface {
-	// Bind replaces the binding. Error: not_approved for a suspended operator.
+	// Bind replaces the stream of an operator on a market. Error: not_approved for a suspended operator.
 	Bind(ctx context.Context, s Stream) error
-	// Unbind reports whether there was a binding.
+	// Unbind deletes a stream and reports whether there was one.
 	Unbind(ctx context.Context, market protocol.MarketID, by protocol.Handle, at time.Time) (bool, error)
-	// Streams lists the bindings of a market, the newest first, MaxStreams at most, without those of suspended operators
-	// and hidden profiles.
+	// Streams lists the streams of a market, newest first, at most MaxStreams, without those of suspended operators and
+	// hidden profiles.
 	Streams(ctx context.Context, market protocol.MarketID) ([]Stream, error)
-	// Clips lists the ready clips of a market, the newest first.
+	// Clips lists the ready clips of a market, newest first.
 	Clips(ctx context.Context, market protocol.MarketID, limit int) ([]Clip, error)
 }
 
-// Playable reports an https address of a playlist that viewers may be sent to. With
-// hosts it must be on one of them, by the name, and the port where it is not 443.
+// Playable reports whether raw is the https URL of an HLS playlist that viewers can be sent to. If hosts is not empty,
+// the URL must have one of these hosts,
+// written with the port unless it is 443.
 func Playable(raw string, hosts []string) bool {
 	if len(raw) > MaxURL || strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
 		return false
@@ -64,7 +65,7 @@ func Playable(raw string, hosts []string) bool {
 	return len(hosts) == 0 || slices.Contains(hosts, hostOf(u))
 }
 
-// hostOf is the host as a setting writes it.
+// hostOf returns the host of a URL in the form of the setting VIDEO_HOSTS.
 func hostOf(u *url.URL) string {
 	return strings.TrimSuffix(strings.ToLower(u.Host), ":443")
 }
@@ -75,17 +76,17 @@ const (
 	MaxClips     = 50
 )
 
-// Clip is a short piece of a stream that can be watched.
+// Clip is a short video that was cut from a stream.
 type Clip struct {
 	ID           string
-	Handle       protocol.Handle // whose stream it was
+	Handle       protocol.Handle // owner of the stream
 	MarketID     protocol.MarketID
 	Title        string // may be empty
 	URL          string
 	ThumbnailURL *string
 	Duration     *int32 // seconds
 	Status       string
-	Stance       *string // the operator's own call on the market
+	Stance       *string // call of the owner on the market; nil: none
 	Views        int64
 	Boosted      bool
 	CreatedBy    protocol.Handle

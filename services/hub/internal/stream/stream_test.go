@@ -10,7 +10,7 @@ import (
 func TestPlayable(t *testing.T) {
 	t.Parallel()
 	hosts := []string{"video-a.example", "video-b.example:8443"}
-	for raw, want := range map[string][2]bool{ // on any host, on the hosts
+	for raw, want := range map[string][2]bool{ // result without hosts, and with hosts
 		"https://video-a.example/live/index.m3u8":                       {true, true},
 		"https://VIDEO-A.EXAMPLE:443/x.m3u8?token=a%20b":                {true, true},
 		"https://video-b.example:8443/x.m3u8":                           {true, true},
@@ -18,7 +18,7 @@ func TestPlayable(t *testing.T) {
 		"https://video-a.example:8443/x.m3u8":                           {true, false},
 		"https://[2001:db8::1]/x.m3u8":                                  {true, false},
 		"https://video-a.example./x.m3u8":                               {true, false},
-		"https://video-a.example/" + strings.Repeat("x", 471) + ".m3u8": {true, true}, // 500 in all
+		"https://video-a.example/" + strings.Repeat("x", 471) + ".m3u8": {true, true}, // 500 characters
 		"https://video-a.example/" + strings.Repeat("x", 472) + ".m3u8": {},
 		"HTTP://video-a.example/x.m3u8":                                 {},
 		"HTTPS://video-a.example/x.m3u8":                                {},

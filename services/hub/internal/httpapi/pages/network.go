@@ -63,7 +63,7 @@ func (p networkPage) Also(origins []string) string {
 func (s *site) network(c echo.Context) error {
 	g := newGather(c.Request().Context(), partsWithin)
 	active := askFor(g, "stations", s.Ledger.Stations.ListActiveStations, &stationv1.ListActiveStationsRequest{})
-	heard := ask(g, "heard", s.Network.Heard)
+	heard := ask(g, "heard", s.Network.LastReads)
 	tapes := ask(g, "tapes", func(ctx context.Context) ([]federation.Tape, error) {
 		return s.Network.Tapes(ctx, federation.Wanted{}, tapesShown)
 	})

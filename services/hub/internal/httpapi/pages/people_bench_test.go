@@ -84,7 +84,7 @@ func (s *memoryStore) Owners(context.Context, []federation.Proof) (map[federatio
 	return nil, nil
 }
 
-func (s *memoryStore) Heard(context.Context) (out map[string]time.Time, err error) {
+func (s *memoryStore) LastReads(context.Context) (out map[string]time.Time, err error) {
 	err = s.read(func() { out = s.heard })
 	return out, err
 }

@@ -1,7 +1,7 @@
--- Notes a viewer of one stream and gives how many there are.
--- KEYS: viewers of the stream, viewers of it at one address.
--- ARGV: viewer, now, the time up to which one is gone (all in milliseconds), how many
--- an address may be, milliseconds that the keys live.
+-- Records a viewer of a stream and returns the number of viewers.
+-- KEYS: set of viewers of the stream; set of viewers of the stream at one IP address.
+-- ARGV: viewer; current time; time at or before which a viewer has expired (both in Unix milliseconds); maximum number of
+-- viewers per address; lifetime of the keys in milliseconds.
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3])
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[3])
 local known = redis.call('ZSCORE', KEYS[2], ARGV[1])
