@@ -107,8 +107,8 @@ func beside(verifier *oidc.Verifier) func(context.Context, operator.Identity, st
 	}
 }
 
-// providerName returns the name that pages show for the first identity provider, whose sign-in page they link to.
-// It is empty without providers.
+// providerName returns the name that pages show for the first identity provider, whose sign-in page they link to. It is
+// empty without providers.
 func providerName(providers oidc.Config) string {
 	switch {
 	case len(providers.Providers) == 0:

@@ -97,8 +97,7 @@ type App struct {
 }
 
 // New builds a hub that does not listen yet. The database, Redis, the ledger and the clock may start later than the
-// hub, so the
-// start order of services does not matter.
+// hub, so the start order of services does not matter.
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),
@@ -296,8 +295,7 @@ const (
 )
 
 // Run starts all servers and loops and blocks until ctx ends, the process receives a stop signal, or a part fails. Then
-// it stops all
-// parts. It may be called once.
+// it stops all parts. It may be called once.
 func (a *App) Run(ctx context.Context) error {
 	lead := func(name string, lock int64, do func(context.Context) error) run.Part {
 		return run.Loop(name, func(ctx context.Context) error {

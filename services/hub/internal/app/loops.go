@@ -55,8 +55,7 @@ func (a *App) readPartners(ctx context.Context) error {
 }
 
 // watchAir ends sessions without a heartbeat every second and counts viewers every livestream.SampleEvery. It retries
-// after an error,
-// and logs only the first of consecutive errors.
+// after an error, and logs only the first of consecutive errors.
 func (a *App) watchAir(ctx context.Context) error {
 	const pause = time.Second
 	sampler := livestream.NewSampler(a.onair, a.api.FeedWrites)

@@ -6,11 +6,10 @@ import (
 )
 
 // Stage is the position of an entry in an action: one entry is written before the action and one after it. If the first
-// cannot be written
-// the action is not executed.
+// cannot be written the action is not executed.
 type Stage string
 
-// Stages of an action.
+// Stages of an audited action: before and after its execution.
 const (
 	Asked    Stage = "asked"
 	Answered Stage = "answered"
@@ -30,8 +29,8 @@ type Entry struct {
 	Detail    []byte // JSON object with the parameters
 }
 
-// Store stores entries. Error: db_unavailable.
+// Store stores entries of the audit log. Error: db_unavailable.
 type Store interface {
-	// Add adds an entry.
+	// Add appends an entry to the audit log.
 	Add(ctx context.Context, e Entry) error
 }

@@ -19,7 +19,7 @@ const (
 	ByEdge  = "edge"
 )
 
-// Limits of the number of entries.
+// Limits of the number of entries of a leaderboard in one answer.
 const (
 	Default = 50
 	Max     = 100

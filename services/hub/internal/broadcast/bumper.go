@@ -42,8 +42,8 @@ type Plan struct {
 }
 
 // Bumpers returns bumpers for the coming segments of the default programme and for the resolutions of the last day.
-// verdict returns the verdict of a
-// market.resolved event. It returns an error only if there are no bumpers and a source is unavailable.
+// verdict returns the verdict of a market.resolved event. It returns an error only if there are no bumpers and a source
+// is unavailable.
 func (s *Service) Bumpers(ctx context.Context, verdict func(*feedv1.Event) string) (Plan, error) {
 	var out Plan
 	next, errNext := s.nextUp(ctx)

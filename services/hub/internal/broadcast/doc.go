@@ -2,6 +2,5 @@
 // of aired markets, and the schedule.
 //
 // It reads from the clock, the ledger and the live sessions. It contains no HTTP, no JSON and no SQL. Price moves of
-// aired markets are correlations; the package
-// makes no causal claims.
+// aired markets are correlations; the package makes no causal claims.
 package broadcast

@@ -19,8 +19,7 @@ const (
 	DefaultItems = 30
 	MaxItems     = 100
 	// lookLimit is the number of events per request to the ledger, and looks the maximum number of requests per page.
-	// Several are needed because many
-	// events of some types do not belong to the feed.
+	// Several are needed because many events of some types do not belong to the feed.
 	lookLimit = 200
 	looks     = 5
 	// maxMoves is the maximum number of moves that the ledger lists.
@@ -32,7 +31,7 @@ const (
 // Kind is the kind of an item of the feed.
 type Kind string
 
-// Kinds of items.
+// Kinds of items of the feed.
 const (
 	KindSignal   Kind = "signal"   // a call was filed
 	KindTake     Kind = "take"     // a take was added to a call
@@ -49,7 +48,7 @@ var eventTypes = map[Kind]string{
 	KindTape: "clip.ready", KindSegment: "segment.started",
 }
 
-// Kinds lists all kinds.
+// Kinds lists all kinds of items of the feed.
 var Kinds = [...]Kind{KindSignal, KindTake, KindResolved, KindLive, KindTape, KindMove, KindSegment}
 
 // ParseKinds parses a list with commas. It ignores unknown kinds; without a known one it returns all kinds.
@@ -101,10 +100,8 @@ type Page struct {
 }
 
 // FeedPage returns a page of the feed. takes reports whether a signal.event is a take. Events are ordered by number,
-// and moves are inserted by time,
-// independently of page sizes. Consecutive pages never repeat or skip an item. A page can have fewer items than the
-// limit although there is a next page.
-// Error: db_unavailable.
+// and moves are inserted by time, independently of page sizes. Consecutive pages never repeat or skip an item. A page
+// can have fewer items than the limit although there is a next page. Error: db_unavailable.
 func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feedv1.Event) bool) (Page, error) {
 	events, below, more, err := s.events(ctx, q, takes)
 	if err != nil {

@@ -104,8 +104,7 @@ func ParseSpan(raw string) string {
 }
 
 // Influence returns the price moves of markets that were aired in a window and, for comparison, of markets that were
-// not. Without a clock the list is empty.
-// Error: db_unavailable.
+// not. Without a clock the list is empty. Error: db_unavailable.
 func (s *Service) Influence(ctx context.Context, window string, limit int) (*programv1.GetInfluenceResponse, error) {
 	if s.Programs == nil {
 		return &programv1.GetInfluenceResponse{UpdatedAt: timestamppb.New(s.Now())}, nil

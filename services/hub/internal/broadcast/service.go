@@ -16,8 +16,7 @@ type Store interface {
 	// Spotlight returns the stored spotlight, including an expired one.
 	Spotlight(ctx context.Context) (StoredSpotlight, error)
 	// ReplaceSpotlight replaces the spotlight if the stored one has this version. It returns the stored spotlight: s,
-	// or the
-	// one that another hub stored first.
+	// or the one that another hub stored first.
 	ReplaceSpotlight(ctx context.Context, s Spotlight, version int64) (StoredSpotlight, error)
 	// CountTapes returns the number of ready clips by market.
 	CountTapes(ctx context.Context, ids []protocol.MarketID) (map[protocol.MarketID]int64, error)
@@ -39,7 +38,7 @@ type Service struct {
 	Deps
 }
 
-// New returns a Service.
+// New builds a Service on its dependencies.
 func New(d Deps) *Service { return &Service{d} }
 
 // programme returns the default programme; nil without a clock.

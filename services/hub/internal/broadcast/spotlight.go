@@ -28,7 +28,7 @@ const (
 // Reason states why something is in the spotlight.
 type Reason string
 
-// Reasons by priority, the highest first.
+// Reasons for the spotlight by priority, highest first.
 const (
 	LiveOperator Reason = "live_operator" // a live operator with an overlay signal
 	Takes        Reason = "takes"         // the market with the most takes of a day
@@ -65,15 +65,15 @@ type StoredSpotlight struct {
 	Version int64
 }
 
-// Shown is the current spotlight.
+// Shown is the current spotlight and the error of a source, if any.
 type Shown struct {
 	Spotlight *Spotlight // nil: there is nothing to show
 	Failed    error      // error of a source that could not be read; nil: none
 }
 
 // Spotlight returns the current spotlight. The first hub that finds it expired chooses a new one for all hubs. The
-// spotlight of a live operator ends with the
-// session. Errors: db_unavailable; that of a source if no other source has a candidate.
+// spotlight of a live operator ends with the session. Errors: db_unavailable; that of a source if no other source has a
+// candidate.
 func (s *Service) Spotlight(ctx context.Context) (Shown, error) {
 	stored, err := s.Store.Spotlight(ctx)
 	if err != nil {

@@ -164,8 +164,7 @@ func TestLadder(t *testing.T) {
 }
 
 // TestHold checks that a spotlight keeps its start when the same item is chosen again, that it stays while its source
-// is unavailable, and that there is none
-// without a candidate.
+// is unavailable, and that there is none without a candidate.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	store, _ := newStore(t)

@@ -6,10 +6,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Kind is a kind of credential.
+// Kind is the kind of the credential of a request.
 type Kind uint8
 
-// Kinds of credentials.
+// Kinds of the credentials of requests.
 const (
 	Anonymous Kind = iota
 	Key            // operator key, dk_ or db_live_
@@ -25,7 +25,7 @@ const (
 // Take is the set of credentials that a route accepts.
 type Take uint8
 
-// Members of a Take.
+// Credentials that a route can accept, as members of a Take.
 const (
 	TakeNone    Take = 1 << iota // no credential is required
 	TakeKey                      // operator key
@@ -51,8 +51,7 @@ type bearer struct {
 }
 
 // parseBearer parses the Authorization headers of a request. Without a header the kind is Anonymous. Anything but
-// exactly one
-// well-formed bearer credential is an error, so an invalid credential never counts as anonymous.
+// exactly one well-formed bearer credential is an error, so an invalid credential never counts as anonymous.
 func parseBearer(values []string) (bearer, error) {
 	if len(values) == 0 {
 		return bearer{}, nil

@@ -49,10 +49,8 @@ func (g *generations[K, V]) drop(key K) {
 }
 
 // keyCache caches what this process has read about keys: keys that existed, which are counted before the call to the
-// ledger, and keys
-// that were refused, which are refused for one minute without a call. No entry admits a key. The permissions of a key
-// never
-// change, so they are cached to refuse a strict key early.
+// ledger, and keys that were refused, which are refused for one minute without a call. No entry admits a key. The
+// permissions of a key never change, so they are cached to refuse a strict key early.
 type keyCache struct {
 	existed *generations[KeyHash, Granted]
 	refused *generations[KeyHash, time.Time]

@@ -20,8 +20,7 @@ const (
 	ConsentLimit = 30 // of one session on the consent page
 
 	// MaxFailures is the number of failures of one kind of credential per minute that are answered as failures. After
-	// them the
-	// credentials of that address are not checked until the minute has passed.
+	// them the credentials of that address are not checked until the minute has passed.
 	MaxFailures = 10
 
 	window = time.Minute
@@ -54,8 +53,7 @@ func (c Counters) limit(name string, n int) *ratelimit.Limiter {
 }
 
 // Limits counts requests by kind of credential and by owner, over all hubs. It caches how long a caller is over its
-// limit and refuses
-// requests during this time without Redis.
+// limit and refuses requests during this time without Redis.
 type Limits struct {
 	by       map[Kind]*ratelimit.Limiter
 	now      func() time.Time
@@ -117,8 +115,7 @@ func (f Failures) Wait(ctx context.Context, sender string) time.Duration {
 }
 
 // Failed counts a failure, also if the client has disconnected. A result above zero means that concurrent failures have
-// reached the
-// limit: the request must then be refused with this wait.
+// reached the limit: the request must then be refused with this wait.
 func (f Failures) Failed(ctx context.Context, sender string) time.Duration {
 	return f.log.Allow(context.WithoutCancel(ctx), hashed(sender)).RetryAfter
 }

@@ -111,6 +111,6 @@ func TestWrongSecretsAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	if wrong.Load() != MaxFailures || waits.Load() != 50-MaxFailures {
-		t.Errorf("%d refused as wrong, %d told to wait; want 10 wrong", wrong.Load(), waits.Load())
+		t.Errorf("%d refused as wrong, %d limited; want 10 wrong", wrong.Load(), waits.Load())
 	}
 }

@@ -28,8 +28,7 @@ type Delegate struct {
 }
 
 // Tokens authenticates an app token at a resource. It reads the store for each request, so a revocation applies to the
-// next request.
-// Error: unauthenticated.
+// next request. Error: unauthenticated.
 type Tokens func(ctx context.Context, bearer, resource string) (Delegate, error)
 
 // Granted holds the permissions of a key. They never change after the key was created.
@@ -111,21 +110,20 @@ type Deps struct {
 	Now       func() time.Time
 }
 
-// Service authenticates requests.
+// Service authenticates requests and charges them to rate limits.
 type Service struct {
 	Deps
 	keys    keyCache
 	lookUps cache.Flight[Granted]
 }
 
-// New builds a Service.
+// New builds a Service with empty caches.
 func New(d Deps) *Service { return &Service{Deps: d, keys: newKeyCache()} }
 
 // Resolve authenticates a request and charges it to the rate limit of the caller. It returns the caller and the state
-// of the limit; the
-// state is nil for callers without a limit. An invalid credential, or one of a kind that the route does not accept, is
-// refused; no
-// other credential is tried. Errors: unauthenticated, forbidden, rate_limited, and those of the dependencies.
+// of the limit; the state is nil for callers without a limit. An invalid credential, or one of a kind that the route
+// does not accept, is refused; no other credential is tried. Errors: unauthenticated, forbidden, rate_limited, and
+// those of the dependencies.
 func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *Standing, error) {
 	if r.Take.Has(TakeClient) { // the header is missing or contains client credentials
 		return Caller{Kind: Client}, nil, nil
@@ -154,10 +152,8 @@ func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *Standing, er
 }
 
 // Known returns the kind of a credential that this process can recognize as valid without a call: Key for a key that
-// the ledger has
-// accepted and not refused since, Session for a session with a valid signature, else Anonymous. It does not
-// authenticate. It is used
-// to keep failures of other clients from blocking this caller.
+// the ledger has accepted and not refused since, Session for a session with a valid signature, else Anonymous. It does
+// not authenticate. It is used to keep failures of other clients from blocking this caller.
 func (s *Service) Known(r Request) Kind {
 	b, err := parseBearer(r.Authorization)
 	switch {
@@ -182,8 +178,7 @@ func (s *Service) Refused(c Caller) {
 }
 
 // Confirm verifies a key with the ledger unless Resolve did. Other callers are authenticated by Resolve. Errors:
-// unauthenticated, and
-// those of the ledger.
+// unauthenticated, and those of the ledger.
 func (s *Service) Confirm(ctx context.Context, c Caller) error {
 	if c.Kind != Key || c.Operator != nil {
 		return nil
@@ -193,9 +188,8 @@ func (s *Service) Confirm(ctx context.Context, c Caller) error {
 }
 
 // key authenticates an operator key. A key that existed before is counted first and then verified, within the write
-// itself if InCall.
-// An unknown key is looked up first, so that random keys use no memory in Redis. In both cases the count precedes the
-// write.
+// itself if InCall. An unknown key is looked up first, so that random keys use no memory in Redis. In both cases the
+// count precedes the write.
 func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *Standing, error) {
 	if s.keys.isRefused(hash, s.Now()) {
 		return Caller{}, nil, ErrUnauthenticated
@@ -221,8 +215,7 @@ func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *St
 }
 
 // lookUp returns the permissions of an existing key. Concurrent requests share one call: the result only decides
-// whether they are
-// counted or refused, and the write verifies the key again.
+// whether they are counted or refused, and the write verifies the key again.
 func (s *Service) lookUp(ctx context.Context, hash KeyHash) (Granted, error) {
 	return s.lookUps.Do(ctx, string(hash[:]), func(ctx context.Context) (Granted, error) {
 		owned, err := s.verify(ctx, hash)
@@ -247,8 +240,7 @@ func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
 }
 
 // session authenticates the session cookies: signature and age first, then the stored session, then the session version
-// of the ledger.
-// On a public route an invalid session, or one that cannot be checked now, counts as anonymous.
+// of the ledger. On a public route an invalid session, or one that cannot be checked now, counts as anonymous.
 func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, error) {
 	signed, ok := s.Sessions.Read(r.UID, r.Sig)
 	if !ok {

@@ -26,8 +26,7 @@ type Signed struct {
 }
 
 // Sessions creates and verifies sessions of browsers. The first secret signs, all secrets verify, so that a secret can
-// be replaced without
-// ending sessions.
+// be replaced without ending sessions.
 type Sessions struct {
 	secrets [][]byte
 	store   Store
@@ -37,8 +36,7 @@ type Sessions struct {
 }
 
 // NewSessions builds Sessions with at least one secret. A bound session is valid only together with a third cookie,
-// which requires
-// https.
+// which requires https.
 func NewSessions(secrets []string, store Store, bound bool, now func() time.Time) *Sessions {
 	s := &Sessions{store: store, bound: bound, active: newGenerations[sessionKey, cachedSession](maxKnown), now: now}
 	for _, secret := range secrets {

@@ -26,8 +26,7 @@ type StoredSession struct {
 // Store stores sessions. Error of all methods: db_unavailable.
 type Store interface {
 	// AddSession stores a session under its second of issue, or under the closest earlier second without a session of
-	// the
-	// operator, and returns that second.
+	// the operator, and returns that second.
 	AddSession(ctx context.Context, s StoredSession) (issuedAt time.Time, err error)
 	// FindSession returns a session, including ended ones.
 	FindSession(ctx context.Context, id operator.ID, issuedAt time.Time) (s StoredSession, found bool, err error)
@@ -70,8 +69,8 @@ func (s *Sessions) Start(ctx context.Context, op operator.Operator, signedInAt t
 	return out, nil
 }
 
-// Find returns the active session that the cookies name. Errors: unauthenticated for a
-// session that is unknown, ended or bound to another browser; db_unavailable.
+// Find returns the active session that the cookies name. Errors: unauthenticated for a session that is unknown, ended
+// or bound to another browser; db_unavailable.
 func (s *Sessions) Find(ctx context.Context, signed Signed, bind string) (StoredSession, error) {
 	row, err := s.read(ctx, signed)
 	if err != nil {
@@ -113,8 +112,7 @@ func (s *Sessions) End(ctx context.Context, signed Signed) error {
 }
 
 // EndAll ends all sessions of an operator. The caller must first raise the session version in the ledger, which every
-// request compares.
-// Error: db_unavailable.
+// request compares. Error: db_unavailable.
 func (s *Sessions) EndAll(ctx context.Context, id operator.ID) error {
 	return s.store.EndSessions(ctx, id, s.now())
 }

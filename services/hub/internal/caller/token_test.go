@@ -28,8 +28,7 @@ func (g *grants) Authenticate(_ context.Context, bearer, resource string) (Deleg
 }
 
 // TestAppTokens checks that app tokens are accepted only on routes that accept them, looked up for each request, and
-// counted against
-// their grant after they were verified.
+// counted against their grant after they were verified.
 func TestAppTokens(t *testing.T) {
 	t.Parallel()
 	w, s, _ := newWorld(t)

@@ -19,7 +19,7 @@ const (
 	MaxTitle = 120
 )
 
-// Errors of clips.
+// Errors of requests for clips.
 var (
 	ErrNotLive  = apperr.New(apperr.Conflict, "not_live", "the operator is not live")
 	ErrCooldown = apperr.New(apperr.Limited, "clip_cooldown", "the last clip is too young")
@@ -76,7 +76,7 @@ var ErrNoFilm = errors.New("there is no video of that moment")
 type Store interface {
 	// AddClip stores a clip within the limits, also for concurrent requests.
 	AddClip(ctx context.Context, d Draft) (Verdict, error)
-	// TakeClip leases the oldest clip that waits until a time. It returns false if none waits.
+	// TakeClip leases the oldest waiting clip until a time. It returns false if no clip waits.
 	TakeClip(ctx context.Context, now, until time.Time) (Job, bool, error)
 	// ReadyClip marks a clip as ready, unless it has already ended.
 	ReadyClip(ctx context.Context, id string, f Film, now time.Time) error
@@ -93,8 +93,7 @@ type Maker interface {
 	// Live reports whether video of an operator is arriving now.
 	Live(handle string) bool
 	// Cut creates the clip that ends at a time, or returns it if it exists. ErrNoFilm is final; after any other error
-	// Cut can
-	// be repeated.
+	// Cut can be repeated.
 	Cut(ctx context.Context, id, handle string, end time.Time, length time.Duration) (Film, error)
 	// Trim deletes the oldest clips until the storage limit is met. It calls drop before it deletes the files of a
 	// clip.

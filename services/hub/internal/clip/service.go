@@ -36,8 +36,8 @@ type Deps struct {
 func NewService(d Deps) *Service { return &Service{d: d, wake: make(chan struct{}, 1)} }
 
 // Make stores a request for a clip of the last 30 seconds. The clip is cut after the answer. Errors: not_found for an
-// unknown operator, ErrNotLive,
-// ErrNoMarket, market_not_found, ErrCooldown and ErrDaily with limit and retryAfterMs, and those of the dependencies.
+// unknown operator, ErrNotLive, ErrNoMarket, market_not_found, ErrCooldown and ErrDaily with limit and retryAfterMs,
+// and those of the dependencies.
 func (s *Service) Make(ctx context.Context, a Ask) (stream.Clip, error) {
 	op, err := s.d.Directory.ByHandle(ctx, a.Handle)
 	if err != nil {
@@ -91,7 +91,7 @@ func refusal(v Verdict) error {
 	return apperr.Of(f).With("limit", limit).With("retryAfterMs", int64((v.Wait+time.Millisecond-1)/time.Millisecond))
 }
 
-// Intervals and limits of processing.
+// Intervals and limits of the processing of clips.
 const (
 	lookEvery = time.Second      // for clips of other hubs, and after a crash
 	lease     = 30 * time.Second // time limit of an attempt, after which another attempt can start

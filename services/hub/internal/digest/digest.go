@@ -48,8 +48,7 @@ type Sender interface {
 // Store records the days whose digest was sent. Error of all methods: db_unavailable.
 type Store interface {
 	// TakeDigest reserves a day. It returns false if the day was sent or is being sent. A reservation expires if
-	// neither
-	// EndDigest nor FreeDigest follows.
+	// neither EndDigest nor FreeDigest follows.
 	TakeDigest(ctx context.Context, date string, now time.Time) (bool, error)
 	// EndDigest records that the digest of a reserved day was sent.
 	EndDigest(ctx context.Context, date string, now time.Time, recipients int) error
@@ -73,8 +72,7 @@ func NewService(sender Sender, store Store, now func() time.Time) *Service {
 const endTime = 2 * time.Second
 
 // Once sends the digest of a day unless it was already sent; then already is true and recipients is 0. write creates
-// the digest and runs
-// only if it is needed. Errors: ErrUnsent, those of write and of the store.
+// the digest and runs only if it is needed. Errors: ErrUnsent, those of write and of the store.
 func (s *Service) Once(ctx context.Context, date string, write func(context.Context) (Letter, error)) (recipients int, already bool, err error) {
 	taken, err := s.store.TakeDigest(ctx, date, s.now())
 	if err != nil || !taken {

@@ -136,7 +136,7 @@ func draftOf(ctx context.Context, ledger *ledgerclient.Client, c *message.Call) 
 	return d, nil
 }
 
-// filled returns nil for an empty text.
+// filled returns s, or nil for an empty text.
 func filled(s *string) *string {
 	if s == nil || *s == "" {
 		return nil
@@ -206,8 +206,7 @@ func asPayload(err error) error {
 }
 
 // dueAfter is the age after which Sweep completes an attestation, dueBatch the number per round, and dueLife the age
-// after which a
-// failing one is deleted.
+// after which a failing one is deleted.
 const (
 	dueAfter = time.Minute
 	dueBatch = 50

@@ -20,8 +20,7 @@ type Live struct {
 const liveSubject = "live:"
 
 // AttestLive attests that a session went live, once per session. It does nothing for a URL that a message must not
-// contain.
-// Error: db_unavailable.
+// contain. Error: db_unavailable.
 func (s *Service) AttestLive(ctx context.Context, l Live) error {
 	if !stream.Playable(l.URL, nil) {
 		return nil

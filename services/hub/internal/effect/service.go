@@ -104,8 +104,7 @@ type dueCall struct {
 const callSubject = "call:"
 
 // File files a call and attests it. After db_unavailable or signal_service_unavailable the call may be stored: a retry
-// then returns
-// already_predicted, and Sweep attests the call. Errors: invalid_request, and those of signal.Service.
+// then returns already_predicted, and Sweep attests the call. Errors: invalid_request, and those of signal.Service.
 func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error) {
 	p, err := message.ReadPayload(r.Type, r.Payload, false)
 	if err != nil {
@@ -153,7 +152,7 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 // URI returns the identifier of a signal across stations.
 func URI(denpaID, signalID string) string { return "denpa:" + denpaID + "/signal/" + signalID }
 
-// note stores an attestation as due.
+// note stores an attestation that must be made later, so that Sweep makes it after a crash.
 func (s *Service) note(ctx context.Context, subject string, due any) error {
 	body, err := json.Marshal(due)
 	if err != nil {
@@ -234,8 +233,7 @@ func idOf(text string) string {
 }
 
 // Sweep makes attestations that a crash or an outage left due, and returns the number of completed ones. A failing
-// attestation does not
-// delay others; Sweep returns the last such error. Concurrent sweeps are safe.
+// attestation does not delay others; Sweep returns the last such error. Concurrent sweeps are safe.
 func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 	now := s.Now().UTC()
 	list, err := s.Store.ListDues(ctx, now.Add(-dueAfter), dueBatch)

@@ -33,8 +33,8 @@ func Moment(c *exportv1.Call) string {
 }
 
 // Tally adds up a record call by call. Total, Won, Lost, Void and Pending cover all calls. Score, streak and moments
-// cover counted calls;
-// closing line value and edge cover counted calls on venue markets. The zero value is an empty record.
+// cover counted calls; closing line value and edge cover counted calls on venue markets. The zero value is an empty
+// record.
 type Tally struct {
 	Total, Won, Lost, Void, Pending int64
 	Score                           int64
@@ -58,7 +58,7 @@ func (p place) after(o place) bool {
 	return cmp.Or(p.resolved.Compare(o.resolved), p.created.Compare(o.created), cmp.Compare(p.id, o.id)) > 0
 }
 
-// Add adds a call.
+// Add adds a call to the totals.
 func (t *Tally) Add(c *exportv1.Call) error {
 	signal := c.GetSignal()
 	t.Total++

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// Bounds of an entry of a partner.
+// Limits of the members of a partner's entry.
 const (
 	maxID       = 128
 	maxAddress  = 500
@@ -27,7 +27,7 @@ var errRow = errors.New("invalid entry")
 // quotable lists characters that no valid URL contains and that could end an attribute in a page with missing quoting.
 const quotable = "\"'<>\\^`{|}"
 
-// Rules validates entries of partners.
+// Rules validates entries of partner stations.
 type Rules struct {
 	Now    time.Time
 	Videos []string // hosts of playlists; empty: any
@@ -35,8 +35,7 @@ type Rules struct {
 }
 
 // ValidateTape returns a tape of a partner with the registered id and origin of the partner. A tape with an invalid
-// member, or with URLs of another origin, is an
-// error.
+// member, or with URLs of another origin, is an error.
 func (r Rules) ValidateTape(p Partner, t Tape) (Tape, error) {
 	handle, err := protocol.ParseHandle(t.Handle)
 	switch {

@@ -18,7 +18,7 @@ import (
 // Hub is the origin of entries of this station.
 const Hub = "hub"
 
-// Sizes of the lists.
+// Sizes of the lists of tapes and operators.
 const (
 	DefaultTapes = 24
 	MaxTapes     = 48
@@ -145,7 +145,7 @@ func ParseOrigins(raw string) Origins {
 
 func (o Origins) has(origin, originURL string) bool { return o[origin] || o[originURL] }
 
-// Wanted selects origins of entries.
+// Wanted selects the origins whose entries a client requests.
 type Wanted struct {
 	Only    Origins // empty: all
 	Without Origins // origins whose entries the reader already has

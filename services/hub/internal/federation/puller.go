@@ -29,8 +29,7 @@ func NewPuller(ledger *ledgerclient.Client, reader Reader, store Store, now func
 }
 
 // Round reads the lists of every active partner once. After a failed read the previous copy remains. Copies of inactive
-// partners are deleted. Errors: those of the
-// ledger and of the store.
+// partners are deleted. Errors: those of the ledger and of the store.
 func (p *Puller) Round(ctx context.Context) error {
 	list, err := partners(ctx, p.ledger)
 	if err != nil {

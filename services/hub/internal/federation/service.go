@@ -35,8 +35,7 @@ func (s *Service) LastReads(ctx context.Context) (map[string]time.Time, error) {
 }
 
 // Tapes merges the clips of this station with the tapes of partners: boosted ones first, then newest first, at most
-// MaxInARow consecutive ones of one handle.
-// Error: db_unavailable.
+// MaxInARow consecutive ones of one handle. Error: db_unavailable.
 func (s *Service) Tapes(ctx context.Context, want Wanted, limit int) ([]Tape, error) {
 	all, err := s.tapes(ctx, want)
 	if err != nil {
@@ -150,8 +149,8 @@ func (s *Service) Find(ctx context.Context, id string) (Tape, error) {
 const ownRows = 2 * MaxOperators
 
 // Operators ranks the human operators of all stations by the scores that their stations report. Operators of this
-// station with a claimed wallet at a partner are merged
-// into one entry. Errors: db_unavailable, signal_service_unavailable.
+// station with a claimed wallet at a partner are merged into one entry. Errors: db_unavailable,
+// signal_service_unavailable.
 func (s *Service) Operators(ctx context.Context, want Wanted, limit int) ([]Operator, error) {
 	var own []Operator
 	full := false
@@ -196,8 +195,8 @@ func originRank(o Operator) int {
 }
 
 // merge removes entries of partners that are operators of this station, and adds the partner to AlsoOn of the own
-// entry. full reports that the own ranking was cut: an
-// operator below the cut is then removed too, because it ranks lower than what is shown.
+// entry. full reports that the own ranking was cut: an operator below the cut is then removed too, because it ranks
+// lower than what is shown.
 func (s *Service) merge(ctx context.Context, own []Operator, full bool, foreign []Operator) ([]Operator, error) {
 	var proofs []Proof
 	for i := range foreign {

@@ -109,7 +109,7 @@ func TestLink(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 		if got := f.shown(t, federation.Wanted{Without: federation.Origins{federation.Hub: true}}); got != c.row.Origin+"/"+c.row.Handle {
-			t.Errorf("%s, without ours: %s", name, got)
+			t.Errorf("%s, without own entries: %s", name, got)
 		}
 	}
 	twice := &fieldOf{
@@ -123,8 +123,7 @@ func TestLink(t *testing.T) {
 }
 
 // TestMergeBelowTheCut checks that an operator is merged too if its rank at this station is below the part of the
-// ranking that is read. An operator without an
-// entry at this station keeps the entry of the partner.
+// ranking that is read. An operator without an entry at this station keeps the entry of the partner.
 func TestMergeBelowTheCut(t *testing.T) {
 	t.Parallel()
 	f := &fieldOf{

@@ -16,8 +16,7 @@ var ErrSelf = apperr.New(apperr.Invalid, "invalid_handle", "you cannot follow yo
 type Totals struct{ Followers, Following int64 }
 
 // Counts holds the number of followers of an operator, the number of operators that the viewer follows, and whether the
-// viewer follows the
-// operator.
+// viewer follows the operator.
 type Counts struct {
 	Followers, Following int64
 	IsFollowing          bool
@@ -35,7 +34,7 @@ type Store interface {
 	Followers(ctx context.Context, of []operator.ID) (map[operator.ID]int64, error)
 }
 
-// Service manages follows.
+// Service starts, ends and counts follows.
 type Service struct {
 	directory operator.Directory
 	store     Store

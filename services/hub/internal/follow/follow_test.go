@@ -27,8 +27,7 @@ func (r renamed) GetOperator(_ context.Context, q *operatorv1.GetOperatorRequest
 type untouched struct{ follow.Store }
 
 // TestSelfFollow checks that operators cannot follow themselves, also by a handle that became theirs after their
-// session was verified, and
-// that nothing is stored.
+// session was verified, and that nothing is stored.
 func TestSelfFollow(t *testing.T) {
 	t.Parallel()
 	s := follow.NewService(operator.Directory{Ledger: renamed{id: "me"}}, untouched{}, time.Now)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Bounds of a registered app.
+// Limits of the members of a registered app, and of the number of apps of an owner.
 const (
 	MaxApps         = 20 // active apps of one owner
 	maxAppName      = 64
@@ -52,8 +52,7 @@ type App struct {
 func (a App) Active() bool { return a.DisabledAt.IsZero() }
 
 // Trusted reports whether an administrator has reviewed the app. Only then does the authorization endpoint redirect to
-// the app
-// without a decision of the user.
+// the app without a decision of the user.
 func (a App) Trusted() bool { return !a.TrustedAt.IsZero() }
 
 // AppDraft holds the members of a new app that its owner sets.
@@ -92,8 +91,7 @@ func (a App) allows(resource string) bool {
 }
 
 // hasSecret reports whether the app is confidential and secret is its current or still valid old secret. The time of
-// the
-// comparison does not depend on the secret.
+// the comparison does not depend on the secret.
 func (a App) hasSecret(secret string, now time.Time) bool {
 	given := hashOf(secret)
 	var ok bool

@@ -6,8 +6,8 @@ import (
 )
 
 // Register creates an app of the owner. It returns the app and, for a confidential one, its secret. Only the hash of
-// the secret is
-// stored, so it cannot be returned again. Errors: invalid_request, invalid_redirect_uri, invalid_scope, limit_reached.
+// the secret is stored, so it cannot be returned again. Errors: invalid_request, invalid_redirect_uri, invalid_scope,
+// limit_reached.
 func (s *Service) Register(ctx context.Context, ownerID string, d AppDraft) (App, string, error) {
 	a := App{ID: newID(), OwnerID: ownerID, Kind: d.Kind, CreatedAt: s.Now()}
 	err := a.apply(AppChange{
@@ -66,8 +66,7 @@ func (s *Service) App(ctx context.Context, id string) (App, error) {
 }
 
 // ChangeApp changes an active app of the owner. Scopes that the app loses are refused from the next request of its
-// tokens on.
-// Errors: invalid_request, invalid_redirect_uri, invalid_scope, not_found.
+// tokens on. Errors: invalid_request, invalid_redirect_uri, invalid_scope, not_found.
 func (s *Service) ChangeApp(ctx context.Context, ownerID, id string, c AppChange) (App, error) {
 	if !isID(id) {
 		return App{}, ErrNotFound
@@ -76,8 +75,7 @@ func (s *Service) ChangeApp(ctx context.Context, ownerID, id string, c AppChange
 }
 
 // RenewSecret replaces the secret of a confidential app and returns the new one, which cannot be read again. The old
-// secret stays
-// valid for 24 hours, or becomes invalid at once if immediate. Errors: not_found, public_client.
+// secret stays valid for 24 hours, or becomes invalid at once if immediate. Errors: not_found, public_client.
 func (s *Service) RenewSecret(ctx context.Context, ownerID, id string, immediate bool) (string, error) {
 	if !isID(id) {
 		return "", ErrNotFound
@@ -98,8 +96,7 @@ func (s *Service) RenewSecret(ctx context.Context, ownerID, id string, immediate
 }
 
 // DisableApp disables an app of the owner permanently and revokes its grants and their signers. Repeating it changes
-// nothing.
-// Error: not_found.
+// nothing. Error: not_found.
 func (s *Service) DisableApp(ctx context.Context, ownerID, id string) error {
 	if !isID(id) {
 		return ErrNotFound

@@ -73,10 +73,9 @@ type authRequest struct {
 }
 
 // Authorize handles an authorization request with the parameters in query. It redirects errors, and answers without a
-// decision of the
-// user, only to a trusted app: anyone can register a redirect URI, and this endpoint must not be an open redirector
-// (RFC 9700
-// 4.11.2). For other apps it returns the error for an error page: one of refusals, or an error of the store.
+// decision of the user, only to a trusted app: anyone can register a redirect URI, and this endpoint must not be an
+// open redirector (RFC 9700 4.11.2). For other apps it returns the error for an error page: one of refusals, or an
+// error of the store.
 func (s *Service) Authorize(ctx context.Context, query url.Values, visitor Visitor) (Answer, error) {
 	a, err := s.destination(ctx, query)
 	if err != nil {
@@ -186,10 +185,8 @@ func isChallenge(text string) bool {
 }
 
 // authorizeSilently handles prompt=none. For a trusted app it uses an existing grant, without a consent page and
-// without a new grant.
-// A public app must have an https redirect URI, because any program can receive other redirects and only the user can
-// decide
-// whether it is the right one (RFC 8252 8.6).
+// without a new grant. A public app must have an https redirect URI, because any program can receive other redirects
+// and only the user can decide whether it is the right one (RFC 8252 8.6).
 func (s *Service) authorizeSilently(ctx context.Context, a authRequest, visitor Visitor) (Answer, error) {
 	if visitor.UserID == "" {
 		return s.refuse(a, refusal{"login_required", "no user is signed in"})

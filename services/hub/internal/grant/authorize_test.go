@@ -194,8 +194,7 @@ func TestPromptNone(t *testing.T) {
 }
 
 // TestPromptNoneNeedsAClaimedAddress checks that a redirect URI with a loopback port or a private scheme needs a
-// decision of the user,
-// because any program can receive it.
+// decision of the user, because any program can receive it.
 func TestPromptNoneNeedsAClaimedAddress(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -230,8 +229,7 @@ func TestAnonymousVisitorSignsInFirst(t *testing.T) {
 }
 
 // TestDecisionBelongsToItsSession (S9) checks that a decision is accepted once, for one request of one session. It
-// covers the service
-// without the page.
+// covers the service without the page.
 func TestDecisionBelongsToItsSession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

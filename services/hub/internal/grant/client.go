@@ -12,13 +12,12 @@ import (
 )
 
 // MaxFailures is the number of failed client authentications per minute, client and IP address after which attempts are
-// refused.
-// It counts per address so that an attacker who has a client_id cannot lock out the client from other addresses.
+// refused. It counts per address so that an attacker who has a client_id cannot lock out the client from other
+// addresses.
 const MaxFailures = caller.MaxFailures
 
 // Form is a request to the token, revocation or introspection endpoint. Parameters have the names of RFC 6749, also if
-// the body
-// was JSON.
+// the body was JSON.
 type Form struct {
 	Values        url.Values
 	Authorization []string // values of the Authorization header
@@ -96,8 +95,8 @@ func parseBasic(values []string) (credentials, bool) {
 }
 
 // client authenticates the app that sends a request. A confidential app must send its secret, a public one must send
-// none. After
-// MaxFailures failures it refuses without checking the secret. Errors: invalid_request, invalid_client, rate_limited.
+// none. After MaxFailures failures it refuses without checking the secret. Errors: invalid_request, invalid_client,
+// rate_limited.
 func (s *Service) client(ctx context.Context, f Form) (App, error) {
 	c, err := f.credentials()
 	if err != nil {

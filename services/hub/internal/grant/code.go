@@ -62,10 +62,8 @@ type Redemption struct {
 }
 
 // Redeem decides an attempt to redeem the code. An attempt of another client changes nothing. A failed attempt of the
-// right client
-// uses the code up. A second attempt after a success means that the code was stolen, so the grant is revoked: of fifty
-// concurrent
-// attempts one receives tokens, and these are revoked when the others have ended.
+// right client uses the code up. A second attempt after a success means that the code was stolen, so the grant is
+// revoked: of fifty concurrent attempts one receives tokens, and these are revoked when the others have ended.
 func (c CodeState) Redeem(r Redemption) Turn {
 	if c.Code.AppID != r.AppID {
 		return refused(ErrInvalidGrant)

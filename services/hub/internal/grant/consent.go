@@ -6,10 +6,8 @@ import (
 )
 
 // Decide applies the user's decision on a consent page and returns the URL to redirect to with 303. Each token is
-// accepted once.
-// Errors: forbidden if the token is used, expired, or of another user or session; invalid_request if the app is
-// disabled or lost
-// the redirect URI meanwhile.
+// accepted once. Errors: forbidden if the token is used, expired, or of another user or session; invalid_request if the
+// app is disabled or lost the redirect URI meanwhile.
 func (s *Service) Decide(ctx context.Context, visitor Visitor, token string, approve bool) (redirect string, err error) {
 	if visitor.UserID == "" || !wellFormed(requestPrefix, token) {
 		return "", ErrForbidden

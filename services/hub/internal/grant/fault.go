@@ -21,7 +21,7 @@ var (
 		"The client is unknown or its authentication failed.")
 )
 
-// Errors of the registration of apps.
+// Errors of registering and changing apps.
 var (
 	ErrRedirectURI = apperr.New(apperr.Invalid, "invalid_redirect_uri",
 		"redirectUris must be 1 to 10 different absolute URIs: https, http on 127.0.0.1 or [::1], or a private scheme with a dot").With("field", "redirectUris")

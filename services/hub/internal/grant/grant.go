@@ -48,8 +48,7 @@ type Listed struct {
 }
 
 // ListGrants returns a user's grants, including revoked and expired ones that are still stored. Active grants come
-// first, then newest
-// first.
+// first, then newest first.
 func (s *Service) ListGrants(ctx context.Context, userID string) ([]Listed, error) {
 	return s.Store.ListGrants(ctx, userID, "", s.Now())
 }
@@ -69,8 +68,7 @@ func (s *Service) Live(ctx context.Context, grantID string) (bool, error) {
 }
 
 // RevokeGrant revokes a grant of the user with its tokens and signers. by is ByUser or ByOwner. Repeating it changes
-// nothing.
-// Error: not_found.
+// nothing. Error: not_found.
 func (s *Service) RevokeGrant(ctx context.Context, userID, grantID string, by Reason) error {
 	if !isID(grantID) {
 		return ErrNotFound

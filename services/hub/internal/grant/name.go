@@ -13,8 +13,7 @@ import (
 var productName = foldName("signalcast")
 
 // goodName reports whether a name cannot imitate another app or this service on the consent page. It must not contain
-// invisible
-// characters, changes of the writing direction, spaces at its ends, or the product's name in any spelling.
+// invisible characters, changes of the writing direction, spaces at its ends, or the product's name in any spelling.
 func goodName(name string) bool {
 	if !protocol.IsName(name, 1, maxAppName) || strings.TrimSpace(name) != name {
 		return false

@@ -10,8 +10,7 @@ import (
 const maxURI = 512
 
 // loopbacks are the only hosts with plain http. Only literal addresses are permitted, because a name such as localhost
-// can resolve
-// to another machine (RFC 8252 8.3).
+// can resolve to another machine (RFC 8252 8.3).
 var loopbacks = []string{"http://127.0.0.1", "http://[::1]"}
 
 // checkRedirectURI reports whether a redirect URI may be registered.
@@ -118,8 +117,7 @@ func splitLoopback(text string) (origin, rest string, ok bool) {
 }
 
 // matchRedirectURI reports whether a URI equals the registered one. The port of a loopback address may differ, because
-// a native app
-// gets it at run time (RFC 8252 7.3).
+// a native app gets it at run time (RFC 8252 7.3).
 func matchRedirectURI(registered, given string) bool {
 	if registered == given {
 		return true

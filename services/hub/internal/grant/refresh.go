@@ -28,10 +28,8 @@ type Refreshing struct {
 }
 
 // Turn decides an attempt to use the refresh token. An attempt of another client changes nothing. A used token returns
-// its unused
-// successor again within r.Retry, because the client may have lost the answer or refreshed in two tabs. Any other reuse
-// means that
-// the token was stolen, so the grant is revoked.
+// its unused successor again within r.Retry, because the client may have lost the answer or refreshed in two tabs. Any
+// other reuse means that the token was stolen, so the grant is revoked.
 func (s RefreshState) Turn(r Refreshing) Turn {
 	if s.Grant.AppID != r.AppID || !s.Grant.Active(r.Now) || !s.App.Active() {
 		return refused(ErrInvalidGrant)

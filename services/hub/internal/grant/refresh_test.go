@@ -10,8 +10,7 @@ import (
 )
 
 // TestRefreshReuse (S13) checks that a refresh token is replaced on use, and that reuse of the old one revokes the
-// grant and its
-// access tokens.
+// grant and its access tokens.
 func TestRefreshReuse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -176,8 +175,7 @@ func TestConcurrentStrictRefreshes(t *testing.T) {
 }
 
 // TestRefreshIsBoundToItsClient (S15) checks that another client cannot use a refresh token, and that its attempt does
-// not revoke the
-// grant.
+// not revoke the grant.
 func TestRefreshIsBoundToItsClient(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -20,8 +20,7 @@ type Introspection struct {
 }
 
 // Revoke implements RFC 7009. A refresh token revokes its whole grant, an access token only itself. An unknown token or
-// one of another
-// client is ignored without an error. Errors: invalid_request, invalid_client, rate_limited.
+// one of another client is ignored without an error. Errors: invalid_request, invalid_client, rate_limited.
 func (s *Service) Revoke(ctx context.Context, f Form) error {
 	app, err := s.client(ctx, f)
 	if err != nil {

@@ -9,15 +9,14 @@ import (
 )
 
 // TestRevocation (S16) checks that a refresh token revokes its grant and an access token only itself, and that repeated
-// requests and
-// unknown or foreign tokens change nothing.
+// requests and unknown or foreign tokens change nothing.
 func TestRevocation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	c, stranger := r.app(grant.Confidential), r.app(grant.Confidential)
+	c, other := r.app(grant.Confidential), r.app(grant.Confidential)
 	got := r.tokens(c)
-	for _, token := range []string{got.AccessToken, got.RefreshToken, "x", "dat_", "drt_unknown", "dk_key", r.tokens(stranger).AccessToken[:46]} {
-		want(t, "stranger: "+token, r.Revoke(t.Context(), stranger.form("token", token, "token_type_hint", "access_token")), "")
+	for _, token := range []string{got.AccessToken, got.RefreshToken, "x", "dat_", "drt_unknown", "dk_key", r.tokens(other).AccessToken[:46]} {
+		want(t, "another client: "+token, r.Revoke(t.Context(), other.form("token", token, "token_type_hint", "access_token")), "")
 	}
 	if !r.lives(got.AccessToken) || r.revokedBy(got.GrantID) != "" {
 		t.Fatal("another client revoked a token")
@@ -56,7 +55,7 @@ func TestRevocation(t *testing.T) {
 func TestIntrospection(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	c, stranger, public := r.app(grant.Confidential), r.app(grant.Confidential), r.app(grant.Public)
+	c, other, public := r.app(grant.Confidential), r.app(grant.Confidential), r.app(grant.Public)
 	got := r.tokens(c, "resource", mcp)
 	plain := r.tokens(c)
 	ask := func(c client, token string) grant.Introspection {
@@ -79,8 +78,8 @@ func TestIntrospection(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 	for _, token := range []string{got.AccessToken, got.RefreshToken} {
-		if i := ask(stranger, token); i.Active || i.DenpaID != "" {
-			t.Errorf("stranger: %+v", i)
+		if i := ask(other, token); i.Active || i.DenpaID != "" {
+			t.Errorf("another client: %+v", i)
 		}
 	}
 	mine := r.tokens(public)

@@ -6,8 +6,7 @@ import (
 )
 
 // Scope is a permission that a user can grant to an app: a message type with a colon instead of the dot, or one of
-// profile:read,
-// signer:create and offline_access.
+// profile:read, signer:create and offline_access.
 type Scope string
 
 // Scopes in the order in which they are always listed.
@@ -45,8 +44,7 @@ const (
 )
 
 // byPermission maps the permission of an operator key to its scopes on the protocol routes. No permission includes
-// profile:update,
-// market:create or resolution:create.
+// profile:update, market:create or resolution:create.
 var byPermission = map[string]Scopes{
 	Read:      {ProfileRead},
 	Signal:    {SignerCreate, SignalCreate, PredictionCreate},

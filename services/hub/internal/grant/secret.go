@@ -51,8 +51,7 @@ func wellFormed(prefix, text string) bool {
 }
 
 // successorOf derives the refresh token that replaces parent. The result is deterministic, so a server can return the
-// same successor
-// again after a lost answer or to concurrent requests, although it stores only hashes.
+// same successor again after a lost answer or to concurrent requests, although it stores only hashes.
 func successorOf(key []byte, parent string) (plaintext string, hash Hash) {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("drt-successor\x00" + parent))
@@ -60,7 +59,6 @@ func successorOf(key []byte, parent string) (plaintext string, hash Hash) {
 	return plaintext, hashOf(plaintext)
 }
 
-// newID returns a new UUIDv7.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // isID reports whether text is a UUID in canonical form.

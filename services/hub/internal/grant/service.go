@@ -27,14 +27,13 @@ const minKey = 32 // bytes
 // UsedAtMost is the interval at which the last use of a grant is written at most once.
 const UsedAtMost = time.Minute
 
-// Settings of a Service.
+// Settings are the settings of the authorization server.
 type Settings struct {
 	Issuer    string   // also the resource of a token that names none
 	Resources []string // further resources
 
 	// SuccessorKeys derive refresh tokens: the first derives new ones, all recognise existing ones. Each has at least
-	// 32 bytes.
-	// All processes must have the same keys.
+	// 32 bytes. All processes must have the same keys.
 	SuccessorKeys [][]byte
 	// RetryWindow is the time for which a used refresh token returns its successor again; nil: ten seconds, 0: never.
 	RetryWindow *time.Duration

@@ -27,15 +27,13 @@ type Store interface {
 	// AddCode adds an authorization code.
 	AddCode(ctx context.Context, c Code) error
 	// Redeem runs rule on a locked code and applies the returned Turn in the same transaction. It commits also if the
-	// Turn
-	// has an error, which Redeem then returns. Error: invalid_grant for an unknown code.
+	// Turn has an error, which Redeem then returns. Error: invalid_grant for an unknown code.
 	Redeem(ctx context.Context, hash Hash, now time.Time, rule func(CodeState) Turn) error
 
 	// Refresh does the same as Redeem for a refresh token.
 	Refresh(ctx context.Context, hash Hash, now time.Time, rule func(RefreshState) Turn) error
 	// UseAccess reads an access token with its grant and app. It records the use of the grant at most once per
-	// UsedAtMost.
-	// It returns nil for an unknown token.
+	// UsedAtMost. It returns nil for an unknown token.
 	UseAccess(ctx context.Context, hash Hash, now time.Time) (*TokenState, error)
 	// FindAccess reads an access token and changes nothing. It returns nil for an unknown token.
 	FindAccess(ctx context.Context, hash Hash) (*TokenState, error)
@@ -52,8 +50,7 @@ type Store interface {
 	// grant.
 	ListGrants(ctx context.Context, userID, grantID string, now time.Time) ([]Listed, error)
 	// RevokeGrant revokes a grant and its signers. It does not change a revoked grant. An empty userID matches any
-	// user. It
-	// returns false if there is no such grant.
+	// user. It returns false if there is no such grant.
 	RevokeGrant(ctx context.Context, userID, grantID string, by Reason, now time.Time) (bool, error)
 	// Sweep deletes requests, codes and tokens that can no longer be used, and returns the number of rows.
 	Sweep(ctx context.Context, now time.Time) (int64, error)

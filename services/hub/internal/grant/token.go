@@ -18,8 +18,7 @@ type Issued struct {
 }
 
 // Token implements the token endpoint. Errors: invalid_request, invalid_client, invalid_grant, invalid_scope,
-// invalid_target,
-// unsupported_grant_type, unauthorized_client, rate_limited.
+// invalid_target, unsupported_grant_type, unauthorized_client, rate_limited.
 func (s *Service) Token(ctx context.Context, f Form) (Issued, error) {
 	app, err := s.client(ctx, f)
 	if err != nil {

@@ -121,8 +121,7 @@ func TestCodeIsBound(t *testing.T) {
 }
 
 // TestCodeReplay (S4) checks that the replay of a redeemed code revokes the grant. The replay of a code that was not
-// redeemed, or by
-// another client, revokes nothing.
+// redeemed, or by another client, revokes nothing.
 func TestCodeReplay(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -153,8 +152,7 @@ func TestCodeReplay(t *testing.T) {
 }
 
 // TestConcurrentRedemption (S5) checks that of fifty concurrent attempts exactly one receives tokens. The others are
-// replays, so the
-// tokens are revoked afterwards.
+// replays, so the tokens are revoked afterwards.
 func TestConcurrentRedemption(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

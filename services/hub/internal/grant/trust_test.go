@@ -19,8 +19,7 @@ func (r *rig) unreviewed() client {
 }
 
 // TestUnreviewedAppGetsNoRedirectWithoutADecision checks that the endpoint redirects to an app that is not reviewed
-// only after a
-// decision of the user, because anyone can register a redirect URI (RFC 9700 4.11.2).
+// only after a decision of the user, because anyone can register a redirect URI (RFC 9700 4.11.2).
 func TestUnreviewedAppGetsNoRedirectWithoutADecision(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/clip"
 )
 
-// Files of a clip.
+// File names in the directory of a clip.
 const (
 	clipPlaylist = "index.m3u8"
 	clipStill    = "t.jpg"
@@ -34,8 +34,7 @@ const (
 )
 
 // Cut implements clip.Maker. It copies the segments that were received before the moment, from the newest back until
-// they have the requested length,
-// under new names. If an earlier attempt has finished the clip, it returns that clip.
+// they have the requested length, under new names. If an earlier attempt has finished the clip, it returns that clip.
 func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, length time.Duration) (clip.Film, error) {
 	if !clipID.MatchString(id) {
 		return clip.Film{}, clip.ErrNoFilm
@@ -163,8 +162,7 @@ func (o *Origin) readClip(id string) (clip.Film, error) {
 }
 
 // still creates the thumbnail from the first key frame. ffmpeg gets the video as standard input and its format as a
-// parameter, so the video cannot make
-// ffmpeg open other files or URLs.
+// parameter, so the video cannot make ffmpeg open other files or URLs.
 func (o *Origin) still(ctx context.Context, dir string, first segment) error {
 	if o.ffmpeg == "" {
 		return nil

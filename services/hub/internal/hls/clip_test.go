@@ -126,8 +126,7 @@ func TestTrim(t *testing.T) {
 }
 
 // TestStill checks that the thumbnail of a clip is its first key frame, for both formats of segments, and that
-// unreadable video costs only the
-// thumbnail.
+// unreadable video costs only the thumbnail.
 func TestStill(t *testing.T) {
 	t.Parallel()
 	for kind, flags := range map[string][]string{"ts": nil, "m4s": {"-hls_segment_type", "fmp4"}} {

@@ -26,8 +26,7 @@ type Options struct {
 	// Beat records a heartbeat of an operator whose video arrived; nil: heartbeats are not recorded.
 	Beat func(ctx context.Context, handle protocol.Handle) error
 	// Withheld returns the handles of suspended and hidden operators and the ids of their clips, which are not served;
-	// nil:
-	// everything is served.
+	// nil: everything is served.
 	Withheld    func(ctx context.Context) (map[string]bool, error)
 	Keep        time.Duration // time for which a segment is stored
 	StreamBytes int64         // limit of one stream
@@ -117,7 +116,7 @@ func (o *Origin) open() (err error) {
 // Ready implements clip.Maker. It reports whether this process owns the directory.
 func (o *Origin) Ready() bool { return o.owner.Load() }
 
-// Subdirectories of the directory.
+// Subdirectories of Options.Dir.
 const (
 	liveDir = "live"
 	clipDir = "clips"
@@ -139,7 +138,7 @@ func (o *Origin) Run(ctx context.Context) error {
 	})
 }
 
-// Close unlocks and closes the directory.
+// Close unlocks and closes the directory of the origin.
 func (o *Origin) Close() error {
 	var errs []error
 	if o.lock != nil {

@@ -46,7 +46,7 @@ func (g *gate) Admit(ctx context.Context, h protocol.Handle, k string) error {
 	defer g.mu.Unlock()
 	if g.away > 0 {
 		g.away--
-		return apperr.New(apperr.Unavailable, "db_unavailable", "away")
+		return apperr.New(apperr.Unavailable, "db_unavailable", "unavailable")
 	}
 	if g.n++; g.n == g.at {
 		g.key = "other"
@@ -229,8 +229,7 @@ seg7`
 }
 
 // TestWithheldMediaIsNotServed checks that the stream of a suspended operator and a hidden clip return 404 within 10 s,
-// and are served again after the
-// decision was reverted.
+// and are served again after the decision was reverted.
 func TestWithheldMediaIsNotServed(t *testing.T) {
 	t.Parallel()
 	list := map[string]bool{}

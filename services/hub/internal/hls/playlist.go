@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Bounds of an uploaded playlist.
+// Limits of an uploaded playlist.
 const (
 	maxPlaylist = 256 << 10
 	maxEntries  = 1000
@@ -55,8 +55,7 @@ type playlist struct {
 }
 
 // refused lists the tags that make a playlist invalid, because ignoring them would change its meaning: byte ranges,
-// variables, alternative renditions
-// and delta updates.
+// variables, alternative renditions and delta updates.
 var refused = []string{"#EXT-X-BYTERANGE", "#EXT-X-DEFINE", "#EXT-X-MEDIA:", "#EXT-X-SKIP", "#EXT-X-I-FRAMES-ONLY"}
 
 // parsePlaylist parses an uploaded playlist. Error: errPlaylist with the reason.

@@ -23,7 +23,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Bounds of a push.
+// Size and time limits of a push of an encoder.
 const (
 	maxSegment  = 32 << 20
 	maxHook     = 4 << 10
@@ -42,8 +42,7 @@ var (
 )
 
 // push stores an upload of an encoder. The key is checked before the body is read, and again before the upload is
-// stored, because an encoder sends a segment as
-// slowly as it records it.
+// stored, because an encoder sends a segment as slowly as it records it.
 func (o *Origin) push(r *http.Request, handle, name, key string) error {
 	key = strings.TrimPrefix(key, "key=") // RTMP servers pass on the query of the stream name
 	h, err := protocol.ParseHandle(handle)
@@ -173,8 +172,7 @@ func isVideo(first []byte, ext string) bool {
 }
 
 // Time limit and interval of repeated checks of a key while the database is unavailable. Encoders do not repeat a
-// refused upload, so a short outage must
-// not lose a segment.
+// refused upload, so a short outage must not lose a segment.
 const (
 	authorizeWithin = 8 * time.Second
 	authorizeRetry  = 200 * time.Millisecond
@@ -243,8 +241,7 @@ func keyOf(r *http.Request) string {
 }
 
 // publish handles the hook of an RTMP server that checks whether a client may publish. nginx sends a form with the name
-// of the stream and its parameters,
-// MediaMTX a JSON object with path and query.
+// of the stream and its parameters, MediaMTX a JSON object with path and query.
 func (o *Origin) publish(r *http.Request) error {
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxHook+1))
 	if err != nil || len(raw) > maxHook {

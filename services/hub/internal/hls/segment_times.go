@@ -94,8 +94,7 @@ func (m *meter) read(p []byte) {
 }
 
 // end returns the length of the video, or of the audio if there is at most one picture, and the length of one frame.
-// Errors: errNoPicture,
-// errTooLong.
+// Errors: errNoPicture, errTooLong.
 func (m *meter) end() (length, frame float64, err error) {
 	t := m.video
 	if t.n < 2 && m.sound.n > t.n {
@@ -112,16 +111,14 @@ func (m *meter) end() (length, frame float64, err error) {
 
 const (
 	// maxDeviation is the largest accepted difference in seconds between the length in the playlist and the timestamps,
-	// in addition to one
-	// frame.
+	// in addition to one frame.
 	maxDeviation = 0.5
 	// maxFrame is the longest length of one frame in seconds.
 	maxFrame = 2
 )
 
 // length returns the length of a segment in seconds. It uses the length in the playlist if the timestamps agree, else
-// the timestamps. For a single frame it
-// uses the playlist, up to maxFrame.
+// the timestamps. For a single frame it uses the playlist, up to maxFrame.
 func (g *segment) length(stated float64) float64 {
 	if !g.Measured {
 		return stated

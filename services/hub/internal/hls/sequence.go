@@ -102,8 +102,8 @@ func (s *stream) byFile(file string) int {
 }
 
 // retry reports whether the same bytes under the same name are a repeated upload: only if the segment is the newest of
-// its playlist or in no playlist.
-// Otherwise an encoder shows the same video again. An initialization segment may be repeated at any time.
+// its playlist or in no playlist. Otherwise an encoder shows the same video again. An initialization segment may be
+// repeated at any time.
 func (s *stream) retry(g *segment, sum []byte) bool {
 	if !bytes.Equal(g.Sum, sum) {
 		return false
@@ -129,8 +129,7 @@ func (s *stream) list(name string) *list {
 }
 
 // apply applies an uploaded playlist and writes the served one. That one lists the newest segments that are stored
-// without a gap. Its media sequence never
-// decreases.
+// without a gap. Its media sequence never decreases.
 func (s *stream) apply(name string, p playlist, now time.Time, keep time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -274,8 +273,7 @@ func (s *stream) restarted(l *list, p playlist) bool {
 }
 
 // outdated reports whether a playlist with a decreased media sequence is an older playlist of the same run and not of a
-// new run: more of its segments
-// were in this run than are new.
+// new run: more of its segments were in this run than are new.
 func (s *stream) outdated(l *list, p playlist, fresh int) bool {
 	old := 0
 	for _, e := range p.numbered() {
@@ -342,8 +340,7 @@ func (p *playlist) numbered() []entry {
 }
 
 // assignOrder assigns an order to segments that are listed for the first time. If no segment of the playlist was listed
-// before, the encoder was restarted or
-// segments are missing, and a discontinuity is inserted.
+// before, the encoder was restarted or segments are missing, and a discontinuity is inserted.
 func (s *stream) assignOrder(name string, l *list, entries []entry, run []int) {
 	known := slices.ContainsFunc(run, func(at int) bool { return s.k.Segments[at].Order > 0 })
 	for i, at := range run {

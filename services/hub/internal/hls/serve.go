@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Values of Cache-Control.
+// Values of the header Cache-Control by kind of content.
 const (
 	cacheLive    = "public, max-age=1"
 	cacheSegment = "public, max-age=86400, immutable" // the content under a name never changes
@@ -97,8 +97,7 @@ func (o *Origin) handleWrite(w http.ResponseWriter, r *http.Request, do func() e
 }
 
 // logRefusal logs a refused upload. It logs only the method of the request, and nothing for wrong keys and rate limits,
-// so that guessing keys does not fill
-// the log.
+// so that guessing keys does not fill the log.
 func (o *Origin) logRefusal(r *http.Request, err error) {
 	switch f := apperr.Of(err); {
 	case f.Kind == apperr.Unauthenticated, f.Kind == apperr.Limited:

@@ -10,8 +10,7 @@ import (
 )
 
 // TestRestarts checks that the media sequence continues after a restart of an encoder with the same names, and after a
-// restart of the origin with the same
-// directory.
+// restart of the origin with the same directory.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 )
 
-// Limits of a request.
+// Time limit of a request to a video host, and size limit of its answer.
 const (
 	within   = 3 * time.Second
 	maxBytes = 256 << 10
@@ -43,8 +43,7 @@ type status int
 func (s status) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
 // call sends body as JSON, unless it is nil, and decodes the answer into out, unless it is nil. Errors do not contain
-// the answer of the host, because it can
-// contain a key.
+// the answer of the host, because it can contain a key.
 func (c client) call(ctx context.Context, method, path string, body, out any) error {
 	var send io.Reader
 	if body != nil {

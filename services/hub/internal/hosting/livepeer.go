@@ -46,8 +46,7 @@ type livepeerStream struct {
 func (Livepeer) Name() string { return LivepeerName }
 
 // Provision implements ingest.Provider. Livepeer cannot replace a key, so Provision deletes the previous stream first,
-// which invalidates its key, and creates
-// a new one.
+// which invalidates its key, and creates a new one.
 func (l Livepeer) Provision(ctx context.Context, w ingest.Want) (ingest.Offer, error) {
 	if w.Before != nil && w.Before.RemoteID != "" {
 		if err := l.Withdraw(ctx, w.Before.RemoteID); err != nil {

@@ -53,8 +53,7 @@ const muxStreams = "/video/v1/live-streams"
 func (Mux) Name() string { return MuxName }
 
 // Provision implements ingest.Provider. It resets the key of the previous stream. If that stream was deleted at Mux or
-// has another latency, it creates a new
-// one.
+// has another latency, it creates a new one.
 func (m Mux) Provision(ctx context.Context, w ingest.Want) (ingest.Offer, error) {
 	var a muxAnswer
 	if b := w.Before; b != nil && isID(b.RemoteID) {

@@ -33,8 +33,7 @@ type Address struct {
 }
 
 // ParseAddress parses an address. Hex digits must be all lower case, all upper case, or have a valid checksum; other
-// mixed case is
-// probably a typing error. Error: ErrAddress.
+// mixed case is probably a typing error. Error: ErrAddress.
 func ParseAddress(raw string) (Address, error) {
 	if digits, ok := strings.CutPrefix(raw, "0x"); ok {
 		sum, ok := checksum(digits)
@@ -56,8 +55,7 @@ func (a Address) String() string { return a.text }
 func (a Address) Chain() Chain { return a.chain }
 
 // ParsePayout parses an address for payouts: an Ethereum address other than the zero address, from which nothing can be
-// recovered.
-// Error: ErrAddress.
+// recovered. Error: ErrAddress.
 func ParsePayout(raw string) (Address, error) {
 	a, err := ParseAddress(raw)
 	if err != nil || a.chain != Ethereum || strings.Trim(a.text, "0x") == "" {
@@ -84,8 +82,7 @@ func (a Address) Is(address, chain string) bool {
 }
 
 // checksum returns 40 hex digits in the form of EIP-55: a letter is upper case if the digit at its position in the
-// Keccak-256 hash of
-// the lower-case form is 8 or more. It returns false for other texts.
+// Keccak-256 hash of the lower-case form is 8 or more. It returns false for other texts.
 func checksum(digits string) (string, bool) {
 	lower := strings.ToLower(digits)
 	if raw, err := hex.DecodeString(lower); err != nil || len(raw) != 20 {

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Errors of claims.
+// Errors of identity claims.
 var (
 	ErrStation   = apperr.New(apperr.Invalid, "invalid_station", "this station accepts no identity claims").With("field", "station")
 	ErrNotLinked = apperr.New(apperr.Forbidden, "wallet_not_linked",
@@ -66,8 +66,7 @@ func (a Accounts) read(ctx context.Context, q *operatorv1.GetOperatorRequest) (A
 }
 
 // Provider reports whether an identity provider has linked a wallet to a subject. token is the identity token of the
-// request, or empty.
-// Errors: unauthenticated for an invalid token, identity_provider_unavailable.
+// request, or empty. Errors: unauthenticated for an invalid token, identity_provider_unavailable.
 type Provider interface {
 	Linked(ctx context.Context, issuer, subject, token string, a Address) (bool, error)
 }
@@ -75,8 +74,7 @@ type Provider interface {
 // Store stores claims. Error of all methods: db_unavailable.
 type Store interface {
 	// KeepClaim stores a claim. It replaces the owner's claim at the station, and all claims of the same wallet there
-	// by other
-	// owners: the latest claim is valid.
+	// by other owners: the latest claim is valid.
 	KeepClaim(ctx context.Context, owner operator.ID, c Claim) error
 	// ListClaims returns the claims of an owner, ordered by station.
 	ListClaims(ctx context.Context, owner operator.ID) ([]Claim, error)
@@ -84,7 +82,7 @@ type Store interface {
 	DropClaim(ctx context.Context, owner operator.ID, station string) (bool, error)
 }
 
-// Service manages claims.
+// Service stores, lists and deletes identity claims.
 type Service struct {
 	stations []Station
 	accounts Accounts
@@ -109,8 +107,7 @@ func (s *Service) Station(name string) (Station, error) {
 }
 
 // Claim stores that a wallet belongs to the caller, after the identity provider has confirmed it. Errors: ErrNotLinked,
-// and those of the
-// dependencies.
+// and those of the dependencies.
 func (s *Service) Claim(ctx context.Context, me operator.ID, at Station, a Address, token string) (Claim, error) {
 	account, err := s.accounts.ByID(ctx, me)
 	if err != nil {

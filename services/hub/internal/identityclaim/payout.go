@@ -22,8 +22,7 @@ type Payouts struct {
 }
 
 // Address returns the payout address of an operator; empty if there is none, if the operator is unknown, or if its tier
-// receives no
-// payouts. People and House receive payouts, bots do not. Errors: those of the ledger except not_found.
+// receives no payouts. People and House receive payouts, bots do not. Errors: those of the ledger except not_found.
 func (p Payouts) Address(ctx context.Context, handle protocol.Handle) (string, error) {
 	if p.Money.ChainID == 0 {
 		return "", nil

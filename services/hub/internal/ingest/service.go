@@ -29,39 +29,38 @@ func NewService(p Provider, s Store, newID func() string, now func() time.Time) 
 const tries = 3
 
 // Provision creates a stream of an approved operator, or replaces the key of its stream; the previous key becomes
-// invalid. Only the returned offer contains
-// the key. Errors: ErrNotApproved, ErrUnavailable, db_unavailable.
+// invalid. Only the returned offer contains the key. Errors: ErrNotApproved, ErrUnavailable, db_unavailable.
 func (s *Service) Provision(ctx context.Context, handle protocol.Handle, label string, latency Latency) (Stream, Offer, error) {
 	if err := s.approved(ctx, handle); err != nil {
 		return Stream{}, Offer{}, err
 	}
 	for range tries {
-		before, there, err := s.store.IngestStream(ctx, handle)
+		before, found, err := s.store.IngestStream(ctx, handle)
 		if err != nil {
 			return Stream{}, Offer{}, err
 		}
 		want := Want{Handle: handle, Label: label, Latency: latency}
-		if there && before.Provider == s.provider.Name() {
+		if found && before.Provider == s.provider.Name() {
 			want.Before = &before
 		}
 		offer, err := s.provider.Provision(ctx, want)
 		if err != nil {
 			return Stream{}, Offer{}, err
 		}
-		kept := Stream{
+		created := Stream{
 			ID: before.ID, Handle: handle, Provider: s.provider.Name(), RemoteID: offer.RemoteID, KeyHash: hashOf(cmp.Or(offer.Secret, offer.Key)),
 			HLSURL: offer.HLSURL, Label: label, Latency: latency, CreatedAt: before.CreatedAt, RotatedAt: s.now(), Version: before.Version + 1,
 		}
-		if !there {
-			kept.ID, kept.CreatedAt = s.newID(), kept.RotatedAt
+		if !found {
+			created.ID, created.CreatedAt = s.newID(), created.RotatedAt
 		}
-		ok, err := s.store.KeepIngest(ctx, kept, before.Version)
+		ok, err := s.store.KeepIngest(ctx, created, before.Version)
 		if err != nil {
 			return Stream{}, Offer{}, err
 		}
 		if ok {
-			offer.HLSURL = s.provider.Playback(kept)
-			return kept, offer, nil
+			offer.HLSURL = s.provider.Playback(created)
+			return created, offer, nil
 		}
 		if offer.RemoteID != before.RemoteID {
 			_ = s.provider.Withdraw(ctx, offer.RemoteID) // best effort: the unused stream has no known key
@@ -82,17 +81,17 @@ func (s *Service) approved(ctx context.Context, handle protocol.Handle) error {
 }
 
 // Admit checks the key of a push. The key must be the current key of the operator's stream, and the operator must be
-// approved. Nothing is cached, so a
-// replaced key or a suspension takes effect with the next request. Errors: ErrKey, ErrNotApproved, db_unavailable.
+// approved. Nothing is cached, so a replaced key or a suspension takes effect with the next request. Errors: ErrKey,
+// ErrNotApproved, db_unavailable.
 func (s *Service) Admit(ctx context.Context, handle protocol.Handle, key string) error {
 	if !IsKey(key) {
 		return ErrKey
 	}
-	st, there, err := s.store.IngestByKey(ctx, hashOf(key))
+	st, found, err := s.store.IngestByKey(ctx, hashOf(key))
 	if err != nil {
 		return err
 	}
-	if !there || st.Handle != handle {
+	if !found || st.Handle != handle {
 		return ErrKey
 	}
 	return s.approved(ctx, handle)
@@ -101,8 +100,8 @@ func (s *Service) Admit(ctx context.Context, handle protocol.Handle, key string)
 // Playback returns the playback URL of the operator's provisioned stream, whether video arrives or not; empty without a
 // stream. Error: db_unavailable.
 func (s *Service) Playback(ctx context.Context, handle protocol.Handle) (string, error) {
-	st, there, err := s.store.IngestStream(ctx, handle)
-	if err != nil || !there || st.Provider != s.provider.Name() {
+	st, found, err := s.store.IngestStream(ctx, handle)
+	if err != nil || !found || st.Provider != s.provider.Name() {
 		return "", err
 	}
 	return s.provider.Playback(st), nil

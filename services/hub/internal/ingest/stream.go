@@ -20,14 +20,14 @@ const (
 	Low      Latency = "low"
 )
 
-// Errors of streams and pushes.
+// Errors of provisioning streams and of pushing video.
 var (
 	// ErrNotApproved is the error of an operator that no administrator has approved.
 	ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an admin has to approve you first")
 	// ErrKey is the error of a push with a missing, wrong, replaced or other stream's key.
 	ErrKey = apperr.New(apperr.Unauthenticated, "unauthenticated", "no stream has this key")
 	// ErrUnavailable is the error if the installation receives no video or the video host does not answer.
-	ErrUnavailable = apperr.New(apperr.Unavailable, "ingest_unavailable", "video is not taken at this moment")
+	ErrUnavailable = apperr.New(apperr.Unavailable, "ingest_unavailable", "video cannot be received now; retry later")
 )
 
 // Stream is the provisioned stream of an operator. Its fields are the columns of its table, in their order.
@@ -64,7 +64,7 @@ type Want struct {
 	Before  *Stream // stream whose key is replaced; nil: none
 }
 
-// Provider receives video.
+// Provider is a service that receives video from encoders and serves it to viewers.
 type Provider interface {
 	Name() string
 	// Provision creates a stream, or replaces the key of w.Before. Error: ErrUnavailable.
@@ -84,7 +84,6 @@ type Store interface {
 	// IngestByKey returns the stream with this hash of its key, and false if there is none.
 	IngestByKey(ctx context.Context, hash []byte) (Stream, bool, error)
 	// KeepIngest stores a stream if the stored version is before (0: none). It returns false if a concurrent request
-	// has
-	// changed the stream.
+	// has changed the stream.
 	KeepIngest(ctx context.Context, s Stream, before int64) (bool, error)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/redisx"
 )
 
-// Limits of counting viewers.
+// Limits and intervals of counting viewers.
 const (
 	// ViewLife is the time for which a viewer is counted after its last report.
 	ViewLife = 45 * time.Second
@@ -24,10 +24,8 @@ const (
 )
 
 // View records a report of a viewer and returns the number of viewers. At most PerAddress viewers per address are
-// counted. It returns 0 for an operator who is
-// not live, and without Redis. Viewers are stored only in Redis; lost ones report again within ViewEvery. viewer and
-// address must be hashes.
-// Error: db_unavailable.
+// counted. It returns 0 for an operator who is not live, and without Redis. Viewers are stored only in Redis; lost ones
+// report again within ViewEvery. viewer and address must be hashes. Error: db_unavailable.
 func (s *Service) View(ctx context.Context, handle protocol.Handle, viewer, address string) (int64, error) {
 	_, live, err := s.Shown(ctx, handle)
 	if err != nil || !live {
@@ -41,8 +39,7 @@ func (s *Service) View(ctx context.Context, handle protocol.Handle, viewer, addr
 }
 
 // Sweep ends sessions without heartbeats and clears expired overlay signals, and returns their number. One process runs
-// it at a time.
-// Error: db_unavailable.
+// it at a time. Error: db_unavailable.
 func (s *Service) Sweep(ctx context.Context) (int, error) {
 	n, err := s.Store.Sweep(ctx, s.Now())
 	if n > 0 {

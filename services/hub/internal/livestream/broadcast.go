@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Errors of broadcasts.
+// Errors of requests that refer to an announced broadcast.
 var (
 	ErrNoBroadcast = apperr.New(apperr.NotFound, "not_found", "no such broadcast")
 	ErrNotYours    = apperr.New(apperr.Forbidden, "forbidden", "the broadcast belongs to another operator")

@@ -12,7 +12,7 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
-// Limits of reading an operator's calls.
+// Limits of the number of calls that are read for a recap, for statistics, and per request.
 const (
 	MaxReceipts = 500
 	MaxCounted  = 5000
@@ -68,8 +68,7 @@ type Recap struct {
 }
 
 // Recap returns the summary of the session with this id, or of the newest session if showID is empty; nil if there is
-// none. Errors: ErrNoShow,
-// db_unavailable, those of the ledger.
+// none. Errors: ErrNoShow, db_unavailable, those of the ledger.
 func (s *Service) Recap(ctx context.Context, handle protocol.Handle, showID string) (*Recap, error) {
 	session, found, err := s.session(ctx, handle, showID)
 	if err != nil || !found {

@@ -74,8 +74,7 @@ func (p *Sampler) Round(ctx context.Context) error {
 }
 
 // report sends the ledger the number of viewers of each operator with viewers, and 0 once for each operator whose last
-// viewer has left. The ledger adds up the
-// viewers of the streams of a market.
+// viewer has left. The ledger adds up the viewers of the streams of a market.
 func (p *Sampler) report(ctx context.Context, samples []Sample, now time.Time) error {
 	r, at := &feedv1.PublishRequest{}, timestamppb.New(now)
 	add := func(handle protocol.Handle, viewers int64) {

@@ -94,8 +94,7 @@ func (s *Service) Last(ctx context.Context, handle protocol.Handle) (Session, bo
 }
 
 // OnScreen returns the session of an operator that viewers can watch. Its MarketID is the market of the overlay signal,
-// else of the heartbeats. It returns
-// false if the operator is not live. Error: db_unavailable.
+// else of the heartbeats. It returns false if the operator is not live. Error: db_unavailable.
 func (s *Service) OnScreen(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
 	session, _, err := s.Current(ctx, handle)
 	if err != nil || !session.Live() {

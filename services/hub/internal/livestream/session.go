@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Intervals of sessions.
+// Time limits of live sessions.
 const (
 	// Life is the time for which a session stays open after its last heartbeat.
 	Life = 45 * time.Second
@@ -67,7 +67,7 @@ func (s Session) Length(now time.Time) time.Duration {
 	return s.EndedAt.Sub(s.StartedAt)
 }
 
-// Beat is a heartbeat.
+// Beat is a heartbeat of a live operator.
 type Beat struct {
 	Handle   protocol.Handle
 	MarketID protocol.MarketID // empty: unchanged
@@ -93,7 +93,7 @@ type Signal struct {
 	Name     string
 }
 
-// Past is an ended session.
+// Past is an ended session in the list of recent ones.
 type Past struct {
 	ShowID             string
 	Handle             protocol.Handle
@@ -103,7 +103,7 @@ type Past struct {
 	Approved           bool    // approved by an administrator
 }
 
-// Values of State.Word.
+// Values of State.Word, the broadcasting state of an operator.
 const (
 	StateIdle  = "idle"
 	StateLive  = "live"
@@ -122,8 +122,7 @@ type State struct {
 }
 
 // State returns the broadcasting state of an operator: live, ended for 24 hours after a live session, otherwise idle. A
-// suspended operator is idle.
-// Error: db_unavailable.
+// suspended operator is idle. Error: db_unavailable.
 func (s *Service) State(ctx context.Context, handle protocol.Handle) (State, error) {
 	now := s.Now()
 	out := State{Word: StateIdle, UpdatedAt: now}

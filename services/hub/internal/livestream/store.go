@@ -22,8 +22,7 @@ type Start struct {
 }
 
 // Store stores sessions, overlay signals, streamers and broadcasts, and publishes changes to the ledger in the same
-// transaction. Error of all methods:
-// db_unavailable.
+// transaction. Error of all methods: db_unavailable.
 type Store interface {
 	// Overlay returns the overlay signal of an operator, and false if there is none.
 	Overlay(ctx context.Context, handle protocol.Handle, now time.Time) (Overlay, bool, error)
@@ -63,20 +62,17 @@ type Store interface {
 	// Streamer returns the status and the lanes of an operator.
 	Streamer(ctx context.Context, handle protocol.Handle) (Streamer, error)
 	// Register adds a streamer that waits for approval. It returns the existing status and false if the operator was
-	// already
-	// registered.
+	// already registered.
 	Register(ctx context.Context, handle protocol.Handle, lanes []string, now time.Time) (Status, bool, error)
 	// BoundTo returns the URL of the stream that an operator bound last; empty: none.
 	BoundTo(ctx context.Context, handle protocol.Handle) (string, error)
 	// ChooseLanes stores the lanes of an operator.
 	ChooseLanes(ctx context.Context, handle protocol.Handle, lanes []string, now time.Time) error
 	// Decide sets the status of an operator. A suspension ends the open session and clears the overlay signal. If the
-	// status
-	// changed, the bound streams are published again.
+	// status changed, the bound streams are published again.
 	Decide(ctx context.Context, handle protocol.Handle, status Status, now time.Time) error
 	// Hide hides the streams, clips and overlay of an operator, or shows them again, and publishes the change.
-	// provisioned is
-	// the playback URL of the provisioned stream; empty: none.
+	// provisioned is the playback URL of the provisioned stream; empty: none.
 	Hide(ctx context.Context, handle protocol.Handle, hidden bool, provisioned string, now time.Time) error
 
 	// SessionWatched returns the sum of the samples of a session.

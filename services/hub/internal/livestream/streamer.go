@@ -28,8 +28,7 @@ type Streamer struct {
 }
 
 // Register requests the approval of an administrator. It returns false and changes nothing if the operator was already
-// registered. Nil lanes keep the stored
-// ones. Error: db_unavailable.
+// registered. Nil lanes keep the stored ones. Error: db_unavailable.
 func (s *Service) Register(ctx context.Context, handle protocol.Handle, lanes []string) (status Status, first bool, err error) {
 	return s.Store.Register(ctx, handle, lanes, s.Now())
 }
@@ -47,8 +46,8 @@ func (s *Service) Decide(ctx context.Context, handle protocol.Handle, status Sta
 }
 
 // Hide hides the streams, clips and overlay of an operator on pages, in API responses and in events, or shows them
-// again. A session of a hidden operator is not
-// listed as live. Stored sessions and their statistics do not change. Error: db_unavailable.
+// again. A session of a hidden operator is not listed as live. Stored sessions and their statistics do not change.
+// Error: db_unavailable.
 func (s *Service) Hide(ctx context.Context, handle protocol.Handle, hidden bool) error {
 	defer s.invalidate()
 	var url string

@@ -42,9 +42,8 @@ type Server struct {
 }
 
 // Parse parses smtp://user:password@host:port (STARTTLS) or smtps://user:password@host:port (implicit TLS), the sender
-// and the recipients.
-// plain permits a server without TLS for development. Errors do not contain the address, because it contains the
-// password.
+// and the recipients. plain permits a server without TLS for development. Errors do not contain the address, because it
+// contains the password.
 func Parse(address, from string, to []string, plain bool) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.Path != "" && u.Path != "/" {

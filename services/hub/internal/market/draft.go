@@ -30,7 +30,7 @@ var (
 		"resolvesBy must not be before cutoffAt").With("field", "resolvesBy")
 )
 
-// Draft is a new native market.
+// Draft is a native market that does not exist yet.
 type Draft struct {
 	Question         string
 	Description      string
@@ -52,8 +52,7 @@ func (d *Draft) Request() *marketv1.CreateNativeRequest {
 	}
 }
 
-// CheckDates compares the dates with now and with each other.
-// Errors: ErrCutoff, ErrResolvesBy.
+// CheckDates compares the dates with now and with each other. Errors: ErrCutoff, ErrResolvesBy.
 func (d Draft) CheckDates(now time.Time) error {
 	if d.CutoffAt.Before(now.Add(minAhead)) || d.CutoffAt.After(now.AddDate(maxAheadYears, 0, 0)) {
 		return ErrCutoff

@@ -33,7 +33,7 @@ func Labels(m *marketv1.Market) []string {
 	return given
 }
 
-// Sizes of pages of lists.
+// Sizes of pages of market lists.
 const (
 	MaxRows         = 100
 	DefaultRows     = 100
@@ -71,7 +71,7 @@ const (
 // ErrMissingID is the error of a request for a price history without a market.
 var ErrMissingID = apperr.New(apperr.Invalid, "missing_market_id", "marketId is required")
 
-// Bounds of pins.
+// Limits of the texts, positions and numbers of pins.
 const (
 	MaxPinText  = 80
 	MinPosition = 1

@@ -20,10 +20,8 @@ type Attestation struct {
 }
 
 // Attest signs a message with the newest key of the hub and stores it as accepted. If the subject is already attested
-// it returns the
-// stored message. The payload must follow the attested schema of its type, else the hub has a bug and the error is
-// internal.
-// Error: db_unavailable.
+// it returns the stored message. The payload must follow the attested schema of its type, else the hub has a bug and
+// the error is internal. Error: db_unavailable.
 func (s *Service) Attest(ctx context.Context, a Attestation) (Record, error) {
 	now := s.now()
 	nonce := make([]byte, 18)

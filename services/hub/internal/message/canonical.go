@@ -23,10 +23,8 @@ const (
 )
 
 // Canonical returns the canonical form (RFC 8785) of a JSON text. It refuses texts that parsers can interpret
-// differently: duplicate
-// members, invalid UTF-8, lone surrogates, numbers beyond a double, and invalid JSON. Errors: payload_too_large,
-// invalid_request
-// with reason not_canonicalizable.
+// differently: duplicate members, invalid UTF-8, lone surrogates, numbers beyond a double, and invalid JSON. Errors:
+// payload_too_large, invalid_request with reason not_canonicalizable.
 func Canonical(raw []byte) ([]byte, error) {
 	if len(raw) > MaxSize {
 		return nil, ErrTooLarge

@@ -15,7 +15,7 @@ var (
 	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "")
 )
 
-// Errors of signers.
+// Errors of the registration and revocation of signers.
 var (
 	ErrWeakKey = apperr.New(apperr.Invalid, "weak_key",
 		"the public key must be the canonical encoding of a point of the prime-order group")

@@ -9,8 +9,7 @@ import (
 )
 
 // hide removes the payload of each message that contains text hidden by moderation, and sets Hidden. All reads of
-// messages use it.
-// Messages without text cause no request to the ledger. Error: signal_service_unavailable.
+// messages use it. Messages without text cause no request to the ledger. Error: signal_service_unavailable.
 func (s *Service) hide(ctx context.Context, records []Record) error {
 	var things []*moderationv1.Thing
 	var owner []int // index of the record of each thing
@@ -64,10 +63,8 @@ func withoutPayload(body []byte) ([]byte, error) {
 }
 
 // textOf lists the moderated things whose text a message contains. For a call these are the call (its take) and the
-// market (its
-// title); for a market or a resolution the market; for a station the station. Texts of profiles and broadcasts belong
-// to the
-// profile of the author.
+// market (its title); for a market or a resolution the market; for a station the station. Texts of profiles and
+// broadcasts belong to the profile of the author.
 func textOf(r *Record) ([]*moderationv1.Thing, error) {
 	var has struct {
 		Payload struct {

@@ -39,8 +39,7 @@ type hubKeySetting struct {
 }
 
 // ParseHubKeys parses the setting: a JSON list of {"seed", "notBefore", "notAfter"?}. A replaced key has notAfter.
-// After its seed is
-// deleted the entry has "publicKey" instead of "seed". Errors do not contain the setting.
+// After its seed is deleted the entry has "publicKey" instead of "seed". Errors do not contain the setting.
 func ParseHubKeys(setting string) (*HubKeys, error) {
 	var entries []hubKeySetting
 	if json.Unmarshal([]byte(setting), &entries) != nil || len(entries) == 0 {

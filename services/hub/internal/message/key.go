@@ -18,8 +18,7 @@ const (
 type Key string
 
 // ParseKey validates a public key for signing. Errors: invalid_request for an invalid format, weak_key for a key that
-// no correct
-// implementation generates.
+// no correct implementation generates.
 func ParseKey(s string) (Key, error) {
 	if !isHex(s, keyLetters) {
 		return "", badMember("publicKey", "publicKey must be %d lower-case hexadecimal digits", keyLetters)
@@ -40,16 +39,15 @@ func (k Key) bytes() []byte {
 }
 
 // strong reports whether the key is the canonical encoding of a point of the prime-order group other than the identity.
-// With other
-// keys, one signature can be valid for several messages.
+// With other keys, one signature can be valid for several messages.
 func (k Key) strong() bool {
 	p := point(k.bytes())
 	return p != nil && !small(p) && torsionFree(p)
 }
 
 // Verify reports whether signature is a signature of data by the key. It is stricter than crypto/ed25519: it refuses
-// small-order keys
-// and commitments, and non-canonical encodings of points. The library refuses an S that is not below the group order.
+// small-order keys and commitments, and non-canonical encodings of points. The library refuses an S that is not below
+// the group order.
 func (k Key) Verify(data, signature []byte) bool {
 	key := k.bytes()
 	if key == nil || len(signature) != ed25519.SignatureSize {
@@ -63,8 +61,7 @@ func (k Key) Verify(data, signature []byte) bool {
 }
 
 // point decodes the canonical encoding of a point; nil for others. SetBytes alone accepts coordinates above the field
-// prime and a sign
-// bit of zero.
+// prime and a sign bit of zero.
 func point(encoded []byte) *edwards25519.Point {
 	p, err := new(edwards25519.Point).SetBytes(encoded)
 	if err != nil || !bytes.Equal(p.Bytes(), encoded) {
@@ -79,8 +76,7 @@ func small(p *edwards25519.Point) bool {
 }
 
 // torsionFree reports whether the point is in the prime-order group: the group order times the point is the identity. A
-// scalar is below
-// the order, so the function computes (order - 1) times the point, plus the point.
+// scalar is below the order, so the function computes (order - 1) times the point, plus the point.
 func torsionFree(p *edwards25519.Point) bool {
 	sum := new(edwards25519.Point).ScalarMult(minusOne, p)
 	return sum.Add(sum, p).Equal(edwards25519.NewIdentityPoint()) == 1

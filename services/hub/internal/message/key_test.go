@@ -109,7 +109,7 @@ func TestWeakKeys(t *testing.T) {
 		mixed := new(edwards25519.Point).Add(good, small)
 		_, err := ParseKey(hex.EncodeToString(mixed.Bytes()))
 		if i == 0 && err != nil || i > 0 && code(err) != "weak_key" {
-			t.Errorf("good key plus small point %d: %v", i, err)
+			t.Errorf("valid key plus small point %d: %v", i, err)
 		}
 	}
 	undecodable := 0
@@ -175,9 +175,8 @@ func hash(parts ...[]byte) []byte {
 }
 
 // TestForgedSignatures checks signatures that satisfy the equation of some verifier but were made without the key:
-// mixed-order and
-// small-order commitments, mixed-order keys, non-canonical encodings. The check of the key or of the signature refuses
-// each.
+// mixed-order and small-order commitments, mixed-order keys, non-canonical encodings. The check of the key or of the
+// signature refuses each.
 func TestForgedSignatures(t *testing.T) {
 	t.Parallel()
 	secret := scalar(t, hash([]byte("secret")))

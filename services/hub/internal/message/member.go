@@ -33,8 +33,7 @@ func text(canonical json.RawMessage) (string, bool) {
 }
 
 // requireMembers returns an error unless members has exactly these names. Errors: invalid_request with reason
-// unknown_member or
-// schema.
+// unknown_member or schema.
 func requireMembers(members map[string]json.RawMessage, under string, names ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains(names, name) {

@@ -59,8 +59,7 @@ func URI(denpaID string, t Type, id ID) string {
 func (m Message) Authentic() bool { return m.Key.Verify(m.Signed, m.Signature) }
 
 // Read parses a message for the hub with this issuer. It checks the size, the depth, the canonical form and the
-// members.
-// Errors: payload_too_large, invalid_request with reason not_canonicalizable, unknown_member or schema.
+// members. Errors: payload_too_large, invalid_request with reason not_canonicalizable, unknown_member or schema.
 func Read(issuer string, raw []byte) (Message, error) {
 	body, err := Canonical(raw)
 	if err != nil {
@@ -92,8 +91,7 @@ func idOf(signed []byte) ID {
 var memberNames = []string{"appId", "denpaId", "nonce", "payload", "signature", "signer", "timestamp", "type", "version"}
 
 // encodeWithout encodes canonical members as a canonical object without one of them. All member names are ASCII, so
-// their byte order is
-// the order of RFC 8785.
+// their byte order is the order of RFC 8785.
 func encodeWithout(members map[string]json.RawMessage, omitted string) []byte {
 	var out bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -109,7 +107,7 @@ func encodeWithout(members map[string]json.RawMessage, omitted string) []byte {
 	return append(append([]byte{'{'}, out.Bytes()...), '}')
 }
 
-// readHead reads version, type and payload.
+// readHead reads version, type and payload into m and checks their forms.
 func readHead(members map[string]json.RawMessage, m *Message) error {
 	if string(members["version"]) != version {
 		return badMember("version", "version must be %s", version)
@@ -125,7 +123,7 @@ func readHead(members map[string]json.RawMessage, m *Message) error {
 	return nil
 }
 
-// readOrigin reads denpaId, appId, timestamp and nonce.
+// readOrigin reads denpaId, appId, timestamp and nonce into m and checks their forms.
 func readOrigin(members map[string]json.RawMessage, m *Message) error {
 	ok := false
 	if m.DenpaID, ok = text(members["denpaId"]); !ok || !isUUID(m.DenpaID) {
@@ -146,7 +144,7 @@ func readOrigin(members map[string]json.RawMessage, m *Message) error {
 	return nil
 }
 
-// readSigner reads signer and signature.
+// readSigner reads signer and signature into m and checks their forms.
 func readSigner(members map[string]json.RawMessage, m *Message) error {
 	signer, err := object(members["signer"])
 	if err != nil {

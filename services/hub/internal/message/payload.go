@@ -8,9 +8,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Payload is the content of a message: *Profile, *Station, *Broadcast, *GoLive, *Call, *Market or *Resolution. Optional members
-// that a message lacks are nil.
-// Fields have the names of the members. encoding/json ignores the case of names, but the schema accepts only the exact ones.
+// Payload is the content of a message: *Profile, *Station, *Broadcast, *GoLive, *Call, *Market or *Resolution. Optional
+// members that a message lacks are nil. Fields have the names of the members. encoding/json ignores the case of names,
+// but the schema accepts only the exact ones.
 type Payload interface {
 	// normalize replaces CR LF with LF in texts, moves values under other names to the usual fields, and converts times to UTC.
 	normalize()

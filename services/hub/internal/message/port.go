@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Record is a stored message.
+// Record is a message in the store, with its state and result.
 type Record struct {
 	ID         ID
 	Type       Type
@@ -53,13 +53,11 @@ type Page struct {
 // Store stores messages, signers and their challenges. Error of all methods: db_unavailable.
 type Store interface {
 	// FindMessage returns the message with the id, or else the message with the nonce of the key, including pending
-	// ones.
-	// Without a key it searches for the id only.
+	// ones. Without a key it searches for the id only.
 	FindMessage(ctx context.Context, id ID, key Key, nonce string) (r Record, found bool, err error)
 	// TakeMessage stores r as pending, which reserves its id and nonce, while the signer is locked. A revocation
-	// therefore
-	// happens before or after it. If the id is already stored it returns the stored message and false. Errors:
-	// unauthenticated with signer_revoked or signer_expired; nonce_reused.
+	// therefore happens before or after it. If the id is already stored it returns the stored message and false.
+	// Errors: unauthenticated with signer_revoked or signer_expired; nonce_reused.
 	TakeMessage(ctx context.Context, r Record) (stored Record, isNew bool, err error)
 	// AcceptMessage marks a message as accepted with the result of its effect. It stores the message again if it was
 	// dropped meanwhile. It returns false if it was already accepted.
@@ -67,12 +65,10 @@ type Store interface {
 	// DropMessage removes a pending message of this attempt and frees its nonce.
 	DropMessage(ctx context.Context, id ID, attempt string) error
 	// ListUnsettledMessages returns at most limit pending messages whose last attempt was earlier than before, oldest
-	// first.
-	// It records now as their last attempt.
+	// first. It records now as their last attempt.
 	ListUnsettledMessages(ctx context.Context, before, now time.Time, limit int) ([]Record, error)
 	// AttestMessage stores an accepted message that the hub signed. If the subject is already attested it returns the
-	// stored
-	// message.
+	// stored message.
 	AttestMessage(ctx context.Context, r Record) (Record, error)
 	// ListMessages returns the page after the cursor. The zero cursor starts at the newest message.
 	ListMessages(ctx context.Context, q Query, after protocol.Cursor) (Page, error)
@@ -87,18 +83,16 @@ type Store interface {
 	// ListSigners returns the signers of a passport, newest first.
 	ListSigners(ctx context.Context, denpaID string) ([]Signer, error)
 	// RevokeSigner revokes a signer and does not change a revoked one. The stored time is after every message of the
-	// signer.
-	// Error: not_found if it belongs to another passport, or to another grant if grantID is set.
+	// signer. Error: not_found if it belongs to another passport, or to another grant if grantID is set.
 	RevokeSigner(ctx context.Context, key Key, denpaID, grantID, by string, now time.Time) (Signer, error)
 	// RevokeSignersOfKey revokes the signers that were created with an operator key. It returns the public keys of all
-	// signers
-	// that were revoked with it, now or earlier.
+	// signers that were revoked with it, now or earlier.
 	RevokeSignersOfKey(ctx context.Context, keyID string, now time.Time) ([]string, error)
 	// ListKeysInUse lists operator keys with active signers, ordered by id, after a key.
 	ListKeysInUse(ctx context.Context, after string, now time.Time, limit int) ([]string, error)
 }
 
-// Challenge is a stored challenge.
+// Challenge is a random value that a new signer must sign to be registered.
 type Challenge struct {
 	Hash      []byte // SHA-256
 	Key       Key

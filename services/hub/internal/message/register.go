@@ -14,8 +14,7 @@ import (
 const challengePrefix = "dch_"
 
 // Challenge creates a challenge for one key of one owner. It is valid once, within ChallengeAge. Errors:
-// invalid_request, weak_key,
-// signer_exists for a key of the hub, db_unavailable.
+// invalid_request, weak_key, signer_exists for a key of the hub, db_unavailable.
 func (s *Service) Challenge(ctx context.Context, owner Owner, publicKey string) (challenge string, expiresAt time.Time, err error) {
 	key, err := s.clientKey(publicKey)
 	if err != nil {
@@ -50,10 +49,8 @@ func (s *Service) clientKey(publicKey string) (Key, error) {
 }
 
 // RegisterSigner adds a signer of the owner. The proof in d shows that the owner of the private key agrees to this
-// registration.
-// Errors: invalid_request, weak_key, insufficient_scope, invalid_proof, challenge_expired, signer_exists,
-// signer_revoked,
-// limit_reached, db_unavailable.
+// registration. Errors: invalid_request, weak_key, insufficient_scope, invalid_proof, challenge_expired, signer_exists,
+// signer_revoked, limit_reached, db_unavailable.
 func (s *Service) RegisterSigner(ctx context.Context, owner Owner, d SignerDraft) (Signer, error) {
 	if _, err := s.clientKey(d.PublicKey); err != nil {
 		return Signer{}, err
@@ -100,8 +97,7 @@ func (s *Service) ListSigners(ctx context.Context, denpaID string) ([]Signer, er
 }
 
 // RevokeSignersOf revokes the signers that were created with an operator key and returns their public keys. Repeating
-// it returns the
-// same keys. Error: db_unavailable.
+// it returns the same keys. Error: db_unavailable.
 func (s *Service) RevokeSignersOf(ctx context.Context, keyID string) ([]string, error) {
 	return s.Store.RevokeSignersOfKey(ctx, keyID, s.now())
 }
@@ -110,8 +106,7 @@ func (s *Service) RevokeSignersOf(ctx context.Context, keyID string) ([]string, 
 const keyBatch = 500
 
 // SweepKeys revokes signers of operator keys that were revoked while this service or its database was unavailable. It
-// returns the
-// number of revoked keys. Errors: db_unavailable, signal_service_unavailable.
+// returns the number of revoked keys. Errors: db_unavailable, signal_service_unavailable.
 func (s *Service) SweepKeys(ctx context.Context) (swept int, err error) {
 	after := "00000000-0000-0000-0000-000000000000"
 	for {
@@ -143,8 +138,7 @@ func (s *Service) revokedKeys(ctx context.Context, ids []string) ([]string, erro
 }
 
 // checkOperatorKey returns the error unauthenticated if the operator key of the signer is revoked. It reads the ledger,
-// because the
-// revocation may not have reached this service yet.
+// because the revocation may not have reached this service yet.
 func (s *Service) checkOperatorKey(ctx context.Context, signer Signer) error {
 	if signer.KeyID == "" {
 		return nil
@@ -160,8 +154,7 @@ func (s *Service) checkOperatorKey(ctx context.Context, signer Signer) error {
 }
 
 // RevokeSigner revokes a signer permanently; its messages remain. An owner with a grant can revoke only signers of the
-// grant.
-// Repeating it returns the same signer. Errors: not_found, db_unavailable.
+// grant. Repeating it returns the same signer. Errors: not_found, db_unavailable.
 func (s *Service) RevokeSigner(ctx context.Context, owner Owner, publicKey string) (Signer, error) {
 	if !isHex(publicKey, keyLetters) {
 		return Signer{}, ErrNotFound

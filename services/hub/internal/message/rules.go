@@ -41,10 +41,9 @@ func checkScope(m Message, s Signer) error {
 }
 
 // checkNew validates a new message with a valid signature: time window, state of the signer, scope, payload. The
-// revocation of a grant
-// revokes its signers, so the state of the signer covers the grant. It returns the first error: invalid_request
-// (timestamp_out_of_window), unauthenticated (signer_revoked, signer_expired), insufficient_scope, invalid_request
-// (payload).
+// revocation of a grant revokes its signers, so the state of the signer covers the grant. It returns the first error:
+// invalid_request (timestamp_out_of_window), unauthenticated (signer_revoked, signer_expired), insufficient_scope,
+// invalid_request (payload).
 func checkNew(m Message, s Signer, now time.Time) error {
 	if err := checkWindow(m, now); err != nil {
 		return err
@@ -59,8 +58,8 @@ func checkNew(m Message, s Signer, now time.Time) error {
 }
 
 // checkPayload validates the payload of a new message against its schema, and the checksum of a payout address, which a
-// schema cannot
-// express. Stored messages are not checked again. Error: invalid_request with reason payload and the field.
+// schema cannot express. Stored messages are not checked again. Error: invalid_request with reason payload and the
+// field.
 func checkPayload(m Message) error {
 	read, err := ReadPayload(m.Type, m.Payload, false)
 	if err != nil {

@@ -18,8 +18,7 @@ import (
 var schemas embed.FS
 
 // Schema returns the JSON Schema (2020-12) of the payload of a type: of messages that the hub attests if attested, else
-// of messages
-// of clients. Both are the same unless the hub adds members. It returns false for an unknown type.
+// of messages of clients. Both are the same unless the hub adds members. It returns false for an unknown type.
 func Schema(t Type, attested bool) ([]byte, bool) {
 	if _, known := ParseType(string(t)); !known {
 		return nil, false
@@ -132,8 +131,7 @@ func propertyOrder(raw []byte) (names []string, err error) {
 }
 
 // check returns the first error of a canonical payload: of members in the order of the schema, then of unknown members
-// by name.
-// Error: invalid_request with reason payload, and with the field if one member is invalid.
+// by name. Error: invalid_request with reason payload, and with the field if one member is invalid.
 func (s *payloadSchema) check(canonical []byte) error {
 	given, err := object(canonical)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// shape is a payload schema.
+// shape is a payload schema with the type of its message.
 type shape struct {
 	name     string
 	file     string

@@ -19,9 +19,8 @@ type Config struct {
 	Keys   *HubKeys
 	Store  Store
 	// Apply applies a message at most once per id and returns the same result when it is repeated. An error with status
-	// 400
-	// to 429 refuses the message and means that nothing was changed. After any other error the message is applied again
-	// later.
+	// 400 to 429 refuses the message and means that nothing was changed. After any other error the message is applied
+	// again later.
 	Apply func(context.Context, Act) (Result, error)
 	// Operators reports revoked operator keys.
 	Operators operatorv1.OperatorReadServiceClient
@@ -71,8 +70,7 @@ func (s *Service) accepted(ctx context.Context, id string) (Record, error) {
 }
 
 // List returns a page of accepted messages, newest first, without payloads that contain hidden text. An invalid cursor
-// returns the
-// first page. Errors: invalid_request, db_unavailable, signal_service_unavailable.
+// returns the first page. Errors: invalid_request, db_unavailable, signal_service_unavailable.
 func (s *Service) List(ctx context.Context, q Query) (Page, error) {
 	if _, known := ParseType(string(q.Type)); q.Type != "" && !known {
 		return Page{}, badMember("type", "type is not a message type")
@@ -98,7 +96,7 @@ func (s *Service) List(ctx context.Context, q Query) (Page, error) {
 	return page, s.hide(ctx, page.Messages)
 }
 
-// Verdict is the result of Verify.
+// Verdict states whether a message is valid and why not.
 type Verdict struct {
 	Valid   bool
 	ID      ID
@@ -106,8 +104,8 @@ type Verdict struct {
 }
 
 // Verify reports whether Submit would accept a message, and all reasons if not, without storing anything. An accepted
-// message stays
-// valid. A message of the hub is valid if the key covers its timestamp. Errors: those of Read; db_unavailable.
+// message stays valid. A message of the hub is valid if the key covers its timestamp. Errors: those of Read;
+// db_unavailable.
 func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 	m, err := Read(s.Issuer, raw)
 	if err != nil {

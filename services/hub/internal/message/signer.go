@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Bounds of signers.
+// Limits of the number, life and label of signers, and the age of a challenge.
 const (
 	MaxSigners   = 10                  // active signers of a passport for an app
 	MaxKeyedLife = 90 * 24 * time.Hour // of a signer created with an operator key
@@ -42,8 +42,7 @@ type Signer struct {
 }
 
 // Status returns the state at a time. The revocation of a grant revokes its signers in the same transaction, and a
-// signer expires no
-// later than its grant.
+// signer expires no later than its grant.
 func (s Signer) Status(now time.Time) Status {
 	switch {
 	case !s.RevokedAt.IsZero():
@@ -88,8 +87,7 @@ type SignerDraft struct {
 }
 
 // SignerProof returns the bytes that the new key must sign: the prefix, the issuer, and the canonical form of the
-// registration, each
-// on a line. The prefix differs from that of messages, so neither signature is valid as the other.
+// registration, each on a line. The prefix differs from that of messages, so neither signature is valid as the other.
 func SignerProof(issuer string, owner Owner, d SignerDraft) ([]byte, error) {
 	proof := map[string]any{
 		"appId": nullable(owner.AppID), "challenge": d.Challenge, "denpaId": owner.DenpaID,
@@ -116,8 +114,7 @@ func nullable(s string) any {
 var errKeyedLife = badMember("expiresAt", "a signer created with an operator key must have expiresAt at most 90 days ahead")
 
 // newSigner validates a draft and returns the signer. Errors: invalid_request with the field, weak_key,
-// insufficient_scope for a scope
-// that the owner lacks.
+// insufficient_scope for a scope that the owner lacks.
 func newSigner(owner Owner, d SignerDraft, now time.Time) (Signer, error) {
 	key, err := ParseKey(d.PublicKey)
 	if err != nil {

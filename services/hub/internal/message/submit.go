@@ -19,20 +19,17 @@ type Bearer struct {
 	AppID   string // empty: an operator key
 }
 
-// Submitted is an accepted message.
+// Submitted is the result of Submit: the accepted message.
 type Submitted struct {
 	Record
 	Replayed bool // it was accepted earlier and nothing was changed now
 }
 
 // Submit validates a signed message, stores it and applies its effect once. A repeated message returns the stored
-// result and changes
-// nothing; the payload is omitted while its text is hidden. The checks run in this order: form (see Read); signer
-// (unauthenticated, unknown_signer) and signature (bad_signature); bearer, if any (forbidden); a stored message with
-// the same id
-// ends the checks; time, signer state, scope and payload (see checkNew); nonce (nonce_reused); then the errors of the
-// effect. After
-// db_unavailable or another 503 the client can send the same message again.
+// result and changes nothing; the payload is omitted while its text is hidden. The checks run in this order: form (see
+// Read); signer (unauthenticated, unknown_signer) and signature (bad_signature); bearer, if any (forbidden); a stored
+// message with the same id ends the checks; time, signer state, scope and payload (see checkNew); nonce (nonce_reused);
+// then the errors of the effect. After db_unavailable or another 503 the client can send the same message again.
 func (s *Service) Submit(ctx context.Context, raw []byte, by *Bearer) (Submitted, error) {
 	done, err := s.submit(ctx, raw, by)
 	if err == nil && done.Replayed {
@@ -104,8 +101,7 @@ func (s *Service) store(ctx context.Context, m Message, signer Signer) (Submitte
 }
 
 // settle applies a pending message and marks it as accepted or drops it. Concurrent calls are safe: the effect has the
-// same result for
-// all, and one of them accepts the message.
+// same result for all, and one of them accepts the message.
 func (s *Service) settle(ctx context.Context, r Record) (Submitted, error) {
 	if !r.Pending {
 		return Submitted{Record: r, Replayed: true}, nil
@@ -165,15 +161,16 @@ func actOf(r Record) (Act, error) {
 	return Act{ID: r.ID, Type: r.Type, DenpaID: r.DenpaID, AppID: r.AppID, Payload: payload, ReceivedAt: r.ReceivedAt}, nil
 }
 
-// Sweep leaves a message to its own request for settleAfter, and settles at most sweepBatch messages per round.
+// Sweep skips messages that are younger than settleAfter, because their requests may still process them. It settles at most
+// sweepBatch messages per round.
 const (
 	settleAfter = 30 * time.Second
 	sweepBatch  = 50
 )
 
 // Sweep settles messages that a crash or an outage left pending, and returns the number of accepted and dropped ones.
-// Concurrent sweeps
-// are safe. A message that cannot be settled does not delay others; Sweep returns the last such error.
+// Concurrent sweeps are safe. A message that cannot be settled does not delay others; Sweep returns the last such
+// error.
 func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 	now := s.now()
 	left, err := s.Store.ListUnsettledMessages(ctx, now.Add(-settleAfter), now, sweepBatch)

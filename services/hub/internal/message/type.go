@@ -5,7 +5,7 @@ import "strings"
 // Type is the type of a message.
 type Type string
 
-// Types of messages.
+// Types of protocol messages.
 const (
 	ProfileUpdate    Type = "profile.update"
 	StationCreate    Type = "station.create"

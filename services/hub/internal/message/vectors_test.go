@@ -103,8 +103,7 @@ func check(t testing.TB, v vectors, raw []byte) error {
 }
 
 // TestMessageVectors (S48) checks that the code accepts and refuses the messages of the file as stated there, and that
-// the file is
-// current.
+// the file is current.
 func TestMessageVectors(t *testing.T) {
 	t.Parallel()
 	v := makeVectors(t)

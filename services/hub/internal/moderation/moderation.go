@@ -31,7 +31,7 @@ const (
 // Kinds lists the kinds of things whose text can be hidden.
 var Kinds = []string{"signal", "event", Profile, "market", "station", App}
 
-// Errors of moderation.
+// Errors of decisions and reports.
 var (
 	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "nothing of this kind has this id")
 	ErrReports  = apperr.New(apperr.Limited, "rate_limited", "limit of 10 reports a day reached").With("limit", ReportsPerDay)
@@ -79,8 +79,7 @@ type Service struct {
 }
 
 // NewService returns a Service. store holds the decisions about applications, the ledger all others. Hiding a profile
-// also ends and hides its
-// live sessions in air.
+// also ends and hides its live sessions in air.
 func NewService(
 	ledger moderationv1.ModerationServiceClient, store Store, air *livestream.Service, newID func() string, now func() time.Time,
 ) *Service {
@@ -88,8 +87,7 @@ func NewService(
 }
 
 // Decide hides or shows the text of a thing. After db_unavailable the decision may be stored but not applied to live
-// sessions; repeating it
-// applies it. Errors: ErrNotFound, db_unavailable.
+// sessions; repeating it applies it. Errors: ErrNotFound, db_unavailable.
 func (s *Service) Decide(ctx context.Context, d Decision) (Decision, error) {
 	d.At = s.now().UTC().Truncate(time.Millisecond)
 	if d.Kind == App {

@@ -30,8 +30,8 @@ type KeyDraft struct {
 }
 
 // NewKeyDraft validates a request for a key. nil permissions mean all; an empty list is refused, because such a key
-// could do nothing. The
-// ledger checks that the permissions are known and not repeated. Errors: ErrLabel, ErrPermissions.
+// could do nothing. The ledger checks that the permissions are known and not repeated. Errors: ErrLabel,
+// ErrPermissions.
 func NewKeyDraft(label string, permissions []string, strict bool) (KeyDraft, error) {
 	if !protocol.IsName(label, 1, maxLabel) {
 		return KeyDraft{}, ErrLabel

@@ -28,8 +28,7 @@ type Operator struct {
 func (o Operator) IsAI() bool { return o.Type == protocol.AIAgent }
 
 // Actor identifies the operator of a write: by an operator key, which the ledger verifies in the same statement, or by
-// the id of an
-// authenticated operator.
+// the id of an authenticated operator.
 type Actor struct {
 	KeyHash []byte // SHA-256 hash of the key; nil: ID is used
 	ID      ID

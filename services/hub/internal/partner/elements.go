@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// Limits of parsing.
+// Limits of parsing a list of a partner: bytes of an entry, number of entries, nesting.
 const (
 	maxEntry   = 8 << 10
 	maxEntries = 1000
@@ -18,8 +18,8 @@ var (
 )
 
 // elements returns the elements of a list that is a member of a JSON object, without parsing them. A malformed, deep or
-// large element is one element, and the following
-// ones are found nevertheless. Too large and too deep elements are dropped. A truncated answer is an error.
+// large element is one element, and the following ones are found nevertheless. Too large and too deep elements are
+// dropped. A truncated answer is an error.
 func elements(body []byte, member string) ([][]byte, error) {
 	s := splitter{b: body}
 	if !s.enterList(member) {
@@ -106,8 +106,7 @@ func (s *splitter) enterList(member string) bool {
 }
 
 // next returns the element at the current position, its nesting depth, and the character after it: a comma, a closing
-// bracket, or 0 for malformed or truncated
-// text.
+// bracket, or 0 for malformed or truncated text.
 func (s *splitter) next() (raw []byte, deepest int, end byte) {
 	from, depth := s.at, 0
 	for s.at < len(s.b) {

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 )
 
-// Limits of one answer.
+// Time and size limits of one answer of a partner.
 const (
 	Within   = 3 * time.Second
 	MaxBytes = 1 << 20 // before and after decompression

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// Kinds of copies of partner stations.
+// Values of partner_copies.kind.
 const (
 	copiedTapes     = "tapes"
 	copiedOperators = "operators"

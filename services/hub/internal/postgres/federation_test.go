@@ -109,8 +109,8 @@ func TestShelf(t *testing.T) {
 	}
 }
 
-// TestTapesOfWithheldOperators checks that clips of suspended operators and of hidden profiles are
-// not listed as tapes, not counted and not served, and that only approved operators are public.
+// TestTapesOfWithheldOperators checks that clips of suspended operators and of hidden profiles are not listed as tapes,
+// not counted and not served, and that only approved operators are public.
 func TestTapesOfWithheldOperators(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))

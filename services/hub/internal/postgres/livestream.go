@@ -123,8 +123,7 @@ func (t operatorTx) storeBeat(ctx context.Context, b livestream.Start, id string
 }
 
 // requestedURL returns the URL that a go-live message sets for the session, and nil for a heartbeat. If the message has
-// a market, it binds the URL to
-// the market and returns an empty text.
+// a market, it binds the URL to the market and returns an empty text.
 func (t operatorTx) requestedURL(ctx context.Context, b livestream.Start) (*string, error) {
 	if b.OwnURL == "" {
 		return nil, nil
@@ -155,8 +154,7 @@ func session(row db.LiveSession) livestream.Session {
 }
 
 // updateURL updates the stream URL of an open session. It publishes an event if the session goes live or offline
-// thereby, and reports whether
-// the URL changed.
+// thereby, and reports whether the URL changed.
 func (t operatorTx) updateURL(ctx context.Context, id, provisioned string, now time.Time) (changed bool, err error) {
 	s, _, err := t.open(ctx)
 	if err != nil {
@@ -196,8 +194,7 @@ func (t operatorTx) end(ctx context.Context, s livestream.Session, ended, now ti
 }
 
 // publishSnapshots publishes the snapshot of the operator's channel and, if list, of the live list. The live list comes
-// last, because all operators
-// share its lock.
+// last, because all operators share its lock.
 func (t operatorTx) publishSnapshots(ctx context.Context, now time.Time, list bool) error {
 	handle := string(t.handle)
 	at, err := t.q.TakeChannelTime(ctx, db.TakeChannelTimeParams{Channel: "operator:" + handle, Now: now})

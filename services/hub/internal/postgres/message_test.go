@@ -164,8 +164,7 @@ func TestOneNonce(t *testing.T) {
 }
 
 // TestMessagesStay checks that the database permits no change or deletion of an accepted message, and no change of the
-// signed content of a
-// pending one.
+// signed content of a pending one.
 func TestMessagesStay(t *testing.T) {
 	t.Parallel()
 	d, p := newSignedDesk(t)

@@ -12,8 +12,7 @@ import (
 )
 
 // TestHiddenApp (P23) checks that a hidden app shows no name, homepage and logo although its owner changes them, and
-// shows the newest ones after
-// it is shown again.
+// shows the newest ones after it is shown again.
 func TestHiddenApp(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))

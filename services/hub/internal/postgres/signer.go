@@ -107,8 +107,7 @@ func revokeSigner(ctx context.Context, q *db.Queries, key message.Key, by string
 }
 
 // RevokeSignersOf revokes all signers of a grant within the transaction that revokes the grant, so that no message is
-// stored after it. It returns
-// their number.
+// stored after it. It returns their number.
 func RevokeSignersOf(ctx context.Context, q *db.Queries, grantID string, now time.Time) (int, error) {
 	keys, err := q.LockSignersOfGrant(ctx, grantID)
 	if err != nil {

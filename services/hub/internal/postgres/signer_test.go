@@ -48,8 +48,7 @@ func TestRegisterSigner(t *testing.T) {
 }
 
 // TestProof (S37) checks that a challenge is valid once and only for the signed content, and that signatures of
-// messages and of proofs are not
-// interchangeable.
+// messages and of proofs are not interchangeable.
 func TestProof(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -249,8 +248,7 @@ func TestSignerLimit(t *testing.T) {
 }
 
 // TestRevokeRacesSubmit (S46) checks that every accepted message was received before its signer was revoked, also if
-// the clock of the revoking
-// hub is late.
+// the clock of the revoking hub is late.
 func TestRevokeRacesSubmit(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -308,8 +306,7 @@ func TestRevokeRacesSubmit(t *testing.T) {
 }
 
 // TestRevokeWaits (S46) checks the order step by step: a revocation waits for a message that is being stored, and a
-// message after a revocation is
-// refused.
+// message after a revocation is refused.
 func TestRevokeWaits(t *testing.T) {
 	t.Parallel()
 	d, p := newSignedDesk(t)

@@ -36,7 +36,7 @@ var ofMember = map[string]*apperr.Fault{
 	"displayName": ErrDisplayName, "bio": ErrBio, "avatar": ErrAvatar, "links": ErrLinks, "payoutAddress": ErrPayout,
 }
 
-// Service changes profiles.
+// Service changes profiles of operators in the ledger.
 type Service struct {
 	ledger operatorv1.OperatorServiceClient
 	newID  func() string
@@ -49,8 +49,8 @@ func NewService(ledger operatorv1.OperatorServiceClient, newID func() string, no
 }
 
 // Update changes the given members of the caller's profile. An empty change does nothing. signedInAt is the time of the
-// sign-in of the caller's
-// session; zero for other credentials. Errors: session_required, and those of Check and of the ledger.
+// sign-in of the caller's session; zero for other credentials. Errors: session_required, and those of Check and of the
+// ledger.
 func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Time, p operator.Profile) error {
 	if p.PayoutAddress.Given && s.now().Sub(signedInAt) > PayoutSignIn {
 		return operator.ErrSession
@@ -66,8 +66,7 @@ func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Ti
 }
 
 // Check validates a profile with the schema of profile.update and the checksum of the payout address. It returns the
-// profile with the address
-// in canonical form. Errors: those of this package.
+// profile with the address in canonical form. Errors: those of this package.
 func Check(p operator.Profile) (operator.Profile, error) {
 	if empty(p) {
 		return p, nil

@@ -9,15 +9,14 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
-// Bounds of a director's request.
+// Limits of a director's request: slots, and characters of the reason.
 const (
 	MaxSlots  = 6
 	MaxReason = 180
 )
 
 // Draft is a director's request to air a market in slots of a lane of the default programme. The clock chooses members
-// that are zero. The audit log
-// stores it as JSON.
+// that are zero. The audit log stores it as JSON.
 type Draft struct {
 	MarketID protocol.MarketID
 	Lane     string

@@ -11,7 +11,7 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
-// Limits of a query.
+// Limits of a programme query: segments, and bytes of spec.
 const (
 	DefaultLimit = 200
 	MaxLimit     = 400
@@ -60,8 +60,7 @@ type filter struct {
 }
 
 // ParseQuery parses the query parameters: a preset, a `spec` whose members override the preset, and single members that
-// override both. A member of the wrong type or
-// range counts as absent.
+// override both. A member of the wrong type or range counts as absent.
 func ParseQuery(get func(name string) string) Query {
 	q := Query{
 		Preset:    parsePreset(get("preset")),
@@ -152,14 +151,14 @@ func parsePreset(raw string) string {
 }
 
 func parseProviders(raw string) string {
-	asked := strings.Split(raw, ",")
-	var kept []string
+	names := strings.Split(raw, ",")
+	var known []string
 	for _, p := range protocol.Providers {
-		if slices.Contains(asked, string(p)) {
-			kept = append(kept, string(p))
+		if slices.Contains(names, string(p)) {
+			known = append(known, string(p))
 		}
 	}
-	return strings.Join(kept, ",")
+	return strings.Join(known, ",")
 }
 
 // contentLanes maps lanes of the programme to content lanes.
@@ -189,13 +188,13 @@ func isCategory(word string) bool {
 
 // categories returns the words that are categories, sorted and without repetition; nil without one.
 func categories(words []string) []string {
-	var kept []string
+	var known []string
 	for _, word := range words {
 		word = strings.ToLower(strings.TrimSpace(word))
-		if isCategory(word) && !slices.Contains(kept, word) {
-			kept = append(kept, word)
+		if isCategory(word) && !slices.Contains(known, word) {
+			known = append(known, word)
 		}
 	}
-	slices.Sort(kept)
-	return kept
+	slices.Sort(known)
+	return known
 }

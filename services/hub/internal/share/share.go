@@ -12,7 +12,7 @@ import (
 // Kind is the kind of the target of a link.
 type Kind string
 
-// Kinds of targets.
+// Kinds of targets of short links.
 const (
 	Signal   Kind = "signal"
 	Market   Kind = "market"

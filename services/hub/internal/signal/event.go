@@ -40,8 +40,7 @@ const (
 var ErrPayload = apperr.New(apperr.Invalid, "invalid_payload", "").With("field", "payload")
 
 // eventID returns the id of the event for an idempotency key: a UUIDv8, the same for every attempt. Only the owner of a
-// call appends events, so
-// the id of the call and the key are unique.
+// call appends events, so the id of the call and the key are unique.
 func eventID(signalID, key string) string {
 	sum := sha256.Sum256([]byte("event\n" + signalID + "\n" + key))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80

@@ -17,8 +17,8 @@ import (
 var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the signal service is unavailable; retry")
 
 // Time limits of a write within the time of a request. The first attempt leaves time for a second one: a write without
-// an answer may be stored,
-// and repeating it with the same id returns the stored result. The pause lets the connection recover.
+// an answer may be stored, and repeating it with the same id returns the stored result. The pause lets the connection
+// recover.
 const (
 	firstAttempt = 2500 * time.Millisecond
 	pause        = 100 * time.Millisecond
@@ -37,10 +37,8 @@ func NewService(ledger *ledgerclient.Client, newID func() string) *Service {
 }
 
 // File assigns an id to the draft, unless it has one, and files it. If the answer is lost it repeats the request with
-// the same id, and the
-// ledger returns the stored result. Errors: unauthenticated, market_not_found, market_closed, already_predicted,
-// price_moved,
-// idempotency_key_reused, signal_service_unavailable, db_unavailable.
+// the same id, and the ledger returns the stored result. Errors: unauthenticated, market_not_found, market_closed,
+// already_predicted, price_moved, idempotency_key_reused, signal_service_unavailable, db_unavailable.
 func (s *Service) File(ctx context.Context, by operator.Actor, d *signalv1.Draft) (*signalv1.FileResponse, error) {
 	if d.GetId() == "" {
 		d.Id = s.newID()
@@ -56,9 +54,8 @@ func (s *Service) File(ctx context.Context, by operator.Actor, d *signalv1.Draft
 }
 
 // Append assigns an id to the event and appends it, with a retry as in File. The same idempotency key on the same call
-// is the same event; an
-// empty key is none. Errors: unauthenticated, not_found, forbidden, event_limit_reached, idempotency_key_reused,
-// signal_service_unavailable, db_unavailable.
+// is the same event; an empty key is none. Errors: unauthenticated, not_found, forbidden, event_limit_reached,
+// idempotency_key_reused, signal_service_unavailable, db_unavailable.
 func (s *Service) Append(ctx context.Context, by operator.Actor, d *signalv1.AppendEventRequest, key string) (*signalv1.Event, error) {
 	d.Caller = callerOf(by)
 	if d.EventId = eventID(d.GetSignalId(), key); key == "" {
@@ -86,8 +83,7 @@ func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d *signal
 }
 
 // RehearseEvent is a dry run of Append: it returns the event without an id and stores nothing. It uses no idempotency
-// key. Errors: those of
-// Append.
+// key. Errors: those of Append.
 func (s *Service) RehearseEvent(ctx context.Context, by operator.Actor, d *signalv1.AppendEventRequest) (*signalv1.Event, error) {
 	r, err := s.ledger.SignalWrites.RehearseEvent(ctx, &signalv1.RehearseEventRequest{
 		Caller: callerOf(by), SignalId: d.GetSignalId(), Type: d.GetType(), Payload: d.GetPayload(), EventId: s.newID(),

@@ -7,7 +7,7 @@ import (
 // FeedType is the kind of a feed of calls.
 type FeedType string
 
-// Kinds of feeds.
+// Kinds of feeds of calls.
 const (
 	FeedRecent    FeedType = "recent"
 	FeedBeatCrowd FeedType = "beat_crowd"

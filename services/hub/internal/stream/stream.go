@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Bounds of a stream.
+// Limits of bound streams.
 const (
 	MaxURL     = 500
 	MaxLabel   = 80
@@ -44,8 +44,7 @@ type Store interface {
 }
 
 // Playable reports whether raw is the https URL of an HLS playlist that viewers can be sent to. If hosts is not empty,
-// the URL must have one of these hosts,
-// written with the port unless it is 443.
+// the URL must have one of these hosts, written with the port unless it is 443.
 func Playable(raw string, hosts []string) bool {
 	if len(raw) > MaxURL || strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
 		return false

@@ -26,8 +26,7 @@ const (
 )
 
 // Publish sends facts to the ledger. Facts for one operator are sent as unnumbered news. Snapshots of channels are sent
-// as copies. A signal
-// over a live stream is sent as both. All other facts are numbered.
+// as copies. A signal over a live stream is sent as both. All other facts are numbered.
 func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 	r := &feedv1.PublishRequest{}
 	for _, one := range facts {

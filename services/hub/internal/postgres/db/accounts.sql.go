@@ -221,8 +221,7 @@ type InsertSessionParams struct {
 }
 
 // Stores a session under its second of issue, or under the latest earlier second without a session. Returns no row if a
-// concurrent sign-in used
-// that second.
+// concurrent sign-in used that second.
 func (q *Queries) InsertSession(ctx context.Context, arg InsertSessionParams) (time.Time, error) {
 	row := q.db.QueryRow(ctx, insertSession,
 		arg.UserID,

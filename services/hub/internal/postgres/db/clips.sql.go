@@ -120,8 +120,7 @@ type CountClipsOfDayRow struct {
 }
 
 // Returns the data for the limits of clips: the number of clips of the day by the creator and of the stream, and the
-// time of the newest of both.
-// The time is in year 1 if there is none.
+// time of the newest of both. The time is in year 1 if there is none.
 func (q *Queries) CountClipsOfDay(ctx context.Context, arg CountClipsOfDayParams) (CountClipsOfDayRow, error) {
 	row := q.db.QueryRow(ctx, countClipsOfDay, arg.CreatedBy, arg.Day, arg.Handle)
 	var i CountClipsOfDayRow

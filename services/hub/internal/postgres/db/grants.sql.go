@@ -30,8 +30,7 @@ SELECT ((SELECT count(*) FROM requests) + (SELECT count(*) FROM codes)
 `
 
 // Deletes rows that expired at least an hour ago and returns their number. A redeemed code remains while its grant is
-// active, because its replay
-// revokes the grant. A used refresh token remains until it would have expired.
+// active, because its replay revokes the grant. A used refresh token remains until it would have expired.
 func (q *Queries) DeleteExpired(ctx context.Context, now time.Time) (int64, error) {
 	row := q.db.QueryRow(ctx, deleteExpired, now)
 	var deleted int64
@@ -445,8 +444,7 @@ ORDER BY 1
 `
 
 // Returns those grants that have signers. It must run after the grants are locked and as a separate statement, so that
-// it sees a signer whose
-// registration locked the grant and committed during the wait.
+// it sees a signer whose registration locked the grant and committed during the wait.
 func (q *Queries) ListGrantsWithSigners(ctx context.Context, grantIds []string) ([]string, error) {
 	rows, err := q.db.Query(ctx, listGrantsWithSigners, grantIds)
 	if err != nil {

@@ -299,8 +299,8 @@ type GetSessionURLParams struct {
 }
 
 // Returns the stream URL of a session: the URL of its go-live message, else the stream bound to its market or to that
-// of the overlay signal, else the
-// provisioned stream, else the stream that was bound last. It is empty if there is none or if the operator is withheld.
+// of the overlay signal, else the provisioned stream, else the stream that was bound last. It is empty if there is none
+// or if the operator is withheld.
 func (q *Queries) GetSessionURL(ctx context.Context, arg GetSessionURLParams) (string, error) {
 	row := q.db.QueryRow(ctx, getSessionURL,
 		arg.Handle,
@@ -524,8 +524,7 @@ type ListRecentRow struct {
 }
 
 // Returns ended sessions, newest first, without those of suspended operators. The signal name is empty for a hidden
-// profile. A session without a
-// heartbeat after stale counts as ended even if its end is not stored yet.
+// profile. A session without a heartbeat after stale counts as ended even if its end is not stored yet.
 func (q *Queries) ListRecent(ctx context.Context, arg ListRecentParams) ([]ListRecentRow, error) {
 	rows, err := q.db.Query(ctx, listRecent, arg.Since, arg.Stale, arg.MaxRows)
 	if err != nil {
@@ -836,8 +835,7 @@ type TakeChannelTimeParams struct {
 }
 
 // Returns the time for a new snapshot of a channel, which is later than that of the previous snapshot. It locks the
-// channel until the end of the
-// transaction, so that snapshots are published in the order of their times.
+// channel until the end of the transaction, so that snapshots are published in the order of their times.
 func (q *Queries) TakeChannelTime(ctx context.Context, arg TakeChannelTimeParams) (time.Time, error) {
 	row := q.db.QueryRow(ctx, takeChannelTime, arg.Channel, arg.Now)
 	var at time.Time

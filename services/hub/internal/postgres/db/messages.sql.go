@@ -475,8 +475,7 @@ type ListMessagesRow struct {
 }
 
 // Returns accepted messages before a position, newest first. The conditions on app and type are CASE expressions: with
-// OR, Postgres expects so few rows
-// that it sorts all messages instead of reading the index in order.
+// OR, Postgres expects so few rows that it sorts all messages instead of reading the index in order.
 func (q *Queries) ListMessages(ctx context.Context, arg ListMessagesParams) ([]ListMessagesRow, error) {
 	rows, err := q.db.Query(ctx, listMessages,
 		arg.Since,

@@ -145,8 +145,7 @@ type HideStreamerParams struct {
 }
 
 // Stores whether a profile is hidden. Returns 0 if nothing changes. The overlay signal gets a new time, because clients
-// keep only the newest
-// snapshot.
+// keep only the newest snapshot.
 func (q *Queries) HideStreamer(ctx context.Context, arg HideStreamerParams) (int64, error) {
 	result, err := q.db.Exec(ctx, hideStreamer, arg.Handle, arg.Hidden, arg.Now)
 	if err != nil {

@@ -1,7 +1,6 @@
 -- name: InsertSession :one
 -- Stores a session under its second of issue, or under the latest earlier second without a session. Returns no row if a
--- concurrent sign-in used
--- that second.
+-- concurrent sign-in used that second.
 INSERT INTO sessions (user_id, issued_at, signed_in_at, bind_hash)
 SELECT @user_id, sqlc.arg(issued_at)::timestamptz - free.n * interval '1 second', @signed_in_at, @bind_hash
 FROM (

@@ -4,8 +4,7 @@ SELECT pg_advisory_xact_lock(7203, hashtext(@name::text));
 
 -- name: CountClipsOfDay :one
 -- Returns the data for the limits of clips: the number of clips of the day by the creator and of the stream, and the
--- time of the newest of both.
--- The time is in year 1 if there is none.
+-- time of the newest of both. The time is in year 1 if there is none.
 SELECT
     (SELECT count(*) FROM clips c WHERE c.created_by = @created_by AND c.created_at >= @day) AS by_maker,
     (SELECT count(*) FROM clips c WHERE c.handle = @handle AND c.created_at >= @day) AS of_stream,

@@ -82,8 +82,7 @@ RETURNING id;
 
 -- name: ListGrantsWithSigners :many
 -- Returns those grants that have signers. It must run after the grants are locked and as a separate statement, so that
--- it sees a signer whose
--- registration locked the grant and committed during the wait.
+-- it sees a signer whose registration locked the grant and committed during the wait.
 SELECT DISTINCT grant_id::text AS grant_id
 FROM signers
 WHERE grant_id = ANY (@grant_ids::uuid[]) AND revoked_at IS NULL
@@ -91,8 +90,7 @@ ORDER BY 1;
 
 -- name: DeleteExpired :one
 -- Deletes rows that expired at least an hour ago and returns their number. A redeemed code remains while its grant is
--- active, because its replay
--- revokes the grant. A used refresh token remains until it would have expired.
+-- active, because its replay revokes the grant. A used refresh token remains until it would have expired.
 WITH requests AS (
     DELETE FROM auth_requests WHERE expires_at < sqlc.arg(now)::timestamptz - interval '1 hour' RETURNING 1
 ), codes AS (

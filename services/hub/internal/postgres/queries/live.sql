@@ -58,8 +58,8 @@ UPDATE broadcasts SET state = 'live' WHERE id = @broadcast_id;
 
 -- name: GetSessionURL :one
 -- Returns the stream URL of a session: the URL of its go-live message, else the stream bound to its market or to that
--- of the overlay signal, else the
--- provisioned stream, else the stream that was bound last. It is empty if there is none or if the operator is withheld.
+-- of the overlay signal, else the provisioned stream, else the stream that was bound last. It is empty if there is none
+-- or if the operator is withheld.
 SELECT (CASE WHEN EXISTS (SELECT FROM streamer_profiles p WHERE p.handle = @handle AND p.withheld) THEN '' ELSE coalesce(
     l.own_url,
     (SELECT b.url FROM streams b WHERE b.handle = @handle AND b.market_id = coalesce(l.market_id,
@@ -86,8 +86,7 @@ LIMIT @max_rows;
 
 -- name: ListRecent :many
 -- Returns ended sessions, newest first, without those of suspended operators. The signal name is empty for a hidden
--- profile. A session without a
--- heartbeat after stale counts as ended even if its end is not stored yet.
+-- profile. A session without a heartbeat after stale counts as ended even if its end is not stored yet.
 SELECT s.id, s.handle, s.started_at, coalesce(s.ended_at, s.last_beat + interval '45 seconds')::timestamptz AS ended,
     s.viewers_peak, s.signal_market, coalesce(CASE WHEN p.hidden IS NOT TRUE THEN s.signal_name END, '')::text AS signal_name,
     coalesce(p.status = 'approved', false)::boolean AS approved
@@ -109,8 +108,7 @@ SELECT count(*) FROM live_sessions WHERE handle = @handle;
 
 -- name: TakeChannelTime :one
 -- Returns the time for a new snapshot of a channel, which is later than that of the previous snapshot. It locks the
--- channel until the end of the
--- transaction, so that snapshots are published in the order of their times.
+-- channel until the end of the transaction, so that snapshots are published in the order of their times.
 INSERT INTO live_heads AS h (channel, at) VALUES (@channel, @now)
 ON CONFLICT (channel) DO UPDATE SET at = greatest(excluded.at, h.at + interval '1 microsecond')
 RETURNING at;

@@ -14,8 +14,7 @@ SELECT sqlc.embed(m) FROM messages m WHERE m.subject = @subject::text;
 
 -- name: ListMessages :many
 -- Returns accepted messages before a position, newest first. The conditions on app and type are CASE expressions: with
--- OR, Postgres expects so few rows
--- that it sorts all messages instead of reading the index in order.
+-- OR, Postgres expects so few rows that it sorts all messages instead of reading the index in order.
 SELECT sqlc.embed(m)
 FROM messages m
 WHERE m.status = 'accepted' AND m.received_at >= @since AND (m.received_at, m.id) < (@before_time::timestamptz, @before_id::text)

@@ -22,8 +22,7 @@ ON CONFLICT (handle) DO UPDATE SET status = excluded.status, decided_at = exclud
 
 -- name: HideStreamer :execrows
 -- Stores whether a profile is hidden. Returns 0 if nothing changes. The overlay signal gets a new time, because clients
--- keep only the newest
--- snapshot.
+-- keep only the newest snapshot.
 WITH renewed AS (
     UPDATE overlay_signals o SET updated_at = greatest(@now, o.updated_at + interval '1 microsecond') WHERE o.handle = @handle
 )
