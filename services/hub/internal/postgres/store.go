@@ -49,7 +49,7 @@ func New(pool *pgxpool.Pool, read time.Duration) *Store {
 	return &Store{conn{pool: pool, budget: write, write: db.New(pg.Bound(pool, write)), read: db.New(pg.Bound(pool, read))}}
 }
 
-// Ready returns an error unless the schema of the database has the version that this program needs.
+// Ready returns an error unless the database has all migrations that this program needs.
 func (s *Store) Ready(ctx context.Context) error {
 	return pg.CheckSchema(ctx, pg.Bound(s.pool, writeBudget), Schema(""))
 }
