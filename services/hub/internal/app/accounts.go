@@ -97,10 +97,11 @@ func (w wallets) Linked(ctx context.Context, issuer, subject, token string, a id
 	return w.verifier.Linked(ctx, issuer, subject, token, func(linked oidc.Wallet) bool { return a.Is(linked.Address, linked.Chain) })
 }
 
-// beside gives the verifier the words of the edge.
-func beside(verifier *oidc.Verifier) func(context.Context, operator.Identity, string) (operator.Identity, error) {
-	return func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error) {
-		said, err := verifier.VerifyIdentity(ctx, who.Issuer, who.Subject, token)
+// identityOf returns the function that verifies the identity token sent next to the login of identity and returns the
+// verified identity.
+func identityOf(verifier *oidc.Verifier) func(context.Context, operator.Identity, string) (operator.Identity, error) {
+	return func(ctx context.Context, login operator.Identity, token string) (operator.Identity, error) {
+		verified, err := verifier.VerifyIdentity(ctx, login.Issuer, login.Subject, token)
 		return operator.Identity{
 			Issuer: login.Issuer, Subject: verified.Subject, Primary: login.Primary, Username: verified.Username, Name: verified.Name,
 		}, err
