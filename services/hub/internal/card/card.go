@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Size of every card.
+// Size of a card in pixels.
 const (
 	Width  = 1200
 	Height = 630
 )
 
-// Accents of cards: of a side, of an outcome, or of neither.
+// Accent colours of cards.
 const (
 	Plain = "#14213d"
 	Good  = "#0a7d5c"
@@ -19,17 +19,17 @@ const (
 	Grey  = "#6b7280"
 )
 
-// Card is what is said.
+// Card has the texts of a card. All of them may come from users.
 type Card struct {
-	Kicker   string // what it is, in a few capitals
+	Kicker   string // short label above the title; it is shown in capitals
 	Title    string
 	Subtitle string
 	Lines    []string // at most three
-	Name     string   // stands in for a title that the letters of the PNG cannot write
-	Accent   string   // one of the accents
+	Name     string   // replaces a title that the font of the PNG lacks letters for
+	Accent   string   // one of the accent colours
 }
 
-// Layout of a card, in its own units.
+// Layout of a card in pixels.
 const (
 	margin       = 80
 	inner        = Width - 2*margin
@@ -42,47 +42,47 @@ const (
 	kickerSize   = 28
 )
 
-// row is a line of words in its place.
-type row struct {
-	x, y  int // of the base line
+// textLine is a positioned line of text.
+type textLine struct {
+	x, y  int // of the baseline
 	size  int
 	bold  bool
 	color string
 	text  string
 	width int
-	right bool // written from right to left
+	right bool // right-to-left script
 }
 
-// rows breaks and fits the words: what does not fit ends in an ellipsis.
-func (c *Card) rows() []row {
-	out := []row{}
+// textLines lays out the texts of the card. A text that is too long ends with an ellipsis.
+func (c *Card) textLines() []textLine {
+	out := []textLine{}
 	add := func(y, size int, bold bool, color, text string, right bool) {
 		f := face(bold, size)
 		if text = fit(f, text, inner); text != "" {
-			out = append(out, row{margin, y, size, bold, color, text, width(f, text), right})
+			out = append(out, textLine{margin, y, size, bold, color, text, width(f, text), right})
 		}
 	}
-	say := func(y, size int, bold bool, color, text string) {
+	addText := func(y, size int, bold bool, color, text string) {
 		text = Clean(text)
 		add(y, size, bold, color, text, rightToLeft(text))
 	}
-	say(110, kickerSize, true, c.accent(), strings.ToUpper(c.Kicker))
+	addText(110, kickerSize, true, c.accent(), strings.ToUpper(c.Kicker))
 	y, title := titleTop, Clean(c.Title)
 	for _, line := range wrap(face(true, titleSize), title, inner, titleLines) {
 		add(y, titleSize, true, "#10131c", line, rightToLeft(title))
 		y += titleLeading
 	}
 	y += 4
-	say(y, bodySize, true, c.accent(), c.Subtitle)
+	addText(y, bodySize, true, c.accent(), c.Subtitle)
 	for _, line := range c.Lines[:min(3, len(c.Lines))] {
 		y += bodyLeading
-		say(y, bodySize-4, false, "#3c4254", line)
+		addText(y, bodySize-4, false, "#3c4254", line)
 	}
-	say(Height-44, kickerSize, true, "#10131c", "Signalcast")
+	addText(Height-44, kickerSize, true, "#10131c", "Signalcast")
 	return out
 }
 
-// accent is one of ours, whatever was said.
+// accent returns the accent colour of the card. Unknown values become Plain.
 func (c *Card) accent() string {
 	switch c.Accent {
 	case Good, Bad, Grey:
@@ -91,45 +91,45 @@ func (c *Card) accent() string {
 	return Plain
 }
 
-// longest is more characters than fit into any line.
-const longest = 400
+// maxRunes bounds the text that is measured. No line has room for more characters.
+const maxRunes = 400
 
-// fit shortens a text until it is no wider.
-func fit(f pen, s string, within int) string {
+// fit shortens a text to a width in pixels.
+func fit(f pen, s string, maxWidth int) string {
 	runes := []rune(s)
-	if len(runes) > longest {
-		runes = append(runes[:longest], '…')
+	if len(runes) > maxRunes {
+		runes = append(runes[:maxRunes], '…')
 	}
-	if width(f, string(runes)) <= within {
+	if width(f, string(runes)) <= maxWidth {
 		return string(runes)
 	}
-	return begin(runes, fitting(f, runes, within, "…")) + "…"
+	return prefix(runes, fittingRunes(f, runes, maxWidth, "…")) + "…"
 }
 
-// fitting returns how many characters of a text fit with a tail.
-func fitting(f pen, runes []rune, within int, tail string) int {
-	return sort.Search(len(runes), func(i int) bool { return width(f, begin(runes, i+1)+tail) > within })
+// fittingRunes returns the number of leading characters that fit in a width together with the given ending.
+func fittingRunes(f pen, runes []rune, maxWidth int, ending string) int {
+	return sort.Search(len(runes), func(i int) bool { return width(f, prefix(runes, i+1)+ending) > maxWidth })
 }
 
-// begin returns the first n characters of a text without blanks at their end.
-func begin(runes []rune, n int) string { return strings.TrimRight(string(runes[:n]), " ") }
+// prefix returns the first n characters of a text without spaces at the end.
+func prefix(runes []rune, n int) string { return strings.TrimRight(string(runes[:n]), " ") }
 
-// wrap breaks a text into lines at its blanks, and a word that is too long inside; what
-// is left stands in the last line, to be shortened.
-func wrap(f pen, s string, within, most int) []string {
+// wrap breaks a text into at most maxLines lines. It breaks at spaces, and inside words that are longer than a line. The last
+// line has all remaining words and may be too long; the caller shortens it.
+func wrap(f pen, s string, maxWidth, maxLines int) []string {
 	var lines []string
 	words := strings.Fields(s)
 	for len(words) > 0 {
-		if len(lines) == most-1 {
+		if len(lines) == maxLines-1 {
 			return append(lines, strings.Join(words, " "))
 		}
 		n := 1
-		for n < len(words) && width(f, strings.Join(words[:n+1], " ")) <= within {
+		for n < len(words) && width(f, strings.Join(words[:n+1], " ")) <= maxWidth {
 			n++
 		}
 		line := strings.Join(words[:n], " ")
-		if n == 1 && width(f, line) > within {
-			head := cut(f, line, within)
+		if n == 1 && width(f, line) > maxWidth {
+			head := cutWord(f, line, maxWidth)
 			lines, words[0] = append(lines, head), line[len(head):]
 			continue
 		}
@@ -138,8 +138,8 @@ func wrap(f pen, s string, within, most int) []string {
 	return lines
 }
 
-// cut is as much of a word as fits, at least one character.
-func cut(f pen, word string, within int) string {
+// cutWord returns the leading characters of a word that fit in a width; at least one.
+func cutWord(f pen, word string, maxWidth int) string {
 	runes := []rune(word)
-	return string(runes[:max(1, fitting(f, runes, within, ""))])
+	return string(runes[:max(1, fittingRunes(f, runes, maxWidth, ""))])
 }

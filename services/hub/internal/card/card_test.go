@@ -16,15 +16,15 @@ var hostile = []string{
 	"\u202egnp.exe\u2066\u200f", "\xff\xfe broken", "🜁🜂👩‍👩‍👧 水位は六メートルを超えるか", strings.Repeat("语", 500), strings.Repeat("i", 60), "line\nbreak\ttab",
 }
 
-// TestEveryWordFits: whatever is written, both pictures are whole, nothing of it is
-// markup, and no line leaves the card.
-func TestEveryWordFits(t *testing.T) {
+// TestTextsFitTheCard checks with hostile texts that both image formats are valid, that text never becomes markup, and that no
+// line crosses the edge of the card.
+func TestTextsFitTheCard(t *testing.T) {
 	t.Parallel()
 	for i, title := range hostile {
 		c := Card{Kicker: "Call", Title: title, Subtitle: hostile[(i+3)%len(hostile)], Lines: append([]string{}, hostile...), Accent: title}
-		for _, r := range c.rows() {
+		for _, r := range c.textLines() {
 			if r.width > inner || r.y > Height-10 || r.y < r.size {
-				t.Errorf("%.40q: %d wide at %d: %.60q", title, r.width, r.y, r.text)
+				t.Errorf("title %.40q: line %.60q has width %d and y %d; it leaves the card", title, r.text, r.width, r.y)
 			}
 		}
 		names := map[string]int{}
@@ -47,7 +47,7 @@ func TestEveryWordFits(t *testing.T) {
 		delete(names, "g")
 		delete(names, "tspan")
 		if delete(names, "text"); len(names) != 0 {
-			t.Errorf("%.40q: elements %v", title, names)
+			t.Errorf("title %.40q: the SVG has unexpected elements %v", title, names)
 		}
 		raw, err := c.PNG()
 		if err != nil {
@@ -57,9 +57,9 @@ func TestEveryWordFits(t *testing.T) {
 		if err != nil || img.Bounds().Dx() != Width || img.Bounds().Dy() != Height {
 			t.Fatalf("%.40q: %v", title, err)
 		}
-		for y := range Height { // the margin is paper
+		for y := range Height { // the right margin has the background colour
 			if r, g, b, _ := img.At(Width-20, y).RGBA(); r>>8 != 0xff || g>>8 != 0xfd || b>>8 != 0xf8 {
-				t.Fatalf("%.40q: something is drawn in the margin at %d", title, y)
+				t.Fatalf("%.40q: text is drawn in the right margin at y = %d", title, y)
 			}
 		}
 	}
@@ -70,7 +70,7 @@ func TestLongTitlesAreShortened(t *testing.T) {
 	c := Card{Title: strings.Repeat("seldom ", 100)}
 	svg := string(c.SVG())
 	if strings.Count(svg, "…") != 1 || strings.Count(svg, "<text") != titleLines+1 {
-		t.Error(svg)
+		t.Errorf("a long title has %d lines and %d ellipses; want %d and 1", strings.Count(svg, "<text")-1, strings.Count(svg, "…"), titleLines)
 	}
 }
 

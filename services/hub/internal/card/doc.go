@@ -1,5 +1,3 @@
-// Package card draws what is shown of a call, a market or an operator where a link to
-// it is shared: a picture of 1200 by 630, as SVG and as PNG, with the same words in the
-// same places. It knows nothing of where the words come from, and takes every one of
-// them for something that a stranger wrote.
+// Package card draws share images of calls, markets and operators. An image is 1200 x 630 pixels, as SVG or PNG with the same
+// layout. All texts are treated as untrusted input.
 package card

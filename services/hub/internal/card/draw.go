@@ -14,24 +14,24 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-const paper = "#fffdf8"
+const background = "#fffdf8"
 
-// SVG draws the card. Every word is escaped, and each line is told its width, so that
-// it stays in its place in whatever font a reader has.
+// SVG returns the card as an SVG file. Text is escaped. Each line has a fixed width, so that the layout does not depend on the
+// fonts of the viewer.
 func (c *Card) SVG() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img"><title>`, Width, Height)
 	escape(&b, Clean(c.Title))
-	fmt.Fprintf(&b, `</title><rect width="%d" height="%d" fill="%s"/><rect width="24" height="%d" fill="%s"/>`, Width, Height, paper, Height, c.accent())
+	fmt.Fprintf(&b, `</title><rect width="%d" height="%d" fill="%s"/><rect width="24" height="%d" fill="%s"/>`, Width, Height, background, Height, c.accent())
 	b.WriteString(`<g font-family="Go, Helvetica, Arial, sans-serif">`)
-	for _, r := range c.rows() {
+	for _, r := range c.textLines() {
 		weight := 400
 		if r.bold {
 			weight = 700
 		}
 		fmt.Fprintf(&b, `<text x="%d" y="%d" font-size="%d" font-weight="%d" fill="%s" textLength="%d" lengthAdjust="spacingAndGlyphs" xml:space="preserve">`,
 			r.x, r.y, r.size, weight, r.color, max(1, r.width))
-		if r.right { // within a line that begins at the left, as all lines of the card do
+		if r.right { // the line itself is left-aligned, like all lines
 			b.WriteString(`<tspan direction="rtl" unicode-bidi="embed">`)
 			escape(&b, r.text)
 			b.WriteString(`</tspan></text>`)
@@ -45,16 +45,15 @@ func (c *Card) SVG() []byte {
 }
 
 func escape(b *bytes.Buffer, s string) {
-	_ = xml.EscapeText(b, []byte(s)) // a buffer takes everything
+	_ = xml.EscapeText(b, []byte(s)) // a write to a buffer does not fail
 }
 
-// PNG draws the same for readers that take no SVG, as most that show links do; see
-// drawable for what our fonts lack.
+// PNG returns the card as a PNG file, for sites that do not support SVG. Texts are adapted to the embedded fonts, see drawable.
 func (c *Card) PNG() ([]byte, error) {
 	img := image.NewRGBA(image.Rect(0, 0, Width, Height))
-	fill(img, img.Bounds(), paper)
+	fill(img, img.Bounds(), background)
 	fill(img, image.Rect(0, 0, 24, Height), c.accent())
-	for _, r := range c.drawable().rows() {
+	for _, r := range c.drawable().textLines() {
 		pen := font.Drawer{Dst: img, Src: image.NewUniform(rgb(r.color)), Face: face(r.bold, r.size).Face, Dot: fixed.P(r.x, r.y)}
 		pen.DrawString(r.text)
 	}
@@ -69,7 +68,7 @@ func fill(img draw.Image, r image.Rectangle, with string) {
 	draw.Draw(img, r, image.NewUniform(rgb(with)), image.Point{}, draw.Src)
 }
 
-// rgb reads #rrggbb; all colours are ours.
+// rgb parses a colour of the form #rrggbb. It panics for other forms, because all colours are constants of this package.
 func rgb(s string) color.RGBA {
 	n, err := strconv.ParseUint(s[1:], 16, 32)
 	if err != nil {

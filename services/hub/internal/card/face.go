@@ -13,50 +13,48 @@ import (
 	eastasian "golang.org/x/text/width"
 )
 
-// fonts are the two of the Go project, under the licence of Go itself; the program
-// carries them. They have Latin, Greek and Cyrillic letters.
+// fonts returns the embedded Go fonts: true is bold and false is regular. They have Latin, Greek and Cyrillic letters.
 var fonts = sync.OnceValue(func() map[bool]*opentype.Font {
 	out := map[bool]*opentype.Font{}
 	for bold, raw := range map[bool][]byte{true: gobold.TTF, false: goregular.TTF} {
 		f, err := opentype.Parse(raw)
 		if err != nil {
-			panic(err) // it is part of the program
+			panic(err) // the fonts are embedded
 		}
 		out[bold] = f
 	}
 	return out
 })
 
-// pen is a font at a size.
+// pen is a font at a size in pixels.
 type pen struct {
 	font.Face
 	font *opentype.Font
 	size int
 }
 
-// face gives a pen. Faces are not safe for concurrent use, so each caller gets one of
-// its own.
+// face returns a new pen. Faces are not safe for concurrent use, so callers must not share a pen.
 func face(bold bool, size int) pen {
 	f, err := opentype.NewFace(fonts()[bold], &opentype.FaceOptions{Size: float64(size), DPI: 72, Hinting: font.HintingNone})
 	if err != nil {
-		panic(err) // sizes are ours
+		panic(err) // sizes are constants of this package
 	}
 	return pen{f, fonts()[bold], size}
 }
 
-// has tells whether a font has a letter; what it lacks it would draw as a box.
-func has(f *opentype.Font, r rune) bool {
+// hasGlyph reports whether a font has a glyph for a character. A missing glyph would be drawn as a box.
+func hasGlyph(f *opentype.Font, r rune) bool {
 	n, err := f.GlyphIndex(&sfnt.Buffer{}, r)
 	return err == nil && n != 0
 }
 
-// width measures a text. Letters that the font lacks are drawn by the reader's own, and
-// counted as wide as those of their script mostly are.
+// width returns the width of a text in pixels. Characters that the font lacks are drawn in another font by the viewer; their
+// width is estimated from their script.
 func width(f pen, s string) int {
 	total, last := fixed.Int26_6(0), rune(-1)
 	for _, r := range s {
-		if !has(f.font, r) {
-			total, last = total+lacking(f.size, r), -1
+		if !hasGlyph(f.font, r) {
+			total, last = total+fallbackWidth(f.size, r), -1
 			continue
 		}
 		if last >= 0 {
@@ -68,7 +66,8 @@ func width(f pen, s string) int {
 	return total.Ceil()
 }
 
-func lacking(size int, r rune) fixed.Int26_6 {
+// fallbackWidth estimates the width of a character that the font lacks.
+func fallbackWidth(size int, r rune) fixed.Int26_6 {
 	switch {
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 		return 0

@@ -11,33 +11,33 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 )
 
-// ourCookies is the prefix of the names of the cookies of sessions and of logins.
-const ourCookies = "db_"
+// cookiePrefix starts the names of the session and sign-in cookies.
+const cookiePrefix = "db_"
 
-// line names a route.
-type line struct{ method, path string }
+// routeKey identifies a route by its method and path pattern.
+type routeKey struct{ method, path string }
 
-// perAddress charges each request to the limit of its address unless its caller is authenticated.
-func (s *Server) perAddress(next echo.HandlerFunc) echo.HandlerFunc {
+// limitByAddress charges each request to a rate limit of its IP address, unless the caller is authenticated.
+func (s *Server) limitByAddress(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if err := s.enter(c); err != nil {
+		if err := s.chargeAddress(c); err != nil {
 			return err
 		}
 		err := next(c)
-		if request.ChargedTo(c).Found && (err == nil || apperr.Of(err).Kind != apperr.Unauthenticated) {
+		if request.ChargeOf(c).Found && (err == nil || apperr.Of(err).Kind != apperr.Unauthenticated) {
 			return err
 		}
 		return request.ChargeUnknown(c, err)
 	}
 }
 
-// enter charges a request to a limit of its address before the caller is resolved, so that a refused request costs no query and
-// concurrent requests cannot exceed the limit. A credential that is known to be valid, on a route that accepts it, is not
-// charged. Fault: rate_limited.
-func (s *Server) enter(c echo.Context) error {
+// chargeAddress charges a request to a rate limit of its IP address before the caller is resolved. A request over the limit
+// therefore costs no query, and concurrent requests cannot exceed the limit. A request is not charged if its credential is known
+// to be valid and the route accepts it. Fault: rate_limited.
+func (s *Server) chargeAddress(c echo.Context) error {
 	t := request.Begin(c, s.Addresses)
-	r, looked := c.Request(), s.lookedAt(c)
-	if !carries(r) && !(looked.Has(caller.TakeCron) && (r.Header["X-Cron-Secret"] != nil || r.URL.Query().Has("secret"))) {
+	r, accepted := c.Request(), s.acceptedCredentials(c)
+	if !hasCredential(r) && !(accepted.Has(caller.TakeCron) && (r.Header["X-Cron-Secret"] != nil || r.URL.Query().Has("secret"))) {
 		return request.Charge(c, t.Address)
 	}
 	known := s.Callers.Known(caller.Request{
@@ -45,45 +45,46 @@ func (s *Server) enter(c echo.Context) error {
 		UID: request.Cookie(r, request.CookieUID), Sig: request.Cookie(r, request.CookieSig),
 	})
 	switch {
-	case known == caller.Key && looked.Has(caller.TakeKey), known == caller.Session && looked.Has(caller.TakeSession):
+	case known == caller.Key && accepted.Has(caller.TakeKey), known == caller.Session && accepted.Has(caller.TakeSession):
 		return nil
-	case known == caller.Session: // on a page, or on a read without a credential
-		return request.Charge(c, request.Strangers+t.Address, t.Address)
+	case known == caller.Session: // a page or public read, which does not accept the session here
+		return request.Charge(c, request.FailedAuth+t.Address, t.Address)
 	}
-	return request.Charge(c, request.Strangers+t.Address)
+	return request.Charge(c, request.FailedAuth+t.Address)
 }
 
-// carries reports whether a request has anything that can be a credential.
-func carries(r *http.Request) bool {
+// hasCredential reports whether a request has an authorization header, an admin secret, or one of the hub's cookies.
+func hasCredential(r *http.Request) bool {
 	if r.Header["Authorization"] != nil || r.Header["X-Admin-Secret"] != nil {
 		return true
 	}
 	for _, sent := range r.Cookies() {
-		if strings.HasPrefix(sent.Name, ourCookies) {
+		if strings.HasPrefix(sent.Name, cookiePrefix) {
 			return true
 		}
 	}
 	return false
 }
 
-// lookedAt returns the credentials that the route of a request accepts; none for pages, which resolve their visitors themselves,
-// and without a route.
-func (s *Server) lookedAt(c echo.Context) caller.Take {
+// acceptedCredentials returns the kinds of credentials that the route of a request accepts. It returns none for HTML pages, which
+// resolve their visitors themselves, and for requests without a route.
+func (s *Server) acceptedCredentials(c echo.Context) caller.Take {
 	method := c.Request().Method
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	return s.takes[line{method, c.Path()}]
+	return s.accepted[routeKey{method, c.Path()}]
 }
 
-// settle refunds or keeps the charge of a request after Resolve. A caller that could not be resolved now stays charged to the
-// address, unless its own limit has counted the request. Faults: err, and rate_limited.
-func (s *Server) settle(c echo.Context, who caller.Caller, standing *caller.Standing, err error) error {
-	void := err == nil && who.SessionErr == nil || err != nil && apperr.Of(err).Kind == apperr.Unauthenticated
+// settleCharge refunds the IP address of a request, or leaves it charged, once Resolve has returned. If the caller could not be
+// determined because a dependency is unavailable, the IP address stays charged unless another limit has counted the request.
+// Faults: err, and rate_limited.
+func (s *Server) settleCharge(c echo.Context, who caller.Caller, standing *caller.Standing, err error) error {
+	determined := err == nil && who.Doubt == nil || err != nil && apperr.Of(err).Kind == apperr.Unauthenticated
 	switch {
-	case who.Kind == caller.Client: // its handler checks the credential
+	case who.Kind == caller.Client: // the handler checks the credential of an app
 		return err
-	case who.Kind != caller.Anonymous, standing != nil && !void:
+	case who.Kind != caller.Anonymous, standing != nil && !determined:
 		request.Refund(c)
 		return err
 	}

@@ -12,28 +12,28 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpcache"
 )
 
-// readyMade returns the handler of a document that is made at the start: GET /openapi.json, /docs/openapi.json,
-// /docs/openapi.yaml and /llms.txt.
-func readyMade(p *httpcache.Page) echo.HandlerFunc {
+// servePage returns a handler that serves a document built at start: GET /openapi.json, /docs/openapi.json, /docs/openapi.yaml or
+// /llms.txt.
+func servePage(p *httpcache.Page) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		p.WriteTo(c.Response(), c.Request())
 		return nil
 	}
 }
 
-// contract has the parts of the OpenAPI description that the overview shows.
-type contract struct {
+// apiDescription has the members of the OpenAPI description that /llms.txt uses.
+type apiDescription struct {
 	Info struct{ Title, Summary, Version string }
 	Tags []struct{ Name, Description string }
 
 	Paths map[string]map[string]json.RawMessage
 }
 
-// overview returns the text of /llms.txt: the operations of the description and where they are documented, for agents. An invalid
-// description gives a text without operations.
+// overview returns the text of /llms.txt, which lists the API operations and their documentation for agents. description is the
+// OpenAPI document as JSON; if it is invalid, the text lists no operations.
 func overview(hubURL string, description []byte) []byte {
-	var doc contract
-	_ = json.Unmarshal(description, &doc) // what is missing is left out
+	var doc apiDescription
+	_ = json.Unmarshal(description, &doc) // members that cannot be read stay empty
 	count := map[string]int{}
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, raw := range doc.Paths[path] {
@@ -45,16 +45,16 @@ func overview(hubURL string, description []byte) []byte {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n> %s\n\n", doc.Info.Title, doc.Info.Summary)
-	b.WriteString("Reads are open to everybody. " +
-		"Writes take an operator key, a session, or the token of an app that a person connected.\n\n")
-	fmt.Fprintf(&b, "## The contract, version %s\n\n", doc.Info.Version)
+	b.WriteString("Reads need no credential. " +
+		"Writes need an operator key, a session, or the token of an app that a user has connected.\n\n")
+	fmt.Fprintf(&b, "## API version %s\n\n", doc.Info.Version)
 	for _, line := range [...][3]string{
-		{"Guides", "/docs/guide/", "a quick start, the words, the feed, scores, sign-in, agents"},
-		{"Reference", "/docs", "every operation, to read"},
-		{"OpenAPI 3.1, JSON", "/openapi.json", "the same for programs"},
-		{"OpenAPI 3.1, YAML", "/docs/openapi.yaml", "the same as it is written"},
+		{"Guides", "/docs/guide/", "quick start, concepts, live feed, scoring, sign-in, agents"},
+		{"Reference", "/docs", "every operation, in a browser"},
+		{"OpenAPI 3.1, JSON", "/openapi.json", "the API description as JSON"},
+		{"OpenAPI 3.1, YAML", "/docs/openapi.yaml", "the API description as YAML"},
 		{"Issuer", "/api/protocol/v1", "scopes, endpoints and limits for apps"},
-		{"Keys and apps", "/dev", "where an operator mints a key or registers an app"},
+		{"Keys and apps", "/dev", "create an operator key or register an app"},
 	} {
 		fmt.Fprintf(&b, "- [%s](%s%s): %s\n", line[0], hubURL, line[1], line[2])
 	}

@@ -1,7 +1,7 @@
-// Package httpapi serves the HTTP routes of the hub. The table in routes.go has every route: method, path, credentials, CORS class,
-// cache rule, answer without the ledger, and handler. The guard resolves the caller of a request and checks its limits and
-// permissions before the handler runs.
+// Package httpapi serves the HTTP routes of the hub. The table in routes.go lists every route with its method, path, accepted
+// credentials, CORS class, Cache-Control, fallback answer and handler. The guard resolves the caller of a request and checks rate
+// limits and permissions before the handler runs.
 //
-// Handlers and JSON forms are in the packages below, one for each audience; what several audiences use is in request and view,
-// and the HTML pages are in pages. Start with routes.go, then guard.go and server.go.
+// Handlers and JSON models are in the subpackages, one for each audience. Packages request and view have code that several
+// audiences share; package pages has the HTML pages. Start with routes.go, then guard.go and server.go.
 package httpapi

@@ -19,8 +19,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 )
 
-// guard returns a handler that admits the caller of a request before it runs the handler of the route. Routes of the protocol and
-// of agents answer a refusal with a challenge.
+// guard returns a handler that resolves and checks the caller, and then runs the handler of the route. For protocol and agent
+// routes, an error also sets the WWW-Authenticate header.
 func (s *Server) guard(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		err := s.admit(c, r)
@@ -31,7 +31,8 @@ func (s *Server) guard(r route) echo.HandlerFunc {
 	}
 }
 
-// admit resolves the caller, charges its limit, checks its permission and runs the handler of the route.
+// admit resolves the caller of a request, charges the rate limit of the caller, checks its permission and runs the handler of the
+// route.
 func (s *Server) admit(c echo.Context, r route) error {
 	if r.agents {
 		if err := s.checkOrigin(c.Request(), r); err != nil {
@@ -40,9 +41,9 @@ func (s *Server) admit(c echo.Context, r route) error {
 	}
 	who, standing, err := s.Callers.Resolve(c.Request().Context(), s.credentials(c, r))
 	if standing != nil {
-		request.ShowStanding(c.Response().Header(), *standing)
+		request.SetLimitHeaders(c.Response().Header(), *standing)
 	}
-	if err := s.settle(c, who, standing, err); err != nil {
+	if err := s.settleCharge(c, who, standing, err); err != nil {
 		return err
 	}
 	if err := s.permitted(c, who, r); err != nil {
@@ -56,8 +57,8 @@ func (s *Server) admit(c echo.Context, r route) error {
 	return err
 }
 
-// permitted checks the scope of a route for app tokens and keys, and its permission for strict keys. Faults: insufficient_scope,
-// unauthenticated for a key that is revoked.
+// permitted checks that the caller has the scope of the route (app tokens and keys) or its permission (strict keys). Faults:
+// insufficient_scope, and unauthenticated for a revoked key.
 func (s *Server) permitted(c echo.Context, who caller.Caller, r route) error {
 	if r.scope != "" {
 		return grant.Permit(who, r.scope)
@@ -71,9 +72,9 @@ func (s *Server) permitted(c echo.Context, who caller.Caller, r route) error {
 	return grant.ErrInsufficientScope.With("required", r.permission)
 }
 
-// afterCredential returns the error of a handler for a key that only the ledger checks, inside the act. When the handler refused
-// the request before it called the ledger, the key is checked now, so that an invalid key gets unauthenticated and not the
-// mistake in its request. A key that the ledger refused is remembered.
+// afterCredential returns the error of a handler on a route where the ledger checks the operator key together with the write. If
+// the handler failed before it called the ledger, afterCredential checks the key now. An invalid key then gets unauthenticated
+// instead of details about its request. Keys that the ledger rejected are remembered.
 func (s *Server) afterCredential(c echo.Context, who caller.Caller, err error) error {
 	switch apperr.Of(err).Kind {
 	case apperr.Unauthenticated:
@@ -86,12 +87,12 @@ func (s *Server) afterCredential(c echo.Context, who caller.Caller, err error) e
 	return err
 }
 
-// credentials returns the credentials of a request that the route accepts.
+// credentials returns the credentials of a request, as far as the route accepts them.
 func (s *Server) credentials(c echo.Context, r route) caller.Request {
 	req := c.Request()
 	out := caller.Request{
 		Take:          r.who,
-		InCall:        r.inCall && r.scope == "", // a scope needs the permissions of the key before the call
+		InCall:        r.inCall && r.scope == "", // to check a scope, the permissions of the key are needed before the write
 		Resource:      s.HubURL + oauthapi.Base,
 		Authorization: req.Header["Authorization"],
 		IP:            request.AddressKey(c.RealIP()),
@@ -108,11 +109,11 @@ func (s *Server) credentials(c echo.Context, r route) caller.Request {
 	if r.who.Has(caller.TakeAdmin) {
 		out.AdminSecret = req.Header["X-Admin-Secret"]
 		if len(out.AdminSecret) == 0 && (r.who.Has(caller.TakeSession) || r.who.Has(caller.TakeKey)) {
-			out.Take &^= caller.TakeAdmin // without a secret the other credentials of the route count
+			out.Take &^= caller.TakeAdmin // without a secret, the other credentials of the route are used
 		}
 	}
 	if r.who.Has(caller.TakeCron) {
-		if req.ContentLength != 0 { // a body takes the admin secret
+		if req.ContentLength != 0 { // a request with a body requires the admin secret
 			out.Take &^= caller.TakeCron
 		}
 		if out.CronSecret = req.Header["X-Cron-Secret"]; len(out.CronSecret) == 0 {
@@ -122,56 +123,56 @@ func (s *Server) credentials(c echo.Context, r route) caller.Request {
 	return out
 }
 
-// challenge sets the header WWW-Authenticate of a refusal: which credential the route needs and where to get one (RFC 6750,
-// RFC 9728).
+// challenge sets the WWW-Authenticate header of an error response. It names the required credential and where to get one (RFC
+// 6750, RFC 9728).
 func (s *Server) challenge(c echo.Context, r route, err error) {
 	f := apperr.Of(err)
-	var words []string
+	var params []string
 	var bare *mcp.Refusal
 	switch {
 	case errors.As(err, &bare):
-		words = append(words, `scope="`+bare.Needs+`"`)
+		params = append(params, `scope="`+bare.Needs+`"`)
 	case f.Kind == apperr.Unauthenticated && r.who.Has(caller.TakeClient):
 		c.Response().Header()["Www-Authenticate"] = []string{`Basic realm="signalcast"`}
 		return
 	case f.Kind == apperr.Unauthenticated && len(c.Request().Header["Authorization"]) > 0:
-		words = append(words, `error="invalid_token"`)
+		params = append(params, `error="invalid_token"`)
 	case f.Kind == apperr.Unauthenticated:
 	case f.Code == grant.ErrInsufficientScope.Code:
-		words = append(words, `error="insufficient_scope"`)
+		params = append(params, `error="insufficient_scope"`)
 		if scope, ok := f.Extra["required"].(string); ok {
-			words = append(words, `scope="`+scope+`"`)
+			params = append(params, `scope="`+scope+`"`)
 		}
 	default:
 		return
 	}
 	if path, ok := strings.CutPrefix(cmp.Or(r.resource, s.HubURL+oauthapi.Base), s.HubURL); ok && r.cors == httpx.Protocol {
-		words = append(words, `resource_metadata="`+s.HubURL+"/.well-known/oauth-protected-resource"+path+`"`)
+		params = append(params, `resource_metadata="`+s.HubURL+"/.well-known/oauth-protected-resource"+path+`"`)
 	}
-	c.Response().Header()["Www-Authenticate"] = []string{"Bearer " + strings.Join(words, ", ")}
+	c.Response().Header()["Www-Authenticate"] = []string{"Bearer " + strings.Join(params, ", ")}
 }
 
-// errElsewhere is the error of a request of a page of another origin, and of a request for another host name.
-var errElsewhere = caller.ErrForbidden.Say("this address is not for pages of other origins")
+// errForeignOrigin is the error of an agent request from a web page of another origin or for a foreign host name.
+var errForeignOrigin = caller.ErrForbidden.Say("requests from web pages of other origins are not allowed")
 
-// checkOrigin refuses requests that a browser sends for a page of another origin. Routes for app tokens accept any origin,
-// because a browser does not add the token by itself. A request that arrives at a loopback address must name a loopback host: a
-// page whose host name resolves to this machine (DNS rebinding) sends its own name. Fault: forbidden.
+// checkOrigin rejects requests that a browser sends for a page of another origin. Routes for app tokens accept any origin,
+// because a browser never adds the token by itself. A request that arrives at a loopback address must name a loopback host; this
+// blocks DNS rebinding, where a foreign host name resolves to this machine. Fault: forbidden.
 func (s *Server) checkOrigin(r *http.Request, rt route) error {
 	if !s.AnyHost {
 		local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 		if ok && isLoopback(local.String()) && !isLoopback(r.Host) {
-			return errElsewhere
+			return errForeignOrigin
 		}
 	}
 	origins := r.Header["Origin"]
 	if rt.cors != httpx.Protocol && len(origins) > 0 && (len(origins) > 1 || origins[0] != s.Origin) {
-		return errElsewhere
+		return errForeignOrigin
 	}
 	return nil
 }
 
-// isLoopback reports whether an address or a host, with or without a port, is of this machine.
+// isLoopback reports whether an IP address or host name, with or without a port, refers to this machine.
 func isLoopback(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {

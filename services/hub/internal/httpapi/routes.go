@@ -25,7 +25,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
 
-// Values of Cache-Control of successful reads.
+// Cache-Control values of successful reads.
 const (
 	cacheNow     = "public, s-maxage=5"
 	cacheShort   = "public, s-maxage=10"
@@ -40,10 +40,10 @@ const (
 	cacheNever   = view.CacheNever
 )
 
-// longAct is the time limit of requests that change many markets or calls.
-const longAct = 2 * time.Minute
+// adminTimeout is the time limit of requests that change many markets or calls.
+const adminTimeout = 2 * time.Minute
 
-// Kinds of credentials that routes accept. A request with a credential of another kind is rejected.
+// Sets of credential kinds that routes accept. A request with a credential of another kind is rejected.
 const (
 	public    = caller.TakeNone
 	reader    = caller.TakeNone | caller.TakeSession
@@ -53,24 +53,25 @@ const (
 	scheduler = caller.TakeAdmin | caller.TakeCron
 )
 
-// route describes one method of one path: who may call it, how caches and browsers of other origins may use it, and its handler.
+// route describes one method of one path: which credentials it accepts, how caches and browsers of other origins may use it, and
+// its handler.
 type route struct {
 	method, path string
 	who          caller.Take
 	cors         httpx.CORS
 	cache        string                 // Cache-Control of a successful GET; empty: no-store
-	empty        func(echo.Context) any // answer while the source is unavailable; nil: the error
+	empty        func(echo.Context) any // returns the answer while the source is unavailable; nil: answer with the error
 	handler      echo.HandlerFunc
-	timeout      time.Duration // zero: that of the edge; negative: none
+	timeout      time.Duration // zero: the default of the router; negative: none
 	inCall       bool          // the ledger checks the operator key together with the write
-	scope        grant.Scope   // required of app tokens and keys; empty: the handler checks it
-	permission   string        // required of strict keys if scope is empty
-	resource     string        // that an app token must be issued for; empty: the routes of the protocol
-	agents       bool          // messages of agents: each tool has its own permission
-	hot          cachedRead    // front answers from its cache; nil: none
+	scope        grant.Scope   // scope that app tokens and keys need; empty: the handler checks it
+	permission   string        // permission that strict keys need if scope is empty
+	resource     string        // resource that an app token must be issued for; empty: the protocol routes
+	agents       bool          // MCP endpoint: each tool has its own permission
+	hot          cachedRead    // cached read that Server.front can answer without routing; nil: none
 }
 
-// newRoute returns a route. Routes below oauthapi.Base belong to the protocol: they ignore cookies, and scripts of any origin may
+// newRoute returns a route. Routes below oauthapi.Base are protocol routes: they ignore cookies, and scripts of any origin may
 // call them.
 func newRoute(method string, who caller.Take, path string, h echo.HandlerFunc) route {
 	r := route{method: method, path: path, who: who, handler: h}
@@ -80,7 +81,7 @@ func newRoute(method string, who caller.Take, path string, h echo.HandlerFunc) r
 	return r
 }
 
-// get returns a GET route that accepts the kinds of credentials of who. post, patch and del are the same for their methods.
+// get returns a GET route that accepts the credential kinds in who. post, patch and del do the same for their methods.
 func get(who caller.Take, path string, h echo.HandlerFunc) route {
 	return newRoute(http.MethodGet, who, path, h)
 }
@@ -97,10 +98,10 @@ func del(who caller.Take, path string, h echo.HandlerFunc) route {
 	return newRoute(http.MethodDelete, who, path, h)
 }
 
-// read returns a GET route that needs no credential. cache is the Cache-Control of its successful answers.
+// read returns a public GET route. cache is the Cache-Control of successful answers.
 func read(path, cache string, h echo.HandlerFunc) route { return get(public, path, h).cached(cache) }
 
-// open is read for a route that scripts of any origin may call (CORS).
+// open returns a public GET route that scripts of any origin may call (CORS).
 func open(path, cache string, h echo.HandlerFunc) route {
 	r := read(path, cache, h)
 	r.cors = httpx.Open
@@ -110,10 +111,10 @@ func open(path, cache string, h echo.HandlerFunc) route {
 // cached sets the Cache-Control of successful answers.
 func (r route) cached(rule string) route { r.cache = rule; return r }
 
-// orEmpty makes the route answer 200 with the value of empty, marked as degraded, while its source is unavailable.
+// orEmpty makes the route answer 200 with the value of empty while its source is unavailable. The answer is marked as degraded.
 func (r route) orEmpty(empty func(echo.Context) any) route { r.empty = empty; return r }
 
-// empty returns the zero value of the model T, which must be a struct. Its slices are empty, not nil, so that JSON has [] for them.
+// empty returns the zero value of the struct type T with empty slices instead of nil, so that JSON has [] for them.
 func empty[T any](echo.Context) any {
 	var v T
 	for _, member := range reflect.ValueOf(&v).Elem().Fields() {
@@ -124,7 +125,7 @@ func empty[T any](echo.Context) any {
 	return v
 }
 
-// cachedRead is a read whose answers are cached: view.Read.
+// cachedRead is a read whose answers are cached, such as view.Read.
 type cachedRead interface {
 	Handle(echo.Context) error
 	Key(rawQuery string) string
@@ -132,16 +133,18 @@ type cachedRead interface {
 	EmptyFor(echo.Context) any
 }
 
-// ready makes front answer the route from the cache of the read, without routing.
-func (r route) ready(from cachedRead) route { r.handler, r.hot = from.Handle, from; return r }
+// fromCache makes Server.front answer the route from the cache of the read, without routing.
+func (r route) fromCache(from cachedRead) route { r.handler, r.hot = from.Handle, from; return r }
 
-// readyOrEmpty is ready and orEmpty.
-func (r route) readyOrEmpty(from cachedRead) route { return r.ready(from).orEmpty(from.EmptyFor) }
+// fromCacheOrEmpty combines fromCache and orEmpty.
+func (r route) fromCacheOrEmpty(from cachedRead) route {
+	return r.fromCache(from).orEmpty(from.EmptyFor)
+}
 
-// within sets the time limit of a request; negative: none.
+// within sets the time limit of requests; a negative value means none.
 func (r route) within(d time.Duration) route { r.timeout = d; return r }
 
-// checkedInCall leaves the check of an operator key to the ledger, which checks it together with the write.
+// checkedInCall leaves the check of an operator key to the ledger, which checks the key together with the write.
 func (r route) checkedInCall() route { r.inCall = true; return r }
 
 // permit sets the permission that a strict operator key needs.
@@ -169,7 +172,7 @@ func (s *Server) routes() []route {
 		post(author, "/api/predictions", s.filing.File).checkedInCall().permit(grant.Signal),
 		post(author, "/api/signals/:id/events", s.filing.AppendEvent).checkedInCall().permit(grant.Signal),
 
-		read("/api/signals/feed", cacheShort, nil).readyOrEmpty(s.reads.Feed()),
+		read("/api/signals/feed", cacheShort, nil).fromCacheOrEmpty(s.reads.Feed()),
 		read("/api/signals/:id", cacheShort, request.BySignal(s.reads.Signal)),
 		read("/api/signals/:id/events", cacheShort, request.BySignal(s.reads.Events)),
 
@@ -183,13 +186,13 @@ func (s *Server) routes() []route {
 		post(author, "/api/m/:marketId/streams", request.Body(s.live.BindStream)).permit(grant.Broadcast),
 		del(author, "/api/m/:marketId/streams", s.live.UnbindStream).permit(grant.Broadcast),
 		read("/api/m/:marketId/clips", cacheShort, request.ByMarket(s.live.MarketClips)).orEmpty(liveapi.EmptyClips),
-		read("/api/markets/airable", cacheProgram, nil).readyOrEmpty(s.reads.Airable()),
+		read("/api/markets/airable", cacheProgram, nil).fromCacheOrEmpty(s.reads.Airable()),
 
-		read("/api/wire", cacheWire, nil).ready(s.reads.WireMoves()),
-		open("/api/situations", cacheWire, nil).ready(s.reads.WireSituations()),
-		read("/s/:eventKey", cacheWire, s.reads.Story),
-		open("/api/oracle/featured", cacheProgram, nil).ready(s.reads.OracleFeatured()),
-		open("/api/fashion/signals", cacheShort, nil).readyOrEmpty(s.reads.Fashion()),
+		read("/api/wire", cacheWire, nil).fromCache(s.reads.WireMoves()),
+		open("/api/situations", cacheWire, nil).fromCache(s.reads.WireSituations()),
+		read("/s/:eventKey", cacheWire, s.reads.EventRedirect),
+		open("/api/oracle/featured", cacheProgram, nil).fromCache(s.reads.OracleFeatured()),
+		open("/api/fashion/signals", cacheShort, nil).fromCacheOrEmpty(s.reads.Fashion()),
 
 		open("/api/network/market/:marketId", cacheShort, request.ByMarket(s.stations.NetworkMarket)),
 		open("/api/network/tapes", cacheTapes, tapes.Handle).orEmpty(tapes.EmptyFor),
@@ -197,7 +200,7 @@ func (s *Server) routes() []route {
 		open("/api/network/operators", cacheBoard, operators.Handle).orEmpty(operators.EmptyFor),
 		open("/api/network/crowd", cacheShort, s.stations.Gaps).orEmpty(s.stations.EmptyGaps),
 
-		open(venueA+"/featured", cacheProgram, nil).ready(s.reads.Featured()),
+		open(venueA+"/featured", cacheProgram, nil).fromCache(s.reads.Featured()),
 		open(venueA+"/market-history", reads.CacheHistory[protocol.IntervalDay], s.reads.MarketHistory).
 			orEmpty(empty[openapi.History]),
 		open(venueA+"/history", reads.CacheHistory[protocol.IntervalHour], s.reads.OldHistory).
@@ -208,11 +211,11 @@ func (s *Server) routes() []route {
 
 		read("/api/resolution/outcome", cacheShort, s.reads.Outcome),
 		read("/api/resolution/markets", cacheShort, s.reads.Natives).orEmpty(empty[openapi.NativeMarkets]),
-		post(admin, "/api/resolution/finalize", request.Body(s.admin.Finalize)).within(longAct),
-		post(admin, "/api/resolution/dispute", request.Body(s.admin.Dispute)).within(longAct),
+		post(admin, "/api/resolution/finalize", request.Body(s.admin.Finalize)).within(adminTimeout),
+		post(admin, "/api/resolution/dispute", request.Body(s.admin.Dispute)).within(adminTimeout),
 
-		get(scheduler, "/api/admin/resolve-signals", s.admin.Scan).within(longAct),
-		post(scheduler, "/api/admin/resolve-signals", s.admin.ResolveSignals).within(longAct),
+		get(scheduler, "/api/admin/resolve-signals", s.admin.Scan).within(adminTimeout),
+		post(scheduler, "/api/admin/resolve-signals", s.admin.ResolveSignals).within(adminTimeout),
 		post(admin, "/api/admin/markets", request.Body(s.admin.CreateMarket)),
 		post(admin, "/api/admin/markets/:marketId", request.Body(s.admin.RateMarket)),
 		get(admin, "/api/admin/pins", s.admin.ListPins),
@@ -221,22 +224,22 @@ func (s *Server) routes() []route {
 		post(admin, "/api/admin/operators", request.Body(s.admin.Classify)),
 
 		open("/api/operator/:handle/record", cacheNever, request.ByHandle(s.reads.Record)).within(-1),
-		read("/api/operator/leaderboard", cacheBoard, nil).readyOrEmpty(s.reads.Board()),
+		read("/api/operator/leaderboard", cacheBoard, nil).fromCacheOrEmpty(s.reads.Board()),
 		read("/api/operator/:handle", cacheBoard, request.ByHandle(s.reads.Atom)),
 		open("/api/operator/:handle/skill", cacheBoard, request.ByHandle(s.reads.Skill)).within(reads.SkillTimeout + time.Second),
 		get(caller.TakeKey, "/api/network/field-record/me", s.reads.OwnFieldRecord).permit(grant.Read),
 		open("/api/network/field-record/:handle", cacheBoard, request.ByHandle(s.reads.FieldRecord)),
 		open("/api/network/pulse", cachePulse, s.reads.Pulse).within(reads.PulseTimeout + time.Second),
 
-		open("/api/broadcast/program", cacheProgram, nil).ready(s.live.BroadcastProgram()),
-		open("/api/broadcast/schedule", cacheProgram, nil).ready(s.live.Schedule()),
-		open("/api/broadcast/spotlight", cacheNow, nil).ready(s.live.Spotlight()),
-		open("/api/broadcast/feed", cacheShort, nil).ready(s.live.BroadcastFeed()),
-		open("/api/broadcast/bumpers", cacheProgram, nil).ready(s.live.Bumpers()),
-		open("/api/broadcast/influence", cacheBoard, nil).ready(s.live.Influence()),
+		open("/api/broadcast/program", cacheProgram, nil).fromCache(s.live.BroadcastProgram()),
+		open("/api/broadcast/schedule", cacheProgram, nil).fromCache(s.live.Schedule()),
+		open("/api/broadcast/spotlight", cacheNow, nil).fromCache(s.live.Spotlight()),
+		open("/api/broadcast/feed", cacheShort, nil).fromCache(s.live.BroadcastFeed()),
+		open("/api/broadcast/bumpers", cacheProgram, nil).fromCache(s.live.Bumpers()),
+		open("/api/broadcast/influence", cacheBoard, nil).fromCache(s.live.Influence()),
 		get(admin, "/api/broadcast/preempt", s.admin.Preempts),
 		post(admin, "/api/broadcast/preempt", request.Body(s.admin.Preempt)),
-		open("/api/network/program", cacheProgram, nil).ready(s.live.NetworkProgram()),
+		open("/api/network/program", cacheProgram, nil).fromCache(s.live.NetworkProgram()),
 
 		open("/api/embed/operator/:handle", cacheShort, s.embeds.Embedded(share.Operator, "handle")),
 		open("/api/embed/market/:marketId", cacheShort, s.embeds.Embedded(share.Market, "marketId")),
@@ -245,14 +248,14 @@ func (s *Server) routes() []route {
 		open("/api/card/:kind/:id", cacheCard, s.embeds.Card),
 		open("/api/c/:code", view.CacheClaimed, s.embeds.Short),
 
-		read("/openapi.json", cacheSpec, readyMade(s.description)),
-		read("/docs/openapi.json", cacheSpec, readyMade(s.description)),
-		read("/docs/openapi.yaml", cacheSpec, readyMade(s.source)),
-		read("/llms.txt", cacheSpec, readyMade(s.overview)),
+		read("/openapi.json", cacheSpec, servePage(s.description)),
+		read("/docs/openapi.json", cacheSpec, servePage(s.description)),
+		read("/docs/openapi.yaml", cacheSpec, servePage(s.source)),
+		read("/llms.txt", cacheSpec, servePage(s.overview)),
 	}...)
 }
 
-// retired returns the routes that answer 410 Gone for every method.
+// retired returns the former channel routes, which answer 410 Gone for every method.
 func (s *Server) retired() []route {
 	var out []route
 	for _, path := range [...]string{"/api/channels", "/api/channels/*", "/api/channel/*"} {
@@ -277,8 +280,8 @@ func permissionOf(r route) string {
 	return r.permission
 }
 
-// words returns the names that the API description uses for the credentials of a route.
-func words(who caller.Take) []string {
+// credentialNames returns the names of credential kinds that the API description uses.
+func credentialNames(who caller.Take) []string {
 	var out []string
 	for _, w := range [...]struct {
 		take caller.Take
@@ -300,11 +303,11 @@ func words(who caller.Take) []string {
 	return out
 }
 
-// Credentials of the routes of the protocol.
+// Credential kinds of protocol routes.
 const (
-	delegate = caller.TakeToken | caller.TakeKey
-	proven   = caller.TakeClient
-	client   = caller.TakeClient | caller.TakeNone // a public app has no secret
+	delegate           = caller.TakeToken | caller.TakeKey
+	confidentialClient = caller.TakeClient
+	client             = caller.TakeClient | caller.TakeNone // a public app has no secret
 )
 
 // protocolRoutes returns the routes of apps, sign-in, identity and grants.
@@ -327,7 +330,7 @@ func (s *Server) protocolRoutes() []route {
 
 		post(client, p+"/oauth/token", s.oauth.Oauth(s.oauth.Token)),
 		post(client, p+"/oauth/revoke", s.oauth.Oauth(s.oauth.RevokeToken)),
-		post(proven, p+"/oauth/introspect", s.oauth.Oauth(s.oauth.Introspect)),
+		post(confidentialClient, p+"/oauth/introspect", s.oauth.Oauth(s.oauth.Introspect)),
 
 		get(delegate, p+"/me", s.oauth.Me).needs(grant.ProfileRead),
 		read(p+"/passports/:id", cacheShort, s.oauth.Passport),
@@ -338,10 +341,10 @@ func (s *Server) protocolRoutes() []route {
 	}
 }
 
-// sender accepts a signed message with or without a bearer credential.
+// sender accepts signed messages with or without a bearer credential.
 const sender = caller.TakeNone | delegate
 
-// messageRoutes returns the routes of signers, signed messages and the calls that the hub attests.
+// messageRoutes returns the routes of signers, signed messages and attested calls.
 func (s *Server) messageRoutes() []route {
 	const p = oauthapi.Base
 	return []route{
@@ -384,11 +387,11 @@ func (s *Server) accountRoutes() []route {
 		read("/api/streamer/profile", cacheShort, request.ByHandleQuery(s.settings.Profile)),
 		post(author, "/api/streamer/profile", request.Body(s.settings.ChangeProfile)).permit(grant.Broadcast),
 
-		post(scheduler, "/api/admin/daily-digest", s.admin.DailyDigest).within(longAct),
+		post(scheduler, "/api/admin/daily-digest", s.admin.DailyDigest).within(adminTimeout),
 	}
 }
 
-// onairRoutes returns the routes of live operators.
+// onairRoutes returns the routes of live broadcasts, their overlays and their statistics.
 func (s *Server) onairRoutes() []route {
 	return []route{
 		read("/api/streamer/signal", cacheLive, request.ByHandleQuery(s.live.OverlaySignal)).orEmpty(empty[openapi.NoOverlay]),
@@ -410,7 +413,7 @@ func (s *Server) onairRoutes() []route {
 	}
 }
 
-// videoRoutes returns the routes of streams that operators send, and of clips.
+// videoRoutes returns the routes that provision streams and create clips.
 func (s *Server) videoRoutes() []route {
 	return []route{
 		post(login, "/api/streamer/stream", request.OptBody(s.live.ProvisionStream)),
@@ -418,7 +421,7 @@ func (s *Server) videoRoutes() []route {
 	}
 }
 
-// moderationRoutes returns the routes of reports and of decisions about them.
+// moderationRoutes returns the routes of reports and moderation decisions.
 func (s *Server) moderationRoutes() []route {
 	return []route{
 		get(admin, "/api/admin/moderation", s.admin.Moderated),
@@ -427,7 +430,7 @@ func (s *Server) moderationRoutes() []route {
 	}
 }
 
-// agentRoutes returns the routes of agents, with operator keys and with app tokens for the resource of the tools.
+// agentRoutes returns the two MCP endpoints: one for operator keys and one for app tokens.
 func (s *Server) agentRoutes() []route {
 	keys := post(caller.TakeNone|caller.TakeKey, mcp.Path, s.mcp.Message)
 	tokens := post(caller.TakeNone|caller.TakeToken, oauthapi.Base+mcp.Part, s.mcp.Message)
@@ -435,7 +438,7 @@ func (s *Server) agentRoutes() []route {
 	return []route{keys, tokens}
 }
 
-// errGone is the error of every retired route.
+// errGone is the error of all retired routes.
 var errGone = apperr.New(apperr.Gone, "gone", "channels were replaced by stations").With("successor", "/api/v1/stations")
 
 func gone(echo.Context) error { return errGone }

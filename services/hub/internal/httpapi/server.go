@@ -50,16 +50,16 @@ import (
 
 // Config is the configuration of a Server.
 type Config struct {
-	HubURL  string   // public base of this host, without a slash at the end
-	Origin  string   // scheme and host of HubURL, as a browser sends it
-	Secure  bool     // cookies are sent over https only
-	Social  string   // name of the signal source of the social network
-	VenueA  string   // name of the primary venue in paths
-	Videos  []string // hosts that streams may be on; empty: any
-	OpenAPI []byte   // the machine-readable description
-	AnyHost bool     // requests of agents may name any host: a proxy on this machine sends them
-	Source  []byte   // the same description in YAML
-	Trusted []netip.Prefix
+	HubURL  string         // public base URL of the hub, without a trailing slash
+	Origin  string         // scheme and host of HubURL, as in the Origin header
+	Secure  bool           // cookies have the Secure attribute
+	Social  string         // value of a call's source for the social network
+	VenueA  string         // path segment of the primary venue
+	Videos  []string       // allowed hosts of stream URLs; empty: any
+	OpenAPI []byte         // API description as JSON
+	AnyHost bool           // agent requests may have any Host header: a proxy on this machine sends them
+	Source  []byte         // API description as YAML
+	Trusted []netip.Prefix // reverse proxies whose X-Forwarded-For is used
 }
 
 // Deps are the services, stores and clients that a Server uses.
@@ -70,7 +70,7 @@ type Deps struct {
 	Grants     *grant.Service
 	Messages   *message.Service
 	Creations  *effect.Service
-	Keys       request.KeyLimiter // messages of one public key
+	Keys       request.KeyLimiter // limits messages by public key
 	Accounts   Accounts
 	Signals    *signal.Service
 	Links      share.Store
@@ -81,38 +81,38 @@ type Deps struct {
 	Ingest     *ingest.Service
 	Clips      *clip.Service
 	Network    *federation.Service
-	Viewers    request.KeyLimiter                 // player starts of one address and tape
-	Programs   programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
+	Viewers    request.KeyLimiter                 // limits player starts by IP address and tape
+	Programs   programv1.ProgramReadServiceClient // reads of the clock; nil: there is no clock
 	Director   programv1.ProgramServiceClient     // nil: there is no clock
 	Broadcast  *broadcast.Service
 	Audit      audit.Store
-	Addresses  *ratelimit.Local // requests of one address without a valid credential
+	Addresses  *ratelimit.Local // limits requests without a valid credential by IP address
 	Health     *httpx.Health
 	Log        *slog.Logger
 	Now        func() time.Time
 	NewID      func() string
 
-	// Metrics; all except Degraded may be nil.
+	// Metrics. All except Degraded may be nil.
 	Observe  func(method, route string, status int, took time.Duration)
-	Count    func(method, route string, status int) func() // answers from ready pages
+	Count    func(method, route string, status int) func() // counts answers that front gives from a cache
 	Degraded func(route, source string)
-	// Trace wraps the router, but not the answers from ready pages; may be nil.
+	// Trace wraps the router but not the answers that front gives from a cache; may be nil.
 	Trace func(http.Handler) http.Handler
 }
 
-// Accounts has the services of the routes about people.
+// Accounts has the services of account, profile and digest routes.
 type Accounts struct {
 	Follows  *follow.Service
 	Claims   *identityclaim.Service
 	Payouts  identityclaim.Payouts
 	Profiles *profile.Service
 	Digests  *digest.Service
-	// Beside returns what the identity token of a request adds to the identity of its login. Faults: unauthenticated for a token
-	// of another person, identity_provider_unavailable.
-	Beside func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
+	// IdentityDetails returns the names that an identity token adds to the identity of a login. Faults: unauthenticated for a
+	// token of another person, identity_provider_unavailable.
+	IdentityDetails func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
 }
 
-// Server is the HTTP face of the hub: the middleware, and the servers of all audiences.
+// Server is the HTTP server of the hub. It has the middleware and the servers of all audiences.
 type Server struct {
 	Config
 	Deps
@@ -128,41 +128,41 @@ type Server struct {
 	admin    *adminapi.Server
 	embeds   *embeds.Server
 
-	router  *httpx.Router
-	handler http.Handler
-	close   func()
-	takes   map[line]caller.Take // credentials that a route accepts
+	router   *httpx.Router
+	handler  http.Handler
+	close    func()
+	accepted map[routeKey]caller.Take // credential kinds that each route accepts
 
 	description, source, overview *httpcache.Page
 }
 
-// New returns a Server with all routes. Close stops its caches.
+// New returns a Server with all JSON routes. Close stops its caches.
 func New(cfg Config, d Deps) *Server {
 	s := &Server{
 		Config: cfg, Deps: d,
 		description: httpcache.Make(cfg.OpenAPI), source: httpcache.Make(cfg.Source).As("application/yaml"),
 		overview: httpcache.Make(overview(cfg.HubURL, cfg.OpenAPI)).As("text/plain; charset=utf-8"),
 	}
-	books := &view.Books{Log: d.Log, Now: d.Now}
-	s.close = books.Close
+	caches := &view.Caches{Log: d.Log, Now: d.Now}
+	s.close = caches.Close
 	audits := request.Audit{Entries: d.Audit, Log: d.Log, Now: d.Now, NewID: d.NewID}
 	s.reads = reads.New(&reads.Server{
 		HubURL: cfg.HubURL, VenueA: cfg.VenueA, Ledger: d.Ledger, Follows: d.Accounts.Follows, OnAir: d.OnAir, Pins: d.Pins,
 		Log: d.Log, Now: d.Now,
-	}, books)
+	}, caches)
 	s.stations = stationapi.New(&stationapi.Server{
 		HubURL: cfg.HubURL, Ledger: d.Ledger, Network: d.Network, Follows: d.Accounts.Follows, Claims: d.Accounts.Claims,
 		Payouts: d.Accounts.Payouts, Viewers: d.Viewers, Now: d.Now,
-	}, books)
+	}, caches)
 	s.live = liveapi.New(&liveapi.Server{
 		HubURL: cfg.HubURL, Videos: cfg.Videos, Ledger: d.Ledger, OnAir: d.OnAir, Broadcast: d.Broadcast, Creations: d.Creations,
 		Follows: d.Accounts.Follows, Ingest: d.Ingest, Clips: d.Clips, Stations: d.Stations,
 		Programs: d.Programs, Audits: audits, Log: d.Log, Now: d.Now,
-	}, books)
+	}, caches)
 	s.settings = &settings.Server{
 		HubURL: cfg.HubURL, Origin: cfg.Origin, Secure: cfg.Secure, Ledger: d.Ledger, Callers: d.Callers, Sessions: d.Sessions,
 		Messages: d.Messages, Follows: d.Accounts.Follows, Claims: d.Accounts.Claims,
-		Profiles: d.Accounts.Profiles, OnAir: d.OnAir, Log: d.Log, Beside: d.Accounts.Beside,
+		Profiles: d.Accounts.Profiles, OnAir: d.OnAir, Log: d.Log, IdentityDetails: d.Accounts.IdentityDetails,
 	}
 	s.filing = &filing.Server{
 		HubURL: cfg.HubURL, Social: cfg.Social, Signals: d.Signals, Creations: d.Creations, Callers: d.Callers,
@@ -174,18 +174,18 @@ func New(cfg Config, d Deps) *Server {
 	}
 	s.messages = messageapi.New(&messageapi.Server{
 		HubURL: cfg.HubURL, Grants: d.Grants, Messages: d.Messages, Keys: d.Keys, Now: d.Now,
-	}, books)
+	}, caches)
 	s.oauth = &oauthapi.Server{
 		HubURL: cfg.HubURL, Ledger: d.Ledger, Callers: d.Callers, Grants: d.Grants, Follows: d.Accounts.Follows,
 		Claims: d.Accounts.Claims, OnAir: d.OnAir, Audits: audits,
 	}
-	s.embeds = embeds.New(&embeds.Server{HubURL: cfg.HubURL, Ledger: d.Ledger, Links: d.Links, Now: d.Now}, books)
+	s.embeds = embeds.New(&embeds.Server{HubURL: cfg.HubURL, Ledger: d.Ledger, Links: d.Links, Now: d.Now}, caches)
 	s.mcp = mcp.New(&mcp.Server{Callers: d.Callers, Log: d.Log, Tools: s.tools()})
 	s.router = httpx.New(httpx.Config{
 		Log: d.Log, Now: d.Now, NewID: d.NewID, Trusted: cfg.Trusted, Health: d.Health,
 		Observe: d.Observe, Degraded: d.Degraded,
 	})
-	s.router.Use(s.perAddress, s.retiredFirst(), oauthapi.DescribedMethod)
+	s.router.Use(s.limitByAddress, s.retiredFirst(), oauthapi.DescribedMethod)
 	routes := s.routes()
 	s.mount(routes)
 	var handler http.Handler = s.router
@@ -196,20 +196,21 @@ func New(cfg Config, d Deps) *Server {
 	return s
 }
 
-// Router returns the router, to which the HTML pages are added. Its requests are charged to the limit of their address.
+// Router returns the router, so that the HTML pages can be mounted on it. Requests of mounted routes are charged to the limit of
+// their IP address.
 func (s *Server) Router() *httpx.Router { return s.router }
 
-// Receipt is GET /receipts/{id} for clients that accept JSON.
+// Receipt serves GET /receipts/{id} for clients that accept JSON.
 func (s *Server) Receipt(c echo.Context) error { return request.BySignal(s.reads.Receipt)(c) }
 
-// Login returns the identity of an identity token that was not sent as a bearer token. The rules and
-// the limit of bearer tokens apply. Faults: unauthenticated, rate_limited, identity_provider_unavailable.
+// Login returns the identity of an identity token that was not sent as a bearer token. The rules and the rate limit of bearer
+// tokens apply. Faults: unauthenticated, rate_limited, identity_provider_unavailable.
 func (s *Server) Login(c echo.Context, token string) (operator.Identity, error) {
 	who, standing, err := s.Callers.Resolve(c.Request().Context(), caller.Request{
 		Take: caller.TakeLogin, Authorization: []string{"Bearer " + token}, IP: c.RealIP(),
 	})
 	if standing != nil {
-		request.ShowStanding(c.Response().Header(), *standing)
+		request.SetLimitHeaders(c.Response().Header(), *standing)
 	}
 	if err == nil {
 		request.Refund(c)
@@ -217,36 +218,36 @@ func (s *Server) Login(c echo.Context, token string) (operator.Identity, error) 
 	return who.Identity, err
 }
 
-// Table lists the mounted routes.
+// Table returns the mounted routes.
 func (s *Server) Table() []httpx.Route { return s.router.Table() }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Close ends the builds of pages and waits for them.
+// Close stops builds of cached pages and waits for them.
 func (s *Server) Close() { s.close() }
 
 // mount adds the routes to the router.
 func (s *Server) mount(routes []route) {
 	var table []httpx.Route
-	s.takes = make(map[line]caller.Take)
+	s.accepted = make(map[routeKey]caller.Take)
 	for _, r := range routes {
-		s.takes[line{r.method, r.path}] = r.who
+		s.accepted[routeKey{r.method, r.path}] = r.who
 		table = append(table, httpx.Route{
-			Method: r.method, Path: r.path, Who: words(r.who), Permission: permissionOf(r), CORS: r.cors, Cache: r.cache,
+			Method: r.method, Path: r.path, Who: credentialNames(r.who), Permission: permissionOf(r), CORS: r.cors, Cache: r.cache,
 			Handler: s.guard(r), EmptyFor: r.empty, Timeout: r.timeout,
 		})
 	}
-	for _, r := range s.retired() { // without the guard: 410 also for invalid credentials
+	for _, r := range s.retired() { // without the guard, so that invalid credentials also get 410
 		table = append(table, httpx.Route{
-			Method: r.method, Path: r.path, Who: words(r.who), CORS: r.cors, Handler: r.handler,
+			Method: r.method, Path: r.path, Who: credentialNames(r.who), CORS: r.cors, Handler: r.handler,
 		})
 	}
 	httpx.Mount(s.router, table)
 }
 
-// retiredFirst answers requests for retired routes, whatever follows their prefix. Their handlers cannot do it, because the router
-// answers 404 for a parameter with a slash.
+// retiredFirst returns a middleware that answers 410 for all paths below a retired prefix. The handlers of these routes cannot do
+// this, because the router answers 404 for a parameter with a slash.
 func (s *Server) retiredFirst() echo.MiddlewareFunc {
 	retired := map[string]bool{}
 	for _, r := range s.retired() {
@@ -262,11 +263,11 @@ func (s *Server) retiredFirst() echo.MiddlewareFunc {
 	}
 }
 
-// front returns a handler that answers cached reads without routing. It passes to next: requests that are not in the cache,
-// requests with a credential, and requests from an IP address that has reached its limit.
+// front returns a handler that answers cached reads without routing. It passes these requests to next: uncached reads, requests
+// with a credential, and requests from an IP address that has reached its limit.
 func (s *Server) front(next http.Handler, routes []route) http.Handler {
 	allow := func(_ http.ResponseWriter, r *http.Request) bool {
-		return !carries(r) && s.Addresses.Allow(request.AddressKey(httpx.Peer(r, s.Trusted))).Allowed
+		return !hasCredential(r) && s.Addresses.Allow(request.AddressKey(httpx.Peer(r, s.Trusted))).Allowed
 	}
 	var reads []httpcache.Hot
 	for _, r := range routes {

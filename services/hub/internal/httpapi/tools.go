@@ -5,50 +5,50 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/mcp"
 )
 
-// tools returns the table of tools: what a tool is called, what it needs, and the function of the audience that runs it.
+// tools returns the MCP tools with their descriptions, required permissions and functions.
 func (s *Server) tools() mcp.Tools {
 	return mcp.Tools{
 		{
-			Name: "get_market", Title: "Market", About: "One market: price, status, outcome, and what operators say of it.",
+			Name: "get_market", Title: "Market", About: "Returns one market: price, status, outcome and the share of calls on YES.",
 			Run: s.stations.ToolMarket,
 		},
 		{
-			Name: "get_operator", Title: "Operator", About: "One operator's record, or without a handle the leaderboard.",
+			Name: "get_operator", Title: "Operator", About: "Returns the track record of one operator. Without a handle, returns the leaderboard.",
 			Run: s.reads.ToolOperator,
 		},
-		{Name: "get_program", Title: "Programme", About: "What is on the air and what comes next.", Run: s.live.ToolProgram},
+		{Name: "get_program", Title: "Programme", About: "Returns the programme: what is on now and what comes next.", Run: s.live.ToolProgram},
 		{
-			Name: "get_signal", Title: "Call", About: "One call with its history and, once there is one, its result.",
+			Name: "get_signal", Title: "Call", About: "Returns one call with its history and, after resolution, its result.",
 			Run: s.reads.ToolSignal,
 		},
 		{
 			Name: "list_signals", Title: "Calls",
-			About: "The newest calls, those that beat the crowd, or the open ones with their live mark.",
+			About: "Lists calls: the newest, those that beat the crowd, or open calls with the current price.",
 			Run:   s.reads.ToolSignals,
 		},
 		{
-			Name: "my_record", Title: "Own record", About: "The record of the credential's owner.",
+			Name: "my_record", Title: "Own record", About: "Returns the track record of the owner of the credential.",
 			Permission: "read", Scope: grant.ProfileRead, Run: s.reads.ToolRecord,
 		},
 		{
-			Name: "search_markets", Title: "Search", About: "Markets by words and lane, the largest first, in pages.",
+			Name: "search_markets", Title: "Search", About: "Searches markets by text and lane. Returns pages, largest volume first.",
 			Run: s.reads.ToolSearch,
 		},
 		{
-			Name: "set_live_signal", Title: "Signal over the picture",
-			About:      "Puts a market over the owner's live picture, or takes it away. dryRun shows what would be set.",
+			Name: "set_live_signal", Title: "Set overlay",
+			About:      "Shows a market in the overlay of the owner's live stream, or clears the overlay. dryRun returns the result without a change.",
 			Permission: "broadcast", Scope: grant.BroadcastGoLive, Writes: true, Repeatable: true, Run: s.live.ToolOverlay,
 		},
 		{
 			Name: "submit_signal", Title: "File a call",
-			About: "Files the owner's call on a market. The first one is locked for ever. " +
-				"dryRun checks everything and stores nothing.",
+			About: "Files a call for the owner of the credential. Each operator has one call per market, and it is final. " +
+				"dryRun validates the request and stores nothing.",
 			Permission: "signal", Scope: grant.SignalCreate, Writes: true, Run: s.filing.ToolFile,
 		},
 		{
 			Name: "submit_signal_event", Title: "Add to a call",
-			About: "Adds a take, a note, a reaffirmation, a confidence or a share to the owner's own call. " +
-				"dryRun checks everything and stores nothing.",
+			About: "Adds a take, note, reaffirmation, confidence or share to a call of the owner of the credential. " +
+				"dryRun validates the request and stores nothing.",
 			Permission: "signal", Scope: grant.SignalCreate, Writes: true, Run: s.filing.ToolEvent,
 		},
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Visitor returns the operator of the session of a request, and its handle; both are empty without a session. A request that
-// changes something must come from a page of this hub. Faults: forbidden, rate_limited, and those of the ledger.
+// Visitor returns the operator of the session of a request, and its handle. Both are empty without a session. A request that
+// changes data must come from a page of this hub. Faults: forbidden, rate_limited, and those of the ledger.
 func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err error) {
 	r := c.Request()
 	sig := request.Cookie(r, request.CookieSig)
@@ -25,7 +25,7 @@ func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err er
 		Unsafe: r.Method != http.MethodGet && r.Method != http.MethodHead, SameOrigin: ownPage(r, s.Origin),
 	})
 	if standing != nil {
-		request.ShowStanding(c.Response().Header(), *standing)
+		request.SetLimitHeaders(c.Response().Header(), *standing)
 	}
 	if err == nil {
 		err = found.SessionErr
@@ -41,8 +41,8 @@ func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err er
 	}, string(found.Operator.Handle), nil
 }
 
-// ownPage reports whether a page of this hub sent the request. A page without a referrer sends its forms with the origin "null";
-// then Sec-Fetch-Site decides, which the browser sets and no page can change.
+// ownPage reports whether a page of this hub sent the request. A page with the policy no-referrer sends forms with the origin
+// "null"; then Sec-Fetch-Site decides, which only the browser can set.
 func ownPage(r *http.Request, origin string) bool {
 	if origins := r.Header["Origin"]; len(origins) == 1 && origins[0] == "null" {
 		return r.Header.Get("Sec-Fetch-Site") == "same-origin"
@@ -53,10 +53,10 @@ func ownPage(r *http.Request, origin string) bool {
 // OwnPage reports whether a page of this hub sent the request.
 func (s *Server) OwnPage(c echo.Context) bool { return ownPage(c.Request(), s.Origin) }
 
-// CountConsent charges a request for the consent page to the limit of the session. Fault: rate_limited.
+// CountConsent charges a request for the consent page to the rate limit of the session. Fault: rate_limited.
 func (s *Server) CountConsent(c echo.Context, who grant.Visitor) error {
 	standing, err := s.Callers.CountConsent(c.Request().Context(), who.Session)
-	request.ShowStanding(c.Response().Header(), *standing)
+	request.SetLimitHeaders(c.Response().Header(), *standing)
 	return err
 }
 
@@ -65,8 +65,8 @@ func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt t
 	return s.settings.StartSession(c, op, signedInAt)
 }
 
-// EndSession ends the session of the request, or with all every session of its operator, and removes the cookies. Faults:
-// unauthenticated for all without a session, and those of the stores.
+// EndSession ends the session of the request and removes the cookies. If all is true, it ends every session of the operator.
+// Faults: unauthenticated if all is true and there is no session, and those of the stores.
 func (s *Server) EndSession(c echo.Context, all bool) error {
 	r := c.Request()
 	if all {

@@ -34,16 +34,15 @@ type Server struct {
 	Moderation *moderation.Service
 	OnAir      *livestream.Service
 	Pins       market.Store
-	TilePages  view.Covered                       // pages that show pins
-	Programs   programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
+	TilePages  view.FallbackCache                 // cached pages that show pins
+	Programs   programv1.ProgramReadServiceClient // reads of the clock; nil: there is no clock
 	Director   programv1.ProgramServiceClient     // nil: there is no clock
 	Audits     request.Audit
 	Log        *slog.Logger
 	Now        func() time.Time
 }
 
-// ResolveSignals is POST /api/admin/resolve-signals: with a body a forced
-// claim, without one a scan.
+// ResolveSignals is POST /api/admin/resolve-signals. With a body it forces an outcome; without one it starts a scan for outcomes.
 func (s *Server) ResolveSignals(c echo.Context) error {
 	o, given, err := httpx.DecodeOptional(c, httpx.BodyLimit)
 	if err != nil {
@@ -74,7 +73,7 @@ func (s *Server) ResolveSignals(c echo.Context) error {
 	})
 }
 
-// Scan is GET /api/admin/resolve-signals and POST without a body.
+// Scan is GET /api/admin/resolve-signals, and POST without a body.
 func (s *Server) Scan(c echo.Context) error {
 	call := s.Ledger.ResolutionWrites.Scan
 	scan, err := request.AuditedCall(c, s.Audits, request.Act{}, call, &resolutionv1.ScanRequest{})
@@ -144,11 +143,11 @@ func readMarketDraft(o httpx.Object) market.Draft {
 	return d
 }
 
-// readHTTPS reads an optional https address.
+// readHTTPS reads an optional https URL of at most limit characters. o.Err reports an invalid one.
 func readHTTPS(o httpx.Object, name string, limit int) string {
 	raw := o.String(name, limit, false)
 	if raw != "" && !request.IsURL(raw, "https") {
-		o.Invalid(name, "must be an https address")
+		o.Invalid(name, "must be an https URL")
 	}
 	return raw
 }

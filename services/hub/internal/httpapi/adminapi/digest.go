@@ -21,14 +21,14 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 )
 
-// Lengths of the digest's lists.
+// Lengths of the lists of the digest.
 const (
 	digestMovers    = 5
 	digestResolving = 10
 )
 
-// DailyDigest is POST /api/admin/daily-digest: the letter about yesterday, sent
-// once; with ?dry=1 it is only shown. Fault besides those of its parts: errDry.
+// DailyDigest is POST /api/admin/daily-digest. It sends the mail about yesterday once; with ?dry=1 it only returns the content.
+// Faults: errDry, and those of the ledger and the mail service.
 func (s *Server) DailyDigest(c echo.Context) error {
 	if _, _, err := httpx.DecodeOptional(c, httpx.BodyLimit); err != nil {
 		return err
@@ -58,10 +58,10 @@ func (s *Server) DailyDigest(c echo.Context) error {
 	return view.OK(c, out, err)
 }
 
-var errDry = grant.ErrInvalidRequest.Say("dry is 1 to see the letter, 0 or left out to send it").With("field", "dry")
+var errDry = grant.ErrInvalidRequest.Say("dry must be 1 to preview the mail; leave it out or set it to 0 to send it").With("field", "dry")
 
-// readDry takes no word that it does not know: whoever meant only to look must not
-// send. Fault: errDry.
+// readDry reads the parameter dry. Unknown values are rejected, so that a misspelled preview does not send the mail. Fault:
+// errDry.
 func readDry(values []string) (bool, error) {
 	switch {
 	case len(values) == 0:
@@ -72,8 +72,7 @@ func readDry(values []string) (bool, error) {
 	return false, errDry
 }
 
-// digestOf gathers the day. Nothing is left out when a part is away: the letter is
-// sent once, so it waits until it is whole.
+// digestOf reads the figures of the day. It fails if any part cannot be read: the mail is sent once, so it must be complete.
 func (s *Server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest, error) {
 	day, err := s.Ledger.Days.GetDay(ctx, &digestv1.GetDayRequest{
 		From: ledgerclient.Timestamp(w.From), To: ledgerclient.Timestamp(w.To),
@@ -114,7 +113,7 @@ func (s *Server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest
 	}, nil
 }
 
-// letter writes the digest for people.
+// letter returns the digest as a text mail.
 func (s *Server) letter(d *openapi.Digest) digest.Letter {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -133,11 +132,11 @@ func (s *Server) letter(d *openapi.Digest) digest.Letter {
 		line("- %s: %s at %.2f%% on %s, %+d. %s",
 			c.Handle, c.Direction, float64(c.OddsBps)/100, oneLine(c.MarketTitle), c.Score, c.ReceiptURL)
 	}
-	section("What moved", len(d.Movers))
+	section("Biggest moves", len(d.Movers))
 	for _, m := range d.Movers {
 		line("- %s. %s", oneLine(m.Headline), m.URL)
 	}
-	section("Ending next", len(d.ResolvingNext))
+	section("Ending soon", len(d.ResolvingNext))
 	for _, m := range d.ResolvingNext {
 		line("- %s, %s. %s%s", oneLine(m.Title), m.EndDate, s.HubURL, m.Route)
 	}
@@ -148,7 +147,7 @@ func (s *Server) letter(d *openapi.Digest) digest.Letter {
 	return digest.Letter{Date: d.Date, Subject: "Signalcast, " + d.Date, Text: b.String()}
 }
 
-// oneLine keeps what others wrote from looking like lines of ours.
+// oneLine replaces control characters and line separators with spaces, so that text of users cannot add lines to the mail.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {

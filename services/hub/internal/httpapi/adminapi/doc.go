@@ -1,5 +1,5 @@
-// Package adminapi serves administrators and the scheduler: markets, resolutions, classes of operators, pins, the programme,
-// moderation and the daily digest. Each act is recorded before it is done.
+// Package adminapi serves administrators and the scheduler: markets, resolutions, operator classes, pins, programme, moderation
+// and the daily digest. The audit log has an entry before each action.
 //
-// It takes no other credentials, except for reports. Start with admin.go.
+// All routes require the admin or cron secret, except reports, which any operator can file. Start with admin.go.
 package adminapi

@@ -15,11 +15,11 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 )
 
-// maxThing is the longest id of a thing.
-const maxThing = 500
+// maxTargetID is the maximum length of the id of a moderated object.
+const maxTargetID = 500
 
-// adminName returns the name of the administrator from the header X-Admin-Name, for the audit log; "admin" without one of 1 to
-// 64 characters.
+// adminName returns the X-Admin-Name header for the audit log. It returns "admin" if the header is missing or not 1 to 64
+// characters on one line.
 func adminName(r *http.Request) string {
 	name := strings.TrimSpace(r.Header.Get("X-Admin-Name"))
 	if !protocol.IsLine(name, 1, moderation.MaxName) {
@@ -31,14 +31,14 @@ func adminName(r *http.Request) string {
 // Moderate is POST /api/admin/moderation.
 func (s *Server) Moderate(c echo.Context, o httpx.Object) error {
 	d := moderation.Decision{
-		Kind: o.Enum("kind", moderation.Kinds...), ID: o.String("id", maxThing, true), By: adminName(c.Request()),
+		Kind: o.Enum("kind", moderation.Kinds...), ID: o.String("id", maxTargetID, true), By: adminName(c.Request()),
 	}
 	d.Hidden = o.Enum("action", "hide", "show") == "hide"
 	d.Reason = o.Text("reason", moderation.MaxReason, true, true)
 	if err := o.Err(); err != nil {
 		return err
 	}
-	d.ID = thingID(d.Kind, d.ID)
+	d.ID = normalizeID(d.Kind, d.ID)
 	a := request.Act{Target: d.Kind + " " + d.ID, Detail: map[string]any{"hidden": d.Hidden, "reason": d.Reason, "by": d.By}}
 	d, err := request.Audited(c, s.Audits, a, func(ctx context.Context) (moderation.Decision, error) {
 		return s.Moderation.Decide(ctx, d)
@@ -60,18 +60,18 @@ func (s *Server) Moderated(c echo.Context) error {
 // Report is POST /api/reports.
 func (s *Server) Report(c echo.Context, o httpx.Object) error {
 	r := moderation.Report{
-		Reporter: request.Caller(c).Operator.ID, Kind: o.Enum("kind", moderation.Kinds...), Thing: o.String("id", maxThing, true),
+		Reporter: request.Caller(c).Operator.ID, Kind: o.Enum("kind", moderation.Kinds...), Thing: o.String("id", maxTargetID, true),
 		Reason: o.Text("reason", moderation.MaxReason, true, true),
 	}
 	if err := o.Err(); err != nil {
 		return err
 	}
-	r.Thing = thingID(r.Kind, r.Thing)
+	r.Thing = normalizeID(r.Kind, r.Thing)
 	return view.Created(c, openapi.Reported{Ok: true}, s.Moderation.Report(c.Request().Context(), r))
 }
 
-// thingID returns an id as it is stored: handles and uuids are lower case.
-func thingID(kind, id string) string {
+// normalizeID returns the id as it is stored. Handles and UUIDs are lower case; market ids are unchanged.
+func normalizeID(kind, id string) string {
 	if kind == "market" {
 		return id
 	}

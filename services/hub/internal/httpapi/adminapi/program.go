@@ -28,7 +28,7 @@ func (s *Server) Preempts(c echo.Context) error {
 	return view.OK(c, openapi.Preempts{Items: view.List(list, showPreempt), Count: int64(len(list))}, err)
 }
 
-// Preempt is POST /api/broadcast/preempt: it adds an entry or, with an action, cancels one.
+// Preempt is POST /api/broadcast/preempt. It adds an entry to the programme; with the member action it cancels one.
 func (s *Server) Preempt(c echo.Context, o httpx.Object) error {
 	if o.Has("action") {
 		return s.cancelPreempt(c, o)
@@ -41,7 +41,7 @@ func (s *Server) Preempt(c echo.Context, o httpx.Object) error {
 	if n := request.Opt32(o, "slots", 1, program.MaxSlots); n != nil {
 		d.Slots = *n
 	}
-	preemptID(o, false) // not used, but an invalid one is a mistake
+	preemptID(o, false) // not used, but an invalid id is still an error
 	if err := o.Err(); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *Server) Preempt(c echo.Context, o httpx.Object) error {
 	return view.Created(c, openapi.Preempted{Ok: true, Item: showPreempt(made)}, err)
 }
 
-// cancelPreempt cancels the entry that the request names.
+// cancelPreempt cancels the entry with the id in the body.
 func (s *Server) cancelPreempt(c echo.Context, o httpx.Object) error {
 	o.Enum("action", "cancel")
 	id := preemptID(o, true)
@@ -76,12 +76,12 @@ func (s *Server) cancelPreempt(c echo.Context, o httpx.Object) error {
 	return view.OK(c, openapi.Preempted{Ok: true, Item: showPreempt(ended)}, err)
 }
 
-// preemptID returns the id of an entry. An invalid one is reported by o.Err.
+// preemptID reads the id of an entry. o.Err reports an invalid one.
 func preemptID(o httpx.Object, need bool) string {
 	raw := o.String("id", httpx.BodyLimit, need)
 	id, ok := request.ParseUUID(raw)
 	if !ok && (raw != "" || o.Has("id")) {
-		o.Invalid("id", "is no uuid")
+		o.Invalid("id", "must be a UUID")
 	}
 	return id
 }
@@ -109,7 +109,7 @@ func (s *Server) Pin(c echo.Context, o httpx.Object) error {
 		Tagline: request.OptText(o, "tagline", market.MaxPinText), Position: market.MaxPosition, CreatedAt: s.Now(),
 	}
 	if p.MarketID != "" && p.MarketID.Provider() != protocol.Polymarket {
-		o.Invalid("marketId", "is not of the primary venue")
+		o.Invalid("marketId", "must be a market of the primary venue")
 	}
 	if n := request.Opt32(o, "position", market.MinPosition, market.MaxPosition); n != nil {
 		p.Position = *n

@@ -24,7 +24,7 @@ const (
 )
 
 var errNotNative = apperr.New(apperr.Invalid, "invalid_market_id",
-	"only the service's own markets are finalized").With("field", "marketId")
+	"only native markets can be finalized").With("field", "marketId")
 
 // Finalize is POST /api/resolution/finalize.
 func (s *Server) Finalize(c echo.Context, o httpx.Object) error {
@@ -65,8 +65,8 @@ func (s *Server) Finalize(c echo.Context, o httpx.Object) error {
 	})
 }
 
-// finalizeAttested finalizes a market and attests the outcome. It returns the outcome also if the
-// attestation fails, because the sweep of attestations repeats it.
+// finalizeAttested finalizes a market and attests the outcome. If the attestation fails, it still returns the outcome, because a
+// background job repeats the attestation.
 func (s *Server) finalizeAttested(ctx context.Context, q *resolutionv1.FinalizeRequest) (*resolutionv1.ClaimResponse, error) {
 	id := protocol.MarketID(q.GetMarketId())
 	if err := s.Creations.ExpectOutcome(ctx, id, q.GetReason()); err != nil {
@@ -77,7 +77,7 @@ func (s *Server) finalizeAttested(ctx context.Context, q *resolutionv1.FinalizeR
 		return nil, err
 	}
 	if err := s.Creations.AttestOutcome(ctx, id, q.GetReason()); err != nil {
-		s.Log.WarnContext(ctx, "outcome not attested yet", "market", id, "error", err)
+		s.Log.WarnContext(ctx, "outcome attestation failed", "market", id, "error", err)
 	}
 	return claim, nil
 }

@@ -30,26 +30,26 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// Server has the handlers of cards, embeds and short links.
+// Server has the handlers of share cards, embeds and short links.
 type Server struct {
 	HubURL string
 	Ledger *ledgerclient.Client
 	Links  share.Store
 	Now    func() time.Time
 
-	pictures *cache.Cache[string, []byte] // by entity tag
+	pictures *cache.Cache[string, []byte] // PNG files by entity tag
 	drawing  *semaphore.Weighted
 }
 
-// Bounds of drawing. A picture takes about 20 ms of CPU time.
+// Limits of rendering. A PNG file takes about 20 ms of CPU time.
 const (
-	maxDrawing = 2                      // at the same time
-	maxCached  = 128                    // pictures
-	drawWithin = 900 * time.Millisecond // with the wait for a place
+	maxDrawing = 2                      // concurrent renderings
+	maxCached  = 128                    // PNG files
+	drawWithin = 900 * time.Millisecond // includes the wait for another rendering
 )
 
-// New returns a server with its cache of pictures.
-func New(s *Server, b *view.Books) *Server {
+// New returns a server with its cache of PNG files.
+func New(s *Server, b *view.Caches) *Server {
 	s.pictures = cache.New(cache.Options[string, []byte]{
 		TTL: 24 * time.Hour, Hold: -1, Timeout: drawWithin, MaxKeys: maxCached, Now: s.Now,
 	})
@@ -58,8 +58,8 @@ func New(s *Server, b *view.Books) *Server {
 	return s
 }
 
-// png returns the picture of a card with an entity tag. It draws at most maxDrawing pictures at the same time. Errors are not
-// cached.
+// png returns the PNG file of a card. tag is its entity tag and cache key. At most maxDrawing files are rendered concurrently.
+// Errors are not cached.
 func (s *Server) png(ctx context.Context, tag string, c *card.Card) ([]byte, error) {
 	return s.pictures.Get(ctx, tag, func(ctx context.Context, _ []byte) ([]byte, error) {
 		if err := s.drawing.Acquire(ctx, 1); err != nil {
@@ -70,49 +70,49 @@ func (s *Server) png(ctx context.Context, tag string, c *card.Card) ([]byte, err
 	})
 }
 
-// thing is a call, a market or an operator that can be shared, with its card, its address and the message of the ledger.
-type thing struct {
+// item is a call, market or operator that can be shared. It has a card, a URL and the ledger response.
+type item struct {
 	card.Card
 	kind     share.Kind
-	id       string // normalized
+	id       string // in the form that the ledger stores
 	url      string
-	signal   *signalv1.Signal                    // of a signal
-	market   *marketv1.Market                    // of a market
-	record   *recordv1.GetOperatorRecordResponse // of an operator
+	signal   *signalv1.Signal                    // nil unless kind is share.Signal
+	market   *marketv1.Market                    // nil unless kind is share.Market
+	record   *recordv1.GetOperatorRecordResponse // nil unless kind is share.Operator
 	disputed bool                                // the outcome of the market is under review
 }
 
-var errNoThing = apperr.New(apperr.NotFound, "not_found", "")
+var errItemNotFound = apperr.New(apperr.NotFound, "not_found", "")
 
-// thing returns the thing of that kind and id. Fault: not_found.
-func (s *Server) thing(ctx context.Context, kind, id string) (thing, error) {
+// item returns the item with the given kind and id. Fault: not_found.
+func (s *Server) item(ctx context.Context, kind, id string) (item, error) {
 	switch share.Kind(kind) {
 	case share.Signal:
-		return s.signalThing(ctx, id)
+		return s.signalItem(ctx, id)
 	case share.Market:
-		return s.marketThing(ctx, id)
+		return s.marketItem(ctx, id)
 	case share.Operator:
-		return s.operatorThing(ctx, id)
+		return s.operatorItem(ctx, id)
 	}
-	return thing{}, errNoThing
+	return item{}, errItemNotFound
 }
 
-// disputeWithin bounds the read of the market of a call. A card without it does not show a dispute.
-const disputeWithin = time.Second
+// disputeTimeout bounds the read of the market of a call. If the read fails, the card does not show a dispute.
+const disputeTimeout = time.Second
 
-func (s *Server) signalThing(ctx context.Context, raw string) (thing, error) {
+func (s *Server) signalItem(ctx context.Context, raw string) (item, error) {
 	id, ok := request.ParseUUID(raw)
 	if !ok {
-		return thing{}, signal.ErrUnknown
+		return item{}, signal.ErrUnknown
 	}
 	r, err := s.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id})
 	if err != nil {
-		return thing{}, err
+		return item{}, err
 	}
-	waiting, cancel := context.WithTimeout(ctx, disputeWithin)
+	waiting, cancel := context.WithTimeout(ctx, disputeTimeout)
 	defer cancel()
 	found := r.GetSignal()
-	t := thing{kind: share.Signal, id: id, url: s.HubURL + "/receipts/" + id, signal: found}
+	t := item{kind: share.Signal, id: id, url: s.HubURL + "/receipts/" + id, signal: found}
 	if m, err := s.Ledger.Market(waiting, protocol.MarketID(found.GetMarketId())); err == nil {
 		t.disputed = m.GetDisputed()
 	}
@@ -132,7 +132,7 @@ func (s *Server) signalThing(ctx context.Context, raw string) (thing, error) {
 	if reason != "" {
 		reason = ", no points: " + reason
 	} else if found.Score != nil {
-		reason = ", " + points0(*found.Score)
+		reason = ", " + pointsLabel(*found.Score)
 	}
 	switch protocol.SignalStatus(found.GetStatus()) {
 	case protocol.Won:
@@ -150,19 +150,19 @@ func (s *Server) signalThing(ctx context.Context, raw string) (thing, error) {
 	return t, nil
 }
 
-// underReview is the line of a disputed market, with or without a resolution.
+// underReview is the line on the card of a disputed market or call.
 const underReview = "Disputed: the outcome is under review"
 
-func (s *Server) marketThing(ctx context.Context, raw string) (thing, error) {
+func (s *Server) marketItem(ctx context.Context, raw string) (item, error) {
 	id, err := protocol.ParseMarketID(raw)
 	if err != nil {
-		return thing{}, market.ErrUnknown
+		return item{}, market.ErrUnknown
 	}
 	m, err := s.Ledger.Market(ctx, id)
 	if err != nil {
-		return thing{}, market.ReadError(err)
+		return item{}, market.ReadError(err)
 	}
-	t := thing{kind: share.Market, id: m.GetId(), url: s.HubURL + "/m/" + m.GetId(), market: m, disputed: m.GetDisputed()}
+	t := item{kind: share.Market, id: m.GetId(), url: s.HubURL + "/m/" + m.GetId(), market: m, disputed: m.GetDisputed()}
 	t.Card = card.Card{Kicker: "Market", Title: card.Clean(m.GetTitle()), Name: "Market " + t.id, Accent: card.Plain}
 	switch {
 	case m.ResolutionValue != nil && t.disputed:
@@ -183,37 +183,37 @@ func (s *Server) marketThing(ctx context.Context, raw string) (thing, error) {
 	return t, nil
 }
 
-// recentCalls is how many of the newest calls an embed of an operator shows.
+// recentCalls is the number of newest calls in an embed of an operator.
 const recentCalls = 10
 
-func (s *Server) operatorThing(ctx context.Context, raw string) (thing, error) {
+func (s *Server) operatorItem(ctx context.Context, raw string) (item, error) {
 	handle, err := protocol.ParseHandle(raw)
 	if err != nil {
-		return thing{}, operator.ErrUnknown
+		return item{}, operator.ErrUnknown
 	}
 	r, err := s.Ledger.Records.GetOperatorRecord(ctx, record.Request(handle, recentCalls, 0))
 	if err != nil {
-		return thing{}, err
+		return item{}, err
 	}
 	o, st := r.GetOperator(), r.GetStats()
 	total, resolved := st.GetTotal(), record.Resolved(st)
-	t := thing{kind: share.Operator, id: o.GetHandle(), url: s.HubURL + "/u/" + o.GetHandle(), record: r}
+	t := item{kind: share.Operator, id: o.GetHandle(), url: s.HubURL + "/u/" + o.GetHandle(), record: r}
 	t.Card = card.Card{
 		Kicker: record.Title(resolved), Title: card.Clean(o.GetDisplayName()), Name: "@" + o.GetHandle(),
 		Subtitle: "@" + o.GetHandle(), Accent: card.Plain,
 		Lines: []string{
-			strconv.FormatInt(total, 10) + plural(total, " call, ", " calls, ") + strconv.FormatInt(resolved, 10) + " decided",
+			strconv.FormatInt(total, 10) + plural(total, " call, ", " calls, ") + strconv.FormatInt(resolved, 10) + " resolved",
 		},
 	}
 	if t.Title == "" {
 		t.Title = "@" + o.GetHandle()
 	}
 	if resolved > 0 {
-		t.Lines = append(t.Lines, strconv.Itoa(int(st.GetAccuracy()))+" % right, "+points0(int32(st.GetScore())))
+		t.Lines = append(t.Lines, strconv.Itoa(int(st.GetAccuracy()))+"% win rate, "+pointsLabel(int32(st.GetScore())))
 	}
 	switch tier := protocol.Tier(o.GetTier()); {
 	case view.IsAI(o) || tier == protocol.Automated:
-		t.Subtitle += " · machine"
+		t.Subtitle += " · bot"
 	case tier == protocol.House:
 		t.Subtitle += " · house"
 	}
@@ -225,7 +225,7 @@ func (s *Server) Card(c echo.Context) error {
 	id, wantsPNG := strings.CutSuffix(c.Param("id"), ".png")
 	id, wantsSVG := strings.CutSuffix(id, ".svg")
 	c.Response().Header().Set("Vary", "Accept")
-	t, err := s.thing(c.Request().Context(), c.Param("kind"), id)
+	t, err := s.item(c.Request().Context(), c.Param("kind"), id)
 	if err != nil {
 		return err
 	}
@@ -236,11 +236,11 @@ func (s *Server) Card(c echo.Context) error {
 	wantsPNG = wantsPNG || !wantsSVG && strings.Contains(accept, "image/png") && !strings.Contains(accept, "image/svg+xml")
 	svg := t.SVG()
 	tag := httpx.TagOf(svg)
-	if wantsPNG { // each representation has its own tag
+	if wantsPNG { // PNG and SVG need different entity tags
 		tag = httpx.TagOf(append([]byte("png "), svg...))
 	}
 	h := c.Response().Header()
-	// An SVG that is opened directly is a document: it must run no script.
+	// A browser that opens an SVG file directly treats it as a document, so scripts must be blocked.
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("X-Content-Type-Options", "nosniff")
 	if httpx.Known(c, tag) {
@@ -256,10 +256,10 @@ func (s *Server) Card(c echo.Context) error {
 	return c.Stream(http.StatusOK, "image/png", bytes.NewReader(png))
 }
 
-// Embedded returns the handler of GET /api/embed/{kind}/{id}. param names the id in the path.
+// Embedded returns the handler of GET /api/embed/{kind}/{id}. param is the name of the path parameter with the id.
 func (s *Server) Embedded(kind share.Kind, param string) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		t, err := s.thing(c.Request().Context(), string(kind), c.Param(param))
+		t, err := s.item(c.Request().Context(), string(kind), c.Param(param))
 		if err != nil {
 			return err
 		}
@@ -268,17 +268,17 @@ func (s *Server) Embedded(kind share.Kind, param string) echo.HandlerFunc {
 	}
 }
 
-// openLine describes an open call by the points of either outcome.
+// openLine returns the card line of an open call, with the points if it wins and if it loses.
 func openLine(call *signalv1.Signal) string {
 	if signal.NoPoints(call) != "" {
 		return "Open"
 	}
 	won, lost := signal.Points(call)
-	most := ""
+	atMost := ""
 	if !signal.PriceFinal(call) {
-		most = "at most "
+		atMost = "at most "
 	}
-	return "Open: " + most + points0(int32(won)) + " if right, " + most + points0(int32(lost)) + " if wrong"
+	return "Open: " + atMost + pointsLabel(int32(won)) + " if won, " + atMost + pointsLabel(int32(lost)) + " if lost"
 }
 
 func inCents(bps int32) string {
@@ -288,7 +288,7 @@ func inCents(bps int32) string {
 
 func inPercent(bps int32) string { return strings.TrimSuffix(inCents(bps), "¢") + "%" }
 
-func points0(n int32) string {
+func pointsLabel(n int32) string {
 	if n > 0 {
 		return "+" + strconv.Itoa(int(n)) + " points"
 	}

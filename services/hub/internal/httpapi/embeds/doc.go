@@ -1,5 +1,5 @@
-// Package embeds serves what other sites show of a call, a market or an operator: cards as pictures, embeds, oEmbed and short
+// Package embeds serves previews of calls, markets and operators for other sites: card images, embeds, oEmbed documents and short
 // links.
 //
-// It draws with hub/card and stores links with hub/share. Start with cards.go.
+// Package card draws the images and package share stores the links. Start with cards.go.
 package embeds

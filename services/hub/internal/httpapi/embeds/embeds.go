@@ -22,18 +22,18 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
 
-// Sizes of embeds: a page in a frame, or a card half as large as it is drawn.
+// Sizes of embeds in pixels. An operator is shown as a page in an iframe; other items are shown as a card at half its size.
 const (
 	frameWidth, frameHeight     = 420, 220
 	pictureWidth, pictureHeight = 600, 315
 	oembedAge                   = 300
 )
 
-// errXML is the error of format=xml.
-var errXML = apperr.New(apperr.NotImplemented, "not_implemented", "only format=json")
+// errXML is the error of the unsupported parameter format=xml.
+var errXML = apperr.New(apperr.NotImplemented, "not_implemented", "only format=json is supported")
 
-// embedOf returns the embed of a thing.
-func (s *Server) embedOf(c echo.Context, t *thing) (any, error) {
+// embedOf returns the JSON model of the embed of an item.
+func (s *Server) embedOf(c echo.Context, t *item) (any, error) {
 	ctx := c.Request().Context()
 	f := s.frameOf(t, 0, 0)
 	var shortURL *string // null while the database is unavailable
@@ -68,8 +68,8 @@ func (s *Server) embedOf(c echo.Context, t *thing) (any, error) {
 		shown := view.ShowSignal(t.signal)
 		shown.MarketTitle = card.Clean(shown.MarketTitle)
 		if take := shown.TextTake; take != nil {
-			unturned := card.Unturned(*take)
-			shown.TextTake = &unturned
+			plain := card.RemoveBidi(*take)
+			shown.TextTake = &plain
 		}
 		return openapi.EmbedSignal{
 			Type: "signal", Signal: shown, Disputed: t.disputed, ReceiptURL: t.url,
@@ -88,14 +88,14 @@ func (s *Server) embedOf(c echo.Context, t *thing) (any, error) {
 	}, nil
 }
 
-// frame is the HTML that shows a thing on another site. Sizes are in pixels.
+// frame is an HTML snippet that shows an item on another site. Sizes are in pixels.
 type frame struct {
 	html, address string
 	width, height int64
 }
 
-// frameOf returns the frame of a thing. maxWidth and maxHeight are pixels; 0 is no bound.
-func (s *Server) frameOf(t *thing, maxWidth, maxHeight int64) frame {
+// frameOf returns the snippet of an item. maxWidth and maxHeight are in pixels; 0 means no limit.
+func (s *Server) frameOf(t *item, maxWidth, maxHeight int64) frame {
 	if t.kind == share.Operator {
 		f := frame{address: s.HubURL + "/operator/" + t.id + "/embed", width: frameWidth, height: frameHeight}
 		if maxWidth > 0 {
@@ -121,7 +121,7 @@ func (s *Server) frameOf(t *thing, maxWidth, maxHeight int64) frame {
 	return f
 }
 
-func (s *Server) cardURL(t *thing) string {
+func (s *Server) cardURL(t *item) string {
 	return s.HubURL + "/api/card/" + string(t.kind) + "/" + url.PathEscape(t.id)
 }
 
@@ -132,9 +132,9 @@ func (s *Server) Oembed(c echo.Context) error {
 	}
 	kind, id, ok := s.ownAddress(c.QueryParam("url"))
 	if !ok {
-		return errNoThing
+		return errItemNotFound
 	}
-	t, err := s.thing(c.Request().Context(), kind, id)
+	t, err := s.item(c.Request().Context(), kind, id)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func size(raw string) int64 {
 	return n
 }
 
-// ownAddress returns the kind and id of the thing that an address of this hub shows; false for other addresses.
+// ownAddress returns the kind and id of the item that a URL of this hub shows. ok is false for other URLs.
 func (s *Server) ownAddress(raw string) (kind, id string, ok bool) {
 	rest, ours := strings.CutPrefix(raw, s.HubURL+"/")
 	u, err := url.Parse(rest)
@@ -186,7 +186,7 @@ func (s *Server) Short(c echo.Context) error {
 		return err
 	}
 	to, ok := map[share.Kind]string{share.Signal: "/receipts/", share.Market: "/m/", share.Operator: "/u/"}[l.Kind]
-	if !ok { // a tape has no page here
+	if !ok { // tapes have no HTML page
 		return share.ErrUnknown
 	}
 	address := s.HubURL + to + url.PathEscape(l.ID)

@@ -20,23 +20,23 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// createdJSON is openapi.Created with the members in the order of openapi.Filed.
+// createdJSON is openapi.Created with the member order of openapi.Filed.
 type createdJSON struct {
 	openapi.Filed
 	URI       string `json:"uri"`
 	MessageID string `json:"messageId"`
 }
 
-// creationMembers are those of both creation bodies, with their other names.
+// creationMembers are the members that the two creation bodies accept, with their aliases.
 var creationMembers = [...]string{"marketId", "eventId", "position", "signal", "priceBps", "confidence", "take", "marketTitle"}
 
-// CreatePrediction is POST P/predictions.
+// CreatePrediction is POST /api/protocol/v1/predictions.
 func (s *Server) CreatePrediction(c echo.Context) error { return s.create(c, message.PredictionCreate) }
 
-// CreateSignal is POST P/signals.
+// CreateSignal is POST /api/protocol/v1/signals.
 func (s *Server) CreateSignal(c echo.Context) error { return s.create(c, message.SignalCreate) }
 
-// create files a call as the bearer's user and attests it.
+// create files a call for the owner of the credential and attests it.
 func (s *Server) create(c echo.Context, t message.Type) error {
 	key, err := idempotencyKey(c)
 	if err != nil {
@@ -61,11 +61,11 @@ func (s *Server) create(c echo.Context, t message.Type) error {
 		return err
 	}
 	if key != "" {
-		r.IdempotencyKey, r.BodyHash = keyOnRoute(t, key), sum.Sum(nil)
+		r.IdempotencyKey, r.BodyHash = routeKey(t, key), sum.Sum(nil)
 	}
 	filed, err := s.Creations.File(c.Request().Context(), creatorOf(request.Caller(c)), r)
 	if err != nil {
-		return s.refuseCreation(c, err)
+		return s.creationError(c, err)
 	}
 	if r.DryRun {
 		return httpx.OK(c, showDryFiled(filed.Filing, filed.Unconfirmed))
@@ -75,16 +75,16 @@ func (s *Server) create(c echo.Context, t message.Type) error {
 	})
 }
 
-// keyOnRoute is what the ledger knows an Idempotency-Key of a creation route by: what
-// one route did is no answer of another. The space keeps it apart from the keys of
-// /api/predictions, which have none; the hash keeps it as short as the ledger takes.
-func keyOnRoute(t message.Type, key string) string {
+// routeKey returns the idempotency key that is sent to the ledger for a creation route. It contains the message type, so that the
+// two routes never share a result. The space in it prevents collisions with keys of /api/predictions, which cannot have one. The
+// hash bounds its length.
+func routeKey(t message.Type, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return string(t) + " " + base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// creatorOf is for whom a call is filed. A key goes along, so that the ledger checks
-// it in the act.
+// creatorOf returns the operator for whom a call is filed, and the credential. With an operator key, the ledger checks the key
+// together with the write.
 func creatorOf(who caller.Caller) effect.Caller {
 	by := effect.Caller{Actor: who.Actor(), DenpaID: who.UserID(), Credential: effect.ByKey}
 	if who.Kind == caller.Token {
@@ -94,9 +94,8 @@ func creatorOf(who caller.Caller) effect.Caller {
 	return by
 }
 
-// creationPayload makes the payload of a message of a creation body: null counts as
-// left out, two names of one member that say the same as one, and what the body has
-// besides is no part of it. Fault: invalid_request.
+// creationPayload returns the message payload of a creation body. Members that are null or unknown are left out. A member and its
+// alias may both be given if their values are equal. Fault: invalid_request.
 func creationPayload(o httpx.Object) ([]byte, error) {
 	members := map[string]json.RawMessage{}
 	for _, name := range creationMembers {
@@ -105,7 +104,7 @@ func creationPayload(o httpx.Object) ([]byte, error) {
 		}
 	}
 	for name, alias := range map[string]string{"marketId": "eventId", "position": "signal"} {
-		if v, there := members[alias]; there && string(members[name]) == string(v) {
+		if v, ok := members[alias]; ok && string(members[name]) == string(v) {
 			delete(members, alias)
 		}
 	}
@@ -126,9 +125,8 @@ func creationPayload(o httpx.Object) ([]byte, error) {
 	return message.Canonical(raw)
 }
 
-// refuseCreation adds to a refusal what a client needs to go on. A key that the
-// ledger has not accepted is remembered.
-func (s *Server) refuseCreation(c echo.Context, err error) error {
+// creationError adds the receipt URL to an already_predicted error. Keys that the ledger rejected are remembered.
+func (s *Server) creationError(c echo.Context, err error) error {
 	if apperr.Of(err).Kind == apperr.Unauthenticated {
 		s.Callers.Refused(request.Caller(c))
 	}

@@ -20,17 +20,17 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// Server has the handlers that file calls.
+// Server has the handlers that file calls and append events.
 type Server struct {
 	HubURL    string
-	Social    string // name of the signal source of the social network
+	Social    string // value of a call's source for the social network
 	Signals   *signal.Service
 	Creations *effect.Service
 	Callers   *caller.Service
 }
 
-// showDryFiled returns what a dry run of a call would store. unconfirmed states that no venue has confirmed its market: rated is
-// then null, because it depends on the answer of the venue.
+// showDryFiled returns the JSON model of a dry run. unconfirmed means that no venue has confirmed the market; rated is then null,
+// because it depends on the answer of the venue.
 func showDryFiled(f *signalv1.Filing, unconfirmed bool) openapi.DryFiled {
 	out := openapi.DryFiled{
 		Ok: true, DryRun: true, PriceAtPrediction: int64(f.GetPriceBps()), ScoreBasisBps: int64(f.GetScoreBasisBps()),
@@ -46,7 +46,7 @@ func showDryFiled(f *signalv1.Filing, unconfirmed bool) openapi.DryFiled {
 	return out
 }
 
-// showFiled returns the stored call with an id.
+// showFiled returns the JSON model of the stored call with the given id.
 func (s *Server) showFiled(id string, f *signalv1.Filing) openapi.Filed {
 	d := showDryFiled(f, false)
 	return openapi.Filed{
@@ -80,24 +80,24 @@ func (s *Server) File(c echo.Context) error {
 	}
 	ctx, by := c.Request().Context(), request.Caller(c).Actor()
 	if dry {
-		would, err := s.Signals.RehearseFile(ctx, by, draft)
+		result, err := s.Signals.RehearseFile(ctx, by, draft)
 		if err != nil {
-			return s.explain(err, draft)
+			return s.withDetails(err, draft)
 		}
-		return httpx.OK(c, showDryFiled(would.GetFiling(), would.GetSignal().GetUnconfirmed()))
+		return httpx.OK(c, showDryFiled(result.GetFiling(), result.GetSignal().GetUnconfirmed()))
 	}
 	if key != "" {
 		draft.IdempotencyKey, draft.BodyHash = &key, sum.Sum(nil)
 	}
 	filed, err := s.Signals.File(ctx, by, draft)
 	if err != nil {
-		return s.explain(err, draft)
+		return s.withDetails(err, draft)
 	}
 	return httpx.OK(c, s.showFiled(filed.GetId(), filed.GetFiling()))
 }
 
-// dryRunOf returns the member dryRun of a request. It refuses one in the query, where it would be
-// ignored.
+// dryRunOf returns the member dryRun of the body. It rejects dryRun in the query, because a client that puts it there expects a
+// check, but the call would be stored.
 func dryRunOf(c echo.Context, o httpx.Object) bool {
 	for name := range c.QueryParams() {
 		if request.IsDryRun(name) {
@@ -107,9 +107,8 @@ func dryRunOf(c echo.Context, o httpx.Object) bool {
 	return request.DryRun(o)
 }
 
-// explain adds the receipt of the locked call to already_predicted, and the market to
-// market_closed and market_not_found.
-func (s *Server) explain(err error, d *signalv1.Draft) error {
+// withDetails adds the receipt URL to an already_predicted error, and the market id to market_closed and market_not_found.
+func (s *Server) withDetails(err error, d *signalv1.Draft) error {
 	f := apperr.Of(err)
 	switch f.Code {
 	case "already_predicted":
@@ -120,7 +119,7 @@ func (s *Server) explain(err error, d *signalv1.Draft) error {
 	return err
 }
 
-// idempotencyKey reads the optional header; empty when it is not there.
+// idempotencyKey returns the Idempotency-Key header, or "" if it is missing. Fault: invalid_idempotency_key.
 func idempotencyKey(c echo.Context) (string, error) {
 	values, ok := c.Request().Header["Idempotency-Key"]
 	if !ok {
@@ -137,20 +136,20 @@ func idempotencyKey(c echo.Context) (string, error) {
 	return values[0], nil
 }
 
-// hashBody makes the body pass through a SHA-256 while it is read.
+// hashBody returns a SHA-256 hash that is updated while the body of the request is read.
 func hashBody(c echo.Context) hash.Hash {
 	sum := sha256.New()
 	r := c.Request()
-	r.Body = hashed{io.TeeReader(r.Body, sum), r.Body}
+	r.Body = hashedBody{io.TeeReader(r.Body, sum), r.Body}
 	return sum
 }
 
-type hashed struct {
+type hashedBody struct {
 	io.Reader
 	io.Closer
 }
 
-// drySignalJSON is the call that a dry run of the tool would store, without an id.
+// drySignalJSON is the tool result of a dry run of a call. ID is null, because nothing is stored.
 type drySignalJSON struct {
 	openapi.Signal
 	ID           *string  `json:"id"`
@@ -163,17 +162,17 @@ type drySignalJSON struct {
 	Warnings     []string `json:"warnings"`
 }
 
-// dryToolEventJSON is the event that a dry run of the tool would store, without an id.
+// dryToolEventJSON is the tool result of a dry run of an event. ID is null, because nothing is stored.
 type dryToolEventJSON struct {
 	view.Event
 	ID     *string `json:"id"`
 	DryRun bool    `json:"dryRun"`
 }
 
-// defaultSlippage is the maxSlippageBps of a call of a tool that states none.
+// defaultSlippage is the default of maxSlippageBps for tools.
 const defaultSlippage int32 = 200
 
-// ToolFile is POST /api/predictions for tools. Without maxSlippageBps in the arguments it applies defaultSlippage.
+// ToolFile is the tool for POST /api/predictions. maxSlippageBps defaults to defaultSlippage.
 func (s *Server) ToolFile(ctx context.Context, who caller.Caller, o httpx.Object) (any, error) {
 	draft := view.ReadDraft(o, s.Social)
 	draft.Source = string(protocol.SourceAPI)
@@ -182,12 +181,12 @@ func (s *Server) ToolFile(ctx context.Context, who caller.Caller, o httpx.Object
 		return nil, err
 	}
 	if draft.MaxSlippageBps == nil {
-		bound := defaultSlippage
-		draft.MaxSlippageBps = &bound
+		slippage := defaultSlippage
+		draft.MaxSlippageBps = &slippage
 	}
 	shown, err := s.fileOrRehearse(ctx, who, draft, dry)
 	if err != nil {
-		return nil, s.explain(err, draft)
+		return nil, s.withDetails(err, draft)
 	}
 	return shown, nil
 }
@@ -200,22 +199,22 @@ func (s *Server) fileOrRehearse(ctx context.Context, who caller.Caller, draft *s
 		}
 		return s.showFiled(filed.GetId(), filed.GetFiling()), nil
 	}
-	would, err := s.Signals.RehearseFile(ctx, who.Actor(), draft)
+	result, err := s.Signals.RehearseFile(ctx, who.Actor(), draft)
 	if err != nil {
 		return nil, err
 	}
-	return showDrySignal(would), nil
+	return showDrySignal(result), nil
 }
 
-func showDrySignal(would *signalv1.RehearseFileResponse) drySignalJSON {
-	f := showDryFiled(would.GetFiling(), would.GetSignal().GetUnconfirmed())
+func showDrySignal(result *signalv1.RehearseFileResponse) drySignalJSON {
+	f := showDryFiled(result.GetFiling(), result.GetSignal().GetUnconfirmed())
 	return drySignalJSON{
-		Signal: view.ShowSignal(would.GetSignal()), Rated: f.Rated, OK: true, DryRun: true,
+		Signal: view.ShowSignal(result.GetSignal()), Rated: f.Rated, OK: true, DryRun: true,
 		MarketYesBps: f.MarketYesBps, YesPriceBps: f.YesPriceBps, NoPriceBps: f.NoPriceBps, Warnings: f.Warnings,
 	}
 }
 
-// ToolEvent is POST /api/signals/{id}/events.
+// ToolEvent is the tool for POST /api/signals/{id}/events.
 func (s *Server) ToolEvent(ctx context.Context, who caller.Caller, o httpx.Object) (any, error) {
 	dry := request.DryRun(o)
 	draft, err := readEvent(o, o.String("signalId", httpx.BodyLimit, true))
@@ -223,11 +222,11 @@ func (s *Server) ToolEvent(ctx context.Context, who caller.Caller, o httpx.Objec
 		return nil, err
 	}
 	if dry {
-		would, err := s.Signals.RehearseEvent(ctx, who.Actor(), draft)
+		result, err := s.Signals.RehearseEvent(ctx, who.Actor(), draft)
 		if err != nil {
 			return nil, err
 		}
-		return dryToolEventJSON{view.ShowEvent(would), nil, true}, nil
+		return dryToolEventJSON{view.ShowEvent(result), nil, true}, nil
 	}
 	event, err := s.Signals.Append(ctx, who.Actor(), draft, "")
 	if err != nil {

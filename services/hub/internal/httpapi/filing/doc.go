@@ -1,4 +1,4 @@
-// Package filing files calls and appends events to them, for operators, apps and agents.
+// Package filing has the handlers that file calls and append events to calls, for operators, apps and agents.
 //
-// Rules of calls are in the api; the bounds of members are in pkg/protocol. Start with calls.go.
+// The api service has the rules of calls; package protocol has the bounds of their members. Start with calls.go.
 package filing

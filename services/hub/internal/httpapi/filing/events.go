@@ -19,7 +19,7 @@ type appendedJSON struct {
 	Event view.Event `json:"event"`
 }
 
-// dryEventJSON is an event that was not stored; it has no id.
+// dryEventJSON is the answer to a dry run of an event. It has no id, because nothing is stored.
 type dryEventJSON struct {
 	DryRun bool `json:"dryRun"`
 	Event  struct {
@@ -30,7 +30,7 @@ type dryEventJSON struct {
 	} `json:"event"`
 }
 
-// payloadJSON is what each event type keeps of its payload.
+// payloadJSON has the payload members of all event types. Each event has those of its own type.
 type payloadJSON struct {
 	MediaAssetID *string `json:"mediaAssetId,omitempty"`
 	URL          *string `json:"url,omitempty"`
@@ -56,11 +56,11 @@ func (s *Server) AppendEvent(c echo.Context) error {
 	}
 	ctx, by := c.Request().Context(), request.Caller(c).Actor()
 	if dry {
-		would, err := s.Signals.RehearseEvent(ctx, by, draft)
+		result, err := s.Signals.RehearseEvent(ctx, by, draft)
 		if err != nil {
 			return err
 		}
-		return httpx.OK(c, showDryEvent(would))
+		return httpx.OK(c, showDryEvent(result))
 	}
 	event, err := s.Signals.Append(ctx, by, draft, key)
 	if err != nil {
@@ -69,8 +69,7 @@ func (s *Server) AppendEvent(c echo.Context) error {
 	return httpx.JSON(c, http.StatusCreated, appendedJSON{Event: view.ShowEvent(event)})
 }
 
-// readEvent reads what is to be appended to the signal of that id; an id that no
-// signal has is the last mistake to be named.
+// readEvent reads an event for the call with the given id. An unknown id is reported only after all other errors.
 func readEvent(o httpx.Object, signalID string) (*signalv1.AppendEventRequest, error) {
 	raw := o.String("type", httpx.BodyLimit, true)
 	kind, ok := signal.ParseEventType(raw)
@@ -91,8 +90,8 @@ func readEvent(o httpx.Object, signalID string) (*signalv1.AppendEventRequest, e
 	return &signalv1.AppendEventRequest{SignalId: id, Type: string(kind), Payload: string(payload)}, nil
 }
 
-// readPayload checks the payload against its type and keeps what the type
-// knows. Every mistake in it is invalid_payload; the text names the member.
+// readPayload checks the payload against the event type and returns the known members. All errors have the code invalid_payload;
+// the message names the member.
 func readPayload(o httpx.Object, kind signal.EventType) ([]byte, error) {
 	body := o.Raw("payload")
 	if body == nil {
@@ -102,42 +101,42 @@ func readPayload(o httpx.Object, kind signal.EventType) ([]byte, error) {
 	if err != nil {
 		return nil, signal.ErrPayload.Say("payload must be an object")
 	}
-	var keep payloadJSON
+	var payload payloadJSON
 	switch kind {
 	case signal.Take:
-		keep = readTake(p)
+		payload = readTake(p)
 	case signal.Reaffirm:
 		if len(p.Names()) > 0 {
-			return nil, signal.ErrPayload.Say("reaffirm has no payload")
+			return nil, signal.ErrPayload.Say("payload must be empty for reaffirm")
 		}
 	case signal.Confidence:
 		n := p.Int("confidence", protocol.MinConfidence, protocol.MaxConfidence)
-		keep.Confidence = &n
+		payload.Confidence = &n
 	case signal.Note:
 		text := p.Text("text", signal.MaxEventText, true, true)
-		keep.Text = &text
+		payload.Text = &text
 	case signal.Share:
-		keep.Channel = request.OptText(p, "channel", signal.MaxEventChannel)
+		payload.Channel = request.OptText(p, "channel", signal.MaxEventChannel)
 	}
 	if err := p.Err(); err != nil {
 		return nil, signal.ErrPayload.Say("payload: %s", apperr.Of(err).Message)
 	}
-	if kind == signal.Take && keep == (payloadJSON{}) {
+	if kind == signal.Take && payload == (payloadJSON{}) {
 		return nil, signal.ErrPayload.Say("payload: one of mediaAssetId, url, text is required")
 	}
-	return httpx.Marshal(keep)
+	return httpx.Marshal(payload)
 }
 
 func readTake(p httpx.Object) payloadJSON {
-	keep := payloadJSON{
+	payload := payloadJSON{
 		MediaAssetID: request.OptText(p, "mediaAssetId", protocol.MaxMediaAsset),
 		URL:          request.OptText(p, "url", signal.MaxEventURL),
 		Text:         request.OptProse(p, "text", signal.MaxEventText),
 	}
-	if keep.URL != nil && !request.IsURL(*keep.URL, "http", "https") {
-		p.Invalid("url", "must be an http or https address")
+	if payload.URL != nil && !request.IsURL(*payload.URL, "http", "https") {
+		p.Invalid("url", "must be an http or https URL")
 	}
-	return keep
+	return payload
 }
 
 func showDryEvent(e *signalv1.Event) (out dryEventJSON) {

@@ -22,7 +22,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
-// ToolProgram is GET /api/network/program for tools. The answer has no lanes, because they repeat the segments.
+// ToolProgram is the tool for GET /api/network/program. The result has no lanes, because they repeat the segments.
 func (s *Server) ToolProgram(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	preset := o.OptEnum("preset", "hot", "resolving", "close")
 	limit := request.Limit(o, program.DefaultLimit, program.MaxLimit)
@@ -44,7 +44,7 @@ func (s *Server) ToolProgram(ctx context.Context, _ caller.Caller, o httpx.Objec
 	return json.RawMessage(body), err
 }
 
-// programJSON is openapi.Program, except that lanes can be an empty list and that spec is the JSON of the clock.
+// programJSON is openapi.Program, except that lanes can be an empty list and that spec is the JSON text of the clock.
 type programJSON struct {
 	Enabled     bool                   `json:"enabled"`
 	GeneratedAt string                 `json:"generatedAt"`
@@ -60,24 +60,23 @@ var (
 		"minYes", "maxYes", "topPerCategory", "limit", "lanes")
 )
 
-// programQuery is the normal form of a query for a programme.
+// programQuery is a normalized query for a programme.
 type programQuery struct{ program.Query }
 
-// Key implements view.Query. Both routes use the same cache, because equal queries have equal answers.
+// Key implements view.Query. Both programme routes share a cache, because equal queries have equal answers.
 func (q programQuery) Key() string {
 	return httpcache.JoinKey(q.Preset, q.Spec, q.Providers, strconv.Itoa(q.Limit), strconv.FormatBool(q.Lanes))
 }
 
-// BroadcastProgram is GET /api/broadcast/program: the programme of a preset.
+// BroadcastProgram is GET /api/broadcast/program, the programme of a preset.
 func (s *Server) BroadcastProgram() view.Read[programQuery] { return s.programOf(broadcastParams) }
 
-// NetworkProgram is GET /api/network/program: the programme of a preset or of the filters in the query.
+// NetworkProgram is GET /api/network/program, the programme of a preset or of the filters in the query.
 func (s *Server) NetworkProgram() view.Read[programQuery] { return s.programOf(networkParams) }
 
-// programOf returns the read of the programme of the clock, or of ProgramOff if the hub has no clock. While the clock is
-// unavailable, the answer is the last programme of the same query if it is at most view.ProgramLast old, otherwise ProgramOff;
-// such an answer is not cached. A degraded or empty programme is answered but not cached. Parameters that are not in known are
-// ignored.
+// programOf returns the cached read of the programme, or of ProgramOff if the hub has no clock. While the clock is unavailable,
+// the answer is the last programme of the same query if it is at most view.ProgramLast old, otherwise ProgramOff. Such an answer
+// is not cached, and neither is a degraded or empty programme. Query parameters that are not in known are ignored.
 func (s *Server) programOf(known []httpcache.Param) view.Read[programQuery] {
 	return view.Read[programQuery]{
 		Pages: s.programPages,
@@ -133,20 +132,20 @@ func showSegments(list []*programv1.Segment) []openapi.Segment {
 	})
 }
 
-// constant returns the parser of a read whose answer does not depend on the query.
-func constant(name string) func(string) view.Words {
-	return func(string) view.Words { return view.Words{name} }
+// constant returns the query parser of a read whose answer does not depend on the query. name is the cache key.
+func constant(name string) func(string) view.TextQuery {
+	return func(string) view.TextQuery { return view.TextQuery{name} }
 }
 
-// Spotlight is GET /api/broadcast/spotlight. While the spotlight cannot be read, the answer is the last one, marked as degraded.
-func (s *Server) Spotlight() view.Read[view.Words] {
-	return view.Read[view.Words]{
+// Spotlight is GET /api/broadcast/spotlight. While it cannot be computed, the answer is the last spotlight, marked as degraded.
+func (s *Server) Spotlight() view.Read[view.TextQuery] {
+	return view.Read[view.TextQuery]{
 		Pages: s.airPages, Parse: constant("spotlight"),
-		Build: func(ctx context.Context, _ view.Words) (view.Answer, error) {
+		Build: func(ctx context.Context, _ view.TextQuery) (view.Answer, error) {
 			shown, err := s.Broadcast.Spotlight(ctx)
 			return view.Answer{Value: s.showSpotlight(shown.Spotlight), Missing: httpx.Source(shown.Failed)}, err
 		},
-		Empty: func(view.Words) any { return s.showSpotlight(nil) },
+		Empty: func(view.TextQuery) any { return s.showSpotlight(nil) },
 	}
 }
 
@@ -168,14 +167,14 @@ func (s *Server) showSpotlight(o *broadcast.Spotlight) openapi.SpotlightAnswer {
 }
 
 // Bumpers is GET /api/broadcast/bumpers.
-func (s *Server) Bumpers() view.Read[view.Words] {
-	return view.Read[view.Words]{
+func (s *Server) Bumpers() view.Read[view.TextQuery] {
+	return view.Read[view.TextQuery]{
 		Pages: s.planPages, Parse: constant("bumpers"),
-		Build: func(ctx context.Context, _ view.Words) (view.Answer, error) {
+		Build: func(ctx context.Context, _ view.TextQuery) (view.Answer, error) {
 			plan, err := s.Broadcast.Bumpers(ctx, outcomeOf)
 			return view.Answer{Value: s.showBumpers(plan.Bumpers), Missing: httpx.Source(plan.Failed)}, err
 		},
-		Empty: func(view.Words) any { return s.showBumpers(nil) },
+		Empty: func(view.TextQuery) any { return s.showBumpers(nil) },
 	}
 }
 
@@ -207,17 +206,17 @@ func (q influenceQuery) Key() string {
 	return httpcache.JoinKey("influence", q.window, strconv.Itoa(q.limit))
 }
 
-// Influence is GET /api/broadcast/influence: how prices moved after markets aired, compared with markets that did not air. It
-// shows association, not causation.
+// Influence is GET /api/broadcast/influence. It compares price moves after markets aired with moves of markets that did not air.
+// It shows association, not causation.
 func (s *Server) Influence() view.Read[influenceQuery] {
 	return view.Read[influenceQuery]{
 		Pages: s.planPages, Parse: readInfluence,
 		Build: func(ctx context.Context, q influenceQuery) (view.Answer, error) {
-			got, err := s.Broadcast.Influence(ctx, q.window, q.limit)
+			influence, err := s.Broadcast.Influence(ctx, q.window, q.limit)
 			if err != nil {
 				return view.Answer{}, err
 			}
-			return view.Answer{Value: showInfluence(q, got)}, nil
+			return view.Answer{Value: showInfluence(q, influence)}, nil
 		},
 		Empty: func(q influenceQuery) any {
 			return showInfluence(q, &programv1.GetInfluenceResponse{UpdatedAt: timestamppb.New(s.Now())})
@@ -225,13 +224,13 @@ func (s *Server) Influence() view.Read[influenceQuery] {
 	}
 }
 
-func showInfluence(q influenceQuery, got *programv1.GetInfluenceResponse) openapi.Influence {
+func showInfluence(q influenceQuery, influence *programv1.GetInfluenceResponse) openapi.Influence {
 	return openapi.Influence{
-		Window: q.window, Items: view.List(got.GetItems(), showAiring),
-		UpdatedAt: ledgerclient.Stamp(got.GetUpdatedAt()),
+		Window: q.window, Items: view.List(influence.GetItems(), showAiring),
+		UpdatedAt: ledgerclient.Stamp(influence.GetUpdatedAt()),
 		Summary: openapi.Influence_Summary{
-			Airings: got.GetAirings(), MeanAbsMoveBps: view.Whole(got.MeanAbsMoveBps),
-			BaselineAbsMoveBps: view.Whole(got.BaselineAbsMoveBps),
+			Airings: influence.GetAirings(), MeanAbsMoveBps: view.Whole(influence.MeanAbsMoveBps),
+			BaselineAbsMoveBps: view.Whole(influence.BaselineAbsMoveBps),
 		},
 	}
 }
@@ -255,19 +254,19 @@ type scheduleJSON struct {
 
 var scheduleParams = httpcache.Params("cat")
 
-func readSchedule(rawQuery string) view.Words {
-	return view.Words{"schedule", broadcast.ParseCategory(httpcache.Query(rawQuery, scheduleParams)[0])}
+func readSchedule(rawQuery string) view.TextQuery {
+	return view.TextQuery{"schedule", broadcast.ParseCategory(httpcache.Query(rawQuery, scheduleParams)[0])}
 }
 
-// Schedule is GET /api/broadcast/schedule: markets by the time at which they end.
-func (s *Server) Schedule() view.Read[view.Words] {
-	return view.Read[view.Words]{
+// Schedule is GET /api/broadcast/schedule, the markets grouped by the time until they end.
+func (s *Server) Schedule() view.Read[view.TextQuery] {
+	return view.Read[view.TextQuery]{
 		Pages: s.planPages, Parse: readSchedule,
-		Build: func(ctx context.Context, q view.Words) (view.Answer, error) {
+		Build: func(ctx context.Context, q view.TextQuery) (view.Answer, error) {
 			list, failed, err := s.Broadcast.Schedule(ctx, q[1])
 			return view.Answer{Value: s.showSchedule(q[1], list), Missing: httpx.Source(failed)}, err
 		},
-		Empty: func(q view.Words) any { return s.showSchedule(q[1], nil) },
+		Empty: func(q view.TextQuery) any { return s.showSchedule(q[1], nil) },
 	}
 }
 

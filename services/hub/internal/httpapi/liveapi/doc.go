@@ -1,4 +1,4 @@
-// Package liveapi serves live operators and the programme: heartbeats, overlays, streams, clips, recaps, and what is on the air.
+// Package liveapi serves live broadcasts and the programme: heartbeats, overlays, streams, clips, recaps, and what is on now.
 //
-// Rules of sessions are in hub/livestream, those of the programme in hub/broadcast. Start with live.go.
+// Package livestream has the rules of sessions and package broadcast those of the programme. Start with live.go.
 package liveapi

@@ -24,13 +24,13 @@ type airFeedJSON struct {
 	UpdatedAt  string        `json:"updatedAt"`
 }
 
-// airItemJSON has the members of every kind of item; data is the object of the websocket event, as it was published.
+// airItemJSON has the members of every kind of item. Data is the object of the websocket event as it was published.
 type airItemJSON struct {
 	openapi.BroadcastItem
 	Data any `json:"data"`
 }
 
-// eventData has the members of event objects that items show.
+// eventData has the members of the event data that items show.
 type eventData struct {
 	ID          string   `json:"id"`
 	MarketTitle *string  `json:"marketTitle"`
@@ -54,7 +54,7 @@ type eventData struct {
 }
 
 func dataOf(e *feedv1.Event) (d eventData) {
-	_ = json.Unmarshal([]byte(e.GetData()), &d) // members of another type stay empty
+	_ = json.Unmarshal([]byte(e.GetData()), &d) // members with an unexpected type stay empty
 	return d
 }
 
@@ -64,7 +64,7 @@ func outcomeOf(e *feedv1.Event) string { return dataOf(e).Outcome }
 
 var airFeedParams = httpcache.Params("limit", "cursor", "types")
 
-// airFeedQuery is the normal form of a query for the feed.
+// airFeedQuery is a normalized query for the broadcast feed.
 type airFeedQuery struct{ broadcast.Query }
 
 func readAirFeed(rawQuery string) airFeedQuery {
@@ -91,7 +91,7 @@ func (q airFeedQuery) Key() string {
 // BroadcastFeed is GET /api/broadcast/feed.
 func (s *Server) BroadcastFeed() view.Read[airFeedQuery] {
 	return view.Read[airFeedQuery]{
-		Pages: s.airPages, Parse: readAirFeed, Uncopied: true,
+		Pages: s.airPages, Parse: readAirFeed, NoCopies: true,
 		Build: func(ctx context.Context, q airFeedQuery) (view.Answer, error) {
 			p, err := s.Broadcast.FeedPage(ctx, q.Query, isTake)
 			return view.Answer{Value: s.showAirFeed(p), Missing: httpx.Source(p.Failed)}, err
@@ -106,7 +106,7 @@ func (s *Server) showAirFeed(p broadcast.Page) airFeedJSON {
 		out.Items = append(out.Items, s.showAirItem(&p.Items[i], p.Titles))
 	}
 	if n := p.Next; n != nil {
-		// The id is never empty, and no market begins with a colon.
+		// The colon keeps the id from being empty. Market ids do not start with a colon.
 		out.NextCursor = protocol.NewCursor(":"+string(n.MoveID), protocol.IntKey(n.Event), protocol.IntKey(n.MoveAt)).EncodeOrNull()
 	}
 	return out
@@ -155,7 +155,7 @@ func (s *Server) showAirItem(i *broadcast.Item, known map[string]*marketv1.Marke
 	return out
 }
 
-// yesOf returns the price of YES at which a call was filed; nil without a price or side.
+// yesOf returns the price of YES at which a call was filed, in bps; nil without a price or side.
 func yesOf(d *eventData) *int64 {
 	if d.Price == nil || !slices.Contains([]string{string(protocol.Yes), string(protocol.No)}, d.Direction) {
 		return nil
@@ -166,11 +166,11 @@ func yesOf(d *eventData) *int64 {
 func (s *Server) showAirMove(i *broadcast.Item) airItemJSON {
 	m := i.Move
 	row := view.ShowMove(s.HubURL, protocol.Window1h, m)
-	word := "rose"
+	verb := "rose"
 	if view.Delta(m) < 0 {
-		word = "fell"
+		verb = "fell"
 	}
-	text := fmt.Sprintf("%s %g points in an hour", word, float64(max(view.Delta(m), -view.Delta(m)))/100)
+	text := fmt.Sprintf("%s %g points in an hour", verb, float64(max(view.Delta(m), -view.Delta(m)))/100)
 	return airItemJSON{openapi.BroadcastItem{
 		ID: row.ID + "@" + protocol.IntKey(i.At.Unix()), Type: string(i.Kind), At: row.DetectedAt, MarketID: &m.MarketId,
 		Title: &row.Title, Text: &text, YesBps: openapi.Int(&m.ToBps), Href: row.URL,

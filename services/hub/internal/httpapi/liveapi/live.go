@@ -28,17 +28,17 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// Largest numbers of answers in the caches.
+// Maximum numbers of cached answers.
 const (
 	programKeys = 512
-	castKeys    = 512 // pages of the feed
+	castKeys    = 512 // of the broadcast feed
 	airKeys     = 64
 )
 
-// Server has the handlers about live operators and the programme.
+// Server has the handlers of live broadcasts and the programme.
 type Server struct {
 	HubURL    string
-	Videos    []string // hosts that streams may be on; empty: any
+	Videos    []string // allowed hosts of stream URLs; empty: any
 	Ledger    *ledgerclient.Client
 	OnAir     *livestream.Service
 	Broadcast *broadcast.Service
@@ -47,25 +47,25 @@ type Server struct {
 	Ingest    *ingest.Service
 	Clips     *clip.Service
 	Stations  stream.Store
-	Programs  programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
+	Programs  programv1.ProgramReadServiceClient // reads of the clock; nil: there is no clock
 	Audits    request.Audit
 	Log       *slog.Logger
 	Now       func() time.Time
 
-	programPages, airPages, planPages view.Covered
+	programPages, airPages, planPages view.FallbackCache
 }
 
 // New returns a server with its caches.
-func New(s *Server, b *view.Books) *Server {
-	s.programPages = b.Covered(
+func New(s *Server, b *view.Caches) *Server {
+	s.programPages = b.WithFallback(
 		view.Every(view.ProgramTTL, view.ProgramStale, programKeys), view.ProgramLast, programKeys, "clock",
 	)
-	s.airPages = b.Covered(view.Every(view.QuickTTL, view.QuickTTL, castKeys), view.ProgramLast, airKeys, "")
-	s.planPages = b.Covered(view.Every(view.MovingTTL, view.MovingStale, airKeys), view.ProgramLast, airKeys, "")
+	s.airPages = b.WithFallback(view.Every(view.QuickTTL, view.QuickTTL, castKeys), view.ProgramLast, airKeys, "")
+	s.planPages = b.WithFallback(view.Every(view.MovingTTL, view.MovingStale, airKeys), view.ProgramLast, airKeys, "")
 	return s
 }
 
-// Bounds of the figures in a heartbeat.
+// Upper bounds of the figures in a heartbeat.
 const (
 	maxBitrate = 1_000_000
 	maxViewers = 1_000_000_000
@@ -102,12 +102,12 @@ func (s *Server) Heartbeat(c echo.Context, o httpx.Object) error {
 	return httpx.OK(c, out)
 }
 
-// attestLive attests the start of a session with a key. When it fails, the session stays and the sweep of attestations repeats
-// it.
+// attestLive attests the start of a session that was started with an operator key. If it fails, the session stays live and a
+// background job repeats the attestation.
 func (s *Server) attestLive(ctx context.Context, who operator.ID, v *livestream.Session) {
 	live := effect.Live{DenpaID: string(who), ShowID: v.ID, URL: v.URL, MarketID: v.MarketID}
 	if err := s.Creations.AttestLive(ctx, live); err != nil {
-		s.Log.WarnContext(ctx, "go-live not attested yet", "show", v.ID, "error", err)
+		s.Log.WarnContext(ctx, "go-live attestation failed", "show", v.ID, "error", err)
 	}
 }
 
@@ -148,7 +148,7 @@ func showLiveSignal(s *livestream.Signal) *openapi.LiveSignal {
 	return &openapi.LiveSignal{MarketID: string(s.MarketID), Name: s.Name}
 }
 
-// View is POST /api/live/{handle}/view, which a player sends while it plays.
+// View is POST /api/live/{handle}/view, which a player sends repeatedly while it plays.
 func (s *Server) View(c echo.Context, o httpx.Object) error {
 	viewer := o.String("viewerId", livestream.MaxViewerID, false)
 	if err := o.Err(); err != nil {
@@ -164,12 +164,12 @@ func (s *Server) View(c echo.Context, o httpx.Object) error {
 	} else {
 		viewer = "id\n" + viewer
 	}
-	n, err := s.OnAir.View(c.Request().Context(), handle, unnamed(handle, viewer), unnamed(handle, address))
+	n, err := s.OnAir.View(c.Request().Context(), handle, anonymize(handle, viewer), anonymize(handle, address))
 	return view.OK(c, openapi.Viewing{Ok: true, Viewers: n, IntervalS: seconds(livestream.ViewEvery)}, err)
 }
 
-// unnamed returns a hash of a viewer or IP address of an operator's stream, so that Redis stores no IP address.
-func unnamed(handle protocol.Handle, who string) string {
+// anonymize returns a hash of a viewer id or IP address, so that Redis stores no IP address. The hash differs for each operator.
+func anonymize(handle protocol.Handle, who string) string {
 	sum := sha256.Sum256([]byte(string(handle) + "\n" + who))
 	return hex.EncodeToString(sum[:16])
 }
@@ -177,7 +177,7 @@ func unnamed(handle protocol.Handle, who string) string {
 // OwnStreamer is GET /api/streamer/me: the registration, stream and overlay of the caller.
 func (s *Server) OwnStreamer(c echo.Context) error {
 	ctx, me := c.Request().Context(), request.Caller(c).Operator
-	standing, err := s.OnAir.Store.Streamer(ctx, me.Handle)
+	streamer, err := s.OnAir.Store.Streamer(ctx, me.Handle)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (s *Server) OwnStreamer(c echo.Context) error {
 		return err
 	}
 	out := openapi.OwnStreamer{
-		Handle: string(me.Handle), DisplayName: me.DisplayName, Status: string(standing.Status),
+		Handle: string(me.Handle), DisplayName: me.DisplayName, Status: string(streamer.Status),
 		Live:   state.Word == livestream.StateLive,
 		Signal: showOverlay(overlay, set), Followers: follows.Followers,
 	}
@@ -206,8 +206,8 @@ func (s *Server) OwnStreamer(c echo.Context) error {
 	return httpx.OK(c, out)
 }
 
-// StreamState is GET /api/streamer/stream/state?handle=: whether the operator is live, with the viewers and the playlist of its
-// session. An unknown operator is idle, which is no fault.
+// StreamState is GET /api/streamer/stream/state?handle=. It returns whether the operator is live, and the viewers and playlist of
+// the session. An unknown operator is reported as idle, not as an error.
 func (s *Server) StreamState(c echo.Context, handle protocol.Handle) error {
 	st, err := s.OnAir.State(c.Request().Context(), handle)
 	if err != nil {
@@ -224,9 +224,9 @@ func (s *Server) StreamState(c echo.Context, handle protocol.Handle) error {
 	if st.Word == livestream.StateLive {
 		out.HlsURL = &st.Session.URL
 	}
-	part := out
+	tagged := out
 	if st.Session.ID == "" {
-		part.UpdatedAt = "" // it is the time of the request, which must not change the entity tag
+		tagged.UpdatedAt = "" // the time of the request must not change the entity tag
 	}
-	return httpx.TaggedBy(c, out, part)
+	return httpx.TaggedBy(c, out, tagged)
 }

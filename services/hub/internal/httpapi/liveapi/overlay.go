@@ -16,19 +16,19 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// dryOverlayJSON is the overlay that would be set.
+// dryOverlayJSON is the answer to a dry run that sets an overlay.
 type dryOverlayJSON struct {
 	openapi.OverlaySignal
 	DryRun bool `json:"dryRun"`
 }
 
-// dryClearedJSON is the answer to a clear that would be done.
+// dryClearedJSON is the answer to a dry run that clears the overlay.
 type dryClearedJSON struct {
 	openapi.NoOverlay
 	DryRun bool `json:"dryRun"`
 }
 
-// ToolOverlay is POST and DELETE /api/streamer/signal.
+// ToolOverlay is the tool for POST and DELETE /api/streamer/signal.
 func (s *Server) ToolOverlay(ctx context.Context, who caller.Caller, o httpx.Object) (any, error) {
 	handle, err := s.handleOf(ctx, who)
 	if err != nil {
@@ -38,23 +38,23 @@ func (s *Server) ToolOverlay(ctx context.Context, who caller.Caller, o httpx.Obj
 	if clear := o.OptBool("clear"); clear != nil && *clear {
 		return s.toolClear(ctx, handle, o, dry)
 	}
-	wanted, err := s.readOverlay(ctx, o, handle)
+	overlay, err := s.readOverlay(ctx, o, handle)
 	if err != nil {
 		return nil, err
 	}
 	if dry {
-		wanted.UpdatedAt = s.Now()
-		return dryOverlayJSON{overlaySignalOf(wanted), true}, nil
+		overlay.UpdatedAt = s.Now()
+		return dryOverlayJSON{overlaySignalOf(overlay), true}, nil
 	}
-	kept, err := s.OnAir.SetOverlay(ctx, wanted)
-	return openapi.OverlaySet{Ok: true, Signal: overlaySignalOf(kept)}, err
+	stored, err := s.OnAir.SetOverlay(ctx, overlay)
+	return openapi.OverlaySet{Ok: true, Signal: overlaySignalOf(stored)}, err
 }
 
-// toolClear removes the overlay. It refuses the arguments that set one.
+// toolClear clears the overlay. It rejects arguments other than clear and dryRun.
 func (s *Server) toolClear(ctx context.Context, handle protocol.Handle, o httpx.Object, dry bool) (any, error) {
 	for _, name := range o.Names() {
 		if name != "clear" && name != "dryRun" && o.Has(name) {
-			o.Invalid("clear", "stands alone")
+			o.Invalid("clear", "must be the only argument besides dryRun")
 		}
 	}
 	if err := o.Err(); err != nil {
@@ -66,7 +66,7 @@ func (s *Server) toolClear(ctx context.Context, handle protocol.Handle, o httpx.
 	return openapi.OverlayCleared{Ok: true}, s.OnAir.ClearOverlay(ctx, handle)
 }
 
-// handleOf returns the handle of a caller. For an app token it is that of the user who connected the app.
+// handleOf returns the handle of a caller. The caller of an app token is the user who connected the app.
 func (s *Server) handleOf(ctx context.Context, who caller.Caller) (protocol.Handle, error) {
 	if who.Kind != caller.Token {
 		return who.Operator.Handle, nil
@@ -75,13 +75,13 @@ func (s *Server) handleOf(ctx context.Context, who caller.Caller) (protocol.Hand
 	return op.Handle, err
 }
 
-// OverlaySignal is GET /api/streamer/signal?handle=. An unknown operator has no overlay, which is no fault.
+// OverlaySignal is GET /api/streamer/signal?handle=. An unknown operator is reported as having no overlay.
 func (s *Server) OverlaySignal(c echo.Context, handle protocol.Handle) error {
 	o, set, err := s.OnAir.Overlay(c.Request().Context(), handle)
 	return view.Tagged(c, showOverlay(o, set), err)
 }
 
-// SetOverlay is POST /api/streamer/signal. A missing price or slug is taken from the market, if the ledger has it.
+// SetOverlay is POST /api/streamer/signal. A missing price or slug is taken from the market if the ledger has it.
 func (s *Server) SetOverlay(c echo.Context, o httpx.Object) error {
 	ctx := c.Request().Context()
 	signal, err := s.readOverlay(ctx, o, request.Caller(c).Operator.Handle)
@@ -92,14 +92,14 @@ func (s *Server) SetOverlay(c echo.Context, o httpx.Object) error {
 	return view.OK(c, openapi.OverlaySet{Ok: true, Signal: overlaySignalOf(set)}, err)
 }
 
-// readOverlay reads an overlay from a body or from arguments, with the price and slug of its market when they are missing.
+// readOverlay reads an overlay from a body or from tool arguments. It fills in a missing price and slug from the market.
 func (s *Server) readOverlay(ctx context.Context, o httpx.Object, handle protocol.Handle) (livestream.Overlay, error) {
 	signal := livestream.Overlay{
 		Handle: handle, MarketID: request.MarketID(o, "marketId"), Name: o.Line("name", livestream.MaxName, true),
 		YesPct: o.OptNumber("yesPct", 0, 100),
 	}
 	if signal.Slug = o.OptString("slug", httpx.BodyLimit); signal.Slug != nil && !livestream.IsSlug(*signal.Slug) {
-		o.Invalid("slug", "must be 1 to 120 of a-z, 0-9 and -")
+		o.Invalid("slug", "must be 1 to 120 characters of a-z, 0-9 and -")
 	}
 	signal.Annotation = o.OptLine("annotation", livestream.MaxAnnotation)
 	signal.ClosesAt = request.Time(o, "closesAt", false)
@@ -110,16 +110,15 @@ func (s *Server) readOverlay(ctx context.Context, o httpx.Object, handle protoco
 	return signal, nil
 }
 
-// overlayTime bounds the read of the market of an overlay.
-const overlayTime = 500 * time.Millisecond
+// marketTimeout bounds the read of the market of an overlay.
+const marketTimeout = 500 * time.Millisecond
 
-// fillOverlay adds the price and the slug of the market where the caller has not stated them. When the market cannot be read, the
-// overlay is set without them.
+// fillOverlay fills in the price and slug of the market if they are missing. If the market cannot be read, they stay empty.
 func (s *Server) fillOverlay(ctx context.Context, o *livestream.Overlay) {
 	if o.YesPct != nil && o.Slug != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, overlayTime)
+	ctx, cancel := context.WithTimeout(ctx, marketTimeout)
 	defer cancel()
 	m, err := s.Ledger.Market(ctx, o.MarketID)
 	if err != nil {

@@ -21,14 +21,14 @@ import (
 // receiptsJSON is openapi.SessionReceipts with openapi.RecordCall for the calls.
 type receiptsJSON struct {
 	Handle    string               `json:"handle"`
-	ShowID    *string              `json:"showId"` // null: there was no session
+	ShowID    *string              `json:"showId"` // null without a session
 	StartedAt *string              `json:"startedAt"`
 	EndedAt   *string              `json:"endedAt"`
 	Receipts  []openapi.RecordCall `json:"receipts"`
 	Recap     *openapi.Recap       `json:"recap"`
 }
 
-// Receipts is GET /api/streamer/receipts?handle=: of the open session, else of the newest.
+// Receipts is GET /api/streamer/receipts?handle=. It returns the calls of the open session, otherwise of the newest one.
 func (s *Server) Receipts(c echo.Context, handle protocol.Handle) error {
 	r, err := s.recapOf(c, handle, "")
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Server) Receipts(c echo.Context, handle protocol.Handle) error {
 	return httpx.Tagged(c, receiptsJSON{shown.Handle, shown.ShowID, shown.StartedAt, shown.EndedAt, calls, shown.Recap})
 }
 
-// EmptyReceipts returns the answer without a session.
+// EmptyReceipts returns the fallback answer while the sessions are unavailable.
 func EmptyReceipts(c echo.Context) any {
 	handle, _ := request.HandleQuery(c)
 	return receiptsJSON{Handle: string(handle), Receipts: []openapi.RecordCall{}}
@@ -61,8 +61,8 @@ func (s *Server) Recap(c echo.Context, handle protocol.Handle) error {
 	return view.Tagged(c, showRecap(handle, r), err)
 }
 
-// recapOf returns the recap of a session; if showID is empty, that of the open or newest one, and nil without a session or an
-// operator of that handle.
+// recapOf returns the recap of a session. If showID is empty, it returns that of the open session, otherwise of the newest one.
+// It returns nil if there is no session or no operator with the handle.
 func (s *Server) recapOf(c echo.Context, handle protocol.Handle, showID string) (*livestream.Recap, error) {
 	r, err := s.OnAir.Recap(c.Request().Context(), handle, showID)
 	if showID == "" && errors.Is(err, operator.ErrUnknown) {
@@ -74,8 +74,8 @@ func (s *Server) recapOf(c echo.Context, handle protocol.Handle, showID string) 
 	return r, err
 }
 
-// titleTop fills in the ledger's title of the market that the operator showed; its id if the ledger
-// does not have the market. The name in the overlay is the operator's own text.
+// titleTop sets the title of the most shown market from the ledger, or its id if the ledger does not have the market. The overlay
+// name is not used, because the operator can write any text there.
 func (s *Server) titleTop(ctx context.Context, t *livestream.Top) error {
 	m, err := s.Ledger.Market(ctx, t.MarketID)
 	if errors.Is(err, market.ErrNotFound) {
@@ -86,7 +86,7 @@ func (s *Server) titleTop(ctx context.Context, t *livestream.Top) error {
 	return err
 }
 
-// showRecap returns the JSON model of a recap. Without a recap it has only the handle.
+// showRecap returns the JSON model of a recap. If r is nil, it has only the handle.
 func showRecap(handle protocol.Handle, r *livestream.Recap) openapi.SessionRecap {
 	if r == nil {
 		return openapi.SessionRecap{Handle: string(handle)}
@@ -108,7 +108,7 @@ func showRecap(handle protocol.Handle, r *livestream.Recap) openapi.SessionRecap
 	}
 }
 
-// Analytics is GET /api/streamer/analytics. An administrator names the operator; other callers read their own figures.
+// Analytics is GET /api/streamer/analytics. Administrators can read the figures of any operator; other callers only their own.
 func (s *Server) Analytics(c echo.Context) error {
 	who := request.Caller(c)
 	handle, err := request.HandleQuery(c)
@@ -125,7 +125,7 @@ func (s *Server) Analytics(c echo.Context) error {
 		return s.OnAir.Analytics(ctx, handle, livestream.ParseWindow(c.QueryParam("window")))
 	}
 	var a livestream.Analytics
-	if who.Kind == caller.Admin { // the audit log has each read of an administrator
+	if who.Kind == caller.Admin { // reads of administrators are audited
 		a, err = request.Audited(c, s.Audits, request.Act{Target: string(handle)}, read)
 	} else {
 		a, err = read(c.Request().Context())

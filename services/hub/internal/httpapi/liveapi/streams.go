@@ -23,8 +23,8 @@ func (s *Server) MarketStreams(c echo.Context, id protocol.MarketID) error {
 	return view.Tagged(c, openapi.MarketStreams{Streams: view.List(list, showStream)}, err)
 }
 
-// BindStream is POST /api/m/{marketId}/streams. The stream is the caller's. The hub gives its address to viewers and does not
-// open it.
+// BindStream is POST /api/m/{marketId}/streams. It binds a stream of the caller to the market. Players open the URL; the hub does
+// not.
 func (s *Server) BindStream(c echo.Context, o httpx.Object) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Server) BindStream(c echo.Context, o httpx.Object) error {
 		Label: o.Name("label", stream.MaxLabel, false), UpdatedAt: s.Now(),
 	}
 	if b.URL != "" && !stream.Playable(b.URL, s.Videos) {
-		o.Invalid("url", "must be the https address of an .m3u8 playlist on a known video host")
+		o.Invalid("url", "must be the https URL of an .m3u8 playlist on an allowed video host")
 	}
 	if err := o.Err(); err != nil {
 		return err
@@ -51,14 +51,15 @@ func (s *Server) BindStream(c echo.Context, o httpx.Object) error {
 	return httpx.OK(c, openapi.StreamBound{Ok: true, Stream: showStream(b)})
 }
 
-// streamChanged updates the session of an operator after a change of its streams. When it fails, the next heartbeat repeats it.
+// streamChanged updates the open session of an operator after its streams have changed. If it fails, the next heartbeat repeats
+// it.
 func (s *Server) streamChanged(ctx context.Context, handle protocol.Handle) {
 	if err := s.OnAir.StreamChanged(ctx, handle); err != nil {
-		s.Log.WarnContext(ctx, "changed stream not on the air yet", "handle", string(handle), "error", err)
+		s.Log.WarnContext(ctx, "session stream update failed", "handle", string(handle), "error", err)
 	}
 }
 
-// UnbindStream is DELETE /api/m/{marketId}/streams. An unknown market is an error only if there was nothing to remove.
+// UnbindStream is DELETE /api/m/{marketId}/streams. An unknown market is an error only if there is no stream to remove.
 func (s *Server) UnbindStream(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
@@ -87,7 +88,7 @@ func (s *Server) MarketClips(c echo.Context, id protocol.MarketID) error {
 	}, err)
 }
 
-// EmptyClips returns the answer without clips.
+// EmptyClips returns the fallback answer while the clips are unavailable.
 func EmptyClips(c echo.Context) any {
 	return openapi.MarketClips{MarketID: c.Param("marketId"), Clips: []openapi.Clip{}}
 }
@@ -105,12 +106,12 @@ func showClip(p stream.Clip) openapi.Clip {
 	}
 }
 
-// ProvisionStream is POST /api/streamer/stream. Only this answer has the stream key; a second request makes another key and
-// invalidates the first.
+// ProvisionStream is POST /api/streamer/stream. Only this answer contains the stream key. A second request creates another key
+// and invalidates the first.
 func (s *Server) ProvisionStream(c echo.Context, o httpx.Object) error {
 	label, latency := o.Name("label", ingest.MaxLabel, false), ingest.Standard
-	if said := o.OptEnum("latency", string(ingest.Standard), string(ingest.Low)); said != "" {
-		latency = ingest.Latency(said)
+	if given := o.OptEnum("latency", string(ingest.Standard), string(ingest.Low)); given != "" {
+		latency = ingest.Latency(given)
 	}
 	if err := o.Err(); err != nil {
 		return err
@@ -123,7 +124,7 @@ func (s *Server) ProvisionStream(c echo.Context, o httpx.Object) error {
 	if err != nil {
 		return err
 	}
-	// An operator who is live moves to the new stream. A failure must not fail the request, because the key is shown only now.
+	// A live session switches to the new stream. Its failure must not fail the request, because only this answer has the key.
 	s.streamChanged(c.Request().Context(), op.Handle)
 	c.Response().Header()["Cache-Control"] = []string{view.CacheNever}
 	return httpx.JSON(c, http.StatusCreated, openapi.StreamProvisioned{Ok: true, Stream: openapi.StreamProvisioned_Stream{
@@ -142,9 +143,9 @@ func (s *Server) MakeClip(c echo.Context, h protocol.Handle) error {
 	if err != nil {
 		return err
 	}
-	ask := clip.Ask{By: *request.Caller(c).Operator, Handle: h, Title: o.Line("title", clip.MaxTitle, false)}
+	draft := clip.Ask{By: *request.Caller(c).Operator, Handle: h, Title: o.Line("title", clip.MaxTitle, false)}
 	if raw := o.String("marketId", httpx.BodyLimit, false); raw != "" {
-		if ask.MarketID, err = protocol.ParseMarketID(raw); err != nil {
+		if draft.MarketID, err = protocol.ParseMarketID(raw); err != nil {
 			o.Invalid("marketId", "must be the id of a market")
 		}
 	}
@@ -152,11 +153,11 @@ func (s *Server) MakeClip(c echo.Context, h protocol.Handle) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	if ask.MarketID != "" {
-		if _, err := s.Ledger.Market(ctx, ask.MarketID); err != nil {
-			return market.WriteError(err, ask.MarketID)
+	if draft.MarketID != "" {
+		if _, err := s.Ledger.Market(ctx, draft.MarketID); err != nil {
+			return market.WriteError(err, draft.MarketID)
 		}
 	}
-	made, err := s.Clips.Make(ctx, ask)
+	made, err := s.Clips.Make(ctx, draft)
 	return view.Created(c, openapi.ClipMade{Ok: true, Clip: showClip(made)}, err)
 }

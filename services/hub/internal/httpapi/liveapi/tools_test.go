@@ -9,7 +9,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
 
-// TestEmptyResultsFit checks results without optional facts: no list is null, and every member that the schema requires is there.
+// TestEmptyResultsFit checks tool results without optional data against the result schemas: no list is null and no required
+// member is missing.
 func TestEmptyResultsFit(t *testing.T) {
 	t.Parallel()
 	overlay := overlaySignalOf(livestream.Overlay{MarketID: "1", Name: "x", Handle: "mara_k"})

@@ -1,6 +1,5 @@
-// Package mcp serves the Model Context Protocol: one message in a request, and tools that check the permission of a key or the
-// scope of an app token.
+// Package mcp serves the Model Context Protocol (MCP). Each request has one message. Each tool checks a permission of the
+// operator key or a scope of the app token.
 //
-// It has no facts: the table of tools is in the edge, like the table of routes, and each tool runs a function of an audience.
-// Start with transport.go.
+// The table of tools is in package httpapi; each tool runs a function of another subpackage. Start with transport.go.
 package mcp

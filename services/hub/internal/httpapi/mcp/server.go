@@ -21,49 +21,49 @@ import (
 
 const (
 	toolsVersion = "1.0.0"
-	toolsTTL     = 5 * time.Minute // of the list, which changes with a release
-	toolTime     = 4 * time.Second // of one tool
+	toolsTTL     = 5 * time.Minute // of the tool list, which changes only with a release
+	toolTimeout  = 4 * time.Second // time limit of one tool call
 )
 
-const toolsGuide = "Prediction markets and calls on them. A call is filed once for each market and operator and is locked for " +
-	"ever: try it with dryRun first. Prices are basis points of the side called. Tools that write act for the owner of the " +
+const instructions = "Signalcast has prediction markets and forecasts on them, named calls. Each operator has one call per market, and it is " +
+	"final: use dryRun first. Prices are in basis points of the called side. Tools that write act for the owner of the " +
 	"credential."
 
-// newAgentServer returns the server of the library with the tools.
+// newAgentServer returns the MCP server of the SDK with all tools.
 func (s *Server) newAgentServer() *mcp.Server {
 	about := &mcp.Implementation{Name: "signalcast", Title: "Signalcast", Version: toolsVersion}
 	server := mcp.NewServer(about, &mcp.ServerOptions{
-		Instructions: toolsGuide,
+		Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
 			c.TTLMs, c.CacheScope = int(toolsTTL.Milliseconds()), "public"
 		},
 	})
 	for _, t := range s.Tools {
-		server.AddTool(t.described(), s.runTool(t))
+		server.AddTool(t.description(), s.runTool(t))
 	}
-	server.AddReceivingMiddleware(s.toolAuthority)
+	server.AddReceivingMiddleware(s.checkMethod)
 	return server
 }
 
-// absent has the families of methods that this server does not have. The library would answer them with empty lists.
-var absent = [...]string{"prompts/", "resources/", "completion/", "logging/", "subscriptions/"}
+// unsupported has the method prefixes that this server does not support. The SDK would answer them with empty lists.
+var unsupported = [...]string{"prompts/", "resources/", "completion/", "logging/", "subscriptions/"}
 
-// toolAuthority checks each message that the library has parsed before it runs: methods of absent families are not found, and
-// tools need their permission.
-func (s *Server) toolAuthority(next mcp.MethodHandler) mcp.MethodHandler {
+// checkMethod is a middleware that checks each parsed message before it runs. Unsupported methods are rejected as unknown, and
+// tools require their permission.
+func (s *Server) checkMethod(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
-			if v := recover(); v != nil { // the library runs this outside of the request's own goroutine
+			if v := recover(); v != nil { // the SDK runs this in another goroutine than the request
 				s.Log.ErrorContext(
-					ctx, "panic in the agent endpoint", "method", method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()),
+					ctx, "mcp handler panicked", "method", method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()),
 				)
 				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: apperr.ErrInternal.Code}
 			}
 		}()
-		for _, family := range absent {
-			if strings.HasPrefix(method, family) {
-				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no such method: " + method}
+		for _, prefix := range unsupported {
+			if strings.HasPrefix(method, prefix) {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "unknown method: " + method}
 			}
 		}
 		if call, ok := req.(*mcp.CallToolRequest); ok {
@@ -75,8 +75,8 @@ func (s *Server) toolAuthority(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// mayCall returns nil if the caller of a request may call a tool, and for an unknown tool, which the library refuses. Faults:
-// unauthenticated, insufficient_scope.
+// mayCall returns nil if the caller of the request may call a tool. It also returns nil for an unknown tool, which the SDK
+// rejects. Faults: unauthenticated, insufficient_scope.
 func (s *Server) mayCall(ctx context.Context, name string) error {
 	t := s.Tools.find(name)
 	if t == nil || t.Permission == "" {
@@ -86,20 +86,20 @@ func (s *Server) mayCall(ctx context.Context, name string) error {
 	if !ok {
 		return caller.ErrUnauthenticated
 	}
-	word := t.Permission
+	required := t.Permission
 	if call.scoped {
-		word = string(t.Scope)
+		required = string(t.Scope)
 	}
 	switch {
 	case call.who.Kind == caller.Anonymous:
-		return call.refuse(&Refusal{caller.ErrUnauthenticated, word})
+		return call.refuse(&Refusal{caller.ErrUnauthenticated, required})
 	case !t.allows(call.who):
-		return call.refuse(grant.ErrInsufficientScope.With("required", word))
+		return call.refuse(grant.ErrInsufficientScope.With("required", required))
 	}
 	return nil
 }
 
-// Refusal is the error of a call without a credential. Needs is the permission or the scope of the tool.
+// Refusal is the error of a tool call without a credential. Needs is the required permission or scope.
 type Refusal struct {
 	error
 	Needs string
@@ -107,36 +107,36 @@ type Refusal struct {
 
 func (r *Refusal) Unwrap() error { return r.error }
 
-// runTool returns the handler of a tool for the library. A fault is a result of the tool, so that a model can read it and correct
-// its call.
+// runTool returns the SDK handler of a tool. A fault is returned as a tool result, so that the model can read it and correct the
+// call.
 func (s *Server) runTool(t *Tool) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		call, ok := ctx.Value(agentCallKey{}).(*agentCall)
 		if !ok {
 			return nil, caller.ErrUnauthenticated
 		}
-		ctx, cancel := context.WithTimeout(ctx, toolTime)
+		ctx, cancel := context.WithTimeout(ctx, toolTimeout)
 		defer cancel()
-		body, err := s.useTool(ctx, t, call, r.Params.Arguments)
+		body, err := s.callTool(ctx, t, call, r.Params.Arguments)
 		if err == nil {
 			return &mcp.CallToolResult{
 				Content: []mcp.Content{&mcp.TextContent{Text: string(body)}}, StructuredContent: json.RawMessage(body),
 			}, nil
 		}
 		switch f := apperr.Of(err); f.Kind {
-		case apperr.Unauthenticated: // the ledger has refused a key that passed the earlier check
+		case apperr.Unauthenticated: // the ledger has rejected a key that passed the earlier check
 			s.Callers.Refused(call.who)
 			_ = call.refuse(err)
 		case apperr.Internal:
-			s.Log.ErrorContext(ctx, "tool failed", "tool", t.Name, "error", err)
+			s.Log.ErrorContext(ctx, "tool call failed", "tool", t.Name, "error", err)
 		}
 		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(httpx.ErrorBody(err))}}}, nil
 	}
 }
 
-// useTool reads the arguments, runs the tool and returns its result. Faults: those of the tool, and invalid_body for arguments
-// that it does not have.
-func (s *Server) useTool(ctx context.Context, t *Tool, call *agentCall, arguments []byte) ([]byte, error) {
+// callTool reads the arguments, runs the tool and returns its JSON result. Faults: those of the tool, and invalid_body for
+// unknown arguments.
+func (s *Server) callTool(ctx context.Context, t *Tool, call *agentCall, arguments []byte) ([]byte, error) {
 	if len(arguments) == 0 || string(arguments) == "null" {
 		arguments = []byte("{}")
 	}
@@ -145,8 +145,8 @@ func (s *Server) useTool(ctx context.Context, t *Tool, call *agentCall, argument
 		return nil, err
 	}
 	for _, name := range o.Names() {
-		if !t.takes[name] {
-			return nil, httpx.ErrBody.Say("%s takes no argument of this name", t.Name).With("field", name)
+		if !t.arguments[name] {
+			return nil, httpx.ErrBody.Say("%s has no argument with this name", t.Name).With("field", name)
 		}
 		if !o.Has(name) { // null in dryRun must not store a call
 			o.Invalid(name, "must not be null; leave it out")
@@ -165,7 +165,7 @@ func (s *Server) useTool(ctx context.Context, t *Tool, call *agentCall, argument
 	return httpx.Marshal(v)
 }
 
-// Server answers the messages of agents.
+// Server handles the MCP messages of agents.
 type Server struct {
 	Callers *caller.Service
 	Log     *slog.Logger
@@ -174,7 +174,7 @@ type Server struct {
 	handler http.Handler
 }
 
-// New completes a server of the tools and returns it. It panics if a tool has no valid schemas.
+// New sets up the MCP server with its tools. It panics if a tool has no valid schemas.
 func New(s *Server) *Server {
 	for _, t := range s.Tools {
 		t.readSchemas()

@@ -15,25 +15,28 @@ import (
 
 // toolSchemas has the JSON schemas of the arguments (<tool>.in.json) and the result (<tool>.out.json) of each tool.
 //
+// toolSchemas has the JSON schemas of each tool: <tool>.in.json for the arguments and <tool>.out.json for the result.
+//
 //go:embed tools/*.json
 var toolSchemas embed.FS
 
-// Tool is a tool that agents call.
+// Tool describes an MCP tool.
 type Tool struct {
 	Name, Title, About string
-	Permission         string      // of an operator key; empty: none is needed
-	Scope              grant.Scope // of an app token
-	Writes, Repeatable bool        // Repeatable: a second call changes nothing (idempotent)
+	Permission         string      // permission that an operator key needs; empty: none
+	Scope              grant.Scope // scope that an app token needs
+	Writes, Repeatable bool        // Repeatable: the tool is idempotent
 	Run                func(context.Context, caller.Caller, httpx.Object) (any, error)
 
-	takes   map[string]bool // names of the arguments
-	In, Out json.RawMessage // schemas of arguments and result
+	arguments map[string]bool // names of the arguments
+	In, Out   json.RawMessage // schemas of arguments and result
 }
 
-// Tools has the tools in the order of their names. The first one must need no permission: clients without a credential try it.
+// Tools is the list of tools, ordered by name. The first one must need no permission, because clients without a credential try
+// it.
 type Tools []*Tool
 
-// find returns the tool of that name, or nil.
+// find returns the tool with the given name, or nil.
 func (all Tools) find(name string) *Tool {
 	if i := slices.IndexFunc(all, func(t *Tool) bool { return t.Name == name }); i >= 0 {
 		return all[i]
@@ -52,7 +55,7 @@ func (t *Tool) allows(who caller.Caller) bool {
 	return false
 }
 
-// readSchemas reads the schemas of the tool. It panics, at the start of the process, if one is missing or invalid.
+// readSchemas reads the schemas of the tool. It panics if one is missing or invalid; this happens when the process starts.
 func (t *Tool) readSchemas() {
 	read := func(side string) json.RawMessage {
 		raw, err := toolSchemas.ReadFile("tools/" + t.Name + "." + side + ".json")
@@ -68,14 +71,14 @@ func (t *Tool) readSchemas() {
 	if err := json.Unmarshal(t.In, &shape); err != nil {
 		panic(err)
 	}
-	t.takes = make(map[string]bool, len(shape.Properties))
+	t.arguments = make(map[string]bool, len(shape.Properties))
 	for name := range shape.Properties {
-		t.takes[name] = true
+		t.arguments[name] = true
 	}
 }
 
-// described returns the tool in the form of the library's list.
-func (t *Tool) described() *mcp.Tool {
+// description returns the entry of the tool in the SDK's tool list.
+func (t *Tool) description() *mcp.Tool {
 	no := false
 	return &mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.About, InputSchema: t.In, OutputSchema: t.Out,

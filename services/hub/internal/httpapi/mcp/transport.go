@@ -22,31 +22,31 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 )
 
-// Paths of the endpoints of agents: Path for operator keys, Part below the base of the protocol for app tokens with the resource
-// of the tools.
+// Paths of the MCP endpoints. Path is for operator keys. Part is appended to the base path of the protocol and is for app tokens
+// that are issued for the tools.
 const (
 	Path = "/api/mcp"
 	Part = "/mcp"
 )
 
-// agentCall is the message of an agent that the library handles.
+// agentCall is the state of one MCP message while the SDK handles it.
 type agentCall struct {
 	who    caller.Caller
-	scoped bool // by app tokens: tools need scopes and not permissions
+	scoped bool // the endpoint of app tokens: tools require scopes instead of permissions
 
-	refusal atomic.Pointer[error] // what makes the whole request a 401 or 403
+	refusal atomic.Pointer[error] // error that turns the whole answer into a 401 or 403
 }
 
 type agentCallKey struct{}
 
-// refuse stores the error that the request is refused with, and returns it.
+// refuse stores the error that the request is answered with, and returns it.
 func (a *agentCall) refuse(err error) error {
 	a.refusal.Store(&err)
 	return err
 }
 
-// Message is POST /api/mcp and POST P/mcp. The permission for a tool is checked after the library has parsed the message, so that
-// the check and the call see the same tool; a refusal becomes the status of the answer here.
+// Message is POST /api/mcp and POST /api/protocol/v1/mcp. The permission for a tool is checked after the SDK has parsed the
+// message, so that the check and the call see the same tool. Message turns a stored error into the status of the answer.
 func (s *Server) Message(c echo.Context) error {
 	r := c.Request()
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
@@ -57,10 +57,10 @@ func (s *Server) Message(c echo.Context) error {
 		return err
 	}
 	if code, why := readMessage(body); code != 0 {
-		return refuseMessage(c, http.StatusBadRequest, code, why)
+		return messageError(c, http.StatusBadRequest, code, why)
 	}
 	call := &agentCall{who: request.Caller(c), scoped: c.Path() != Path}
-	out := &held{header: http.Header{}}
+	out := &bufferedResponse{header: http.Header{}}
 	inner := r.Clone(context.WithValue(r.Context(), agentCallKey{}, call))
 	inner.Body, inner.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	inner.Header.Set("Accept", "application/json, text/event-stream") // the answer is always JSON
@@ -74,27 +74,27 @@ func (s *Server) Message(c echo.Context) error {
 	return out.send(c)
 }
 
-// wholeID matches numbers that every JSON parser reads as the same integer. The library would change others in its answer.
-var wholeID = regexp.MustCompile(`^-?\d{1,15}$`)
+// integerID matches numbers that every JSON parser reads as the same integer. The SDK would change other numbers in its answer.
+var integerID = regexp.MustCompile(`^-?\d{1,15}$`)
 
-// readMessage returns the error code and message for a body that is no valid message: a batch, a duplicate member, invalid JSON,
-// or an id that the answer could not repeat. The code is 0 for a valid one.
+// readMessage returns the error code and message for an invalid body: a batch, a duplicate member, invalid JSON, or an id that
+// the answer could not repeat exactly. The code is 0 for a valid body.
 func readMessage(body []byte) (code int64, why string) {
 	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) > 0 && first[0] == '[' {
-		return jsonrpc.CodeInvalidRequest, "many messages in one are not taken"
+		return jsonrpc.CodeInvalidRequest, "batches are not supported; send one message per request"
 	}
 	o, err := httpx.DecodeBytes(body)
 	if err != nil {
 		return jsonrpc.CodeParseError, apperr.Of(err).Message
 	}
-	if id := o.Raw("id"); len(id) > 0 && id[0] != '"' && !wholeID.Match(id) {
-		return jsonrpc.CodeInvalidRequest, "id is a text or a whole number of at most 15 digits"
+	if id := o.Raw("id"); len(id) > 0 && id[0] != '"' && !integerID.Match(id) {
+		return jsonrpc.CodeInvalidRequest, "id must be a string or an integer of at most 15 digits"
 	}
 	return 0, ""
 }
 
-// refuseMessage answers with an error of JSON-RPC.
-func refuseMessage(c echo.Context, status int, code int64, why string) error {
+// messageError answers with a JSON-RPC error.
+func messageError(c echo.Context, status int, code int64, why string) error {
 	return httpx.JSON(c, status, struct {
 		Version string         `json:"jsonrpc"`
 		ID      *string        `json:"id"`
@@ -107,31 +107,31 @@ type messageErrJSON struct {
 	Message string `json:"message"`
 }
 
-// held is an answer of the library before it is sent.
-type held struct {
+// bufferedResponse is a ResponseWriter that buffers the answer of the SDK.
+type bufferedResponse struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (h *held) Header() http.Header { return h.header }
+func (h *bufferedResponse) Header() http.Header { return h.header }
 
-func (h *held) WriteHeader(status int) {
+func (h *bufferedResponse) WriteHeader(status int) {
 	if h.status == 0 {
 		h.status = status
 	}
 }
 
-func (h *held) Write(b []byte) (int, error) {
+func (h *bufferedResponse) Write(b []byte) (int, error) {
 	h.WriteHeader(http.StatusOK)
 	return h.body.Write(b)
 }
 
-// send writes the answer. A plain-text error of the library becomes an error of JSON-RPC, so that every answer is JSON.
-func (h *held) send(c echo.Context) error {
+// send writes the buffered answer. Plain-text errors of the SDK become JSON-RPC errors, so that every answer is JSON.
+func (h *bufferedResponse) send(c echo.Context) error {
 	_, event, stream := bytes.Cut(h.body.Bytes(), []byte("data: "))
 	if stream && h.header.Get("Content-Type") == "text/event-stream" {
-		// Older versions of the protocol refuse a listening stream with one event.
+		// For older protocol versions, the SDK rejects a GET stream with one event.
 		return httpx.Blob(c, h.status, bytes.TrimSpace(event))
 	}
 	switch {
@@ -140,16 +140,16 @@ func (h *held) send(c echo.Context) error {
 	case json.Valid(h.body.Bytes()):
 		return httpx.Blob(c, h.status, h.body.Bytes())
 	case h.status >= http.StatusBadRequest && h.status < http.StatusInternalServerError:
-		return refuseMessage(c, h.status, jsonrpc.CodeInvalidRequest, strings.TrimSpace(h.body.String()))
+		return messageError(c, h.status, jsonrpc.CodeInvalidRequest, strings.TrimSpace(h.body.String()))
 	}
-	return errors.New("agent endpoint answered " + http.StatusText(h.status) + ": " + h.body.String())
+	return errors.New("mcp handler answered " + http.StatusText(h.status) + ": " + h.body.String())
 }
 
-// newAgentHandler returns the transport of the library for the tools: no sessions, JSON answers, every version of the protocol
-// that the library supports.
+// newAgentHandler returns the HTTP handler of the SDK for the tools. It has no sessions, answers with JSON, and supports every
+// protocol version of the SDK.
 func newAgentHandler(tools *mcp.Server) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return tools }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: httpx.BodyLimit, PropagateRequestCancellation: true,
-		DisableLocalhostProtection: true, // the guard of the edge does it, with the errors of the hub
+		DisableLocalhostProtection: true, // the guard of package httpapi does this, with the errors of the hub
 	})
 }

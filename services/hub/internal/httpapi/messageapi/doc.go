@@ -1,4 +1,4 @@
-// Package messageapi serves signed messages: signers, submission, verification and reads.
+// Package messageapi serves signers and signed messages: registration, submission, verification and reads.
 //
-// Rules of messages are in hub/message. Start with submit.go.
+// Package message has the rules of messages. Start with submit.go.
 package messageapi

@@ -13,22 +13,22 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
-// Bounds of the memory of submissions.
+// Bounds of the cache of counted messages.
 const (
 	maxSubmissions = 1 << 15
 	submissionLife = 24 * time.Hour
 )
 
-// submissions counts each message once against its key, because a sender sends the same message again to learn its result. A
-// message that the memory has lost counts once more.
+// submissions charges each message once to the rate limit of its public key, because senders repeat a message to learn its
+// result. A message that is no longer in the cache is charged again.
 type submissions struct {
-	keys    request.KeyLimiter
-	counted *cache.Cache[message.ID, struct{}] // messages that the limit of their key has allowed
-	asking  singleflight.Group
-	taking  singleflight.Group
+	keys        request.KeyLimiter
+	counted     *cache.Cache[message.ID, struct{}] // messages that are already charged
+	allowGroup  singleflight.Group
+	submitGroup singleflight.Group
 }
 
-func newSubmissions(keys request.KeyLimiter, b *view.Books) *submissions {
+func newSubmissions(keys request.KeyLimiter, b *view.Caches) *submissions {
 	s := &submissions{keys: keys, counted: cache.New(cache.Options[message.ID, struct{}]{
 		TTL: submissionLife, MaxKeys: maxSubmissions, Now: b.Now,
 	})}
@@ -36,53 +36,55 @@ func newSubmissions(keys request.KeyLimiter, b *view.Books) *submissions {
 	return s
 }
 
-// allow counts a message that is not counted yet, unless taken reports that it is stored: stored messages are public, and sending
-// them again must not use up the limit of another sender's key. Concurrent requests with the same message share the decision.
-func (s *submissions) allow(ctx context.Context, m message.Message, taken func(context.Context) bool) ratelimit.Decision {
+// allow charges a message to the rate limit of its public key, unless it is already charged or isStored reports that it is
+// stored. Stored messages are public, so anyone could send them again and use up the limit of another sender's key. Concurrent
+// requests with the same message share the decision.
+func (s *submissions) allow(ctx context.Context, m message.Message, isStored func(context.Context) bool) ratelimit.Decision {
 	if _, ok := s.counted.Peek(m.ID); ok {
 		return ratelimit.Unlimited()
 	}
-	answer, _, _ := s.asking.Do(string(m.ID), func() (any, error) {
-		ctx := context.WithoutCancel(ctx) // the others wait for the decision when the first client leaves
+	answer, _, _ := s.allowGroup.Do(string(m.ID), func() (any, error) {
+		ctx := context.WithoutCancel(ctx) // other requests wait for the decision even if this client disconnects
 		d := ratelimit.Unlimited()
-		if !taken(ctx) {
+		if !isStored(ctx) {
 			d = s.keys.Allow(ctx, string(m.Key))
 		}
 		if d.Allowed {
-			s.keep(ctx, m.ID)
+			s.markCounted(ctx, m.ID)
 		}
 		return d, nil
 	})
 	return answer.(ratelimit.Decision)
 }
 
-// keep makes a message count no more.
-func (s *submissions) keep(ctx context.Context, id message.ID) {
+// markCounted records that a message is charged, so that allow does not charge it again.
+func (s *submissions) markCounted(ctx context.Context, id message.ID) {
 	counted := func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }
-	_, _ = s.counted.Get(ctx, id, counted) // only a closed cache has an error
+	_, _ = s.counted.Get(ctx, id, counted) // Get fails only for a closed cache
 }
 
-// together shares one submission among concurrent requests with the same message. All but the first get it as replayed.
-func (s *submissions) together(
-	ctx context.Context, m message.Message, by *message.Bearer, take func(context.Context) (message.Submitted, error),
+// submitOnce runs submit once for concurrent requests with the same message. All requests but the first get the result marked as
+// replayed.
+func (s *submissions) submitOnce(
+	ctx context.Context, m message.Message, by *message.Bearer, submit func(context.Context) (message.Submitted, error),
 ) (message.Submitted, error) {
 	key := string(m.ID) + string(m.Signature)
 	if by != nil {
 		key += by.DenpaID + "|" + by.AppID
 	}
 	first := false
-	answer, err, _ := s.taking.Do(key, func() (any, error) {
+	answer, err, _ := s.submitGroup.Do(key, func() (any, error) {
 		first = true
-		ctx, cancel := detached(ctx) // the others wait for the result when the first client leaves
+		ctx, cancel := detached(ctx) // other requests wait for the result even if this client disconnects
 		defer cancel()
-		return take(ctx)
+		return submit(ctx)
 	})
 	done := answer.(message.Submitted)
 	done.Replayed = done.Replayed || !first
 	return done, err
 }
 
-// detached returns a context that does not end with its parent, except at its deadline.
+// detached returns a context with the deadline of ctx that is not cancelled together with it.
 func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	until, bounded := ctx.Deadline()
 	ctx = context.WithoutCancel(ctx)
@@ -92,5 +94,5 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, until)
 }
 
-// forget makes a message that was not taken count again.
+// forget removes a message that was not stored, so that its next submission is charged.
 func (s *submissions) forget(id message.ID) { s.counted.Drop(id) }

@@ -15,10 +15,10 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
-// maxScopes is more than a signer can hold: each message type once.
+// maxScopes bounds the scopes in a request. A signer has at most one for each message type, which is fewer.
 const maxScopes = 32
 
-// ownerOf is for whom signers are made and removed.
+// ownerOf returns the owner of the signers that a request creates or revokes.
 func (s *Server) ownerOf(c echo.Context) (message.Owner, error) {
 	who := request.Caller(c)
 	out := message.Owner{DenpaID: who.UserID(), KeyID: who.KeyID, Scopes: grant.ScopesOf(who).Words()}
@@ -36,10 +36,10 @@ func (s *Server) ownerOf(c echo.Context) (message.Owner, error) {
 			return out, nil
 		}
 	}
-	return out, grant.ErrUnauthenticated // it ended since the token was looked at
+	return out, grant.ErrUnauthenticated // the grant ended after the token was checked
 }
 
-// ChallengeSigner is POST P/signers/challenge.
+// ChallengeSigner is POST /api/protocol/v1/signers/challenge.
 func (s *Server) ChallengeSigner(c echo.Context) error {
 	by, err := s.ownerOf(c)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Server) ChallengeSigner(c echo.Context) error {
 	return view.OK(c, openapi.SignerChallenge{Challenge: challenge, ExpiresAt: protocol.Stamp(until)}, err)
 }
 
-// RegisterSigner is POST P/signers.
+// RegisterSigner is POST /api/protocol/v1/signers.
 func (s *Server) RegisterSigner(c echo.Context) error {
 	by, err := s.ownerOf(c)
 	if err != nil {
@@ -82,7 +82,8 @@ func (s *Server) RegisterSigner(c echo.Context) error {
 	return view.Created(c, showSigner(made, s.Now()), err)
 }
 
-// queryDenpaID takes a denpaId in any case; what is none is for the subject to refuse.
+// queryDenpaID returns the parameter denpaId in lower case. Invalid values are returned unchanged; the message service rejects
+// them.
 func queryDenpaID(c echo.Context) string {
 	raw := c.QueryParam("denpaId")
 	if id, ok := request.ParseUUID(raw); ok {
@@ -91,25 +92,25 @@ func queryDenpaID(c echo.Context) string {
 	return raw
 }
 
-// ListSigners is GET P/signers?denpaId=.
+// ListSigners is GET /api/protocol/v1/signers?denpaId=.
 func (s *Server) ListSigners(c echo.Context) error {
 	list, err := s.Messages.ListSigners(c.Request().Context(), queryDenpaID(c))
 	show := func(one message.Signer) openapi.Signer { return showSigner(one, s.Now()) }
 	return view.OK(c, openapi.SignerList{Signers: view.List(list, show)}, err)
 }
 
-// Signer is GET P/signers/{publicKey}.
+// Signer is GET /api/protocol/v1/signers/{publicKey}.
 func (s *Server) Signer(c echo.Context) error {
 	found, err := s.Messages.Signer(c.Request().Context(), c.Param("publicKey"))
 	return view.OK(c, showSigner(found, s.Now()), err)
 }
 
-// RevokeSigner is DELETE P/signers/{publicKey}, and /api/user/signers/{publicKey}
-// for a session. An app token removes signers of its own grant alone.
+// RevokeSigner is DELETE /api/protocol/v1/signers/{publicKey}, and DELETE /api/user/signers/{publicKey} for a session. With an
+// app token it only revokes signers of the grant of the token.
 func (s *Server) RevokeSigner(c echo.Context) error {
 	who := request.Caller(c)
 	if who.Kind == caller.Key {
-		if err := grant.Permit(who, grant.SignerCreate); err != nil { // the scope of the permission signal
+		if err := grant.Permit(who, grant.SignerCreate); err != nil { // keys with the permission signal have this scope
 			return err
 		}
 	}

@@ -24,14 +24,14 @@ type Server struct {
 	HubURL   string
 	Grants   *grant.Service
 	Messages *message.Service
-	Keys     request.KeyLimiter // messages of one public key
+	Keys     request.KeyLimiter // limits messages by public key
 	Now      func() time.Time
 
 	submissions *submissions
 }
 
-// New returns a server with its memory of submissions.
-func New(s *Server, b *view.Books) *Server {
+// New returns a server with an empty cache of counted messages.
+func New(s *Server, b *view.Caches) *Server {
 	s.submissions = newSubmissions(s.Keys, b)
 	return s
 }
@@ -45,7 +45,7 @@ type submittedJSON struct {
 	Hidden   bool            `json:"hidden"`
 }
 
-// SubmitMessage is POST P/messages.
+// SubmitMessage is POST /api/protocol/v1/messages.
 func (s *Server) SubmitMessage(c echo.Context) error {
 	raw, err := messageBody(c)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Server) SubmitMessage(c echo.Context) error {
 		return err
 	}
 	ctx, by := c.Request().Context(), bearerOf(c)
-	take := func(ctx context.Context) (message.Submitted, error) { return s.Messages.Submit(ctx, raw, by) }
+	submit := func(ctx context.Context) (message.Submitted, error) { return s.Messages.Submit(ctx, raw, by) }
 	if m.Authentic() { // without a valid signature, a message is not charged to the limit of its key
 		d := s.submissions.allow(ctx, m, func(ctx context.Context) bool {
 			accepted, err := s.Messages.Accepted(ctx, m.ID)
@@ -65,10 +65,12 @@ func (s *Server) SubmitMessage(c echo.Context) error {
 		if d.SetHeaders(c.Response().Header()); !d.Allowed {
 			return d.Fault()
 		}
-		alone := take
-		take = func(ctx context.Context) (message.Submitted, error) { return s.submissions.together(ctx, m, by, alone) }
+		single := submit
+		submit = func(ctx context.Context) (message.Submitted, error) {
+			return s.submissions.submitOnce(ctx, m, by, single)
+		}
 	}
-	done, err := take(ctx)
+	done, err := submit(ctx)
 	if err != nil {
 		s.submissions.forget(m.ID)
 		return view.WithReceipt(s.HubURL, err)
@@ -84,7 +86,7 @@ func (s *Server) SubmitMessage(c echo.Context) error {
 	return httpx.JSON(c, http.StatusCreated, out)
 }
 
-// VerifyMessage is POST P/messages/verify.
+// VerifyMessage is POST /api/protocol/v1/messages/verify.
 func (s *Server) VerifyMessage(c echo.Context) error {
 	raw, err := messageBody(c)
 	if err != nil {
@@ -94,8 +96,8 @@ func (s *Server) VerifyMessage(c echo.Context) error {
 	return view.OK(c, openapi.MessageVerdict{Valid: v.Valid, ID: string(v.ID), Reasons: append([]string{}, v.Reasons...)}, err)
 }
 
-// messageBody reads the bytes that a client has signed: nothing but their size and
-// type is looked at, because only their canonical form counts.
+// messageBody returns the bytes of a signed message. It checks only their size and content type, because the signature covers the
+// canonical form.
 func messageBody(c echo.Context) ([]byte, error) {
 	values := c.Request().Header["Content-Type"]
 	if len(values) != 1 {
@@ -107,7 +109,7 @@ func messageBody(c echo.Context) ([]byte, error) {
 	return httpx.ReadBody(c, message.MaxSize)
 }
 
-// bearerOf returns the credential that was sent with the signature; nil for none.
+// bearerOf returns the credential that was sent together with the message; nil for none.
 func bearerOf(c echo.Context) *message.Bearer {
 	switch who := request.Caller(c); who.Kind {
 	case caller.Token:
@@ -140,15 +142,15 @@ type messageListJSON struct {
 	NextCursor *string       `json:"next_cursor"`
 }
 
-var errSince = message.ErrInvalid.With("field", "since").Say("since is a time in RFC 3339")
+var errSince = message.ErrInvalid.With("field", "since").Say("since must be an RFC 3339 time")
 
-// Message is GET P/messages/{id}.
+// Message is GET /api/protocol/v1/messages/{id}.
 func (s *Server) Message(c echo.Context) error {
 	r, err := s.Messages.Get(c.Request().Context(), c.Param("id"))
 	return view.Tagged(c, showMessage(r), err)
 }
 
-// ListMessages is GET P/messages.
+// ListMessages is GET /api/protocol/v1/messages.
 func (s *Server) ListMessages(c echo.Context) error {
 	q := message.Query{
 		DenpaID: queryDenpaID(c), AppID: c.QueryParam("appId"), Type: message.Type(c.QueryParam("type")),
@@ -166,7 +168,7 @@ func (s *Server) ListMessages(c echo.Context) error {
 	return view.Tagged(c, out, err)
 }
 
-// HubKeys is GET P/keys.
+// HubKeys is GET /api/protocol/v1/keys.
 func (s *Server) HubKeys(c echo.Context) error {
 	return httpx.Tagged(c, openapi.HubKeyList{Keys: view.List(s.Messages.Keys.All(), func(k message.HubKey) openapi.HubKey {
 		return openapi.HubKey{
@@ -176,7 +178,8 @@ func (s *Server) HubKeys(c echo.Context) error {
 	})})
 }
 
-// PayloadSchema is GET P/schemas/{type}: the schema of payloads that clients sign, with attested=1 of those that the hub signs.
+// PayloadSchema is GET /api/protocol/v1/schemas/{type}: the JSON schema of payloads that clients sign, or with attested=1 of
+// payloads that the hub signs.
 func (s *Server) PayloadSchema(c echo.Context) error {
 	text, known := message.Schema(message.Type(c.Param("type")), c.QueryParam("attested") == "1")
 	if !known {

@@ -61,14 +61,14 @@ func (s *Server) ListApps(c echo.Context) error {
 	return view.OK(c, openapi.AppList{Apps: view.List(apps, show)}, err)
 }
 
-// ChangeApp is PATCH /api/dev/apps/{appId}. Members that are left out do not change; an empty text deletes a homepage or logo.
+// ChangeApp is PATCH /api/dev/apps/{appId}. Members that are left out do not change; an empty string deletes a homepage or logo.
 func (s *Server) ChangeApp(c echo.Context, o httpx.Object) error {
 	list := func(name string) *[]string {
 		if !o.Has(name) {
 			return nil
 		}
-		words := o.Strings(name, request.MaxListed, request.MaxWord)
-		return &words
+		values := o.Strings(name, request.MaxListed, request.MaxWord)
+		return &values
 	}
 	change := grant.AppChange{
 		Name: o.OptString("name", httpx.BodyLimit), RedirectURIs: list("redirectUris"), Scopes: list("scopes"),
@@ -109,7 +109,7 @@ func (s *Server) RenewSecret(c echo.Context, o httpx.Object) error {
 	return view.OK(c, openapi.RenewAppSecretAnswer{ClientSecret: secret}, err)
 }
 
-// TrustApp is POST /api/admin/apps/{appId}: whether an administrator has reviewed the app.
+// TrustApp is POST /api/admin/apps/{appId}. It sets whether an administrator has reviewed the app.
 func (s *Server) TrustApp(c echo.Context, o httpx.Object) error {
 	trusted := o.Bool("trusted")
 	if err := o.Err(); err != nil {
@@ -123,13 +123,14 @@ func (s *Server) TrustApp(c echo.Context, o httpx.Object) error {
 	return view.OK(c, openapi.ReviewedApp{Ok: true, App: publicAppOf(a)}, err)
 }
 
-// PublicApp is GET P/apps/{appId}.
+// PublicApp is GET /api/protocol/v1/apps/{appId}.
 func (s *Server) PublicApp(c echo.Context) error {
 	a, err := s.Grants.App(c.Request().Context(), c.Param("appId"))
 	return view.Tagged(c, publicAppOf(a), err)
 }
 
-// ListGrants is GET P/grants, and GET /api/user/grants for a session: all grants of the caller, or the grant of an app token.
+// ListGrants is GET /api/protocol/v1/grants, and GET /api/user/grants for a session. It returns all grants of the caller, or for
+// an app token its own grant.
 func (s *Server) ListGrants(c echo.Context) error {
 	who, ctx := request.Caller(c), c.Request().Context()
 	if who.Kind == caller.Token {
@@ -157,7 +158,7 @@ func showGrants(c echo.Context, list []grant.Listed, err error) error {
 	})}, err)
 }
 
-// RevokeGrant is DELETE P/grants/{grantId}, and DELETE /api/user/grants/{grantId} for a session.
+// RevokeGrant is DELETE /api/protocol/v1/grants/{grantId}, and DELETE /api/user/grants/{grantId} for a session.
 func (s *Server) RevokeGrant(c echo.Context) error {
 	who, ctx, id := request.Caller(c), c.Request().Context(), c.Param("grantId")
 	var err error
@@ -167,7 +168,7 @@ func (s *Server) RevokeGrant(c echo.Context) error {
 	case caller.Session:
 		err = s.Grants.RevokeGrant(ctx, who.UserID(), id, grant.ByUser)
 	default:
-		if err = grant.Permit(who, grant.SignerCreate); err == nil { // the scope of the permission signal
+		if err = grant.Permit(who, grant.SignerCreate); err == nil { // keys with the permission signal have this scope
 			err = s.Grants.RevokeGrant(ctx, who.UserID(), id, grant.ByOwner)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package oauthapi serves apps of other developers: registration, tokens (RFC 6749), discovery (RFC 8414, RFC 9728), grants and
 // passports.
 //
-// Rules of grants are in hub/grant. Start with oauth.go.
+// Package grant has the rules of grants. Start with oauth.go.
 package oauthapi

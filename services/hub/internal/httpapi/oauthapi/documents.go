@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
-// issuerJSON is the discovery document (RFC 8414). protocolJSON replaces openapi.Issuer_Protocol, whose maps lose the
-// order of the members.
+// issuerJSON is the discovery document (RFC 8414). Protocol replaces openapi.Issuer_Protocol, whose maps lose the order of the
+// members.
 type issuerJSON struct {
 	openapi.Issuer
 	Protocol protocolJSON `json:"protocol"`
@@ -36,10 +36,10 @@ type signatureJSON struct {
 	NonceMin         int            `json:"nonceMin"`
 }
 
-// IssuerDocument is GET P and its twin under /.well-known.
+// IssuerDocument returns the handler of GET /api/protocol/v1 and of its copy below /.well-known.
 func (s *Server) IssuerDocument() echo.HandlerFunc {
 	issuer := s.HubURL + Base
-	proving := []string{"none", "client_secret_basic", "client_secret_post"}
+	authMethods := []string{"none", "client_secret_basic", "client_secret_post"}
 	doc := issuerJSON{
 		Issuer: openapi.Issuer{
 			Issuer: issuer, AuthorizationEndpoint: s.HubURL + "/protocol/authorize", TokenEndpoint: issuer + "/oauth/token",
@@ -47,8 +47,8 @@ func (s *Server) IssuerDocument() echo.HandlerFunc {
 			ScopesSupported:        grant.AllScopes().Words(),
 			ResponseTypesSupported: []string{"code"}, ResponseModesSupported: []string{"query"},
 			GrantTypesSupported:               []string{"authorization_code", "refresh_token"},
-			TokenEndpointAuthMethodsSupported: proving, RevocationEndpointAuthMethodsSupported: proving,
-			IntrospectionEndpointAuthMethodsSupported: proving[1:], CodeChallengeMethodsSupported: []string{"S256"},
+			TokenEndpointAuthMethodsSupported: authMethods, RevocationEndpointAuthMethodsSupported: authMethods,
+			IntrospectionEndpointAuthMethodsSupported: authMethods[1:], CodeChallengeMethodsSupported: []string{"S256"},
 			AuthorizationResponseIssParameterSupported: true, ServiceDocumentation: s.HubURL + "/openapi.json",
 		},
 		Protocol: protocolJSON{
@@ -76,7 +76,7 @@ func (s *Server) IssuerDocument() echo.HandlerFunc {
 	return func(c echo.Context) error { return httpx.Tagged(c, doc) }
 }
 
-// ResourceDocument says which issuer the tokens for a resource come from (RFC 9728).
+// ResourceDocument returns the handler of the metadata of a protected resource, which names the issuer of its tokens (RFC 9728).
 func (s *Server) ResourceDocument(path string) echo.HandlerFunc {
 	issuer := s.HubURL + Base
 	doc := openapi.ProtectedResource{
@@ -86,6 +86,6 @@ func (s *Server) ResourceDocument(path string) echo.HandlerFunc {
 	return func(c echo.Context) error { return httpx.Tagged(c, doc) }
 }
 
-// Base is where programs of others come in. Behind it nothing reads a
-// cookie: its routes take app tokens, operator keys and an app's own credentials.
+// Base is the base path of the protocol for third-party apps. Its routes accept app tokens, operator keys and client credentials;
+// they ignore cookies.
 const Base = "/api/protocol/v1"

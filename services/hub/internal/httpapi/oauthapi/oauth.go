@@ -36,21 +36,21 @@ type Server struct {
 	Audits  request.Audit
 }
 
-// clientLimit is the size of what an app sends for itself.
+// clientLimit is the maximum size of the body of a token request, in bytes.
 const clientLimit = 16 << 10
 
-// Oauth reads what an app sends for itself, counts it, and gives its refusals the
-// members of RFC 6749.
+// Oauth wraps the handler of a token endpoint. It parses the form, charges the rate limit of the client and formats errors as RFC
+// 6749 requires.
 func (s *Server) Oauth(answer func(echo.Context, grant.Form) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		for _, line := range c.Request().Header["Authorization"] {
-			if scheme, _, _ := strings.Cut(line, " "); !strings.EqualFold(scheme, "Basic") {
-				return described(grant.ErrInvalidClient) // of no kind that is taken here, whatever the body says
+		for _, header := range c.Request().Header["Authorization"] {
+			if scheme, _, _ := strings.Cut(header, " "); !strings.EqualFold(scheme, "Basic") {
+				return withDescription(grant.ErrInvalidClient) // only Basic authentication is supported in this header
 			}
 		}
 		values, err := clientValues(c)
 		if err != nil {
-			return described(err)
+			return withDescription(err)
 		}
 		f := grant.Form{Values: values, Authorization: c.Request().Header["Authorization"], IP: request.AddressKey(c.RealIP())}
 		id, secret := values.Get("client_id"), values.Get("client_secret")
@@ -59,19 +59,20 @@ func (s *Server) Oauth(answer func(echo.Context, grant.Form) error) echo.Handler
 		}
 		standing, err := s.Callers.CountClient(c.Request().Context(), id, f.IP)
 		if standing != nil {
-			request.ShowStanding(c.Response().Header(), *standing)
+			request.SetLimitHeaders(c.Response().Header(), *standing)
 		}
 		if err == nil {
 			err = answer(c, f)
 		}
-		if err == nil && secret != "" { // a name alone is no proof
+		if err == nil && secret != "" { // a client id without a secret does not authenticate the client
 			request.Refund(c)
 		}
-		return described(err)
+		return withDescription(err)
 	}
 }
 
-func described(err error) error {
+// withDescription adds the member error_description of RFC 6749 to an error of the client.
+func withDescription(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -89,23 +90,23 @@ func described(err error) error {
 			return f.With("error_description", f.Message)
 		}
 	}
-	return err // no refusal of RFC 6749
+	return err // not an error of RFC 6749
 }
 
-// DescribedMethod is what described is for a method that has no route under
-// P/oauth/, where no handler of ours is reached.
+// DescribedMethod is a middleware that adds error_description to the error of an unsupported method below
+// /api/protocol/v1/oauth/. The router answers these requests without a handler.
 func DescribedMethod(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		err := next(c)
 		if errors.Is(err, echo.ErrMethodNotAllowed) && strings.HasPrefix(c.Request().URL.Path, Base+"/oauth/") {
-			return described(httpx.ErrNotAllowed)
+			return withDescription(httpx.ErrNotAllowed)
 		}
 		return err
 	}
 }
 
-// clientValues reads a form, or JSON with either spelling, into the names of RFC
-// 6749. A name that comes twice is there twice: who reads it decides.
+// clientValues returns the parameters of a token request under their names in RFC 6749. The body is a form, or JSON with names in
+// snake_case or camelCase. Repeated parameters are all returned.
 func clientValues(c echo.Context) (url.Values, error) {
 	kind, _, err := mime.ParseMediaType(c.Request().Header.Get("Content-Type"))
 	if err != nil || kind != "application/x-www-form-urlencoded" {
@@ -132,15 +133,14 @@ func clientValues(c echo.Context) (url.Values, error) {
 	return form, nil
 }
 
-// spelt are the names of RFC 6749 by ours.
-var spelt = map[string]string{
+// camelCaseNames maps the accepted camelCase names to the names of RFC 6749.
+var camelCaseNames = map[string]string{
 	"grantType": "grant_type", "codeVerifier": "code_verifier", "redirectUri": "redirect_uri", "clientId": "client_id",
 	"clientSecret": "client_secret", "refreshToken": "refresh_token", "tokenTypeHint": "token_type_hint",
 }
 
-// heard are the names that some of these routes read. Others are overlooked, whatever
-// they hold, as they are in every body.
-var heard = map[string]bool{
+// knownParams are the parameters that the token endpoints use. Other JSON members are ignored, whatever their type.
+var knownParams = map[string]bool{
 	"grant_type": true, "code": true, "code_verifier": true, "redirect_uri": true, "client_id": true, "client_secret": true,
 	"refresh_token": true, "scope": true, "resource": true, "token": true, "token_type_hint": true,
 }
@@ -151,19 +151,19 @@ func jsonValues(c echo.Context) (url.Values, error) {
 		return nil, err
 	}
 	out := url.Values{}
-	for _, said := range o.Names() {
-		name := cmp.Or(spelt[said], said)
-		if !heard[name] {
+	for _, member := range o.Names() {
+		name := cmp.Or(camelCaseNames[member], member)
+		if !knownParams[name] {
 			continue
 		}
-		if text := o.OptString(said, clientLimit); text != nil {
+		if text := o.OptString(member, clientLimit); text != nil {
 			out.Add(name, *text)
 		}
 	}
 	return out, request.InvalidRequest(o.Err())
 }
 
-// Token is POST P/oauth/token.
+// Token is POST /api/protocol/v1/oauth/token.
 func (s *Server) Token(c echo.Context, f grant.Form) error {
 	t, err := s.Grants.Token(c.Request().Context(), f)
 	seconds := int64(t.ExpiresIn.Seconds())
@@ -175,7 +175,7 @@ func (s *Server) Token(c echo.Context, f grant.Form) error {
 	}, err)
 }
 
-// RevokeToken is POST P/oauth/revoke.
+// RevokeToken is POST /api/protocol/v1/oauth/revoke.
 func (s *Server) RevokeToken(c echo.Context, f grant.Form) error {
 	if err := s.Grants.Revoke(c.Request().Context(), f); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (s *Server) RevokeToken(c echo.Context, f grant.Form) error {
 	return c.NoContent(http.StatusOK)
 }
 
-// Introspect is POST P/oauth/introspect.
+// Introspect is POST /api/protocol/v1/oauth/introspect.
 func (s *Server) Introspect(c echo.Context, f grant.Form) error {
 	i, err := s.Grants.Introspect(c.Request().Context(), f)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Me is GET P/me.
+// Me is GET /api/protocol/v1/me.
 func (s *Server) Me(c echo.Context) error {
 	who, ctx := request.Caller(c), c.Request().Context()
 	if who.Kind != caller.Token {
@@ -37,7 +37,7 @@ func (s *Server) Me(c echo.Context) error {
 	return view.OK(c, p, err)
 }
 
-// Passport is GET P/passports/{denpaId or handle}.
+// Passport is GET /api/protocol/v1/passports/{denpaId or handle}.
 func (s *Server) Passport(c echo.Context) error {
 	op, err := s.find(c.Request().Context(), c.Param("id"))
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Server) find(ctx context.Context, text string) (operator.Operator, erro
 	return operator.Directory{Ledger: s.Ledger.Operators}.ByHandle(ctx, handle)
 }
 
-// passportOf returns the public passport of an operator, with the identities and wallets that it has claimed.
+// passportOf returns the public passport of an operator, with its claimed identities and wallets.
 func (s *Server) passportOf(ctx context.Context, op operator.Operator) (openapi.OwnPassport, error) {
 	var record *boardv1.GetRecordResponse
 	var follows follow.Totals
@@ -97,13 +97,13 @@ func (s *Server) passportOf(ctx context.Context, op operator.Operator) (openapi.
 	}, nil
 }
 
-// walletsOf are the wallets behind claims, each once.
+// walletsOf returns the wallets in identity claims, without duplicates.
 func walletsOf(claims []identityclaim.Claim) []openapi.OwnPassport_Wallets {
 	out := []openapi.OwnPassport_Wallets{}
 	for _, c := range claims {
 		a, err := identityclaim.ParseAddress(c.Identity)
 		if err != nil {
-			continue // an identity of another form is no wallet
+			continue // not a wallet address
 		}
 		w := openapi.OwnPassport_Wallets{Chain: string(a.Chain()), Address: a.String()}
 		if !slices.Contains(out, w) {

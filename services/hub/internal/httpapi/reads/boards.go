@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// boardQuery is the normal form of a board request.
+// boardQuery is a normalized query for the leaderboard.
 type boardQuery struct {
 	board.Query
 	limit int
@@ -36,7 +36,8 @@ func (q boardQuery) Key() string {
 	return httpcache.JoinKey(q.Operators, q.Window, string(q.Lane), strconv.Itoa(q.limit), q.Order)
 }
 
-// Board is GET /api/operator/leaderboard: the ledger's board with the facts of this service, which are followers and live sessions.
+// Board is GET /api/operator/leaderboard. It returns the leaderboard of the ledger with data of the hub: followers and live
+// sessions.
 func (s *Server) Board() view.Read[boardQuery] {
 	return view.Read[boardQuery]{
 		Pages: s.boardPages, Parse: readBoard,
@@ -46,10 +47,10 @@ func (s *Server) Board() view.Read[boardQuery] {
 				return view.Answer{}, err
 			}
 			ids := view.List(b.GetRows(), func(r *boardv1.Row) operator.ID { return operator.ID(r.GetOperator().GetId()) })
-			brief, cancel := context.WithTimeout(ctx, request.FollowTime)
+			brief, cancel := context.WithTimeout(ctx, request.FollowTimeout)
 			defer cancel()
 			followers, failed := s.Follows.Followers(brief, ids)
-			live, _ := s.OnAir.OnAir(brief) // the board is served without them
+			live, _ := s.OnAir.OnAir(brief) // the board is served without live sessions
 			return view.Answer{Value: s.showBoard(q, b, live, followers), Missing: view.WithoutFollows(failed)}, nil
 		},
 		Empty: func(q boardQuery) any {
@@ -82,7 +83,7 @@ func (s *Server) showBoard(
 	}
 }
 
-// showEdge returns nil for a row without a decided call.
+// showEdge returns the edge of a row; nil for a row without a resolved call.
 func showEdge(r *boardv1.Row) *openapi.Edge {
 	if r.GetEdgeCalls() == 0 {
 		return nil
@@ -93,5 +94,5 @@ func showEdge(r *boardv1.Row) *openapi.Edge {
 	}
 }
 
-// hundredths rounds to two decimals; the score is made of the unrounded parts.
+// hundredths rounds to two decimals. Only the displayed components are rounded, not the score.
 func hundredths(n float64) float64 { return math.Round(n*100) / 100 }

@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// airableQuery is the normal form of a request for airable markets.
+// airableQuery is a normalized query for airable markets.
 type airableQuery struct {
 	lane  protocol.Lane
 	limit int
@@ -66,7 +66,7 @@ func (s *Server) findRows(ctx context.Context, q *cataloguev1.FindMarketsRequest
 	}, err
 }
 
-// sortParam is the sort in the query; what no ledger would take is the default.
+// sortParam returns the parameter sort. An unknown value becomes the default, volume.
 func sortParam(c echo.Context) string {
 	switch raw := c.QueryParam("sort"); raw {
 	case "volume24h", "endDate":
@@ -123,5 +123,5 @@ func (s *Server) Resolved(c echo.Context) error {
 	}, err)
 }
 
-// cursorParam returns the cursor in the query.
+// cursorParam returns the parameter cursor.
 func cursorParam(c echo.Context) string { return request.Cursor(c.QueryParam("cursor")) }

@@ -1,5 +1,5 @@
-// Package reads serves public reads of facts of the ledger: calls, markets, operators and their records, boards and movements,
-// also as tools of agents.
+// Package reads serves public reads of the ledger: calls, markets, operators and their records, leaderboards and market
+// movements. Some of them are also MCP tools.
 //
-// It changes nothing. Start with signals.go for one read and with boards.go for a cached one.
+// No handler changes data. Start with signals.go for a simple read and with boards.go for a cached one.
 package reads

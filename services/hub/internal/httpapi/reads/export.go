@@ -16,18 +16,18 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 )
 
-// Bounds of records on their way out. A record has no limit of rows, so what is
-// bounded is how many leave at once, and how long a reader may take nothing.
+// Limits of record exports. A record can have any number of rows, so the number of concurrent exports and the time of one write
+// are bounded.
 const (
-	mostRecords     = 64
-	recordsOfOne    = 4
-	recordPatience  = 30 * time.Second
-	recordRetry     = 2 * time.Second
-	recordFlushSize = 64 << 10
+	maxExports         = 64
+	maxExportsPerIP    = 4
+	exportWriteTimeout = 30 * time.Second
+	exportRetryAfter   = 2 * time.Second
+	exportFlushSize    = 64 << 10
 )
 
-// writer is a form in which a record is written down.
-type writer interface {
+// recordWriter formats a record as JSON lines or CSV.
+type recordWriter interface {
 	head(b *bytes.Buffer, o *exportv1.RecordHead) error
 	call(b *bytes.Buffer, c *exportv1.Call) error
 	end(b *bytes.Buffer, e *exportv1.RecordEnd) error
@@ -35,41 +35,41 @@ type writer interface {
 
 // Record is GET /api/operator/{handle}/record.
 func (s *Server) Record(c echo.Context, handle protocol.Handle) error {
-	leave, err := s.leaving.enter(request.AddressKey(c.RealIP()))
+	release, err := s.exports.acquire(request.AddressKey(c.RealIP()))
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer release()
 	ctx := c.Request().Context()
 	out := &recordReader{c: c, name: string(handle)}
 	if c.QueryParam("format") == "csv" {
 		out.kind, out.form, out.ending = "text/csv; charset=utf-8; header=present", &csvRecord{}, ".csv"
 	} else {
-		out.kind, out.form, out.ending = "application/jsonl; charset=utf-8", newLines(s.HubURL), ".jsonl"
+		out.kind, out.form, out.ending = "application/jsonl; charset=utf-8", newJSONLines(s.HubURL), ".jsonl"
 	}
 	err = s.Ledger.ReadRecord(ctx, string(handle), out.take)
 	switch {
 	case errors.Is(err, errHeadOnly):
 		return nil
 	case err != nil && c.Response().Committed:
-		// The connection is cut: what was written has no end, and a reader must not take it for a complete record.
+		// Abort the connection, so that the client does not take the incomplete record for a complete one.
 		if ctx.Err() == nil {
-			s.Log.Warn("record not finished", "handle", string(handle), "error", err)
+			s.Log.Warn("record export failed", "handle", string(handle), "error", err)
 		}
 		panic(http.ErrAbortHandler)
 	}
 	return err
 }
 
-// errHeadOnly ends the reading for HEAD.
-var errHeadOnly = errors.New("the head is enough")
+// errHeadOnly stops the export after the headers, for HEAD requests.
+var errHeadOnly = errors.New("HEAD needs no body")
 
-// recordReader writes what comes to the caller. It returns when the caller has taken
-// it, and so the ledger waits for the caller.
+// recordReader writes messages of the ledger to the client. Each call of take blocks until the client has read the data, so the
+// ledger sends no faster than the client reads.
 type recordReader struct {
 	c                  echo.Context
 	name, kind, ending string
-	form               writer
+	form               recordWriter
 	buf                bytes.Buffer
 }
 
@@ -87,7 +87,7 @@ func (r *recordReader) take(m *exportv1.RecordResponse) error {
 		if err := r.form.call(&r.buf, c); err != nil {
 			return err
 		}
-		if r.buf.Len() >= recordFlushSize {
+		if r.buf.Len() >= exportFlushSize {
 			if err := r.flush(); err != nil {
 				return err
 			}
@@ -108,14 +108,13 @@ func (r *recordReader) head(o *exportv1.RecordHead) error {
 	return r.form.head(&r.buf, o)
 }
 
-// flush hands on what is written. A caller that takes nothing for recordPatience has
-// left.
+// flush sends the buffered data. It fails if the client reads nothing within exportWriteTimeout.
 func (r *recordReader) flush() error {
 	if r.buf.Len() == 0 {
 		return nil
 	}
 	w := r.c.Response()
-	if err := httpx.SetWriteTimeout(w, recordPatience); err != nil {
+	if err := httpx.Patience(w, exportWriteTimeout); err != nil {
 		return err
 	}
 	if _, err := w.Write(r.buf.Bytes()); err != nil {
@@ -128,34 +127,34 @@ func (r *recordReader) flush() error {
 	return nil
 }
 
-// errManyRecords refuses one record more.
-var errManyRecords = ratelimit.ErrLimited.With("limit", recordsOfOne).With("retryAfterMs", recordRetry.Milliseconds())
+// errTooManyExports is the error of an export above the limits.
+var errTooManyExports = ratelimit.ErrLimited.With("limit", maxExportsPerIP).With("retryAfterMs", exportRetryAfter.Milliseconds())
 
-// recordRoom counts the records that are leaving, all and by address.
-type recordRoom struct {
-	mu  sync.Mutex
-	all int
-	of  map[string]int
+// exportLimiter counts the exports in progress, in total and by IP address.
+type exportLimiter struct {
+	mu    sync.Mutex
+	total int
+	byIP  map[string]int
 }
 
-// enter takes a place; leave gives it back. Fault: rate_limited.
-func (r *recordRoom) enter(address string) (leave func(), err error) {
+// acquire counts a new export; release ends it. Fault: rate_limited.
+func (r *exportLimiter) acquire(address string) (release func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.all == mostRecords || r.of[address] == recordsOfOne {
-		return nil, errManyRecords
+	if r.total == maxExports || r.byIP[address] == maxExportsPerIP {
+		return nil, errTooManyExports
 	}
-	if r.of == nil {
-		r.of = map[string]int{}
+	if r.byIP == nil {
+		r.byIP = map[string]int{}
 	}
-	r.all++
-	r.of[address]++
+	r.total++
+	r.byIP[address]++
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.all--
-		if r.of[address]--; r.of[address] == 0 {
-			delete(r.of, address)
+		r.total--
+		if r.byIP[address]--; r.byIP[address] == 0 {
+			delete(r.byIP, address)
 		}
 	}, nil
 }

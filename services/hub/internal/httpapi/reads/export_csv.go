@@ -14,7 +14,8 @@ import (
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 )
 
-// csvColumns is the first row of a record as a table. Each column shows the member of a call with its name, or that of csvMembers.
+// csvColumns is the header row of a record as CSV. Each column has the call member with the same name, or the member in
+// csvMembers.
 var csvColumns = withNewMembers([]string{
 	"type", "n", "id", "marketId", "marketTitle", "lane", "direction", "priceAtPrediction", "filingBasisBps", "scoreBasisBps",
 	"priceVerified", "rated", "counted", "reason", "ownMarket", "marketYesAtSignal", "initialYesBps", "closesAtSignal",
@@ -26,7 +27,7 @@ var csvColumns = withNewMembers([]string{
 	"decidedAt", "scoring", "events",
 })
 
-// csvMembers has the members of the objects of a call that are columns of the table.
+// csvMembers maps columns to members of nested objects of a call.
 var csvMembers = map[string]string{
 	"quoteYesPriceBps": "quote.yesPriceBps", "quoteNoPriceBps": "quote.noPriceBps", "quoteRule": "quote.rule",
 	"quoteSha256": "quote.sha256", "secondYesPriceBps": "secondQuote.yesPriceBps",
@@ -36,7 +37,7 @@ var csvMembers = map[string]string{
 	"disputed": "resolution.disputed", "resolutionRated": "resolution.rated", "decidedAt": "resolution.decidedAt",
 }
 
-// withNewMembers adds a column before the last one for each member of a call that is no object and has no column.
+// withNewMembers inserts a column before the last one for each call member that has no column and is not an object.
 func withNewMembers(columns []string) []string {
 	call, err := csvCells(recordCallJSON{})
 	if err != nil {
@@ -50,10 +51,10 @@ func withNewMembers(columns []string) []string {
 	return columns
 }
 
-// csvObjects has the members of a call that are objects, or null.
+// csvObjects are the call members that are objects or null.
 var csvObjects = []string{"quote", "secondQuote", "resolution"}
 
-// csvCells returns the cells of the members of a call; those of an object have the name of the object and a point in front.
+// csvCells returns the cell texts of a call by member name. Members of nested objects have the name object.member.
 func csvCells(call recordCallJSON) (map[string]string, error) {
 	text, err := httpx.Marshal(call)
 	if err != nil {
@@ -80,9 +81,8 @@ func csvCells(call recordCallJSON) (map[string]string, error) {
 	return cells, nil
 }
 
-// csvRecord writes a record as a table for spreadsheets: a row for each call, its
-// events as JSON in the last cell. The last row is of type end and has the counts of
-// calls and events in n and events; without it the table is not whole.
+// csvRecord formats a record as CSV. Each call is a row with its events as JSON in the last cell. The last row has the type end
+// and the numbers of calls and events in the columns n and events. A file without this row is incomplete.
 type csvRecord struct{ calls, events int64 }
 
 func (t *csvRecord) head(b *bytes.Buffer, _ *exportv1.RecordHead) error { return csvRow(b, csvColumns) }
@@ -117,9 +117,9 @@ func csvRow(b *bytes.Buffer, row []string) error {
 	return w.Error()
 }
 
-// cell returns the text of a JSON value: empty for null, JSON for an array or an object. Programs run a text that begins
-// with one of certain characters as a formula; such a text gets a quote in front (OWASP, CSV injection). Spaces before that
-// character are ignored, as some programs do.
+// cell returns the text of a JSON value: empty for null, JSON for arrays and objects. Spreadsheets run a text that starts with
+// certain characters as a formula, so such a text is prefixed with a quote (OWASP, CSV injection). Spaces before the character
+// are ignored, as some spreadsheets do.
 func cell(value json.RawMessage) string {
 	var s string
 	if json.Unmarshal(value, &s) != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 )
 
-// recordVersion names the form of a record. Members are only added within one.
+// recordVersion is the version of the record format. Within a version, members are only added.
 const recordVersion = "2"
 
 // recordHeadJSON is the first line of a record.
@@ -29,23 +29,23 @@ type recordHeadJSON struct {
 	Tier             string          `json:"tier"`
 	AsOf             string          `json:"asOf"`
 	PriceTolerances  []toleranceJSON `json:"priceTolerances"`
-	ConfirmAfterMs   int64           `json:"quoteConfirmAfterMs"` // 0: second quotes are off
+	ConfirmAfterMs   int64           `json:"quoteConfirmAfterMs"` // 0: no second quotes
 }
 
-// toleranceJSON is how far below the market a call is scored at most, from a time on.
+// toleranceJSON is the maximum difference between market price and stated price in bps, valid from a time on.
 type toleranceJSON struct {
 	Since string `json:"since"`
 	Bps   int32  `json:"bps"`
 }
 
-// recordCallJSON is one line of a record: a call and the data that the ledger stores with it. The first line of the record names
-// the operator, so privyId and callsign are left out.
+// recordCallJSON is a line with one call and everything that the ledger stores with it. privyId and callsign are left out,
+// because the first line names the operator.
 type recordCallJSON struct {
 	Type string `json:"type"` // call
 	N    int64  `json:"n"`    // 1, 2, 3 …
 	openapi.Signal
-	PrivyID  *string `json:"privyId,omitempty"`  // always nil: replaces that of Signal
-	Callsign *string `json:"callsign,omitempty"` // always nil
+	PrivyID  *string `json:"privyId,omitempty"`  // always nil: hides the member of Signal
+	Callsign *string `json:"callsign,omitempty"` // always nil: hides the member of Signal
 
 	Lane            string          `json:"lane"`
 	FilingBasisBps  int64           `json:"filingBasisBps"`
@@ -66,7 +66,7 @@ type quoteJSON struct {
 	NoPriceBps  int32   `json:"noPriceBps"`
 	At          string  `json:"at"`
 	Rule        string  `json:"rule"`
-	SHA256      *string `json:"sha256"` // null: a stream frame
+	SHA256      *string `json:"sha256"` // null: the quote came from a stream
 }
 
 type provenanceJSON struct {
@@ -82,7 +82,7 @@ type provenanceJSON struct {
 	DecidedAt  *string `json:"decidedAt"`
 }
 
-// recordEndJSON is the last line: without it a record is not whole.
+// recordEndJSON is the last line of a record. A record without it is incomplete.
 type recordEndJSON struct {
 	Type       string            `json:"type"` // end
 	Complete   bool              `json:"complete"`
@@ -108,26 +108,26 @@ type recordNumbersJSON struct {
 	Moments   map[string]int64 `json:"moments"`
 }
 
-// recordEdgeJSON is the report of docs/method.md over the whole record.
+// recordEdgeJSON is the skill report of the whole record, see docs/method.md.
 type recordEdgeJSON struct {
 	Version string `json:"version"`
 	openapi.SkillReport
 }
 
-// lines writes a record as one JSON object a line.
-type lines struct {
+// jsonLines formats a record as JSON lines: one JSON object per line.
+type jsonLines struct {
 	source string
 	tally  export.Tally
 	sum    hash.Hash
 }
 
-func newLines(source string) *lines { return &lines{source: source, sum: sha256.New()} }
+func newJSONLines(source string) *jsonLines { return &jsonLines{source: source, sum: sha256.New()} }
 
-func (l *lines) head(b *bytes.Buffer, o *exportv1.RecordHead) error {
+func (l *jsonLines) head(b *bytes.Buffer, o *exportv1.RecordHead) error {
 	tolerances := view.List(o.GetPriceTolerances(), func(t *exportv1.PriceTolerance) toleranceJSON {
 		return toleranceJSON{ledgerclient.Stamp(t.GetSince()), t.GetBps()}
 	})
-	return l.line(b, recordHeadJSON{
+	return l.writeLine(b, recordHeadJSON{
 		Type: "record", Version: recordVersion, Source: l.source, Handle: o.GetHandle(), OperatorPublicID: o.GetPublicId(),
 		DisplayName: o.GetDisplayName(), OperatorType: o.GetOperatorType(), Tier: o.GetTier(),
 		AsOf:            ledgerclient.Stamp(o.GetAsOf()),
@@ -135,24 +135,25 @@ func (l *lines) head(b *bytes.Buffer, o *exportv1.RecordHead) error {
 	})
 }
 
-func (l *lines) call(b *bytes.Buffer, c *exportv1.Call) error {
+func (l *jsonLines) call(b *bytes.Buffer, c *exportv1.Call) error {
 	if err := l.tally.Add(c); err != nil {
 		return err
 	}
-	return l.line(b, showCall(l.tally.Total, c))
+	return l.writeLine(b, showCall(l.tally.Total, c))
 }
 
-func (l *lines) end(b *bytes.Buffer, e *exportv1.RecordEnd) error {
+func (l *jsonLines) end(b *bytes.Buffer, e *exportv1.RecordEnd) error {
 	t := &l.tally
 	out := recordEndJSON{
 		Type: "end", Complete: t.Total == e.GetCalls() && t.Events == e.GetEvents(), Calls: t.Total, Events: t.Events,
-		SHA256: hex.EncodeToString(l.sum.Sum(nil)), Numbers: showNumbers(t), Edge: showWhole(t.Edge()),
+		SHA256: hex.EncodeToString(l.sum.Sum(nil)), Numbers: showNumbers(t), Edge: showEdgeReport(t.Edge()),
 		Checkpoint: httpx.OrNull(e.GetCheckpoint()),
 	}
-	return l.line(b, out)
+	return l.writeLine(b, out)
 }
 
-func (l *lines) line(b *bytes.Buffer, v any) error {
+// writeLine writes one line and adds it to the hash.
+func (l *jsonLines) writeLine(b *bytes.Buffer, v any) error {
 	text, err := httpx.Marshal(v)
 	if err != nil {
 		return err
@@ -206,7 +207,7 @@ func showNumbers(t *export.Tally) recordNumbersJSON {
 	return out
 }
 
-func showWhole(r *export.Edge) *recordEdgeJSON {
+func showEdgeReport(r *export.Edge) *recordEdgeJSON {
 	if r == nil {
 		return nil
 	}

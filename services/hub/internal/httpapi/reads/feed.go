@@ -12,21 +12,21 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// feedJSON is openapi.SignalFeed, or openapi.FashionFeed, which has the same members.
+// feedJSON is openapi.SignalFeed or openapi.FashionFeed, which have the same members.
 type feedJSON struct {
 	Type    string `json:"type"`
 	Count   int64  `json:"count"`
 	Signals []any  `json:"signals"` // openapi.FeedSignal, or openSignalJSON in the open feed
 }
 
-// openSignalJSON carries the live mark, null where the market has no price.
+// openSignalJSON is a call in the feed of open calls. It has the current price, or null if the market has no price.
 type openSignalJSON struct {
 	openapi.FeedSignal
 	LiveYesBps *int64 `json:"liveYesBps"`
 	MoveBps    *int64 `json:"moveBps"`
 }
 
-// feedQuery is the normal form of a feed request.
+// feedQuery is a normalized query for a feed.
 type feedQuery struct {
 	kind  signal.FeedType
 	limit int
@@ -42,7 +42,7 @@ func readFeed(rawQuery string) feedQuery {
 // Key implements view.Query.
 func (q feedQuery) Key() string { return httpcache.JoinKey(string(q.kind), strconv.Itoa(q.limit)) }
 
-// fashion is the programme category of the fashion feed. It differs from the types of feeds.
+// fashion is the programme category of the fashion feed. It must differ from the types of signal.FeedType.
 const fashion = "fashion"
 
 func readFashion(rawQuery string) feedQuery {
@@ -59,11 +59,11 @@ func (s *Server) feedOf(parse func(rawQuery string) feedQuery) view.Read[feedQue
 	return view.Read[feedQuery]{
 		Pages: s.feedPages, Parse: parse,
 		Build: func(ctx context.Context, q feedQuery) (view.Answer, error) {
-			ask := &signalv1.ListFeedRequest{Type: string(q.kind), Limit: int32(q.limit)}
+			request := &signalv1.ListFeedRequest{Type: string(q.kind), Limit: int32(q.limit)}
 			if q.kind == fashion {
-				ask.Type, ask.Category = string(signal.FeedRecent), fashion
+				request.Type, request.Category = string(signal.FeedRecent), fashion
 			}
-			r, err := s.Ledger.Signals.ListFeed(ctx, ask)
+			r, err := s.Ledger.Signals.ListFeed(ctx, request)
 			return view.Answer{Value: s.showFeed(q.kind, r.GetSignals())}, err
 		},
 		Empty: func(q feedQuery) any { return s.showFeed(q.kind, nil) },

@@ -32,7 +32,7 @@ func (s *Server) MarketHistory(c echo.Context) error {
 	return httpx.Tagged(c, openapi.History{History: view.List(points, show)})
 }
 
-// OldHistory is GET /api/{venue_a}/history, for charts of an older age.
+// OldHistory is GET /api/{venue_a}/history, the older form of MarketHistory. Times are in milliseconds and prices in percent.
 func (s *Server) OldHistory(c echo.Context) error {
 	raw := c.QueryParam("market_id")
 	if raw == "" {
@@ -45,11 +45,10 @@ func (s *Server) OldHistory(c echo.Context) error {
 	return view.Tagged(c, openapi.OldHistory{Points: view.List(points, show)}, err)
 }
 
-// maxToken is longer than any token of a venue.
+// maxToken is the maximum length of a token id of a venue.
 const maxToken = 80
 
-// history returns the prices of a token, or else of a market. A token or an id of no known form has
-// no prices.
+// history returns the prices of a token, or without a token those of a market. It returns none for an id of an unknown form.
 func (s *Server) history(c echo.Context, rawID, token string, i protocol.Interval) ([]*cataloguev1.HistoryPoint, error) {
 	q := &cataloguev1.ListHistoryRequest{TokenId: token, Interval: string(i)}
 	if token == "" {
@@ -65,7 +64,7 @@ func (s *Server) history(c echo.Context, rawID, token string, i protocol.Interva
 	return r.GetPoints(), err
 }
 
-// CacheHistory is how long caches keep a history, by its interval.
+// CacheHistory maps the interval of a history to its Cache-Control.
 var CacheHistory = map[protocol.Interval]string{
 	protocol.IntervalHour: "public, s-maxage=30",
 	protocol.IntervalDay:  "public, s-maxage=60",

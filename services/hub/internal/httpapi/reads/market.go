@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// Limits of a market's ledger.
+// Default and maximum number of calls on a page of a market's calls.
 const (
 	ledgerDefault = 100
 	ledgerMax     = 500
@@ -44,7 +44,7 @@ func (s *Server) MarketLedger(c echo.Context, id protocol.MarketID) error {
 	return view.Tagged(c, showLedger(id, page), err)
 }
 
-// EmptyLedger returns the answer without calls.
+// EmptyLedger returns the fallback answer while the ledger is unavailable.
 func (s *Server) EmptyLedger(c echo.Context) any {
 	return showLedger(protocol.MarketID(c.Param("marketId")), nil)
 }
@@ -72,7 +72,7 @@ func showLedger(id protocol.MarketID, page *signalv1.ListLedgerResponse) openapi
 	return out
 }
 
-// Crowd is GET /api/m/{marketId}/crowd. With a session the answer has the caller's own call, and shared caches do not store it.
+// Crowd is GET /api/m/{marketId}/crowd. With a session, the answer has the caller's own call and is not stored by shared caches.
 func (s *Server) Crowd(c echo.Context, id protocol.MarketID) error {
 	viewer := view.Viewer(c)
 	crowd, err := s.Ledger.Signals.GetCrowd(c.Request().Context(), &signalv1.GetCrowdRequest{
@@ -90,7 +90,7 @@ func (s *Server) Crowd(c echo.Context, id protocol.MarketID) error {
 	return httpx.TaggedBy(c, shown, undated)
 }
 
-// EmptyCrowd returns the answer without calls. Its time is that of the request.
+// EmptyCrowd returns the fallback answer while the ledger is unavailable.
 func (s *Server) EmptyCrowd(c echo.Context) any {
 	return showCrowd(protocol.MarketID(c.Param("marketId")), &signalv1.GetCrowdResponse{UpdatedAt: timestamppb.New(s.Now())})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// Sizes of the list of native markets.
+// Default and maximum length of the list of native markets.
 const (
 	nativeDefault = 20
 	nativeMax     = 100

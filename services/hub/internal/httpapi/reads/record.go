@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
-// What the atom and the field record show of their lists.
+// Lengths of the lists in the atom and in the field record of an operator.
 const (
 	atomRecent  = 10
 	atomMoments = 20
@@ -27,7 +27,7 @@ const (
 
 const atomVersion = "1.0"
 
-// Atom is GET /api/operator/{handle}.
+// Atom is GET /api/operator/{handle}. The atom is the public record of an operator in one JSON object.
 func (s *Server) Atom(c echo.Context, handle protocol.Handle) error {
 	return view.Serve(c, s.recordPages, atomKey(handle), s.buildAtom(handle))
 }
@@ -40,19 +40,19 @@ func (s *Server) buildAtom(handle protocol.Handle) httpcache.Build {
 		if err != nil {
 			return nil, err
 		}
-		brief, cancel := context.WithTimeout(ctx, request.FollowTime)
+		brief, cancel := context.WithTimeout(ctx, request.FollowTimeout)
 		defer cancel()
 		id := operator.ID(r.GetOperator().GetId())
 		followers, failed := s.Follows.Followers(brief, []operator.ID{id})
 		atom := s.showAtom(r, followers[id])
-		s.airAtom(brief, &atom, handle)
-		return view.OrPassing(view.Answer{Value: atom, Missing: view.WithoutFollows(failed)}, nil)
+		s.addLive(brief, &atom, handle)
+		return view.Marshal(view.Answer{Value: atom, Missing: view.WithoutFollows(failed)}, nil)
 	}
 }
 
-// airAtom adds whether the operator is live, and its overlay. It ignores errors, because the rest of the record is valid without
-// these members.
-func (s *Server) airAtom(ctx context.Context, atom *openapi.OperatorAtom, handle protocol.Handle) {
+// addLive adds whether the operator is live, and its overlay. It ignores errors, because the rest of the atom is valid without
+// them.
+func (s *Server) addLive(ctx context.Context, atom *openapi.OperatorAtom, handle protocol.Handle) {
 	show, live, _ := s.OnAir.Shown(ctx, handle)
 	atom.Live, atom.Approved = live, show.Approved
 	if o, set, err := s.OnAir.Overlay(ctx, handle); err == nil && set {
@@ -77,7 +77,7 @@ func (s *Server) OwnFieldRecord(c echo.Context) error {
 	return view.OK(c, shown, err)
 }
 
-// fieldRecordOf returns the current field record of an operator.
+// fieldRecordOf returns the current field record of an operator: its rank among all operators and its totals.
 func (s *Server) fieldRecordOf(ctx context.Context, id operator.ID) (openapi.FieldRecord, error) {
 	r, err := s.Ledger.Records.GetOperatorRecord(ctx, &recordv1.GetOperatorRecordRequest{
 		By: &recordv1.GetOperatorRecordRequest_Id{Id: string(id)}, Recent: fieldRecent,
@@ -136,7 +136,7 @@ func (s *Server) showFieldRecord(r *recordv1.GetOperatorRecordResponse) openapi.
 	}
 }
 
-// Times of the books of skill and of the pulse.
+// Cache times of skill reports and of the pulse.
 const (
 	skillTTL     = 30 * time.Second
 	SkillTimeout = 5 * time.Second

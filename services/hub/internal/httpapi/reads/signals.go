@@ -17,13 +17,13 @@ type eventsJSON struct {
 	Events   []view.Event `json:"events"`
 }
 
-// signalJSON is a call with its history.
+// signalJSON is a call with its events.
 type signalJSON struct {
 	openapi.Signal
 	Events []view.Event `json:"events"`
 }
 
-// receiptJSON is a call with everything that belongs to it.
+// receiptJSON is a call with its events and the resolution of its market.
 type receiptJSON struct {
 	signalJSON
 	Resolution *openapi.Outcome `json:"resolution"`
@@ -44,7 +44,7 @@ func (s *Server) Events(c echo.Context, id string) error {
 	return view.Tagged(c, eventsJSON{SignalID: id, Events: view.ShowEvents(list.GetEvents())}, err)
 }
 
-// Receipt is the JSON of GET /receipts/{id}.
+// Receipt serves the JSON form of GET /receipts/{id}.
 func (s *Server) Receipt(c echo.Context, id string) error {
 	ctx := c.Request().Context()
 	shown, err := s.withEvents(ctx, id)
@@ -55,7 +55,7 @@ func (s *Server) Receipt(c echo.Context, id string) error {
 	return view.Tagged(c, receiptJSON{signalJSON: shown, Resolution: view.ShowOutcome(outcome)}, err)
 }
 
-// withEvents returns a call with its history.
+// withEvents returns a call with its events.
 func (s *Server) withEvents(ctx context.Context, id string) (signalJSON, error) {
 	found, err := s.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id})
 	if err != nil {

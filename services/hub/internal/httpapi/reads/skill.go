@@ -46,7 +46,7 @@ func showPulse(p *recordv1.GetPulseResponse) openapi.Pulse {
 			Won:      p.GetWon(), Lost: p.GetLost(), Open: p.GetOpen(), ClvCount: p.GetClvCount(), BeatLine: p.GetBeatLine(),
 		},
 	}
-	// The north star is the last complete week; there is none before the first call.
+	// The north star is a figure of the last complete week. It is null before the first call.
 	if n := len(weeks); p.GetSignals() > 0 && n > 1 {
 		w := weeks[n-2]
 		out.NorthStar = &openapi.Pulse_NorthStar{
@@ -64,10 +64,10 @@ func showWeek(w *recordv1.Week) openapi.Pulse_Weeks {
 	}
 }
 
-// skillCaveats say what the numbers cannot bear; docs/method.md has the sizes.
+// skillCaveats are the codes of the known limits of a skill report. docs/method.md explains them.
 var skillCaveats = []string{"calls_taken_as_independent", "holds_for_one_look"}
 
-// skillQuery is the normal form of a question about skill.
+// skillQuery is a normalized query for a skill report.
 type skillQuery struct {
 	lane   protocol.Lane
 	window string

@@ -18,25 +18,25 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// The sources of tiles besides the venue.
+// Values of source in the answer, besides the name of the venue.
 const (
-	fromOracle  = "oracle"
-	fromCopy    = "cache"
-	fromNowhere = "empty"
+	sourceOracle = "oracle"
+	sourceCache  = "cache"
+	sourceEmpty  = "empty"
 )
 
 var modeParams = httpcache.Params("mode")
 
-func readMode(rawQuery string) view.Words {
-	return view.Words{market.ParseMode(httpcache.Query(rawQuery, modeParams)[0])}
+func readMode(rawQuery string) view.TextQuery {
+	return view.TextQuery{market.ParseMode(httpcache.Query(rawQuery, modeParams)[0])}
 }
 
-// Featured is GET /api/{venue_a}/featured. While the ledger is unavailable, the answer is a copy of the last minutes, and after
-// them an empty list; clients do not cache either. A heatmap without its pins is not cached.
-func (s *Server) Featured() view.Read[view.Words] {
-	return view.Read[view.Words]{
-		Pages: s.TilePages, Parse: readMode, Uncopied: true,
-		Build: func(ctx context.Context, mode view.Words) (view.Answer, error) {
+// Featured is GET /api/{venue_a}/featured, the heatmap. While the ledger is unavailable, the answer is a copy of the last
+// minutes, and after them an empty list; clients cache neither. A heatmap without its pins is not cached.
+func (s *Server) Featured() view.Read[view.TextQuery] {
+	return view.Read[view.TextQuery]{
+		Pages: s.TilePages, Parse: readMode, NoCopies: true,
+		Build: func(ctx context.Context, mode view.TextQuery) (view.Answer, error) {
 			h, err := view.ListTiles(ctx, s.Ledger.Catalogue, s.Pins, mode[0])
 			if err != nil {
 				return view.Answer{}, err
@@ -44,30 +44,30 @@ func (s *Server) Featured() view.Read[view.Words] {
 			out := openapi.Heatmap{Source: s.VenueA, UpdatedAt: ledgerclient.Stamp(h.GetUpdatedAt()), Tiles: showTiles(h)}
 			switch {
 			case len(out.Tiles) == 0:
-				out.Source = fromNowhere
+				out.Source = sourceEmpty
 			case h.Failed == nil:
 				shown := out
-				shown.Source = fromCopy
-				err = s.keepTiles(ctx, mode.Key(), shown)
+				shown.Source = sourceCache
+				err = s.storeCopy(ctx, mode.Key(), shown)
 			}
 			if h.Failed != nil {
-				s.Log.WarnContext(ctx, "pins of a heatmap could not be read", "error", h.Failed)
+				s.Log.WarnContext(ctx, "reading heatmap pins failed", "error", h.Failed)
 			}
 			return view.Answer{Value: out, Missing: httpx.Source(h.Failed)}, err
 		},
-		Empty: func(view.Words) any {
-			return openapi.Heatmap{Source: fromNowhere, UpdatedAt: protocol.Stamp(s.Now()), Tiles: []openapi.Tile{}}
+		Empty: func(view.TextQuery) any {
+			return openapi.Heatmap{Source: sourceEmpty, UpdatedAt: protocol.Stamp(s.Now()), Tiles: []openapi.Tile{}}
 		},
 	}
 }
 
-// keepTiles replaces the copy of a page with tiles.
-func (s *Server) keepTiles(ctx context.Context, key string, tiles any) error {
+// storeCopy replaces the fallback copy of an answer.
+func (s *Server) storeCopy(ctx context.Context, key string, tiles any) error {
 	body, err := httpx.Marshal(tiles)
 	if err != nil {
 		return err
 	}
-	return s.TilePages.Keep(ctx, key, body)
+	return s.TilePages.StoreCopy(ctx, key, body)
 }
 
 func showTiles(h view.Tiles) []openapi.Tile {
@@ -80,7 +80,7 @@ func showTiles(h view.Tiles) []openapi.Tile {
 	})
 }
 
-// Sizes of the oracle's list.
+// Default and maximum length of the oracle list.
 const (
 	oracleDefault = 12
 	oracleMax     = market.MaxTiles
@@ -88,20 +88,20 @@ const (
 
 var oracleParams = httpcache.Params("limit")
 
-// oracleQuery is the length of the oracle's list.
+// oracleQuery is the length of the oracle list.
 type oracleQuery int
 
 func readOracle(rawQuery string) oracleQuery {
 	return oracleQuery(protocol.Limit(httpcache.Query(rawQuery, oracleParams)[0], oracleDefault, oracleMax))
 }
 
-// Key implements view.Query. It differs from the modes of the heatmap.
-func (q oracleQuery) Key() string { return httpcache.JoinKey(fromOracle, strconv.Itoa(int(q))) }
+// Key implements view.Query. It must differ from the keys of the heatmap modes, because both share a cache.
+func (q oracleQuery) Key() string { return httpcache.JoinKey(sourceOracle, strconv.Itoa(int(q))) }
 
-// OracleFeatured is GET /api/oracle/featured: the tiles by attention alone, with copies as the heatmap has them.
+// OracleFeatured is GET /api/oracle/featured: tiles ordered by attention, without pins. It has fallback copies like the heatmap.
 func (s *Server) OracleFeatured() view.Read[oracleQuery] {
 	return view.Read[oracleQuery]{
-		Pages: s.TilePages, Parse: readOracle, Uncopied: true,
+		Pages: s.TilePages, Parse: readOracle, NoCopies: true,
 		Build: func(ctx context.Context, q oracleQuery) (view.Answer, error) {
 			h, err := s.Ledger.Catalogue.ListTiles(ctx, &cataloguev1.ListTilesRequest{})
 			if err != nil {
@@ -109,20 +109,20 @@ func (s *Server) OracleFeatured() view.Read[oracleQuery] {
 			}
 			show := func(t *cataloguev1.Tile) openapi.OracleTile { return showOracle(t, h.GetUpdatedAt()) }
 			out := openapi.OracleTiles{
-				Source: fromOracle, UpdatedAt: ledgerclient.Stamp(h.GetUpdatedAt()),
+				Source: sourceOracle, UpdatedAt: ledgerclient.Stamp(h.GetUpdatedAt()),
 				Featured: view.List(h.GetTiles()[:min(int(q), len(h.GetTiles()))], show),
 			}
 			if len(out.Featured) == 0 {
-				out.Source = fromNowhere
+				out.Source = sourceEmpty
 				return view.Answer{Value: out}, nil
 			}
 			shown := out
-			shown.Source = fromCopy
-			return view.Answer{Value: out}, s.keepTiles(ctx, q.Key(), shown)
+			shown.Source = sourceCache
+			return view.Answer{Value: out}, s.storeCopy(ctx, q.Key(), shown)
 		},
 		Empty: func(oracleQuery) any {
 			return openapi.OracleTiles{
-				Source: fromNowhere, UpdatedAt: protocol.Stamp(s.Now()), Featured: []openapi.OracleTile{},
+				Source: sourceEmpty, UpdatedAt: protocol.Stamp(s.Now()), Featured: []openapi.OracleTile{},
 			}
 		},
 	}
@@ -149,10 +149,10 @@ func showTile(t *cataloguev1.Tile, now *timestamppb.Timestamp) openapi.Tile {
 	}
 }
 
-// cents takes the noise out of a sum of dollars.
+// cents rounds an amount in dollars to cents, because the ledger adds floating-point numbers.
 func cents(usd float64) float64 { return math.Round(100*usd) / 100 }
 
-// tagline says in a few words how many markets there are and how long they last.
+// tagline returns the number of markets and the time until they end.
 func tagline(markets int32, ends, now time.Time) string {
 	text := "1 market"
 	if markets != 1 {

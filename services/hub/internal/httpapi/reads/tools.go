@@ -16,27 +16,27 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// toolBoard is the most rows of the leaderboard that a tool gives.
-const toolBoard = 40
+// toolBoardMax is the maximum number of leaderboard rows in a tool result.
+const toolBoardMax = 40
 
-// ToolOperator is GET /api/operator/{handle}, or GET /api/operator/leaderboard.
+// ToolOperator is the tool for GET /api/operator/{handle}, and without a handle for GET /api/operator/leaderboard.
 func (s *Server) ToolOperator(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
-	raw, limit := o.OptString("handle", httpx.BodyLimit), request.Limit(o, toolBoard, toolBoard)
+	raw, limit := o.OptString("handle", httpx.BodyLimit), request.Limit(o, toolBoardMax, toolBoardMax)
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
 	if raw == nil {
 		q := boardQuery{board.ParseQuery("", "", "", ""), limit}
-		return asRaw(s.Board().Body(ctx, q))
+		return rawResult(s.Board().Body(ctx, q))
 	}
 	handle, err := protocol.ParseHandle(*raw)
 	if err != nil {
 		return nil, operator.ErrUnknown
 	}
-	return asRaw(view.BodyOf(ctx, s.recordPages, atomKey(handle), s.buildAtom(handle)))
+	return rawResult(view.BodyOf(ctx, s.recordPages, atomKey(handle), s.buildAtom(handle)))
 }
 
-// ToolSignal is GET /api/signals/{id} with GET /api/signals/{id}/events.
+// ToolSignal is the tool for GET /api/signals/{id} together with GET /api/signals/{id}/events.
 func (s *Server) ToolSignal(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	raw := o.String("id", httpx.BodyLimit, true)
 	if err := o.Err(); err != nil {
@@ -49,26 +49,26 @@ func (s *Server) ToolSignal(ctx context.Context, _ caller.Caller, o httpx.Object
 	return s.withEvents(ctx, id)
 }
 
-// ToolSignals is GET /api/signals/feed.
+// ToolSignals is the tool for GET /api/signals/feed.
 func (s *Server) ToolSignals(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	kind := o.OptEnum("type", string(signal.FeedRecent), string(signal.FeedBeatCrowd), string(signal.FeedOpen))
 	q := feedQuery{signal.ParseFeedType(kind), request.Limit(o, signal.FeedDefault, signal.FeedMax)}
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
-	return asRaw(s.Feed().Body(ctx, q))
+	return rawResult(s.Feed().Body(ctx, q))
 }
 
-// ToolRecord is GET /api/network/field-record/me.
+// ToolRecord is the tool for GET /api/network/field-record/me.
 func (s *Server) ToolRecord(ctx context.Context, who caller.Caller, _ httpx.Object) (any, error) {
 	return s.fieldRecordOf(ctx, operator.ID(who.UserID()))
 }
 
-// ToolSearch is GET /api/{venue_a}/markets.
+// ToolSearch is the tool for GET /api/{venue_a}/markets.
 func (s *Server) ToolSearch(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	text, lane := request.Optional(o, "query"), request.Optional(o, "lane")
 	if lane != "" && protocol.LaneFilter(lane) == "" {
-		o.Invalid("lane", "is no lane")
+		o.Invalid("lane", "must be a known lane")
 	}
 	q := &cataloguev1.FindMarketsRequest{
 		Text: market.CutText(text), Provider: string(protocol.Polymarket), Lane: string(protocol.LaneFilter(lane)), Sort: "volume",
@@ -81,4 +81,4 @@ func (s *Server) ToolSearch(ctx context.Context, _ caller.Caller, o httpx.Object
 	return s.findRows(ctx, q)
 }
 
-func asRaw(body []byte, err error) (any, error) { return json.RawMessage(body), err }
+func rawResult(body []byte, err error) (any, error) { return json.RawMessage(body), err }

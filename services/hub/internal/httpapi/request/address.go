@@ -9,39 +9,39 @@ import (
 	"github.com/signalcast/signalcast/pkg/ratelimit"
 )
 
-// Strangers begins the key of the second limit of an address, of the same size as the first. The first counts requests without a
-// credential, this one invalid credentials. Authenticated callers are charged to neither, so a flood from one address does not
-// affect them.
-const Strangers = "strangers "
+// FailedAuth is the key prefix of the rate limit for requests with an invalid credential. Each IP address has this limit and an
+// equal one for requests without a credential. Authenticated requests are charged to neither, so a flood does not affect
+// authenticated callers behind the same IP address.
+const FailedAuth = "strangers "
 
-const chargedKey = "charged"
+const chargeKey = "charged"
 
-// Charged is the charge of a request to the limits of its address.
-type Charged struct {
-	limit   *ratelimit.Local
-	Address string
-	budget  string // key of the limit; empty: not charged
-	taken   ratelimit.Decision
-	Found   bool // the caller is authenticated
+// AddressCharge records which rate limit of its IP address a request is charged to.
+type AddressCharge struct {
+	limit    *ratelimit.Local
+	Address  string
+	key      string // key of the charged limit; empty: not charged
+	decision ratelimit.Decision
+	Found    bool // true if the caller is authenticated
 }
 
-// Begin stores the charge of a request, which is empty yet.
-func Begin(c echo.Context, limits *ratelimit.Local) *Charged {
-	t := &Charged{limit: limits, Address: AddressKey(c.RealIP())}
-	c.Set(chargedKey, t)
+// Begin attaches a new AddressCharge to the request. Nothing is charged yet.
+func Begin(c echo.Context, limits *ratelimit.Local) *AddressCharge {
+	t := &AddressCharge{limit: limits, Address: AddressKey(c.RealIP())}
+	c.Set(chargeKey, t)
 	return t
 }
 
-// ChargedTo returns the charge of a request.
-func ChargedTo(c echo.Context) *Charged { return c.Get(chargedKey).(*Charged) }
+// ChargeOf returns the AddressCharge of a request.
+func ChargeOf(c echo.Context) *AddressCharge { return c.Get(chargeKey).(*AddressCharge) }
 
-// Charge charges the first limit of those keys that allows it. Fault: rate_limited.
-func Charge(c echo.Context, budgets ...string) error {
+// Charge charges the request to the first of the limits with these keys that allows it. Fault: rate_limited.
+func Charge(c echo.Context, keys ...string) error {
 	var d ratelimit.Decision
-	t := ChargedTo(c)
-	for _, budget := range budgets {
-		if d = t.limit.Allow(budget); d.Allowed {
-			t.budget, t.taken = budget, d
+	t := ChargeOf(c)
+	for _, key := range keys {
+		if d = t.limit.Allow(key); d.Allowed {
+			t.key, t.decision = key, d
 			return nil
 		}
 	}
@@ -49,29 +49,30 @@ func Charge(c echo.Context, budgets ...string) error {
 	return d.Fault()
 }
 
-// Refund undoes the charge of a request to its address: its caller is authenticated, and the limits of callers count it.
+// Refund undoes the charge of a request whose caller is authenticated. Such requests are charged to the limit of the caller
+// instead.
 func Refund(c echo.Context) {
-	t := ChargedTo(c)
+	t := ChargeOf(c)
 	t.Found = true
-	if t.budget != "" {
-		t.limit.Undo(t.budget, t.taken)
-		t.budget = ""
+	if t.key != "" {
+		t.limit.Undo(t.key, t.decision)
+		t.key = ""
 	}
 }
 
-// ChargeUnknown charges a request whose caller is not authenticated, if it is not charged yet, and returns err. Fault:
+// ChargeUnknown charges a request whose caller is not authenticated, unless it is already charged. It returns err. Fault:
 // rate_limited.
 func ChargeUnknown(c echo.Context, err error) error {
-	t := ChargedTo(c)
-	if t.budget == "" {
-		if refused := Charge(c, Strangers+t.Address); refused != nil {
+	t := ChargeOf(c)
+	if t.key == "" {
+		if refused := Charge(c, FailedAuth+t.Address); refused != nil {
 			return refused
 		}
 	}
 	return err
 }
 
-// AddressKey returns the key that an address is counted under. All addresses of an IPv6 network of 64 bits have one key.
+// AddressKey returns the rate-limit key of an IP address. All addresses in an IPv6 /64 network have the same key.
 func AddressKey(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil {
@@ -80,7 +81,7 @@ func AddressKey(ip string) string {
 	return ratelimit.AddrKey(addr)
 }
 
-// KeyLimiter counts requests by key over all replicas.
+// KeyLimiter limits requests by key. Replicas share the counters.
 type KeyLimiter interface {
 	Allow(ctx context.Context, key string) ratelimit.Decision
 }

@@ -15,16 +15,17 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
-// Act is an action of an administrator, as the audit log has it.
+// Act describes an action of an administrator for the audit log.
 type Act struct {
-	Target string // id of the thing that the action changes or reads; empty: none
+	Target string // id of the object that the action changes or reads; empty: none
 	Detail any    // stored as JSON; must not contain a secret
 }
 
-// answerTime is the time limit for writing the entry of the result, which is also written after the client has disconnected.
-const answerTime = 2 * time.Second
+// resultTimeout bounds the write of the result entry, which also happens if the client has disconnected.
+const resultTimeout = 2 * time.Second
 
-// Audit writes the audit log: two entries for each action of an administrator or of cron, one before it and one with its result.
+// Audit writes the audit log. Each action of an administrator or of the scheduler has two entries: one before it and one with its
+// result.
 type Audit struct {
 	Entries audit.Store
 	Log     *slog.Logger
@@ -32,8 +33,8 @@ type Audit struct {
 	NewID   func() string
 }
 
-// Do writes the first entry of a, calls do, and writes the entry of its result. It returns the error of do. If the first entry
-// cannot be written, it returns db_unavailable and does not call do.
+// Do writes the first entry of the action, calls do, and writes the entry of the result. It returns the error of do. If the first
+// entry cannot be written, it returns db_unavailable and does not call do.
 func (s Audit) Do(c echo.Context, a Act, do func(context.Context) error) error {
 	ctx := c.Request().Context()
 	detail, err := json.Marshal(a.Detail)
@@ -56,16 +57,16 @@ func (s Audit) Do(c echo.Context, a Act, do func(context.Context) error) error {
 	if done != nil {
 		entry.Code = apperr.Of(done).Code
 	}
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), resultTimeout)
 	defer cancel()
 	if err := s.Entries.Add(after, entry); err != nil {
-		s.Log.ErrorContext(after, "audit entry lost", "action", entry.Action, "target", entry.Target,
+		s.Log.ErrorContext(after, "audit entry not written", "action", entry.Action, "target", entry.Target,
 			"request_id", entry.RequestID, "code", entry.Code, "error", err)
 	}
 	return done
 }
 
-// Audited is Audit.Do for a function that returns a value. It returns what do returns.
+// Audited is Audit.Do for a function that returns a value, which it returns.
 func Audited[R any](c echo.Context, s Audit, a Act, do func(context.Context) (R, error)) (result R, err error) {
 	err = s.Do(c, a, func(ctx context.Context) (err error) {
 		result, err = do(ctx)
@@ -74,14 +75,14 @@ func Audited[R any](c echo.Context, s Audit, a Act, do func(context.Context) (R,
 	return result, err
 }
 
-// AuditedCall calls a method of a gRPC client with the request q, inside Audited, and returns the response.
+// AuditedCall calls a gRPC method with the request q as an audited action, and returns the response.
 func AuditedCall[Q, R any](
 	c echo.Context, s Audit, a Act, call func(context.Context, Q, ...grpc.CallOption) (R, error), q Q,
 ) (R, error) {
 	return Audited(c, s, a, func(ctx context.Context) (R, error) { return call(ctx, q) })
 }
 
-// ActorName returns the name of a kind of caller in the audit log: cron or admin.
+// ActorName returns the audit log name of a kind of caller: cron or admin.
 func ActorName(k caller.Kind) string {
 	if k == caller.Cron {
 		return "cron"

@@ -12,9 +12,9 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// ShowStanding writes the rate limit of a caller (IETF draft) and, when the limit is reached, the time to wait. Seconds are
-// rounded up, so that a caller that waits is not early.
-func ShowStanding(h http.Header, st caller.Standing) {
+// SetLimitHeaders sets the RateLimit headers (IETF draft) and, if the limit is reached, Retry-After. Seconds are rounded up, so
+// that a retry is not too early.
+func SetLimitHeaders(h http.Header, st caller.Standing) {
 	h.Set("RateLimit-Policy", `"hub";q=`+strconv.Itoa(st.Limit)+`;w=60`)
 	h.Set("RateLimit", `"hub";r=`+strconv.Itoa(st.Remaining)+";t="+seconds(st.Reset))
 	if !st.Allowed {
@@ -26,35 +26,35 @@ func seconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
 
-// FollowTime bounds the read of followers. A board without them is answered and not stored.
-const FollowTime = 300 * time.Millisecond
+// FollowTimeout bounds the read of follower counts. Without them, an answer is marked as degraded and not cached.
+const FollowTimeout = 300 * time.Millisecond
 
 const callerKey = "caller"
 
 // SetCaller stores the caller of a request for its handler.
 func SetCaller(c echo.Context, who caller.Caller) { c.Set(callerKey, who) }
 
-// Caller returns the caller of a request; the zero value before the guard has resolved it.
+// Caller returns the caller of a request, or the zero value if the guard has not resolved it.
 func Caller(c echo.Context) caller.Caller {
 	who, _ := c.Get(callerKey).(caller.Caller)
 	return who
 }
 
-// The cookies of a session. The third binds the pair to the browser that signed in; its
-// prefix keeps sibling hosts from setting it, so it exists over https only.
+// Session cookies. CookieBind binds the other two to the browser that signed in. Its prefix keeps sibling hosts from setting it,
+// and requires https.
 const (
 	CookieUID  = "db_uid"
 	CookieSig  = "db_sig"
 	CookieBind = "__Host-db_bind"
 )
 
-// Owner returns the operator of a verified login. The ledger creates the operator with the first one.
+// Owner returns the operator of a verified login. The ledger creates the operator at the first login.
 func Owner(c echo.Context, ledger *ledgerclient.Client) (operator.Operator, error) {
 	r, err := ledger.OperatorWrites.SignIn(c.Request().Context(), Caller(c).Identity.SignInRequest())
 	return operator.FromMessage(r.GetOperator()), err
 }
 
-// Cookie returns the value of the first cookie of that name; empty without one.
+// Cookie returns the value of the first cookie with the name, or "" without one.
 func Cookie(r *http.Request, name string) string {
 	found, err := r.Cookie(name)
 	if err != nil {

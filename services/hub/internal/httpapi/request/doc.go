@@ -1,6 +1,5 @@
-// Package request reads requests for the handlers of all audiences: parameters of paths and queries, members of bodies, and the
-// caller that the guard has resolved. It also charges requests to the limit of their address and records acts of administrators
-// in the audit log.
+// Package request reads requests for all handlers: path and query parameters, body members, and the caller that the guard has
+// resolved. It also charges requests to the rate limits of their IP address and writes audit entries for administrators.
 //
-// It writes nothing to the answer except headers of rate limits. Start with caller.go and params.go.
+// It writes nothing to the response except rate limit headers. Start with caller.go and params.go.
 package request

@@ -27,7 +27,7 @@ func OptBody(handle func(echo.Context, httpx.Object) error) echo.HandlerFunc {
 	}, handle)
 }
 
-// with returns a handler that reads a part of a request and passes it to handle, unless read returns an error.
+// with returns a handler that reads an argument from the request and passes it to handle. If read fails, it returns the error.
 func with[T any](read func(echo.Context) (T, error), handle func(echo.Context, T) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		v, err := read(c)
@@ -38,7 +38,7 @@ func with[T any](read func(echo.Context) (T, error), handle func(echo.Context, T
 	}
 }
 
-// Time reads an RFC 3339 time; the zero time when it is absent.
+// Time reads an RFC 3339 time. It returns the zero time if the member is absent; o.Err reports an invalid one.
 func Time(o httpx.Object, name string, required bool) time.Time {
 	raw := o.String(name, 64, required)
 	if raw == "" {
@@ -51,7 +51,7 @@ func Time(o httpx.Object, name string, required bool) time.Time {
 	return t
 }
 
-// IsURL reports whether text is an absolute address of one of the schemes, without user info, spaces and control characters.
+// IsURL reports whether raw is an absolute URL with one of the schemes, and without user info, spaces and control characters.
 func IsURL(raw string, schemes ...string) bool {
 	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return false
@@ -60,7 +60,7 @@ func IsURL(raw string, schemes ...string) bool {
 	return err == nil && u.Host != "" && u.User == nil && slices.Contains(schemes, u.Scheme)
 }
 
-// MarketID reads a required market id.
+// MarketID reads a required market id. o.Err reports an invalid one.
 func MarketID(o httpx.Object, name string) protocol.MarketID {
 	raw := o.String(name, httpx.BodyLimit, true)
 	if raw == "" {
@@ -68,32 +68,32 @@ func MarketID(o httpx.Object, name string) protocol.MarketID {
 	}
 	id, err := protocol.ParseMarketID(raw)
 	if err != nil {
-		o.Invalid(name, "has no known form")
+		o.Invalid(name, "must be a market id")
 	}
 	return id
 }
 
-// Handle returns the required member name as a handle. An invalid one is reported by o.Err.
+// Handle reads a required handle. o.Err reports an invalid one.
 func Handle(o httpx.Object, name string) protocol.Handle {
 	raw := o.String(name, httpx.BodyLimit, true)
 	handle, err := protocol.ParseHandle(raw)
 	if err != nil && raw != "" {
-		o.Invalid(name, "must be 2 to 32 of a-z, 0-9 and _")
+		o.Invalid(name, "must be 2 to 32 characters of a-z, 0-9 and _")
 	}
 	return handle
 }
 
-// OptText reads optional text on one line; nil where it is empty.
+// OptText reads an optional text on one line; nil if it is empty.
 func OptText(o httpx.Object, name string, limit int) *string {
 	return httpx.OrNull(o.Text(name, limit, false, false))
 }
 
-// OptProse reads optional text that may have line feeds; nil where it is empty.
+// OptProse reads an optional text that may have line feeds; nil if it is empty.
 func OptProse(o httpx.Object, name string, limit int) *string {
 	return httpx.OrNull(o.Text(name, limit, true, false))
 }
 
-// Opt32 reads an optional number between the bounds; nil when it is absent.
+// Opt32 reads an optional integer between low and high; nil if it is absent.
 func Opt32(o httpx.Object, name string, low, high int64) *int32 {
 	n := o.OptInt(name, low, high)
 	if n == nil {
@@ -103,8 +103,8 @@ func Opt32(o httpx.Object, name string, low, high int64) *int32 {
 	return &v
 }
 
-// InvalidRequest returns the error of a member of a body as invalid_request, the code of the routes of the protocol. A body that
-// cannot be parsed stays invalid_body.
+// InvalidRequest returns the error of a body member with the code invalid_request, which protocol routes use. The error of a body
+// that cannot be parsed stays invalid_body.
 func InvalidRequest(err error) error {
 	if err == nil {
 		return nil
@@ -116,7 +116,7 @@ func InvalidRequest(err error) error {
 	return err
 }
 
-// Optional reads an optional text; empty when it is absent.
+// Optional reads an optional string; "" if it is absent.
 func Optional(o httpx.Object, name string) string {
 	if s := o.OptString(name, httpx.BodyLimit); s != nil {
 		return *s
@@ -124,14 +124,14 @@ func Optional(o httpx.Object, name string) string {
 	return ""
 }
 
-// Bounds of any list in a body. The rule of each list has narrower ones.
+// Bounds of lists in a body: number of elements and bytes of an element. Most lists have tighter bounds of their own.
 const (
 	MaxListed = 100
 	MaxWord   = 4096
 )
 
-// DryRun returns the member dryRun. It refuses null and other spellings of the name. Other members
-// ignore both, but here the call would be stored although the caller asked for a check.
+// DryRun reads the member dryRun. It rejects null and misspelled names, because the request would otherwise be stored although
+// the client expects only a check.
 func DryRun(o httpx.Object) bool {
 	for _, name := range o.Names() {
 		switch {
@@ -144,20 +144,20 @@ func DryRun(o httpx.Object) bool {
 	return OptFlag(o, "dryRun")
 }
 
-// IsDryRun reports whether a name is dryRun in any spelling.
-func IsDryRun(name string) bool { return strings.EqualFold(wordMarks.Replace(name), "dryRun") }
+// IsDryRun reports whether a name is dryRun in any spelling, such as dry_run.
+func IsDryRun(name string) bool { return strings.EqualFold(nameSeparators.Replace(name), "dryRun") }
 
-// wordMarks removes what separates words in the name of a member.
-var wordMarks = strings.NewReplacer("_", "", "-", "", " ", "")
+// nameSeparators removes separators from a member name.
+var nameSeparators = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// OptFlag reads an optional boolean; false when it is absent or null.
+// OptFlag reads an optional boolean; false if it is absent or null.
 func OptFlag(o httpx.Object, name string) bool {
 	v := o.OptBool(name)
 	return v != nil && *v
 }
 
-// Limit reads the argument limit of a tool: 1 to most, preset when it is absent. Routes take the nearest valid number instead; a
-// tool refuses others, because its schema states the bounds.
+// Limit reads the tool argument limit, from 1 to most; preset if it is absent. Tools reject other values, because their schema
+// states the bounds. Routes use the nearest valid value instead.
 func Limit(o httpx.Object, preset, most int) int {
 	if n := o.OptInt("limit", 1, int64(most)); n != nil {
 		return int(*n)

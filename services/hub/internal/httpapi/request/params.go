@@ -16,11 +16,11 @@ import (
 
 var (
 	errMissingHandle = apperr.New(apperr.Invalid, "missing_handle", "handle is required").With("field", "handle")
-	// ErrInvalidHandle is the error of text that cannot be a handle.
-	ErrInvalidHandle = apperr.New(apperr.Invalid, "invalid_handle", "must be 2 to 32 of a-z, 0-9 and _").With("field", "handle")
+	// ErrInvalidHandle is the error of a text that cannot be a handle.
+	ErrInvalidHandle = apperr.New(apperr.Invalid, "invalid_handle", "must be 2 to 32 characters of a-z, 0-9 and _").With("field", "handle")
 )
 
-// HandleParam reads the handle in a path. Fault: not_found, also for text that cannot be a handle.
+// HandleParam reads the handle in the path. Fault: not_found, also for a text that cannot be a handle.
 func HandleParam(c echo.Context) (protocol.Handle, error) {
 	h, err := protocol.ParseHandle(c.Param("handle"))
 	if err != nil {
@@ -42,13 +42,13 @@ func HandleQuery(c echo.Context) (protocol.Handle, error) {
 	return h, nil
 }
 
-// ByHandle returns a handler that reads the handle in the path and passes it to handle. Fault: that of HandleParam.
+// ByHandle returns a handler that passes the handle in the path to handle. Fault: not_found.
 func ByHandle(handle func(echo.Context, protocol.Handle) error) echo.HandlerFunc {
 	return with(HandleParam, handle)
 }
 
-// ByHandleQuery returns the handler of a read that passes ?handle= to handle. Faults: missing_handle, and not_found for text that
-// cannot be a handle.
+// ByHandleQuery returns a handler that passes the parameter handle to handle. Faults: missing_handle, and not_found for a text
+// that cannot be a handle.
 func ByHandleQuery(handle func(echo.Context, protocol.Handle) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (protocol.Handle, error) {
 		h, err := HandleQuery(c)
@@ -59,21 +59,21 @@ func ByHandleQuery(handle func(echo.Context, protocol.Handle) error) echo.Handle
 	}, handle)
 }
 
-// maxCursor is the longest cursor that is sent to the ledger. The ledger makes shorter ones.
+// maxCursor is the maximum length of a cursor. Cursors of the ledger are shorter.
 const maxCursor = 1024
 
-// Cursor returns raw, or "" if it cannot be a cursor. A list then starts at its first page.
+// Cursor returns raw, or "" if it cannot be a cursor. The list then starts at its first page.
 func Cursor(raw string) string {
-	odd := func(r rune) bool {
+	invalid := func(r rune) bool {
 		return r != '-' && r != '_' && r != '=' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	}
-	if len(raw) > maxCursor || strings.ContainsFunc(raw, odd) {
+	if len(raw) > maxCursor || strings.ContainsFunc(raw, invalid) {
 		return ""
 	}
 	return raw
 }
 
-// ParseUUID reads the 36 characters of a uuid in any case and returns them in lower case.
+// ParseUUID parses a UUID of 36 characters in any case and returns it in lower case.
 func ParseUUID(raw string) (string, bool) {
 	if len(raw) != 36 {
 		return "", false
@@ -82,8 +82,7 @@ func ParseUUID(raw string) (string, bool) {
 	return id.String(), err == nil
 }
 
-// ByMarket returns a handler that reads the market id in the path and passes it to handle. Fault: not_found for an id of no known
-// form.
+// ByMarket returns a handler that passes the market id in the path to handle. Fault: not_found for an invalid id.
 func ByMarket(handle func(echo.Context, protocol.MarketID) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (protocol.MarketID, error) {
 		id, err := protocol.ParseMarketID(c.Param("marketId"))
@@ -94,8 +93,7 @@ func ByMarket(handle func(echo.Context, protocol.MarketID) error) echo.HandlerFu
 	}, handle)
 }
 
-// BySignal returns a handler that reads the id of a call in the path and passes it to handle. Fault: not_found for an id of no
-// known form.
+// BySignal returns a handler that passes the call id in the path to handle. Fault: not_found for an invalid id.
 func BySignal(handle func(echo.Context, string) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (string, error) {
 		id, ok := ParseUUID(c.Param("id"))

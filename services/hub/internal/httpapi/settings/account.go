@@ -16,11 +16,11 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// identityTokenHeader is the header of an identity token, which a client sends in addition to its credential.
+// identityTokenHeader is the header of the identity token, which a client sends in addition to its credential.
 const identityTokenHeader = "Privy-Id-Token"
 
 // identityToken returns the identity token of a request, or "" without one. Fault: unauthenticated for an empty token or more
-// than one.
+// than one token.
 func identityToken(c echo.Context) (string, error) {
 	tokens := c.Request().Header[identityTokenHeader]
 	if len(tokens) > 1 || len(tokens) == 1 && tokens[0] == "" {
@@ -32,21 +32,21 @@ func identityToken(c echo.Context) (string, error) {
 	return tokens[0], nil
 }
 
-// named returns the identity of a login. A name that the login lacks is taken from the identity token of the request.
-func (s *Server) named(c echo.Context, who operator.Identity) (operator.Identity, error) {
+// withNames returns the identity of a login. Names that the login lacks are taken from the identity token of the request.
+func (s *Server) withNames(c echo.Context, who operator.Identity) (operator.Identity, error) {
 	token, err := identityToken(c)
 	if err != nil || token == "" {
 		return who, err
 	}
-	said, err := s.Beside(c.Request().Context(), who, token)
+	details, err := s.IdentityDetails(c.Request().Context(), who, token)
 	if err != nil {
 		return operator.Identity{}, err
 	}
 	if who.Username == "" {
-		who.Username = said.Username
+		who.Username = details.Username
 	}
 	if who.Name == "" {
-		who.Name = said.Name
+		who.Name = details.Name
 	}
 	return who, nil
 }
@@ -94,7 +94,7 @@ func (s *Server) DropClaim(c echo.Context) error {
 	return view.OK(c, openapi.Removed{Ok: true, Removed: removed}, err)
 }
 
-// FollowCounts is GET /api/user/follow. With a session the answer also has the caller's own figures.
+// FollowCounts is GET /api/user/follow. With a session, the answer also states whether the caller follows the operator.
 func (s *Server) FollowCounts(c echo.Context, handle protocol.Handle) error {
 	viewer := view.Viewer(c)
 	counts, err := s.Follows.Counts(c.Request().Context(), viewer, handle)
@@ -109,8 +109,8 @@ func (s *Server) Follow(c echo.Context, o httpx.Object) error {
 	return s.changeFollow(c, o, s.Follows.Follow)
 }
 
-// Unfollow is DELETE /api/user/follow, with a body or with ?handle=, because some proxies drop the body of a DELETE. The body
-// takes precedence.
+// Unfollow is DELETE /api/user/follow. The handle is in the body, or in ?handle= because some proxies drop the body of a DELETE.
+// The body takes precedence.
 func (s *Server) Unfollow(c echo.Context) error {
 	o, given, err := httpx.DecodeOptional(c, httpx.BodyLimit)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package settings serves people who change what is theirs: sessions, operator keys, follows, identity claims and profiles.
+// Package settings serves the account settings of operators: sessions, operator keys, follows, identity claims and profiles.
 //
-// It does not decide who the caller is: the guard of the edge does. Start with session.go.
+// The guard in package httpapi resolves the caller before these handlers run. Start with session.go.
 package settings

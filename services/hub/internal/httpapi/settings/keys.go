@@ -76,10 +76,9 @@ func (s *Server) RevokeKey(c echo.Context) error {
 	return view.OK(c, openapi.RevokedKey{Ok: true, ID: key.GetId(), Active: key.GetActive(), Revoked: revoked}, err)
 }
 
-// Revoke revokes a key and its webhooks in the ledger, then its signers here. When the
-// second step fails, the same request completes it, and so does the sweep of signers; no
-// message of such a signer is accepted meanwhile. Faults: not_found, and those of the
-// stores.
+// Revoke revokes a key and its webhooks in the ledger, and then its signers in the database of the hub. If the second step fails,
+// a repeated request or the background job for signers completes it. Until then, messages of these signers are already rejected.
+// Faults: not_found, and those of the stores.
 func (s *Server) Revoke(
 	ctx context.Context, owner operator.ID, keyID string,
 ) (*operatorv1.Key, openapi.RevokedKey_Revoked, error) {

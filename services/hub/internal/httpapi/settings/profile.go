@@ -34,12 +34,12 @@ func (s *Server) Profile(c echo.Context, handle protocol.Handle) error {
 }
 
 var errAutomated = apperr.New(
-	apperr.Forbidden, "forbidden", "only an administrator changes an automated operator back",
+	apperr.Forbidden, "forbidden", "only an administrator can clear automated",
 ).With("field", "automated")
 
-// ChangeProfile is POST /api/streamer/profile: the write of profile.update, without a
-// message. What is left out stays; null removes a picture or a payout address. A payout
-// address needs a session with a recent sign-in, and automated cannot be taken back.
+// ChangeProfile is POST /api/streamer/profile. It stores the same changes as the message profile.update. Missing members do not
+// change; null deletes an avatar or a payout address. A payout address requires a session with a recent sign-in. Operators cannot
+// set automated back to false.
 func (s *Server) ChangeProfile(c echo.Context, o httpx.Object) error {
 	change := operator.Profile{DisplayName: o.OptString("displayName", httpx.BodyLimit), Bio: o.OptString("bio", httpx.BodyLimit)}
 	for name, to := range map[string]*operator.Change{"avatarUrl": &change.Avatar, "payoutAddress": &change.PayoutAddress} {
@@ -109,12 +109,12 @@ func (s *Server) profileOf(ctx context.Context, of identityclaim.Account) (opena
 	}, nil
 }
 
-// errLanes refuses what is no lane of the programme.
+// errLanes is the error of a list that has an unknown lane, a duplicate or too many lanes.
 var errLanes = apperr.New(
-	apperr.Invalid, "invalid_lanes", "lanes are at most 5 lanes of the programme, each once",
+	apperr.Invalid, "invalid_lanes", "lanes must have at most 5 different lanes of the programme",
 ).With("field", "lanes")
 
-// readLanes reads chosen lanes; nil when they are left out.
+// readLanes reads the member lanes; nil when it is left out. Fault: errLanes.
 func readLanes(o httpx.Object) ([]string, error) {
 	if !o.Has("lanes") {
 		return nil, nil
@@ -132,9 +132,9 @@ func readLanes(o httpx.Object) ([]string, error) {
 
 // RegisterStreamer is POST /api/streamer/register.
 func (s *Server) RegisterStreamer(c echo.Context, o httpx.Object) error {
-	said := operator.Profile{DisplayName: o.OptString("displayName", httpx.BodyLimit), Bio: o.OptString("bio", httpx.BodyLimit)}
+	given := operator.Profile{DisplayName: o.OptString("displayName", httpx.BodyLimit), Bio: o.OptString("bio", httpx.BodyLimit)}
 	if o.Has("links") {
-		said.Links = append([]string{}, o.Strings("links", request.MaxListed, request.MaxWord)...)
+		given.Links = append([]string{}, o.Strings("links", request.MaxListed, request.MaxWord)...)
 	}
 	if err := o.Err(); err != nil {
 		return err
@@ -143,17 +143,17 @@ func (s *Server) RegisterStreamer(c echo.Context, o httpx.Object) error {
 	if err != nil {
 		return err
 	}
-	if _, err := profile.Check(said); err != nil { // the second time too, when nothing of it is kept
+	if _, err := profile.Check(given); err != nil { // also for a registered operator, whose profile is not changed here
 		return err
 	}
 	ctx, me := c.Request().Context(), request.Caller(c).Operator
-	standing, err := s.OnAir.Store.Streamer(ctx, me.Handle)
+	current, err := s.OnAir.Store.Streamer(ctx, me.Handle)
 	if err != nil {
 		return err
 	}
-	if standing.Status == livestream.Unregistered {
-		// The profile is stored first: if it is refused, the operator is not registered.
-		if err := s.Profiles.Update(ctx, me.ID, request.Caller(c).SignedInAt, said); err != nil {
+	if current.Status == livestream.Unregistered {
+		// The profile is stored first, so that an operator with an invalid profile is not registered.
+		if err := s.Profiles.Update(ctx, me.ID, request.Caller(c).SignedInAt, given); err != nil {
 			return err
 		}
 	}

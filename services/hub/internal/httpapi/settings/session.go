@@ -27,8 +27,8 @@ import (
 // Server has the handlers of sessions, keys, follows, claims and profiles.
 type Server struct {
 	HubURL   string
-	Origin   string // scheme and host of HubURL
-	Secure   bool   // cookies are sent over https only
+	Origin   string // scheme and host of HubURL, as in the Origin header
+	Secure   bool   // cookies have the Secure attribute
 	Ledger   *ledgerclient.Client
 	Callers  *caller.Service
 	Sessions *caller.Sessions
@@ -38,18 +38,17 @@ type Server struct {
 	Profiles *profile.Service
 	OnAir    *livestream.Service
 	Log      *slog.Logger
-	// Beside returns what the identity token of a request adds to the identity of its login. Faults: unauthenticated for a token
-	// of another person, identity_provider_unavailable.
-	Beside func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
+	// IdentityDetails returns the names that an identity token adds to the identity of a login. Faults: unauthenticated for a
+	// token of another person, identity_provider_unavailable.
+	IdentityDetails func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
 }
 
-// SignIn is POST /api/auth/privy. A body may be there; nothing in it is used. An
-// identity token beside the login lends its names.
+// SignIn is POST /api/auth/privy. It ignores the body. If the request also has an identity token, the names in it are used.
 func (s *Server) SignIn(c echo.Context) error {
 	if _, _, err := httpx.DecodeOptional(c, httpx.BodyLimit); err != nil {
 		return err
 	}
-	who, err := s.named(c, request.Caller(c).Identity)
+	who, err := s.withNames(c, request.Caller(c).Identity)
 	if err != nil {
 		return err
 	}
@@ -81,16 +80,16 @@ func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt t
 	return nil
 }
 
-var errAll = apperr.New(apperr.Invalid, "invalid_all", "all is true or left out").With("field", "all")
+var errAll = apperr.New(apperr.Invalid, "invalid_all", "all must be true or false, or left out").With("field", "all")
 
-// SignOut is DELETE /api/auth/privy: it ends the session on every replica within ten
-// seconds; with all=true it ends every session of the operator. The first works without a
-// session, too; a session must come from the hub's own origin.
+// SignOut is DELETE /api/auth/privy. It ends the session; all replicas apply this within ten seconds. With all=true it ends every
+// session of the operator. Without a session, only the first form succeeds. With a session, the request must come from the origin
+// of the hub.
 func (s *Server) SignOut(c echo.Context) error {
 	r := c.Request()
 	signed, ok := s.Sessions.Read(request.Cookie(r, request.CookieUID), request.Cookie(r, request.CookieSig))
 	if ok && !httpx.SameOrigin(r, s.Origin) {
-		return caller.ErrForbidden.Say("a session acts from its own origin only")
+		return caller.ErrForbidden.Say("requests with a session must come from the origin of the hub")
 	}
 	var err error
 	switch c.QueryParam("all") {
@@ -104,8 +103,8 @@ func (s *Server) SignOut(c echo.Context) error {
 	return view.OK(c, openapi.Ok{Ok: true}, err)
 }
 
-// EndSession ends the session of the request, if it carries one. The cookies are removed
-// also when the store is unavailable: the browser may be shared. Fault: db_unavailable.
+// EndSession ends the session of the request, if ok is true. It removes the cookies even if the store is unavailable, because
+// other people may use the same browser. Fault: db_unavailable.
 func (s *Server) EndSession(c echo.Context, signed caller.Signed, ok bool) (err error) {
 	if ok {
 		err = s.Sessions.End(c.Request().Context(), signed)
@@ -114,8 +113,8 @@ func (s *Server) EndSession(c echo.Context, signed caller.Signed, ok bool) (err 
 	return err
 }
 
-// EndSessions ends every session of the operator whose session the request carries.
-// Faults: unauthenticated, forbidden, rate_limited, and those of the stores.
+// EndSessions ends every session of the operator whose session the request has. Faults: unauthenticated, forbidden, rate_limited,
+// and those of the stores.
 func (s *Server) EndSessions(c echo.Context, sameOrigin bool) error {
 	r := c.Request()
 	who, standing, err := s.Callers.Resolve(r.Context(), caller.Request{
@@ -124,26 +123,25 @@ func (s *Server) EndSessions(c echo.Context, sameOrigin bool) error {
 		IP:   c.RealIP(), Unsafe: true, SameOrigin: sameOrigin,
 	})
 	if standing != nil {
-		request.ShowStanding(c.Response().Header(), *standing)
+		request.SetLimitHeaders(c.Response().Header(), *standing)
 	}
 	if err != nil {
 		return err
 	}
 	request.Refund(c)
-	// The version in the ledger is what ends them; the rows are marked so that
-	// the table shows it.
+	// The session version in the ledger invalidates the sessions. The rows are marked only for display.
 	q := &operatorv1.EndSessionsRequest{OperatorId: string(who.Operator.ID)}
 	if _, err := s.Ledger.OperatorWrites.EndSessions(r.Context(), q); err != nil {
 		return err
 	}
 	if err := s.Sessions.EndAll(r.Context(), who.Operator.ID); err != nil {
-		s.Log.WarnContext(r.Context(), "ended sessions not marked", "error", err)
+		s.Log.WarnContext(r.Context(), "marking ended sessions failed", "error", err)
 	}
 	s.clearSession(c)
 	return nil
 }
 
-// clearSession removes the cookies.
+// clearSession removes the session cookies.
 func (s *Server) clearSession(c echo.Context) {
 	for _, name := range []string{request.CookieUID, request.CookieSig, request.CookieBind} {
 		if name != request.CookieBind || s.Secure {

@@ -1,5 +1,5 @@
-// Package stationapi serves the network of stations: markets with the opinion of this hub, tapes and operators of all stations,
-// and the identities and payout addresses of our operators.
+// Package stationapi serves the federation of stations: markets with the calls of this hub, tapes and operators of all stations,
+// and the identities and payout addresses of operators of this hub.
 //
-// Reads of partner stations are in hub/federation. Start with reels.go.
+// Package federation reads partner stations. Start with network.go.
 package stationapi

@@ -8,7 +8,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/mcp/mcptest"
 )
 
-// TestEmptyResultsFit checks results without optional facts: no list is null, and every member that the schema requires is there.
+// TestEmptyResultsFit checks tool results without optional data against the result schemas: no list is null and no required
+// member is missing.
 func TestEmptyResultsFit(t *testing.T) {
 	t.Parallel()
 	s := &Server{HubURL: "https://hub.example"}

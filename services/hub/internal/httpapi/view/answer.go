@@ -11,9 +11,9 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Viewer returns the operator of the session of a request, or an empty id without a session. It is for answers that have a part
-// about the viewer: it sets Vary, and with a session Cache-Control, so that no cache serves the answer to another viewer. If the
-// session could not be checked, it marks the answer as degraded, because that part is missing.
+// Viewer returns the operator of the session of a request, or "" without a session. It is for answers with a part about the
+// viewer: it sets Vary and, with a session, Cache-Control, so that no cache serves the answer to another viewer. If the session
+// could not be checked, the answer is marked as degraded.
 func Viewer(c echo.Context) operator.ID {
 	who, header := request.Caller(c), c.Response().Header()
 	header.Set("Vary", "Cookie")
@@ -27,7 +27,7 @@ func Viewer(c echo.Context) operator.ID {
 	return who.Operator.ID
 }
 
-// List returns the forms of the elements of a list; empty, not nil, without one.
+// List returns show(e) for each element e of list. The result is never nil.
 func List[R, T any](list []R, show func(R) T) []T {
 	out := make([]T, len(list))
 	for i, one := range list {

@@ -1,5 +1,5 @@
-// Package view has what several audiences share: the JSON forms of calls, markets and movements with their one mapping from and to
-// messages of the ledger, and cached pages with copies for the time that a source is unavailable.
+// Package view has code that several handler packages share: JSON models of calls, markets and movements, and caches of answers
+// with fallback copies.
 //
-// It decides nothing about callers. Start with signal.go for forms and with pages.go for caches.
+// It does not check callers. Start with signal.go for the models and with caches.go for the caches.
 package view

@@ -16,15 +16,16 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// aheadOfAir is how long before its end a market can no longer be put on the air.
-const aheadOfAir = 10 * time.Minute
+// minTimeToAir is the minimum time between now and the end of an airable market.
+const minTimeToAir = 10 * time.Minute
 
-// ShowAirable returns the list without markets that have no price or end within aheadOfAir: the ledger chose them a moment ago.
+// ShowAirable returns the JSON model of airable markets. It leaves out markets that have meanwhile lost their price or end within
+// minTimeToAir.
 func ShowAirable(list []*marketv1.Market, now time.Time) openapi.Airable {
 	out := openapi.Airable{Markets: make([]openapi.AirableMarket, 0, len(list)), UpdatedAt: protocol.Stamp(now)}
 	for _, m := range list {
 		left := ledgerclient.Time(m.GetEndDate()).Sub(now)
-		if m.YesBps == nil || m.GetStatus() != string(protocol.MarketOpen) || left <= aheadOfAir {
+		if m.YesBps == nil || m.GetStatus() != string(protocol.MarketOpen) || left <= minTimeToAir {
 			continue
 		}
 		out.Markets = append(out.Markets, openapi.AirableMarket{
@@ -48,7 +49,7 @@ func Percent(bps *int32) *float64 {
 	return &n
 }
 
-// Whole returns a number rounded to a whole one; nil for nil.
+// Whole returns a number rounded to an integer; nil for nil.
 func Whole(v *float64) *int64 {
 	if v == nil {
 		return nil
@@ -56,20 +57,20 @@ func Whole(v *float64) *int64 {
 	return new(int64(math.Round(*v)))
 }
 
-// HubOrigin names this hub among the stations.
+// HubOrigin is the origin of data of this hub in lists of all stations.
 const HubOrigin = "hub"
 
-// ShowIdentity returns the form of a claim.
+// ShowIdentity returns the JSON model of an identity claim.
 func ShowIdentity(c identityclaim.Claim) openapi.IdentityClaim {
 	return openapi.IdentityClaim{
 		Station: c.Station, Identity: c.Identity, VerifiedAt: protocol.Stamp(c.VerifiedAt), ProfileURL: c.ProfileURL,
 	}
 }
 
-// SharePercent returns a part of a total above zero in percent, rounded half up.
+// SharePercent returns part of total in percent, rounded half up. total must be positive.
 func SharePercent(part, total int64) int64 { return (200*part + total) / (2 * total) }
 
-// ShowOutcome returns the form of a resolution; nil for nil.
+// ShowOutcome returns the JSON model of a resolution; nil for nil.
 func ShowOutcome(o *resolutionv1.Outcome) *openapi.Outcome {
 	if o == nil {
 		return nil
@@ -81,14 +82,15 @@ func ShowOutcome(o *resolutionv1.Outcome) *openapi.Outcome {
 	}
 }
 
-// Tiles are the tiles of a heatmap and the pins of markets.
+// Tiles is a heatmap with the pins of its markets.
 type Tiles struct {
 	*cataloguev1.ListTilesResponse
 	Pins   map[string]market.Pin // by market id
-	Failed error                 // of reading the pins; the tiles are then in the order of the ledger
+	Failed error                 // error of reading the pins; the tiles then ignore pins
 }
 
-// ListTiles returns the tiles of a mode. In the default mode "", pinned markets come first and have the labels of their pins.
+// ListTiles returns the heatmap tiles of a mode. In the default mode "", pinned markets come first and have the labels of their
+// pins.
 func ListTiles(
 	ctx context.Context, ledger cataloguev1.CatalogueReadServiceClient, pins market.Store, mode string,
 ) (Tiles, error) {

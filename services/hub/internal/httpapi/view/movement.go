@@ -15,7 +15,7 @@ import (
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 )
 
-// ListSituations returns the situations that the ledger has measured, without those that name no market.
+// ListSituations returns the situations of the ledger, without those that have no market.
 func ListSituations(
 	ctx context.Context, ledger wirev1.WireReadServiceClient, q MovementQuery,
 ) (*wirev1.ListSituationsResponse, error) {
@@ -29,7 +29,7 @@ func ListSituations(
 	return r, nil
 }
 
-// ShowSituation returns the form of a situation.
+// ShowSituation returns the JSON model of a situation.
 func ShowSituation(hub string, window protocol.Window, sit *wirev1.Situation) openapi.Situation {
 	lead := sit.GetMarkets()[0]
 	show := func(m *wirev1.Move) openapi.SituationMarket {
@@ -50,7 +50,8 @@ func ShowSituation(hub string, window protocol.Window, sit *wirev1.Situation) op
 	}
 }
 
-// situationURL returns the address that redirects to the leading market of an event; of a market without an event its page.
+// situationURL returns the URL that redirects to the leading market of the event. A situation without an event has the URL of its
+// market.
 func situationURL(hub string, sit *wirev1.Situation) string {
 	if sit.GetEventKey() == "" {
 		return MarketURL(hub, protocol.MarketID(sit.GetMarkets()[0].GetMarketId()))
@@ -70,7 +71,7 @@ func (q MovementQuery) Key() string {
 	return httpcache.JoinKey(string(q.Window), string(q.Lane), strconv.Itoa(q.Limit))
 }
 
-// ShowMove returns the form of a movement.
+// ShowMove returns the JSON model of a market movement.
 func ShowMove(hub string, window protocol.Window, m *wirev1.Move) openapi.Move {
 	return openapi.Move{
 		ID: "wire:" + string(window) + ":" + wireID(m), MarketID: wireID(m), Provider: m.GetProvider(), Title: m.GetTitle(),
@@ -86,7 +87,7 @@ func wireID(m *wirev1.Move) string { return m.GetProvider() + ":" + m.GetMarketI
 // Delta returns the change of the price of YES in bps; negative for a fall.
 func Delta(m *wirev1.Move) int32 { return m.GetToBps() - m.GetFromBps() }
 
-// probability is a price in bps, or a difference of two, as a number to 1.
+// probability converts a price in bps, or a difference of prices, to a number up to 1.
 func probability(bps int32) float64 { return float64(bps) / float64(protocol.MaxBps) }
 
 func direction(m *wirev1.Move) string {

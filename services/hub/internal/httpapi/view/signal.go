@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 )
 
-// Event is an event of a call.
+// Event is the JSON model of an event of a call.
 type Event struct {
 	ID        string          `json:"id"`
 	Type      string          `json:"type"`
@@ -22,7 +22,7 @@ type Event struct {
 	CreatedAt string          `json:"createdAt"`
 }
 
-// ShowEvent returns the form of an event.
+// ShowEvent returns the JSON model of an event.
 func ShowEvent(e *signalv1.Event) Event {
 	payload := json.RawMessage(e.GetPayload())
 	if len(payload) == 0 {
@@ -33,7 +33,7 @@ func ShowEvent(e *signalv1.Event) Event {
 	}
 }
 
-// WithReceipt adds the receipt of the locked call to already_predicted.
+// WithReceipt adds the receipt URL of the existing call to an already_predicted error. Other errors are returned unchanged.
 func WithReceipt(hub string, err error) error {
 	f := apperr.Of(err)
 	if id, ok := f.Extra["id"].(string); ok && f.Code == "already_predicted" {
@@ -47,10 +47,10 @@ func IsAI(o *operatorv1.Operator) bool {
 	return protocol.OperatorType(o.GetOperatorType()) == protocol.AIAgent
 }
 
-// ReceiptURL returns the address of the page of a call.
+// ReceiptURL returns the URL of the receipt page of a call.
 func ReceiptURL(hub, id string) string { return hub + "/receipts/" + id }
 
-// ShowCalls returns calls for a list of one operator. hub is the public base address.
+// ShowCalls returns the JSON models of calls of one operator. hub is the public base URL.
 func ShowCalls(hub string, list []*signalv1.Signal) []openapi.RecordCall {
 	out := make([]openapi.RecordCall, 0, len(list))
 	for _, c := range list {
@@ -67,7 +67,7 @@ func ShowCalls(hub string, list []*signalv1.Signal) []openapi.RecordCall {
 	return out
 }
 
-// ShowEvents returns the forms of events.
+// ShowEvents returns the JSON models of events.
 func ShowEvents(list []*signalv1.Event) []Event {
 	out := make([]Event, 0, len(list))
 	for _, e := range list {
@@ -76,8 +76,8 @@ func ShowEvents(list []*signalv1.Event) []Event {
 	return out
 }
 
-// ReadDraft reads the members of a call in the order of the specification's table, so that the first wrong member is the one that
-// a reader of the table meets first. social is the name of the signal source of the social network.
+// ReadDraft reads the members of a new call in the order of the API description, so that the first invalid member is reported.
+// social is the value of source for the social network.
 func ReadDraft(o httpx.Object, social string) *signalv1.Draft {
 	return &signalv1.Draft{
 		MarketId:         string(request.MarketID(o, "marketId")),
@@ -99,10 +99,10 @@ func ReadDraft(o httpx.Object, social string) *signalv1.Draft {
 	}
 }
 
-// AllowUnverified reads whether maxSlippageBps accepts a call on a market without a fresh quote.
+// AllowUnverified reads the member allowUnverified. It allows a call with maxSlippageBps on a market without a fresh quote.
 func AllowUnverified(o httpx.Object) bool { return request.OptFlag(o, "allowUnverified") }
 
-// ShowSignal returns the JSON model of a call. The models of calls in lists have a part of its members.
+// ShowSignal returns the JSON model of a call.
 func ShowSignal(s *signalv1.Signal) openapi.Signal {
 	return openapi.Signal{
 		ID: s.GetId(), PrivyID: s.GetPublicId(), Callsign: httpx.OrNull(s.GetHandle()),
@@ -120,5 +120,5 @@ func ShowSignal(s *signalv1.Signal) openapi.Signal {
 	}
 }
 
-// MarketURL returns the address of the page of a market.
+// MarketURL returns the URL of the page of a market.
 func MarketURL(hub string, id protocol.MarketID) string { return hub + "/m/" + string(id) }

@@ -1,2 +1,2 @@
-// Package mcptest checks results of tools against their schemas, for tests of the packages whose functions the tools run.
+// Package mcptest checks tool results against their JSON schemas, for tests of the packages that implement the tools.
 package mcptest

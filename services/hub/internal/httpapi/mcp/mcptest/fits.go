@@ -10,27 +10,27 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
-// Fits fails the test unless the value has the form of the results of the tool. It also fails if the schema accepts a list, or an
+// Fits fails the test unless the value matches the result schema of the tool. It also fails if the schema accepts a list, or an
 // object with unknown members.
 func Fits(t testing.TB, tool string, value any) {
 	t.Helper()
 	raw, err := os.ReadFile("../mcp/tools/" + tool + ".out.json")
-	if err != nil { // a test of the edge itself
+	if err != nil { // a test of package httpapi
 		raw, err = os.ReadFile("mcp/tools/" + tool + ".out.json")
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	resolved := Resolve(t, raw)
-	if err := misfit(resolved, value); err != nil {
+	if err := validate(resolved, value); err != nil {
 		t.Errorf("%s: %T: %v\n%v", tool, value, err, value)
 	}
-	if misfit(resolved, map[string]any{"more": 1}) == nil || misfit(resolved, []any{}) == nil {
+	if validate(resolved, map[string]any{"more": 1}) == nil || validate(resolved, []any{}) == nil {
 		t.Errorf("%s: the schema accepts any value", tool)
 	}
 }
 
-// Resolve returns a schema that values can be checked against.
+// Resolve parses a JSON schema and resolves its references.
 func Resolve(t testing.TB, raw []byte) *jsonschema.Resolved {
 	t.Helper()
 	var schema jsonschema.Schema
@@ -44,7 +44,7 @@ func Resolve(t testing.TB, raw []byte) *jsonschema.Resolved {
 	return resolved
 }
 
-func misfit(schema *jsonschema.Resolved, v any) error {
+func validate(schema *jsonschema.Resolved, v any) error {
 	raw, err := httpx.Marshal(v)
 	if err != nil {
 		return err

@@ -17,34 +17,34 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// Ages of the leading markets of events.
+// Ages of the cached leading markets of events.
 const (
-	storyTTL  = 30 * time.Second
-	storyLast = 10 * time.Minute // oldest answer while the ledger is unavailable
+	leadTTL    = 30 * time.Second
+	leadMaxAge = 10 * time.Minute // maximum age while the ledger is unavailable
 )
 
-// stories finds the market that leads the situation of an event. Links to events lead to this market. Any number of
-// requests, also for unknown events, cause at most two looks in storyTTL while the ledger answers.
-type stories struct {
+// eventLeads finds the leading market of an event, to which links to the event redirect. All requests together cause at most two
+// reads of the ledger per leadTTL, also for unknown events.
+type eventLeads struct {
 	ledger wirev1.WireReadServiceClient
-	leads  *cache.Cache[bool, leads] // key: see look
+	leads  *cache.Cache[bool, leads] // key: argument wide of load
 }
 
-// leads has the market that leads the situation of an event, by the key of the event.
+// leads maps event keys to the leading market of the event.
 type leads map[string]protocol.MarketID
 
-func newStories(ledger wirev1.WireReadServiceClient, now func() time.Time) *stories {
-	return &stories{ledger: ledger, leads: cache.New(cache.Options[bool, leads]{
-		TTL: storyTTL, Hold: -1, Timeout: 2 * time.Second, Values: true, Now: now,
+func newEventLeads(ledger wirev1.WireReadServiceClient, now func() time.Time) *eventLeads {
+	return &eventLeads{ledger: ledger, leads: cache.New(cache.Options[bool, leads]{
+		TTL: leadTTL, Hold: -1, Timeout: 2 * time.Second, Values: true, Now: now,
 	})}
 }
 
-// lead returns the market that leads the situation of an event; empty when no market of the event moves. With a fault of the
-// ledger it returns the market that led at the last look, if that is younger than storyLast.
-func (s *stories) lead(ctx context.Context, key string) (protocol.MarketID, error) {
+// lead returns the leading market of an event, or "" if no market of the event moves. If the ledger fails, it returns the last
+// known leading market that is at most leadMaxAge old, together with the error.
+func (s *eventLeads) lead(ctx context.Context, key string) (protocol.MarketID, error) {
 	for _, wide := range [...]bool{false, true} {
-		look := func(ctx context.Context, _ leads) (leads, error) { return s.look(ctx, wide) }
-		found, err := s.leads.Get(ctx, wide, look)
+		load := func(ctx context.Context, _ leads) (leads, error) { return s.load(ctx, wide) }
+		found, err := s.leads.Get(ctx, wide, load)
 		if err != nil {
 			return s.last(key), err
 		}
@@ -55,9 +55,9 @@ func (s *stories) lead(ctx context.Context, key string) (protocol.MarketID, erro
 	return "", nil
 }
 
-// last returns the market that led an event at the last look; empty if that is older than storyLast.
-func (s *stories) last(key string) (id protocol.MarketID) {
-	newest := storyLast
+// last returns the last known leading market of an event, or "" if it is older than leadMaxAge.
+func (s *eventLeads) last(key string) (id protocol.MarketID) {
+	newest := leadMaxAge
 	for _, wide := range [...]bool{false, true} {
 		if found, age, _ := s.leads.Last(wide); age < newest && found[key] != "" {
 			id, newest = found[key], age
@@ -66,9 +66,9 @@ func (s *stories) last(key string) (id protocol.MarketID) {
 	return id
 }
 
-// look reads the situations of every window, the longest first: one list of all lanes and, if wide, one
-// list of each lane. A list of all lanes can be too short for an event.
-func (s *stories) look(ctx context.Context, wide bool) (leads, error) {
+// load reads the situations of all windows, the longest window first. It reads one list for all lanes. If wide is true, it also
+// reads one list per lane, because the first list may be too short to contain the event.
+func (s *eventLeads) load(ctx context.Context, wide bool) (leads, error) {
 	lanes := []protocol.Lane{""}
 	if wide {
 		for _, lane := range protocol.Lanes {
@@ -96,12 +96,12 @@ func (s *stories) look(ctx context.Context, wide bool) (leads, error) {
 	return found, nil
 }
 
-// Story is GET /s/{eventKey}: it leads on to the market that leads the situation
-// of an event. Who asks for JSON gets a fault as JSON, a person gets a page.
-func (s *Server) Story(c echo.Context) error {
+// EventRedirect is GET /s/{eventKey}. It redirects to the leading market of an event. An error is answered as JSON if the client
+// prefers JSON, otherwise as a page.
+func (s *Server) EventRedirect(c echo.Context) error {
 	header := c.Response().Header()
 	header.Set("Vary", "Accept")
-	id, err := s.stories.lead(c.Request().Context(), c.Param("eventKey"))
+	id, err := s.eventLeads.lead(c.Request().Context(), c.Param("eventKey"))
 	switch {
 	case id != "":
 		if err != nil {
@@ -121,18 +121,18 @@ func (s *Server) Story(c echo.Context) error {
 	header.Set("Referrer-Policy", "strict-origin-when-cross-origin")
 	switch apperr.Of(err).Kind {
 	case apperr.NotFound:
-		return c.HTML(http.StatusNotFound, note("Nothing moves here", "No market of this event has moved lately."))
+		return c.HTML(http.StatusNotFound, errorPage("No recent movement", "No market of this event has moved recently."))
 	case apperr.Unavailable:
 		header.Set("Retry-After", "1")
 		return c.HTML(
-			http.StatusServiceUnavailable, note("Temporarily unavailable", "Market movement is unavailable. Try again in a minute."),
+			http.StatusServiceUnavailable, errorPage("Temporarily unavailable", "Market movement is unavailable. Try again in a minute."),
 		)
 	}
-	return err // logged and written in the one shape
+	return err // internal errors are logged and answered as JSON
 }
 
-// note is a page of two sentences, which need no escaping.
-func note(heading, text string) string {
+// errorPage returns an HTML page with a heading and a text. Both must be constants, because they are not escaped.
+func errorPage(heading, text string) string {
 	return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">` +
 		`<meta name="robots" content="noindex"><title>` + heading + ` · Signalcast</title></head>

@@ -25,14 +25,14 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Pages of what partner stations show, which changes once a minute.
+// Cache times and maximum number of cached lists. Partner stations are read once a minute.
 const (
-	reelTTL   = 2 * time.Second
-	reelStale = 8 * time.Second
-	reelKeys  = 64
+	listTTL   = 2 * time.Second
+	listStale = 8 * time.Second
+	listKeys  = 64
 )
 
-// Server has the handlers that stations of the network read.
+// Server has the handlers of the federation of stations.
 type Server struct {
 	HubURL  string
 	Ledger  *ledgerclient.Client
@@ -40,65 +40,65 @@ type Server struct {
 	Follows *follow.Service
 	Claims  *identityclaim.Service
 	Payouts identityclaim.Payouts
-	Viewers request.KeyLimiter // player starts of one address and tape
+	Viewers request.KeyLimiter // limits player starts by IP address and tape
 	Now     func() time.Time
 
-	reelPages view.Covered // without copies
+	listPages view.FallbackCache // without fallback copies
 }
 
 // New returns a server with its cache.
-func New(s *Server, b *view.Books) *Server {
-	s.reelPages.Pages = b.Open(view.Every(reelTTL, reelStale, reelKeys))
+func New(s *Server, b *view.Caches) *Server {
+	s.listPages.Pages = b.Open(view.Every(listTTL, listStale, listKeys))
 	return s
 }
 
-// reelQuery is the normal form of a question for what all stations show.
-type reelQuery struct {
+// listQuery is a normalized query for a list of all stations.
+type listQuery struct {
 	kind  string
 	want  federation.Wanted
 	limit int
 }
 
-var reelParams = httpcache.Params("limit", "exclude", "origin")
+var listParams = httpcache.Params("limit", "exclude", "origin")
 
-// reelOf returns the parser of questions for things of a kind.
-func reelOf(kind string, def, most int) func(rawQuery string) reelQuery {
-	return func(rawQuery string) reelQuery {
-		v := httpcache.Query(rawQuery, reelParams)
+// listParser returns the query parser of a kind of list with its default and maximum length.
+func listParser(kind string, def, most int) func(rawQuery string) listQuery {
+	return func(rawQuery string) listQuery {
+		v := httpcache.Query(rawQuery, listParams)
 		want := federation.Wanted{Without: federation.ParseOrigins(v[1]), Only: federation.ParseOrigins(v[2])}
-		return reelQuery{kind, want, protocol.Limit(v[0], def, most)}
+		return listQuery{kind, want, protocol.Limit(v[0], def, most)}
 	}
 }
 
 // Key implements view.Query.
-func (q reelQuery) Key() string {
+func (q listQuery) Key() string {
 	list := func(o federation.Origins) string { return strings.Join(slices.Sorted(maps.Keys(o)), ",") }
 	return httpcache.JoinKey(q.kind, strconv.Itoa(q.limit), list(q.want.Without), list(q.want.Only))
 }
 
 // NetworkTapes is GET /api/network/tapes.
-func (s *Server) NetworkTapes() view.Read[reelQuery] {
+func (s *Server) NetworkTapes() view.Read[listQuery] {
 	show := func(list []federation.Tape) any {
 		return openapi.Tapes{Tapes: view.List(list, showTape), FetchedAt: protocol.Stamp(s.Now())}
 	}
-	return view.Read[reelQuery]{
-		Pages: s.reelPages, Parse: reelOf("tapes", federation.DefaultTapes, federation.MaxTapes),
-		Build: func(ctx context.Context, q reelQuery) (view.Answer, error) {
+	return view.Read[listQuery]{
+		Pages: s.listPages, Parse: listParser("tapes", federation.DefaultTapes, federation.MaxTapes),
+		Build: func(ctx context.Context, q listQuery) (view.Answer, error) {
 			list, err := s.Network.Tapes(ctx, q.want, q.limit)
 			return view.Answer{Value: show(list)}, err
 		},
-		Empty: func(reelQuery) any { return show(nil) },
+		Empty: func(listQuery) any { return show(nil) },
 	}
 }
 
 // NetworkOperators is GET /api/network/operators.
-func (s *Server) NetworkOperators() view.Read[reelQuery] {
+func (s *Server) NetworkOperators() view.Read[listQuery] {
 	show := func(list []federation.Operator) any {
 		return openapi.NetworkOperators{Operators: view.List(list, showNetworkOperator), FetchedAt: protocol.Stamp(s.Now())}
 	}
-	return view.Read[reelQuery]{
-		Pages: s.reelPages, Parse: reelOf("operators", federation.MaxOperators, federation.MaxOperators),
-		Build: func(ctx context.Context, q reelQuery) (view.Answer, error) {
+	return view.Read[listQuery]{
+		Pages: s.listPages, Parse: listParser("operators", federation.MaxOperators, federation.MaxOperators),
+		Build: func(ctx context.Context, q listQuery) (view.Answer, error) {
 			list, err := s.Network.Operators(ctx, q.want, q.limit)
 			if err != nil {
 				return view.Answer{}, err
@@ -106,11 +106,11 @@ func (s *Server) NetworkOperators() view.Read[reelQuery] {
 			failed := s.countFollowers(ctx, list)
 			return view.Answer{Value: show(list), Missing: view.WithoutFollows(failed)}, nil
 		},
-		Empty: func(reelQuery) any { return show(nil) },
+		Empty: func(listQuery) any { return show(nil) },
 	}
 }
 
-// countFollowers adds the followers of our own operators.
+// countFollowers adds the follower counts of operators of this hub.
 func (s *Server) countFollowers(ctx context.Context, list []federation.Operator) error {
 	var ids []operator.ID
 	for i := range list {
@@ -121,26 +121,26 @@ func (s *Server) countFollowers(ctx context.Context, list []federation.Operator)
 	if len(ids) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, request.FollowTime)
+	ctx, cancel := context.WithTimeout(ctx, request.FollowTimeout)
 	defer cancel()
 	counts, err := s.Follows.Followers(ctx, ids)
 	for i := range list {
-		if n, there := counts[list[i].ID]; there && list[i].ID != "" {
+		if n, ok := counts[list[i].ID]; ok && list[i].ID != "" {
 			list[i].Followers = n
 		}
 	}
 	return err
 }
 
-// ViewTape is POST /api/network/tapes/{id}/view: a player has started. An address counts
-// once an hour for a tape.
+// ViewTape is POST /api/network/tapes/{id}/view, which a player sends when it starts. Views of a tape are counted once an hour
+// per IP address.
 func (s *Server) ViewTape(c echo.Context) error {
 	ctx, id := c.Request().Context(), c.Param("id")
 	t, err := s.Network.Find(ctx, id)
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(t.Origin + "\n" + id + "\n" + request.AddressKey(c.RealIP()))) // Redis learns no address
+	sum := sha256.Sum256([]byte(t.Origin + "\n" + id + "\n" + request.AddressKey(c.RealIP()))) // hashed, so that Redis stores no IP address
 	if !s.Viewers.Allow(ctx, hex.EncodeToString(sum[:16])).Allowed {
 		return httpx.OK(c, openapi.ViewTapeAnswer{Ok: true})
 	}
@@ -180,7 +180,7 @@ func (s *Server) NetworkIdentity(c echo.Context, handle protocol.Handle) error {
 	}, err)
 }
 
-// NetworkPayout is GET /api/network/payout/{handle}. A text that cannot be a handle has no payout address.
+// NetworkPayout is GET /api/network/payout/{handle}. For a text that cannot be a handle, the answer has no address.
 func (s *Server) NetworkPayout(c echo.Context) error {
 	handle, err := request.HandleParam(c)
 	if err != nil {

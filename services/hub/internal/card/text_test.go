@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// TestNoBoxes: a picture has only letters that its font has; what it cannot write it
-// says in another way.
-func TestNoBoxes(t *testing.T) {
+// TestDrawableTexts checks that a PNG has only characters that the font has, and how other texts are replaced.
+func TestDrawableTexts(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]string{
 		"水位は六メートルを超えるか": "Market 701122", "هل سيرتفع منسوب النهر؟": "Market 701122", "האם המפלס יעלה?": "Market 701122", "क्या पानी बढ़ेगा?": "Market 701122",
@@ -20,27 +19,27 @@ func TestNoBoxes(t *testing.T) {
 		if d.Title != want || d.Subtitle != "" || len(d.Lines) != 1 || d.Lines[0] != "12 calls" {
 			t.Errorf("%q: %+v, want %q", title, d, want)
 		}
-		for _, r := range d.rows() {
+		for _, r := range d.textLines() {
 			for _, letter := range r.text {
-				if !has(fonts()[r.bold], letter) {
-					t.Errorf("%q: a box for %q", title, letter)
+				if !hasGlyph(fonts()[r.bold], letter) {
+					t.Errorf("%q: no glyph for %q", title, letter)
 				}
 			}
 		}
 	}
 	for _, title := range hostile {
 		c := Card{Title: title, Subtitle: title, Lines: hostile, Name: title}
-		for _, r := range c.drawable().rows() {
+		for _, r := range c.drawable().textLines() {
 			for _, letter := range r.text {
-				if !has(fonts()[r.bold], letter) {
-					t.Errorf("%.40q: a box for %q", title, letter)
+				if !hasGlyph(fonts()[r.bold], letter) {
+					t.Errorf("%.40q: no glyph for %q", title, letter)
 				}
 			}
 		}
 	}
 }
 
-// TestDirection checks that a line in a right-to-left script is marked so and has the position of other lines.
+// TestDirection checks that a line in a right-to-left script is marked as such and is aligned like other lines.
 func TestDirection(t *testing.T) {
 	t.Parallel()
 	for title, right := range map[string]bool{

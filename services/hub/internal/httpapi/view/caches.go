@@ -1,0 +1,253 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signalcast/signalcast/pkg/apperr"
+	"github.com/signalcast/signalcast/pkg/httpcache"
+	"github.com/signalcast/signalcast/pkg/httpx"
+)
+
+// Cache times. Stale is the time after the TTL in which a cached answer is served while it is refreshed. Last is the maximum age
+// of a fallback copy.
+const (
+	QuickTTL = time.Second
+
+	ProgramTTL   = 30 * time.Second
+	ProgramStale = 30 * time.Second
+	ProgramLast  = 5 * time.Minute
+
+	MovingTTL   = 10 * time.Second
+	MovingStale = 20 * time.Second
+)
+
+// BuildTimeout bounds the build of an answer, so that clients do not wait for an unavailable ledger.
+const BuildTimeout = 800 * time.Millisecond
+
+// FallbackCache is a cache of answers with fallback copies. A copy is served while the source is unavailable and the cached
+// answer has expired.
+type FallbackCache struct {
+	Pages, Copies *httpcache.Book
+	source        string // name of the source in X-Degraded; empty: the name in the fault
+	log           *slog.Logger
+}
+
+// Caches creates caches and closes them together.
+type Caches struct {
+	Log *slog.Logger
+	Now func() time.Time
+
+	closers []func()
+}
+
+// Every returns cache options: answers are refreshed after ttl and may be served for stale longer while the refresh runs. keys is
+// the maximum number of answers.
+func Every(ttl, stale time.Duration, keys int) httpcache.Options {
+	return httpcache.Options{TTL: ttl, Stale: stale, Timeout: BuildTimeout, MaxKeys: keys}
+}
+
+// Open returns an empty cache. Failed builds are logged, except not_found and uncacheable answers.
+func (b *Caches) Open(o httpcache.Options) *httpcache.Book {
+	o.Now = b.Now
+	o.Failed = func(key string, err error) {
+		var p *UncacheableError
+		if !errors.As(err, &p) && apperr.Of(err).Kind != apperr.NotFound {
+			b.Log.Warn("cache build failed", "key", strings.ReplaceAll(key, "\x00", " "), "error", err)
+		}
+	}
+	return b.add(httpcache.New(o))
+}
+
+func (b *Caches) add(book *httpcache.Book) *httpcache.Book {
+	b.OnClose(book.Close)
+	return book
+}
+
+// OnClose registers a function that Close calls.
+func (b *Caches) OnClose(end func()) { b.closers = append(b.closers, end) }
+
+// Close stops all builds and waits for them.
+func (b *Caches) Close() {
+	for _, end := range b.closers {
+		end()
+	}
+}
+
+// WithFallback returns an empty cache with fallback copies of at most the given age and number. source is the name of the source
+// in X-Degraded; if it is empty, the fault names the source.
+func (b *Caches) WithFallback(o httpcache.Options, age time.Duration, copies int, source string) FallbackCache {
+	last := b.add(httpcache.New(httpcache.Options{TTL: age, MaxKeys: copies, Now: b.Now}))
+	return FallbackCache{Pages: b.Open(o), Copies: last, source: source, log: b.Log}
+}
+
+// StoreCopy replaces a fallback copy.
+func (b FallbackCache) StoreCopy(ctx context.Context, key string, body []byte) error {
+	b.Copies.Drop(key)
+	_, err := b.Copies.Get(ctx, key, func(context.Context) ([]byte, error) { return body, nil })
+	return err
+}
+
+// UncacheableError carries an answer that is sent but not cached, because a part is missing or it is empty. For the cache it is a
+// failed build, so the next request builds the answer again.
+type UncacheableError struct {
+	Page   *httpcache.Page
+	Source string // unavailable source; empty: the answer is empty
+}
+
+func (p *UncacheableError) Error() string {
+	if p.Source == "" {
+		return "answer is empty"
+	}
+	return "answer is degraded: " + p.Source
+}
+
+// Answer is the result of building an answer. It is cached only if it is complete and not empty.
+type Answer struct {
+	Value   any
+	Missing string // name of the missing source in X-Degraded; empty: the value is complete
+	Empty   bool   // the value is empty and must not be cached for long
+}
+
+// WithoutFollows returns the name of the missing source if counting followers failed with err; "" for nil.
+func WithoutFollows(err error) string {
+	if err == nil {
+		return ""
+	}
+	return "follows"
+}
+
+// Marshal returns the JSON of an answer, or err if it is not nil. If the answer must not be cached, the error is an
+// UncacheableError.
+func Marshal(a Answer, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	body, err := httpx.Marshal(a.Value)
+	if err != nil || a.Missing == "" && !a.Empty {
+		return body, err
+	}
+	return nil, &UncacheableError{Page: httpcache.Make(body), Source: a.Missing}
+}
+
+// Serve answers with the cached or newly built answer of a key, also if it must not be cached.
+func Serve(c echo.Context, book *httpcache.Book, key string, build httpcache.Build) error {
+	err := book.Serve(c.Response(), c.Request(), key, build)
+	var p *UncacheableError
+	if !errors.As(err, &p) {
+		return err
+	}
+	if p.Source == "" {
+		c.Response().Header().Set("Cache-Control", cacheEmpty)
+	} else {
+		httpx.Degrade(c, p.Source)
+	}
+	p.Page.WriteTo(c.Response(), c.Request())
+	return nil
+}
+
+// Serve answers with the cached or newly built answer of a key. If the build fails, it serves the fallback copy, or the empty
+// value without one. Both are marked as degraded and not cached.
+func (b FallbackCache) Serve(c echo.Context, key string, build httpcache.Build, empty func() any) error {
+	w, r := c.Response(), c.Request()
+	err := Serve(c, b.Pages, key, build)
+	if err == nil || r.Context().Err() != nil {
+		return err
+	}
+	httpx.Degrade(c, cmp.Or(b.source, httpx.Source(err)))
+	b.log.WarnContext(r.Context(), "serving stale or empty answer", "route", c.Path(), "code", apperr.Of(err).Code, "error", err)
+	if last := b.Copies.Peek(key); last != nil {
+		last.WriteTo(w, r)
+		return nil
+	}
+	return httpx.OK(c, empty())
+}
+
+// Query is a normalized query of a cached read. Queries with equal keys have equal answers.
+type Query interface{ Key() string }
+
+// TextQuery is a Query of strings.
+type TextQuery []string
+
+// Key implements Query.
+func (q TextQuery) Key() string { return httpcache.JoinKey(q...) }
+
+// Read is a cached GET read. Handle and Server.front of package httpapi use the same cache and keys.
+type Read[Q Query] struct {
+	Pages FallbackCache
+	Parse func(rawQuery string) Q
+	// Build returns the answer to a query.
+	Build func(ctx context.Context, q Q) (Answer, error)
+	// NoCopies is set if Build stores the fallback copies itself, or if there are none. Otherwise each answer is also stored as a
+	// fallback copy.
+	NoCopies bool
+	// Empty returns the answer if Build fails and there is no fallback copy.
+	Empty func(Q) any
+}
+
+// Book returns the cache.
+func (r Read[Q]) Book() *httpcache.Book { return r.Pages.Pages }
+
+// Key returns the cache key of a query string.
+func (r Read[Q]) Key(rawQuery string) string { return r.Parse(rawQuery).Key() }
+
+// Handle is the echo handler of the read.
+func (r Read[Q]) Handle(c echo.Context) error {
+	q := r.Parse(c.Request().URL.RawQuery)
+	if r.Pages.Copies == nil {
+		return Serve(c, r.Book(), q.Key(), r.build(q))
+	}
+	return r.Pages.Serve(c, q.Key(), r.build(q), func() any { return r.Empty(q) })
+}
+
+// EmptyFor returns the empty answer to a request.
+func (r Read[Q]) EmptyFor(c echo.Context) any { return r.Empty(r.Parse(c.Request().URL.RawQuery)) }
+
+// Body returns the answer of Handle to a query as JSON, for MCP tools.
+func (r Read[Q]) Body(ctx context.Context, q Q) ([]byte, error) {
+	body, err := BodyOf(ctx, r.Book(), q.Key(), r.build(q))
+	if err == nil || ctx.Err() != nil || r.Pages.Copies == nil {
+		return body, err
+	}
+	if last := r.Pages.Copies.Peek(q.Key()); last != nil {
+		return last.Body(), nil
+	}
+	return httpx.Marshal(r.Empty(q))
+}
+
+func (r Read[Q]) build(q Q) httpcache.Build {
+	return func(ctx context.Context) ([]byte, error) {
+		body, err := Marshal(r.Build(ctx, q))
+		if err != nil || r.NoCopies || r.Pages.Copies == nil {
+			return body, err
+		}
+		return body, r.Pages.StoreCopy(ctx, q.Key(), body)
+	}
+}
+
+// BodyOf returns the cached or newly built answer of a key, also if it must not be cached.
+func BodyOf(ctx context.Context, book *httpcache.Book, key string, build httpcache.Build) ([]byte, error) {
+	p, err := book.Get(ctx, key, build)
+	var uncacheable *UncacheableError
+	switch {
+	case errors.As(err, &uncacheable):
+		return uncacheable.Page.Body(), nil
+	case err != nil:
+		return nil, err
+	}
+	return p.Body(), nil
+}
+
+// Cache-Control values that packages of handlers share.
+const (
+	CacheClaimed = "public, s-maxage=300"
+	cacheEmpty   = "public, s-maxage=1" // an empty answer, which may soon have content
+	CachePrivate = "private, no-store"
+	CacheNever   = "no-store"
+)
