@@ -90,7 +90,7 @@ func (b *Tab) VisitWhole(url string) {
 	b.t.Helper()
 	stack.Eventually(b.t, 45*time.Second, url+" with all of its parts", func() bool {
 		b.Visit(url, http.StatusOK)
-		return b.Count(".away") == 0
+		return b.Count(".unavailable") == 0
 	})
 }
 

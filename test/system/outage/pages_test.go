@@ -133,12 +133,12 @@ func TestScreenDuringOutage(t *testing.T) {
 	})
 	b := browser.Open(t, browser.Screen)
 	b.Visit(s.Hub+"/tv", http.StatusOK)
-	b.Await("#tv-say", "LIVE")
+	b.Await("#tv-status", "LIVE")
 	var lanes int
 	stack.Eventually(t, browser.Within, "lanes", func() bool { lanes = b.Count("#tv-lanes li"); return lanes > 0 })
 	requireSamePage := markPage(t, b)
 	resumeHub, resumeAPI := s.Hang(t, "hub"), s.Hang(t, "api")
-	b.AwaitWithin(10*time.Second, "#tv-say", "STALE")
+	b.AwaitWithin(10*time.Second, "#tv-status", "STALE")
 	clock := b.Visible("tv-clock")
 	stack.Eventually(t, 5*time.Second, "a running clock", func() bool { return b.Visible("tv-clock") != clock })
 	if title, left := b.Visible("tv-title"), b.Count("#tv-lanes li"); title == "" || left != lanes {
@@ -146,6 +146,6 @@ func TestScreenDuringOutage(t *testing.T) {
 	}
 	resumeAPI()
 	resumeHub()
-	b.AwaitWithin(10*time.Second, "#tv-say", "LIVE")
+	b.AwaitWithin(10*time.Second, "#tv-status", "LIVE")
 	requireSamePage()
 }

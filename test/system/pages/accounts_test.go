@@ -80,7 +80,7 @@ func TestProfilePage(t *testing.T) {
 			"links": "https://mara.example/a\nhttp://mara.example/b", "avatarUrl": "https://pictures.example/mara.png",
 		})
 		b.Press(form+` > button`, `.mistake`)
-		b.Shows(".mistake", "https://, one per line")
+		b.Shows(".field-error", "https://, one per line")
 		b.RequireFits()
 		b.Fill(form, map[string]string{"links": "https://mara.example/a https://mara.example/b", "payoutAddress": wallet[:40]})
 		b.Press(form+` > button`, `[name="payoutAddress"][aria-invalid]`)

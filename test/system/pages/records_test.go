@@ -72,14 +72,14 @@ func TestRecordPage(t *testing.T) {
 	stack.Eventually(t, time.Minute, "statistics of all calls", func() bool {
 		a := read(t, s.Hub+"/api/operator/"+p.Handle+"/skill")
 		page := read(t, s.Hub+path)
-		return a.Value("report") != nil && a.Int("report.calls") == decided && page.Contains("these 22 decided calls") &&
+		return a.Value("report") != nil && a.Int("report.calls") == decided && page.Contains("these 22 resolved calls") &&
 			page.Contains("Points over time")
 	})
 	t.Run("page", func(t *testing.T) {
 		atBothSizes(t, func(t *testing.T, size browser.Size) {
 			b := browser.Open(t, size)
 			b.VisitWhole(s.Hub + path)
-			b.Shows("main", hostileName, "@"+p.Handle, "Independent", "Skill or luck?", "edge", "decided calls", "Points over time",
+			b.Shows("main", hostileName, "@"+p.Handle, "Independent", "Skill or luck?", "edge", "resolved calls", "Points over time",
 				"Calibration", "Edge by lane", "Science", "Moments", "Epic", "won at 9¢", "The dam opened at noon", "22",
 				"record verify", "Won", "Lost", "Void", "Open")
 			b.RequireAccessible()
@@ -190,11 +190,11 @@ func TestNetworkPages(t *testing.T) {
 		atBothSizes(t, func(t *testing.T, size browser.Size) {
 			b, seen := browser.Open(t, size), map[string]bool{}
 			for path, texts := range map[string][]string{
-				"/board":                              {"Board", "People", "By broadcast score", "Points", "@" + p.Handle},
-				"/board?order=edge":                   {"Ranked by the lower end", "Lower end", "@" + p.Handle},
+				"/board":                              {"Leaderboard", "People", "By broadcast score", "Points", "@" + p.Handle},
+				"/board?order=edge":                   {"Ranked by the lower bound", "Lower bound", "@" + p.Handle},
 				"/board?operators=house&lane=culture": {"No forecasters on this leaderboard yet"},
-				"/network":                            {"This station", "Forecasters of all stations", "Tapes"},
-				"/pulse":                              {"Calls per forecaster", "Calls by people, per week", "House and bots", "Decided"},
+				"/network":                            {"This station", "Forecasters of all stations", "Clips"},
+				"/pulse":                              {"Calls per forecaster", "Calls by people, per week", "House and bots", "Resolved"},
 			} {
 				b.VisitWhole(s.Hub + path)
 				b.Shows("main", texts...)

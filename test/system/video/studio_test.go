@@ -39,11 +39,11 @@ func TestStudio(t *testing.T) {
 	})
 	b.Fill("#bind-form", map[string]string{"url": "https://x.example/not-a-playlist"})
 	b.Click("#bind-form button")
-	b.Await("#studio-said", "playlist")
+	b.Await("#studio-message", "playlist")
 	b.Forget("status of 400")
 	b.Fill("#bind-form", map[string]string{"url": stream.URL, "label": "night desk"})
 	b.Click("#bind-form button")
-	b.Await("#studio-said", "Stream connected.")
+	b.Await("#studio-message", "Stream connected.")
 	b.Click("#go-live")
 	b.Await("#studio-state", "Live")
 	requireBroadcast(t, s, o, b, market)
@@ -56,7 +56,7 @@ func TestStudio(t *testing.T) {
 		return read(t, s.Hub+"/api/streamer/stream/state?handle="+o.Handle).Text("state") == "ended"
 	})
 	b.Click("#bind-drop")
-	b.Await("#studio-said", "Choose a market first.")
+	b.Await("#studio-message", "Choose a market first.")
 	b.RequireNoProblems()
 	phone := browser.Open(t, browser.Phone)
 	phone.Visit(s.Hub+"/studio", http.StatusOK)
@@ -100,7 +100,7 @@ func requireBroadcast(t *testing.T, s *stack.Stack, o *stack.Operator, b *browse
 	b.Await("#studio-beat", "s ago")
 	b.RequireAccessible()
 	b.Click("#cut")
-	b.Await("#studio-said", "Clips are only available") // the video is on another host
+	b.Await("#studio-message", "Clips are only available") // the video is on another host
 	b.Forget("status of 409")
 }
 
@@ -135,7 +135,7 @@ func TestStreamKeyByForm(t *testing.T) {
 	b.AwaitWithin(2*browser.Within, "#live-state", "Live")
 	requirePlaying(t, b)
 	b.Click("#live-cut")
-	b.Await("#live-cut-said", "Cut.")
+	b.Await("#live-cut-message", "Clip created.")
 	b.AwaitWithin(2*browser.Within, "#live-clips li")
 	if n := b.Count("#live-clips li"); n != 1 {
 		t.Errorf("%d clips, want 1", n)

@@ -27,7 +27,7 @@ func TestReferencePage(t *testing.T) {
 		t.Run(size.String(), func(t *testing.T) {
 			b := browser.Open(t, size)
 			b.Visit(s.Hub+"/docs", http.StatusOK)
-			b.Await("#reference[data-drawn] .opblock-tag-section")
+			b.Await("#reference[data-rendered] .opblock-tag-section")
 			if n := b.Count("#reference .opblock-tag"); n != len(tags) {
 				t.Errorf("%d tags; want %d", n, len(tags))
 			}

@@ -22,7 +22,8 @@ func (c *Card) SVG() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img"><title>`, Width, Height)
 	escape(&b, Clean(c.Title))
-	fmt.Fprintf(&b, `</title><rect width="%d" height="%d" fill="%s"/><rect width="24" height="%d" fill="%s"/>`, Width, Height, background, Height, c.accent())
+	fmt.Fprintf(&b, `</title><rect width="%d" height="%d" fill="%s"/><rect width="24" height="%d" fill="%s"/>`, Width, Height,
+		background, Height, c.accent())
 	b.WriteString(`<g font-family="Go, Helvetica, Arial, sans-serif">`)
 	for _, r := range c.textLines() {
 		weight := 400

@@ -27,19 +27,19 @@ const (
 	usdc   = "0x3333333333333333333333333333333333333333"
 )
 
-// people is an identity provider that answers which wallets a person has linked, and a sender that stores digests.
-type people struct {
-	mu      sync.Mutex
-	letters []digest.Letter
-	unsent  error               // answer of the sender
-	linked  map[string][]string // wallets by subject
-	away    error               // answer of the provider
-	seen    string              // identity token of the last claim
+// accountFakes is a fake identity provider with the linked wallets of people, and a fake sender that stores digests.
+type accountFakes struct {
+	mu          sync.Mutex
+	letters     []digest.Letter
+	sendErr     error               // error of Send; nil: none
+	wallets     map[string][]string // wallets by subject
+	providerErr error               // error of Linked; nil: none
+	lastToken   string              // identity token of the last claim
 }
 
-// wirePeople sets the dependencies of the routes about follows, claims, payouts, profiles and digests.
+// wirePeople sets the dependencies of the routes of follows, claims, payouts, profiles and digests.
 func (b *fixture) wirePeople(deps *httpapi.Deps) {
-	p, now := &people{linked: map[string][]string{}}, b.clock.Now
+	p, now := &accountFakes{wallets: map[string][]string{}}, b.clock.Now
 	accounts := identityclaim.Accounts{Ledger: deps.Ledger.Operators}
 	b.people = p
 	deps.Accounts = httpapi.Accounts{
@@ -51,37 +51,37 @@ func (b *fixture) wirePeople(deps *httpapi.Deps) {
 	}
 }
 
-func (p *people) Send(_ context.Context, l digest.Letter) (int, error) {
+func (p *accountFakes) Send(_ context.Context, l digest.Letter) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.unsent != nil {
-		return 0, p.unsent
+	if p.sendErr != nil {
+		return 0, p.sendErr
 	}
 	p.letters = append(p.letters, l)
 	return 2, nil
 }
 
 // Linked accepts id.<subject>.token as the identity token of that subject.
-func (p *people) Linked(_ context.Context, _, subject, token string, a identityclaim.Address) (bool, error) {
+func (p *accountFakes) Linked(_ context.Context, _, subject, token string, a identityclaim.Address) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.seen = token
+	p.lastToken = token
 	if token != "" && token != "id."+subject+".token" {
 		return false, caller.ErrUnauthenticated
 	}
-	if p.away != nil {
-		return false, p.away
+	if p.providerErr != nil {
+		return false, p.providerErr
 	}
-	return slices.ContainsFunc(p.linked[subject], func(w string) bool { return a.Is(w, "") }), nil
+	return slices.ContainsFunc(p.wallets[subject], func(w string) bool { return a.Is(w, "") }), nil
 }
 
 var errBroken = errors.New("broken")
 
 func withIdentity(token string) header { return with("privy-id-token", token) }
 
-// TestHeadOfPages checks that a public page is cacheable without a session, and that with a session it names the operator and is
-// private. The page without a session offers to sign in.
-func TestHeadOfPages(t *testing.T) {
+// TestPageHeader checks that a public page without a session is cacheable and offers to sign in. With a session, it names the
+// operator and is private.
+func TestPageHeader(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	for _, path := range []string{"/m/" + marketID, "/markets", "/u/mara_k"} {
@@ -102,9 +102,9 @@ func TestHeadOfPages(t *testing.T) {
 	want(t, b.send("GET", "/markets", "", b.bySession()), 200, "", "!mara_k", "Cache-Control: private, no-store")
 }
 
-// TestFormsOfPeople submits two HTML forms with valid and invalid values: the form that follows an operator (/u/{handle}/follow),
-// and the form that edits the profile of the signed-in operator.
-func TestFormsOfPeople(t *testing.T) {
+// TestFollowAndProfileForms submits the follow form of a profile page and the profile form of the signed-in operator, with valid
+// and invalid values.
+func TestFollowAndProfileForms(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	b.ledger.AddOperator("tide")
@@ -120,9 +120,9 @@ func TestFormsOfPeople(t *testing.T) {
 	want(t, w, 400, "", `aria-invalid="true"`, "the typed text", "1 to 64 characters")
 }
 
-// TestClaimOnThePage checks that the form of a claim requires a wallet that the identity provider has linked, and that a refusal
-// states what is missing.
-func TestClaimOnThePage(t *testing.T) {
+// TestWalletClaimForm checks that a claim requires a wallet that the identity provider has linked, and that the page shows the
+// reason of a rejection.
+func TestWalletClaimForm(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	claim := func(address string) *answer {
@@ -130,7 +130,7 @@ func TestClaimOnThePage(t *testing.T) {
 	}
 	want(t, claim("0x12"), 400, "", "40 hex digits", ` value="0x12"`)
 	want(t, claim(wallet), 403, "", "is not linked to your sign-in account")
-	b.people.linked[b.mara.GetProviderId()] = []string{wallet}
+	b.people.wallets[b.mara.GetProviderId()] = []string{wallet}
 	want(t, claim(wallet), http.StatusSeeOther, "")
 	for _, path := range []string{"/profile", "/u/mara_k"} {
 		has(t, b.send("GET", path, "", b.bySession()), wallet)
@@ -139,14 +139,14 @@ func TestClaimOnThePage(t *testing.T) {
 	equal(t, b.count("hub.identity_claims"), 0)
 }
 
-// TestFormsActForTheirSession checks that a form of a page acts for the session that sends it, also if its members and its query
-// name another operator.
+// TestFormsActForTheirSession checks that a form acts for the session that sends it, even if its members or query name another
+// operator.
 func TestFormsActForTheirSession(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	victim, other := b.ledger.AddOperator("victim_v").GetId(), "tidewatch"
 	b.ledger.AddOperator(other)
-	b.people.linked[b.mara.GetProviderId()] = []string{wallet}
+	b.people.wallets[b.mara.GetProviderId()] = []string{wallet}
 	form := url.Values{"displayName": {"Mara"}, "address": {wallet}}
 	for name, value := range map[string]string{
 		"handle": "victim_v", "username": "victim_v", "callsign": "victim_v", "userId": victim, "user": victim, "denpaId": victim,
@@ -195,8 +195,8 @@ func TestDeveloperPageOfAnother(t *testing.T) {
 	equal(t, b.count("operator_keys"), 1)
 }
 
-// TestAddressesOfASignIn checks that a sign-in returns only to pages of the hub. Any other address is replaced by /profile.
-func TestAddressesOfASignIn(t *testing.T) {
+// TestSignInReturnsOnlyToPages checks that a sign-in returns only to pages of the hub. Any other address is replaced by /profile.
+func TestSignInReturnsOnlyToPages(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	for address, good := range map[string]bool{
@@ -274,7 +274,7 @@ func TestProfileIsRefused(t *testing.T) {
 func TestPayoutAddressOfAMessage(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	p := b.keeper("of the app")
+	p := b.appSigner("of the app")
 	for _, bad := range []string{"0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "0x" + strings.Repeat("0", 40)} {
 		raw := p.write("profile.update", map[string]any{"payoutAddress": bad})
 		w := b.submit(raw)
@@ -294,7 +294,7 @@ func TestPayoutAddressOfAMessage(t *testing.T) {
 func TestMessageCannotChangeThePayoutAddress(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	p := b.keeper("of the app")
+	p := b.appSigner("of the app")
 	for _, address := range []any{wallet, nil} {
 		want(t, b.submit(p.write("profile.update", map[string]any{"bio": "stolen", "payoutAddress": address})), 403, "session_required")
 	}

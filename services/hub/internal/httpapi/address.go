@@ -37,7 +37,8 @@ func (s *Server) limitByAddress(next echo.HandlerFunc) echo.HandlerFunc {
 func (s *Server) chargeAddress(c echo.Context) error {
 	t := request.Begin(c, s.Addresses)
 	r, accepted := c.Request(), s.acceptedCredentials(c)
-	if !hasCredential(r) && !(accepted.Has(caller.TakeCron) && (r.Header["X-Cron-Secret"] != nil || r.URL.Query().Has("secret"))) {
+	if !hasCredential(r) && !(accepted.Has(caller.TakeCron) && (r.Header["X-Cron-Secret"] != nil ||
+		r.URL.Query().Has("secret"))) {
 		return request.Charge(c, t.Address)
 	}
 	known := s.Callers.Known(caller.Request{

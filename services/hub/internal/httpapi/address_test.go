@@ -20,11 +20,11 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// perMinute is the number of requests per minute that an address has in these tests.
+// perMinute is the rate limit of an IP address in these tests.
 const perMinute = 60
 
-// limited gives each address n requests a minute.
-func limited(n int) option {
+// limitPerMinute sets the rate limit of each IP address to n requests per minute.
+func limitPerMinute(n int) option {
 	return func(_ *httpapi.Config, d *httpapi.Deps) {
 		d.Addresses = ratelimit.NewLocal("hub", n, time.Minute, d.Now)
 	}
@@ -33,13 +33,13 @@ func limited(n int) option {
 // noOperator is an id that no operator has.
 const noOperator = "0199f0a0-0000-7000-8000-00000000ffff"
 
-// stranger returns an unknown key with a number.
-func stranger(i int) header { return bearer(fmt.Sprintf("dk_%043d", i)) }
+// unknownKey returns a bearer key that does not exist. Different numbers give different keys.
+func unknownKey(i int) header { return bearer(fmt.Sprintf("dk_%043d", i)) }
 
 // freshKey returns a valid key that the hub has not verified yet.
 func (b *fixture) freshKey() header { return bearer(b.ledger.AddKey(b.mara.GetId())) }
 
-// sessionOf starts a session of an operator and version, and sends it as a page of the hub does.
+// sessionOf starts a session of an operator with a session version, and returns the headers that a page of the hub sends.
 func (b *fixture) sessionOf(id operator.ID, version int64) header {
 	cookies := b.signIn(&operatorv1.Operator{Id: string(id), SessionVersion: version})
 	return func(r *http.Request) {
@@ -48,13 +48,13 @@ func (b *fixture) sessionOf(id operator.ID, version int64) header {
 	}
 }
 
-// basic returns HTTP basic authentication of an app.
+// basic returns the HTTP Basic authentication of an app.
 func basic(id, secret string) header {
 	return with("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(id+":"+secret)))
 }
 
-// refused checks that a read is refused because of the limit of the address, n.
-func (b *fixture) refused(n int, target string, headers ...header) {
+// requireLimited checks that a read is rejected because the IP address has reached its limit n.
+func (b *fixture) requireLimited(n int, target string, headers ...header) {
 	b.t.Helper()
 	w := b.send("GET", target, "", headers...)
 	want(b.t, w, 429, "rate_limited")
@@ -64,11 +64,11 @@ func (b *fixture) refused(n int, target string, headers ...header) {
 	}
 }
 
-// TestKeysBehindOneAddress checks that fourteen keys behind one address, each within its own limit, are served although together
-// they exceed the limit of the address.
+// TestKeysBehindOneAddress checks that fourteen keys behind one IP address are served although together they exceed the limit of
+// the address.
 func TestKeysBehindOneAddress(t *testing.T) {
 	t.Parallel()
-	b := setup(t, limited(perMinute))
+	b := setup(t, limitPerMinute(perMinute))
 	var wg sync.WaitGroup
 	for range 14 {
 		key := b.freshKey()
@@ -84,10 +84,10 @@ func TestKeysBehindOneAddress(t *testing.T) {
 	wg.Wait()
 }
 
-// TestValidCredentialsCostTheAddressNothing checks that the hub refunds the address for a request once its credential is verified.
+// TestValidCredentialsCostTheAddressNothing checks that the IP address is not charged for a request with a valid credential.
 func TestValidCredentialsCostTheAddressNothing(t *testing.T) {
 	t.Parallel()
-	b := withPages(t, limited(1))
+	b := withPages(t, limitPerMinute(1))
 	for name, c := range map[string]struct {
 		method, target, body string
 		who                  func() header
@@ -108,27 +108,27 @@ func TestValidCredentialsCostTheAddressNothing(t *testing.T) {
 			}
 		}
 	}
-	want(t, b.send("GET", "/api/network/field-record/me", "", stranger(1)), 401, "unauthenticated")
-	b.refused(1, "/api/network/field-record/me", stranger(2))
+	want(t, b.send("GET", "/api/network/field-record/me", "", unknownKey(1)), 401, "unauthenticated")
+	b.requireLimited(1, "/api/network/field-record/me", unknownKey(2))
 	want(t, b.send("GET", "/api/m/"+marketID, ""), 200, "")
-	b.refused(1, "/api/m/"+marketID)
+	b.requireLimited(1, "/api/m/"+marketID)
 }
 
-// TestAppsCostTheAddressNothing checks that requests of an authenticated app, and requests with its tokens, do not count against
-// the limit of the address.
+// TestAppsCostTheAddressNothing checks that the IP address is not charged for requests of an authenticated app or with its
+// tokens.
 func TestAppsCostTheAddressNothing(t *testing.T) {
 	t.Parallel()
-	b := withPages(t, limited(100))
+	b := withPages(t, limitPerMinute(100))
 	a, public := b.register("confidential"), b.register("public")
 	access, _, _ := b.connect(a)
 	b.clock.Advance(time.Minute)
 	for i := range 100 {
 		want(t, b.post(tokenPath, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"x"}}, basic(fmt.Sprint("app_", i), "x")), 401, "invalid_client")
 	}
-	b.refused(100, mePath, bearer(access)) // a token must be looked up, so it is charged first
+	b.requireLimited(100, mePath, bearer(access)) // a token requires a query, so the address is charged first
 	b.clock.Advance(time.Minute)
 	for range 99 {
-		want(t, b.send("GET", mePath, "", stranger(0)), 401, "unauthenticated")
+		want(t, b.send("GET", mePath, "", unknownKey(0)), 401, "unauthenticated")
 	}
 	for range 10 {
 		want(t, b.send("GET", mePath, "", bearer(access)), 200, "")
@@ -138,23 +138,23 @@ func TestAppsCostTheAddressNothing(t *testing.T) {
 	want(t, b.post(lookPath, url.Values{"token": {access}}, basic(a.ID, a.Secret)), 429, "rate_limited")
 }
 
-// TestSessionBeyondItsLimit checks that pages are still served to a session that has used up its limit, until the limits of the
-// address are used up too.
+// TestSessionBeyondItsLimit checks that a session that has reached its own limit still gets pages, until the limits of the IP
+// address are reached, too.
 func TestSessionBeyondItsLimit(t *testing.T) {
 	t.Parallel()
-	b := withPages(t, limited(5))
+	b := withPages(t, limitPerMinute(5))
 	for range caller.SessionLimit + 2*5 {
 		want(t, b.send("GET", "/feed", "", b.bySession()), 200, "")
 	}
-	b.refused(5, "/feed", b.bySession())
+	b.requireLimited(5, "/feed", b.bySession())
 	want(t, b.send("GET", "/api/m/"+marketID+"/crowd", "", b.bySession()), 429, "rate_limited")
 }
 
-// TestFloodWithoutCredentials checks that a flood of requests without credentials does not affect requests with valid credentials
-// from the same address, or requests from another address.
+// TestFloodWithoutCredentials checks that a flood of requests without credentials does not affect authenticated requests from the
+// same IP address, or requests from other addresses.
 func TestFloodWithoutCredentials(t *testing.T) {
 	t.Parallel()
-	b := withPages(t, limited(perMinute))
+	b := withPages(t, limitPerMinute(perMinute))
 	for i := range perMinute {
 		target := []string{"/api/wire", "/api/m/" + marketID, "/nothing", "/feed"}[i%4]
 		if w := b.send([]string{"GET", "OPTIONS"}[i/4%2], target, ""); w.Code == 429 {
@@ -162,7 +162,7 @@ func TestFloodWithoutCredentials(t *testing.T) {
 		}
 	}
 	for _, target := range []string{"/api/wire", "/api/m/" + marketID, "/nothing", "/feed", "/api/network/field-record/me"} {
-		b.refused(perMinute, target)
+		b.requireLimited(perMinute, target)
 	}
 	want(t, b.send("GET", "/api/network/field-record/me", "", b.freshKey()), 200, "")
 	want(t, b.send("GET", "/api/m/"+marketID+"/crowd", "", b.bySession()), 200, "")
@@ -178,11 +178,11 @@ func TestFloodWithoutCredentials(t *testing.T) {
 	want(t, b.send("GET", "/api/wire", ""), 200, "")
 }
 
-// TestFloodOfGuesses checks that the hub looks up at most as many unknown keys per minute as the address has requests. Verified
-// credentials and requests without one are still served.
-func TestFloodOfGuesses(t *testing.T) {
+// TestFloodOfInvalidKeys checks that the number of lookups of unknown keys per minute is bounded by the limit of the IP address.
+// Requests with verified credentials and without credentials are still served.
+func TestFloodOfInvalidKeys(t *testing.T) {
 	t.Parallel()
-	b := withPages(t, limited(perMinute))
+	b := withPages(t, limitPerMinute(perMinute))
 	known, fresh := bearer(b.knownKey()), b.freshKey()
 	asked := b.ledger.Count("VerifyKey")
 	var taken atomic.Int64
@@ -190,7 +190,7 @@ func TestFloodOfGuesses(t *testing.T) {
 	for worker := range 40 {
 		wg.Go(func() {
 			for i := range 5 {
-				switch w := b.send("GET", "/api/network/field-record/me", "", stranger(5*worker+i)); w.Code {
+				switch w := b.send("GET", "/api/network/field-record/me", "", unknownKey(5*worker+i)); w.Code {
 				case 401:
 					taken.Add(1)
 				case 429:
@@ -205,9 +205,9 @@ func TestFloodOfGuesses(t *testing.T) {
 		t.Errorf("%d guesses were answered and %d looked up, want %d", taken.Load(), n, perMinute)
 	}
 	asked = b.ledger.Count("VerifyKey")
-	for _, who := range []header{stranger(1), stranger(9999), fresh, byAdmin(), byLogin("mara_k"), with("Cookie", "db_uid=a.1.0; db_sig=bbbb")} {
-		b.refused(perMinute, "/api/wire", who)
-		b.refused(perMinute, "/api/network/field-record/me", who)
+	for _, who := range []header{unknownKey(1), unknownKey(9999), fresh, byAdmin(), byLogin("mara_k"), with("Cookie", "db_uid=a.1.0; db_sig=bbbb")} {
+		b.requireLimited(perMinute, "/api/wire", who)
+		b.requireLimited(perMinute, "/api/network/field-record/me", who)
 	}
 	equal(t, b.ledger.Count("VerifyKey")-asked, 0)
 	for range 50 {
@@ -216,18 +216,18 @@ func TestFloodOfGuesses(t *testing.T) {
 		want(t, b.send("GET", "/feed", "", b.bySession()), 200, "")
 	}
 	want(t, b.send("HEAD", "/api/network/field-record/me", "", known), 200, "")
-	b.refused(perMinute, "/api/wire", known) // a public read accepts no key
+	b.requireLimited(perMinute, "/api/wire", known) // a public read accepts no key
 	for range perMinute {
 		want(t, b.send("GET", "/api/wire", ""), 200, "")
 	}
-	b.refused(perMinute, "/api/wire")
+	b.requireLimited(perMinute, "/api/wire")
 	b.clock.Advance(time.Minute)
 	want(t, b.send("GET", "/api/network/field-record/me", "", fresh), 200, "")
 }
 
-// TestRefusedBehindTheGate checks that a credential that the hub had verified and that is no longer valid counts against the limit
-// of the address, wherever the hub detects it.
-func TestRefusedBehindTheGate(t *testing.T) {
+// TestRejectedCredentialsCountAgainstTheAddress checks that the IP address is charged for a credential that was valid and was
+// then revoked, wherever the hub detects this.
+func TestRejectedCredentialsCountAgainstTheAddress(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		code int
@@ -235,7 +235,7 @@ func TestRefusedBehindTheGate(t *testing.T) {
 	}{
 		"in the act":     {401, func(b *fixture, key header) int { return b.send("POST", "/api/predictions", `{}`, key).Code }},
 		"before the act": {401, func(b *fixture, key header) int { return b.send("GET", "/api/network/field-record/me", "", key).Code }},
-		"by an agent":    {401, func(b *fixture, key header) int { return b.say(agentPath, toolCall("my_record", `{}`), key).Code }},
+		"by an agent":    {401, func(b *fixture, key header) int { return b.sendMCP(agentPath, toolCall("my_record", `{}`), key).Code }},
 		"an ended session": {401, func(b *fixture, _ header) int {
 			return b.send("POST", "/api/predictions", `{}`, b.sessionOf(noOperator, 0)).Code
 		}},
@@ -246,22 +246,22 @@ func TestRefusedBehindTheGate(t *testing.T) {
 			return b.send("POST", "/api/predictions", `{}`, b.bySession(), with("Origin", "https://evil.example")).Code
 		}},
 	} {
-		b := setup(t, limited(3))
+		b := setup(t, limitPerMinute(3))
 		key := b.knownKey()
 		b.revoke(key)
 		for i, code := range []int{c.code, c.code, c.code, 429} {
 			equal(t, c.try(b, bearer(key)), code, name, i+1)
 		}
-		b.refused(3, "/api/network/field-record/me", stranger(1))
+		b.requireLimited(3, "/api/network/field-record/me", unknownKey(1))
 		want(t, b.send("GET", "/api/wire", ""), 200, "")
 	}
 }
 
-// TestLedgerAwayAndTheAddress checks that while the ledger is unavailable, a verified credential does not count against the limit
-// of the address and an unknown key does. Otherwise unlimited guesses would be possible.
-func TestLedgerAwayAndTheAddress(t *testing.T) {
+// TestAddressLimitWithoutLedger checks that while the ledger is unavailable, the IP address is charged for unknown keys but not
+// for verified credentials. Otherwise guesses would be unlimited.
+func TestAddressLimitWithoutLedger(t *testing.T) {
 	t.Parallel()
-	b := setup(t, limited(3))
+	b := setup(t, limitPerMinute(3))
 	known := bearer(b.knownKey())
 	b.ledger.Fail(apitest.ErrDB)
 	for range 10 {
@@ -269,44 +269,44 @@ func TestLedgerAwayAndTheAddress(t *testing.T) {
 		want(t, b.send("POST", "/api/predictions", `{}`, b.bySession()), 503, "db_unavailable")
 	}
 	for range 3 {
-		want(t, b.send("GET", "/api/network/field-record/me", "", stranger(1)), 503, "db_unavailable")
+		want(t, b.send("GET", "/api/network/field-record/me", "", unknownKey(1)), 503, "db_unavailable")
 	}
-	b.refused(3, "/api/network/field-record/me", stranger(1))
+	b.requireLimited(3, "/api/network/field-record/me", unknownKey(1))
 }
 
 // TestNoLimitOfAddresses checks that a limit of 0 means no limit.
 func TestNoLimitOfAddresses(t *testing.T) {
 	t.Parallel()
-	b := setup(t, limited(0))
+	b := setup(t, limitPerMinute(0))
 	for i := range 610 { // more than the default limit
-		want(t, b.send("GET", "/api/network/field-record/me", "", stranger(i)), 401, "unauthenticated")
+		want(t, b.send("GET", "/api/network/field-record/me", "", unknownKey(i)), 401, "unauthenticated")
 		want(t, b.send("GET", "/api/m/"+marketID, ""), 200, "")
 	}
 }
 
-// trick is a request that attempts to avoid the limit of the address.
-type trick struct {
+// bypassAttempt is a series of requests that tries to avoid the limit of the IP address.
+type bypassAttempt struct {
 	method, target, body string
 	headers              func(i int) []header
 	most                 int // requests that are accepted in a minute; 0: perMinute
 }
 
-// one returns the same header for every request.
+// one returns the same header for each request number.
 func one(h header) func(int) []header { return func(int) []header { return []header{h} } }
 
-// raw sets all values of a header, as they are.
+// raw sets all values of a header.
 func raw(name string, values ...string) header {
 	return func(r *http.Request) { r.Header[name] = values }
 }
 
-// tricks returns requests without a valid credential, and requests with a valid one to routes that do not check it. A valid session
-// at a page or a public read may use two limits of the address: the one of requests with a session and the one without.
-func (b *fixture) tricks() map[string]trick {
+// bypassAttempts returns requests without a valid credential, and requests with a valid credential to routes that do not check
+// it. A valid session on a page or public read may use both limits of the IP address.
+func (b *fixture) bypassAttempts() map[string]bypassAttempt {
 	const me, public, crowd, file = "/api/network/field-record/me", "/api/m/" + marketID, "/api/m/" + marketID + "/crowd", "/api/predictions"
 	known, session := bearer(b.knownKey()), b.bySession()
 	uid, _, _ := strings.Cut(b.cookie, ";")
 	foreign := with("Origin", "https://evil.example")
-	return map[string]trick{
+	return map[string]bypassAttempt{
 		"nothing":                            {target: public, headers: one(with("X-Nothing", ""))},
 		"an Authorization without a word":    {target: me, headers: one(raw("Authorization", ""))},
 		"one on a public read":               {target: public, headers: one(raw("Authorization", ""))},
@@ -316,9 +316,9 @@ func (b *fixture) tricks() map[string]trick {
 		"another one in front of a good key": {target: me, headers: one(raw("Authorization", "Digest x", "Bearer "+b.key))},
 		"the scheme alone":                   {target: me, headers: one(with("Authorization", "Bearer"))},
 		"a small scheme":                     {target: me, headers: func(i int) []header { return []header{with("Authorization", fmt.Sprintf("bEaReR dk_%043d", i))} }},
-		"the same wrong key":                 {target: me, headers: one(stranger(1))},
-		"a new wrong key each time":          {target: me, headers: func(i int) []header { return []header{stranger(i)} }},
-		"one in the act":                     {method: "POST", target: file, body: `{}`, headers: func(i int) []header { return []header{stranger(i)} }},
+		"the same wrong key":                 {target: me, headers: one(unknownKey(1))},
+		"a new wrong key each time":          {target: me, headers: func(i int) []header { return []header{unknownKey(i)} }},
+		"one in the act":                     {method: "POST", target: file, body: `{}`, headers: func(i int) []header { return []header{unknownKey(i)} }},
 		"an old key":                         {target: me, headers: func(i int) []header { return []header{bearer(fmt.Sprintf("db_live_%043d", i))} }},
 		"a wrong login":                      {target: "/api/dev/whoami", headers: one(with("Authorization", "Bearer jwt.mara_k.gis"))},
 		"a wrong token":                      {target: mePath, headers: func(i int) []header { return []header{bearer(fmt.Sprintf("dat_%043d", i))} }},
@@ -331,7 +331,7 @@ func (b *fixture) tricks() map[string]trick {
 		"one in a preflight":                 {method: "OPTIONS", target: file, headers: one(known)},
 		"one on a retired path":              {target: "/api/channels/7", headers: one(known)},
 		"one for an agent of another origin": {method: "POST", target: agentPath, body: toolCall("my_record", `{}`), headers: func(int) []header { return []header{known, foreign} }},
-		"a head":                             {method: "HEAD", target: public, headers: one(stranger(1))},
+		"a head":                             {method: "HEAD", target: public, headers: one(unknownKey(1))},
 		"cookies of others":                  {target: public, headers: func(i int) []header { return []header{with("Cookie", fmt.Sprintf("a=%d; uid=x", i))} }},
 		"cookies that are none":              {target: public, headers: one(with("Cookie", ";;db_uid; =;"))},
 		"half a session":                     {target: crowd, headers: one(with("Cookie", uid))},
@@ -342,7 +342,7 @@ func (b *fixture) tricks() map[string]trick {
 		"small names":                        {target: crowd, headers: one(with("Cookie", strings.ToUpper(uid)+"; DB_SIG=x"))},
 		"a session from another origin":      {method: "POST", target: file, body: `{}`, headers: func(int) []header { return []header{with("Cookie", b.cookie), foreign} }},
 		"one on a parameter that is broken":  {target: "/api/m/%00/crowd", headers: one(session)},
-		"one after a wrong key":              {target: crowd, headers: func(i int) []header { return []header{session, stranger(i)} }},
+		"one after a wrong key":              {target: crowd, headers: func(i int) []header { return []header{session, unknownKey(i)} }},
 		"a login in a cookie that is wrong":  {target: "/dev", headers: one(with("Cookie", "db_dev=jwt.mara_k.gis"))},
 		"a session on a public read":         {target: public, headers: one(session), most: 2 * perMinute},
 		"a session where nothing is":         {target: "/nothing", headers: one(session), most: 2 * perMinute},
@@ -355,7 +355,7 @@ func (b *fixture) tricks() map[string]trick {
 		"an app that is none":                {method: "POST", target: tokenPath, body: `{}`, headers: func(i int) []header { return []header{basic(fmt.Sprint("app_", i), "x")} }},
 		"a good key at a route of apps":      {method: "POST", target: revokePath, body: `{}`, headers: one(known)},
 		"an address in a header": {target: public, headers: func(i int) []header {
-			return []header{with("X-Forwarded-For", fmt.Sprint("192.0.2.", i%250)), stranger(i)}
+			return []header{with("X-Forwarded-For", fmt.Sprint("192.0.2.", i%250)), unknownKey(i)}
 		}},
 		"a new port each time": {target: public, headers: func(i int) []header {
 			return []header{func(r *http.Request) { r.RemoteAddr = fmt.Sprint("192.0.2.1:", i+1) }}
@@ -363,20 +363,20 @@ func (b *fixture) tricks() map[string]trick {
 	}
 }
 
-// try sends request number i of a trick and reports whether it was accepted.
-func (b *fixture) try(c trick, i int) (taken bool) {
+// try sends request number i of an attempt and reports whether it was accepted.
+func (b *fixture) try(c bypassAttempt, i int) (taken bool) {
 	if c.method == "" {
 		c.method = http.MethodGet
 	}
 	return b.send(c.method, c.target, c.body, c.headers(i)...).Code != http.StatusTooManyRequests
 }
 
-// TestNoWayRoundTheAddress checks that no trick gets more requests than the limit of the address, and that each request counts
-// once.
-func TestNoWayRoundTheAddress(t *testing.T) {
+// TestAddressLimitCannotBeBypassed checks that each attempt gets at most as many requests as the limit of the IP address, and
+// that each request is charged once.
+func TestAddressLimitCannotBeBypassed(t *testing.T) {
 	t.Parallel()
-	b := withPages(t, limited(perMinute))
-	for name, c := range b.tricks() {
+	b := withPages(t, limitPerMinute(perMinute))
+	for name, c := range b.bypassAttempts() {
 		b.clock.Advance(time.Minute)
 		if c.most == 0 {
 			c.most = perMinute
@@ -391,11 +391,11 @@ func TestNoWayRoundTheAddress(t *testing.T) {
 	}
 }
 
-// TestAllTricksTogether checks that all tricks together get the two limits of the address and no more.
-func TestAllTricksTogether(t *testing.T) {
+// TestBypassAttemptsShareTheLimits checks that all attempts together get at most the two limits of the IP address.
+func TestBypassAttemptsShareTheLimits(t *testing.T) {
 	t.Parallel()
-	b := withPages(t, limited(perMinute))
-	tricks := b.tricks()
+	b := withPages(t, limitPerMinute(perMinute))
+	tricks := b.bypassAttempts()
 	taken := 0
 	for i := range 10 {
 		for _, c := range tricks {

@@ -25,7 +25,7 @@ import (
 
 func TestFinalize(t *testing.T) {
 	t.Parallel()
-	b, _, _ := published(t)
+	b, _, _ := withCalls(t)
 	again := b.send("POST", "/api/resolution/finalize", `{"marketId":"native-0000000001","verdict":"NO"}`, byAdmin())
 	golden(t, "admin/already_resolved", again)
 	for body, code := range map[string]string{
@@ -144,7 +144,8 @@ func TestCreateMarket(t *testing.T) {
 	want(t, b.send("POST", "/api/admin/markets", timed(`"description":null`), byAdmin()), 201, "")
 }
 
-// TestRateMarket (integrity P6) checks that an administrator sets whether calls on a market count, with an audit entry.
+// TestRateMarket (guarantee P6) checks that an administrator sets whether calls on a market are counted, and that the change is
+// audited.
 func TestRateMarket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -228,7 +229,7 @@ const (
 	reportsURL    = "/api/reports"
 )
 
-// TestModeration (integrity P23) checks that the list and the audit log name the administrator of a decision.
+// TestModeration (guarantee P23) checks that the list and the audit log name the administrator of a decision.
 func TestModeration(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -255,7 +256,7 @@ func TestModeration(t *testing.T) {
 	}
 }
 
-// TestReports (integrity P23) checks that an operator may send ten reports a day.
+// TestReports (guarantee P23) checks that an operator may send ten reports a day.
 func TestReports(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -272,8 +273,8 @@ func TestReports(t *testing.T) {
 	want(t, b.send("POST", reportsURL, sent, b.byKey()), 201, "")
 }
 
-// TestHiddenProfileIsOffTheAir (integrity P23) checks that while a profile is hidden, no route shows its streams, clips and overlay
-// and its open session is not live. Ended sessions keep their figures.
+// TestHiddenProfileIsOffTheAir (guarantee P23) checks that no route shows the streams, clips and overlay of a hidden profile, and
+// that its session is not live. Ended sessions keep their figures.
 func TestHiddenProfileIsOffTheAir(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -325,7 +326,7 @@ func TestHiddenProfileIsOffTheAir(t *testing.T) {
 
 const preempting = "/api/broadcast/preempt"
 
-// director is a clock that stores entries of the programme. It checks nothing but that each slot has one entry.
+// director is a fake clock that stores programme entries. It only checks that a slot has at most one entry.
 type director struct {
 	programv1.UnimplementedProgramServiceServer
 	programv1.UnimplementedProgramReadServiceServer

@@ -16,7 +16,7 @@ func TestConsentPage(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	a := b.register("public", "name", `"<script>alert(1)</script>"`)
-	w := b.send("GET", a.asking(), "", b.bySession())
+	w := b.send("GET", a.authorizeURL(), "", b.bySession())
 	page := w.Body.String()
 	for _, part := range []string{
 		"For at most 14 days, until 2 October 2026", "create or see your keys", "Neither the app nor you can change or delete a call", "Not you?",
@@ -24,7 +24,7 @@ func TestConsentPage(t *testing.T) {
 		"You can end this at any time", "app.example.com",
 	} {
 		if !strings.Contains(page, part) {
-			t.Errorf("the page does not say %q", part)
+			t.Errorf("the page lacks %q", part)
 		}
 	}
 	if strings.Contains(page, "<script>") || strings.Contains(page, "Go live as you") {
@@ -37,7 +37,7 @@ func TestConsentPage(t *testing.T) {
 		t.Errorf("%v", h)
 	}
 	native := b.register("public", "redirectUris", `["http://127.0.0.1/cb"]`)
-	w = b.send("GET", native.asking("redirect_uri", "http://127.0.0.1:8421/cb"), "", b.bySession())
+	w = b.send("GET", native.authorizeURL("redirect_uri", "http://127.0.0.1:8421/cb"), "", b.bySession())
 	if csp := w.Header().Get("Content-Security-Policy"); w.Code != 200 || !strings.Contains(csp, "form-action 'self' https: http:;") {
 		t.Errorf("%d %s", w.Code, csp)
 	}
@@ -48,7 +48,7 @@ func TestDecisionBelongsToItsSession(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	a := b.register("public")
-	token := b.consent(a.asking())
+	token := b.consent(a.authorizeURL())
 	form := url.Values{"request": {token}, "decision": {"approve"}}
 	own := with("Origin", hubURL)
 	other := b.ledger.AddOperator("tide")
@@ -75,7 +75,7 @@ func TestDecisionBelongsToItsSession(t *testing.T) {
 		t.Errorf("approve: %d %v", w.Code, w.Header())
 	}
 	want(t, b.post(authorizePath, form, b.bySession()), 403, "")
-	w = b.post(authorizePath, url.Values{"request": {b.consent(a.asking())}, "decision": {"deny"}}, b.bySession())
+	w = b.post(authorizePath, url.Values{"request": {b.consent(a.authorizeURL())}, "decision": {"deny"}}, b.bySession())
 	to, err := url.Parse(w.Header().Get("Location"))
 	if w.Code != http.StatusSeeOther || err != nil || to.Query().Get("error") != "access_denied" || to.Query().Get("iss") != issuer || to.Query().Get("state") != "s 1/é" {
 		t.Errorf("deny: %d %s", w.Code, to)
@@ -88,9 +88,9 @@ func TestDecisionsAreNotSwapped(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	small, large := b.register("public", "scopes", `["profile:read"]`), b.register("public", "redirectUris", `["https://evil.example/cb"]`)
-	shown := b.consent(small.asking("scope", "profile:read"))
-	pending := b.consent(large.asking("redirect_uri", "https://evil.example/cb"))
-	target := large.asking("redirect_uri", "https://evil.example/cb")
+	shown := b.consent(small.authorizeURL("scope", "profile:read"))
+	pending := b.consent(large.authorizeURL("redirect_uri", "https://evil.example/cb"))
+	target := large.authorizeURL("redirect_uri", "https://evil.example/cb")
 	w := b.post(target, url.Values{"request": {shown}, "decision": {"approve"}, "client_id": {large.ID}, "scope": {"signal:create"}, "redirect_uri": {"https://evil.example/cb"}}, b.bySession())
 	to, err := url.Parse(w.Header().Get("Location"))
 	if w.Code != http.StatusSeeOther || err != nil || to.Host != "app.example.com" {
@@ -105,9 +105,9 @@ func TestDecisionsAreNotSwapped(t *testing.T) {
 	}
 }
 
-// TestStrangersGetAPage (S1) checks that the hub never redirects to an unregistered app or address. Every other error is reported
-// to the app by a redirect.
-func TestStrangersGetAPage(t *testing.T) {
+// TestInvalidAppsGetAnErrorPage (S1) checks that the hub shows an error page instead of redirecting to an unregistered app or
+// address. Other errors are reported to the app by a redirect.
+func TestInvalidAppsGetAnErrorPage(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	a := b.register("public")
@@ -119,7 +119,7 @@ func TestStrangersGetAPage(t *testing.T) {
 	} {
 		for name, who := range map[string]header{"signed in": b.bySession(), "nobody": with("X-Nothing", "x")} {
 			b.clock.Advance(3 * time.Second)
-			want(t, b.send("GET", a.asking(pairs...), "", who).as(name), 400, "", "Location: ", "<h1>", "Cache-Control: no-store")
+			want(t, b.send("GET", a.authorizeURL(pairs...), "", who).as(name), 400, "", "Location: ", "<h1>", "Cache-Control: no-store")
 		}
 	}
 	want(t, b.send("POST", "/api/admin/apps/"+a.ID, `{"trusted":true}`, byAdmin()), 200, "")
@@ -128,31 +128,31 @@ func TestStrangersGetAPage(t *testing.T) {
 		"invalid_target": {"resource", "https://elsewhere.example"}, "consent_required": {"prompt", "none"},
 	} {
 		b.clock.Advance(3 * time.Second)
-		w := b.send("GET", a.asking(pairs...), "", b.bySession())
+		w := b.send("GET", a.authorizeURL(pairs...), "", b.bySession())
 		if to, err := url.Parse(w.Header().Get("Location")); w.Code != http.StatusSeeOther || err != nil || to.Query().Get("error") != code || to.Host != "app.example.com" {
 			t.Errorf("%s: %d %v", code, w.Code, w.Header())
 		}
 	}
-	w := b.send("GET", a.asking("prompt", "none"), "")
+	w := b.send("GET", a.authorizeURL("prompt", "none"), "")
 	if w.Code != http.StatusSeeOther || !strings.Contains(w.Header().Get("Location"), "error=login_required") {
 		t.Errorf("prompt=none without a session: %d %v", w.Code, w.Header())
 	}
 }
 
-// TestSignInAndBack checks that a request without a session is redirected to the provider and from there back to the requested
-// page, with a session and without the cookie of the developer page.
+// TestSignInAndBack checks that a request without a session is redirected to the provider and then back to the requested page,
+// with a session and without the cookie of the developer page.
 func TestSignInAndBack(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	a := b.register("public")
-	w := b.send("GET", a.asking(), "")
+	w := b.send("GET", a.authorizeURL(), "")
 	to, err := url.Parse(w.Header().Get("Location"))
 	if w.Code != http.StatusSeeOther || err != nil || !strings.HasPrefix(to.String(), idpURL+"?") {
 		t.Fatalf("%d %v", w.Code, w.Header())
 	}
 	back, state := to.Query().Get("return_to"), to.Query().Get("state")
-	if back != hubURL+a.asking() || state == "" {
-		t.Fatalf("leads back to %s", back)
+	if back != hubURL+a.authorizeURL() || state == "" {
+		t.Fatalf("the sign-in returns to %s", back)
 	}
 	jar := w.Result().Cookies()
 	token := url.Values{"token": {"jwt.mara_k.sig"}, "state": {state}, "return_to": {strings.TrimPrefix(back, hubURL)}}
@@ -164,7 +164,7 @@ func TestSignInAndBack(t *testing.T) {
 	}
 	want(t, b.send("GET", next, "", cookies(w.Result().Cookies()), with("Accept", "application/json")), 403, "forbidden") // another browser
 	w = b.send("GET", next, "", cookies(jar))
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != a.asking() {
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != a.authorizeURL() {
 		t.Fatalf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
 	var session []*http.Cookie
@@ -179,7 +179,7 @@ func TestSignInAndBack(t *testing.T) {
 			}
 		}
 	}
-	if page := b.send("GET", a.asking(), "", cookies(session)); page.Code != 200 || !hidden.MatchString(page.Body.String()) {
+	if page := b.send("GET", a.authorizeURL(), "", cookies(session)); page.Code != 200 || !hidden.MatchString(page.Body.String()) {
 		t.Errorf("%d %s", page.Code, page.Body)
 	}
 }
@@ -224,11 +224,11 @@ func TestConsentLimit(t *testing.T) {
 	b := withPages(t)
 	a := b.register("public")
 	for range 30 {
-		if w := b.send("GET", a.asking(), "", b.bySession()); w.Code != 200 {
+		if w := b.send("GET", a.authorizeURL(), "", b.bySession()); w.Code != 200 {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
 	}
-	want(t, b.send("GET", a.asking(), "", b.bySession()), 429, "", "!Retry-After: ")
+	want(t, b.send("GET", a.authorizeURL(), "", b.bySession()), 429, "", "!Retry-After: ")
 	want(t, b.send("GET", "/apps", "", b.bySession()), 200, "")
 }
 
@@ -248,7 +248,7 @@ func TestUnreviewedAppIsMarked(t *testing.T) {
 	b := withPages(t)
 	a := b.register("public")
 	marked := func() bool {
-		return strings.Contains(b.send("GET", a.asking(), "", b.bySession()).Body.String(), "Not reviewed.")
+		return strings.Contains(b.send("GET", a.authorizeURL(), "", b.bySession()).Body.String(), "Not reviewed.")
 	}
 	if !marked() {
 		t.Error("the consent page does not mark an unreviewed app")

@@ -20,28 +20,28 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
 
-func happened(seq int64, kind, clock, market, handle, data string) *feedv1.Event {
+func feedEvent(seq int64, kind, clock, market, handle, data string) *feedv1.Event {
 	return &feedv1.Event{
 		Seq: seq, Id: fmt.Sprintf("0199f0c0-0000-7000-8000-%012d", seq), Type: kind, At: at("2026-09-18T" + clock + "Z"),
 		MarketId: market, Handle: handle, Data: data,
 	}
 }
 
-// air returns a fixture whose ledger has events and price moves for the feed.
-func air(t *testing.T) *fixture {
+// withFeed returns a fixture whose ledger has events and price moves.
+func withFeed(t *testing.T) *fixture {
 	b := setup(t)
 	b.ledger.Exec(`INSERT INTO hub.streamer_profiles (handle, status, updated_at) VALUES ('mara_k', 'approved', now())`)
 	b.set(func() {
 		b.ledger.Happened = []*feedv1.Event{
-			happened(90, "signal.event", "11:59:50", marketID, "mara_k", `{"signalId":"0199f0a4-2222-7000-8000-000000000002","event":{"id":"0199f0b0-0000-7000-8000-000000000002","type":"note","payload":{"text":"no take"},"actor":"owner"}}`),
-			happened(89, "segment.started", "11:58:10", marketID, "", `{"segmentId":"default:science:2933988:c","kind":"content","id":"701122","title":"Gauge?","yesPrice":31.5}`),
-			happened(88, "signal.event", "11:58:40", marketID, "mara_k", `{"signalId":"0199f0a4-2222-7000-8000-000000000002","event":{"id":"0199f0b0-0000-7000-8000-000000000001","type":"take","payload":{"text":"rain band moving east"},"actor":"owner"}}`),
-			happened(87, "clip.ready", "11:50:00", marketID, "mara_k", `{"id":"0199f0c0-1111-7000-8000-000000000001","handle":"mara_k","marketId":"701122"}`),
-			happened(86, "operator.live", "11:40:00", "", "mara_k", `{"handle":"mara_k","hlsUrl":"https://video-a.example/live/mara_k/index.m3u8","viewers":1,"signal":{"marketId":"701122","name":"Gauge"}}`),
-			happened(85, "market.resolved", "11:30:00", nativeID, "", `{"marketId":"native-0000000001","outcome":"NO","source":"native"}`),
-			happened(84, "signal.created", "11:20:00", marketID, "mara_k", `{"id":"0199f0a4-2222-7000-8000-000000000002","marketId":"701122","marketTitle":"Gauge?","direction":"NO","priceAtPrediction":6850,"textTake":"dry","handle":"mara_k"}`),
-			happened(83, "signal.created", "11:10:00", marketID, "otto", `{"id":"0199f0a4-2222-7000-8000-000000000001","marketId":"701122","marketTitle":null,"direction":"YES","priceAtPrediction":3150,"textTake":null,"handle":"otto"}`),
-			happened(82, "market.status", "11:00:00", marketID, "", `{"from":"closed","to":"open"}`),
+			feedEvent(90, "signal.event", "11:59:50", marketID, "mara_k", `{"signalId":"0199f0a4-2222-7000-8000-000000000002","event":{"id":"0199f0b0-0000-7000-8000-000000000002","type":"note","payload":{"text":"no take"},"actor":"owner"}}`),
+			feedEvent(89, "segment.started", "11:58:10", marketID, "", `{"segmentId":"default:science:2933988:c","kind":"content","id":"701122","title":"Gauge?","yesPrice":31.5}`),
+			feedEvent(88, "signal.event", "11:58:40", marketID, "mara_k", `{"signalId":"0199f0a4-2222-7000-8000-000000000002","event":{"id":"0199f0b0-0000-7000-8000-000000000001","type":"take","payload":{"text":"rain band moving east"},"actor":"owner"}}`),
+			feedEvent(87, "clip.ready", "11:50:00", marketID, "mara_k", `{"id":"0199f0c0-1111-7000-8000-000000000001","handle":"mara_k","marketId":"701122"}`),
+			feedEvent(86, "operator.live", "11:40:00", "", "mara_k", `{"handle":"mara_k","hlsUrl":"https://video-a.example/live/mara_k/index.m3u8","viewers":1,"signal":{"marketId":"701122","name":"Gauge"}}`),
+			feedEvent(85, "market.resolved", "11:30:00", nativeID, "", `{"marketId":"native-0000000001","outcome":"NO","source":"native"}`),
+			feedEvent(84, "signal.created", "11:20:00", marketID, "mara_k", `{"id":"0199f0a4-2222-7000-8000-000000000002","marketId":"701122","marketTitle":"Gauge?","direction":"NO","priceAtPrediction":6850,"textTake":"dry","handle":"mara_k"}`),
+			feedEvent(83, "signal.created", "11:10:00", marketID, "otto", `{"id":"0199f0a4-2222-7000-8000-000000000001","marketId":"701122","marketTitle":null,"direction":"YES","priceAtPrediction":3150,"textTake":null,"handle":"otto"}`),
+			feedEvent(82, "market.status", "11:00:00", marketID, "", `{"from":"closed","to":"open"}`),
 		}
 		b.ledger.Moves = []*wirev1.Move{
 			{MarketId: marketID, Provider: "polymarket", Title: "Gauge?", Outcome: "Yes", Lane: "SCIENCE", FromBps: 4000, ToBps: 3150, Volume: 182000, Signals: 42, DetectedAt: at("2026-09-18T11:45:00Z")},
@@ -73,10 +73,10 @@ func (b *fixture) items(t *testing.T, query string) (ids []string, next string) 
 
 func TestBroadcastFeed(t *testing.T) {
 	t.Parallel()
-	b := air(t)
+	b := withFeed(t)
 	golden(t, "broadcast/feed", b.send("GET", "/api/broadcast/feed", ""))
 	if r := apitest.Last[*feedv1.ListEventsRequest](b.ledger); r.GetTopic() != "program:default" || strings.Contains(fmt.Sprint(r.GetTypes()), "market.status") {
-		t.Errorf("asked for %v", r)
+		t.Errorf("the hub requested %v", r)
 	}
 	whole, next := b.items(t, "limit=100")
 	if len(whole) != 8 || next != "" {
@@ -96,7 +96,7 @@ func TestBroadcastFeed(t *testing.T) {
 			cursor = next
 			b.set(func() { // a new event does not shift later pages
 				seq := b.ledger.Happened[0].GetSeq() + 1
-				b.ledger.Happened = append([]*feedv1.Event{happened(seq, "signal.created", "12:00:00", marketID, "otto", `{"id":"x"}`)}, b.ledger.Happened...)
+				b.ledger.Happened = append([]*feedv1.Event{feedEvent(seq, "signal.created", "12:00:00", marketID, "otto", `{"id":"x"}`)}, b.ledger.Happened...)
 			})
 			b.clock.Advance(time.Minute)
 		}
@@ -127,9 +127,9 @@ func TestBroadcastFeed(t *testing.T) {
 	}
 }
 
-// TestBroadcastFeedLooksFar checks that a page of takes skips a bounded number of other events. The page may be empty and have a
-// cursor.
-func TestBroadcastFeedLooksFar(t *testing.T) {
+// TestBroadcastFeedSkipsOtherEvents checks that a page of takes skips a bounded number of other events. The page may then be
+// empty and still have a cursor.
+func TestBroadcastFeedSkipsOtherEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.set(func() {
@@ -138,7 +138,7 @@ func TestBroadcastFeedLooksFar(t *testing.T) {
 			if seq == 7 {
 				kind = "take"
 			}
-			b.ledger.Happened = append(b.ledger.Happened, happened(seq, "signal.event", "11:00:00", marketID, "mara_k", `{"signalId":"s","event":{"type":"`+kind+`","payload":{"text":"\"type\":\"take\""}}}`))
+			b.ledger.Happened = append(b.ledger.Happened, feedEvent(seq, "signal.event", "11:00:00", marketID, "mara_k", `{"signalId":"s","event":{"type":"`+kind+`","payload":{"text":"\"type\":\"take\""}}}`))
 		}
 	})
 	ids, next := b.items(t, "types=take")
@@ -153,14 +153,14 @@ func TestBroadcastFeedLooksFar(t *testing.T) {
 	equal(t, b.ledger.Count("FeedReadService/ListEvents"), 15)
 }
 
-func TestBroadcastFeedWithoutItsParts(t *testing.T) {
+func TestBroadcastFeedWithoutSources(t *testing.T) {
 	t.Parallel()
 	for method, want := range map[string]string{"ListMoves": "7", "ListMarkets": "8", "ListEvents": "0"} {
-		b := air(t)
+		b := withFeed(t)
 		b.ledger.Fail(apitest.ErrDB, method)
 		w := b.send("GET", "/api/broadcast/feed", "")
-		if n := strings.Count(w.Body.String(), `"href"`); w.Code != 200 || fmt.Sprint(n) != want || marks(w) != [2]string{"db", "no-store"} {
-			t.Errorf("without %s: %d %v, %d items, want %s", method, w.Code, marks(w), n, want)
+		if n := strings.Count(w.Body.String(), `"href"`); w.Code != 200 || fmt.Sprint(n) != want || degradedHeaders(w) != [2]string{"db", "no-store"} {
+			t.Errorf("without %s: %d %v, %d items, want %s", method, w.Code, degradedHeaders(w), n, want)
 		}
 		if method == "ListEvents" {
 			golden(t, "broadcast/feed_away", w)
@@ -169,7 +169,7 @@ func TestBroadcastFeedWithoutItsParts(t *testing.T) {
 }
 
 // coming returns a programme with future bumpers.
-func coming() *programv1.Program {
+func programmeWithBumpers() *programv1.Program {
 	p := programme()
 	for i, g := range []struct{ kind, from, planned string }{
 		{"bumper", "2026-09-18T12:08:10Z", "2026-09-18T06:02:00Z"}, {"content", "2026-09-18T12:08:20Z", ""}, {"bumper", "2026-09-18T12:18:20Z", ""}, {"bumper", "2026-09-18T13:09:10Z", ""},
@@ -187,10 +187,10 @@ func coming() *programv1.Program {
 
 func TestBumpers(t *testing.T) {
 	t.Parallel()
-	b := air(t)
+	b := withFeed(t)
 	b.set(func() {
-		b.ledger.Program = coming()
-		b.ledger.Happened = append(b.ledger.Happened, happened(5, "market.resolved", "11:00:00", "999", "", `{"outcome":"YES"}`), happened(4, "market.resolved", "11:00:00", "998", "", `{"outcome":"YES"}`))
+		b.ledger.Program = programmeWithBumpers()
+		b.ledger.Happened = append(b.ledger.Happened, feedEvent(5, "market.resolved", "11:00:00", "999", "", `{"outcome":"YES"}`), feedEvent(4, "market.resolved", "11:00:00", "998", "", `{"outcome":"YES"}`))
 		b.ledger.Happened[len(b.ledger.Happened)-1].At = at("2026-09-17T11:59:00Z") // more than a day ago
 	})
 	w := b.send("GET", "/api/broadcast/bumpers", "")
@@ -204,15 +204,15 @@ func TestBumpers(t *testing.T) {
 		t.Errorf("ids change: %v\n%v", one, two)
 	}
 	for method, left := range map[string]int{"GetProgram": 2, "ListEvents": 2, "ListMarkets": 4} {
-		b := air(t)
+		b := withFeed(t)
 		b.set(func() {
-			b.ledger.Program = coming()
-			b.ledger.Happened = append(b.ledger.Happened, happened(5, "market.resolved", "11:00:00", "999", "", `{"outcome":"YES"}`))
+			b.ledger.Program = programmeWithBumpers()
+			b.ledger.Happened = append(b.ledger.Happened, feedEvent(5, "market.resolved", "11:00:00", "999", "", `{"outcome":"YES"}`))
 		})
 		b.ledger.Fail(errClock, method)
 		w := b.send("GET", "/api/broadcast/bumpers", "")
-		if n := strings.Count(w.Body.String(), `"planned"`); w.Code != 200 || n != left || marks(w) != [2]string{"clock", "no-store"} {
-			t.Errorf("without %s: %d %v, %d bumpers, want %d", method, w.Code, marks(w), n, left)
+		if n := strings.Count(w.Body.String(), `"planned"`); w.Code != 200 || n != left || degradedHeaders(w) != [2]string{"clock", "no-store"} {
+			t.Errorf("without %s: %d %v, %d bumpers, want %d", method, w.Code, degradedHeaders(w), n, left)
 		}
 	}
 	b.ledger.Fail(apitest.ErrDB)
@@ -304,8 +304,8 @@ func TestSchedule(t *testing.T) {
 	golden(t, "broadcast/schedule_away", down.send("GET", "/api/broadcast/schedule?cat=music", ""))
 }
 
-// playing makes shows the live shows that the broadcast reads.
-func playing(shows *[]livestream.Show) option {
+// withShows sets the live shows that the broadcast service reads.
+func withShows(shows *[]livestream.Show) option {
 	return func(_ *httpapi.Config, d *httpapi.Deps) {
 		d.Broadcast.Live = func(context.Context) ([]livestream.Show, error) { return *shows, nil }
 	}
@@ -326,7 +326,7 @@ func TestSpotlight(t *testing.T) {
 		{ShowID: "0199f0e0-0000-7000-8000-000000000001", Handle: "tidewatch", Viewers: 4, HLSURL: "https://video-a.example/live/tidewatch/index.m3u8", Approved: true, Signal: &livestream.Signal{MarketID: nativeID}, StartedAt: at("2026-09-18T11:00:00Z").AsTime()},
 		{ShowID: "0199f0e0-0000-7000-8000-000000000002", Handle: "mara_k", Viewers: 37, HLSURL: playURL, Approved: true, Signal: &livestream.Signal{MarketID: marketID}, StartedAt: at("2026-09-18T11:30:00Z").AsTime()},
 	}
-	b := setup(t, playing(&shows))
+	b := setup(t, withShows(&shows))
 	b.set(func() {
 		b.ledger.Program = programme()
 		b.ledger.Taken = []*wirev1.Taken{{MarketId: nativeID, Takes: 9}}
@@ -363,16 +363,16 @@ func TestSpotlight(t *testing.T) {
 	read("nothing")
 }
 
-// TestSpotlightWithoutItsParts checks that the hub skips a source that is unavailable and marks the answer degraded, and that
+// TestSpotlightWithoutSources checks that the hub skips a source that is unavailable and marks the answer degraded, and that
 // without its database it repeats its last spotlight for five minutes.
-func TestSpotlightWithoutItsParts(t *testing.T) {
+func TestSpotlightWithoutSources(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.set(func() { b.ledger.Program = programme(); b.ledger.Moves = nil })
 	b.ledger.Fail(apitest.ErrDB, "ListTaken")
 	w := b.send("GET", "/api/broadcast/spotlight", "")
-	if field(w, "spotlight.reason") != "clock" && !strings.Contains(w.Body.String(), `"reason":"clock"`) || marks(w) != [2]string{"db", "no-store"} {
-		t.Errorf("%v %s", marks(w), w.Body)
+	if field(w, "spotlight.reason") != "clock" && !strings.Contains(w.Body.String(), `"reason":"clock"`) || degradedHeaders(w) != [2]string{"db", "no-store"} {
+		t.Errorf("%v %s", degradedHeaders(w), w.Body)
 	}
 	b.ledger.Fail(nil)
 	b.clock.Advance(2 * time.Second)
@@ -395,8 +395,8 @@ func (b *fixture) setProgram(p *programv1.Program) {
 	b.ledger.Program = p
 }
 
-// marks returns the headers that a degraded answer changes: X-Degraded and Cache-Control.
-func marks(w *answer) [2]string {
+// degradedHeaders returns X-Degraded and Cache-Control of an answer.
+func degradedHeaders(w *answer) [2]string {
 	return [2]string{w.Header().Get("X-Degraded"), w.Header().Get("Cache-Control")}
 }
 
@@ -423,16 +423,17 @@ func TestDegradedProgram(t *testing.T) {
 			b.setProgram(step.program)
 			for range 3 { // the first read calls the clock, the others use the cache
 				w := b.send("GET", target, "")
-				if w.Code != 200 || field(w, "enabled") != "true" || field(w, "total") != step.total || marks(w) != step.marks {
-					t.Errorf("%s: %d %v %.80s, want total %s and %v", target, w.Code, marks(w), w.Body, step.total, step.marks)
+				if w.Code != 200 || field(w, "enabled") != "true" || field(w, "total") != step.total || degradedHeaders(w) != step.marks {
+					t.Errorf("%s: %d %v %.80s, want total %s and %v", target, w.Code, degradedHeaders(w), w.Body, step.total, step.marks)
 				}
 			}
 		}
 	}
 }
 
-// TestDegradedProgramIsAskedForOnceASecond checks that the hub calls the clock once for all readers of a degraded programme.
-func TestDegradedProgramIsAskedForOnceASecond(t *testing.T) {
+// TestDegradedProgramIsReadOncePerSecond checks that all requests for a degraded programme share one call of the clock per
+// second.
+func TestDegradedProgramIsReadOncePerSecond(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ill := programme()
@@ -444,8 +445,9 @@ func TestDegradedProgramIsAskedForOnceASecond(t *testing.T) {
 	equal(t, b.ledger.Count("GetProgram"), 1)
 }
 
-// TestEmptyProgramPasses checks that an empty programme, as of a clock that has just started, is cached for one second only.
-func TestEmptyProgramPasses(t *testing.T) {
+// TestEmptyProgramIsCachedForOneSecond checks that an empty programme, for example of a clock that has just started, is cached
+// for one second only.
+func TestEmptyProgramIsCachedForOneSecond(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.setProgram(&programv1.Program{GeneratedAt: at("2026-09-18T12:00:00Z")})

@@ -275,7 +275,7 @@ func TestStrictKeyNeedsThePermissionOfEveryRoute(t *testing.T) {
 	for _, route := range b.server.Table() {
 		if !slices.Contains(route.Who, "key") {
 			if route.Permission != "" && !slices.Contains(route.Who, "token") {
-				t.Errorf("%s %s takes no key but names the permission %q", route.Method, route.Path, route.Permission)
+				t.Errorf("%s %s accepts no key but has the permission %q", route.Method, route.Path, route.Permission)
 			}
 			continue
 		}
@@ -284,7 +284,7 @@ func TestStrictKeyNeedsThePermissionOfEveryRoute(t *testing.T) {
 		}
 		as, known := without[route.Permission]
 		if !known {
-			t.Errorf("%s %s takes keys and names no permission", route.Method, route.Path)
+			t.Errorf("%s %s accepts keys but has no permission", route.Method, route.Path)
 			continue
 		}
 		checked++
@@ -292,7 +292,7 @@ func TestStrictKeyNeedsThePermissionOfEveryRoute(t *testing.T) {
 		want(t, b.send(route.Method, path, "", as).as("a key without "+route.Permission), 403, "insufficient_scope")
 	}
 	if checked < 20 {
-		t.Errorf("only %d routes take keys", checked)
+		t.Errorf("only %d routes accept keys; want more", checked)
 	}
 }
 
@@ -304,9 +304,9 @@ var readyTargets = []string{
 	"/api/broadcast/program", "/api/network/program?limit=3",
 }
 
-// TestReadyPagesSkipTheRouter checks that the hub answers a second read from the cache, before the router and with the same
-// headers and body. The read still counts against the limit of its address, and a read with a credential goes to the router.
-func TestReadyPagesSkipTheRouter(t *testing.T) {
+// TestCachedReadsSkipTheRouter checks that a second read is answered from the cache, before the router and with the same headers
+// and body. It is still charged to the IP address, and a read with a credential goes to the router.
+func TestCachedReadsSkipTheRouter(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.Program = programme()

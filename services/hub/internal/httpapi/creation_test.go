@@ -21,7 +21,8 @@ const (
 	predictPath = "/api/protocol/v1/predictions"
 )
 
-// attested returns the text and the payload of a message, and checks that the hub attested it and that it verifies.
+// attested returns the text and the payload of a message, and checks that the hub has attested it and that its signature is
+// valid.
 func (b *fixture) attested(id string) (body string, payload map[string]any) {
 	b.t.Helper()
 	w := b.send("GET", messagesPath+"/"+id, "")
@@ -70,11 +71,11 @@ func TestCreationByToken(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	a := b.register("public")
-	w := b.redeem(a, b.approve(a.asking("scope", "signal:create")).Query().Get("code"))
+	w := b.redeem(a, b.approve(a.authorizeURL("scope", "signal:create")).Query().Get("code"))
 	by := bearer(field(w, "access_token"))
 	w = b.send("POST", predictPath, `{"marketId":"701122","position":"YES","priceBps":1}`, by)
 	want(t, w, 403, "insufficient_scope")
-	says(t, w, `scope="prediction:create"`)
+	requireChallenge(t, w, `scope="prediction:create"`)
 	w = b.send("POST", createPath, `{"marketId":"701122","position":"YES","priceBps":3150}`, by)
 	want(t, w, 200, "")
 	body, payload := b.attested(field(w, "messageId"))
@@ -141,7 +142,7 @@ func TestCreationIdempotencyKey(t *testing.T) {
 	equal(t, b.number(`SELECT count(*) FROM hub.attestations_due`), 0)
 }
 
-// TestSweepAttestsWhatWasFiled checks that the sweep attests, once, a call whose attestation failed after the ledger stored it.
+// TestSweepAttestsWhatWasFiled checks that the background job attests a stored call once if its first attestation failed.
 func TestSweepAttestsWhatWasFiled(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -160,17 +161,17 @@ func TestSweepAttestsWhatWasFiled(t *testing.T) {
 		b.ledger.After(nil)
 		b.ledger.Fail(nil)
 		want(t, b.send("POST", createPath, `{"marketId":"`+market+`","position":"YES","priceBps":3150}`, b.byKey()), 409, "already_predicted")
-		b.swept(b.deps.Creations.Sweep, 0)
+		b.requireSwept(b.deps.Creations.Sweep, 0)
 		b.clock.Advance(time.Minute)
-		b.swept(b.deps.Creations.Sweep, 1)
+		b.requireSwept(b.deps.Creations.Sweep, 1)
 	}
-	// The ledger did not store this call, so the sweep attests nothing.
+	// The ledger did not store this call, so there is nothing to attest.
 	b.ledger.Fail(errAPI, "File")
 	joe := b.ledger.AddOperator("joe_x")
 	want(t, b.send("POST", createPath, `{"marketId":"701122","position":"YES","priceBps":3150}`, bearer(b.ledger.AddKey(joe.GetId()))), 503, "signal_service_unavailable")
 	b.ledger.Fail(nil)
 	b.clock.Advance(time.Minute)
-	b.swept(b.deps.Creations.Sweep, 1)
+	b.requireSwept(b.deps.Creations.Sweep, 1)
 	if n := b.number(`SELECT count(*) FROM hub.messages WHERE attested`); n != 2 || b.number(`SELECT count(*) FROM hub.attestations_due`) != 0 {
 		t.Errorf("%d attested messages", n)
 	}
@@ -246,8 +247,8 @@ func nodeReady() bool {
 	return err == nil && bad == nil && major >= 20
 }
 
-// nodeCheck prints how many messages of messages.json verify with keys.json. It sorts members and writes strings as
-// JSON.stringify does, which is the canonical form of RFC 8785 for the values that these messages contain.
+// nodeCheck is a JavaScript program that prints how many messages of messages.json verify with keys.json. For the values in these
+// messages, sorted members and JSON.stringify give the canonical form of RFC 8785.
 const nodeCheck = `
 import { readFileSync } from 'node:fs';
 import { createPublicKey, verify } from 'node:crypto';
@@ -280,13 +281,13 @@ func TestSchemas(t *testing.T) {
 	want(t, b.send("GET", "/api/protocol/v1/schemas/signal", ""), 404, "not_found")
 }
 
-// keeper returns a signer of an app with every scope. Signers of operator keys may not sign some of these types.
-func (b *fixture) keeper(name string) *pen {
+// appSigner returns a signer of an app with every scope. Some message types cannot be signed by signers of operator keys.
+func (b *fixture) appSigner(name string) *signingKey {
 	b.t.Helper()
 	a := b.register("public", "scopes", `["signer:create","profile:update","market:create","resolution:create","station:create","station:update","broadcast:create","broadcast:goLive","signal:create","prediction:create"]`)
-	w := b.redeem(a, b.approve(a.asking("scope", "signer:create profile:update market:create resolution:create station:create station:update broadcast:create broadcast:goLive signal:create prediction:create")).Query().Get("code"))
+	w := b.redeem(a, b.approve(a.authorizeURL("scope", "signer:create profile:update market:create resolution:create station:create station:update broadcast:create broadcast:goLive signal:create prediction:create")).Query().Get("code"))
 	want(b.t, w, 200, "")
-	p := b.newPen(name)
+	p := b.newSigningKey(name)
 	p.appID = a.ID
 	want(b.t, p.register(bearer(field(w, "access_token")), "profile:update", "market:create", "resolution:create", "station:create",
 		"station:update", "broadcast:create", "broadcast:goLive", "signal:create", "prediction:create"), 201, "")
@@ -296,7 +297,7 @@ func (b *fixture) keeper(name string) *pen {
 func TestEffectsOfMessages(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	p := b.keeper("of the app")
+	p := b.appSigner("of the app")
 
 	raw := p.write("profile.update", map[string]any{"displayName": "Mara", "bio": "rivers", "avatar": nil, "links": []string{"https://m.example"}})
 	want(t, b.submit(raw), 201, "")
@@ -340,7 +341,7 @@ func TestEffectsOfMessages(t *testing.T) {
 func TestEffectsOfBroadcastMessages(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	p := b.keeper("of the app")
+	p := b.appSigner("of the app")
 	raw := p.write("broadcast.create", map[string]any{"title": "Night desk", "marketId": marketID, "lane": "SCIENCE", "scheduledFor": "2026-09-18T20:00:00.000Z"})
 	w := b.submit(raw)
 	want(t, w, 201, "")
@@ -395,12 +396,12 @@ func TestGoLiveByKeyIsAttested(t *testing.T) {
 	}
 }
 
-// TestBroadcastMessagesThatAreNone checks that invalid, forbidden and unknown broadcasts are refused and that neither a live
+// TestInvalidBroadcastMessages checks that invalid, forbidden and unknown broadcasts are refused and that neither a live
 // session nor a message is stored.
-func TestBroadcastMessagesThatAreNone(t *testing.T) {
+func TestInvalidBroadcastMessages(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	p := b.keeper("of the app")
+	p := b.appSigner("of the app")
 	w := b.submit(p.write("broadcast.create", map[string]any{"title": "Night desk"}))
 	want(t, w, 201, "")
 	id := broadcastOf(t, w)
@@ -441,7 +442,7 @@ func broadcastOf(t *testing.T, w *answer) string {
 func TestEffectsOfStationMessages(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	p := b.keeper("of the app")
+	p := b.appSigner("of the app")
 	raw := p.write("station.create", map[string]any{"stationId": "tide", "name": "Tide", "url": "https://t.example", "lanes": []string{"SCIENCE"}})
 	w := b.submit(raw)
 	want(t, w, 201, "", `"result":{"stationId":"tide"}`)
@@ -458,10 +459,10 @@ func TestEffectsOfStationMessages(t *testing.T) {
 	equal(t, b.number(`SELECT count(*) FROM hub.messages`), 2)
 }
 
-func TestMachinesMakeNoMarkets(t *testing.T) {
+func TestBotsCannotCreateMarkets(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	p := b.keeper("of the app")
+	p := b.appSigner("of the app")
 	want(t, b.send("POST", "/api/admin/operators", `{"handle":"mara_k","operatorType":"ai_agent"}`, byAdmin()), 200, "")
 	want(t, b.submit(p.write("market.create", map[string]any{"question": "Will the mill race be dry?", "cutoffAt": "2026-10-18T12:00:00.000Z", "lane": "SCIENCE"})), 403, "forbidden")
 	equal(t, b.number(`SELECT count(*) FROM hub.messages`), 0)

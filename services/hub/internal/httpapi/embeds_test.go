@@ -13,8 +13,8 @@ import (
 	"unicode"
 )
 
-// shared is a fixture with a database and a call whose words are hostile.
-func shared(t *testing.T) (b *fixture, id string) {
+// withHostileCall returns a fixture with a database and a call whose texts contain markup and control characters.
+func withHostileCall(t *testing.T) (b *fixture, id string) {
 	t.Helper()
 	b = setup(t)
 	b.rename(marketID, `</text><script>alert("1")</script>`)
@@ -27,7 +27,7 @@ func shared(t *testing.T) (b *fixture, id string) {
 
 func TestEmbeds(t *testing.T) {
 	t.Parallel()
-	b, id := shared(t)
+	b, id := withHostileCall(t)
 	codes := map[string]string{}
 	for path, leads := range map[string]string{
 		"/api/embed/operator/MARA_K": "/u/mara_k", "/api/embed/market/" + marketID: "/m/" + marketID, "/api/embed/signal/" + id: "/receipts/" + id,
@@ -58,7 +58,7 @@ func TestEmbeds(t *testing.T) {
 	}
 }
 
-// Without a database there is no short link, and everything else is there.
+// TestEmbedWithoutALink checks that without a database an embed has no short link but all other members.
 func TestEmbedWithoutALink(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -70,7 +70,7 @@ func TestEmbedWithoutALink(t *testing.T) {
 
 func TestCards(t *testing.T) {
 	t.Parallel()
-	b, id := shared(t)
+	b, id := withHostileCall(t)
 	for _, path := range []string{"/api/card/signal/" + id, "/api/card/market/" + marketID, "/api/card/operator/mara_k"} {
 		w := b.send("GET", path, "")
 		if w.Code != 200 || w.Header().Get("Content-Type") != "image/svg+xml" || w.Header().Get("Content-Security-Policy") == "" {
@@ -86,7 +86,7 @@ func TestCards(t *testing.T) {
 				t.Fatalf("%s: %v", path, err)
 			}
 			if e, ok := token.(xml.StartElement); ok && e.Name.Local == "script" {
-				t.Errorf("%s: a word became markup", path)
+				t.Errorf("%s: text became markup", path)
 			}
 		}
 		for _, accept := range []string{"*/*", "image/png"} {
@@ -113,7 +113,7 @@ func TestCards(t *testing.T) {
 
 func TestOEmbed(t *testing.T) {
 	t.Parallel()
-	b, id := shared(t)
+	b, id := withHostileCall(t)
 	for address, size := range map[string][2]float64{
 		hubURL + "/u/mara_k": {420, 220}, hubURL + "/operator/mara_k/embed&maxwidth=300": {300, 220}, hubURL + "/receipts/" + id: {600, 315},
 		hubURL + "/m/" + marketID + "&maxwidth=200&maxheight=50": {95, 50}, hubURL + "/m/" + marketID + "/&maxwidth=x": {600, 315},
@@ -136,7 +136,7 @@ func TestOEmbed(t *testing.T) {
 // TestDisputedShares checks that cards and embeds of a market are marked disputed while its outcome is under review, and only then.
 func TestDisputedShares(t *testing.T) {
 	t.Parallel()
-	b, id := shared(t)
+	b, id := withHostileCall(t)
 	flag := func(on bool) {
 		b.ledger.Exec(`UPDATE markets SET status = 'resolved', resolution_value = 'YES', disputed = $2 WHERE market_id = $1`, marketID, on)
 	}
@@ -164,9 +164,9 @@ func TestDisputedShares(t *testing.T) {
 	}
 }
 
-// TestNothingTurns checks that embeds and cards contain no bidirectional control characters, which would change the direction of
-// the text after them on another site's page.
-func TestNothingTurns(t *testing.T) {
+// TestSharedTextHasNoBidiControls checks that embeds and cards have no bidirectional control characters, which would change the
+// direction of other text on the embedding page.
+func TestSharedTextHasNoBidiControls(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	turned := "\u202eabc\u202c \u2066d\u2069\u200e\u200f\u061c"
@@ -193,8 +193,8 @@ func TestNothingTurns(t *testing.T) {
 	}
 }
 
-// TestALinkOfATape checks that a short link to a tape, which has no page, is answered with 404.
-func TestALinkOfATape(t *testing.T) {
+// TestShortLinkToATape checks that a short link to a tape is answered with 404, because tapes have no page.
+func TestShortLinkToATape(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.Exec("INSERT INTO hub.short_links (code, type, id) VALUES ('3yZe7dQ', 'tape', 'x')")

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 )
 
-// atRiver is the one station that claims may name.
+// atRiver is the only station for which identities can be claimed.
 var atRiver = []identityclaim.Station{{Name: "river", Profile: "https://river.example/u/"}}
 
 func (b *fixture) newNetwork(ledger *ledgerclient.Client) *federation.Service {
@@ -103,8 +103,8 @@ func TestNetworkTapes(t *testing.T) {
 	}
 }
 
-// TestTapesAreSpread checks that at most three tapes of one handle follow each other, and that further ones follow as soon as
-// possible.
+// TestTapesAreSpread checks that at most three tapes of one handle follow each other, and that the order is otherwise kept as far
+// as possible.
 func TestTapesAreSpread(t *testing.T) {
 	t.Parallel()
 	var tapes []federation.Tape

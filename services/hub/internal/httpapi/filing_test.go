@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/apitest"
 )
 
-// numbers are the members that every stored call and every dry run answers.
+// numbers are the members that the answers to all calls and dry runs have.
 var numbers = []string{
 	"marketYesBps", "noPriceBps", "ok", "priceAtPrediction", "priceVerified", "rated", "scoreBasisBps", "warnings", "yesPriceBps",
 }
@@ -26,7 +26,7 @@ func decoded(t *testing.T, w *answer) (body map[string]any) {
 
 var remainingForm = regexp.MustCompile(`r=(\d+)`)
 
-// remaining is what the answer says is left of the limit.
+// remaining returns the remaining requests in the RateLimit header.
 func remaining(t *testing.T, w *answer) int {
 	t.Helper()
 	m := remainingForm.FindStringSubmatch(w.Header().Get("RateLimit"))
@@ -38,7 +38,7 @@ func remaining(t *testing.T, w *answer) int {
 	return n
 }
 
-// hasNumbers checks the members of an answer about the NO call at 6850, and their values.
+// hasNumbers checks the members and values of an answer about the NO call at 6850.
 func hasNumbers(t *testing.T, body map[string]any, more ...string) {
 	t.Helper()
 	if got, want := slices.Sorted(maps.Keys(body)), slices.Sorted(slices.Values(append(more, numbers...))); !slices.Equal(got, want) {
@@ -53,7 +53,7 @@ func hasNumbers(t *testing.T, body map[string]any, more ...string) {
 	}
 }
 
-// filings returns the bodies of a NO call at a price, by route. more is further members.
+// filings returns request bodies of a NO call at a price, by route. more has further members.
 func filings(price int, more string) map[string]string {
 	rest := fmt.Sprintf("%d%s}", price, more)
 	return map[string]string{
@@ -63,7 +63,7 @@ func filings(price int, more string) map[string]string {
 	}
 }
 
-// invalid returns the code with which a route refuses a member: code, or invalid_request on routes of the protocol.
+// invalid returns the error code of an invalid member: code, or invalid_request on protocol routes.
 func invalid(path, code string) string {
 	if path == "/api/predictions" {
 		return code
@@ -71,8 +71,8 @@ func invalid(path, code string) string {
 	return "invalid_request"
 }
 
-// Integrity P13: every way to file answers the stored numbers, and a replay answers those
-// of the stored call.
+// TestFilingAnswersTheStoredNumbers (guarantee P13) checks that every route that files calls returns the stored numbers, and that
+// a replay returns those of the stored call.
 func TestFilingAnswersTheStoredNumbers(t *testing.T) {
 	t.Parallel()
 	for path, body := range filings(6850, ``) {
@@ -90,12 +90,12 @@ func TestFilingAnswersTheStoredNumbers(t *testing.T) {
 		has(t, b.send("POST", path, body, b.byKey(), k), "="+w.Body.String())
 	}
 	b := setup(t)
-	u := b.use(agentPath, "submit_signal", `{"marketId":"701122","direction":"NO","priceAtPrediction":6850}`, b.byKey())
+	u := b.callTool(agentPath, "submit_signal", `{"marketId":"701122","direction":"NO","priceAtPrediction":6850}`, b.byKey())
 	fitsTool(t, "submit_signal", u)
 	hasNumbers(t, u.body, "id", "receiptUrl")
 }
 
-// Integrity P13: a price in the wrong unit is stored with a warning.
+// TestFilingWarnsOfAPriceOffTheMarket (guarantee P13) checks that a call with a price in the wrong unit is stored with a warning.
 func TestFilingWarnsOfAPriceOffTheMarket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -107,8 +107,8 @@ func TestFilingWarnsOfAPriceOffTheMarket(t *testing.T) {
 	has(t, w, `"warnings":["price_unverified","market_unrated"]`, `"yesPriceBps":null`)
 }
 
-// Integrity P14: a bound on the price is passed on by every way to file, and its refusal has
-// the prices.
+// TestMaxSlippageRefusesAMovedPrice (guarantee P14) checks that every route applies maxSlippageBps, and that the error has the
+// prices.
 func TestMaxSlippageRefusesAMovedPrice(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -132,8 +132,8 @@ func TestMaxSlippageRefusesAMovedPrice(t *testing.T) {
 	want(t, b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"NO","priceAtPrediction":6600}`, b.byKey()), 200, "")
 }
 
-// Integrity P14: allowUnverified is passed on with the bound by every route that files calls.
-// A price that moved is refused, and a call without a quote is stored unverified.
+// TestAllowUnverifiedIsPassedOnWithTheBound (guarantee P14) checks that every route applies allowUnverified together with
+// maxSlippageBps: a price that has moved is rejected, and a call without a quote is stored unverified.
 func TestAllowUnverifiedIsPassedOnWithTheBound(t *testing.T) {
 	t.Parallel()
 	for path, body := range filings(6600, `,"maxSlippageBps":250,"allowUnverified":true`) {
@@ -167,25 +167,25 @@ func TestAllowUnverifiedIsPassedOnWithTheBound(t *testing.T) {
 	}
 }
 
-// TestToolBoundsTheSlippage (integrity P14) checks that the tool bounds the slippage at 200 bps unless an argument changes it.
+// TestToolBoundsTheSlippage (guarantee P14) checks that the tool bounds the slippage at 200 bps unless an argument changes it.
 func TestToolBoundsTheSlippage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	draft := func(more string) string {
 		return `{"marketId":"701122","direction":"NO","priceAtPrediction":6600` + more + `}`
 	}
-	b.use(agentPath, "submit_signal", draft(""), b.byKey()).failsWith(t, "price_moved")
-	b.use(agentPath, "submit_signal", draft(`,"maxSlippageBps":299`), b.byKey()).failsWith(t, "price_moved")
-	b.use(agentPath, "submit_signal", draft(`,"allowUnverified":true`), b.byKey()).failsWith(t, "price_moved")
-	b.use(agentPath, "submit_signal", draft(`,"maxSlippageBps":300,"dryRun":true`), b.byKey()).is(t, "dryRun", true)
+	b.callTool(agentPath, "submit_signal", draft(""), b.byKey()).failsWith(t, "price_moved")
+	b.callTool(agentPath, "submit_signal", draft(`,"maxSlippageBps":299`), b.byKey()).failsWith(t, "price_moved")
+	b.callTool(agentPath, "submit_signal", draft(`,"allowUnverified":true`), b.byKey()).failsWith(t, "price_moved")
+	b.callTool(agentPath, "submit_signal", draft(`,"maxSlippageBps":300,"dryRun":true`), b.byKey()).is(t, "dryRun", true)
 	b.ledger.Quote(marketID, 0, 0)
-	u := b.use(agentPath, "submit_signal", draft(`,"dryRun":true`), b.byKey())
+	u := b.callTool(agentPath, "submit_signal", draft(`,"dryRun":true`), b.byKey())
 	u.is(t, "priceVerified", false)
-	u = b.use(agentPath, "submit_signal", draft(""), b.byKey())
+	u = b.callTool(agentPath, "submit_signal", draft(""), b.byKey())
 	if u.failsWith(t, "price_moved"); u.body["reason"] != "unverified" {
 		t.Errorf("%s", u.raw)
 	}
-	u = b.use(agentPath, "submit_signal", draft(`,"allowUnverified":true`), b.byKey())
+	u = b.callTool(agentPath, "submit_signal", draft(`,"allowUnverified":true`), b.byKey())
 	fitsTool(t, "submit_signal", u)
 	u.is(t, "priceVerified", false)
 	equal(t, b.calls(), 1)
@@ -194,8 +194,8 @@ func TestToolBoundsTheSlippage(t *testing.T) {
 	}
 }
 
-// Integrity P15: a dry run of a call checks everything, counts against the limit, stores
-// nothing, and leaves its idempotency key to the write.
+// TestDryRunOfACall (guarantee P15) checks that a dry run validates a call, counts against the rate limit, stores nothing, and
+// does not use up its idempotency key.
 func TestDryRunOfACall(t *testing.T) {
 	t.Parallel()
 	for path, body := range filings(6850, `,"dryRun":true`) {
@@ -209,7 +209,7 @@ func TestDryRunOfACall(t *testing.T) {
 			t.Errorf("%s: %d requests left, then %d", path, a, z)
 		}
 		if b.ledger.Count("File") != 0 || b.calls() != 0 || b.number(`SELECT count(*) FROM hub.attestations_due`) != 0 {
-			t.Errorf("%s: a dry run stored something", path)
+			t.Errorf("%s: the dry run changed the database", path)
 		}
 		for _, bad := range []string{`"true"`, "1", "{}"} {
 			want(t, b.send("POST", path, strings.Replace(body, "true", bad, 1), b.byKey()), 400, invalid(path, "invalid_dry_run"), "field=dryRun")
@@ -237,7 +237,7 @@ func TestDryRunOfACall(t *testing.T) {
 	want(t, b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"NO","priceAtPrediction":6850,"dryRun":true}`), 401, "unauthenticated")
 }
 
-// Integrity P15: a dry run of an event answers 200 and the event without an id.
+// TestDryRunOfAnEvent (guarantee P15) checks that a dry run of an event answers 200 with the event, without an id.
 func TestDryRunOfAnEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -258,9 +258,9 @@ func TestDryRunOfAnEvent(t *testing.T) {
 	want(t, b.send("POST", path, `{"type":"reaffirm","dryRun":true}`, other), 403, "forbidden")
 }
 
-// Integrity P11: text members refuse control characters and what turns the direction of
-// writing; names refuse format characters besides. A CR LF is stored as LF.
-func TestTextsRefuseWhatCannotBeShown(t *testing.T) {
+// TestTextsRejectControlCharacters (guarantee P11) checks that texts with control or bidirectional characters are rejected, and
+// names with format characters, too. CR LF is stored as LF.
+func TestTextsRejectControlCharacters(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	call := b.file("YES", 3150, b.byKey())

@@ -56,17 +56,17 @@ const (
 	nativeID    = "native-0000000001"
 )
 
-// fixture is the public entry over a real ledger and a real database.
+// fixture is a hub with a real ledger and a real database.
 type fixture struct {
 	t      testing.TB
 	ledger *apitest.API
 	conn   *grpc.ClientConn
 	store  *postgres.Store
 	server *httpapi.Server
-	deps   httpapi.Deps // what it was made of
+	deps   httpapi.Deps // dependencies of the hub
 	clock  *testkit.Clock
 	audit  *auditLog
-	people *people
+	people *accountFakes
 	mara   *operatorv1.Operator
 	key    string
 	cookie string
@@ -75,7 +75,7 @@ type fixture struct {
 	down atomic.Bool // the database of the hub refuses connections
 }
 
-// Faults of an api and of a clock that do not answer.
+// Faults of an api and of a clock that do not respond.
 var (
 	errAPI   = apperr.New(apperr.Unavailable, "signal_service_unavailable", "")
 	errClock = apperr.New(apperr.Unavailable, "clock_unavailable", "")
@@ -116,7 +116,7 @@ func setup(t testing.TB, options ...option) *fixture {
 		Now: b.clock.Now,
 	})
 	deps.OnAir = newOnAir(&deps, b.store, noRedis(t))
-	newVideo(&deps, ingest.None{}, ids.next) // takes no video
+	newVideo(&deps, ingest.None{}, ids.next) // without a video provider
 	b.wireMessages(&deps)
 	b.wirePeople(&deps)
 	for _, o := range options {
@@ -132,7 +132,7 @@ func setup(t testing.TB, options ...option) *fixture {
 	return b
 }
 
-// withPages returns a fixture that serves the pages as well.
+// withPages returns a fixture that also serves the HTML pages.
 func withPages(t testing.TB, options ...option) *fixture {
 	t.Helper()
 	b := setup(t, options...)
@@ -174,7 +174,7 @@ func noRedis(t testing.TB) *redisx.Client {
 	return testkit.KV(t, "redis://127.0.0.1:1")
 }
 
-// newOnAir returns what happens on the air. redis counts the viewers.
+// newOnAir returns the service of live broadcasts. redis counts the viewers.
 func newOnAir(d *httpapi.Deps, store *postgres.Store, redis *redisx.Client) *livestream.Service {
 	return livestream.NewService(livestream.Config{
 		Store: store.OnAir(), Redis: redis, Records: d.Ledger.Records, People: operator.Directory{Ledger: d.Ledger.Operators},
@@ -223,7 +223,7 @@ func contentType(media string) header {
 	return func(r *http.Request) { r.Header.Set("Content-Type", media) }
 }
 
-// signedIn is when the people of a fixture signed in at their provider: its beginning.
+// signedIn is the time at which the users of a fixture signed in: its start.
 var signedIn = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
 // signIn starts a session of an operator and returns its cookies.
@@ -249,7 +249,7 @@ func (b *fixture) bySession() header {
 	}
 }
 
-// answer is an answer of the hub and the request for it, which failures name.
+// answer is a recorded answer with its request, which failure messages contain.
 type answer struct {
 	*httptest.ResponseRecorder
 	request string // method, target and body
@@ -327,8 +327,8 @@ func (b *fixture) unchanged(target string, w *answer) {
 	want(b.t, b.send("GET", target, "", with("If-None-Match", tag)), http.StatusNotModified, "", "=", "Etag: "+tag, "!Etag: ")
 }
 
-// swept runs a sweep and checks how many entries it settled.
-func (b *fixture) swept(sweep func(context.Context) (int, error), want int) {
+// requireSwept runs a background job and checks the number of entries that it settled.
+func (b *fixture) requireSwept(sweep func(context.Context) (int, error), want int) {
 	b.t.Helper()
 	n, err := sweep(context.WithoutCancel(b.t.Context()))
 	must(b.t, err)
@@ -396,7 +396,7 @@ func (logins) Verify(_ context.Context, raw string) (operator.Identity, error) {
 	}, nil
 }
 
-// counters returns counters that count in this process only.
+// counters returns rate limit counters in memory.
 func counters(t testing.TB, now func() time.Time) caller.Counters {
 	return caller.Counters{Redis: noRedis(t), Replicas: 1, Now: now, OnFallback: func(string) func() { return nil }}
 }
@@ -418,9 +418,9 @@ func (a *auditLog) Add(_ context.Context, e audit.Entry) error {
 	return nil
 }
 
-// sequence returns ids that are the same in every run.
+// sequence generates ids that are the same in every run.
 type sequence struct {
-	prefix string // the first 8 digits, if not the usual ones
+	prefix string // first 8 digits; empty: the default
 	mu     sync.Mutex
 	n      int
 }
@@ -485,7 +485,7 @@ func (b *fixture) number(sql string) int {
 	return apitest.Get[int](b.ledger, sql)
 }
 
-// operator returns an operator as the ledger has it.
+// operator returns an operator from the ledger.
 func (b *fixture) operator(handle string) *operatorv1.Operator {
 	b.t.Helper()
 	out, err := operatorv1.NewOperatorReadServiceClient(b.conn).GetOperator(b.t.Context(), &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Handle{Handle: handle}})
@@ -493,7 +493,7 @@ func (b *fixture) operator(handle string) *operatorv1.Operator {
 	return out.GetOperator()
 }
 
-// market returns a market as the ledger has it.
+// market returns a market from the ledger.
 func (b *fixture) market(id string) *marketv1.Market {
 	b.t.Helper()
 	out, err := marketv1.NewMarketReadServiceClient(b.conn).GetMarket(b.t.Context(), &marketv1.GetMarketRequest{Id: id})

@@ -25,8 +25,8 @@ const (
 	viewURL    = "/api/live/mara_k/view"
 )
 
-// watched makes the hub count viewers in a Redis of the test.
-func watched(t testing.TB) option {
+// countViewers makes the hub count viewers in a Redis of the test.
+func countViewers(t testing.TB) option {
 	t.Helper()
 	redis := testkit.KV(t, testkit.Redis(t))
 	return func(_ *httpapi.Config, d *httpapi.Deps) {
@@ -85,7 +85,7 @@ func TestOverlayMistakes(t *testing.T) {
 
 func TestSession(t *testing.T) {
 	t.Parallel()
-	b := setup(t, watched(t))
+	b := setup(t, countViewers(t))
 	golden(t, "onair/live_none", b.send("GET", liveURL, ""))
 	golden(t, "onair/beat_first", b.send("POST", beatURL, `{"state":"live","marketId":"701122","bitrateKbps":4500,"viewers":9000}`, b.bySession()))
 	golden(t, "onair/live_without_a_stream", b.send("GET", liveURL, ""))
@@ -122,7 +122,7 @@ func TestSession(t *testing.T) {
 
 func TestHeartbeatMistakes(t *testing.T) {
 	t.Parallel()
-	b := setup(t, watched(t))
+	b := setup(t, countViewers(t))
 	for sent, code := range map[string]string{
 		`{"state":"on"}`: "invalid_state", `{"state":1}`: "invalid_state", `{"marketId":"x y"}`: "invalid_market_id", `{"marketId":""}`: "missing_market_id",
 		`{"bitrateKbps":-1}`: "invalid_bitrate_kbps", `{"bitrateKbps":1.5}`: "invalid_bitrate_kbps", `{"viewers":-1}`: "invalid_viewers",
@@ -142,7 +142,7 @@ func TestHeartbeatMistakes(t *testing.T) {
 // TestViewersOfOneAddress checks that one address counts as at most 20 viewers of a stream, each for 45 seconds.
 func TestViewersOfOneAddress(t *testing.T) {
 	t.Parallel()
-	b := setup(t, watched(t))
+	b := setup(t, countViewers(t))
 	want(t, b.send("POST", streamsURL, bound(playURL), b.byKey()), 200, "")
 	want(t, b.send("POST", beatURL, `{}`, b.byKey()), 200, "")
 	for i := range 30 {
@@ -156,9 +156,9 @@ func TestViewersOfOneAddress(t *testing.T) {
 	has(t, b.send("POST", viewURL, `{"viewerId":"v29"}`), "viewers=2")
 }
 
-// TestOnAirWhenAPartIsAway checks that without the database reads are empty and marked degraded and writes are answered with 503,
-// and that without Redis the number of viewers is 0.
-func TestOnAirWhenAPartIsAway(t *testing.T) {
+// TestLiveWithoutDependencies checks that without the database reads are empty and degraded and writes are answered with 503, and
+// that without Redis the number of viewers is 0.
+func TestLiveWithoutDependencies(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.setDown(true)
@@ -249,8 +249,8 @@ func TestStreamMistakes(t *testing.T) {
 	}
 }
 
-// TestStreamsWhenAPartIsAway checks that without the database lists are empty and marked degraded, and writes are answered with 503.
-func TestStreamsWhenAPartIsAway(t *testing.T) {
+// TestStreamsWithoutDatabase checks that without the database lists are empty and degraded, and writes are answered with 503.
+func TestStreamsWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.setDown(true)
@@ -287,7 +287,7 @@ func TestClips(t *testing.T) {
 	has(t, b.send("GET", "/api/m/"+nativeID+"/clips", ""), "count=0")
 }
 
-// newVideo sets the dependencies of streams and clips, with a provider of video.
+// newVideo sets the dependencies of streams and clips, with a video provider.
 func newVideo(d *httpapi.Deps, provider ingest.Provider, newID func() string) {
 	store := d.Links.(*postgres.Store)
 	d.Ingest = ingest.NewService(provider, store, newID, d.Now)

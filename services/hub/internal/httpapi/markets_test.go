@@ -43,9 +43,9 @@ func TestAirable(t *testing.T) {
 	has(t, w, "X-Degraded: db", "Etag: ")
 }
 
-// TestAirableIsStillAhead checks that the list lacks a market that comes too close to its end between the ledger's selection and
-// the hub's answer.
-func TestAirableIsStillAhead(t *testing.T) {
+// TestAirableLeavesOutMarketsThatEnd checks that a market is left out if it came too close to its end after the ledger selected
+// it.
+func TestAirableLeavesOutMarketsThatEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.After(func(method string) error {
@@ -61,11 +61,11 @@ func TestAirableIsStillAhead(t *testing.T) {
 
 func TestOracle(t *testing.T) {
 	t.Parallel()
-	b := tiled(t)
+	b := withTiles(t)
 	want(t, b.send("POST", "/api/admin/pins", pinning(`"label":"Pinned"`), byAdmin()), 200, "")
 	golden(t, "air/oracle", b.send("GET", "/api/oracle/featured", ""))
 	if r := apitest.Last[*cataloguev1.ListTilesRequest](b.ledger); len(r.GetPinned()) != 0 || r.GetMode() != "" {
-		t.Errorf("asked for %v", r)
+		t.Errorf("the hub requested %v", r)
 	}
 	golden(t, "air/oracle_one", b.send("GET", "/api/oracle/featured?limit=1", ""))
 	b.ledger.Lock()
@@ -92,7 +92,7 @@ func TestOracle(t *testing.T) {
 
 func TestFashion(t *testing.T) {
 	t.Parallel()
-	b, _, _ := published(t)
+	b, _, _ := withCalls(t)
 	golden(t, "air/fashion_none", b.send("GET", "/api/fashion/signals", ""))
 	b.ledger.Exec(`UPDATE markets SET category = 'fashion' WHERE market_id = $1`, marketID)
 	b.clock.Advance(time.Minute)
@@ -109,8 +109,8 @@ func TestFashion(t *testing.T) {
 	has(t, w, "X-Degraded: db", "Access-Control-Allow-Origin: *")
 }
 
-// tiled returns a fixture whose ledger has tiles for both modes of the heatmap.
-func tiled(t *testing.T, options ...option) *fixture {
+// withTiles returns a fixture whose ledger has tiles for both modes of the heatmap.
+func withTiles(t *testing.T, options ...option) *fixture {
 	t.Helper()
 	b := setup(t, options...)
 	b.ledger.Lock()
@@ -129,7 +129,7 @@ func tiled(t *testing.T, options ...option) *fixture {
 
 func TestHeatmap(t *testing.T) {
 	t.Parallel()
-	b := tiled(t)
+	b := withTiles(t)
 	for name, target := range map[string]string{
 		"all": "/api/polymarket/featured", "resolving": "/api/polymarket/featured?mode=resolving24h&x=1",
 	} {
@@ -152,7 +152,7 @@ func TestHeatmap(t *testing.T) {
 // the last one is too old. Both are marked degraded.
 func TestHeatmapWithoutLedger(t *testing.T) {
 	t.Parallel()
-	b := tiled(t)
+	b := withTiles(t)
 	b.send("GET", "/api/polymarket/featured", "")
 	b.ledger.Fail(apitest.ErrDB)
 	b.clock.Advance(2 * time.Minute)
@@ -204,8 +204,8 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// listed returns a fixture with three more markets of the first venue: one open, one resolved NO and one void.
-func listed(t *testing.T, options ...option) *fixture {
+// withCatalogue returns a fixture with three more markets of the first venue: one open, one resolved NO and one void.
+func withCatalogue(t *testing.T, options ...option) *fixture {
 	t.Helper()
 	b := setup(t, options...)
 	b.ledger.AddMarket(apitest.Market{ID: "701123", Title: "Gauge of the Morava", Lane: "WORLD", Read: at("2026-09-18T11:59:30Z").AsTime()})
@@ -231,7 +231,7 @@ func (b *fixture) resolve(market, verdict string, resolved time.Time) {
 
 func TestCatalogue(t *testing.T) {
 	t.Parallel()
-	b := listed(t)
+	b := withCatalogue(t)
 	for name, target := range map[string]string{
 		"found":          "/api/polymarket/markets?q=gauge&closed=false",
 		"found_page":     "/api/polymarket/markets?q=gauge&limit=1",
@@ -254,7 +254,7 @@ func TestCatalogue(t *testing.T) {
 // parameters by their defaults, and bounds the text at 512 bytes and the limit at 100.
 func TestSearchQueries(t *testing.T) {
 	t.Parallel()
-	b := listed(t)
+	b := withCatalogue(t)
 	for raw, want := range map[string]string{
 		"":               `"" lane= closed=false sort=volume limit=100 cursor=`,
 		"?q=a%00b&q=c":   `"a\x00b" lane= closed=false sort=volume limit=100 cursor=`,
@@ -281,14 +281,14 @@ func TestSearchQueries(t *testing.T) {
 
 func TestVenueSlugIsASetting(t *testing.T) {
 	t.Parallel()
-	b := listed(t, func(cfg *httpapi.Config, _ *httpapi.Deps) { cfg.VenueA = "exchange" })
+	b := withCatalogue(t, func(cfg *httpapi.Config, _ *httpapi.Deps) { cfg.VenueA = "exchange" })
 	want(t, b.send("GET", "/api/exchange/market?id=701122", ""), 200, "")
 	want(t, b.send("GET", "/api/polymarket/market?id=701122", ""), 404, "not_found")
 }
 
-func TestAroundAMarket(t *testing.T) {
+func TestRelatedMarkets(t *testing.T) {
 	t.Parallel()
-	b, _, _ := published(t)
+	b, _, _ := withCalls(t)
 	one, mill := b.market(marketID), b.market(nativeID)
 	b.ledger.Lock()
 	b.ledger.Relations = map[string][]*cataloguev1.Relation{marketID: {
@@ -326,8 +326,8 @@ func TestAroundAMarket(t *testing.T) {
 	}
 }
 
-// TestMoods checks the score and the label of a sentiment at the boundaries of the labels.
-func TestMoods(t *testing.T) {
+// TestSentiment checks the score and the label at the boundaries of the labels.
+func TestSentiment(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, c := range []struct {
@@ -354,10 +354,10 @@ func TestMoods(t *testing.T) {
 
 func TestPins(t *testing.T) {
 	t.Parallel()
-	b := tiled(t)
+	b := withTiles(t)
 	b.ledger.AddMarket(apitest.Market{ID: "7", Title: "Mill", Yes: 5000})
 	golden(t, "pins/none", b.send("GET", "/api/admin/pins", "", byAdmin()))
-	b.send("GET", "/api/polymarket/featured", "") // a ready page that a pin must not wait for
+	b.send("GET", "/api/polymarket/featured", "") // a cached answer, which a new pin must replace
 	golden(t, "pins/kept", b.send("POST", "/api/admin/pins", `{"marketId":"7","label":"Mill <race>","tagline":"until Sunday","position":3}`, byAdmin()))
 	golden(t, "pins/heatmap", b.send("GET", "/api/polymarket/featured", ""))
 	b.clock.Advance(time.Minute)
@@ -366,11 +366,11 @@ func TestPins(t *testing.T) {
 	golden(t, "pins/all", b.send("GET", "/api/admin/pins", "", byAdmin()))
 	b.send("GET", "/api/polymarket/featured", "")
 	if r := apitest.Last[*cataloguev1.ListTilesRequest](b.ledger); fmt.Sprint(r.GetPinned()) != "[7 701122]" {
-		t.Errorf("asked for %v", r)
+		t.Errorf("the hub requested %v", r)
 	}
 	b.send("GET", "/api/polymarket/featured?mode=resolving24h", "")
 	if r := apitest.Last[*cataloguev1.ListTilesRequest](b.ledger); r.GetMode() != "resolving24h" || len(r.GetPinned()) != 0 {
-		t.Errorf("asked for %v", r)
+		t.Errorf("the hub requested %v", r)
 	}
 	golden(t, "pins/removed", b.send("DELETE", "/api/admin/pins?marketId=7", "", byAdmin()))
 	has(t, b.send("GET", "/api/polymarket/featured", ""), `!"tagline":"now"`)
@@ -403,17 +403,17 @@ func TestPinMistakes(t *testing.T) {
 // pinning returns the body of a pin on market 701122 with more members.
 func pinning(members string) string { return `{"marketId":"701122",` + members + `}` }
 
-// TestHeatmapWithoutItsPins checks that without the database of pins the heatmap has its tiles and is marked degraded, and that
+// TestHeatmapWithoutPins checks that without the database of pins the heatmap has its tiles and is marked degraded, and that
 // neither the hub nor a shared cache stores it. Only an answer with its pins is used again when the ledger is unavailable.
-func TestHeatmapWithoutItsPins(t *testing.T) {
+func TestHeatmapWithoutPins(t *testing.T) {
 	t.Parallel()
-	b := tiled(t)
+	b := withTiles(t)
 	b.setDown(true)
 	golden(t, "pins/heatmap_degraded", b.send("GET", "/api/polymarket/featured", ""))
 	for range 2 {
 		has(t, b.send("GET", "/api/polymarket/featured", ""), "X-Degraded: db")
 		if r := apitest.Last[*cataloguev1.ListTilesRequest](b.ledger); len(r.GetPinned()) != 0 {
-			t.Errorf("asked for %v", r)
+			t.Errorf("the hub requested %v", r)
 		}
 		b.clock.Advance(2 * time.Second)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi"
 )
 
-// TestNothingRunsByATrick (S49) sends messages that the check of credentials could parse differently from the MCP library, and
+// TestMalformedMessagesRunNoTool (S49) sends messages that the credential check and the MCP library could parse differently, and
 // checks that none runs a tool without a credential.
-func TestNothingRunsByATrick(t *testing.T) {
+func TestMalformedMessagesRunNoTool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	arguments := `{"marketId":"701122","direction":"YES","priceAtPrediction":3150}`
@@ -45,7 +45,7 @@ func TestNothingRunsByATrick(t *testing.T) {
 		"a member with the same case": {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"NAME":"submit_signal","name":"submit_signal","arguments":` + arguments + `}}`, 401, "unauthenticated"},
 	} {
 		for _, path := range []string{agentPath, agentPathP} {
-			w := b.say(path, c.message)
+			w := b.sendMCP(path, c.message)
 			if c.status != 0 && (w.Code != c.status || !strings.Contains(w.Body.String(), c.says)) {
 				t.Errorf("%s at %s: %d %s, want %d %s", name, path, w.Code, w.Body, c.status, c.says)
 			}
@@ -74,7 +74,7 @@ func TestEveryToolAndEveryKey(t *testing.T) {
 		check := func(who string, status int, challenge string, headers ...header) {
 			t.Helper()
 			b.clock.Advance(2 * time.Second)
-			w := b.say(agentPath, toolCall(name, arguments), headers...).as(name + " with " + who)
+			w := b.sendMCP(agentPath, toolCall(name, arguments), headers...).as(name + " with " + who)
 			want(t, w, status, codes[status], "Www-Authenticate: "+challenge)
 		}
 		for who, h := range map[string]header{
@@ -138,18 +138,18 @@ func TestAgentOrigins(t *testing.T) {
 	} {
 		from := func(r *http.Request) { r.Header["Origin"] = origins }
 		for _, message := range []string{list, hello, call} {
-			want(t, b.say(agentPath, message, from, b.byKey()), 403, "forbidden")
+			want(t, b.sendMCP(agentPath, message, from, b.byKey()), 403, "forbidden")
 			b.clock.Advance(time.Second)
 		}
-		want(t, b.say(agentPathP, list, from), 200, "") // a token does not come from a cookie, so any page may send it
+		want(t, b.sendMCP(agentPathP, list, from), 200, "") // a token does not come from a cookie, so any page may send it
 	}
 	equal(t, b.ledger.Count("File"), 0)
-	want(t, b.say(agentPath, list), 200, "")
-	want(t, b.say(agentPath, list, with("Origin", hubURL), b.byKey()), 200, "")
+	want(t, b.sendMCP(agentPath, list), 200, "")
+	want(t, b.sendMCP(agentPath, list, with("Origin", hubURL), b.byKey()), 200, "")
 }
 
-// TestAgentHosts checks that on a loopback address the Host header must name this machine, against DNS rebinding, unless the hub
-// is configured to be behind a proxy on this machine.
+// TestAgentHosts checks that on a loopback address the Host header must name this machine (DNS rebinding), unless the hub is
+// configured to be behind a proxy on this machine.
 func TestAgentHosts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -187,11 +187,11 @@ func TestAgentHosts(t *testing.T) {
 			r.Host = c.host
 		}
 		for _, path := range []string{agentPath, agentPathP} {
-			want(t, b.say(path, list, on), c.status, "")
+			want(t, b.sendMCP(path, list, on), c.status, "")
 			if c.status == 403 {
-				want(t, b.say(path, list, on, with("Origin", hubURL)), 403, "forbidden")
+				want(t, b.sendMCP(path, list, on, with("Origin", hubURL)), 403, "forbidden")
 			}
-			want(t, proxied.say(path, list, on), 200, "")
+			want(t, proxied.sendMCP(path, list, on), 200, "")
 		}
 	}
 }
@@ -207,11 +207,11 @@ func TestAgentTransport(t *testing.T) {
 		}
 	}
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"%s"}}`
-	want(t, b.say(agentPath, fmt.Sprintf(list, strings.Repeat("x", 64<<10))), 413, "payload_too_large")
-	want(t, b.say(agentPath, fmt.Sprintf(list, strings.Repeat("x", 60<<10))), 200, "")
+	want(t, b.sendMCP(agentPath, fmt.Sprintf(list, strings.Repeat("x", 64<<10))), 413, "payload_too_large")
+	want(t, b.sendMCP(agentPath, fmt.Sprintf(list, strings.Repeat("x", 60<<10))), 200, "")
 	want(t, b.send("POST", agentPath, "", with("Accept", "*/*")), 415, "unsupported_media_type")
 	for _, family := range []string{"prompts/list", "prompts/get", "resources/list", "resources/read", "resources/templates/list", "completion/complete", "logging/setLevel"} {
-		has(t, b.say(agentPath, `{"jsonrpc":"2.0","id":1,"method":"`+family+`","params":{}}`), "-32601")
+		has(t, b.sendMCP(agentPath, `{"jsonrpc":"2.0","id":1,"method":"`+family+`","params":{}}`), "-32601")
 	}
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	modernCall := func(message string, headers ...header) *answer {

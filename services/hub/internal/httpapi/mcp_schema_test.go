@@ -15,8 +15,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/mcp/mcptest"
 )
 
-// TestSchemasAreClosed: each schema is an object with its members, takes no others, and
-// says nothing that a client has to guess: no list of types, no "anything".
+// TestSchemasAreClosed checks that each schema is an object with a fixed set of described members, and that no member has several
+// types or any type.
 func TestSchemasAreClosed(t *testing.T) {
 	t.Parallel()
 	tools := mcp.New(&mcp.Server{Tools: (&Server{}).tools()}).Tools
@@ -34,11 +34,11 @@ func TestSchemasAreClosed(t *testing.T) {
 			}
 			if props, ok := root["properties"].(map[string]any); side == "in" {
 				if !ok || root["additionalProperties"] != false {
-					t.Errorf("%s takes anything", tool.Name)
+					t.Errorf("%s accepts unknown arguments", tool.Name)
 				}
 				for name, p := range props {
 					if text, _ := p.(map[string]any)["description"].(string); text == "" {
-						t.Errorf("%s: %s is not explained", tool.Name, name)
+						t.Errorf("%s: argument %s has no description", tool.Name, name)
 					}
 				}
 				if _, dry := props["dryRun"]; dry != tool.Writes {
@@ -52,8 +52,7 @@ func TestSchemasAreClosed(t *testing.T) {
 	}
 }
 
-// TestArgumentsAreDescribed: the description has the arguments of each tool as the tool
-// itself shows them.
+// TestArgumentsAreDescribed checks that the OpenAPI document has the same argument schemas as the tools.
 func TestArgumentsAreDescribed(t *testing.T) {
 	t.Parallel()
 	var doc struct {
@@ -80,17 +79,17 @@ func TestArgumentsAreDescribed(t *testing.T) {
 			if strings.HasSuffix(name, "Call") && slices.Equal(schema.Properties.Name.Enum, []string{tool.Name}) {
 				found = true
 				if diff := cmp.Diff(shown, schema.Properties.Arguments); diff != "" {
-					t.Errorf("%s is described in another way:\n%s", tool.Name, diff)
+					t.Errorf("%s: the OpenAPI document has another schema:\n%s", tool.Name, diff)
 				}
 			}
 		}
 		if !found {
-			t.Errorf("%s is not described", tool.Name)
+			t.Errorf("%s: the OpenAPI document lacks the tool", tool.Name)
 		}
 	}
 }
 
-// free are objects of which no schema here knows the members.
+// free are paths of objects with arbitrary members.
 var free = []string{".spec", ".payload"}
 
 func openParts(schema map[string]any, at string) (wrong []string) {

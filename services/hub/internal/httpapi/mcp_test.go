@@ -34,8 +34,8 @@ var gatedTools = map[string][2]string{
 	"submit_signal": {"signal", "signal:create"}, "submit_signal_event": {"signal", "signal:create"},
 }
 
-// say sends one message as a client of protocol version 2025-11-25 does.
-func (b *fixture) say(path, message string, headers ...header) *answer {
+// sendMCP sends one message as a client of protocol version 2025-11-25.
+func (b *fixture) sendMCP(path, message string, headers ...header) *answer {
 	accept := with("Accept", "application/json, text/event-stream")
 	return b.send("POST", path, message, append([]header{accept, with("MCP-Protocol-Version", "2025-11-25")}, headers...)...)
 }
@@ -44,22 +44,22 @@ func toolCall(name, arguments string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, arguments)
 }
 
-// used is the result of a tool, or its error.
-type used struct {
+// toolResult is the result of a tool call, or its error.
+type toolResult struct {
 	status   int
 	failed   bool
 	protocol float64        // code of a JSON-RPC error
-	body     map[string]any // of the text
+	body     map[string]any // decoded text content
 	same     bool           // the structured content equals the text
 	raw      string
 }
 
-func (b *fixture) use(path, name, arguments string, headers ...header) used {
+func (b *fixture) callTool(path, name, arguments string, headers ...header) toolResult {
 	b.t.Helper()
-	return read(b.t, b.say(path, toolCall(name, arguments), headers...))
+	return read(b.t, b.sendMCP(path, toolCall(name, arguments), headers...))
 }
 
-func read(t testing.TB, w *answer) used {
+func read(t testing.TB, w *answer) toolResult {
 	t.Helper()
 	var answer struct {
 		Result struct {
@@ -72,7 +72,7 @@ func read(t testing.TB, w *answer) used {
 	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
 		t.Fatalf("%d %q: %v", w.Code, w.Body, err)
 	}
-	u := used{status: w.Code, failed: answer.Result.IsError, raw: w.Body.String()}
+	u := toolResult{status: w.Code, failed: answer.Result.IsError, raw: w.Body.String()}
 	var wrong struct{ Code float64 }
 	if json.Unmarshal(answer.Error, &wrong) == nil {
 		u.protocol = wrong.Code
@@ -107,8 +107,8 @@ func (b *fixture) keyFor(name string, permissions ...string) header {
 	return bearer(field(w, "key"))
 }
 
-// TestAgentsHaveNoSession: a hub opens no session and answers a message that names the session of another hub, so that any
-// hub can answer any message.
+// TestAgentsHaveNoSession checks that a hub starts no MCP session and accepts a message with the session id of another hub, so
+// that any hub can handle any message.
 func TestAgentsHaveNoSession(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -119,7 +119,7 @@ func TestAgentsHaveNoSession(t *testing.T) {
 		toolCall("list_signals", `{"limit":2}`), toolCall("get_signal", `{"id":"`+id+`"}`), toolCall("my_record", `{}`),
 	} {
 		for _, headers := range [][]header{{b.byKey()}, {b.byKey(), with("Mcp-Session-Id", "a-session-of-another-hub")}} {
-			w := b.say(agentPath, message, headers...)
+			w := b.sendMCP(agentPath, message, headers...)
 			if u := read(t, w); u.status != 200 || u.failed || u.protocol != 0 || w.Header().Get("Mcp-Session-Id") != "" {
 				t.Errorf("%s: session %q, %s", message, w.Header().Get("Mcp-Session-Id"), u.raw)
 			}
@@ -131,16 +131,16 @@ func TestToolsAreListed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"} {
-		w := b.say(agentPath, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+		w := b.sendMCP(agentPath, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
 		want(t, w, 200, "", `"protocolVersion":"`+version+`"`, "!listChanged", "Mcp-Session-Id: ")
 	}
-	want(t, b.say(agentPath, `{"jsonrpc":"2.0","method":"notifications/initialized"}`), 202, "")
+	want(t, b.sendMCP(agentPath, `{"jsonrpc":"2.0","method":"notifications/initialized"}`), 202, "")
 	var list struct {
 		Result struct {
 			Tools []struct{ Name string }
 		}
 	}
-	w := b.say(agentPath, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	w := b.sendMCP(agentPath, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || w.Code != 200 {
 		t.Fatalf("%d %s %v", w.Code, w.Body, err)
 	}
@@ -151,8 +151,8 @@ func TestToolsAreListed(t *testing.T) {
 	equal(t, strings.Join(names, " "), strings.Join(toolNames, " "), names)
 }
 
-// TestEveryToolRuns checks that each tool answers the same in its text and in its structured content, and that its structured
-// content is the answer of the corresponding route.
+// TestEveryToolRuns checks that the text and the structured content of each tool result are equal, and equal to the answer of the
+// corresponding route.
 func TestEveryToolRuns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -163,17 +163,17 @@ func TestEveryToolRuns(t *testing.T) {
 		if name == "submit_signal_event" {
 			key = b.byKey()
 		}
-		u := b.use(agentPath, name, arguments, key)
+		u := b.callTool(agentPath, name, arguments, key)
 		if u.status != 200 || u.failed || !u.same || len(u.body) == 0 {
 			t.Errorf("%s: %s", name, u.raw)
 		}
 		fitsTool(t, name, u)
 	}
-	fitsTool(t, "get_operator", b.use(agentPath, "get_operator", `{"limit":1}`))
+	fitsTool(t, "get_operator", b.callTool(agentPath, "get_operator", `{"limit":1}`))
 	for tool, nothing := range map[string]string{"search_markets": `{"query":"no such market"}`, "list_signals": `{"type":"beat_crowd"}`} {
-		u := b.use(agentPath, tool, nothing)
+		u := b.callTool(agentPath, tool, nothing)
 		if fitsTool(t, tool, u); u.failed {
-			t.Errorf("%s without a result: %s", tool, u.raw)
+			t.Errorf("%s returned no result: %s", tool, u.raw)
 		}
 	}
 	if got := b.call(1); got.GetHandle() != "lena" || got.GetSource() != "api" {
@@ -189,7 +189,7 @@ func TestEveryToolRuns(t *testing.T) {
 				lena(r)
 			}
 		})
-		if u := b.use(agentPath, tool, target[0], lena); !strings.Contains(u.raw, `"structuredContent":`+w.Body.String()) {
+		if u := b.callTool(agentPath, tool, target[0], lena); !strings.Contains(u.raw, `"structuredContent":`+w.Body.String()) {
 			t.Errorf("%s: %s\n%s", tool, u.raw, w.Body)
 		}
 	}
@@ -201,13 +201,13 @@ func contextWithLocal(r *http.Request, addr net.Addr) context.Context {
 }
 
 // fitsTool checks a result against the output schema of the tool.
-func fitsTool(t testing.TB, tool string, u used) {
+func fitsTool(t testing.TB, tool string, u toolResult) {
 	t.Helper()
 	mcptest.Fits(t, tool, u.body)
 }
 
-// is checks that a tool succeeded, and members of its result. pairs are names and values.
-func (u used) is(t testing.TB, pairs ...any) {
+// is checks that a tool call succeeded, and members of its result. pairs are names and values.
+func (u toolResult) is(t testing.TB, pairs ...any) {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		if name := pairs[i].(string); u.failed || u.body[name] != pairs[i+1] {
@@ -217,61 +217,61 @@ func (u used) is(t testing.TB, pairs ...any) {
 }
 
 // failsWith checks that a tool failed with the error code of its route.
-func (u used) failsWith(t testing.TB, code string) {
+func (u toolResult) failsWith(t testing.TB, code string) {
 	t.Helper()
 	if u.status != 200 || !u.failed || u.body["error"] != code {
 		t.Errorf("%d %s, want %s", u.status, u.raw, code)
 	}
 }
 
-// TestDryRuns checks that a dry run of a tool makes every check and answers the result that the write would have, and that it
-// stores nothing.
+// TestDryRuns checks that a dry run of a tool makes every check, returns the result that the write would have, and stores
+// nothing.
 func TestDryRuns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	all := b.keyFor("mara_k", "read", "signal", "broadcast")
 	draft := `{"marketId":"701122","direction":"NO","priceAtPrediction":6850,"confidence":80,"textTake":"rivers","dryRun":true}`
-	u := b.use(agentPath, "submit_signal", draft, all)
+	u := b.callTool(agentPath, "submit_signal", draft, all)
 	fitsTool(t, "submit_signal", u)
 	u.is(t, "dryRun", true, "id", nil, "callsign", "mara_k", "direction", "NO", "priceAtPrediction", 6850.0, "source", "api",
 		"status", "pending")
-	for _, spelt := range []string{"6850.0", "6.85e3"} { // integers to a JSON Schema
-		b.use(agentPath, "submit_signal", strings.Replace(draft, "6850", spelt, 1), all).is(t, "priceAtPrediction", 6850.0)
+	for _, number := range []string{"6850.0", "6.85e3"} { // integers to a JSON Schema
+		b.callTool(agentPath, "submit_signal", strings.Replace(draft, "6850", number, 1), all).is(t, "priceAtPrediction", 6850.0)
 	}
-	u = b.use(agentPath, "submit_signal", strings.Replace(draft, "701122", "405", 1), all)
+	u = b.callTool(agentPath, "submit_signal", strings.Replace(draft, "701122", "405", 1), all)
 	fitsTool(t, "submit_signal", u)
 	if rated, has := u.body["rated"]; u.failed || rated != nil || !has {
 		t.Errorf("on an unconfirmed market: %s", u.raw)
 	}
 	equal(t, b.calls(), 0)
 	equal(t, b.ledger.Count("File"), 0)
-	filed := b.use(agentPath, "submit_signal", strings.Replace(draft, "true", "false", 1), all)
+	filed := b.callTool(agentPath, "submit_signal", strings.Replace(draft, "true", "false", 1), all)
 	id, _ := filed.body["id"].(string)
 	if filed.failed || b.calls() != 1 || id == "" {
 		t.Fatalf("%s", filed.raw)
 	}
-	if u := b.use(agentPath, "submit_signal", draft, all); u.body["id"] != id {
+	if u := b.callTool(agentPath, "submit_signal", draft, all); u.body["id"] != id {
 		t.Errorf("the dry run does not find the stored call: %s", u.raw)
 	} else {
 		u.failsWith(t, "already_predicted")
 	}
 	note := `{"signalId":"` + id + `","type":"note","payload":{"text":"steady"},"dryRun":true}`
-	u = b.use(agentPath, "submit_signal_event", note, all)
+	u = b.callTool(agentPath, "submit_signal_event", note, all)
 	fitsTool(t, "submit_signal_event", u)
 	u.is(t, "dryRun", true, "id", nil, "type", "note")
 	equal(t, len(b.events(0)), 0)
-	b.use(agentPath, "submit_signal_event", note, b.keyFor("lena", "signal")).failsWith(t, "forbidden")
+	b.callTool(agentPath, "submit_signal_event", note, b.keyFor("lena", "signal")).failsWith(t, "forbidden")
 	overlay := `{"marketId":"701122","name":"Gauge","dryRun":true}`
-	u = b.use(agentPath, "set_live_signal", overlay, all)
+	u = b.callTool(agentPath, "set_live_signal", overlay, all)
 	fitsTool(t, "set_live_signal", u)
 	u.is(t, "dryRun", true, "streamerId", "mara_k", "yesPct", 31.5)
-	fitsTool(t, "set_live_signal", b.use(agentPath, "set_live_signal", `{"clear":true,"dryRun":true}`, all))
+	fitsTool(t, "set_live_signal", b.callTool(agentPath, "set_live_signal", `{"clear":true,"dryRun":true}`, all))
 	for _, table := range []string{"overlay_signals", "outbox"} {
 		equal(t, b.count("hub."+table), 0, table)
 	}
-	fitsTool(t, "set_live_signal", b.use(agentPath, "set_live_signal", strings.Replace(overlay, "true", "false", 1), all))
+	fitsTool(t, "set_live_signal", b.callTool(agentPath, "set_live_signal", strings.Replace(overlay, "true", "false", 1), all))
 	equal(t, field(b.send("GET", overlayURL+"?handle=mara_k", ""), "marketId"), "701122")
-	fitsTool(t, "set_live_signal", b.use(agentPath, "set_live_signal", `{"clear":true}`, all))
+	fitsTool(t, "set_live_signal", b.callTool(agentPath, "set_live_signal", `{"clear":true}`, all))
 	equal(t, field(b.send("GET", overlayURL+"?handle=mara_k", ""), "marketId"), "")
 }
 
@@ -329,7 +329,7 @@ func TestToolMistakes(t *testing.T) {
 	} {
 		b.clock.Advance(2e9)
 		n++
-		w := b.say(agentPath, toolCall(c[0], c[1]), all)
+		w := b.sendMCP(agentPath, toolCall(c[0], c[1]), all)
 		if c[2] == "" { // a duplicate member makes the message invalid
 			want(t, w, 400, "", "-32700")
 			continue
@@ -354,18 +354,18 @@ func TestToolMistakes(t *testing.T) {
 			}
 			raw, err := json.Marshal(arguments)
 			must(t, err)
-			if u := b.use(agentPath, "submit_signal", string(raw), all); u.status != 200 || !u.failed || u.body["field"] != argument {
+			if u := b.callTool(agentPath, "submit_signal", string(raw), all); u.status != 200 || !u.failed || u.body["field"] != argument {
 				t.Errorf("%s %s: %s", argument, value, u.raw)
 			}
 		}
 	}
-	// A tool that writes acts for the owner of the key and takes no argument that names another person.
+	// A tool that writes acts for the owner of the key. An argument that names another operator is rejected.
 	for tool := range gatedTools {
 		for _, name := range []string{"handle", "userId", "operatorId", "actor", "privyId", "key", "authorization", "_meta"} {
 			b.clock.Advance(2e9)
-			u := b.use(agentPath, tool, `{"`+name+`":"lena",`+strings.TrimPrefix(b.arguments(none)[tool], "{"), all)
+			u := b.callTool(agentPath, tool, `{"`+name+`":"lena",`+strings.TrimPrefix(b.arguments(none)[tool], "{"), all)
 			if tool == "my_record" {
-				u = b.use(agentPath, tool, `{"`+name+`":"lena"}`, all)
+				u = b.callTool(agentPath, tool, `{"`+name+`":"lena"}`, all)
 			}
 			if u.failsWith(t, "invalid_body"); u.body["field"] != name {
 				t.Errorf("%s with %s: %s", tool, name, u.raw)
@@ -373,7 +373,7 @@ func TestToolMistakes(t *testing.T) {
 		}
 	}
 	for _, arguments := range []string{`[]`, `7`, `"x"`} {
-		b.use(agentPath, "get_market", arguments).failsWith(t, "invalid_body")
+		b.callTool(agentPath, "get_market", arguments).failsWith(t, "invalid_body")
 	}
 }
 
@@ -391,7 +391,7 @@ func TestEveryToolAndEveryScope(t *testing.T) {
 	id := b.file("YES", 3150, b.byKey())
 	metadata := `, resource_metadata="` + hubURL + `/.well-known/oauth-protected-resource/api/protocol/v1/mcp"`
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
-	shown := b.say(agentPathP, list).Body.String()
+	shown := b.sendMCP(agentPathP, list).Body.String()
 	cells := 0
 	for choice := 1; choice < 1<<len(scopesOfTools); choice++ {
 		var scopes []string
@@ -402,12 +402,12 @@ func TestEveryToolAndEveryScope(t *testing.T) {
 		}
 		b.clock.Advance(time.Minute) // the limit of grants per session and minute
 		access, _, _ := b.connect(a, "scope", strings.Join(scopes, " "), "resource", issuer+"/mcp")
-		want(t, b.say(agentPathP, list, bearer(access)), 200, "", "="+shown)
+		want(t, b.sendMCP(agentPathP, list, bearer(access)), 200, "", "="+shown)
 		for _, tool := range slices.Sorted(maps.Keys(b.arguments(id))) {
 			cells++
 			needs := gatedTools[tool][1]
 			before := b.ledger.Count("File") + b.ledger.Count("AppendEvent")
-			w := b.say(agentPathP, toolCall(tool, b.arguments(id)[tool]), bearer(access))
+			w := b.sendMCP(agentPathP, toolCall(tool, b.arguments(id)[tool]), bearer(access))
 			if needs == "" || slices.Contains(scopes, needs) {
 				want(t, w, 200, "")
 				continue
@@ -431,16 +431,16 @@ func TestAgentRefusals(t *testing.T) {
 	const scope, list = "profile:read", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	metadata := `resource_metadata="` + hubURL + `/.well-known/oauth-protected-resource/api/protocol/v1/mcp"`
 	for tool, needs := range gatedTools {
-		w := b.say(agentPathP, toolCall(tool, b.arguments("x")[tool]))
+		w := b.sendMCP(agentPathP, toolCall(tool, b.arguments("x")[tool]))
 		want(t, w, 401, "unauthenticated")
-		says(t, w, `Bearer scope="`+needs[1]+`"`, metadata)
+		requireChallenge(t, w, `Bearer scope="`+needs[1]+`"`, metadata)
 	}
 	access, _, grant := b.connect(a, "scope", scope, "resource", issuer+"/mcp")
 	elsewhere, _, _ := b.connect(a, "scope", scope)
-	if u := b.use(agentPathP, "my_record", `{}`, bearer(access)); u.body["handle"] != "mara_k" {
+	if u := b.callTool(agentPathP, "my_record", `{}`, bearer(access)); u.body["handle"] != "mara_k" {
 		t.Errorf("%s", u.raw)
 	}
-	w := b.say(agentPath, list, bearer(access))
+	w := b.sendMCP(agentPath, list, bearer(access))
 	if want(t, w, 401, "unauthenticated"); strings.Contains(w.Header().Get("WWW-Authenticate"), "resource_metadata") {
 		t.Errorf("the challenge names token metadata at a route that accepts no tokens: %v", w.Header())
 	}
@@ -451,14 +451,14 @@ func TestAgentRefusals(t *testing.T) {
 		for _, message := range []string{
 			list, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, toolCall("my_record", `{}`), toolCall("get_market", `{"marketId":"701122"}`), `[]`,
 		} {
-			want(t, b.say(agentPathP, message, who).as(name), 401, "", `Www-Authenticate: Bearer error="invalid_token", `+metadata)
+			want(t, b.sendMCP(agentPathP, message, who).as(name), 401, "", `Www-Authenticate: Bearer error="invalid_token", `+metadata)
 		}
 	}
 	for _, resource := range []string{
 		issuer + "/mcp/", issuer + "/MCP", hubURL + "/api/mcp", "https://other.example/api/protocol/v1/mcp",
 		"http://hub.example/api/protocol/v1/mcp", hubURL + ":443/api/protocol/v1/mcp", issuer + "/mcp?x=1", issuer + "/mcp#x",
 	} {
-		w := b.send("GET", a.asking("scope", scope, "resource", resource), "", b.bySession())
+		w := b.send("GET", a.authorizeURL("scope", scope, "resource", resource), "", b.bySession())
 		if to := w.Header().Get("Location"); w.Code != 400 || to != "" || !strings.Contains(w.Body.String(), "invalid_target") {
 			t.Errorf("%s: %d %s", resource, w.Code, to)
 		}

@@ -17,7 +17,7 @@ import (
 func TestSignerLife(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	p := b.newPen("one")
+	p := b.newSigningKey("one")
 	w := p.register(b.byKey(), "signal:create", "prediction:create")
 	want(t, w, 201, "")
 	for name, value := range map[string]string{
@@ -43,7 +43,7 @@ func TestSignerLife(t *testing.T) {
 
 	q := b.signer("two", "signal:create")
 	want(t, b.send("DELETE", "/api/user/signers/"+q.key(), "", b.bySession()), 200, "")
-	want(t, b.send("GET", signersPath+"/"+b.newPen("unregistered").key(), ""), 404, "not_found")
+	want(t, b.send("GET", signersPath+"/"+b.newSigningKey("unregistered").key(), ""), 404, "not_found")
 }
 
 // member returns the text of a string member of a JSON object, with its escapes.
@@ -56,7 +56,7 @@ func member(object, name string) string {
 func TestSignerNeedsItsScopes(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	p := b.newPen("one")
+	p := b.newSigningKey("one")
 	want(t, b.send("POST", signersPath+"/challenge", object("publicKey", p.key())), 401, "unauthenticated")
 	// No permission of a key includes these scopes.
 	for _, scope := range []string{"profile:update", "market:create", "resolution:create"} {
@@ -69,7 +69,7 @@ func TestSignerNeedsItsScopes(t *testing.T) {
 	reads := bearer(b.keyWith("read"))
 	w := b.send("POST", signersPath+"/challenge", object("publicKey", p.key()), reads)
 	want(t, w, 403, "insufficient_scope")
-	says(t, w, `error="insufficient_scope"`, `scope="signer:create"`)
+	requireChallenge(t, w, `error="insufficient_scope"`, `scope="signer:create"`)
 }
 
 // keyWith creates a key of mara_k that has these permissions only.
@@ -86,10 +86,10 @@ func TestSignersOfAGrant(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	a := b.register("public", "scopes", `["profile:read","signal:create","signer:create","prediction:create"]`)
-	w := b.redeem(a, b.approve(a.asking("scope", "signal:create signer:create")).Query().Get("code"))
+	w := b.redeem(a, b.approve(a.authorizeURL("scope", "signal:create signer:create")).Query().Get("code"))
 	want(t, w, 200, "")
 	by, grantID := bearer(field(w, "access_token")), field(w, "grantId")
-	p := b.newPen("of the app")
+	p := b.newSigningKey("of the app")
 	p.appID = a.ID
 	want(t, p.register(by, "prediction:create"), 403, "insufficient_scope")
 	w = p.register(by, "signal:create")
@@ -105,7 +105,7 @@ func TestSignersOfAGrant(t *testing.T) {
 	want(t, b.send("DELETE", "/api/protocol/v1/grants/"+grantID, "", by), 200, "")
 	has(t, b.send("GET", signersPath+"/"+p.key(), ""), "status=revoked")
 	reason(t, b.send("POST", messagesPath, p.write("signal.create", call(nativeID))), 401, "unauthenticated", message.ReasonRevoked)
-	want(t, b.send("POST", signersPath+"/challenge", object("publicKey", b.newPen("late").key()), by), 401, "unauthenticated")
+	want(t, b.send("POST", signersPath+"/challenge", object("publicKey", b.newSigningKey("late").key()), by), 401, "unauthenticated")
 }
 
 func (b *fixture) submit(raw string) *answer {
@@ -166,8 +166,8 @@ func TestMessagesThatCannotBeRead(t *testing.T) {
 	equal(t, b.calls(), 0)
 }
 
-// TestSweepSettlesALostAnswer checks that a message stays pending and unpublished if the ledger's answer is lost, and that the
-// sweep settles it with one call.
+// TestSweepSettlesALostAnswer checks that a message stays pending and unpublished if the answer of the ledger is lost, and that
+// the background job then settles it with one call.
 func TestSweepSettlesALostAnswer(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -186,7 +186,7 @@ func TestSweepSettlesALostAnswer(t *testing.T) {
 	b.ledger.After(nil)
 	b.ledger.Exec(`UPDATE market_quotes SET yes_bps = NULL WHERE market_id = $1`, marketID) // the market loses its price, the stored call keeps it
 	b.clock.Advance(time.Minute)
-	b.swept(b.deps.Messages.Sweep, 1)
+	b.requireSwept(b.deps.Messages.Sweep, 1)
 	want(t, b.send("GET", messagesPath+"/"+id, ""), 200, "")
 	if w = b.submit(raw); w.Code != 200 || field(w, "replayed") != "true" || b.calls() != 1 {
 		t.Errorf("afterwards: %d %s, %d signals", w.Code, w.Body, b.calls())
@@ -221,8 +221,8 @@ func TestMessageLimit(t *testing.T) {
 	want(t, b.submit(p.write("broadcast.create", desk)), 201, "")
 }
 
-// TestMessagesWhenTheLedgerIsAway checks that a message can be sent again after the ledger was unavailable, with one effect.
-func TestMessagesWhenTheLedgerIsAway(t *testing.T) {
+// TestMessagesWithoutLedger checks that a message can be sent again after the ledger was unavailable, and has one effect.
+func TestMessagesWithoutLedger(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	p := b.signer("one", "signal:create")
@@ -234,12 +234,12 @@ func TestMessagesWhenTheLedgerIsAway(t *testing.T) {
 	equal(t, b.calls(), 1)
 }
 
-// TestHiddenMessages (integrity P23) checks that a message whose text is hidden is served without its payload, and with it after
+// TestHiddenMessages (guarantee P23) checks that a message whose text is hidden is served without its payload, and with it after
 // the text is shown again. Its id, signer, signature and result do not change.
 func TestHiddenMessages(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	p := b.keeper("of the app")
+	p := b.appSigner("of the app")
 	const secret = "an accusation"
 	market := p.write("market.create", map[string]any{"question": "Is this " + secret + "?", "cutoffAt": "2026-10-18T12:00:00.000Z", "lane": "SCIENCE"})
 	w := b.submit(market)
@@ -325,7 +325,7 @@ func TestHiddenMessages(t *testing.T) {
 func TestHiddenMessagesNeedTheLedger(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	p := b.keeper("of the app")
+	p := b.appSigner("of the app")
 	bare := p.write("signal.create", call(marketID))
 	profile := p.write("profile.update", map[string]any{"bio": "rivers"})
 	want(t, b.submit(bare), 201, "")
@@ -345,7 +345,7 @@ func decode(t *testing.T, raw []byte, into any) {
 	}
 }
 
-// compact returns JSON in a form in which equal values have equal texts.
+// compact returns JSON in a normal form: equal values have equal texts.
 func compact(t *testing.T, raw json.RawMessage) string {
 	t.Helper()
 	var v any
@@ -367,7 +367,7 @@ func TestRevokingAKeyRevokesItsSignersAndWebhooks(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	key, id := b.minted()
-	stolen, other := b.newPen("stolen"), b.signer("of another key", "signal:create")
+	stolen, other := b.newSigningKey("stolen"), b.signer("of another key", "signal:create")
 	want(t, stolen.register(bearer(key), "signal:create"), 201, "")
 	b.ledger.Exec(`INSERT INTO webhooks (id, user_id, url, channels, types, created_at, secret, taken, key_id)
 		VALUES (gen_random_uuid(), $1, 'https://hook.example', '{feed}', '{}', now(), '', 0, $2)`, b.mara.GetId(), id)
@@ -394,7 +394,7 @@ func TestSignerOfARevokedKeyIsRefusedEvenIfTheHubMissedIt(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	key, id := b.minted()
-	p, q := b.newPen("one"), b.newPen("two")
+	p, q := b.newSigningKey("one"), b.newSigningKey("two")
 	want(t, p.register(bearer(key), "signal:create"), 201, "")
 	want(t, q.register(bearer(key), "signal:create"), 201, "")
 	revoke := &operatorv1.RevokeKeyRequest{OperatorId: b.mara.GetId(), KeyId: id}
@@ -402,7 +402,7 @@ func TestSignerOfARevokedKeyIsRefusedEvenIfTheHubMissedIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	reason(t, b.submit(p.write("signal.create", call(marketID))), 401, "unauthenticated", message.ReasonRevoked)
-	for _, one := range []*pen{p, q} { // the refusal revoked them all
+	for _, one := range []*signingKey{p, q} { // the refusal revoked them all
 		has(t, b.send("GET", signersPath+"/"+one.key(), ""), "status=revoked")
 	}
 }
@@ -411,15 +411,15 @@ func TestSweepRevokesSignersOfRevokedKeys(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	key, id := b.minted()
-	p, other := b.newPen("one"), b.signer("of another key", "signal:create")
+	p, other := b.newSigningKey("one"), b.signer("of another key", "signal:create")
 	want(t, p.register(bearer(key), "signal:create"), 201, "")
 	revoke := &operatorv1.RevokeKeyRequest{OperatorId: b.mara.GetId(), KeyId: id}
 	if _, err := b.deps.Ledger.OperatorWrites.RevokeKey(t.Context(), revoke); err != nil {
 		t.Fatal(err)
 	}
-	b.swept(b.deps.Messages.SweepKeys, 1)
-	b.swept(b.deps.Messages.SweepKeys, 0)
-	for one, status := range map[*pen]string{p: "revoked", other: "active"} {
+	b.requireSwept(b.deps.Messages.SweepKeys, 1)
+	b.requireSwept(b.deps.Messages.SweepKeys, 0)
+	for one, status := range map[*signingKey]string{p: "revoked", other: "active"} {
 		has(t, b.send("GET", signersPath+"/"+one.key(), ""), "status="+status)
 	}
 }
@@ -427,7 +427,7 @@ func TestSweepRevokesSignersOfRevokedKeys(t *testing.T) {
 func TestSignerOfAKeyNeedsAnExpiryWithinNinetyDays(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	p := b.newPen("one")
+	p := b.newSigningKey("one")
 	good := p.registration(p.challenge(b.byKey()), "signal:create")
 	expiry := member(good, "expiresAt")
 	for name, body := range map[string]string{

@@ -22,7 +22,7 @@ const (
 	anotherP = "jwt.evil.sig"
 )
 
-// mountPages adds the routes of the pages as the service does.
+// mountPages adds the routes of the pages as the hub does.
 func (b *fixture) mountPages() {
 	b.t.Helper()
 	err := pages.Mount(b.server.Router(), pages.Deps{
@@ -106,7 +106,7 @@ func (w *browser) begin() string {
 	return v.Get("state")
 }
 
-// back returns the form with which the provider ends a sign-in.
+// back returns the form with which the provider returns from a sign-in.
 func back(token, state string) string {
 	return url.Values{"token": {token}, "state": {state}, "return_to": {"/dev"}}.Encode()
 }
@@ -129,12 +129,12 @@ func TestDeveloperSignInFromAnotherSite(t *testing.T) {
 	want(t, w.visit(true, http.MethodPost, "/dev/session", back(aPerson, "")), http.StatusForbidden, "")
 }
 
-// TestNobodyIsSignedInByAnotherSite checks that another site cannot sign a visitor in with its own token, with any state that the
-// other site can know.
-func TestNobodyIsSignedInByAnotherSite(t *testing.T) {
+// TestAnotherSiteCannotSignIn checks that another site cannot sign a visitor in with its own token and any state that it can
+// know.
+func TestAnotherSiteCannotSignIn(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
-	evil := newBrowser(b) // the other site starts its own sign-in and has its state
+	evil := newBrowser(b) // the other site has the state of its own sign-in
 	theirs := evil.begin()
 	const get, post = http.MethodGet, http.MethodPost
 	for name, c := range map[string]struct{ before, method, target, form string }{
@@ -199,9 +199,9 @@ func TestDeveloperPageHasTheLimit(t *testing.T) {
 	want(t, b.send("GET", "/dev", "", cookie), 200, "")
 }
 
-// TestDeveloperFormsAskWhoFirst checks that a form is refused for a missing sign-in before its content is parsed, and that a form
-// from another origin is refused.
-func TestDeveloperFormsAskWhoFirst(t *testing.T) {
+// TestDeveloperFormsCheckTheSignInFirst checks that a form without a sign-in is rejected before its content is parsed, and that a
+// form of another origin is rejected.
+func TestDeveloperFormsCheckTheSignInFirst(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	form := contentType("application/x-www-form-urlencoded")
@@ -222,7 +222,7 @@ func TestDeveloperFormsAskWhoFirst(t *testing.T) {
 	}
 }
 
-// TestReceiptShowsTheMarketsTitle (integrity P10) checks that receipts show the title that the market had at the call, not a title
+// TestReceiptShowsTheMarketsTitle (guarantee P10) checks that receipts show the title that the market had at the call, not a title
 // that the caller sent.
 func TestReceiptShowsTheMarketsTitle(t *testing.T) {
 	t.Parallel()
@@ -261,7 +261,7 @@ func TestPlainLabelsAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestSentimentOfPageAndRoute checks that the page of a market shows the words for the label that the sentiment route answers.
+// TestSentimentOfPageAndRoute checks that the page of a market shows the text for the label of the sentiment route.
 func TestSentimentOfPageAndRoute(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)

@@ -35,7 +35,7 @@ func TestFollow(t *testing.T) {
 	golden(t, "follow/unfollowed_again", b.send("DELETE", followed, "", b.bySession()))
 }
 
-func TestFollowsThatAreNone(t *testing.T) {
+func TestInvalidFollows(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.AddOperator("tidewatch")
@@ -73,7 +73,7 @@ func TestFollowsThatAreNone(t *testing.T) {
 	equal(t, b.count("hub.follows"), 0)
 }
 
-func TestFollowAway(t *testing.T) {
+func TestFollowWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.AddOperator("tidewatch")
@@ -85,7 +85,7 @@ func TestFollowAway(t *testing.T) {
 	want(t, b.send("POST", "/api/user/follow", `{"handle":"tidewatch"}`, b.bySession()), 503, "db_unavailable")
 }
 
-// followed adds n followers to an operator. Further calls add only followers that the operator does not have.
+// followed adds followers to an operator until it has n.
 func (b *fixture) followed(n int, id string) {
 	b.t.Helper()
 	for i := range n {
@@ -128,10 +128,10 @@ func TestFollowersOnTheBoard(t *testing.T) {
 func TestIdentityClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.people.linked["did:idp:mara_k"] = []string{strings.ToLower(wallet)}
+	b.people.wallets["did:idp:mara_k"] = []string{strings.ToLower(wallet)}
 	golden(t, "claim/none", b.send("GET", "/api/identity/claim", "", b.bySession()))
 	golden(t, "claim/made", b.send("POST", "/api/identity/claim", `{"station":"partner","address":"`+wallet+`"}`, b.bySession(), withIdentity("id.did:idp:mara_k.token")))
-	equal(t, b.people.seen, "id.did:idp:mara_k.token")
+	equal(t, b.people.lastToken, "id.did:idp:mara_k.token")
 	want(t, b.send("POST", "/api/identity/claim", `{"address":"`+strings.ToLower(wallet)+`"}`, b.bySession()), 200, "") // the default is the only station
 	golden(t, "claim/list", b.send("GET", "/api/identity/claim", "", b.bySession()))
 	public := b.send("GET", "/api/network/identity/MARA_K", "")
@@ -149,7 +149,7 @@ func TestIdentityClaim(t *testing.T) {
 func TestClaimsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.people.linked["did:idp:mara_k"] = []string{wallet}
+	b.people.wallets["did:idp:mara_k"] = []string{wallet}
 	claiming := func(body string, headers ...header) *answer {
 		return b.send("POST", "/api/identity/claim", body, append(headers, b.bySession())...)
 	}
@@ -178,10 +178,10 @@ func TestClaimsThatAreRefused(t *testing.T) {
 	for name, token := range map[string]string{"foreign": "id.did:idp:bob.token", "broken": "x", "empty": ""} {
 		want(t, claiming(address(wallet), withIdentity(token)).as(name), 401, "unauthenticated")
 	}
-	b.people.away = oidc.ErrUnavailable
+	b.people.providerErr = oidc.ErrUnavailable
 	w := b.send("POST", "/api/identity/claim", address(wallet), b.bySession())
 	want(t, w, 503, "identity_provider_unavailable", "!Retry-After: ")
-	b.people.away = nil
+	b.people.providerErr = nil
 	b.setDown(true)
 	want(t, b.send("POST", "/api/identity/claim", address(wallet), b.bySession()), 503, "db_unavailable")
 	equal(t, b.count("hub.identity_claims"), 0)
@@ -209,8 +209,8 @@ func TestPayout(t *testing.T) {
 
 const digestPath = "/api/admin/daily-digest"
 
-// eventful returns a fixture whose ledger has a digest of the previous day and a situation.
-func eventful(t *testing.T) *fixture {
+// withDigest returns a fixture whose ledger has figures of the previous day and a situation.
+func withDigest(t *testing.T) *fixture {
 	t.Helper()
 	b := setup(t)
 	b.ledger.Lock()
@@ -232,12 +232,12 @@ func eventful(t *testing.T) *fixture {
 
 func TestDigestDry(t *testing.T) {
 	t.Parallel()
-	b := eventful(t)
+	b := withDigest(t)
 	golden(t, "digest/dry", b.send("POST", digestPath+"?dry=1", "", byAdmin()))
 	golden(t, "digest/dry", b.send("POST", digestPath+"?dry=1&secret="+cronSecret, ""))
 	day := apitest.Last[*digestv1.GetDayRequest](b.ledger)
 	if from, to := day.GetFrom().AsTime(), day.GetTo().AsTime(); from.Format(time.RFC3339) != "2026-09-17T00:00:00Z" || to.Sub(from) != 24*time.Hour {
-		t.Errorf("asked for %v to %v", from, to)
+		t.Errorf("the hub requested %v to %v", from, to)
 	}
 	for _, query := range []string{"?dry=2", "?dry=", "?dry", "?dry=true", "?dry=01", "?dry=1&dry=0", "?dry=1&dry=1"} {
 		want(t, b.send("POST", digestPath+query, "", byAdmin()), 400, "invalid_request", "field=dry")
@@ -248,7 +248,7 @@ func TestDigestDry(t *testing.T) {
 
 func TestDigestIsSentOnceADay(t *testing.T) {
 	t.Parallel()
-	b := eventful(t)
+	b := withDigest(t)
 	golden(t, "digest/sent", b.send("POST", digestPath+"?dry=0", "", byAdmin()))
 	golden(t, "digest/already", b.send("POST", digestPath+"?secret="+cronSecret, ""))
 	if len(b.people.letters) != 1 || b.audit.entries[0].Target != "2026-09-17" {
@@ -257,7 +257,7 @@ func TestDigestIsSentOnceADay(t *testing.T) {
 	letter := b.people.letters[0]
 	for _, part := range []string{
 		"2026-09-17", "Calls filed: 27. Resolved: 19 (11 won, 8 lost), void: 0. New operators: 2.", "mara_k: YES at 12.00% on Will it  rain?", "+88.",
-		"Ostrava flood odds fall 14 points", hubURL + "/m/701122", "Ending next",
+		"Ostrava flood odds fall 14 points", hubURL + "/m/701122", "Ending soon",
 	} {
 		if !strings.Contains(letter.Text, part) {
 			t.Errorf("no %q in\n%s", part, letter.Text)
@@ -274,10 +274,10 @@ func TestDigestIsSentOnceADay(t *testing.T) {
 // TestDigestThatFailed checks that a digest that could not be composed or sent can be requested again for the same day.
 func TestDigestThatFailed(t *testing.T) {
 	t.Parallel()
-	b := eventful(t)
-	b.people.unsent = errBroken
+	b := withDigest(t)
+	b.people.sendErr = errBroken
 	want(t, b.send("POST", digestPath, "", byAdmin()), 503, "digest_unavailable")
-	b.people.unsent = nil
+	b.people.sendErr = nil
 	for _, method := range []string{"GetDay", "ListSituations", "ListAirable"} {
 		b.ledger.Fail(apitest.ErrDB, method)
 		want(t, b.send("POST", digestPath, "", byAdmin()), 503, "db_unavailable")

@@ -21,10 +21,10 @@ func TestFile(t *testing.T) {
 		d.GetSource() != "farcaster" || d.GetMediaAssetId() != "asset-1" || d.GetTextTake() != "rivers do not read polls" ||
 		d.GetReach() != 1200 || d.GetClobTokenId() != "7132" || d.GetCrowdLeanBps() != 2900 || d.GetPriceBps() != 6850 ||
 		d.GetDirection() != "NO" {
-		t.Errorf("the draft that arrived: %v", d)
+		t.Errorf("the ledger received the draft %v", d)
 	}
 	if got := b.call(0); got.GetHandle() != "mara_k" || got.GetStatus() != "pending" {
-		t.Errorf("the caller named somebody else and got through: %v", got)
+		t.Errorf("the call was filed for another operator: %v", got)
 	}
 	equal(t, b.ledger.Count("File"), 1)
 }
@@ -47,12 +47,12 @@ func TestFileOptionalMembersAreAbsent(t *testing.T) {
 	d := b.draft()
 	if d.MarketTitle != nil || d.ChannelId != nil || d.Confidence != nil || d.CrowdYesBps != nil || d.TimeToResolution != nil ||
 		d.MediaAssetId != nil || d.TextTake != nil || d.Reach != nil || d.ClobTokenId != nil || d.CrowdLeanBps != nil {
-		t.Errorf("null came through as something: %v", d)
+		t.Errorf("null members are set in the draft: %v", d)
 	}
 	equal(t, d.GetSource(), "web")
 }
 
-// TestFileSpelling: an integer is what it is worth, however it is written.
+// TestFileSpelling checks that integers are accepted in any JSON notation, such as 6850.0.
 func TestFileSpelling(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -100,7 +100,7 @@ func TestFileValidation(t *testing.T) {
 		draft(`"priceAtPrediction":1,"reach":1000000001`):                                "invalid_reach",
 		draft(`"priceAtPrediction":1,"clobTokenId":7`):                                   "invalid_clob_token_id",
 		draft(`"priceAtPrediction":1,"crowdLeanBps":-1`):                                 "invalid_crowd_lean_bps",
-		// The first mistake in the order of the table is the one that is named.
+		// The first invalid member in the order of the OpenAPI document is reported.
 		draft(`"crowdLeanBps":-1,"confidence":0`):                       "missing_price_at_prediction",
 		draft(`"crowdLeanBps":-1,"confidence":0,"priceAtPrediction":1`): "invalid_confidence",
 	} {
@@ -141,7 +141,7 @@ func TestIdempotencyKey(t *testing.T) {
 	want(t, b.send("POST", "/api/predictions", fullDraft, b.byKey(), k, with("Idempotency-Key", "try-2")), 400, "invalid_idempotency_key")
 }
 
-// A write whose answer was lost is asked for again with the same id.
+// TestLostAnswer checks that a write whose answer was lost is repeated with the same id.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -82,8 +82,8 @@ func challengeOf(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// asking returns the address of a valid authorization request. pairs are parameters to change; an empty value removes one.
-func (a app) asking(pairs ...string) string {
+// authorizeURL returns the path of a valid authorization request. pairs are parameters to change; an empty value removes one.
+func (a app) authorizeURL(pairs ...string) string {
 	v := url.Values{
 		"response_type": {"code"}, "client_id": {a.ID}, "redirect_uri": {callback}, "state": {"s 1/é"},
 		"code_challenge": {challengeOf(codeProof)}, "code_challenge_method": {"S256"},
@@ -145,15 +145,15 @@ func (b *fixture) redeem(a app, code string, pairs ...string) *answer {
 // connect approves an authorization request of an app and returns its tokens.
 func (b *fixture) connect(a app, pairs ...string) (access, refresh, grantID string) {
 	b.t.Helper()
-	w := b.redeem(a, b.approve(a.asking(pairs...)).Query().Get("code"))
+	w := b.redeem(a, b.approve(a.authorizeURL(pairs...)).Query().Get("code"))
 	want(b.t, w, 200, "")
 	return field(w, "access_token"), field(w, "refresh_token"), field(w, "grantId")
 }
 
 func bearer(token string) header { return with("Authorization", "Bearer "+token) }
 
-// says checks that the WWW-Authenticate header contains words; without words, that there is no such header.
-func says(t testing.TB, w *answer, words ...string) {
+// requireChallenge checks that the WWW-Authenticate header contains the words; without words, that there is no such header.
+func requireChallenge(t testing.TB, w *answer, words ...string) {
 	t.Helper()
 	got := w.Header().Get("WWW-Authenticate")
 	for _, word := range words {
@@ -194,8 +194,8 @@ func (b *fixture) wireMessages(d *httpapi.Deps) {
 	d.Keys = keyLimit{ratelimit.NewLocal("message", message.PerMinute, time.Minute, d.Now)}
 }
 
-// pen is a signing key and the operator and app for which it signs.
-type pen struct {
+// signingKey is a signing key with the operator and app for which it signs.
+type signingKey struct {
 	b       *fixture
 	private ed25519.PrivateKey
 	denpaID string
@@ -203,16 +203,16 @@ type pen struct {
 	n       int // messages so far
 }
 
-// newPen returns a key of mara_k that is not registered. The name determines the key.
-func (b *fixture) newPen(name string) *pen {
+// newSigningKey returns an unregistered signing key of mara_k. The name determines the key.
+func (b *fixture) newSigningKey(name string) *signingKey {
 	seed := sha256.Sum256([]byte(name))
-	return &pen{b: b, private: ed25519.NewKeyFromSeed(seed[:]), denpaID: b.mara.GetId()}
+	return &signingKey{b: b, private: ed25519.NewKeyFromSeed(seed[:]), denpaID: b.mara.GetId()}
 }
 
-func (p *pen) key() string { return hex.EncodeToString(p.private[32:]) }
+func (p *signingKey) key() string { return hex.EncodeToString(p.private[32:]) }
 
 // challenge requests a challenge for the registration of the key.
-func (p *pen) challenge(by header) string {
+func (p *signingKey) challenge(by header) string {
 	p.b.t.Helper()
 	w := p.b.send("POST", signersPath+"/challenge", object("publicKey", p.key()), by)
 	want(p.b.t, w, 200, "")
@@ -220,7 +220,7 @@ func (p *pen) challenge(by header) string {
 }
 
 // registration returns a valid request to register the key.
-func (p *pen) registration(challenge string, scopes ...string) string {
+func (p *signingKey) registration(challenge string, scopes ...string) string {
 	p.b.t.Helper()
 	owner := message.Owner{DenpaID: p.denpaID}
 	if id, ok := p.appID.(string); ok {
@@ -233,15 +233,15 @@ func (p *pen) registration(challenge string, scopes ...string) string {
 }
 
 // register registers the key as a signer with these scopes.
-func (p *pen) register(by header, scopes ...string) *answer {
+func (p *signingKey) register(by header, scopes ...string) *answer {
 	p.b.t.Helper()
 	return p.b.send("POST", signersPath, p.registration(p.challenge(by), scopes...), by)
 }
 
-// signer returns a key that is registered as a signer of mara_k.
-func (b *fixture) signer(name string, scopes ...string) *pen {
+// signer returns a signing key that is registered for mara_k.
+func (b *fixture) signer(name string, scopes ...string) *signingKey {
 	b.t.Helper()
-	p := b.newPen(name)
+	p := b.newSigningKey(name)
 	want(b.t, p.register(b.byKey(), scopes...), 201, "")
 	return p
 }
@@ -260,7 +260,7 @@ func object(pairs ...any) string {
 }
 
 // unsigned returns a message with the current time and a new nonce.
-func (p *pen) unsigned(kind string, payload map[string]any) map[string]any {
+func (p *signingKey) unsigned(kind string, payload map[string]any) map[string]any {
 	p.n++
 	return map[string]any{
 		"version": 1, "type": kind, "denpaId": p.denpaID, "appId": p.appID, "timestamp": p.b.clock.Now().UnixMilli(),
@@ -270,7 +270,7 @@ func (p *pen) unsigned(kind string, payload map[string]any) map[string]any {
 }
 
 // sign returns a message with its signature for an issuer and with a prefix.
-func (p *pen) sign(m map[string]any, prefix, issuer string) string {
+func (p *signingKey) sign(m map[string]any, prefix, issuer string) string {
 	p.b.t.Helper()
 	raw, err := json.Marshal(m)
 	must(p.b.t, err)
@@ -283,7 +283,7 @@ func (p *pen) sign(m map[string]any, prefix, issuer string) string {
 }
 
 // write returns a valid signed message.
-func (p *pen) write(kind string, payload map[string]any) string {
+func (p *signingKey) write(kind string, payload map[string]any) string {
 	p.b.t.Helper()
 	return p.sign(p.unsigned(kind, payload), message.MessagePrefix, issuer)
 }
@@ -293,7 +293,7 @@ func call(market string) map[string]any {
 	return map[string]any{"marketId": market, "position": "YES", "priceBps": 3150}
 }
 
-// reason checks a refusal: its status, its code, and the member that distinguishes reasons of one code.
+// reason checks the status and code of an error, and the member that distinguishes errors with the same code.
 func reason(t testing.TB, w *answer, status int, code, why string) {
 	t.Helper()
 	want(t, w, status, code, "reason="+why)

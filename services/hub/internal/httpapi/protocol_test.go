@@ -26,10 +26,10 @@ func TestAppSignsIn(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	a := b.register("public")
-	to := b.approve(a.asking())
+	to := b.approve(a.authorizeURL())
 	q := to.Query()
 	if !strings.HasPrefix(to.String(), callback+"?") || q.Get("state") != "s 1/é" || q.Get("iss") != issuer || q.Get("code") == "" {
-		t.Fatalf("sent to %s", to)
+		t.Fatalf("redirected to %s", to)
 	}
 	w := b.redeem(a, q.Get("code"))
 	want(t, w, 200, "")
@@ -51,7 +51,7 @@ func TestAppSignsIn(t *testing.T) {
 	want(t, b.send("DELETE", "/api/protocol/v1/grants/"+grantID, "", bearer(access)), 200, "")
 	w = b.send("GET", mePath, "", bearer(access))
 	want(t, w, 401, "unauthenticated")
-	says(t, w, `Bearer error="invalid_token"`, `resource_metadata="`+hubURL+`/.well-known/oauth-protected-resource/api/protocol/v1"`)
+	requireChallenge(t, w, `Bearer error="invalid_token"`, `resource_metadata="`+hubURL+`/.well-known/oauth-protected-resource/api/protocol/v1"`)
 }
 
 // TestTokenEndpointForms (S20) checks that the token endpoint accepts a form or JSON with POST only, that it refuses duplicate
@@ -60,7 +60,7 @@ func TestTokenEndpointForms(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	a := b.register("public")
-	code := b.approve(a.asking()).Query().Get("code")
+	code := b.approve(a.authorizeURL()).Query().Get("code")
 	w := b.send("POST", tokenPath, `{"grantType":"authorization_code","code":"`+code+`","codeVerifier":"`+codeProof+`","clientId":"`+a.ID+`","redirectUri":"`+callback+`"}`)
 	want(t, w, 200, "")
 	refresh := field(w, "refreshToken")
@@ -77,16 +77,16 @@ func TestTokenEndpointForms(t *testing.T) {
 		must(t, err)
 		want(t, b.post(tokenPath, v), 400, "invalid_request")
 	}
-	byAddress := tokenPath + "?" + url.Values{"grant_type": {"authorization_code"}, "code": {b.approve(a.asking()).Query().Get("code")}, "client_id": {a.ID}, "code_verifier": {codeProof}}.Encode()
+	byAddress := tokenPath + "?" + url.Values{"grant_type": {"authorization_code"}, "code": {b.approve(a.authorizeURL()).Query().Get("code")}, "client_id": {a.ID}, "code_verifier": {codeProof}}.Encode()
 	want(t, b.send("GET", byAddress, ""), 405, "method_not_allowed")
 	want(t, b.post(byAddress, url.Values{}), 401, "invalid_client")
 	w = b.post(tokenPath, url.Values{"grant_type": {"password"}, "client_id": {a.ID}})
 	want(t, w, 400, "unsupported_grant_type", "Cache-Control: no-store")
 }
 
-// TestClientsProveThemselves (S12, S17, S27) checks the status and the challenge with which the endpoints of an app refuse a
-// client that is not authenticated, and that a client can revoke only its own tokens.
-func TestClientsProveThemselves(t *testing.T) {
+// TestClientAuthentication (S12, S17, S27) checks the status and challenge for a client that is not authenticated, and that a
+// client can revoke only its own tokens.
+func TestClientAuthentication(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	a, other := b.register("confidential"), b.register("public")
@@ -101,7 +101,7 @@ func TestClientsProveThemselves(t *testing.T) {
 	} {
 		w := b.post(lookPath, url.Values{"token": {access}}, refused...).as(name)
 		want(t, w, 401, "invalid_client")
-		says(t, w, "Basic realm=")
+		requireChallenge(t, w, "Basic realm=")
 		has(t, w, "!error_description=")
 	}
 	want(t, b.post(lookPath, url.Values{"token": {access}, "client_id": {other.ID}}), 401, "invalid_client")
@@ -235,7 +235,7 @@ func TestEveryRouteAndEveryToken(t *testing.T) {
 	b := withPages(t)
 	scopes := []string{"scopes", `["profile:read","signer:create","offline_access","signal:create","prediction:create"]`}
 	a := b.register("public", scopes...)
-	code := b.approve(a.asking()).Query().Get("code")
+	code := b.approve(a.authorizeURL()).Query().Get("code")
 	dead, _, grantID := b.connect(a)
 	want(t, b.send("DELETE", "/api/user/grants/"+grantID, "", b.bySession()), 200, "")
 	taken, refused := 0, 0
@@ -263,7 +263,7 @@ func TestEveryRouteAndEveryToken(t *testing.T) {
 				t.Errorf("%s %s with %s: %d %.100s", r.Method, r.Path, name, w.Code, w.Body)
 			}
 			if w.Code == http.StatusUnauthorized && !slices.Contains(r.Who, "client") && strings.HasPrefix(r.Path, "/api/protocol/") {
-				says(t, w, `Bearer error="invalid_token"`)
+				requireChallenge(t, w, `Bearer error="invalid_token"`)
 			}
 			if takes {
 				taken++
@@ -273,13 +273,13 @@ func TestEveryRouteAndEveryToken(t *testing.T) {
 		}
 	}
 	if taken < 3 || refused < 300 {
-		t.Errorf("%d taken, %d refused", taken, refused)
+		t.Errorf("%d accepted, %d rejected; want some of each", taken, refused)
 	}
 }
 
-// TestEveryScopeIsAskedFor (S22) checks that a route that requires a scope refuses a token with all other scopes, and a key
-// without the corresponding permission.
-func TestEveryScopeIsAskedFor(t *testing.T) {
+// TestEveryScopeIsRequired (S22) checks that a route with a scope rejects tokens that have all other scopes, and keys without the
+// corresponding permission.
+func TestEveryScopeIsRequired(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	a := b.register("public", "scopes", `["profile:read","signer:create","signal:create","prediction:create"]`)
@@ -295,7 +295,7 @@ func TestEveryScopeIsAskedFor(t *testing.T) {
 		others := strings.Join(strings.Fields(strings.ReplaceAll(all, r.scope, "")), " ")
 		w := b.send(r.method, r.path, `{`, bearer(first(b.connect(a, "scope", others)))) // the scope is checked before the body
 		want(t, w, 403, "insufficient_scope")
-		says(t, w, `Bearer error="insufficient_scope"`, `scope="`+r.scope+`"`)
+		requireChallenge(t, w, `Bearer error="insufficient_scope"`, `scope="`+r.scope+`"`)
 		if w = b.send(r.method, r.path, `{}`, bearer(first(b.connect(a, "scope", r.scope)))); w.Code != 200 && w.Code != 400 {
 			t.Errorf("%s with %s: %d %s", r.path, r.scope, w.Code, w.Body)
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi"
 )
 
-// published is a fixture with some calls, a result and an event.
-func published(t *testing.T, options ...option) (b *fixture, open, won string) {
+// withCalls returns a fixture with some calls, a result and an event.
+func withCalls(t *testing.T, options ...option) (b *fixture, open, won string) {
 	t.Helper()
 	b = setup(t, options...)
 	for i, c := range []struct {
@@ -38,7 +38,7 @@ func published(t *testing.T, options ...option) (b *fixture, open, won string) {
 	open = field(w, "id")
 	want(t, b.send("POST", "/api/signals/"+open+"/events",
 		`{"type":"take","payload":{"url":"https://video.example/1","text":"look","actor":"hub"}}`, b.byKey()), 201, "")
-	b.ledger.Exec(`UPDATE market_quotes SET yes_bps = 4900 WHERE market_id = $1`, nativeID) // YES is the side of the few
+	b.ledger.Exec(`UPDATE market_quotes SET yes_bps = 4900 WHERE market_id = $1`, nativeID) // YES is the minority side
 	w = b.send("POST", "/api/predictions", `{"marketId":"native-0000000001","direction":"YES","priceAtPrediction":6190}`, b.byKey())
 	want(t, w, 200, "")
 	won = field(w, "id")
@@ -51,7 +51,7 @@ func published(t *testing.T, options ...option) (b *fixture, open, won string) {
 
 func TestReads(t *testing.T) {
 	t.Parallel()
-	b, open, won := published(t)
+	b, open, won := withCalls(t)
 	b.followed(11, b.mara.GetId())
 	b.ledger.Lock()
 	b.ledger.Board, b.ledger.Top = board(b), [2]int32{67, 3}
@@ -90,7 +90,7 @@ func TestReads(t *testing.T) {
 	has(t, b.send("GET", "/api/m/701122/crowd", "", b.bySession()), "Etag: ", "Vary: Cookie")
 }
 
-// receipt asks for the JSON of a receipt, whose route belongs to the pages.
+// receipt requests the JSON of a receipt, whose route belongs to the pages.
 func (b *fixture) receipt(id string) {
 	b.t.Helper()
 	w := httptest.NewRecorder()
@@ -134,7 +134,7 @@ func programme() *programv1.Program {
 	}
 }
 
-func TestProgramAsksTheClock(t *testing.T) {
+func TestProgramQuery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.Program = programme()
@@ -143,11 +143,11 @@ func TestProgramAsksTheClock(t *testing.T) {
 	r := apitest.Last[*programv1.GetProgramRequest](b.ledger)
 	const spec = `{"categories":["politics","science"],"minVolume":5,"minYes":70,"maxResolveHours":24}`
 	if r.GetPreset() != "hot" || r.GetSpec() != spec || fmt.Sprint(r.GetProviders()) != "[kalshi]" || r.GetLimit() != 400 {
-		t.Errorf("asked: %v", r)
+		t.Errorf("the hub requested %v", r)
 	}
 	b.send("GET", "/api/broadcast/program?preset=unknown&minVolume=7", "")
 	if r := apitest.Last[*programv1.GetProgramRequest](b.ledger); r.GetPreset() != "default" || r.GetSpec() != "" || r.GetLimit() != 200 {
-		t.Errorf("asked: %v", r)
+		t.Errorf("the hub requested %v", r)
 	}
 }
 
@@ -157,7 +157,7 @@ func TestProgramWithoutClock(t *testing.T) {
 	golden(t, "reads/program_off", b.send("GET", "/api/network/program", ""))
 }
 
-func TestProgramWhenTheClockIsAway(t *testing.T) {
+func TestProgramWhenTheClockIsUnavailable(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.Program = programme()
@@ -169,7 +169,7 @@ func TestProgramWhenTheClockIsAway(t *testing.T) {
 	b.ledger.Fail(nil)
 	enabled := func() bool { return field(b.send("GET", "/api/network/program", ""), "enabled") == "true" }
 	if !enabled() {
-		t.Fatal("the clock is back and the programme is not")
+		t.Fatal("the clock is available again, but the programme is not served")
 	}
 	b.ledger.Fail(errClock)
 	b.clock.Advance(4*time.Minute + 55*time.Second)
@@ -180,9 +180,9 @@ func TestProgramWhenTheClockIsAway(t *testing.T) {
 	}
 }
 
-func TestCachedReadsMakeNoHop(t *testing.T) {
+func TestCachedReadsMakeNoCall(t *testing.T) {
 	t.Parallel()
-	b, _, _ := published(t)
+	b, _, _ := withCalls(t)
 	want(t, b.send("GET", "/api/signals/feed", ""), 200, "")
 	asked := b.ledger.Count("ListFeed")
 	for range 50 {
@@ -200,7 +200,7 @@ func TestCachedReadsMakeNoHop(t *testing.T) {
 	testkit.Eventually(t, 5*time.Second, func() bool { return b.ledger.Count("ListFeed") > asked })
 }
 
-func TestUnknownThings(t *testing.T) {
+func TestUnknownIDs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const none = "0199f0a4-0000-7000-8000-00000000ffff"
@@ -241,9 +241,9 @@ func TestUnknownThings(t *testing.T) {
 	want(t, b.send("POST", "/api/signals/"+none+"/events", `{"type":"reaffirm"}`, b.byKey()), 404, "not_found")
 }
 
-// TestLedgerAway: lists are empty and say so, single things are 503, and no
-// cache keeps either.
-func TestLedgerAway(t *testing.T) {
+// TestReadsWithoutLedger checks that without the ledger lists are empty and degraded, single objects are answered with 503, and
+// neither is cacheable.
+func TestReadsWithoutLedger(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, away := range []struct {
@@ -280,7 +280,7 @@ func TestLedgerAway(t *testing.T) {
 
 func TestCursor(t *testing.T) {
 	t.Parallel()
-	b, _, _ := published(t)
+	b, _, _ := withCalls(t)
 	seen, cursor := map[string]bool{}, ""
 	for range 5 {
 		w := b.send("GET", "/api/m/701122/signals?limit=1&cursor="+cursor, "")
@@ -303,8 +303,8 @@ func TestCursor(t *testing.T) {
 	equal(t, len(seen), 3)
 }
 
-// TestCrowdThatDidNotChange checks that the crowd of a market keeps its tag as long as its content does not change, so that a
-// conditional read a minute later is answered with 304.
+// TestCrowdThatDidNotChange checks that the entity tag of a crowd changes only with its content, so that a conditional read a
+// minute later gets 304.
 func TestCrowdThatDidNotChange(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -38,8 +38,8 @@ const (
 	pulsePath = "/api/network/pulse"
 )
 
-// recorded returns a fixture with a record of mara_k and an operator "quiet" without calls.
-func recorded(t *testing.T) *fixture {
+// withRecords returns a fixture with a record of mara_k and an operator "quiet" without calls.
+func withRecords(t *testing.T) *fixture {
 	b := setup(t)
 	b.ledger.AddOperator("quiet")
 	call := func(id, status string, score *int32) *signalv1.Signal {
@@ -77,7 +77,7 @@ func recorded(t *testing.T) *fixture {
 	return b
 }
 
-// pulseOf returns figures of a network with three weeks of calls.
+// pulseOf returns network statistics with three weeks of calls.
 func pulseOf() *recordv1.GetPulseResponse {
 	return &recordv1.GetPulseResponse{
 		Weeks: []*recordv1.Week{
@@ -94,7 +94,7 @@ func pulseOf() *recordv1.GetPulseResponse {
 // TestRecords compares the operator, field record, skill and pulse answers with golden files, with and without calls.
 func TestRecords(t *testing.T) {
 	t.Parallel()
-	b := recorded(t)
+	b := withRecords(t)
 	b.followed(11, b.mara.GetId())
 	for name, target := range map[string]string{
 		"atom": "/api/operator/MARA_K", "atom_none": "/api/operator/quiet", "field": fieldPath, "field_none": "/api/network/field-record/quiet",
@@ -110,18 +110,18 @@ func TestRecords(t *testing.T) {
 // TestOwnFieldRecord checks that a key reads the field record of its owner, with the content of the public one and no-store.
 func TestOwnFieldRecord(t *testing.T) {
 	t.Parallel()
-	b := recorded(t)
+	b := withRecords(t)
 	const path = "/api/network/field-record/me"
 	open := b.send("GET", fieldPath, "")
 	w := b.send("GET", path, "", b.byKey())
 	want(t, w, 200, "", "="+open.Body.String(), "Cache-Control: no-store", "Access-Control-Allow-Origin: ")
 }
 
-// TestRecordsWithoutTheirSources checks that records are answered with 503 without the ledger. Without the database of followers
-// an operator is marked degraded, has no followers, and must not be cached.
-func TestRecordsWithoutTheirSources(t *testing.T) {
+// TestRecordsWithoutSources checks that records are answered with 503 without the ledger. Without the database of followers, an
+// operator is degraded, has no followers, and is not cacheable.
+func TestRecordsWithoutSources(t *testing.T) {
 	t.Parallel()
-	b := recorded(t)
+	b := withRecords(t)
 	b.setDown(true)
 	want(t, b.send("GET", atomPath, ""), 200, "", "X-Degraded: follows", "Cache-Control: no-store", `"followers":0`)
 	b.ledger.Fail(apitest.ErrDB)
@@ -132,8 +132,8 @@ func TestRecordsWithoutTheirSources(t *testing.T) {
 	want(t, b.send("GET", pulsePath, ""), 503, "pulse_unavailable", "Cache-Control: no-store", "Access-Control-Allow-Origin: *")
 }
 
-// TestPulseIsKept checks that the hub caches the pulse for 300 seconds, and the answer of a network without calls.
-func TestPulseIsKept(t *testing.T) {
+// TestPulseIsCached checks that the pulse is cached for 300 seconds, and the answer of a network without calls.
+func TestPulseIsCached(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	want(t, b.send("GET", pulsePath, ""), 200, "", `"northStar":null`, "Cache-Control: public, s-maxage=300")
@@ -181,8 +181,8 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// recordOf returns a record of n calls in messages of at most seven calls. The results repeat: won, won, lost, void, pending.
-func recordOf(n int) []*exportv1.RecordResponse {
+// exportOf returns a record of n calls in messages of at most seven calls. The results repeat: won, won, lost, void, pending.
+func exportOf(n int) []*exportv1.RecordResponse {
 	out := []*exportv1.RecordResponse{{Head: &exportv1.RecordHead{
 		PublicId: "op_0123456789abcdef", Handle: "mara_k", DisplayName: "Mara K", OperatorType: "human", Tier: "independent",
 		AsOf: at("2026-09-18T12:00:00Z"),
@@ -249,7 +249,7 @@ func withRecord(t *testing.T, e *records) *fixture {
 
 func TestRecordLines(t *testing.T) {
 	t.Parallel()
-	b := withRecord(t, &records{parts: recordOf(25)})
+	b := withRecord(t, &records{parts: exportOf(25)})
 	w := b.send("GET", "/api/operator/MARA_K/record", "")
 	if w.Code != 200 || w.Header().Get("Content-Type") != "application/jsonl; charset=utf-8" || w.Header().Get("Cache-Control") != "no-store" {
 		t.Fatalf("%d %v", w.Code, w.Header())
@@ -289,7 +289,7 @@ func TestRecordLines(t *testing.T) {
 
 func TestRecordTable(t *testing.T) {
 	t.Parallel()
-	b := withRecord(t, &records{parts: recordOf(25)})
+	b := withRecord(t, &records{parts: exportOf(25)})
 	w := b.send("GET", "/api/operator/mara_k/record?format=csv", "")
 	table, _, _ := strings.Cut(w.Body.String(), "\r\ncall,7,") // the head and six calls
 	testkit.Golden(t, "record.csv", []byte(strings.ReplaceAll(table, "\r\n", "\n")))
@@ -310,11 +310,11 @@ func TestRecordTable(t *testing.T) {
 	}
 }
 
-// TestRecordThatIsCut checks that a record whose source fails midway has no last line and that the hub aborts the connection, so
-// that a reader does not take the part for the whole record.
-func TestRecordThatIsCut(t *testing.T) {
+// TestIncompleteRecordIsAborted checks that a record whose source fails midway has no last line and that the hub aborts the
+// connection. A reader can then not take it for a complete record.
+func TestIncompleteRecordIsAborted(t *testing.T) {
 	t.Parallel()
-	b := withRecord(t, &records{parts: recordOf(25), cut: errors.New("the ledger failed")})
+	b := withRecord(t, &records{parts: exportOf(25), cut: errors.New("the ledger failed")})
 	server := httptest.NewServer(b.server)
 	defer server.Close()
 	r, err := http.Get(server.URL + "/api/operator/mara_k/record")
@@ -328,11 +328,12 @@ func TestRecordThatIsCut(t *testing.T) {
 	want(t, b.send("GET", "/api/operator/empty/record", ""), 503, "signal_service_unavailable")
 }
 
-// TestRecordWaitsForItsReader checks that readers that disconnect midway free their places among the concurrent exports.
-func TestRecordWaitsForItsReader(t *testing.T) {
+// TestDisconnectedExportsFreeTheirPlaces checks that clients that disconnect midway no longer count against the limit of
+// concurrent exports.
+func TestDisconnectedExportsFreeTheirPlaces(t *testing.T) {
 	t.Parallel()
 	const calls = 15_000
-	b := withRecord(t, &records{parts: recordOf(calls)})
+	b := withRecord(t, &records{parts: exportOf(calls)})
 	server := httptest.NewServer(b.server)
 	defer server.Close()
 	for range 12 { // three times the limit of concurrent exports; each reader disconnects before the next
@@ -349,7 +350,7 @@ func TestRecordWaitsForItsReader(t *testing.T) {
 	}
 	var all int64
 	var err error
-	for deadline := time.Now().Add(20 * time.Second); ; { // the hub frees the last places after a moment
+	for deadline := time.Now().Add(20 * time.Second); ; { // the hub notices the last disconnects after a moment
 		var r *http.Response
 		if r, err = http.Get(server.URL + "/api/operator/mara_k/record?format=csv"); err != nil {
 			t.Fatal(err)
@@ -369,7 +370,7 @@ func TestRecordWaitsForItsReader(t *testing.T) {
 // first line has the price tolerances of the ledger.
 func TestRecordThatIsBeingScored(t *testing.T) {
 	t.Parallel()
-	list := recordOf(5)
+	list := exportOf(5)
 	list[0].Head.PriceTolerances = []*exportv1.PriceTolerance{{Since: at("1970-01-01T00:00:00Z"), Bps: 1000}, {Since: at("2026-09-01T00:00:00Z"), Bps: 250}}
 	calls := list[1].GetCalls()
 	calls[4].Resolution = calls[0].GetResolution()

@@ -234,7 +234,8 @@ func (s *Server) mount(routes []route) {
 	for _, r := range routes {
 		s.accepted[routeKey{r.method, r.path}] = r.who
 		table = append(table, httpx.Route{
-			Method: r.method, Path: r.path, Who: credentialNames(r.who), Permission: permissionOf(r), CORS: r.cors, Cache: r.cache,
+			Method: r.method, Path: r.path, Who: credentialNames(r.who), Permission: permissionOf(r), CORS: r.cors,
+			Cache:   r.cache,
 			Handler: s.guard(r), EmptyFor: r.empty, Timeout: r.timeout,
 		})
 	}

@@ -16,7 +16,7 @@ func TestSignIn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	w := b.send("POST", "/api/auth/privy", `{"handle":"hub"}`, byLogin("tidewatch"))
-	const drawn = "0199f0f0-0000-7000-8000-000000000004" // for the id that the ledger draws
+	const drawn = "0199f0f0-0000-7000-8000-000000000004" // replaces the random id of the ledger
 	golden(t, "session/first", renamed(w, b.operator("tidewatch").GetId(), drawn))
 	golden(t, "session/again", renamed(b.send("POST", "/api/auth/privy", "", byLogin("tidewatch")), b.operator("tidewatch").GetId(), drawn))
 	cookies := map[string]*http.Cookie{}
@@ -71,7 +71,7 @@ func TestSignOut(t *testing.T) {
 	}
 }
 
-// toHost sets the host that a request names.
+// toHost sets the Host header of a request.
 func toHost(host string) header { return func(r *http.Request) { r.Host = host } }
 
 func TestSessionVersion(t *testing.T) {
@@ -83,9 +83,9 @@ func TestSessionVersion(t *testing.T) {
 	want(t, b.send("GET", "/api/m/701122/crowd", "", b.bySession()), 200, "", "Cache-Control: public, s-maxage=10")
 }
 
-// TestSessionInDoubt checks that while the ledger cannot verify a session, the crowd lacks the call of its owner, is marked
-// degraded, and must not be cached.
-func TestSessionInDoubt(t *testing.T) {
+// TestSessionThatCannotBeChecked checks that while the ledger cannot verify a session, the crowd lacks the call of the caller, is
+// degraded, and is not cacheable.
+func TestSessionThatCannotBeChecked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.Fail(apitest.ErrDB, "GetOperator")
@@ -106,7 +106,7 @@ func TestKeys(t *testing.T) {
 	me := byLogin("tidewatch")
 	minted := b.send("POST", "/api/dev/keys", `{"label":"overlay bot","permissions":["signal","read"]}`, me)
 	key, id := field(minted, "key"), field(minted, "id")
-	// The ledger draws keys and ids.
+	// Keys and ids are random.
 	const goldenKey, goldenID, goldenOwner = "dk_7Z0tqZVjIDfAsoOuq9Wtl-dne3BFCVlOeV4DpRpwHhQ", "0199f0f0-0000-7000-8000-000000000006", "0199f0f0-0000-7000-8000-000000000004"
 	goldenKeys := func(name string, w *answer) {
 		t.Helper()
@@ -221,7 +221,7 @@ func (b *fixture) revoke(key string) {
 	b.ledger.Exec(`UPDATE operator_keys SET revoked_at = $2 WHERE hash = $1`, hash[:], b.clock.Now())
 }
 
-// brokenBodies returns bodies that a route refuses before it calls the ledger.
+// brokenBodies returns bodies that a route rejects before it calls the ledger.
 func brokenBodies() map[string][2]string { // name → body, content type
 	return map[string][2]string{
 		"no json":      {`{"a":`, "application/json"},
@@ -232,8 +232,8 @@ func brokenBodies() map[string][2]string { // name → body, content type
 	}
 }
 
-// TestCredentialBeforeBody checks that every route that changes something refuses an invalid credential before it refuses an
-// invalid body, also if the credential is a key that was revoked after the hub verified it.
+// TestCredentialBeforeBody checks that every write route rejects an invalid credential before it reports an invalid body, also if
+// the credential is a key that was revoked after the hub verified it.
 func TestCredentialBeforeBody(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -267,7 +267,7 @@ func TestCredentialBeforeBody(t *testing.T) {
 		}
 	}
 	if cells < 200 {
-		t.Errorf("only %d cells", cells)
+		t.Errorf("only %d combinations were tested", cells)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestRegister(t *testing.T) {
 	body := `{"displayName":"Mara K","bio":"Rivers.","lanes":["science","SPORT"],"links":["https://m.example"],"handle":"tidewatch"}`
 	golden(t, "onair/registered", b.send("POST", registerURL, body, b.bySession()))
 	golden(t, "onair/registered_again", b.send("POST", registerURL, `{"displayName":"Somebody else","lanes":["tech"]}`, b.bySession()))
-	want(t, b.send("POST", registerURL, `{"bio":"`+strings.Repeat("b", 281)+`"}`, b.bySession()), 400, "invalid_bio") // kept or not, it has to fit
+	want(t, b.send("POST", registerURL, `{"bio":"`+strings.Repeat("b", 281)+`"}`, b.bySession()), 400, "invalid_bio") // checked although it is not stored
 	has(t, b.send("GET", profilePath+"?handle=mara_k", ""), `"displayName":"Mara K"`, `"lanes":["science","sports"]`)
 	golden(t, "onair/approved", b.send("POST", approveURL, `{"handle":"Mara_K","status":"approved"}`, byAdmin()))
 	want(t, b.send("POST", registerURL, "", b.bySession()), 200, "", "status=approved")
@@ -61,7 +61,7 @@ func TestRegisterMistakes(t *testing.T) {
 	equal(t, b.count("hub.streamer_profiles"), 0)
 }
 
-// TestSuspended: who is suspended goes off the air at once and stays off.
+// TestSuspended checks that a suspended operator is not live and cannot go live.
 func TestSuspended(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -76,8 +76,8 @@ func TestSuspended(t *testing.T) {
 	want(t, b.send("POST", beatURL, "", b.byKey()), 200, "")
 }
 
-// TestSuspendedOperatorIsHidden: a suspended operator can bind no stream and set no overlay,
-// and its bindings, overlay and clips are hidden until the suspension ends.
+// TestSuspendedOperatorIsHidden checks that a suspended operator cannot bind a stream or set an overlay, and that its streams,
+// overlay and clips are hidden until the suspension ends.
 func TestSuspendedOperatorIsHidden(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -88,7 +88,7 @@ func TestSuspendedOperatorIsHidden(t *testing.T) {
 	b.ledger.Exec(`INSERT INTO hub.clips (id, handle, market_id, url, duration_s, status, created_by, created_at, ready_at)
 		VALUES (gen_random_uuid(), 'mara_k', '701122', 'https://video.example/c.m3u8', 30, 'ready', 'mara_k', now(), now())`)
 	has(t, b.send("GET", liveURL, ""), `"approved":false`)
-	// shows counts what each list has of the operator.
+	// shows checks the entries of the operator in each list.
 	shows := func(n int, status string) {
 		t.Helper()
 		b.clock.Advance(time.Minute)
@@ -112,7 +112,7 @@ func TestSuspendedOperatorIsHidden(t *testing.T) {
 
 func TestStreamState(t *testing.T) {
 	t.Parallel()
-	b := setup(t, watched(t))
+	b := setup(t, countViewers(t))
 	golden(t, "onair/state_nobody", b.send("GET", stateURL, ""))
 	golden(t, "onair/state_nobody_there", b.send("GET", "/api/streamer/stream/state?handle=nobody_there", ""))
 	want(t, b.send("POST", beatURL, `{"marketId":"701122"}`, b.byKey()), 200, "")
@@ -133,7 +133,7 @@ func TestStreamState(t *testing.T) {
 	golden(t, "onair/me_ended", b.send("GET", meURL, "", b.byKey()))
 	b.clock.Advance(24 * time.Hour)
 	has(t, b.send("GET", stateURL, ""), "state=idle", "showId=")
-	// Without its stream an operator is off the air at once, and its session goes on.
+	// Without a stream the operator is not live, but its session continues.
 	want(t, b.send("POST", beatURL, "", b.byKey()), 200, "")
 	want(t, b.send("DELETE", streamsURL, "", b.byKey()), 200, "")
 	if w := b.send("GET", liveURL, ""); !strings.HasPrefix(w.Body.String(), `{"live":[]`) {
@@ -146,7 +146,7 @@ func TestStreamState(t *testing.T) {
 
 func TestReceiptsAndRecap(t *testing.T) {
 	t.Parallel()
-	b := setup(t, watched(t))
+	b := setup(t, countViewers(t))
 	golden(t, "onair/receipts_none", b.send("GET", receiptsURL, ""))
 	golden(t, "onair/recap_none", b.send("GET", recapURL, ""))
 	golden(t, "onair/receipts_of_nobody", b.send("GET", "/api/streamer/receipts?handle=nobody_there", ""))
@@ -187,8 +187,8 @@ func TestReceiptsAndRecap(t *testing.T) {
 	has(t, b.send("GET", analyticsURL+"?window=nonsense", "", b.byKey()), "window=24h", "sessions=0", `"series":[]`)
 }
 
-// Integrity P10: the market of an overlay has the ledger's title in the recap, and its id as the
-// title if the ledger does not have it.
+// TestRecapOfAnOverlayHasTheTitleOfTheLedger (guarantee P10) checks that the recap has the market title of the ledger, or the
+// market id if the ledger does not have the market.
 func TestRecapOfAnOverlayHasTheTitleOfTheLedger(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -9,14 +9,19 @@ import (
 func (s *Server) tools() mcp.Tools {
 	return mcp.Tools{
 		{
-			Name: "get_market", Title: "Market", About: "Returns one market: price, status, outcome and the share of calls on YES.",
-			Run: s.stations.ToolMarket,
+			Name: "get_market", Title: "Market",
+			About: "Returns one market: price, status, outcome and the share of calls on YES.",
+			Run:   s.stations.ToolMarket,
 		},
 		{
-			Name: "get_operator", Title: "Operator", About: "Returns the track record of one operator. Without a handle, returns the leaderboard.",
-			Run: s.reads.ToolOperator,
+			Name: "get_operator", Title: "Operator",
+			About: "Returns the track record of one operator. Without a handle, returns the leaderboard.",
+			Run:   s.reads.ToolOperator,
 		},
-		{Name: "get_program", Title: "Programme", About: "Returns the programme: what is on now and what comes next.", Run: s.live.ToolProgram},
+		{
+			Name: "get_program", Title: "Programme", About: "Returns the programme: what is on now and what comes next.",
+			Run: s.live.ToolProgram,
+		},
 		{
 			Name: "get_signal", Title: "Call", About: "Returns one call with its history and, after resolution, its result.",
 			Run: s.reads.ToolSignal,
@@ -31,12 +36,14 @@ func (s *Server) tools() mcp.Tools {
 			Permission: "read", Scope: grant.ProfileRead, Run: s.reads.ToolRecord,
 		},
 		{
-			Name: "search_markets", Title: "Search", About: "Searches markets by text and lane. Returns pages, largest volume first.",
-			Run: s.reads.ToolSearch,
+			Name: "search_markets", Title: "Search",
+			About: "Searches markets by text and lane. Returns pages, largest volume first.",
+			Run:   s.reads.ToolSearch,
 		},
 		{
 			Name: "set_live_signal", Title: "Set overlay",
-			About:      "Shows a market in the overlay of the owner's live stream, or clears the overlay. dryRun returns the result without a change.",
+			About: "Shows a market in the overlay of the owner's live stream, or clears the overlay. dryRun returns the " +
+				"result without a change.",
 			Permission: "broadcast", Scope: grant.BroadcastGoLive, Writes: true, Repeatable: true, Run: s.live.ToolOverlay,
 		},
 		{

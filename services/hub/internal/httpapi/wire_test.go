@@ -15,8 +15,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/apitest"
 )
 
-// moving creates a fixture whose ledger has moves and situations.
-func moving(t *testing.T, options ...option) *fixture {
+// withMoves returns a fixture whose ledger has moves and situations.
+func withMoves(t *testing.T, options ...option) *fixture {
 	t.Helper()
 	b := setup(t, options...)
 	gauge := &wirev1.Move{
@@ -45,7 +45,7 @@ func moving(t *testing.T, options ...option) *fixture {
 
 func TestWire(t *testing.T) {
 	t.Parallel()
-	b := moving(t)
+	b := withMoves(t)
 	for name, target := range map[string]string{
 		"moves": "/api/wire", "moves_lane": "/api/wire?window=15m&lane=science&limit=1", "moves_none": "/api/wire?lane=MUSIC",
 		"situations": "/api/situations", "situations_lane": "/api/situations?window=15m&lane=world", "situations_none": "/api/situations?window=6h",
@@ -59,10 +59,10 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestWireAsksTheLedger checks that the hub replaces invalid parameters by their defaults and reduces a limit to its maximum.
-func TestWireAsksTheLedger(t *testing.T) {
+// TestWireQuery checks that the hub replaces invalid parameters by their defaults and reduces a limit to its maximum.
+func TestWireQuery(t *testing.T) {
 	t.Parallel()
-	b := moving(t)
+	b := withMoves(t)
 	for query, want := range map[string]string{
 		"": `24h  50 30`, "?window=1h&lane=crypto&limit=7": `1h CRYPTO 7 7`, "?window=7d&lane=OTHER&limit=99999999999": `24h  200 100`,
 		"?window=1H&lane=nonsense&limit=-1": `24h  50 30`, "?limit=0": `24h  50 30`, "?window=%00&lane=%ff&limit=1e3": `24h  50 30`,
@@ -78,11 +78,10 @@ func TestWireAsksTheLedger(t *testing.T) {
 	}
 }
 
-// TestWireIsCached checks that repeated requests, and requests with invalid parameters, are answered without another call of the
-// api.
+// TestWireIsCached checks that repeated requests, also with invalid parameters, cause no further call of the api.
 func TestWireIsCached(t *testing.T) {
 	t.Parallel()
-	b := moving(t)
+	b := withMoves(t)
 	read := func() int { return b.ledger.Count("ListMoves") + b.ledger.Count("ListSituations") }
 	want(t, b.send("GET", "/api/wire", ""), 200, "")
 	want(t, b.send("GET", "/api/situations", ""), 200, "")
@@ -97,11 +96,11 @@ func TestWireIsCached(t *testing.T) {
 	equal(t, read(), first)
 }
 
-// TestWireWithoutLedger checks that without the ledger the hub answers its copy for ten minutes and then an empty list. Both have
-// X-Degraded and must not be cached.
+// TestWireWithoutLedger checks that without the ledger the hub answers with a copy for ten minutes and then with an empty list.
+// Both are degraded and not cacheable.
 func TestWireWithoutLedger(t *testing.T) {
 	t.Parallel()
-	b := moving(t)
+	b := withMoves(t)
 	targets := map[string]string{"/api/wire": "items", "/api/situations": "situations"}
 	for target := range targets {
 		b.send("GET", target, "")
@@ -140,12 +139,12 @@ func TestWireWithoutLedger(t *testing.T) {
 	}
 }
 
-// TestStory checks that the link of a situation redirects to its first market, whatever the window and the lane of the situation.
-func TestStory(t *testing.T) {
+// TestEventRedirect checks that the link of a situation redirects to its first market, for every window and lane.
+func TestEventRedirect(t *testing.T) {
 	t.Parallel()
-	b := moving(t)
+	b := withMoves(t)
 	b.ledger.Lock()
-	for i := range 100 { // so many that the list of all lanes ends before the last one
+	for i := range 100 { // more than fit in the list of all lanes
 		b.ledger.Situations["1h"] = append(b.ledger.Situations["1h"], &wirev1.Situation{
 			EventKey: fmt.Sprint("crowd-", i), Lane: "SPORT", Markets: []*wirev1.Move{{MarketId: fmt.Sprint(100 + i)}},
 		})
@@ -163,7 +162,7 @@ func TestStory(t *testing.T) {
 	for i := range 50 {
 		w := b.send("GET", fmt.Sprintf("/s/nothing-%d", i), "")
 		if w.Code != 404 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || w.Header().Get("Cache-Control") != "no-store" ||
-			w.Header().Get("Content-Security-Policy") == "" || !strings.Contains(w.Body.String(), "Nothing moves here") {
+			w.Header().Get("Content-Security-Policy") == "" || !strings.Contains(w.Body.String(), "No recent movement") {
 			t.Fatalf("%d %v %s", w.Code, w.Header(), w.Body)
 		}
 	}
@@ -173,11 +172,11 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// TestStoryWithoutLedger checks that without the ledger the links of known situations work for ten minutes, and that other links
-// are answered with 503.
-func TestStoryWithoutLedger(t *testing.T) {
+// TestEventRedirectWithoutLedger checks that without the ledger the links of known situations work for ten minutes, and other
+// links are answered with 503.
+func TestEventRedirectWithoutLedger(t *testing.T) {
 	t.Parallel()
-	b := moving(t)
+	b := withMoves(t)
 	b.send("GET", "/s/ostrava-flood", "")
 	b.ledger.Fail(apitest.ErrDB)
 	b.clock.Advance(9 * time.Minute)

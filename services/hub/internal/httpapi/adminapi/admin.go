@@ -155,7 +155,8 @@ func readHTTPS(o httpx.Object, name string, limit int) string {
 // Classify is POST /api/admin/operators.
 func (s *Server) Classify(c echo.Context, o httpx.Object) error {
 	class := operator.Class{Actor: request.ActorName(request.Caller(c).Kind), Handle: request.Handle(o, "handle")}
-	kind := protocol.OperatorType(o.OptEnum("operatorType", string(protocol.Human), string(protocol.AIAgent), string(protocol.SystemBot)))
+	kind := protocol.OperatorType(o.OptEnum("operatorType", string(protocol.Human), string(protocol.AIAgent),
+		string(protocol.SystemBot)))
 	if kind != "" {
 		class.Type = &kind
 	}
@@ -177,7 +178,8 @@ func (s *Server) Classify(c echo.Context, o httpx.Object) error {
 // ApproveStreamer is POST /api/admin/streamers.
 func (s *Server) ApproveStreamer(c echo.Context, o httpx.Object) error {
 	handle := request.Handle(o, "handle")
-	status := livestream.Status(o.Enum("status", string(livestream.Pending), string(livestream.Approved), string(livestream.Suspended)))
+	status := livestream.Status(o.Enum("status", string(livestream.Pending), string(livestream.Approved),
+		string(livestream.Suspended)))
 	if err := o.Err(); err != nil {
 		return err
 	}

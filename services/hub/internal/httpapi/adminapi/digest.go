@@ -58,7 +58,8 @@ func (s *Server) DailyDigest(c echo.Context) error {
 	return view.OK(c, out, err)
 }
 
-var errDry = grant.ErrInvalidRequest.Say("dry must be 1 to preview the mail; leave it out or set it to 0 to send it").With("field", "dry")
+var errDry = grant.ErrInvalidRequest.Say("dry must be 1 to preview the mail; leave it out or set it to 0 to send "+
+	"it").With("field", "dry")
 
 // readDry reads the parameter dry. Unknown values are rejected, so that a misspelled preview does not send the mail. Fault:
 // errDry.

@@ -60,7 +60,8 @@ func (s *Server) Moderated(c echo.Context) error {
 // Report is POST /api/reports.
 func (s *Server) Report(c echo.Context, o httpx.Object) error {
 	r := moderation.Report{
-		Reporter: request.Caller(c).Operator.ID, Kind: o.Enum("kind", moderation.Kinds...), Thing: o.String("id", maxTargetID, true),
+		Reporter: request.Caller(c).Operator.ID, Kind: o.Enum("kind", moderation.Kinds...), Thing: o.String("id", maxTargetID,
+			true),
 		Reason: o.Text("reason", moderation.MaxReason, true, true),
 	}
 	if err := o.Err(); err != nil {

@@ -51,8 +51,9 @@ func (s *Server) create(c echo.Context, t message.Type) error {
 		return err
 	}
 	r := effect.Request{
-		Type: t, MaxSlippage: request.Opt32(o, "maxSlippageBps", 0, int64(protocol.MaxBps)), AllowUnverified: view.AllowUnverified(o),
-		DryRun: dryRunOf(c, o),
+		Type: t, MaxSlippage: request.Opt32(o, "maxSlippageBps", 0, int64(protocol.MaxBps)),
+		AllowUnverified: view.AllowUnverified(o),
+		DryRun:          dryRunOf(c, o),
 	}
 	if err := o.Err(); err != nil {
 		return request.InvalidRequest(err)

@@ -158,7 +158,8 @@ func (s *Server) showSpotlight(o *broadcast.Spotlight) openapi.SpotlightAnswer {
 		YesBps: openapi.Int(o.Yes), Lane: httpx.OrNull(string(o.Lane)),
 		Handle: httpx.OrNull(string(o.Handle)), HlsURL: httpx.OrNull(o.HLSURL), Viewers: o.Viewers,
 		SegmentID: httpx.OrNull(o.SegmentID),
-		StartedAt: protocol.Stamp(o.StartedAt), ExpiresAt: protocol.Stamp(o.ExpiresAt), Href: view.MarketURL(s.HubURL, o.MarketID),
+		StartedAt: protocol.Stamp(o.StartedAt), ExpiresAt: protocol.Stamp(o.ExpiresAt), Href: view.MarketURL(s.HubURL,
+			o.MarketID),
 	}
 	if o.Reason == broadcast.LiveOperator {
 		out.Href = s.HubURL + "/live/" + string(o.Handle)

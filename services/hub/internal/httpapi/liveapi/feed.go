@@ -69,7 +69,10 @@ type airFeedQuery struct{ broadcast.Query }
 
 func readAirFeed(rawQuery string) airFeedQuery {
 	v := httpcache.Query(rawQuery, airFeedParams)
-	q := broadcast.Query{Limit: protocol.Limit(v[0], broadcast.DefaultItems, broadcast.MaxItems), Kinds: broadcast.ParseKinds(v[2])}
+	q := broadcast.Query{
+		Limit: protocol.Limit(v[0], broadcast.DefaultItems, broadcast.MaxItems),
+		Kinds: broadcast.ParseKinds(v[2]),
+	}
 	if c, ok := protocol.DecodeCursor(v[1], 2); ok {
 		event, okEvent := c.Int(0)
 		move, okMove := c.Int(1)
@@ -107,7 +110,8 @@ func (s *Server) showAirFeed(p broadcast.Page) airFeedJSON {
 	}
 	if n := p.Next; n != nil {
 		// The colon keeps the id from being empty. Market ids do not start with a colon.
-		out.NextCursor = protocol.NewCursor(":"+string(n.MoveID), protocol.IntKey(n.Event), protocol.IntKey(n.MoveAt)).EncodeOrNull()
+		out.NextCursor = protocol.NewCursor(":"+string(n.MoveID), protocol.IntKey(n.Event),
+			protocol.IntKey(n.MoveAt)).EncodeOrNull()
 	}
 	return out
 }

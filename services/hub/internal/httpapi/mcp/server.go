@@ -25,7 +25,8 @@ const (
 	toolTimeout  = 4 * time.Second // time limit of one tool call
 )
 
-const instructions = "Signalcast has prediction markets and forecasts on them, named calls. Each operator has one call per market, and it is " +
+const instructions = "Signalcast has prediction markets and forecasts on them, named calls. Each operator has one call per " +
+	"market, and it is " +
 	"final: use dryRun first. Prices are in basis points of the called side. Tools that write act for the owner of the " +
 	"credential."
 
@@ -130,7 +131,8 @@ func (s *Server) runTool(t *Tool) mcp.ToolHandler {
 		case apperr.Internal:
 			s.Log.ErrorContext(ctx, "tool call failed", "tool", t.Name, "error", err)
 		}
-		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(httpx.ErrorBody(err))}}}, nil
+		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(httpx.ErrorBody(err))}}},
+			nil
 	}
 }
 

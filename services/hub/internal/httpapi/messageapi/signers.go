@@ -124,8 +124,9 @@ func (s *Server) RevokeSigner(c echo.Context) error {
 
 func showSigner(s message.Signer, now time.Time) openapi.Signer {
 	return openapi.Signer{
-		PublicKey: string(s.Key), Kind: "ed25519", DenpaID: s.DenpaID, AppID: httpx.OrNull(s.AppID), GrantID: httpx.OrNull(s.GrantID),
-		Scopes: append([]string{}, s.Scopes...), Label: httpx.OrNull(s.Label), Status: string(s.Status(now)),
+		PublicKey: string(s.Key), Kind: "ed25519", DenpaID: s.DenpaID, AppID: httpx.OrNull(s.AppID),
+		GrantID: httpx.OrNull(s.GrantID),
+		Scopes:  append([]string{}, s.Scopes...), Label: httpx.OrNull(s.Label), Status: string(s.Status(now)),
 		CreatedAt: protocol.Stamp(s.CreatedAt), ExpiresAt: protocol.StampOrNull(s.ExpiresAt),
 		RevokedAt: protocol.StampOrNull(s.RevokedAt),
 	}

@@ -11,59 +11,59 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// account is what the head of every page says of who looks at it.
+// account is the state of the visitor in the page header.
 type account struct {
-	Handle, Face string // empty: nobody is signed in
-	Away         bool   // who looks cannot be told right now
-	SignIn       string // where a sign-in begins; empty: it cannot
+	Handle, Initials string // empty without a session
+	Unavailable      bool   // the session could not be checked
+	SignInURL        string // empty: sign-in is not possible
 }
 
-const visitKey = "visit"
+const viewerKey = "visit"
 
 // visit is who looks at a page, found once for a request.
-type visit struct {
-	who    grant.Visitor
-	handle string
-	err    error
+type viewer struct {
+	session grant.Visitor
+	handle  string
+	err     error
 }
 
-func (s *site) visit(c echo.Context) visit {
-	if v, ok := c.Get(visitKey).(visit); ok {
+// viewer is the visitor of a page. It is determined once per request. err is set if the session could not be checked.
+func (s *site) viewer(c echo.Context) viewer {
+	if v, ok := c.Get(viewerKey).(viewer); ok {
 		return v
 	}
-	var v visit
-	v.who, v.handle, v.err = s.Visitor(c)
-	c.Set(visitKey, v)
+	var v viewer
+	v.session, v.handle, v.err = s.Visitor(c)
+	c.Set(viewerKey, v)
 	return v
 }
 
-// headed writes a page so that nobody gets to see another one's head. A page that is
-// for everybody goes without the name of somebody who cannot be told.
-func (s *site) headed(c echo.Context) {
+// setCacheHeaders keeps shared caches from storing pages that show the account of the visitor.
+func (s *site) setCacheHeaders(c echo.Context) {
 	h := c.Response().Header()
 	h.Add("Vary", "Cookie")
-	if v := s.visit(c); v.handle != "" || v.err != nil {
+	if v := s.viewer(c); v.handle != "" || v.err != nil {
 		h.Set("Cache-Control", "private, no-store")
 	}
 }
 
-// accountOf is the head for whoever looks.
+// accountOf returns the header state for the visitor of a request.
 func (s *site) accountOf(c echo.Context) account {
-	v := s.visit(c)
+	v := s.viewer(c)
 	if v.err != nil {
-		return account{Away: true}
+		return account{Unavailable: true}
 	}
-	a := account{Handle: v.handle, Face: face(v.handle)}
+	a := account{Handle: v.handle, Initials: initials(v.handle)}
 	if v.handle == "" && s.LoginURL != "" {
-		// Without what is asked for: a page repeats nothing that an address may carry.
-		a.SignIn = signInAt(c.Request().URL.EscapedPath())
+		// The query is left out: a page must not repeat untrusted text of its URL.
+		a.SignInURL = signInURL(c.Request().URL.EscapedPath())
 	}
 	return a
 }
 
-// face stands for a picture, which no page of ours loads from elsewhere: the first
-// letters of a name.
-func face(name string) string {
+// initials returns up to two initials of a name. Pages show them instead of a picture, because the Content-Security-Policy
+// forbids images of other hosts.
+func initials(name string) string {
 	letters := ""
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		for _, r := range word {
@@ -77,33 +77,33 @@ func face(name string) string {
 	return letters
 }
 
-// needed is the visitor of a page that is for people who are signed in; ok is false
-// when an answer was given: the way to the sign-in.
-func (s *site) needed(c echo.Context, back string) (who visit, ok bool, err error) {
-	private(c)
-	v := s.visit(c)
+// requireViewer returns the visitor of a page that requires a session. If ok is false, the request is already answered or err is
+// set: without a session, it redirects to the sign-in.
+func (s *site) requireViewer(c echo.Context, back string) (who viewer, ok bool, err error) {
+	setPrivate(c)
+	v := s.viewer(c)
 	if v.err != nil {
 		return v, false, v.err
 	}
-	if v.who.UserID == "" {
-		return v, false, s.signInFirst(c, back)
+	if v.session.UserID == "" {
+		return v, false, s.redirectToSignIn(c, back)
 	}
 	return v, true, nil
 }
 
-// actor is the visitor whose form of our own pages this is.
-func (s *site) actor(c echo.Context) (visit, error) {
-	private(c)
-	v := s.visit(c)
-	if v.err == nil && v.who.UserID == "" {
+// formViewer returns the visitor who sent a form of a page. Fault: unauthenticated without a session.
+func (s *site) formViewer(c echo.Context) (viewer, error) {
+	setPrivate(c)
+	v := s.viewer(c)
+	if v.err == nil && v.session.UserID == "" {
 		v.err = errSignedOut
 	}
 	return v, v.err
 }
 
-// posted is actor with what the form has.
-func (s *site) posted(c echo.Context) (visit, url.Values, error) {
-	v, err := s.actor(c)
+// readForm returns the visitor who sent a form, and the form.
+func (s *site) readForm(c echo.Context) (viewer, url.Values, error) {
+	v, err := s.formViewer(c)
 	if err != nil {
 		return v, nil, err
 	}
@@ -111,13 +111,13 @@ func (s *site) posted(c echo.Context) (visit, url.Values, error) {
 	return v, form, err
 }
 
-// private keeps a page that belongs to one moment out of caches, and its address, which
-// holds what an app has asked for, out of the next request.
-func private(c echo.Context) {
+// setPrivate keeps a page out of caches, and its URL out of the Referer header, because the URL can have the parameters of an
+// authorization request.
+func setPrivate(c echo.Context) {
 	h := c.Response().Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Referrer-Policy", "no-referrer")
 }
 
-// done leads on from a form.
-func done(c echo.Context, to string) error { return c.Redirect(http.StatusSeeOther, to) }
+// redirect answers a form with a redirect (303 See Other).
+func redirect(c echo.Context, to string) error { return c.Redirect(http.StatusSeeOther, to) }

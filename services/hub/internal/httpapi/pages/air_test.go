@@ -12,8 +12,8 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
-// TestWhatAnOverlayIsAsked: what is no scale, no theme and no lane is the default.
-func TestWhatAnOverlayIsAsked(t *testing.T) {
+// TestOverlayParameters checks that invalid scales, themes and lanes are replaced by their defaults.
+func TestOverlayParameters(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		"": "1", "1": "1", "0.5": "0.5", "0.49": "1", "3": "3", "3.01": "1", "1e9": "1", "-1": "1", "0": "1", "NaN": "1", "Inf": "1", "-Inf": "1", "x": "1", "1.25": "1.25", "0x1p1": "2",
@@ -23,16 +23,16 @@ func TestWhatAnOverlayIsAsked(t *testing.T) {
 		}
 	}
 	for raw, want := range map[string]string{"": "", "SCIENCE": "science", "tv": "tv", "a b": "", "<b>": "", strings.Repeat("x", 33): ""} {
-		if got := laneWanted(raw); got != want {
+		if got := laneParam(raw); got != want {
 			t.Errorf("lane %q is %q, want %q", raw, got, want)
 		}
 	}
-	if got := oneOf(overlayThemes, "evil"); got != "dark" {
+	if got := knownOrFirst(overlayThemes, "evil"); got != "dark" {
 		t.Errorf("theme %s", got)
 	}
 }
 
-// TestVideoOrigins: an address adds its origin to a policy and nothing else.
+// TestVideoOrigins checks that a stream URL adds only its origin to a Content-Security-Policy.
 func TestVideoOrigins(t *testing.T) {
 	t.Parallel()
 	s := &site{Deps: Deps{Videos: []string{"video-a.example", "video-b.example:8443"}}}
@@ -54,15 +54,15 @@ func TestVideoOrigins(t *testing.T) {
 			t.Errorf("%q: %q, want %q", raw, got, list)
 		}
 	}
-	if got := s.watching(s.videoOrigins("https://c.example/x")); strings.Count(got, "script-src") != 1 || strings.Contains(got, "unsafe") ||
+	if got := s.videoPolicy(s.videoOrigins("https://c.example/x")); strings.Count(got, "script-src") != 1 || strings.Contains(got, "unsafe") ||
 		!strings.Contains(got, "media-src 'self' blob: https://video-a.example https://video-b.example:8443 https://c.example;") {
 		t.Errorf("policy %s", got)
 	}
 }
 
-// TestRowsOnAir: a lane shows what is on and the content behind it; one that has nothing
-// on is left out, and a lane that is not there is all of them.
-func TestRowsOnAir(t *testing.T) {
+// TestProgrammeRows checks the current and next segment of each lane. A lane without a current segment is left out, and an
+// unknown lane selects all lanes.
+func TestProgrammeRows(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 	yes := 31.55
@@ -77,14 +77,14 @@ func TestRowsOnAir(t *testing.T) {
 		Lanes:    []*programv1.Lane{{Key: "science", Label: "SCIENCE", Segments: []int32{0, 1, 2}}, {Key: "tv", Label: "TV", Segments: []int32{3}}},
 	}
 	for wanted, want := range map[string]string{"": "[{science SCIENCE a 31.55¢ 68.45¢ b}]", "science": "[{science SCIENCE a 31.55¢ 68.45¢ b}]", "nowhere": "[{science SCIENCE a 31.55¢ 68.45¢ b}]", "tv": "[{science SCIENCE a 31.55¢ 68.45¢ b}]"} {
-		if got := fmt.Sprint(rowsOnAir(p, wanted, at)); got != want {
+		if got := fmt.Sprint(programmeRows(p, wanted, at)); got != want {
 			t.Errorf("%q: %s, want %s", wanted, got, want)
 		}
 	}
-	if got := rowsOnAir(p, "", at.Add(604*time.Second)); len(got) != 1 || got[0].Title != "b" || got[0].Next != "b" {
+	if got := programmeRows(p, "", at.Add(604*time.Second)); len(got) != 1 || got[0].Title != "b" || got[0].Next != "b" {
 		t.Errorf("in a bumper: %v", got)
 	}
-	if got := rowsOnAir(&programv1.Program{}, "", at); got != nil {
+	if got := programmeRows(&programv1.Program{}, "", at); got != nil {
 		t.Errorf("nothing: %v", got)
 	}
 }

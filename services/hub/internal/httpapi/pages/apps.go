@@ -11,50 +11,54 @@ import (
 )
 
 type appsPage struct {
-	frame
-	Handle, Never string
-	Active, Ended []connection
+	layout
+	Handle, AppLimits string
+	Active, Ended     []connection
 }
 
-// connection is one app with what its user lets it do.
+// connection is a grant of an app, as the page of connected apps shows it.
 type connection struct {
 	grant.Listed
-	Wants   []want
-	Signers []message.Signer // its active ones
-	By      string           // why it is over
+	Permissions []permission
+	Signers     []message.Signer // active signers of the app
+	EndReason   string           // why the grant has ended
 }
 
-// endings says why a connection is over.
-var endings = map[grant.Reason]string{
-	grant.ByUser: "you disconnected it", grant.ByOwner: "ended because you revoked a key", grant.ByApp: "the app disconnected itself",
-	grant.ByCodeReplay: "ended for safety: its authorization code was used twice", grant.ByRefreshReuse: "ended for safety: its refresh token was used twice",
-	grant.ByAppDisabled: "the app was shut down",
+// endReasons has the texts for the reasons why a grant has ended.
+var endReasons = map[grant.Reason]string{
+	grant.ByUser: "disconnected by you", grant.ByOwner: "a key was revoked", grant.ByApp: "disconnected by the app",
+	grant.ByCodeReplay:   "security: the authorization code was used twice",
+	grant.ByRefreshReuse: "security: the refresh token was used twice",
+	grant.ByAppDisabled:  "the app was shut down",
 }
 
-// connected is GET /apps.
-func (s *site) connected(c echo.Context) error {
-	v, ok, err := s.needed(c, appsPath)
+// apps is GET /apps.
+func (s *site) apps(c echo.Context) error {
+	v, ok, err := s.requireViewer(c, appsPath)
 	if !ok {
 		return err
 	}
-	list, err := s.Grants.ListGrants(c.Request().Context(), v.who.UserID)
+	list, err := s.Grants.ListGrants(c.Request().Context(), v.session.UserID)
 	if err != nil {
 		return err
 	}
-	signers, err := s.Messages.ListSigners(c.Request().Context(), v.who.UserID)
+	signers, err := s.Messages.ListSigners(c.Request().Context(), v.session.UserID)
 	if err != nil {
 		return err
 	}
-	under := map[string][]message.Signer{}
+	byGrant := map[string][]message.Signer{}
 	for _, one := range signers {
 		if one.Status(s.Now()) == message.Active {
-			under[one.GrantID] = append(under[one.GrantID], one)
+			byGrant[one.GrantID] = append(byGrant[one.GrantID], one)
 		}
 	}
-	p := appsPage{frame: s.frame(c, "Connected apps", "", ""), Handle: v.handle, Never: never}
+	p := appsPage{layout: s.newLayout(c, "Connected apps", "", ""), Handle: v.handle, AppLimits: appLimits}
 	p.Unlisted = true
 	for _, g := range list {
-		row := connection{Listed: g, Wants: wantsOf(g.Scopes), Signers: under[g.ID], By: cmp.Or(endings[g.RevokedBy], "expired")}
+		row := connection{
+			Listed: g, Permissions: permissionsOf(g.Scopes), Signers: byGrant[g.ID],
+			EndReason: cmp.Or(endReasons[g.RevokedBy], "expired"),
+		}
 		if g.Grant.Active(s.Now()) {
 			p.Active = append(p.Active, row)
 		} else {
@@ -66,12 +70,12 @@ func (s *site) connected(c echo.Context) error {
 
 // disconnect is POST /apps/revoke.
 func (s *site) disconnect(c echo.Context) error {
-	v, form, err := s.posted(c)
+	v, form, err := s.readForm(c)
 	if err != nil {
 		return err
 	}
-	if err := s.Grants.RevokeGrant(c.Request().Context(), v.who.UserID, form.Get("grant"), grant.ByUser); err != nil {
+	if err := s.Grants.RevokeGrant(c.Request().Context(), v.session.UserID, form.Get("grant"), grant.ByUser); err != nil {
 		return err
 	}
-	return done(c, appsPath)
+	return redirect(c, appsPath)
 }

@@ -16,26 +16,26 @@ const (
 )
 
 type consentPage struct {
-	frame
+	layout
 	grant.Consent
-	Handle, Face string
-	AppHost      string
-	Wants        []want
-	Never, Lasts string
-	Destination  string
-	Known        bool   // the answer goes to the app's own homepage
-	Here         string // address of this page, to return to after a sign-in with another account
+	Handle, Initials    string
+	AppHost             string
+	Permissions         []permission
+	AppLimits, Duration string
+	Destination         string
+	KnownHost           bool   // the redirect URI is on the host of the homepage
+	ReturnPath          string // path of this page, for the return after a sign-in with another account
 }
 
 // authorize is GET /protocol/authorize.
 func (s *site) authorize(c echo.Context) error {
-	private(c)
+	setPrivate(c)
 	query, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
 		return grant.ErrInvalidRequest.Say("The app sent an invalid authorization request.")
 	}
-	v := s.visit(c)
-	who := v.who
+	v := s.viewer(c)
+	who := v.session
 	if v.err != nil {
 		return v.err
 	}
@@ -51,16 +51,16 @@ func (s *site) authorize(c echo.Context) error {
 	case a.Redirect != "":
 		return c.Redirect(http.StatusSeeOther, a.Redirect)
 	case a.SignIn:
-		return s.signInFirst(c, authorizePath+"?"+c.Request().URL.RawQuery)
+		return s.redirectToSignIn(c, authorizePath+"?"+c.Request().URL.RawQuery)
 	}
-	c.Response().Header().Set("Content-Security-Policy", policyTowards(a.Consent.RedirectURI))
+	c.Response().Header().Set("Content-Security-Policy", consentPolicy(a.Consent.RedirectURI))
 	return s.render(c, http.StatusOK, "consent", s.consentPage(c, *a.Consent, v.handle))
 }
 
-// policyTowards lets the form of the consent page end where the app wants its answer.
-// Browsers hold every redirect behind a form to form-action, and the app's own page
-// may lead on, so it names schemes and no hosts.
-func policyTowards(redirectURI string) string {
+// consentPolicy returns the Content-Security-Policy of the consent page. Browsers apply form-action to all redirects after a
+// form, and the redirect URI of the app may redirect further. Therefore the policy allows the scheme of the redirect URI instead
+// of a host.
+func consentPolicy(redirectURI string) string {
 	scheme, _, _ := strings.Cut(redirectURI, ":")
 	allowed := "form-action 'self' https:"
 	if scheme = strings.ToLower(scheme); scheme != "https" {
@@ -71,19 +71,20 @@ func policyTowards(redirectURI string) string {
 
 func (s *site) consentPage(c echo.Context, a grant.Consent, handle string) consentPage {
 	p := consentPage{
-		frame: s.frame(c, "Connect "+a.App.Name, "", ""), Consent: a, Handle: handle, Face: face(handle),
-		Wants: wantsOf(a.Scopes), Never: never, Lasts: duration(a.App, a.Scopes, s.Now()), Destination: destinationOf(a.RedirectURI), Here: c.Request().URL.RequestURI(),
+		layout: s.newLayout(c, "Connect "+a.App.Name, "", ""), Consent: a, Handle: handle, Initials: initials(handle),
+		Permissions: permissionsOf(a.Scopes), AppLimits: appLimits, Duration: duration(a.App, a.Scopes, s.Now()),
+		Destination: destination(a.RedirectURI), ReturnPath: c.Request().URL.RequestURI(),
 	}
 	p.Unlisted = true
 	if u, err := url.Parse(a.App.Homepage); err == nil {
 		p.AppHost = u.Host
-		p.Known = p.AppHost != "" && p.AppHost == p.Destination
+		p.KnownHost = p.AppHost != "" && p.AppHost == p.Destination
 	}
 	return p
 }
 
-// destinationOf says where the answer goes in what people know of an address.
-func destinationOf(redirectURI string) string {
+// destination returns a readable name of the target of a redirect URI: a host, a program or an app.
+func destination(redirectURI string) string {
 	u, err := url.Parse(redirectURI)
 	switch {
 	case err != nil:
@@ -98,12 +99,12 @@ func destinationOf(redirectURI string) string {
 
 // decide is POST /protocol/authorize.
 func (s *site) decide(c echo.Context) error {
-	private(c)
-	v, err := s.actor(c)
+	setPrivate(c)
+	v, err := s.formViewer(c)
 	if err != nil {
 		return err
 	}
-	who := v.who
+	who := v.session
 	if err := s.CountConsent(c, who); err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func (s *site) decide(c echo.Context) error {
 	}
 	decision := form["decision"]
 	if len(form["request"]) != 1 || len(decision) != 1 || decision[0] != "approve" && decision[0] != "deny" {
-		return errForeign
+		return errForeignForm
 	}
 	to, err := s.Grants.Decide(c.Request().Context(), who, form.Get("request"), decision[0] == "approve")
 	if err != nil {

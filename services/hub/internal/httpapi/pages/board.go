@@ -17,29 +17,29 @@ import (
 const boardPath = "/board"
 
 type boardPage struct {
-	frame
-	Query                board.Query
-	ByEdge               bool
-	Orders, Who, Windows []tab
-	Lanes                []tab
-	OrderText, WhoText   string
-	Heading              string
-	Rows                 []boardRow
-	Ticks                []chartTick
-	Updated              string
-	JSON                 string
-	Everybody            string // leads to the widest board; empty: this is it
+	layout
+	Query                  board.Query
+	ByEdge                 bool
+	Orders, Tiers, Windows []tab
+	Lanes                  []tab
+	OrderText, TierText    string
+	Heading                string
+	Rows                   []boardRow
+	Ticks                  []chartTick
+	Updated                string
+	JSON                   string
+	AllURL                 string // URL of the leaderboard of all forecasters; empty: this page
 }
 
 type boardRow struct {
-	Rank, Name, Handle, Machine, Tier string
-	Broadcast, Points, Way            string
-	Right, Record, Calls              string
-	Edge                              *span // nil: nothing is decided
-	Decided                           string
+	Rank, Name, Handle, BotLabel, Tier string
+	Broadcast, Points, Trend           string
+	WinRate, Record, Calls             string
+	Edge                               *edgePlot // nil without a resolved call
+	EdgeCalls                          string
 }
 
-// boardTiers are the boards that are told apart, and what is on each.
+// boardTiers are the selectable tiers of the leaderboard, with their labels and descriptions.
 var boardTiers = [...]struct{ value, label, text string }{
 	{"independent", "People", "Independent forecasters, not run by the administrators of this service."},
 	{"house", "House", "Accounts that the administrators of this service run."},
@@ -48,7 +48,7 @@ var boardTiers = [...]struct{ value, label, text string }{
 	{"all", "All", "People, house accounts and bots; bots are marked."},
 }
 
-// boardURL is the address of a board; defaults are left out.
+// boardURL returns the path of a leaderboard. Parameters with default values are left out.
 func boardURL(q board.Query) string {
 	v := url.Values{}
 	for _, p := range [...]struct{ name, value, def string }{
@@ -70,26 +70,26 @@ func boardURL(q board.Query) string {
 // board is GET /board.
 func (s *site) board(c echo.Context) error {
 	q := board.ParseQuery(c.QueryParam("operators"), c.QueryParam("window"), c.QueryParam("lane"), c.QueryParam("order"))
-	g := newGather(c.Request().Context(), partsWithin)
-	b := askFor(g, "board", s.Ledger.Boards.ListBroadcast, q.Request(board.Max))
-	away := g.done()
+	g := newPartReader(c.Request().Context(), partsTimeout)
+	b := callPart(g, "board", s.Ledger.Boards.ListBroadcast, q.Request(board.Max))
+	unavailable := g.wait()
 	p := boardPage{
-		frame: s.frame(c, "Board", "The best forecasters on prediction markets, and how much of it could be luck.", boardURL(q)),
-		Query: q, ByEdge: q.Order == board.ByEdge,
+		layout: s.newLayout(c, "Leaderboard", "Forecasters ranked by score or by edge, with confidence intervals.", boardURL(q)),
+		Query:  q, ByEdge: q.Order == board.ByEdge,
 		JSON: "/api/operator/leaderboard" + strings.TrimPrefix(boardURL(q), boardPath),
 	}
-	p.Away, p.Wide, p.Here, p.Kind = away, true, "board", "website"
-	p.tabs()
+	p.Unavailable, p.Wide, p.Nav, p.OGType = unavailable, true, "board", "website"
+	p.addTabs()
 	if widest := boardURL(board.Query{Operators: "all", Window: "all", Order: q.Order}); widest != boardURL(q) {
-		p.Everybody = widest
+		p.AllURL = widest
 	}
 	p.Updated = when(ledgerclient.Time(b.Value.GetUpdatedAt()))
-	p.fill(b.Value.GetRows())
+	p.addRows(b.Value.GetRows())
 	return s.renderParts(c, g, http.StatusOK, "board", p)
 }
 
-// tabs are the ways to the other boards, each with everything else as it is.
-func (p *boardPage) tabs() {
+// addTabs adds the links to other leaderboards. Each link changes one parameter.
+func (p *boardPage) addTabs() {
 	one := func(list *[]tab, label string, set func(*board.Query)) {
 		q := p.Query
 		set(&q)
@@ -98,9 +98,9 @@ func (p *boardPage) tabs() {
 	one(&p.Orders, "By broadcast score", func(q *board.Query) { q.Order = board.ByScore })
 	one(&p.Orders, "By edge", func(q *board.Query) { q.Order, q.Window = board.ByEdge, "all" })
 	for _, t := range boardTiers {
-		one(&p.Who, t.label, func(q *board.Query) { q.Operators = t.value })
+		one(&p.Tiers, t.label, func(q *board.Query) { q.Operators = t.value })
 		if t.value == p.Query.Operators {
-			p.Heading, p.WhoText = t.label, t.text
+			p.Heading, p.TierText = t.label, t.text
 		}
 	}
 	if !p.ByEdge {
@@ -110,41 +110,42 @@ func (p *boardPage) tabs() {
 	one(&p.Lanes, "All lanes", func(q *board.Query) { q.Lane = "" })
 	for _, lane := range protocol.Lanes {
 		if lane.Filterable() {
-			one(&p.Lanes, capital(lane), func(q *board.Query) { q.Lane = lane })
+			one(&p.Lanes, titleCase(lane), func(q *board.Query) { q.Lane = lane })
 		}
 	}
 	p.OrderText = "Ranked by broadcast score, 0 to 1,000: half from points, half from activity and reach."
 	if p.ByEdge {
-		p.OrderText = "Ranked by the lower end of the 95% interval of the edge, so a few lucky calls do not rank high."
+		p.OrderText = "Ranked by the lower bound of the 95% confidence interval of the edge, so a few lucky calls do not rank " +
+			"high."
 	}
 }
 
-func (p *boardPage) fill(rows []*boardv1.Row) {
+func (p *boardPage) addRows(rows []*boardv1.Row) {
 	reports := make([]*skill.Report, 0, len(rows))
 	for _, r := range rows {
 		if r.GetEdgeCalls() > 0 {
 			reports = append(reports, reportOfEdge(r))
 		}
 	}
-	scale := spansOf(reports...)
+	scale := edgeAxis(reports...)
 	p.Ticks = scale.ticks(pointsOf)
 	for _, r := range rows {
 		o := r.GetOperator()
 		row := boardRow{
 			Rank: digits(int64(r.GetRank())), Name: nameOf(o.GetDisplayName(), o.GetHandle()), Handle: o.GetHandle(),
-			Machine: machineWords[protocol.OperatorType(o.GetOperatorType())], Broadcast: digits(int64(r.GetBroadcastScore())),
-			Points: signed(int(r.GetScore())), Way: wayOf(r.GetScore()), Right: "–",
+			BotLabel: botLabels[protocol.OperatorType(o.GetOperatorType())], Broadcast: digits(int64(r.GetBroadcastScore())),
+			Points: signed(int(r.GetScore())), Trend: trendOf(r.GetScore()), WinRate: "–",
 			Record: grouped(r.GetWon()) + "–" + grouped(r.GetLost()), Calls: grouped(r.GetTotal()),
 		}
 		if tier := protocol.Tier(o.GetTier()); tier == protocol.House {
-			row.Tier = tierWords[tier].word
+			row.Tier = tierLabels[tier].word
 		}
 		if r.GetWon()+r.GetLost() > 0 {
-			row.Right = digits(int64(r.GetAccuracy())) + "%"
+			row.WinRate = digits(int64(r.GetAccuracy())) + "%"
 		}
 		if r.GetEdgeCalls() > 0 {
-			edge := spanOf(reportOfEdge(r), scale)
-			row.Edge, row.Decided = &edge, grouped(r.GetEdgeCalls())
+			edge := newEdgePlot(reportOfEdge(r), scale)
+			row.Edge, row.EdgeCalls = &edge, grouped(r.GetEdgeCalls())
 		}
 		p.Rows = append(p.Rows, row)
 	}

@@ -5,17 +5,18 @@ import (
 	"time"
 )
 
-// axis is one side of a plot: the values at its start, left or on top, and at its end, and the distance of its labels.
+// axis maps values to one side of a plot. start is the value on the left or top, end is the value on the right or bottom, and
+// step is the distance of labels.
 type axis struct{ start, end, step float64 }
 
-// part returns where on the axis a value is, from 0 to 1.
-func (a axis) part(v float64) float64 { return (v - a.start) / (a.end - a.start) }
+// fraction returns the position of a value on the axis, from 0 to 1.
+func (a axis) fraction(v float64) float64 { return (v - a.start) / (a.end - a.start) }
 
-func (a axis) box(v float64) string     { return short(chartSide * a.part(v)) }
-func (a axis) percent(v float64) string { return share(a.part(v)) }
-func (a axis) slot(v float64) int       { return int(chartSlots * a.part(v)) }
+func (a axis) length(v float64) string  { return lengthAttr(plotSize * a.fraction(v)) }
+func (a axis) percent(v float64) string { return percentAttr(a.fraction(v)) }
+func (a axis) column(v float64) int     { return int(maxColumns * a.fraction(v)) }
 
-// ticks labels every step, the lowest first.
+// ticks returns a label for every step, the lowest value first.
 func (a axis) ticks(label func(int) string) []chartTick {
 	var out []chartTick
 	for v := min(a.start, a.end); v <= max(a.start, a.end); v += a.step {
@@ -24,13 +25,13 @@ func (a axis) ticks(label func(int) string) []chartTick {
 	return out
 }
 
-// upright returns the axis of a height that begins and ends with a label.
-func upright(low, high, step float64) axis {
+// verticalAxis returns a vertical axis that starts and ends at a label.
+func verticalAxis(low, high, step float64) axis {
 	return axis{math.Ceil(high/step) * step, math.Floor(low/step) * step, step}
 }
 
-// bounds returns the lowest and the highest value of readings, of which there must be one.
-func bounds(list []reading, of func(reading) float64) (low, high float64) {
+// bounds returns the lowest and highest value of samples. There must be at least one sample.
+func bounds(list []sample, of func(sample) float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, r := range list {
 		low, high = min(low, of(r)), max(high, of(r))
@@ -38,7 +39,7 @@ func bounds(list []reading, of func(reading) float64) (low, high float64) {
 	return low, high
 }
 
-// The distances that labels may have; above them it is years.
+// Possible distances of time labels. Longer distances are multiples of the last one.
 var timeSteps = [...]time.Duration{
 	10 * time.Second, 30 * time.Second,
 	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
@@ -47,30 +48,30 @@ var timeSteps = [...]time.Duration{
 }
 
 const (
-	day        = 24 * time.Hour
-	mostLabels = 7
-	mostMonths = 5 // labels that name the year are wider
-	mostLines  = 5 // of a height
-	// A label nearer to an edge than this would stand out.
-	edgeRoom = 0.05
+	day            = 24 * time.Hour
+	maxTimeLabels  = 7
+	maxMonthLabels = 5 // labels with a year are wider
+	maxGridLines   = 5 // horizontal grid lines
+	// A label closer to the edge of the plot would be cut off. The margin is a fraction of the plot.
+	minLabelMargin = 0.05
 )
 
-// timeTicks labels an axis of Unix seconds.
+// timeTicks returns the labels of a time axis in Unix seconds.
 func timeTicks(x axis) []chartTick {
 	first, last := int64(x.start), int64(x.end)
 	span := last - first
 	step := int64(timeSteps[len(timeSteps)-1] / time.Second)
 	for _, s := range timeSteps {
-		most := int64(mostLabels)
+		most := int64(maxTimeLabels)
 		if s >= 56*day {
-			most = mostMonths
+			most = maxMonthLabels
 		}
 		if span/int64(s/time.Second) < most {
 			step = int64(s / time.Second)
 			break
 		}
 	}
-	for span/step >= mostLabels {
+	for span/step >= maxTimeLabels {
 		step *= 2
 	}
 	layout := "Jan 2006"
@@ -84,62 +85,62 @@ func timeTicks(x axis) []chartTick {
 	}
 	var out []chartTick
 	for t := (first + step - 1) / step * step; t <= last; t += step {
-		if p := x.part(float64(t)); p >= edgeRoom && p <= 1-edgeRoom {
-			out = append(out, chartTick{share(p), time.Unix(t, 0).UTC().Format(layout)})
+		if p := x.fraction(float64(t)); p >= minLabelMargin && p <= 1-minLabelMargin {
+			out = append(out, chartTick{percentAttr(p), time.Unix(t, 0).UTC().Format(layout)})
 		}
 	}
 	return out
 }
 
-// The least height, so that a price that hardly moves looks as if it hardly moved.
-const leastHeight = 1000
+// Minimum range of a price axis in bps, so that small changes look small.
+const minPriceRange = 1000
 
 var priceSteps = [...]float64{200, 250, 500, 1000, 2500}
 
-// prices is the axis in bps that shows every reading.
-func prices(list []reading) axis {
-	low, high := bounds(list, reading.value)
-	if missing := leastHeight - (high - low); missing > 0 {
+// priceAxis returns the axis in bps that contains all samples.
+func priceAxis(list []sample) axis {
+	low, high := bounds(list, sample.value)
+	if missing := minPriceRange - (high - low); missing > 0 {
 		low = max(0, low-math.Floor(missing/2))
-		high = min(wholePrice, low+leastHeight)
-		low = min(low, high-leastHeight)
+		high = min(maxPrice, low+minPriceRange)
+		low = min(low, high-minPriceRange)
 	}
 	var y axis
-	for _, step := range priceSteps { // the last one fits everything
-		if y = upright(low, high, step); (y.start-y.end)/step <= mostLines {
+	for _, step := range priceSteps { // the last step fits any range
+		if y = verticalAxis(low, high, step); (y.start-y.end)/step <= maxGridLines {
 			break
 		}
 	}
 	return y
 }
 
-// leastScores is the least height, so that a score that hardly moved looks like it.
-const leastScores = 10
+// minPointsRange is the minimum range of a points axis, so that small changes look small.
+const minPointsRange = 10
 
-// scores is the axis that shows every reading of a score, and zero where that is near.
-func scores(list []reading) axis {
-	low, high := bounds(list, reading.value)
+// pointsAxis returns the axis that contains all samples, and zero if it is close to them.
+func pointsAxis(list []sample) axis {
+	low, high := bounds(list, sample.value)
 	if low > 0 && low < high-low {
 		low = 0
 	}
 	if high < 0 && -high < high-low {
 		high = 0
 	}
-	if missing := leastScores - (high - low); missing > 0 {
+	if missing := minPointsRange - (high - low); missing > 0 {
 		half := math.Floor(missing / 2)
 		low, high = low-half, high+missing-half
 	}
 	step := 1.0
-	for i := 0; math.Floor((high-low)/step) > mostLines; i++ {
+	for i := 0; math.Floor((high-low)/step) > maxGridLines; i++ {
 		step *= [...]float64{2, 2.5, 2}[i%3] // 1, 2, 5, 10, 20, 50
 	}
-	return upright(low, high, step)
+	return verticalAxis(low, high, step)
 }
 
-// share writes a part of the plot as an attribute.
-func share(part float64) string { return short(100*part) + "%" }
+// percentAttr formats a fraction of the plot as an SVG attribute in percent.
+func percentAttr(part float64) string { return lengthAttr(100*part) + "%" }
 
-// short writes a length with two decimals at most. Adding zero takes the sign from a negative zero.
-func short(v float64) string {
+// lengthAttr formats a length with at most two decimals. Adding zero turns a negative zero into zero.
+func lengthAttr(v float64) string {
 	return decimal(math.Round(100*v)/100 + 0)
 }

@@ -20,7 +20,7 @@ var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
 type point = *cataloguev1.HistoryPoint
 
-// ago is a price so many minutes before noon.
+// ago returns a price at a number of minutes before noon.
 func ago(minutes int, p float64) point {
 	return &cataloguev1.HistoryPoint{T: noon.Add(-time.Duration(minutes) * time.Minute).Unix(), P: p}
 }
@@ -33,7 +33,7 @@ func called(minutes int, side protocol.Side, price int32) *signalv1.Signal {
 }
 
 func drawn(i protocol.Interval, points ...point) chart {
-	return plot(stretch{Points: points, Interval: i, Now: noon, Trades: true})
+	return newChart(chartInput{Points: points, Interval: i, Now: noon, Trading: true})
 }
 
 func TestChartOfNothing(t *testing.T) {
@@ -42,7 +42,7 @@ func TestChartOfNothing(t *testing.T) {
 		"no points": nil, "only before": {ago(61, 0.5)}, "only ahead": {ago(-2, 0.5)}, "no price": {{T: noon.Unix(), P: math.NaN()}},
 		"no time": {{T: 0, P: 0.5}, {T: -5, P: 0.5}, {T: math.MaxInt64, P: 0.5}, {T: math.MinInt64, P: 0.5}},
 	} {
-		if c := drawn(protocol.IntervalHour, points...); !c.Empty || len(c.Lines)+len(c.Dots)+len(c.Rows) != 0 {
+		if c := drawn(protocol.IntervalHour, points...); !c.Empty || len(c.Lines)+len(c.Dots)+len(c.YTicks) != 0 {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
@@ -51,14 +51,14 @@ func TestChartOfNothing(t *testing.T) {
 func TestChartOfOnePoint(t *testing.T) {
 	t.Parallel()
 	c := drawn(protocol.IntervalHour, ago(30, 0.315))
-	if c.Empty || len(c.Lines) != 0 || len(c.Dots) != 1 || c.Low != "31.5%" || c.High != "31.5%" || c.Last != "31.5%" || c.Change != "0" || c.Way != "flat" {
+	if c.Empty || len(c.Lines) != 0 || len(c.Dots) != 1 || c.Low != "31.5%" || c.High != "31.5%" || c.Last != "31.5%" || c.Change != "0" || c.Trend != "flat" {
 		t.Fatalf("%+v", c)
 	}
 	if c.Dots[0].X != "0%" || c.Now == nil || *c.Now != c.Dots[0] {
-		t.Errorf("it stands at %v, the last at %v", c.Dots[0], c.Now)
+		t.Errorf("the price is at %v, the last price at %v", c.Dots[0], c.Now)
 	}
-	if c = drawn(protocol.IntervalHour, ago(0, 0.5)); len(c.Dots) != 1 || c.Dots[0] != (place{"50%", "50%"}) {
-		t.Errorf("a price of this moment stands at %v", c.Dots)
+	if c = drawn(protocol.IntervalHour, ago(0, 0.5)); len(c.Dots) != 1 || c.Dots[0] != (position{"50%", "50%"}) {
+		t.Errorf("the current price is at %v", c.Dots)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestChartGeometry(t *testing.T) {
 	} {
 		got := drawn(protocol.IntervalHour, c.points...)
 		var rows []string
-		for _, r := range got.Rows {
+		for _, r := range got.YTicks {
 			rows = append(rows, r.Label)
 		}
 		if strings.Join(got.Lines, "|") != strings.Join(c.lines, "|") || strings.Join(rows, " ") != c.rows {
@@ -93,7 +93,7 @@ func TestChartGeometry(t *testing.T) {
 	}
 }
 
-// A line is broken where prices are missing, and nowhere else.
+// TestChartGaps checks that a line is interrupted only where prices are missing.
 func TestChartGaps(t *testing.T) {
 	t.Parallel()
 	every := func(step int, minutes ...int) []point {
@@ -126,16 +126,16 @@ func TestChartGaps(t *testing.T) {
 			t.Errorf("%s: %d lines and %d dots, want %d and %d", c.name, len(got.Lines), len(got.Dots), c.lines, c.dots)
 		}
 	}
-	held := plot(stretch{Points: []point{ago(60, 0.4), ago(30, 0.6)}, Interval: protocol.IntervalHour, Now: noon, Trades: true, Held: true})
+	held := newChart(chartInput{Points: []point{ago(60, 0.4), ago(30, 0.6)}, Interval: protocol.IntervalHour, Now: noon, Trading: true, Stepped: true})
 	if len(held.Lines) != 1 || !strings.HasPrefix(held.Lines[0], "M0 ") || strings.Count(held.Lines[0], "H") != 2 || !strings.Contains(held.Lines[0], "H1000") || strings.Contains(held.Lines[0], "L") {
-		t.Errorf("a price that stands until the next one is drawn as %v", held.Lines)
+		t.Errorf("a stepped line is drawn as %v", held.Lines)
 	}
 }
 
 func TestChartMarks(t *testing.T) {
 	t.Parallel()
 	calls := []*signalv1.Signal{called(0, protocol.No, 6000), called(15, protocol.Yes, 7000), called(45, protocol.Yes, 20_000), called(50, protocol.No, -3), called(61, protocol.Yes, 5000)}
-	c := plot(stretch{Points: []point{ago(60, 0), ago(0, 1)}, Calls: calls, Interval: protocol.IntervalHour, Now: noon, Trades: true})
+	c := newChart(chartInput{Points: []point{ago(60, 0), ago(0, 1)}, Calls: calls, Interval: protocol.IntervalHour, Now: noon, Trading: true})
 	var got []string
 	for _, m := range c.Marks {
 		got = append(got, m.X+","+m.Y+","+m.Class)
@@ -146,30 +146,30 @@ func TestChartMarks(t *testing.T) {
 	if c.Marks[0].Up || !c.Marks[1].Up || c.Marks[1].Title != "@mara_k: YES at 70¢, 18 Sep 2026, 11:45 UTC" {
 		t.Errorf("%+v", c.Marks[:2])
 	}
-	alone := plot(stretch{Calls: calls[:1], Interval: protocol.IntervalHour, Now: noon, Trades: true})
-	if alone.Empty || !alone.NoPrices || len(alone.Marks) != 1 || alone.Now != nil || len(alone.Rows) < 2 {
+	alone := newChart(chartInput{Calls: calls[:1], Interval: protocol.IntervalHour, Now: noon, Trading: true})
+	if alone.Empty || !alone.NoPrices || len(alone.Marks) != 1 || alone.Now != nil || len(alone.YTicks) < 2 {
 		t.Errorf("calls without prices: %+v", alone)
 	}
 	many := make([]*signalv1.Signal, 250)
 	for i := range many {
 		many[i] = called(i/10, protocol.Yes, 5000)
 	}
-	if c := plot(stretch{Calls: many, Interval: protocol.IntervalHour, Now: noon}); len(c.Marks) != chartMarks || c.Marks[0].X != "100%" {
+	if c := newChart(chartInput{Calls: many, Interval: protocol.IntervalHour, Now: noon}); len(c.Marks) != maxMarks || c.Marks[0].X != "100%" {
 		t.Errorf("%d marks", len(c.Marks))
 	}
 }
 
 var lengths = regexp.MustCompile(`-?\d+(\.\d+)?(e[+-]\d+)?`)
 
-// Whatever comes in, every length stays within the plot, and a chart stays small.
+// TestChartStaysWithin checks with random input that every position is within the plot and that a chart has a bounded size.
 func TestChartStaysWithin(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	odd := []float64{0, 1, -1, 2, 0.5, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64}
 	for round := range 200 {
-		s := stretch{
+		s := chartInput{
 			Interval: []protocol.Interval{protocol.IntervalHour, protocol.IntervalDay, protocol.IntervalWeek, protocol.IntervalAll}[round%4], Now: noon,
-			Held: r.IntN(3) == 0, Trades: r.IntN(2) == 0,
+			Stepped: r.IntN(3) == 0, Trading: r.IntN(2) == 0,
 		}
 		n := r.IntN(60)
 		if round%50 == 0 {
@@ -188,11 +188,11 @@ func TestChartStaysWithin(t *testing.T) {
 		for range r.IntN(5) {
 			s.Calls = append(s.Calls, called(r.IntN(100_000)-10, []protocol.Side{protocol.Yes, protocol.No}[r.IntN(2)], r.Int32N(20_000)-5000))
 		}
-		c := plot(s)
+		c := newChart(s)
 		size := 0
 		for _, d := range append(append([]string{}, c.Lines...), c.Areas...) {
 			size += len(d)
-			inside(t, d, chartSide)
+			inside(t, d, plotSize)
 		}
 		if size > 200_000 {
 			t.Errorf("a chart of %d points takes %d characters", n, size)
@@ -205,8 +205,8 @@ func TestChartStaysWithin(t *testing.T) {
 			inside(t, m.X, 100)
 			inside(t, m.Y, 100)
 		}
-		for _, ticks := range [][]chartTick{c.Rows, c.Columns} {
-			if len(ticks) > mostLabels+1 {
+		for _, ticks := range [][]chartTick{c.YTicks, c.XTicks} {
+			if len(ticks) > maxTimeLabels+1 {
 				t.Errorf("%d labels", len(ticks))
 			}
 			for _, tick := range ticks {
@@ -219,11 +219,11 @@ func TestChartStaysWithin(t *testing.T) {
 func inside(t *testing.T, text string, most float64) {
 	t.Helper()
 	if strings.ContainsAny(text, "aIN") { // NaN, Inf
-		t.Fatalf("no length: %.80s", text)
+		t.Fatalf("invalid length: %.80s", text)
 	}
 	for _, one := range lengths.FindAllString(text, -1) {
 		if v, err := strconv.ParseFloat(one, 64); err != nil || v < 0 || v > most {
-			t.Fatalf("%s is out of the plot: %.80s", one, text)
+			t.Fatalf("%s is outside the plot: %.80s", one, text)
 		}
 	}
 }
@@ -246,7 +246,7 @@ func TestTimeLabels(t *testing.T) {
 		for _, tick := range ticks {
 			labels = append(labels, tick.Label)
 		}
-		if len(ticks) < 2 || len(ticks) > mostLabels || !strings.Contains(strings.Join(labels, " "), c.want) {
+		if len(ticks) < 2 || len(ticks) > maxTimeLabels || !strings.Contains(strings.Join(labels, " "), c.want) {
 			t.Errorf("%v: %v", c.span, labels)
 		}
 	}
@@ -264,7 +264,7 @@ func TestAmounts(t *testing.T) {
 	}
 	v := 1500.0
 	if amount(nil, "usd") != "" || amount(&v, "mana") != "1,500 mana" || amount(&v, "") != "$1,500" {
-		t.Error("units")
+		t.Error("wrong unit of a volume")
 	}
 	for raw, ok := range map[string]bool{"https://a.example/x": true, "http://a.example": true, "javascript:alert(1)": false, "//a.example": false, "ftp://a.example": false, "https:x": false, "": false, "https://%zz": false} {
 		if (link(raw) != "") != ok {

@@ -18,67 +18,66 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// The developer page keeps the provider's token in a cookie of its own, sent
-// to /dev alone: a key is minted with that token and with nothing else, and so is
-// a stream key of the studio.
+// The developer page stores the token of the identity provider in a cookie that is only sent to /dev. API keys and stream keys
+// are created with this token and not with the session.
 //
-// All of its cookies are SameSite=Lax: no form of another site acts with them.
-// The provider is another site, too, so its form comes without them: the token
-// that it brings waits in a cookie of its own until our redirect, a GET that a
-// browser sends with its cookies, shows that the sign-in began here.
+// All cookies are SameSite=Lax, so a form of another site is sent without them. The sign-in form of the provider is such a form.
+// Its token is stored in the cookie cookiePending until the redirect to this host, which is sent with the cookie cookieState.
+// That cookie shows that the sign-in started in this browser.
 const (
-	cookieToken = "db_dev"
-	cookieState = "db_dev_state" // of the sign-in that this browser began
-	cookieNext  = "db_dev_next"  // a token that waits for its state
-	tokenLife   = time.Hour
-	stateLife   = 15 * time.Minute
-	nextLife    = time.Minute
-	ended       = -time.Second // of a cookie that is taken away
-	maxToken    = 3500         // what fits a cookie
-	maxState    = 64
+	cookieToken   = "db_dev"
+	cookieState   = "db_dev_state" // state of the sign-in that this browser has started
+	cookiePending = "db_dev_next"  // token whose state is not checked yet
+	tokenLife     = time.Hour
+	stateLife     = 15 * time.Minute
+	pendingLife   = time.Minute
+	expired       = -time.Second // life of a cookie that is deleted
+	maxToken      = 3500         // what fits a cookie
+	maxState      = 64
 
 	devPath     = "/dev"
 	sessionPath = "/dev/session"
 )
 
 type devPage struct {
-	frame
-	LoginURL      string
-	SignedIn      bool
-	Handle        string
-	Notice, Fresh string
-	Keys          []keyRow
-	Key           keyForm
-	Apps          []appRow
-	NewApp        appForm
-	NewAppOpen    bool
-	FreshApp      freshApp
-	Signers       []signerRow
+	layout
+	LoginURL       string
+	SignedIn       bool
+	Handle         string
+	Notice, NewKey string
+	Keys           []keyRow
+	Key            keyForm
+	Apps           []appRow
+	NewApp         appForm
+	ShowNewApp     bool
+	AppCreated     createdApp
+	Signers        []signerRow
 }
 
 type keyRow struct {
-	ID, Label, Tier, Permissions, Made, Used string
-	Active                                   bool
+	ID, Label, Tier, Permissions, CreatedAt, LastUsed string
+	Active                                            bool
 }
 
-// keyForm asks for a key.
+// keyForm has the values and errors of the form that creates an API key.
 type keyForm struct {
 	Label       string
 	Permissions []string
 	Errors      map[string]string // by field
 }
 
-// freshApp is what is told of an app once.
-type freshApp struct {
-	ID, Name, Secret string
-	Renewed, AtOnce  bool
+// createdApp has the data of an app that the page shows only once, such as the secret.
+type createdApp struct {
+	ID, Name, Secret   string
+	Renewed, Immediate bool
 }
 
-var errForeign = apperr.New(apperr.Forbidden, "forbidden", "This form was not sent from this site. Reload the page and try again.")
+var errForeignForm = apperr.New(apperr.Forbidden, "forbidden",
+	"This form was not sent from this site. Reload the page and try again.")
 
 // dev is GET /dev.
 func (s *site) dev(c echo.Context) error {
-	if s.otherName(c.Request()) {
+	if s.isLocalhostAlias(c.Request()) {
 		return c.Redirect(http.StatusFound, s.HubURL+devPath)
 	}
 	op, err := s.developer(c)
@@ -89,32 +88,31 @@ func (s *site) dev(c echo.Context) error {
 		return err
 	}
 	p := s.devPage(c)
-	p.Handle = s.visit(c).handle
+	p.Handle = s.viewer(c).handle
 	if s.LoginURL != "" {
-		p.LoginURL = s.begin(c, devPath)
+		p.LoginURL = s.startSignIn(c, devPath)
 	}
 	return s.render(c, http.StatusOK, "dev", p)
 }
 
-// otherName tells that a developer opened his own machine by its name where we are
-// published under its number: the sign-in leads to the number, where the cookies of
-// the name are not sent.
-func (s *site) otherName(r *http.Request) bool {
+// isLocalhostAlias reports whether a request uses the host name localhost although the public URL has 127.0.0.1. The sign-in
+// returns to 127.0.0.1, where the cookies of localhost are not sent.
+func (s *site) isLocalhostAlias(r *http.Request) bool {
 	_, port, ok := strings.Cut(r.Host, "localhost:")
 	return ok && !s.Secure && s.Origin == "http://127.0.0.1:"+port
 }
 
 func (s *site) devPage(c echo.Context) devPage {
 	p := devPage{
-		frame:  s.frame(c, "Developers", "API keys, apps and signing keys.", devPath),
+		layout: s.newLayout(c, "Developers", "API keys, apps and signing keys.", devPath),
 		Key:    keyForm{Permissions: []string{"read", "signal", "broadcast"}},
 		NewApp: appForm{AppDraft: grant.AppDraft{Scopes: []string{string(grant.ProfileRead)}}},
 	}
-	p.Here = "dev"
+	p.Nav = "dev"
 	return p
 }
 
-// showDev is the page of somebody who is signed in; set changes it before it is shown.
+// showDev renders the developer page of a signed-in operator. set changes the page data before rendering.
 func (s *site) showDev(c echo.Context, status int, op operator.Operator, set func(*devPage)) error {
 	keys, err := s.Ledger.Operators.ListKeys(c.Request().Context(), &operatorv1.ListKeysRequest{OperatorId: string(op.ID)})
 	if err != nil {
@@ -126,7 +124,7 @@ func (s *site) showDev(c echo.Context, status int, op operator.Operator, set fun
 	}
 	p := s.devPage(c)
 	p.SignedIn, p.Handle, p.Keys = true, string(op.Handle), keysOf(keys.GetKeys())
-	p.Account = account{Handle: p.Handle, Face: face(p.Handle)}
+	p.Account = account{Handle: p.Handle, Initials: initials(p.Handle)}
 	for _, a := range apps {
 		p.Apps = append(p.Apps, rowOfApp(a))
 	}
@@ -137,9 +135,8 @@ func (s *site) showDev(c echo.Context, status int, op operator.Operator, set fun
 	return s.render(c, status, "dev", p)
 }
 
-// refused shows the page again with what was wrong, when the person can do something
-// about it.
-func (s *site) refused(c echo.Context, op operator.Operator, err error) error {
+// showFault renders the page with the message of an error that the user can correct. It returns other errors.
+func (s *site) showFault(c echo.Context, op operator.Operator, err error) error {
 	f := apperr.Of(err)
 	if f.Kind != apperr.Conflict && f.Kind != apperr.Invalid {
 		return err
@@ -147,7 +144,7 @@ func (s *site) refused(c echo.Context, op operator.Operator, err error) error {
 	return s.showDev(c, httpx.Status(f.Kind), op, func(p *devPage) { p.Notice = f.Message })
 }
 
-// developer is the operator of the token in the page's cookie.
+// developer returns the operator of the token in the cookie of the developer page. Fault: unauthenticated.
 func (s *site) developer(c echo.Context) (operator.Operator, error) {
 	cookie, err := c.Cookie(cookieToken)
 	if err != nil || cookie.Value == "" {
@@ -159,15 +156,15 @@ func (s *site) developer(c echo.Context) (operator.Operator, error) {
 	}
 	r, err := s.Ledger.OperatorWrites.SignIn(c.Request().Context(), who.SignInRequest())
 	op := operator.FromMessage(r.GetOperator())
-	if v := s.visit(c); err == nil && v.who.UserID != "" && v.who.UserID != string(op.ID) {
-		err = httpx.ErrUnauthenticated // somebody else has signed in since
+	if v := s.viewer(c); err == nil && v.session.UserID != "" && v.session.UserID != string(op.ID) {
+		err = httpx.ErrUnauthenticated // another operator has signed in with this browser
 	}
 	return op, err
 }
 
-// handOver is POST /dev/session: the provider's sign-in page sends the token
-// here. From that site no cookie of ours comes along, so nothing is believed yet.
-func (s *site) handOver(c echo.Context) error {
+// receiveToken is POST /dev/session, to which the sign-in page of the provider sends the token. The request comes from another
+// site and has no cookies, so the token is only stored for startSession.
+func (s *site) receiveToken(c echo.Context) error {
 	form, err := s.form(c)
 	if err != nil {
 		return err
@@ -175,30 +172,29 @@ func (s *site) handOver(c echo.Context) error {
 	token, state := form.Get("token"), form.Get("state")
 	switch {
 	case state == "" || len(state) > maxState:
-		return errForeign
-	case token == "" || len(token) > maxToken || strings.Trim(token, tokenLetters) != "":
+		return errForeignForm
+	case token == "" || len(token) > maxToken || strings.Trim(token, tokenChars) != "":
 		return httpx.ErrUnauthenticated
 	}
-	s.setCookie(c, sessionPath, cookieNext, token, nextLife)
+	s.setCookie(c, sessionPath, cookiePending, token, pendingLife)
 	on := url.Values{"state": {state}}
-	if back := strings.TrimPrefix(form.Get("return_to"), s.HubURL); leadsBack(back) {
+	if back := strings.TrimPrefix(form.Get("return_to"), s.HubURL); isReturnPath(back) {
 		on.Set("return_to", back)
 	}
 	return c.Redirect(http.StatusSeeOther, sessionPath+"?"+on.Encode())
 }
 
-// tokenLetters are those of a signed token; all of them may stand in a cookie.
-const tokenLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
+// tokenChars are the characters of a signed token. All of them are allowed in cookies.
+const tokenChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
-// startSession is GET /dev/session, where handOver leads. The state, which only
-// this browser and the sign-in that it began know, proves that the two belong
-// together: a token that another site slips in finds no state to go with it.
+// startSession is GET /dev/session, to which receiveToken redirects. It compares the state with the cookie of this browser. A
+// token that another site has sent does not have this state.
 func (s *site) startSession(c echo.Context) error {
 	state, err := c.Cookie(cookieState)
 	if err != nil || state.Value == "" || subtle.ConstantTimeCompare([]byte(state.Value), []byte(c.QueryParam("state"))) != 1 {
-		return errForeign
+		return errForeignForm
 	}
-	token, err := c.Cookie(cookieNext)
+	token, err := c.Cookie(cookiePending)
 	if err != nil {
 		return httpx.ErrUnauthenticated
 	}
@@ -206,8 +202,8 @@ func (s *site) startSession(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.setCookie(c, devPath, cookieState, "", ended)
-	s.setCookie(c, sessionPath, cookieNext, "", ended)
+	s.setCookie(c, devPath, cookieState, "", expired)
+	s.setCookie(c, sessionPath, cookiePending, "", expired)
 	r, err := s.Ledger.OperatorWrites.SignIn(c.Request().Context(), who.SignInRequest())
 	if err != nil {
 		return err
@@ -216,36 +212,36 @@ func (s *site) startSession(c echo.Context) error {
 		return err
 	}
 	back := c.QueryParam("return_to")
-	if !leadsBack(back) {
+	if !isReturnPath(back) {
 		back = devPath
 	}
 	if back == devPath || back == studioPath {
 		s.setCookie(c, devPath, cookieToken, token.Value, tokenLife)
 	}
-	return done(c, back)
+	return redirect(c, back)
 }
 
-// mint is POST /dev/keys: the one answer that shows the key.
+// mint is POST /dev/keys. Only this answer shows the key.
 func (s *site) mint(c echo.Context, op operator.Operator, form url.Values) error {
-	// Without a tick this is an empty list, which is rejected; nil would mean all permissions.
+	// No ticked box gives an empty list, which is rejected; nil would mean all permissions.
 	typed := keyForm{Label: strings.TrimSpace(form.Get("label")), Permissions: append([]string{}, form["permission"]...)}
 	var minted *operatorv1.MintKeyResponse
 	draft, err := operator.NewKeyDraft(typed.Label, typed.Permissions, true)
 	if err == nil {
 		minted, err = s.Ledger.OperatorWrites.MintKey(c.Request().Context(), draft.MintRequest(op.ID))
 	}
-	if said := keyMistakes[fieldOf(err)]; said != "" {
-		typed.Errors = map[string]string{fieldOf(err): said}
+	if message := keyErrors[fieldOf(err)]; message != "" {
+		typed.Errors = map[string]string{fieldOf(err): message}
 		return s.showDev(c, http.StatusBadRequest, op, func(p *devPage) { p.Key = typed })
 	}
 	if err != nil {
-		return s.refused(c, op, err)
+		return s.showFault(c, op, err)
 	}
-	return s.showDev(c, http.StatusOK, op, func(p *devPage) { p.Fresh = minted.GetPlaintext() })
+	return s.showDev(c, http.StatusOK, op, func(p *devPage) { p.NewKey = minted.GetPlaintext() })
 }
 
-// keyMistakes says what is wrong with a field to who typed it.
-var keyMistakes = map[string]string{
+// keyErrors has the error texts of the key form by field.
+var keyErrors = map[string]string{
 	"label": "Enter 1 to 64 characters on one line.", "permissions": "Choose at least one permission.",
 }
 
@@ -254,15 +250,15 @@ func (s *site) revoke(c echo.Context, op operator.Operator, form url.Values) err
 	if err := s.RevokeKey(c.Request().Context(), op.ID, form.Get("id")); err != nil {
 		return err
 	}
-	return done(c, devPath)
+	return redirect(c, devPath)
 }
 
-// developerForm returns a handler that passes to do the signed-in operator and the form. Before it reads the form, it rejects
-// forms of other origins and visitors who are not signed in.
+// developerForm returns a handler that passes the signed-in operator and the form to do. It first rejects forms of other origins
+// and visitors who are not signed in.
 func (s *site) developerForm(do func(echo.Context, operator.Operator, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !httpx.SameOrigin(c.Request(), s.Origin) {
-			return errForeign
+			return errForeignForm
 		}
 		op, err := s.developer(c)
 		if err != nil {
@@ -308,10 +304,10 @@ func keysOf(keys []*operatorv1.Key) []keyRow {
 	for _, k := range keys {
 		r := keyRow{
 			ID: k.GetId(), Label: k.GetLabel(), Tier: k.GetTier(), Permissions: strings.Join(k.GetPermissions(), ", "),
-			Made: when(ledgerclient.Time(k.GetCreatedAt())), Used: "never", Active: k.GetActive(),
+			CreatedAt: when(ledgerclient.Time(k.GetCreatedAt())), LastUsed: "never", Active: k.GetActive(),
 		}
 		if k.GetLastUsedAt() != nil {
-			r.Used = when(k.GetLastUsedAt().AsTime())
+			r.LastUsed = when(k.GetLastUsedAt().AsTime())
 		}
 		rows = append(rows, r)
 	}

@@ -16,27 +16,28 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// appForm is what an owner says of an app, as a form has it.
+// appForm has the values and errors of the form of an app.
 type appForm struct {
 	grant.AppDraft
-	Redirects string            // as they were typed
+	Redirects string            // as the user typed them
 	Errors    map[string]string // by field
 }
 
 type appRow struct {
 	grant.App
-	Form appForm
-	Open bool // its form has a mistake
+	Form     appForm
+	ShowForm bool // the form has an error and is shown open
 }
 
-// appMistakes says what is wrong with a field to who typed it.
-var appMistakes = map[string]string{
-	"name":         "Enter 1 to 64 visible characters, without spaces at the start or end.",
-	"redirectUris": "Enter 1 to 10 different URIs: https, http on 127.0.0.1 or [::1], or a private scheme with a dot such as com.example.app:/cb.",
-	"scopes":       "Choose at least one scope.",
-	"homepage":     "Enter a URL that starts with https:// and has at most 500 characters, or leave it empty.",
-	"logoUrl":      "Enter a URL that starts with https:// and has at most 500 characters, or leave it empty.",
-	"type":         "Choose public or confidential.",
+// appErrors has the error texts of the app form by field.
+var appErrors = map[string]string{
+	"name": "Enter 1 to 64 visible characters, without spaces at the start or end.",
+	"redirectUris": "Enter 1 to 10 different URIs: https, http on 127.0.0.1 or [::1], or a private scheme with a dot such as " +
+		"com.example.app:/cb.",
+	"scopes":   "Choose at least one scope.",
+	"homepage": "Enter a URL that starts with https:// and has at most 500 characters, or leave it empty.",
+	"logoUrl":  "Enter a URL that starts with https:// and has at most 500 characters, or leave it empty.",
+	"type":     "Choose public or confidential.",
 }
 
 func rowOfApp(a grant.App) appRow {
@@ -45,7 +46,7 @@ func rowOfApp(a grant.App) appRow {
 	}}}
 }
 
-// draftOf reads the form of an app, and keeps it as it was typed.
+// draftOf reads the form of an app.
 func draftOf(form url.Values) appForm {
 	return appForm{Redirects: strings.TrimSpace(form.Get("redirectUris")), AppDraft: grant.AppDraft{
 		Name: strings.TrimSpace(form.Get("name")), Kind: grant.Kind(form.Get("type")),
@@ -55,41 +56,42 @@ func draftOf(form url.Values) appForm {
 	}}
 }
 
-// mistake notes in the form what the fault is about; false: it is about no field.
-func (f *appForm) mistake(err error) bool {
+// setError stores the error text of the field that the fault names. It returns false if the fault names no field.
+func (f *appForm) setError(err error) bool {
 	field := fieldOf(err)
 	if field == "" && apperr.Of(err).Code == grant.ErrInvalidScope.Code {
 		field = "scopes"
 	}
-	said := appMistakes[field]
-	f.Errors = map[string]string{field: said}
-	return said != ""
+	message := appErrors[field]
+	f.Errors = map[string]string{field: message}
+	return message != ""
 }
 
-// registerApp is POST /dev/apps: the one answer that shows a first secret.
+// registerApp is POST /dev/apps. Only this answer shows the client secret.
 func (s *site) registerApp(c echo.Context, op operator.Operator, form url.Values) error {
 	typed := draftOf(form)
 	a, secret, err := s.Grants.Register(c.Request().Context(), string(op.ID), typed.AppDraft)
 	if err != nil {
-		if typed.mistake(err) {
-			return s.showDev(c, httpx.Status(apperr.Of(err).Kind), op, func(p *devPage) { p.NewApp, p.NewAppOpen = typed, true })
+		if typed.setError(err) {
+			return s.showDev(c, httpx.Status(apperr.Of(err).Kind), op, func(p *devPage) { p.NewApp, p.ShowNewApp = typed, true })
 		}
-		return s.refused(c, op, err)
+		return s.showFault(c, op, err)
 	}
-	return s.showDev(c, http.StatusOK, op, func(p *devPage) { p.FreshApp = freshApp{ID: a.ID, Name: a.Name, Secret: secret} })
+	return s.showDev(c, http.StatusOK, op, func(p *devPage) { p.AppCreated = createdApp{ID: a.ID, Name: a.Name, Secret: secret} })
 }
 
-// changeApp is POST /dev/apps/change: the whole form but for the kind, which is final.
+// changeApp is POST /dev/apps/change. The form has all members except the type, which cannot change.
 func (s *site) changeApp(c echo.Context, op operator.Operator, form url.Values) error {
 	typed, id := draftOf(form), form.Get("app")
 	_, err := s.Grants.ChangeApp(c.Request().Context(), string(op.ID), id, grant.AppChange{
-		Name: &typed.Name, RedirectURIs: &typed.RedirectURIs, Scopes: &typed.Scopes, Homepage: &typed.Homepage, LogoURL: &typed.LogoURL,
+		Name: &typed.Name, RedirectURIs: &typed.RedirectURIs, Scopes: &typed.Scopes, Homepage: &typed.Homepage,
+		LogoURL: &typed.LogoURL,
 	})
-	if err != nil && typed.mistake(err) {
+	if err != nil && typed.setError(err) {
 		return s.showDev(c, httpx.Status(apperr.Of(err).Kind), op, func(p *devPage) {
 			for i := range p.Apps {
 				if p.Apps[i].ID == id {
-					p.Apps[i].Form, p.Apps[i].Open = typed, true
+					p.Apps[i].Form, p.Apps[i].ShowForm = typed, true
 				}
 			}
 		})
@@ -97,27 +99,27 @@ func (s *site) changeApp(c echo.Context, op operator.Operator, form url.Values) 
 	if err != nil {
 		return err
 	}
-	return done(c, devPath+"#apps")
+	return redirect(c, devPath+"#apps")
 }
 
-// renewSecret is POST /dev/apps/secret: the one answer that shows the new secret.
+// renewSecret is POST /dev/apps/secret. Only this answer shows the new secret.
 func (s *site) renewSecret(c echo.Context, op operator.Operator, form url.Values) error {
 	id := form.Get("app")
 	secret, err := s.Grants.RenewSecret(c.Request().Context(), string(op.ID), id, form.Get("immediate") == "yes")
 	if err != nil {
-		return s.refused(c, op, err)
+		return s.showFault(c, op, err)
 	}
 	return s.showDev(c, http.StatusOK, op, func(p *devPage) {
-		p.FreshApp = freshApp{ID: id, Secret: secret, Renewed: true, AtOnce: form.Get("immediate") == "yes"}
+		p.AppCreated = createdApp{ID: id, Secret: secret, Renewed: true, Immediate: form.Get("immediate") == "yes"}
 		for _, a := range p.Apps {
 			if a.ID == id {
-				p.FreshApp.Name = a.Name
+				p.AppCreated.Name = a.Name
 			}
 		}
 	})
 }
 
-// disableApp is POST /dev/apps/disable. It is for good, so a box has to be ticked.
+// disableApp is POST /dev/apps/disable. It cannot be undone, so a confirmation box must be ticked.
 func (s *site) disableApp(c echo.Context, op operator.Operator, form url.Values) error {
 	if form.Get("sure") != "yes" {
 		return s.showDev(c, http.StatusBadRequest, op, func(p *devPage) {
@@ -127,19 +129,22 @@ func (s *site) disableApp(c echo.Context, op operator.Operator, form url.Values)
 	if err := s.Grants.DisableApp(c.Request().Context(), string(op.ID), form.Get("app")); err != nil {
 		return err
 	}
-	return done(c, devPath+"#apps")
+	return redirect(c, devPath+"#apps")
 }
 
-// signerRow is a signing key of a person with the name of the app that it belongs to.
+// signerRow is a signing key with the name of its app.
 type signerRow struct {
 	message.Signer
 	App, State string
 }
 
-// statusWords are the texts of the states of a signer.
-var statusWords = map[message.Status]string{message.Active: "active", message.Revoked: "revoked", message.Expired: "expired"}
+// signerStatusLabels has the labels of the signer statuses.
+var signerStatusLabels = map[message.Status]string{
+	message.Active: "active", message.Revoked: "revoked",
+	message.Expired: "expired",
+}
 
-// signersOf returns the signing keys of an operator, with the apps that they belong to.
+// signersOf returns the signing keys of an operator, with the names of their apps.
 func (s *site) signersOf(ctx context.Context, op operator.Operator) ([]signerRow, error) {
 	list, err := s.Messages.ListSigners(ctx, string(op.ID))
 	if err != nil || len(list) == 0 {
@@ -156,12 +161,12 @@ func (s *site) signersOf(ctx context.Context, op operator.Operator) ([]signerRow
 	apps[""] = "your own"
 	rows := make([]signerRow, 0, len(list))
 	for _, one := range list {
-		rows = append(rows, signerRow{one, cmp.Or(apps[one.AppID], "a removed app"), statusWords[one.Status(s.Now())]})
+		rows = append(rows, signerRow{one, cmp.Or(apps[one.AppID], "a removed app"), signerStatusLabels[one.Status(s.Now())]})
 	}
 	return rows, nil
 }
 
-// shortKey is enough of a public key to tell it from the others.
+// shortKey returns the first and last characters of a public key, which are enough to distinguish keys.
 func shortKey(key message.Key) string {
 	if len(key) < 16 {
 		return string(key)
@@ -171,8 +176,9 @@ func shortKey(key message.Key) string {
 
 // revokeSigner is POST /dev/signers/revoke.
 func (s *site) revokeSigner(c echo.Context, op operator.Operator, form url.Values) error {
-	if _, err := s.Messages.RevokeSigner(c.Request().Context(), message.Owner{DenpaID: string(op.ID)}, form.Get("key")); err != nil {
+	if _, err := s.Messages.RevokeSigner(c.Request().Context(), message.Owner{DenpaID: string(op.ID)},
+		form.Get("key")); err != nil {
 		return err
 	}
-	return done(c, devPath+"#signers")
+	return redirect(c, devPath+"#signers")
 }

@@ -1,6 +1,6 @@
-// Package pages is the HTML of the hub: receipts, markets, people, the feed, what they
-// let programs do, and the developer page. Pages are rendered on the server and show only
-// what the JSON routes show. The feed and the pages of live broadcasts carry scripts, which
-// are files of ours (and one player of another's) and go on behind what the server rendered.
-// Everything from outside is escaped by html/template, and becomes text in the scripts.
+// Package pages serves the HTML pages of the hub, such as receipts, markets, profiles, the live feed and the developer page.
+// Pages are rendered on the server and show only data that the JSON routes also have.
+//
+// The feed and the live pages have scripts, which add new data to the rendered page. All scripts are part of the repository,
+// including the HLS player library. External text is escaped by html/template, and the scripts insert it as text.
 package pages

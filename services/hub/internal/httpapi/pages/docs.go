@@ -11,28 +11,28 @@ import (
 
 const docsPath = "/docs"
 
-// docsPolicy lets the reader run and read the document, and draw the pictures that
-// stand in its style as data. It knows no other exception.
+// docsPolicy is the Content-Security-Policy of the API reference. It allows scripts and requests of this host, and the data:
+// images in the style sheet of Swagger UI.
 var docsPolicy = strings.Replace(policy, "img-src 'self'", "img-src 'self' data:", 1) + "; script-src 'self'; connect-src 'self'"
 
-// docsPage is the reference of the API.
+// docsPage is the page of the API reference.
 type docsPage struct {
-	frame
-	Document string // address of the API description
+	layout
+	Document string // URL of the API description
 }
 
-// docs is GET /docs: the reference, which Swagger UI renders from the API description.
+// docs is GET /docs, the API reference. Swagger UI renders it from the API description.
 func (s *site) docs(c echo.Context) error {
 	p := docsPage{
-		frame:    s.frame(c, "Reference", "All operations of the API.", docsPath),
+		layout:   s.newLayout(c, "Reference", "All operations of the API.", docsPath),
 		Document: "/docs/openapi.json",
 	}
-	p.Wide, p.Here, p.Kind, p.Look = true, "docs", "website", "swagger-ui.css"
+	p.Wide, p.Nav, p.OGType, p.Stylesheet = true, "docs", "website", "swagger-ui.css"
 	c.Response().Header().Set("Content-Security-Policy", docsPolicy)
 	return s.render(c, http.StatusOK, "docs", p)
 }
 
-// docsFolder is GET /docs/. The reference has one address, without a slash.
+// docsFolder is GET /docs/. It redirects to /docs.
 func (s *site) docsFolder(c echo.Context) error {
 	to := docsPath
 	if query := c.Request().URL.RawQuery; query != "" {
@@ -43,17 +43,16 @@ func (s *site) docsFolder(c echo.Context) error {
 
 const guidesPath = "/docs/guide"
 
-// cacheGuides lets a browser keep a guide for a while; it changes with a release alone.
+// cacheGuides is the Cache-Control of guides, which change only with a release.
 const cacheGuides = "public, max-age=300"
 
-// firstGuide is GET /docs/guide. The pages link to each other by their names alone, so
-// the first one has to be shown inside of their folder.
+// firstGuide is GET /docs/guide. It redirects to the path with a slash, because the guides have relative links.
 func (s *site) firstGuide(c echo.Context) error {
 	return c.Redirect(http.StatusFound, guidesPath+"/")
 }
 
-// guides is GET /docs/guide/ and GET /docs/guide/{file}. The pages were made when the
-// service started and are whole documents, the same for all readers.
+// guides is GET /docs/guide/ and GET /docs/guide/{file}. The guides are complete documents that are built when the service
+// starts.
 func (s *site) guides(c echo.Context) error {
 	if s.Guides == nil {
 		return market.ErrUnknown
@@ -65,7 +64,7 @@ func (s *site) guides(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set("ETag", f.Tag)
 	h.Set("X-Content-Type-Options", "nosniff")
-	if f.Script { // it is the site's own and sends no requests
+	if f.Script { // the search script of the guides, which sends no requests
 		h.Set("Content-Security-Policy", policy+"; script-src 'self'")
 	}
 	for _, line := range c.Request().Header.Values("If-None-Match") {

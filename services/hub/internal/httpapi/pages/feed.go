@@ -20,29 +20,29 @@ const (
 	movesShown  = 20
 )
 
-// feedPage is the feed as the server read it. The script of the page adds the events after Head.
+// feedPage is the feed as the server renders it. The script of the page adds the events after Head.
 type feedPage struct {
-	frame
-	Views   []tab
-	Channel string
-	Head    int64
-	Rows    []feedRow
-	Read    string
+	layout
+	Views     []tab
+	Channel   string
+	Head      int64
+	Rows      []feedRow
+	UpdatedAt string
 }
 
-// feedRow is one event in words. The script makes the same of what comes later.
+// feedRow is one event of the feed. The script of the page formats later events in the same way.
 type feedRow struct {
-	Seq         int64
-	Key         string // of a move: a later one takes its place
-	Word, Class string
-	Who, WhoURL string
-	Title, URL  string
-	Fact, Text  string
-	Receipt     string // leads to where the fact is proved; empty: the title does, or nothing
-	At, AtISO   string
+	Seq               int64
+	Key               string // of a price move: a later move with this key replaces the row
+	Label, Class      string
+	Handle, HandleURL string
+	Title, URL        string
+	Fact, Text        string
+	Receipt           string // link of the fact to the receipt; empty: none
+	At, AtISO         string
 }
 
-// feedView is what of the feed is looked at.
+// feedView is a selectable part of the feed.
 type feedView struct {
 	channel, query, label string
 	types                 []string
@@ -54,26 +54,27 @@ var (
 	outcomeTypes = []string{"market.resolved", "market.disputed", "market.dispute_cleared"}
 )
 
-// wireChannel is the view of moves, which have no numbers.
+// wireChannel is the channel of price moves, which have no sequence numbers.
 const wireChannel = "wire"
 
 func feedViews() []feedView {
 	views := []feedView{
 		{channel: "signals", label: "All calls", types: callTypes},
 		{channel: "resolutions", query: "?of=resolutions", label: "Resolutions", types: outcomeTypes},
-		{channel: wireChannel, query: "?of=wire", label: "Wire"},
+		{channel: wireChannel, query: "?of=wire", label: "Price moves"},
 	}
 	for _, lane := range protocol.Lanes {
 		if lane.Filterable() {
 			views = append(views, feedView{
-				channel: "signals:lane:" + string(lane), query: "?lane=" + strings.ToLower(string(lane)), label: capital(lane), types: callTypes, lane: lane,
+				channel: "signals:lane:" + string(lane), query: "?lane=" + strings.ToLower(string(lane)),
+				label: titleCase(lane), types: callTypes, lane: lane,
 			})
 		}
 	}
 	return views
 }
 
-// viewOf reads the query; what cannot be meant is the default.
+// viewOf returns the view that the query selects. Invalid values select the first view.
 func viewOf(c echo.Context, views []feedView) feedView {
 	of, lane := c.QueryParam("of"), protocol.LaneFilter(c.QueryParam("lane"))
 	for _, v := range views {
@@ -84,36 +85,35 @@ func viewOf(c echo.Context, views []feedView) feedView {
 	return views[0]
 }
 
-// feed is GET /feed: the newest events as the server reads them, and a script that
-// goes on behind them.
+// feed is GET /feed.
 func (s *site) feed(c echo.Context) error {
 	views := feedViews()
 	here := viewOf(c, views)
 	p := feedPage{
-		frame:   s.frame(c, "Live feed", "Live activity on Signalcast.", feedPath+here.query),
-		Channel: here.channel, Read: s.Now().UTC().Format("15:04:05 UTC"),
+		layout:  s.newLayout(c, "Live feed", "Live activity on Signalcast.", feedPath+here.query),
+		Channel: here.channel, UpdatedAt: s.Now().UTC().Format("15:04:05 UTC"),
 	}
-	p.Wide, p.Here, p.Kind = true, "feed", "website"
+	p.Wide, p.Nav, p.OGType = true, "feed", "website"
 	for _, v := range views {
 		p.Views = append(p.Views, tab{Label: v.label, URL: feedPath + v.query, Here: v.channel == here.channel})
 	}
-	g := newGather(c.Request().Context(), partsWithin)
+	g := newPartReader(c.Request().Context(), partsTimeout)
 	if here.channel == wireChannel {
-		moves := askFor(g, "feed", s.Ledger.Wire.ListMoves, &wirev1.ListMovesRequest{
+		moves := callPart(g, "feed", s.Ledger.Wire.ListMoves, &wirev1.ListMovesRequest{
 			Window: string(protocol.Window24h), Limit: movesShown,
 		})
-		p.Away = g.done()
+		p.Unavailable = g.wait()
 		for _, m := range moves.Value.GetMoves() {
-			p.Rows = append(p.Rows, rowOfMove(m))
+			p.Rows = append(p.Rows, moveRow(m))
 		}
 	} else {
-		events := askFor(g, "feed", s.Ledger.Feed.ListEvents, &feedv1.ListEventsRequest{
+		events := callPart(g, "feed", s.Ledger.Feed.ListEvents, &feedv1.ListEventsRequest{
 			Types: here.types, Lane: string(here.lane), Limit: eventsShown,
 		})
-		p.Away = g.done()
+		p.Unavailable = g.wait()
 		p.Head = events.Value.GetHead()
 		for _, e := range events.Value.GetEvents() {
-			p.Rows = append(p.Rows, rowOfEvent(e))
+			p.Rows = append(p.Rows, feedRowOf(e))
 		}
 	}
 	if s.socket != "" {
@@ -122,7 +122,7 @@ func (s *site) feed(c echo.Context) error {
 	return s.renderParts(c, g, http.StatusOK, "feed", p)
 }
 
-// eventData is what rows take from the data of an event.
+// eventData has the members of the event data that rows use.
 type eventData struct {
 	ID, SignalID, MarketID, MarketTitle, Handle string
 	Direction, Status, Outcome, TextTake        string
@@ -138,22 +138,22 @@ type eventData struct {
 	}
 }
 
-var feedWords = map[string]string{
+var feedLabels = map[string]string{
 	"signal.created": "Call", "signal.event": "Note", "signal.resolved": "Result",
 	"market.resolved": "Resolved", "market.disputed": "Disputed", "market.dispute_cleared": "Dispute cleared",
 }
 
-// rowOfEvent puts an event into words. Data that cannot be read leaves the row bare.
-func rowOfEvent(e *feedv1.Event) feedRow {
+// feedRowOf formats an event. If the event data is invalid, the row has no details.
+func feedRowOf(e *feedv1.Event) feedRow {
 	var d eventData
 	_ = json.Unmarshal([]byte(e.GetData()), &d)
 	at := ledgerclient.Time(e.GetAt())
 	r := feedRow{
-		Seq: e.GetSeq(), Word: feedWords[e.GetType()], Class: strings.ReplaceAll(e.GetType(), ".", "-"), Title: d.MarketTitle,
+		Seq: e.GetSeq(), Label: feedLabels[e.GetType()], Class: strings.ReplaceAll(e.GetType(), ".", "-"), Title: d.MarketTitle,
 		At: at.UTC().Format("15:04:05"), AtISO: protocol.Stamp(at),
 	}
 	if handle := e.GetHandle(); handle != "" {
-		r.Who, r.WhoURL = "@"+handle, personPath+handle
+		r.Handle, r.HandleURL = "@"+handle, personPath+handle
 	}
 	if id := e.GetMarketId(); id != "" {
 		r.URL = marketPath + id
@@ -162,12 +162,12 @@ func rowOfEvent(e *feedv1.Event) feedRow {
 	case "signal.created":
 		r.Receipt, r.Fact, r.Text = receiptPath+d.ID, d.Direction+" at "+cents(d.PriceAtPrediction), d.TextTake
 	case "signal.event":
-		r.URL, r.Word, r.Text = receiptPath+d.SignalID, eventWord(d.Event.Type), d.Event.Payload.Text
+		r.URL, r.Label, r.Text = receiptPath+d.SignalID, eventLabel(d.Event.Type), d.Event.Payload.Text
 		if d.Event.Payload.Confidence > 0 {
-			r.Fact = strconv.Itoa(d.Event.Payload.Confidence) + "% sure"
+			r.Fact = strconv.Itoa(d.Event.Payload.Confidence) + "% confidence"
 		}
 	case "signal.resolved":
-		r.URL, r.Fact = receiptPath+d.SignalID, statusWord(d.Status)
+		r.URL, r.Fact = receiptPath+d.SignalID, statusLabel(d.Status)
 		switch {
 		case d.Score == nil || d.Status == string(protocol.Void):
 		case d.Counted != nil && !*d.Counted:
@@ -184,7 +184,7 @@ func rowOfEvent(e *feedv1.Event) feedRow {
 	return r
 }
 
-func eventWord(kind string) string {
+func eventLabel(kind string) string {
 	switch kind {
 	case "take", "reaffirm", "confidence", "share":
 		return strings.ToUpper(kind[:1]) + kind[1:]
@@ -192,11 +192,11 @@ func eventWord(kind string) string {
 	return "Note"
 }
 
-func rowOfMove(m *wirev1.Move) feedRow {
+func moveRow(m *wirev1.Move) feedRow {
 	at, id := ledgerclient.Time(m.GetDetectedAt()), m.GetMarketId()
 	return feedRow{
-		Key: m.GetProvider() + ":" + id, Word: "Move", Class: "wire-move", Title: m.GetTitle(), URL: marketPath + id,
-		Fact: percent(m.GetFromBps()) + " to " + percent(m.GetToBps()), Text: venueWord(m.GetProvider()),
+		Key: m.GetProvider() + ":" + id, Label: "Price move", Class: "wire-move", Title: m.GetTitle(), URL: marketPath + id,
+		Fact: percent(m.GetFromBps()) + " to " + percent(m.GetToBps()), Text: venueName(m.GetProvider()),
 		At: at.UTC().Format("15:04:05"), AtISO: protocol.Stamp(at),
 	}
 }

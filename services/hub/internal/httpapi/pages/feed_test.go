@@ -13,7 +13,7 @@ import (
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 )
 
-// record is a feed in memory.
+// record is a fake feed in memory.
 type record struct {
 	feedv1.FeedReadServiceClient
 	page  *feedv1.ListEventsResponse
@@ -40,7 +40,7 @@ func TestFeedPage(t *testing.T) {
 	w := b.get("/feed")
 	page := w.Body.String()
 	for _, want := range []string{
-		`data-socket="wss://api.example/ws"`, `data-head="41"`, `data-channel="signals"`, "Won &#43;38", "80% sure", "NO at 68.5¢",
+		`data-socket="wss://api.example/ws"`, `data-head="41"`, `data-channel="signals"`, "Won &#43;38", "80% confidence", "NO at 68.5¢",
 		"Will it &lt;b&gt;rain&lt;/b&gt;?", "&lt;script&gt;x&lt;/script&gt;", `<a class="fact" href="/receipts/` + callID, `<a class="t" href="/m/1">Will it`, ">Will it snow?<", ">Will it hail?<", "/u/mara_k", "11:59:58", "<noscript>",
 	} {
 		if !strings.Contains(page, want) {

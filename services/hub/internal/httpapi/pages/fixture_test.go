@@ -39,7 +39,7 @@ const (
 	question = "Will the Ostrava gauge read above 6 m before 1 December?"
 )
 
-// bench serves the pages only, over a real ledger.
+// fixture serves only the pages, with a real ledger.
 type fixture struct {
 	t      testing.TB
 	ledger *apitest.API
@@ -51,8 +51,8 @@ type fixture struct {
 	store  *memoryStore
 
 	mu       sync.Mutex
-	began    time.Time // of the last request
-	degraded []string  // parts that the last answer lacks, as "route source"
+	began    time.Time // start of the last request
+	degraded []string  // missing sources of the last answer, as "route source"
 }
 
 // pins is a store of pins with a fixed list.
@@ -92,7 +92,7 @@ func setup(t testing.TB) *fixture {
 	return b
 }
 
-// fill stores a market with content for every part of its page.
+// fill adds a market with content for every part of its page.
 func (b *fixture) fill() {
 	now := b.clock.Now()
 	points := make([]*cataloguev1.HistoryPoint, 0, 61)
@@ -171,13 +171,13 @@ func has(t testing.TB, w *httptest.ResponseRecorder, status int, words ...string
 	}
 	for _, word := range words {
 		if not, ok := strings.CutPrefix(word, "!"); ok && strings.Contains(body, not) {
-			t.Errorf("the page shows %q", not)
+			t.Errorf("the page contains %q", not)
 		} else if !ok && !strings.Contains(body, word) {
 			t.Errorf("the page lacks %q", word)
 		}
 	}
 	if strings.Contains(strings.ToLower(body), "<script") || strings.Contains(body, " style=") || strings.Contains(body, "ZgotmplZ") {
-		t.Error("a script, a style or something unsafe is on the page")
+		t.Error("the page has a script, an inline style or unescaped text")
 	}
 }
 

@@ -17,16 +17,16 @@ import (
 
 const livePath = "/live/"
 
-// airNow is what the live page of an operator shows. It is empty unless an administrator approved the operator.
-type airNow struct {
+// broadcastState is the data of the live page of an operator. It is empty unless an administrator has approved the operator.
+type broadcastState struct {
 	Approved bool
-	Session  livestream.Session // the newest one
+	Session  livestream.Session // newest session
 	Viewers  int64
-	Overlay  livestream.Overlay // without a market: none
+	Overlay  livestream.Overlay // without a market: no overlay
 }
 
-// state returns whether the operator is live, was live, or neither.
-func (a *airNow) state() string {
+// state returns the session state: live, ended or idle.
+func (a *broadcastState) state() string {
 	switch {
 	case a.Session.Live():
 		return livestream.StateLive
@@ -36,8 +36,8 @@ func (a *airNow) state() string {
 	return livestream.StateIdle
 }
 
-// readAir returns what an approved operator broadcasts now. Fault: db_unavailable.
-func (s *site) readAir(ctx context.Context, handle protocol.Handle) (out airNow, err error) {
+// readBroadcast returns the current broadcast of an approved operator. Fault: db_unavailable.
+func (s *site) readBroadcast(ctx context.Context, handle protocol.Handle) (out broadcastState, err error) {
 	if streamer, err := s.OnAir.Store.Streamer(ctx, handle); err != nil || streamer.Status != livestream.Approved {
 		return out, err
 	}
@@ -53,51 +53,51 @@ func (s *site) readAir(ctx context.Context, handle protocol.Handle) (out airNow,
 }
 
 type livePage struct {
-	frame
+	layout
 	Handle, Heading                string
-	State, Word, Text              string
+	State, StateLabel, Text        string
 	OnAir, Approved                bool
 	Stream, Started, Viewers       string
 	Origins                        string
 	Name, MarketURL, Note, Yes, No string
-	Read                           string
+	UpdatedAt                      string
 }
 
-// airWords are the word and the text of each state. The script of the page has the same.
-var airWords = map[string][2]string{
+// stateTexts has the label and the text of each state. The script of the page has the same texts.
+var stateTexts = map[string][2]string{
 	livestream.StateIdle:  {"Offline", "Offline. This page updates when the broadcast starts."},
 	livestream.StateEnded: {"Ended", "The broadcast has ended. Its calls stay on the record."},
 	livestream.StateLive:  {"Live", ""},
 }
 
-// live is GET /live/{handle}: the stream of an operator, and what is called in it.
+// live is GET /live/{handle}, the page of a live broadcast and its calls.
 func (s *site) live(c echo.Context) error {
 	account, err := s.byHandle(c)
 	if err != nil {
 		return err
 	}
 	handle, name := account.Handle, nameOf(account.DisplayName, string(account.Handle))
-	read, g := &part[airNow]{}, newGather(c.Request().Context(), partsWithin)
+	read, g := &part[broadcastState]{}, newPartReader(c.Request().Context(), partsTimeout)
 	if s.OnAir != nil {
-		read = ask(g, "air", func(ctx context.Context) (airNow, error) { return s.readAir(ctx, handle) })
+		read = readPart(g, "air", func(ctx context.Context) (broadcastState, error) { return s.readBroadcast(ctx, handle) })
 	}
-	g.done()
+	g.wait()
 	air, state := read.Value, read.Value.state()
 	p := livePage{
-		frame:  s.frame(c, name+" live", name+" (@"+string(handle)+") live on Signalcast.", livePath+string(handle)),
-		Handle: string(handle), Heading: name, State: state, Word: airWords[state][0], Text: airWords[state][1],
+		layout: s.newLayout(c, name+" live", name+" (@"+string(handle)+") live on Signalcast.", livePath+string(handle)),
+		Handle: string(handle), Heading: name, State: state, StateLabel: stateTexts[state][0], Text: stateTexts[state][1],
 		OnAir: state == livestream.StateLive, Approved: air.Approved, Viewers: grouped(air.Viewers),
-		Read: s.Now().UTC().Format("15:04:05 UTC"),
+		UpdatedAt: s.Now().UTC().Format("15:04:05 UTC"),
 	}
-	p.Wide, p.Kind = true, "video.other"
-	p.shared(s.HubURL, "operator", p.Handle)
+	p.Wide, p.OGType = true, "video.other"
+	p.addPreview(s.HubURL, "operator", p.Handle)
 	if p.OnAir {
 		p.Stream, p.Started = air.Session.URL, protocol.Stamp(air.Session.StartedAt)
 	}
 	p.fillSignal(&air.Overlay)
 	origins := s.videoOrigins(p.Stream)
 	p.Origins = strings.Join(origins, " ")
-	c.Response().Header().Set("Content-Security-Policy", s.watching(origins))
+	c.Response().Header().Set("Content-Security-Policy", s.videoPolicy(origins))
 	return s.renderParts(c, g, http.StatusOK, "live", p)
 }
 
@@ -116,11 +116,10 @@ func (p *livePage) fillSignal(o *livestream.Overlay) {
 	}
 }
 
-// plainHost is a host that stands in a policy as it is: nothing in it ends a directive.
-var plainHost = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(:[0-9]{1,5})?$`)
+// hostPattern matches hosts that can be part of a Content-Security-Policy without escaping.
+var hostPattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(:[0-9]{1,5})?$`)
 
-// videoOrigins are where a page may load pictures from: the hosts of the setting, and
-// those of the streams that are on now.
+// videoOrigins returns the origins from which a page may load video: the configured hosts and the hosts of the given streams.
 func (s *site) videoOrigins(streams ...string) []string {
 	var out, all []string
 	for _, host := range s.Videos {
@@ -132,16 +131,15 @@ func (s *site) videoOrigins(streams ...string) []string {
 			continue
 		}
 		host := strings.ToLower(u.Host)
-		if origin := u.Scheme + "://" + host; plainHost.MatchString(host) && !slices.Contains(out, origin) {
+		if origin := u.Scheme + "://" + host; hostPattern.MatchString(host) && !slices.Contains(out, origin) {
 			out = append(out, origin)
 		}
 	}
 	return out
 }
 
-// watching is the policy of a page that plays streams of these origins. What the player
-// puts together from them is a blob.
-func (s *site) watching(origins []string) string {
+// videoPolicy returns the Content-Security-Policy of a page that plays video from these origins. The player creates blob URLs.
+func (s *site) videoPolicy(origins []string) string {
 	from := ""
 	if len(origins) > 0 {
 		from = " " + strings.Join(origins, " ")

@@ -16,45 +16,44 @@ import (
 )
 
 type marketPage struct {
-	frame
+	layout
 	ID, Question, About        string
 	Venue, VenueURL, Lane      string
-	Status                     badge
+	Status                     statusBadge
 	Priced                     bool
 	Yes, No, YesLabel, NoLabel string
 	YesPct                     float64
 	Close                      string
-	Ends, EndsISO, Left        string
+	Ends, EndsISO, TimeLeft    string
 	Volume, Volume24h          string
 	Liquidity, Source          string
-	Open                       bool // calls are taken
-	CallAt                     int  // a price in bps for the example
+	Open                       bool // the market accepts calls
+	CallAt                     int  // price in bps in the example
 
 	Tabs          []tab
 	Chart         chart
 	Outcome       *outcomePart
 	Calls         int64
 	Newest, Older []callRow
-	Crowd         *crowdPart // nil: there is no call
+	Crowd         *crowdPart // nil without calls
 	TopLine       string
-	Mood          *moodPart
+	Sentiment     *sentimentPart
 	Related       []marketRow
 }
 
-// tab is a link to the same page in another form; Here is the one that is shown.
+// tab is a link to a variant of the page. Here marks the current one.
 type tab struct {
 	Label, Name, URL string
 	Here             bool
 }
 
-// Sizes of the list of calls.
+// Numbers of calls that are read and that are shown unfolded.
 const (
-	callsRead  = chartMarks
-	callsShown = 12 // the others are folded away
+	callsRead  = maxMarks
+	callsShown = 12 // the others are in a collapsed section
 )
 
-// market is GET /m/{marketId}. The market itself must be readable; each of its
-// parts may be missing.
+// market is GET /m/{marketId}. The page is not served without the market itself, but any other part may be missing.
 func (s *site) market(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
@@ -66,39 +65,41 @@ func (s *site) market(c echo.Context) error {
 		return market.ReadError(err)
 	}
 	interval := intervalOf(c.QueryParam("interval"), m)
-	g := newGather(ctx, partsWithin)
-	history := askFor(g, "history", s.Ledger.Catalogue.ListHistory, &cataloguev1.ListHistoryRequest{
+	g := newPartReader(ctx, partsTimeout)
+	history := callPart(g, "history", s.Ledger.Catalogue.ListHistory, &cataloguev1.ListHistoryRequest{
 		MarketId: string(id), Interval: string(interval),
 	})
-	ledger := askFor(g, "ledger", s.Ledger.Signals.ListLedger, &signalv1.ListLedgerRequest{
+	ledger := callPart(g, "ledger", s.Ledger.Signals.ListLedger, &signalv1.ListLedgerRequest{
 		MarketId: string(id), Limit: callsRead,
 	})
-	crowd := askFor(g, "crowd", s.Ledger.Signals.GetCrowd, &signalv1.GetCrowdRequest{MarketId: string(id)})
-	outcome := ask(g, "outcome", func(ctx context.Context) (*resolutionv1.Outcome, error) { return s.Ledger.Outcome(ctx, id) })
-	mood := askFor(g, "sentiment", s.Ledger.Catalogue.GetSentiment, &cataloguev1.GetSentimentRequest{MarketId: string(id)})
-	related := askFor(g, "related", s.Ledger.Catalogue.GetRelated, &cataloguev1.GetRelatedRequest{MarketId: string(id)})
-	away := g.done()
+	crowd := callPart(g, "crowd", s.Ledger.Signals.GetCrowd, &signalv1.GetCrowdRequest{MarketId: string(id)})
+	outcome := readPart(g, "outcome", func(ctx context.Context) (*resolutionv1.Outcome, error) {
+		return s.Ledger.Outcome(ctx,
+			id)
+	})
+	mood := callPart(g, "sentiment", s.Ledger.Catalogue.GetSentiment, &cataloguev1.GetSentimentRequest{MarketId: string(id)})
+	related := callPart(g, "related", s.Ledger.Catalogue.GetRelated, &cataloguev1.GetRelatedRequest{MarketId: string(id)})
+	unavailable := g.wait()
 
 	p := s.marketOf(c, m)
-	p.Away = away
-	p.settle(m, outcome.Value, s.Now())
+	p.Unavailable = unavailable
+	p.addStatus(m, outcome.Value, s.Now())
 	p.Tabs = tabsOf(interval)
-	p.Chart = plot(stretch{
+	p.Chart = newChart(chartInput{
 		Points: history.Value.GetPoints(), Calls: ledger.Value.GetSignals(), Interval: interval, Now: s.Now(),
-		Held: m.GetProvider() == string(protocol.Manual), Trades: m.GetStatus() == string(protocol.MarketOpen),
+		Stepped: m.GetProvider() == string(protocol.Manual), Trading: m.GetStatus() == string(protocol.MarketOpen),
 	})
 	p.Calls = ledger.Value.GetYes() + ledger.Value.GetNo()
 	rows := callsOf(ledger.Value.GetSignals())
 	p.Newest, p.Older = rows[:min(len(rows), callsShown)], rows[min(len(rows), callsShown):]
 	p.Crowd, p.TopLine = crowdOf(m, crowd.Value)
-	p.Mood = moodOf(mood.Value)
+	p.Sentiment = sentimentOf(mood.Value)
 	p.Related = relatedOf(related.Value.GetRelated())
 	p.Description = p.card()
 	return s.renderParts(c, g, http.StatusOK, "market", p)
 }
 
-// intervalOf returns the requested interval; without one the last day of a market that trades and the
-// whole life of one that does not.
+// intervalOf returns the requested interval. The default is one day for an open market and all time for a closed one.
 func intervalOf(raw string, m *marketv1.Market) protocol.Interval {
 	status := protocol.MarketStatus(m.GetStatus())
 	if raw == "" && (status == protocol.MarketClosed || status == protocol.MarketResolved) {
@@ -124,13 +125,13 @@ func tabsOf(here protocol.Interval) []tab {
 func (s *site) marketOf(c echo.Context, m *marketv1.Market) marketPage {
 	id, unit := m.GetId(), m.GetVolumeUnit()
 	p := marketPage{
-		frame: s.frame(c, m.GetTitle(), "", "/m/"+id), ID: id, Question: m.GetTitle(), About: m.GetDescription(),
-		Venue: venueWord(m.GetProvider()), Lane: capital(m.GetLane()), YesLabel: "YES", NoLabel: "NO", CallAt: wholePrice / 2,
+		layout: s.newLayout(c, m.GetTitle(), "", "/m/"+id), ID: id, Question: m.GetTitle(), About: m.GetDescription(),
+		Venue: venueName(m.GetProvider()), Lane: titleCase(m.GetLane()), YesLabel: "YES", NoLabel: "NO", CallAt: maxPrice / 2,
 		Volume: amount(m.Volume, unit), Volume24h: amount(m.Volume24H, "usd"), Liquidity: amount(m.Liquidity, unit),
 	}
-	p.Wide, p.Here = true, "markets"
-	p.shared(s.HubURL, "market", p.ID)
-	if m.GetProvider() == string(protocol.Manual) { // it has no book
+	p.Wide, p.Nav = true, "markets"
+	p.addPreview(s.HubURL, "market", p.ID)
+	if m.GetProvider() == string(protocol.Manual) { // native markets have no order book
 		p.Volume, p.Volume24h, p.Liquidity = "", "", ""
 	} else {
 		p.VenueURL = link(m.GetUrl())
@@ -142,24 +143,24 @@ func (s *site) marketOf(c echo.Context, m *marketv1.Market) marketPage {
 		p.YesLabel, p.NoLabel = labels[0], labels[1]
 	}
 	if m.YesBps != nil {
-		yes := bounded(m.GetYesBps())
-		p.Priced, p.Yes, p.No, p.YesPct = true, percent(yes), percent(wholePrice-yes), float64(yes)/100
-		p.CallAt = min(max(yes, 1), wholePrice-1)
+		yes := clampPrice(m.GetYesBps())
+		p.Priced, p.Yes, p.No, p.YesPct = true, percent(yes), percent(maxPrice-yes), float64(yes)/100
+		p.CallAt = min(max(yes, 1), maxPrice-1)
 	}
 	if end := ledgerclient.Time(m.GetEndDate()); !end.IsZero() {
-		p.Ends, p.EndsISO, p.Left = when(end), protocol.Stamp(end), left(end, s.Now())
+		p.Ends, p.EndsISO, p.TimeLeft = when(end), protocol.Stamp(end), timeLeft(end, s.Now())
 	}
 	return p
 }
 
-// card is the page in one line, for those who see no more of it.
+// card returns a one-line description of the market for link previews.
 func (p *marketPage) card() string {
-	text := p.Status.Word + "."
+	text := p.Status.Label + "."
 	if p.Priced {
 		text = p.YesLabel + " " + p.Yes + ", " + p.NoLabel + " " + p.No + ". " + text
 	}
-	if !p.Away["ledger"] {
-		text += " " + many(p.Calls, "call") + "."
+	if !p.Unavailable["ledger"] {
+		text += " " + countOf(p.Calls, "call") + "."
 	}
 	if p.Ends != "" {
 		text += " Ends " + p.Ends + "."

@@ -39,7 +39,7 @@ func TestMarketPage(t *testing.T) {
 	has(t, b.get("/m/kalshi-MILL"), 200, "No price history for the period 24H.", "No calls yet.", "Not enough calls.", "No related markets.", "!Volume")
 }
 
-// TestMarketPageParts checks that a page of a market is served without parts whose source fails or does not answer in time.
+// TestMarketPageParts checks that the page of a market is served without the parts whose source fails or times out.
 func TestMarketPageParts(t *testing.T) {
 	t.Parallel()
 	checkParts(t, "/m/"+gauge, "/m/:marketId", map[string][2]string{
@@ -56,7 +56,7 @@ func TestMarketPageParts(t *testing.T) {
 		b.ledger.Fail(apitest.ErrDB, "ListHistory", "ListLedger", "GetCrowd", "GetOutcome", "GetSentiment", "GetRelated")
 		w := b.get("/m/" + gauge)
 		has(t, w, 200, question, "31.5%")
-		if n := strings.Count(w.Body.String(), "unavailable"); n != 7 { // the calls count twice, because their number is missing too
+		if n := strings.Count(w.Body.String(), `class="unavailable"`); n != 7 { // calls count twice: the list and their number
 			t.Errorf("%d parts are missing", n)
 		}
 	})
@@ -76,7 +76,7 @@ func TestMarketPageWithoutMarket(t *testing.T) {
 	}
 }
 
-// TestMarketStates checks the words for the state and the outcome of a market.
+// TestMarketStates checks the labels of the status and outcome of a market.
 func TestMarketStates(t *testing.T) {
 	t.Parallel()
 	past := func(m *marketv1.Market) { m.EndDate = timestamppb.New(time.Date(2026, 9, 18, 11, 59, 0, 0, time.UTC)) }
@@ -98,7 +98,7 @@ func TestMarketStates(t *testing.T) {
 	}{
 		"closed":  {func(m *marketv1.Market) { m.Status = "closed" }, nil, []string{"Closed, outcome pending", "!curl", "all time\" aria-current"}},
 		"ended":   {past, nil, []string{"Ended, outcome pending", "!curl", "!left<"}},
-		"unknown": {func(m *marketv1.Market) { m.Status, m.YesBps = "unknown", nil }, nil, []string{"Status unknown", "NO SIGNAL"}},
+		"unknown": {func(m *marketv1.Market) { m.Status, m.YesBps = "unknown", nil }, nil, []string{"Status unknown", "No price"}},
 		"resolved": {resolved, claim("NO", nil), []string{
 			`is-resolved">Resolved NO<`, `class="outcome no"`, "oracle, polymarket", "18 Sep 2026, 09:00 UTC", "!curl", "<b>71%</b><span>closing price of YES",
 			`<a href="https://records.example/gauge" rel="noopener nofollow ugc">Evidence of the outcome</a>`, "<dt>Closing price</dt><dd>71% YES</dd>",
@@ -133,7 +133,7 @@ func TestMarketStates(t *testing.T) {
 	}
 }
 
-// TestSentimentWords checks the words of a sentiment at the boundaries of its score.
+// TestSentimentWords checks the sentiment texts at the boundaries of the score.
 func TestSentimentWords(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

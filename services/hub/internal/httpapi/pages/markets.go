@@ -19,26 +19,26 @@ import (
 
 const marketsPath = "/markets"
 
-// Sizes of the page of markets.
+// Numbers of markets and tiles on the page.
 const (
 	rowsShown  = 40
 	tilesShown = 12
 )
 
-// The orders of the list, the default first.
+// Sort orders of the list, the default first.
 var sorts = [...]struct{ value, label string }{{"volume", "Volume"}, {"volume24h", "24 h volume"}, {"endDate", "Ending soon"}}
 
 type marketsPage struct {
-	frame
-	Query      listing
-	Lanes      []tab
-	States     []tab
-	Sorts      []choice
-	Tiles      []tilePart
-	Rows       []marketRow
-	More, Back string // addresses of the next page and of the first one
-	Clear      string // where the search has no words
-	Advice     []string
+	layout
+	Query             marketQuery
+	Lanes             []tab
+	States            []tab
+	Sorts             []choice
+	Tiles             []tilePart
+	Rows              []marketRow
+	NextURL, FirstURL string // URLs of the next page and of the first one
+	ClearURL          string // URL of the list without the search text
+	Suggestions       []string
 }
 
 type choice struct {
@@ -49,7 +49,7 @@ type choice struct {
 type tilePart struct {
 	URL, Label, Title, Lane string
 	Yes, Move, Class        string
-	Volume, Count           string
+	Volume, Markets         string
 }
 
 type marketRow struct {
@@ -58,11 +58,11 @@ type marketRow struct {
 	YesPct                  float64
 	Volume, Ends, EndsISO   string
 	Status                  string
-	Why                     string // of a related market
+	Relation                string // relation to the market of the page
 }
 
-// listing is what a reader asked for; all of it is fit to be shown and sent on.
-type listing struct {
+// marketQuery is the query of the page. All values are valid.
+type marketQuery struct {
 	Text   string
 	Lane   protocol.Lane // empty: every lane
 	Closed bool
@@ -70,10 +70,9 @@ type listing struct {
 	cursor string
 }
 
-// listingOf reads the query. What cannot be meant is the default, as it is on the
-// JSON route.
-func listingOf(c echo.Context) listing {
-	l := listing{
+// marketQueryOf reads the query. Invalid values are replaced by their defaults, as on the JSON route.
+func marketQueryOf(c echo.Context) marketQuery {
+	l := marketQuery{
 		Text: strings.TrimSpace(market.CutText(c.QueryParam("q"))), Lane: protocol.LaneFilter(c.QueryParam("lane")),
 		Closed: c.QueryParam("closed") == "true", Sort: sorts[0].value, cursor: request.Cursor(c.QueryParam("cursor")),
 	}
@@ -85,8 +84,8 @@ func listingOf(c echo.Context) listing {
 	return l
 }
 
-// url is the address of a listing; defaults are left out.
-func (l listing) url() string {
+// url returns the path of the list. Parameters with default values are left out.
+func (l marketQuery) url() string {
 	v := url.Values{}
 	set := func(name, value string, given bool) {
 		if given {
@@ -104,49 +103,51 @@ func (l listing) url() string {
 	return marketsPath + "?" + v.Encode()
 }
 
-// with gives another listing from its beginning.
-func (l listing) with(change func(*listing)) string {
+// firstPage returns the path of the first page of a changed query.
+func (l marketQuery) firstPage(change func(*marketQuery)) string {
 	l.cursor = ""
 	change(&l)
 	return l.url()
 }
 
-// plain reports whether the listing has no filter and starts at the first page.
-func (l listing) plain() bool { return l.Text == "" && l.Lane == "" && !l.Closed && l.cursor == "" }
+// isDefault reports whether the query has no filter and selects the first page.
+func (l marketQuery) isDefault() bool {
+	return l.Text == "" && l.Lane == "" && !l.Closed && l.cursor == ""
+}
 
-// markets is GET /markets, over all venues.
+// markets is GET /markets, the markets of all venues.
 func (s *site) markets(c echo.Context) error {
-	l := listingOf(c)
-	g := newGather(c.Request().Context(), partsWithin)
-	rows, tiles := askFor(g, "markets", s.Ledger.Catalogue.FindMarkets, &cataloguev1.FindMarketsRequest{
+	l := marketQueryOf(c)
+	g := newPartReader(c.Request().Context(), partsTimeout)
+	rows, tiles := callPart(g, "markets", s.Ledger.Catalogue.FindMarkets, &cataloguev1.FindMarketsRequest{
 		Text: l.Text, Lane: string(l.Lane), Closed: l.Closed, Sort: l.Sort, Limit: rowsShown, Cursor: l.cursor,
 	}), &part[[]*cataloguev1.Tile]{}
-	if l.plain() {
-		tiles = ask(g, "tiles", func(ctx context.Context) ([]*cataloguev1.Tile, error) { return s.heatmap(ctx, g) })
+	if l.isDefault() {
+		tiles = readPart(g, "tiles", func(ctx context.Context) ([]*cataloguev1.Tile, error) { return s.heatmap(ctx, g) })
 	}
-	away := g.done()
+	unavailable := g.wait()
 	p := marketsPage{
-		frame: s.frame(c, l.title(), "Prediction markets of four venues, with prices and calls.", l.canonical()),
-		Query: l, Lanes: l.lanes(), States: l.states(), Sorts: l.sorts(),
-		Tiles: tilesOf(tiles.Value), Clear: l.with(func(l *listing) { l.Text = "" }), Advice: l.advice(),
+		layout: s.newLayout(c, l.title(), "Prediction markets from four venues, with prices and calls.", l.canonical()),
+		Query:  l, Lanes: l.lanes(), States: l.states(), Sorts: l.sorts(),
+		Tiles: tilesOf(tiles.Value), ClearURL: l.firstPage(func(l *marketQuery) { l.Text = "" }), Suggestions: l.suggestions(),
 	}
-	p.Away, p.Wide, p.Here, p.Kind, p.Unlisted = away, true, "markets", "website", l.Text != "" || l.cursor != ""
+	p.Unavailable, p.Wide, p.Nav, p.OGType, p.Unlisted = unavailable, true, "markets", "website", l.Text != "" || l.cursor != ""
 	for _, m := range rows.Value.GetMarkets() {
 		p.Rows = append(p.Rows, rowOf(m))
 	}
 	if cursor := rows.Value.GetNextCursor(); cursor != "" {
 		next := l
 		next.cursor = cursor
-		p.More = next.url()
+		p.NextURL = next.url()
 	}
 	if l.cursor != "" {
-		p.Back = l.with(func(*listing) {})
+		p.FirstURL = l.firstPage(func(*marketQuery) {})
 	}
 	return s.renderParts(c, g, http.StatusOK, "markets", p)
 }
 
-// heatmap returns the tiles. If the pins cannot be read, it records that in g and returns the tiles without them.
-func (s *site) heatmap(ctx context.Context, g *gather) ([]*cataloguev1.Tile, error) {
+// heatmap returns the tiles. If the pins cannot be read, it marks them as unavailable in g and returns the tiles without pins.
+func (s *site) heatmap(ctx context.Context, g *partReader) ([]*cataloguev1.Tile, error) {
 	tiles, err := view.ListTiles(ctx, s.Ledger.Catalogue, s.Pins, "")
 	if tiles.Failed != nil {
 		g.fail("pins", tiles.Failed)
@@ -154,39 +155,42 @@ func (s *site) heatmap(ctx context.Context, g *gather) ([]*cataloguev1.Tile, err
 	return tiles.GetTiles(), err
 }
 
-func (l listing) title() string {
+func (l marketQuery) title() string {
 	switch {
 	case l.Text != "":
-		return "“" + l.Text + "” in markets"
+		return "Search: " + l.Text
 	case l.Lane != "":
-		return capital(l.Lane) + " markets"
+		return titleCase(l.Lane) + " markets"
 	}
 	return "Markets"
 }
 
-// canonical is the page that stands for this one.
-func (l listing) canonical() string {
-	return listing{Lane: l.Lane, Closed: l.Closed, Sort: sorts[0].value}.url()
+// canonical returns the path for search engines: without search text, order and cursor.
+func (l marketQuery) canonical() string {
+	return marketQuery{Lane: l.Lane, Closed: l.Closed, Sort: sorts[0].value}.url()
 }
 
-func (l listing) lanes() []tab {
-	tabs := []tab{{Label: "All", URL: l.with(func(l *listing) { l.Lane = "" }), Here: l.Lane == ""}}
+func (l marketQuery) lanes() []tab {
+	tabs := []tab{{Label: "All", URL: l.firstPage(func(l *marketQuery) { l.Lane = "" }), Here: l.Lane == ""}}
 	for _, lane := range protocol.Lanes {
 		if lane.Filterable() {
-			tabs = append(tabs, tab{Label: capital(lane), URL: l.with(func(l *listing) { l.Lane = lane }), Here: l.Lane == lane})
+			tabs = append(tabs, tab{
+				Label: titleCase(lane), URL: l.firstPage(func(l *marketQuery) { l.Lane = lane }),
+				Here: l.Lane == lane,
+			})
 		}
 	}
 	return tabs
 }
 
-func (l listing) states() []tab {
+func (l marketQuery) states() []tab {
 	return []tab{
-		{Label: "Open", URL: l.with(func(l *listing) { l.Closed = false }), Here: !l.Closed},
-		{Label: "Closed", URL: l.with(func(l *listing) { l.Closed = true }), Here: l.Closed},
+		{Label: "Open", URL: l.firstPage(func(l *marketQuery) { l.Closed = false }), Here: !l.Closed},
+		{Label: "Closed", URL: l.firstPage(func(l *marketQuery) { l.Closed = true }), Here: l.Closed},
 	}
 }
 
-func (l listing) sorts() []choice {
+func (l marketQuery) sorts() []choice {
 	var list []choice
 	for _, s := range sorts {
 		list = append(list, choice{s.value, s.label, s.value == l.Sort})
@@ -194,8 +198,8 @@ func (l listing) sorts() []choice {
 	return list
 }
 
-// advice says what to try when nothing was found.
-func (l listing) advice() []string {
+// suggestions returns what to try if no market was found.
+func (l marketQuery) suggestions() []string {
 	var list []string
 	if l.Text != "" {
 		list = append(list, "Try fewer words. Word order and small typos do not matter.")
@@ -211,11 +215,11 @@ func (l listing) advice() []string {
 
 func rowOf(m *marketv1.Market) marketRow {
 	r := marketRow{
-		URL: "/m/" + m.GetId(), Title: m.GetTitle(), Venue: venueWord(m.GetProvider()), Lane: capital(m.GetLane()),
-		Volume: amount(m.Volume24H, "usd"), Status: closedWord(m),
+		URL: "/m/" + m.GetId(), Title: m.GetTitle(), Venue: venueName(m.GetProvider()), Lane: titleCase(m.GetLane()),
+		Volume: amount(m.Volume24H, "usd"), Status: closedLabel(m),
 	}
 	if m.YesBps != nil {
-		yes := bounded(m.GetYesBps())
+		yes := clampPrice(m.GetYesBps())
 		r.Yes, r.YesPct = percent(yes), float64(yes)/100
 	}
 	if end := m.GetEndDate(); end != nil {
@@ -224,27 +228,27 @@ func rowOf(m *marketv1.Market) marketRow {
 	return r
 }
 
-// strong is a move in a day, in bps, that is shown as a strong one.
-const strong = 500
+// strongMove is the minimum 24-hour move in bps that is highlighted.
+const strongMove = 500
 
 func tilesOf(list []*cataloguev1.Tile) []tilePart {
 	list = list[:min(len(list), tilesShown)]
 	out := make([]tilePart, 0, len(list))
 	for _, t := range list {
 		one := tilePart{
-			URL: "/m/" + t.GetMarketId(), Label: t.GetLabel(), Title: t.GetTitle(), Lane: capital(t.GetLane()), Class: "flat",
-			Volume: amount(&t.Volume24H, "usd"), Count: many(int64(t.GetMarketCount()), "market"),
+			URL: "/m/" + t.GetMarketId(), Label: t.GetLabel(), Title: t.GetTitle(), Lane: titleCase(t.GetLane()), Class: "flat",
+			Volume: amount(&t.Volume24H, "usd"), Markets: countOf(int64(t.GetMarketCount()), "market"),
 		}
 		if one.Label == one.Title {
 			one.Label = one.Lane
 		}
 		if t.YesBps != nil {
-			one.Yes = percent(bounded(t.GetYesBps()))
+			one.Yes = percent(clampPrice(t.GetYesBps()))
 		}
 		if t.Move24HBps != nil {
 			move := t.GetMove24HBps()
-			one.Move, one.Class = pointsOf(int(move)), wayOf(int64(move))
-			if move >= strong || move <= -strong {
+			one.Move, one.Class = pointsOf(int(move)), trendOf(int64(move))
+			if move >= strongMove || move <= -strongMove {
 				one.Class += " strong"
 			}
 		}

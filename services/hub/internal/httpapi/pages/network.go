@@ -21,11 +21,11 @@ const (
 	tapesShown    = 12
 	stationsShown = 60
 
-	titlesWithin = 300 * time.Millisecond
+	titlesTimeout = 300 * time.Millisecond
 )
 
 type networkPage struct {
-	frame
+	layout
 	Stations     []stationPart
 	MoreStations string
 	Tapes        []federation.Tape
@@ -35,23 +35,23 @@ type networkPage struct {
 	titles map[string]string // of markets, by id
 }
 
-// stationPart is one station and how it is.
+// stationPart is a station with its status.
 type stationPart struct {
-	Name, URL, Host, About string
-	Lanes                  string
-	State, Class, Note     string
-	Operators, Tapes       string
-	Own                    bool
+	Name, URL, Host, About   string
+	Lanes                    string
+	State, Class, StatusNote string
+	Operators, Tapes         string
+	IsHub                    bool
 }
 
-// Station names the station of an origin.
+// Station returns the name of the station with the given origin.
 func (p networkPage) Station(origin string) string { return cmp.Or(p.names[origin], origin) }
 
-// Market names a market. Partners may have tapes of markets that are not here.
+// Market returns the title of a market. Clips of partner stations may belong to markets that this hub does not have.
 func (p networkPage) Market(id string) string { return cmp.Or(p.titles[id], "Market "+id) }
 
-// Also names the other stations of an operator.
-func (p networkPage) Also(origins []string) string {
+// OtherStations returns the names of the other stations of an operator.
+func (p networkPage) OtherStations(origins []string) string {
 	names := make([]string, len(origins))
 	for i, origin := range origins {
 		names[i] = p.Station(origin)
@@ -59,30 +59,31 @@ func (p networkPage) Also(origins []string) string {
 	return strings.Join(names, ", ")
 }
 
-// network is GET /network: what all stations show together.
+// network is GET /network, the stations with their forecasters and clips.
 func (s *site) network(c echo.Context) error {
-	g := newGather(c.Request().Context(), partsWithin)
-	active := askFor(g, "stations", s.Ledger.Stations.ListActiveStations, &stationv1.ListActiveStationsRequest{})
-	heard := ask(g, "heard", s.Network.LastReads)
-	tapes := ask(g, "tapes", func(ctx context.Context) ([]federation.Tape, error) {
+	g := newPartReader(c.Request().Context(), partsTimeout)
+	active := callPart(g, "stations", s.Ledger.Stations.ListActiveStations, &stationv1.ListActiveStationsRequest{})
+	updates := readPart(g, "updates", s.Network.Heard)
+	tapes := readPart(g, "tapes", func(ctx context.Context) ([]federation.Tape, error) {
 		return s.Network.Tapes(ctx, federation.Wanted{}, tapesShown)
 	})
-	operators := ask(g, "operators", func(ctx context.Context) ([]federation.Operator, error) {
+	operators := readPart(g, "operators", func(ctx context.Context) ([]federation.Operator, error) {
 		return s.Network.Operators(ctx, federation.Wanted{}, federation.MaxOperators)
 	})
-	away := g.done()
+	unavailable := g.wait()
 	p := networkPage{
-		frame: s.frame(c, "Network", "Partner stations with their forecasters and tapes.", networkPath),
-		Tapes: tapes.Value, Operators: operators.Value, names: map[string]string{federation.Hub: "This station"},
+		layout: s.newLayout(c, "Network", "Partner stations with their forecasters and clips.", networkPath),
+		Tapes:  tapes.Value, Operators: operators.Value, names: map[string]string{federation.Hub: "This station"},
 	}
-	p.Away, p.Wide, p.Here, p.Kind = away, true, "network", "website"
+	p.Unavailable, p.Wide, p.Nav, p.OGType = unavailable, true, "network", "website"
 	p.titles = s.titlesOf(c.Request().Context(), p.Tapes)
-	p.stations(s, active.Value.GetStations(), heard.Value)
+	p.addStations(s, active.Value.GetStations(), updates.Value)
 	return s.renderParts(c, g, http.StatusOK, "network", p)
 }
 
-// stations lists this station and its active partners, each with its state and with how much of the page is its.
-func (p *networkPage) stations(s *site, list []*stationv1.Station, heard map[string]time.Time) {
+// addStations adds this station and its active partners, with their statuses and the numbers of their operators and clips on the
+// page.
+func (p *networkPage) addStations(s *site, list []*stationv1.Station, updates map[string]time.Time) {
 	operators, tapes := map[string]int64{}, map[string]int64{}
 	for i := range p.Operators {
 		operators[p.Operators[i].Origin]++
@@ -91,53 +92,53 @@ func (p *networkPage) stations(s *site, list []*stationv1.Station, heard map[str
 		tapes[p.Tapes[i].Origin]++
 	}
 	add := func(origin string, one stationPart) {
-		one.Operators, one.Tapes = many(operators[origin], "forecaster"), many(tapes[origin], "tape")
+		one.Operators, one.Tapes = countOf(operators[origin], "forecaster"), countOf(tapes[origin], "clip")
 		p.Stations = append(p.Stations, one)
 	}
 	add(federation.Hub, stationPart{
-		Name: "This station", URL: "/", Host: hostOf(s.HubURL), Own: true, State: "Here", Class: "up",
-		About: "Its forecasters and tapes are listed with those of its partners.",
+		Name: "This station", URL: "/", Host: hostOf(s.HubURL), IsHub: true, State: "Here", Class: "up",
+		About: "Forecasters and clips of this station are listed together with those of its partners.",
 	})
 	for i, st := range list {
 		p.names[st.GetStationId()] = st.GetName()
 		if i >= stationsShown {
-			p.MoreStations = many(int64(len(list)-stationsShown), "more station")
+			p.MoreStations = countOf(int64(len(list)-stationsShown), "more station")
 			continue
 		}
 		one := stationPart{Name: st.GetName(), URL: link(st.GetUrl()), Host: hostOf(st.GetUrl()), About: st.GetDescription()}
 		var lanes []string
 		for _, l := range st.GetLanes() {
-			lanes = append(lanes, capital(l))
+			lanes = append(lanes, titleCase(l))
 		}
 		one.Lanes = strings.Join(lanes, ", ")
-		at, was := heard[st.GetStationId()]
+		at, was := updates[st.GetStationId()]
 		switch {
-		case p.Away["heard"]:
-			one.State, one.Class, one.Note = "Active", "open", "The time of the last update is unknown."
+		case p.Unavailable["updates"]:
+			one.State, one.Class, one.StatusNote = "Active", "open", "The time of the last update is unknown."
 		case st.GetTapesUrl() == "" && st.GetOperatorsUrl() == "":
-			one.State, one.Class, one.Note = "Active", "open", "It publishes no data."
+			one.State, one.Class, one.StatusNote = "Active", "open", "This station publishes no data."
 		case !was:
-			one.State, one.Class, one.Note = "No data yet", "open", "No data has been received yet."
+			one.State, one.Class, one.StatusNote = "No data yet", "open", "No data has been received yet."
 		case s.Now().Sub(at) > s.Keep:
-			one.State, one.Class, one.Note = "Silent", "down", "Last update "+when(at)+"; its data is too old to show."
+			one.State, one.Class, one.StatusNote = "No updates", "down", "Last update "+when(at)+"; its data is too old to show."
 		default:
-			one.State, one.Class, one.Note = "Active", "up", "Last update "+when(at)+"."
+			one.State, one.Class, one.StatusNote = "Active", "up", "Last update "+when(at)+"."
 		}
 		add(st.GetStationId(), one)
 	}
 }
 
-// titlesOf returns the titles of the markets of tapes, as far as they are known within titlesWithin.
+// titlesOf returns the titles of the markets of tapes. Titles that cannot be read within titlesTimeout are missing.
 func (s *site) titlesOf(ctx context.Context, tapes []federation.Tape) map[string]string {
-	g, found := newGather(ctx, titlesWithin), map[string]*part[*marketv1.Market]{}
+	g, found := newPartReader(ctx, titlesTimeout), map[string]*part[*marketv1.Market]{}
 	for _, t := range tapes {
 		if found[t.MarketID] == nil {
-			found[t.MarketID] = ask(g, t.MarketID, func(ctx context.Context) (*marketv1.Market, error) {
+			found[t.MarketID] = readPart(g, t.MarketID, func(ctx context.Context) (*marketv1.Market, error) {
 				return s.Ledger.Market(ctx, marketID(t.MarketID))
 			})
 		}
 	}
-	g.done()
+	g.wait()
 	titles := map[string]string{}
 	for id, market := range found {
 		if title := market.Value.GetTitle(); title != id {
@@ -147,10 +148,10 @@ func (s *site) titlesOf(ctx context.Context, tapes []federation.Tape) map[string
 	return titles
 }
 
-// lengthOf writes the length of a clip in minutes and seconds.
+// lengthOf formats a duration in seconds as minutes and seconds.
 func lengthOf(seconds int64) string { return fmt.Sprintf("%d:%02d", seconds/60, seconds%60) }
 
-// hostOf returns the host of an address, with its port unless that is the default.
+// hostOf returns the host of a URL, with the port unless it is the default.
 func hostOf(raw string) string {
 	_, host, _ := strings.Cut(federation.OriginOf(raw), "://")
 	return host

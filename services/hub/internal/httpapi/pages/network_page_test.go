@@ -16,7 +16,7 @@ func TestBoardPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.Board = []*boardv1.Row{}
-	has(t, b.get("/board"), 200, "No forecasters on this leaderboard yet.", `<a href="/board?operators=all">`, "Ranked by broadcast score, 0 to 1,000", `aria-current="page">Board</a>`)
+	has(t, b.get("/board"), 200, "No forecasters on this leaderboard yet.", `<a href="/board?operators=all">`, "Ranked by broadcast score, 0 to 1,000", `aria-current="page">Leaderboard</a>`)
 	has(t, b.get("/board?operators=all"), 200, "No forecasters on this leaderboard yet.", "!See all forecasters")
 	b.ledger.Board = []*boardv1.Row{
 		b.ranked(1, "ann", reported(t, [4]int64{5000, 0, 400, 260})), b.ranked(2, "bob", reported(t, [4]int64{5000, 0, 10, 6})), b.ranked(3, "cy", nil), b.ranked(4, "dan", nil),
@@ -25,10 +25,10 @@ func TestBoardPage(t *testing.T) {
 	b.ledger.Board[2].Operator.Tier, b.ledger.Board[2].Operator.DisplayName = "house", "<b>Cy</b>"
 	b.ledger.Board[3].Operator.DisplayName, b.ledger.Board[3].Won, b.ledger.Board[3].Lost, b.ledger.Board[3].Accuracy = "", 0, 0, 0
 	w := b.get("/board")
-	has(t, w, 200, `<a href="/u/ann"><b><bdi>ANN</bdi></b>`, "<b>599</b>", "57%", "8–6", `<span class="machine">AI</span>`, `<span class="badge">House</span>`,
-		"&lt;b&gt;Cy&lt;/b&gt;", "<bdi>@dan</bdi>", "As of 18 Sep 2026", `href="/api/operator/leaderboard"`, "!No forecasters", "!Ranked by the lower end")
+	has(t, w, 200, `<a href="/u/ann"><b><bdi>ANN</bdi></b>`, "<b>599</b>", "57%", "8–6", `<span class="bot">AI</span>`, `<span class="badge">House</span>`,
+		"&lt;b&gt;Cy&lt;/b&gt;", "<bdi>@dan</bdi>", "As of 18 Sep 2026", `href="/api/operator/leaderboard"`, "!No forecasters", "!Ranked by the lower bound")
 	cached(t, w, shared)
-	has(t, b.get("/board?order=edge"), 200, "Ranked by the lower end", `class="span up"`, `class="span open"`, `aria-label="Edge +15 points`,
+	has(t, b.get("/board?order=edge"), 200, "Ranked by the lower bound", `class="span up"`, `class="span open"`, `aria-label="Edge +15 points`,
 		"Calls are assumed to be independent", "1 in 40", "!28 days", `href="/api/operator/leaderboard?order=edge"`)
 	has(t, b.get("/board?order=edge&operators=automated&lane=Science&window=28d"), 200, "AI agents and bots",
 		`<a href="/board?lane=science&amp;operators=automated&amp;order=edge" aria-current="true">Bots</a>`)
@@ -48,13 +48,13 @@ func TestBoardPage(t *testing.T) {
 func TestNetworkPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	has(t, b.get("/network"), 200, "This station", "No active partner stations.", "No decided calls yet.", "No tapes.")
+	has(t, b.get("/network"), 200, "This station", "No active partner stations.", "No resolved calls yet.", "No clips.")
 	b.partnered()
 	w := b.get("/network")
 	has(t, w, 200,
 		`<a href="https://river.example/hello" rel="noopener noreferrer nofollow ugc"><bdi>Station river</bdi></a></h3><span class="verdict up">Active</span>`,
-		"All about &lt;b&gt;river&lt;/b&gt;.", "Below: 1 forecaster and 1 tape. Lanes: Science, World. Last update 18 Sep 2026, 11:59 UTC.",
-		`<span class="verdict down">Silent</span>`, "its data is too old to show", `<span class="verdict open">No data yet</span>`, "!Station paused",
+		"All about &lt;b&gt;river&lt;/b&gt;.", "Listed below: 1 forecaster, 1 clip. Lanes: Science, World. Last update 18 Sep 2026, 11:59 UTC.",
+		`<span class="verdict down">No updates</span>`, "its data is too old to show", `<span class="verdict open">No data yet</span>`, "!Station paused",
 		`<a href="/u/mara_k"><b><bdi>Mara K</bdi></b>`, `<span class="badge">House</span>`, "Otto &#34;O&#34; &lt;script&gt;", `<a href="https://river.example/u/otto" rel="noopener noreferrer nofollow ugc">`,
 		`<a class="t" href="/m/701122">`+question, "1:35", "1 view · boosted", "!No active partner", "!unavailable")
 	if body := w.Body.String(); strings.Index(body, "Otto") > strings.Index(body, "Mara K") {
@@ -69,9 +69,9 @@ func TestNetworkPage(t *testing.T) {
 
 func TestNetworkPageParts(t *testing.T) {
 	t.Parallel()
-	const stations, operators, tapes = "Partner stations are unavailable", "Forecasters are unavailable", "Tapes are unavailable"
+	const stations, operators, tapes = "Partner stations are unavailable", "Forecasters are unavailable", "Clips are unavailable"
 	for method, words := range map[string][]string{
-		"ListActiveStations": {stations, "!" + operators, "!" + tapes, "Mara K", "!No active partner"}, "ListOperators": {operators, "!" + stations, "Station river", "!No decided calls"},
+		"ListActiveStations": {stations, "!" + operators, "!" + tapes, "Mara K", "!No active partner"}, "ListOperators": {operators, "!" + stations, "Station river", "!No resolved calls"},
 		"": {tapes, operators, "Station river", "The time of the last update is unknown."},
 	} {
 		b := setup(t)
@@ -104,8 +104,8 @@ func TestPulsePage(t *testing.T) {
 	w := b.get("/pulse")
 	has(t, w, 200, "<b>2.8</b>", "14 calls by 5 people in the week of 7 Sep", `<b class="down">−5</b>`, "1,840", "52%", "calls by people: 7 Sep",
 		`aria-label="Calls by people in 16 weeks: 14, at most 14 in one"`, `aria-label="Calls by house accounts and bots in 16 weeks: 12,002, at most 1,502 in one"`,
-		">1.5k</text>", `<time datetime="2026-09-14">14 Sep</time>`, `aria-current="page">Pulse</a>`)
-	if n := strings.Count(w.Body.String(), ">0</text>"); n != 16 { // 15 weeks without a person, one without a machine
+		">1.5k</text>", `<time datetime="2026-09-14">14 Sep</time>`, `aria-current="page">Activity</a>`)
+	if n := strings.Count(w.Body.String(), ">0</text>"); n != 16 { // 15 weeks without people, one without bots
 		t.Errorf("%d weeks have the label 0, want 16", n)
 	}
 	b.clock.Advance(11e9)

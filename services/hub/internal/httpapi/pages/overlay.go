@@ -14,29 +14,30 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
-// overlayPolicy is that of the overlay, which others may frame: it runs our script, asks
-// our own routes and the live feed, and holds nothing that could be pressed.
-const overlayPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors *; connect-src 'self'"
+// overlayPolicy is the Content-Security-Policy of the overlay, which any site may frame. It allows scripts and requests of this
+// host, and the live feed. The overlay has no controls, so framing is safe.
+const overlayPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'none'; base-uri 'none'; " +
+	"frame-ancestors *; connect-src 'self'"
 
-// Bounds of the scale of an overlay.
+// Bounds of the scale parameter.
 const (
-	leastScale = 0.5
-	mostScale  = 3
+	minScale = 0.5
+	maxScale = 3
 )
 
 var (
-	overlayThemes = []string{"dark", "light", "teletext"} // the first is the default
-	overlayPlaces = []string{"bl", "br", "tl", "tr"}
+	overlayThemes    = []string{"dark", "light", "teletext"} // the first is the default
+	overlayPositions = []string{"bl", "br", "tl", "tr"}
 )
 
 type overlayPage struct {
-	Title, Handle        string
-	Theme, Place, Scale  string
-	HideClock, HidePrice bool
+	Title, Handle          string
+	Theme, Position, Scale string
+	HideClock, HidePrice   bool
 }
 
-// overlay is GET /overlay/{handle}. It reads nothing but the address: it stands while the
-// databases are away, and knows nothing of who looks.
+// overlay is GET /overlay/{handle}. It uses only the URL, so it is served without a database, and it does not depend on the
+// visitor.
 func (s *site) overlay(c echo.Context) error {
 	handle, err := protocol.ParseHandle(strings.ToLower(c.Param("handle")))
 	if err != nil {
@@ -45,7 +46,7 @@ func (s *site) overlay(c echo.Context) error {
 	hidden := strings.Split(c.QueryParam("hide"), ",")
 	p := overlayPage{
 		Title: "@" + string(handle) + " · Signalcast overlay", Handle: string(handle),
-		Theme: oneOf(overlayThemes, c.QueryParam("theme")), Place: oneOf(overlayPlaces, c.QueryParam("pos")),
+		Theme: knownOrFirst(overlayThemes, c.QueryParam("theme")), Position: knownOrFirst(overlayPositions, c.QueryParam("pos")),
 		Scale:     scaleOf(c.QueryParam("scale")),
 		HideClock: slices.Contains(hidden, "clock"), HidePrice: slices.Contains(hidden, "price"),
 	}
@@ -55,24 +56,24 @@ func (s *site) overlay(c echo.Context) error {
 	return s.render(c, http.StatusOK, "overlay", p)
 }
 
-// oneOf is the word among the known ones, else the first of them.
-func oneOf(known []string, word string) string {
+// knownOrFirst returns the value if it is known, otherwise the first known value.
+func knownOrFirst(known []string, word string) string {
 	if slices.Contains(known, word) {
 		return word
 	}
 	return known[0]
 }
 
-// scaleOf is a scale within its bounds; what is none is 1.
+// scaleOf returns the scale parameter, or 1 if it is invalid or out of bounds.
 func scaleOf(raw string) string {
 	scale, err := strconv.ParseFloat(raw, 64)
-	if err != nil || !(scale >= leastScale && scale <= mostScale) { // NaN is neither
+	if err != nil || !(scale >= minScale && scale <= maxScale) { // NaN is neither
 		scale = 1
 	}
 	return strconv.FormatFloat(scale, 'f', -1, 64)
 }
 
-// socketSource is the live feed as a policy names it, with a space before; empty: none.
+// socketSource returns the origin of the live feed for a Content-Security-Policy, with a leading space; "" without a live feed.
 func (s *site) socketSource() string {
 	if s.socket == "" {
 		return ""
@@ -80,19 +81,19 @@ func (s *site) socketSource() string {
 	return " " + strings.TrimSuffix(s.socket, "/ws")
 }
 
-// embedPolicy is that of the one page that others may frame. It holds no form, no
-// script and nothing of who looks at it, so there is nothing to lure a click to.
+// embedPolicy is the Content-Security-Policy of the embed, which any site may frame. The embed has no form, no script and no data
+// of the visitor, so clickjacking has no effect.
 const embedPolicy = "default-src 'none'; style-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors *"
 
-// embedCalls is how many calls fit into the frame.
+// embedCalls is the number of calls on the embed.
 const embedCalls = 2
 
 type embedPage struct {
-	Title, URL            string
-	Name, Handle, Machine string
-	Calls, Right, Score   string
-	Away                  bool
-	Recent                []callRow
+	Title, URL             string
+	Name, Handle, BotLabel string
+	Calls, WinRate, Score  string
+	Unavailable            bool
+	Recent                 []callRow
 }
 
 // embed is GET /operator/{handle}/embed.
@@ -106,20 +107,20 @@ func (s *site) embed(c echo.Context) error {
 		Title: account.DisplayName + " (@" + string(account.Handle) + ") · Signalcast",
 		URL:   s.HubURL + personPath + string(account.Handle),
 		Name:  nameOf(account.DisplayName, string(account.Handle)), Handle: string(account.Handle),
-		Machine: machineWords[account.Type],
+		BotLabel: botLabels[account.Type],
 	}
 	r, err := s.Ledger.Records.GetOperatorRecord(ctx, record.Request(account.Handle, embedCalls, 0))
 	st := r.GetStats()
-	p.Away = err != nil
-	p.Calls, p.Right, p.Score = grouped(st.GetTotal()), "–", signed(int(st.GetScore()))
+	p.Unavailable = err != nil
+	p.Calls, p.WinRate, p.Score = grouped(st.GetTotal()), "–", signed(int(st.GetScore()))
 	if record.Resolved(st) > 0 {
-		p.Right = digits(int64(st.GetAccuracy())) + "%"
+		p.WinRate = digits(int64(st.GetAccuracy())) + "%"
 	}
 	p.Recent = callsOf(r.GetRecent())
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", embedPolicy)
 	h.Del("X-Frame-Options")
-	if p.Away {
+	if p.Unavailable {
 		httpx.Degrade(c, "record")
 	}
 	return s.render(c, http.StatusOK, "embed", p)

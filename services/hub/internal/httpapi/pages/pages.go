@@ -37,64 +37,64 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// Deps is what the pages show and ask.
+// Deps are the settings and services that the pages use.
 type Deps struct {
-	HubURL   string // public base, without a slash at the end
-	Origin   string // of the public base, as a browser names it
-	APIURL   string // public base of the api, for the live feed; empty: pages show none
-	LoginURL string // sign-in page of the identity provider; empty: none
-	Secure   bool   // cookies travel over https alone
+	HubURL   string // public base URL of the hub, without a trailing slash
+	Origin   string // origin of the public base URL
+	APIURL   string // public base URL of the api, for the live feed; empty: no live feed
+	LoginURL string // sign-in page of the identity provider; empty: no sign-in
+	Secure   bool   // cookies have the Secure attribute
 	Ledger   *ledgerclient.Client
 	Pins     market.Store
 	Network  *federation.Service
-	Keep     time.Duration // how long rows of a silent partner are shown
+	Keep     time.Duration // how long data of a partner without updates is shown
 	People   People
 	Messages *message.Service
-	Provider string // what the identity provider is called
-	// Login tells whose an identity token is and counts the call against its subject.
+	Provider string // name of the identity provider
+	// Login returns the identity of an identity token and charges the rate limit of its subject.
 	Login func(c echo.Context, token string) (operator.Identity, error)
-	// Visitor tells who has a session and how this operator is called; nobody is no
-	// fault. CountConsent counts a look at the page that asks for a grant.
+	// Visitor returns the operator of the session of a request, and the handle; both are empty without a session. CountConsent
+	// charges a request for the consent page to the limit of the session.
 	Visitor      func(c echo.Context) (grant.Visitor, string, error)
 	CountConsent func(c echo.Context, who grant.Visitor) error
-	// StartSession stores a session and sets its cookies. EndSession ends the session of
-	// the request, or every session of its operator.
+	// StartSession stores a session and sets its cookies. EndSession ends the session of the request, or with all every session
+	// of its operator.
 	StartSession func(c echo.Context, op operator.Operator, signedInAt time.Time) error
 	EndSession   func(c echo.Context, all bool) error
-	// RevokeKey revokes an operator key with what was made with it.
+	// RevokeKey revokes an operator key with its signers and webhooks.
 	RevokeKey   func(ctx context.Context, owner operator.ID, keyID string) error
-	OwnPage     func(c echo.Context) bool // the request comes from a page of this service
+	OwnPage     func(c echo.Context) bool // reports whether the request comes from a page of this hub
 	Grants      *grant.Service
-	ReceiptJSON echo.HandlerFunc // /receipts/{id} for readers that ask for JSON
+	ReceiptJSON echo.HandlerFunc // handler of /receipts/{id} for clients that accept JSON
 	Now         func() time.Time
 	Log         *slog.Logger
-	VenueA      string                             // name of the primary venue in paths
-	Videos      []string                           // hosts that pages may always load streams from
-	Programs    programv1.ProgramReadServiceClient // of the clock; nil: there is no programme
-	OnAir       *livestream.Service                // nil: no operator is shown as live
-	Ingest      *ingest.Service                    // nil: no streams are provisioned here
-	Guides      *guide.Site                        // nil: there are none
+	VenueA      string                             // path segment of the primary venue
+	Videos      []string                           // video hosts that the Content-Security-Policy always allows
+	Programs    programv1.ProgramReadServiceClient // reads of the clock; nil: there is no programme
+	OnAir       *livestream.Service                // nil: live broadcasts are not shown
+	Ingest      *ingest.Service                    // nil: no stream keys
+	Guides      *guide.Site                        // nil: no guides
 }
 
 // People has the services of the pages about people.
 type People struct {
 	Follows  *follow.Service
 	Claims   *identityclaim.Service
-	Payouts  identityclaim.Payouts // finds accounts by handle, too
+	Payouts  identityclaim.Payouts // also finds accounts by handle
 	Profiles *profile.Service
 }
 
 type site struct {
 	Deps
 	files
-	socket    string // address of the live feed; empty: none
-	skills    cached[recordv1.GetSkillResponse]
-	courses   cached[recordv1.GetCourseResponse]
-	pulses    cached[recordv1.GetPulseResponse]
+	socket    string // URL of the live feed; empty: none
+	skills    responseCache[recordv1.GetSkillResponse]
+	courses   responseCache[recordv1.GetCourseResponse]
+	pulses    responseCache[recordv1.GetPulseResponse]
 	templates map[string]*template.Template
 }
 
-// Mount adds the pages to the hub's edge.
+// Mount adds the pages to the router of the hub.
 func Mount(e *httpx.Router, d Deps) error {
 	static, err := readFiles()
 	if err != nil {
@@ -102,9 +102,9 @@ func Mount(e *httpx.Router, d Deps) error {
 	}
 	s := &site{
 		Deps: d, files: static, templates: map[string]*template.Template{},
-		skills:  newCached[recordv1.GetSkillResponse](d.Now),
-		courses: newCached[recordv1.GetCourseResponse](d.Now),
-		pulses:  newCached[recordv1.GetPulseResponse](d.Now),
+		skills:  newResponseCache[recordv1.GetSkillResponse](d.Now),
+		courses: newResponseCache[recordv1.GetCourseResponse](d.Now),
+		pulses:  newResponseCache[recordv1.GetPulseResponse](d.Now),
 	}
 	if d.APIURL != "" {
 		s.socket = strings.Replace(d.APIURL, "http", "ws", 1) + "/ws"
@@ -118,8 +118,9 @@ func Mount(e *httpx.Router, d Deps) error {
 		"place":     func(i int) int { return i + 1 },
 		"signed":    func(n int64) string { return signed(int(n)) },
 		"shortWhen": func(t time.Time) string { return t.UTC().Format("2 Jan, 15:04 UTC") },
-		"grouped":   grouped, "lengthOf": lengthOf, "link": link, "many": many, "nameOf": nameOf, "scopeWord": scopeWord,
-		"shortKey": shortKey, "sideClass": sideClass, "stamp": protocol.Stamp, "wayOf": wayOf, "when": when, "wholePercent": wholePercent,
+		"grouped":   grouped, "lengthOf": lengthOf, "link": link, "countOf": countOf, "nameOf": nameOf, "scopeTitle": scopeTitle,
+		"shortKey": shortKey, "sideClass": sideClass, "stamp": protocol.Stamp, "trendOf": trendOf, "when": when,
+		"wholePercent": wholePercent,
 	}
 	for _, name := range []string{
 		"receipt", "market", "markets", "dev", "consent", "apps", "signin", "profile", "person", "feed", "board", "network",
@@ -141,12 +142,15 @@ const (
 	marketPath  = "/m/"
 )
 
-// cacheShort lets shared caches keep a page that everybody sees alike.
+// cacheShort is the Cache-Control of pages that are the same for all visitors.
 const cacheShort = "public, s-maxage=10"
 
 func (s *site) routes() []httpx.Route {
 	page := func(method, path, who, cache string, h echo.HandlerFunc) httpx.Route {
-		return httpx.Route{Method: method, Path: path, Who: []string{who}, Cache: cache, Handler: s.shown(httpx.Anonymous(h))}
+		return httpx.Route{
+			Method: method, Path: path, Who: []string{who}, Cache: cache,
+			Handler: s.withAccount(httpx.Anonymous(h)),
+		}
 	}
 	return []httpx.Route{
 		page(http.MethodGet, receiptPath+":id", "public", cacheShort, s.receipt),
@@ -157,9 +161,9 @@ func (s *site) routes() []httpx.Route {
 		page(http.MethodGet, networkPath, "public", cacheShort, s.network),
 		page(http.MethodGet, pulsePath, "public", cacheShort, s.pulse),
 		page(http.MethodGet, docsPath, "public", cacheShort, s.docs),
-		page(http.MethodGet, "/", "public", "no-store", s.front),
+		page(http.MethodGet, "/", "public", "no-store", s.root),
 		page(http.MethodGet, "/dev", "login", "no-store", s.dev),
-		page(http.MethodPost, "/dev/session", "login", "no-store", s.handOver),
+		page(http.MethodPost, "/dev/session", "login", "no-store", s.receiveToken),
 		page(http.MethodGet, "/dev/session", "login", "no-store", s.startSession),
 		page(http.MethodPost, "/dev/keys", "login", "no-store", s.developerForm(s.mint)),
 		page(http.MethodPost, "/dev/keys/revoke", "login", "no-store", s.developerForm(s.revoke)),
@@ -172,7 +176,7 @@ func (s *site) routes() []httpx.Route {
 		page(http.MethodPost, signOutPath, "public", "no-store", s.signOut),
 		page(http.MethodGet, authorizePath, "session", "no-store", s.authorize),
 		page(http.MethodPost, authorizePath, "session", "no-store", s.decide),
-		page(http.MethodGet, appsPath, "session", "no-store", s.connected),
+		page(http.MethodGet, appsPath, "session", "no-store", s.apps),
 		page(http.MethodPost, appsPath+"/revoke", "session", "no-store", s.disconnect),
 		page(http.MethodGet, profilePath, "session", "no-store", s.profile),
 		page(http.MethodPost, profilePath, "session", "no-store", s.accountForm(s.changeProfile)),
@@ -184,31 +188,49 @@ func (s *site) routes() []httpx.Route {
 		page(http.MethodGet, tvPath, "public", "no-store", s.tv),
 		page(http.MethodGet, studioPath, "session", "no-store", s.studio),
 		page(http.MethodPost, ingestPath, "login", "no-store", s.provision),
-		{Method: http.MethodGet, Path: "/overlay/:handle", Who: []string{"public"}, Cache: cacheShort, Handler: s.dressed(httpx.Anonymous(s.overlay))},
+		{
+			Method: http.MethodGet, Path: "/overlay/:handle", Who: []string{"public"}, Cache: cacheShort,
+			Handler: s.withPageHeaders(httpx.Anonymous(s.overlay)),
+		},
 		page(http.MethodPost, personPath+":handle/follow", "session", "no-store", s.follow),
 		page(http.MethodPost, personPath+":handle/unfollow", "session", "no-store", s.unfollow),
-		{Method: http.MethodGet, Path: docsPath + "/", Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(httpx.Anonymous(s.docsFolder))},
-		{Method: http.MethodGet, Path: guidesPath, Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(httpx.Anonymous(s.firstGuide))},
-		{Method: http.MethodGet, Path: guidesPath + "/", Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(httpx.Anonymous(s.guides))},
-		{Method: http.MethodGet, Path: guidesPath + "/:file", Who: []string{"public"}, Cache: cacheGuides, Handler: s.dressed(httpx.Anonymous(s.guides))},
-		{Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable", Handler: httpx.Anonymous(s.static)},
+		{
+			Method: http.MethodGet, Path: docsPath + "/", Who: []string{"public"}, Cache: cacheGuides,
+			Handler: s.withPageHeaders(httpx.Anonymous(s.docsFolder)),
+		},
+		{
+			Method: http.MethodGet, Path: guidesPath, Who: []string{"public"}, Cache: cacheGuides,
+			Handler: s.withPageHeaders(httpx.Anonymous(s.firstGuide)),
+		},
+		{
+			Method: http.MethodGet, Path: guidesPath + "/", Who: []string{"public"}, Cache: cacheGuides,
+			Handler: s.withPageHeaders(httpx.Anonymous(s.guides)),
+		},
+		{
+			Method: http.MethodGet, Path: guidesPath + "/:file", Who: []string{"public"}, Cache: cacheGuides,
+			Handler: s.withPageHeaders(httpx.Anonymous(s.guides)),
+		},
+		{
+			Method: http.MethodGet, Path: "/static/:file", Who: []string{"public"}, Cache: "public, max-age=31536000, immutable",
+			Handler: httpx.Anonymous(s.static),
+		},
 	}
 }
 
-// policy lets a page load its own style and pictures and nothing else. No page of ours
-// may be framed but the embed and the overlay, and none runs a script that does not say so.
+// policy is the default Content-Security-Policy. It allows only styles and images of this host. Pages that run scripts or that
+// other sites may frame have their own policies.
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// shown writes the headers of a page and turns a fault into a page of its own.
-func (s *site) shown(h echo.HandlerFunc) echo.HandlerFunc {
-	return s.dressed(func(c echo.Context) error {
-		s.headed(c)
+// withAccount is withPageHeaders for pages that show the account of the visitor.
+func (s *site) withAccount(h echo.HandlerFunc) echo.HandlerFunc {
+	return s.withPageHeaders(func(c echo.Context) error {
+		s.setCacheHeaders(c)
 		return h(c)
 	})
 }
 
-// dressed is shown for a page that has no head and knows nobody.
-func (s *site) dressed(h echo.HandlerFunc) echo.HandlerFunc {
+// withPageHeaders sets the security headers of a page and answers faults with an error page.
+func (s *site) withPageHeaders(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		header := c.Response().Header()
 		header.Set("Content-Security-Policy", policy)
@@ -221,31 +243,31 @@ func (s *site) dressed(h echo.HandlerFunc) echo.HandlerFunc {
 		}
 		f := apperr.Of(err)
 		if f.Kind == apperr.Internal {
-			return err // logged and written in the one shape
+			return err // internal errors are logged and answered as JSON
 		}
 		header.Set("Cache-Control", "no-store")
 		if f.Kind == apperr.Unavailable {
 			header.Set("Retry-After", "1")
 		}
-		return s.render(c, httpx.Status(f.Kind), "error", failure(s.frame(c, "", "", ""), f))
+		return s.render(c, httpx.Status(f.Kind), "error", newErrorPage(s.newLayout(c, "", "", ""), f))
 	}
 }
 
-// frame has the data of the header and footer, which every page has.
-type frame struct {
+// layout has the data of the header and footer of a page.
+type layout struct {
 	Title, Description, URL string
-	Kind                    string          // og:type; empty: article
-	Image, OEmbed           string          // address of the card of the page and of its oEmbed description; empty: none
-	Look                    string          // file of a second style; empty: none
-	Here                    string          // entry of the navigation that is marked as current
+	OGType                  string          // og:type; empty: article
+	Image, OEmbed           string          // URLs of the card image and of the oEmbed document; empty: none
+	Stylesheet              string          // file of an additional style sheet; empty: none
+	Nav                     string          // current entry of the navigation
 	Wide                    bool            // more than one column on wide screens
-	Unlisted                bool            // not for search engines
-	Away                    map[string]bool // parts that could not be read
+	Unlisted                bool            // hidden from search engines
+	Unavailable             map[string]bool // parts that could not be read
 	Account                 account
 }
 
-func (s *site) frame(c echo.Context, title, description, path string) frame {
-	f := frame{Title: "Signalcast", Description: description, Account: s.accountOf(c)}
+func (s *site) newLayout(c echo.Context, title, description, path string) layout {
+	f := layout{Title: "Signalcast", Description: description, Account: s.accountOf(c)}
 	if title != "" {
 		f.Title = title + " · Signalcast"
 	}
@@ -255,22 +277,22 @@ func (s *site) frame(c echo.Context, title, description, path string) frame {
 	return f
 }
 
-// shared adds what others show where the page is linked to.
-func (f *frame) shared(hubURL, kind, id string) {
+// addPreview adds the card image and the oEmbed document for link previews.
+func (f *layout) addPreview(hubURL, kind, id string) {
 	f.Image = hubURL + "/api/card/" + kind + "/" + url.PathEscape(id) + ".png"
 	f.OEmbed = hubURL + "/api/embed/oembed?format=json&url=" + url.QueryEscape(f.URL)
 }
 
 type errorPage struct {
-	frame
+	layout
 	Code             int
 	Heading, Message string
 }
 
-func failure(f frame, reason *apperr.Fault) errorPage {
-	p := errorPage{frame: f, Code: httpx.Status(reason.Kind), Heading: "Something went wrong", Message: reason.Message}
-	if p.Account.SignIn != "" { // there is nothing to come back to
-		p.Account.SignIn = signInPath
+func newErrorPage(f layout, reason *apperr.Fault) errorPage {
+	p := errorPage{layout: f, Code: httpx.Status(reason.Kind), Heading: "Something went wrong", Message: reason.Message}
+	if p.Account.SignInURL != "" { // an error page is no useful page to return to
+		p.Account.SignInURL = signInPath
 	}
 	switch reason.Kind {
 	case apperr.NotFound:
@@ -282,7 +304,7 @@ func failure(f frame, reason *apperr.Fault) errorPage {
 		}
 	case apperr.Forbidden:
 		if p.Message == "" {
-			p.Message = errForeign.Message
+			p.Message = errForeignForm.Message
 		}
 	case apperr.Limited:
 		p.Heading, p.Message = "Too many requests", "Wait a moment and try again."
@@ -300,12 +322,12 @@ func (s *site) render(c echo.Context, status int, name string, data any) error {
 	return c.HTMLBlob(status, b.Bytes())
 }
 
-// front sends a visitor of the bare address to the page that explains.
-func (s *site) front(c echo.Context) error {
+// root is GET /. It redirects to the developer page.
+func (s *site) root(c echo.Context) error {
 	return c.Redirect(http.StatusFound, "/dev")
 }
 
-// wantsJSON reports a reader that prefers the record to the page.
+// wantsJSON reports whether the client prefers JSON to HTML.
 func wantsJSON(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")

@@ -31,7 +31,7 @@ type (
 	networkStore = federation.Store
 )
 
-// memoryStore has the rows about people and partners that the pages read. All reads fail with fail.
+// memoryStore is a fake database of follows, claims and partner data. All reads fail with fail.
 type memoryStore struct {
 	followStore
 	claimStore
@@ -171,7 +171,7 @@ func (b *fixture) recorded() {
 	b.ledger.Courses = map[string]*recordv1.GetCourseResponse{"mara_k": {Steps: steps, Whole: true}}
 }
 
-// ranked adds an operator and returns its row of the board.
+// ranked adds an operator to the ledger and returns its leaderboard row.
 func (b *fixture) ranked(place int32, handle string, report *recordv1.Report) *boardv1.Row {
 	o := b.ledger.AddOperator(handle)
 	r := &boardv1.Row{Rank: place, Operator: o, BroadcastScore: 600 - place, Score: int64(50 - 40*place), Total: 20, Won: 8, Lost: 6, Accuracy: 57}

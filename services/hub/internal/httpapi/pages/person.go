@@ -22,81 +22,85 @@ import (
 const personPath = "/u/"
 
 type personPage struct {
-	frame
+	layout
 	passport
-	Sum         standing
-	Own, Follow bool       // it is the viewer's own page; the viewer follows
-	SignIn      string     // address at which a visitor signs in to follow; empty: none
-	Skill       *skillPart // nil: nothing is decided
-	Calibration *calibrationPlot
-	Lanes       []laneSpan
-	LaneTicks   []chartTick
-	Course      coursePlot
-	Recent      []callRow
-	More, Back  string // addresses of older calls and of the newest
+	Summary             recordSummary
+	Own, IsFollowing    bool       // Own: the page of the visitor; IsFollowing: the visitor follows the operator
+	SignIn              string     // URL of the sign-in to follow; empty: none
+	Skill               *skillPart // nil without a resolved call
+	Calibration         *calibrationPlot
+	Lanes               []laneEdge
+	LaneTicks           []chartTick
+	Course              coursePlot
+	Recent              []callRow
+	OlderURL, NewestURL string // URLs of older calls and of the newest calls
 }
 
-// Sizes of the lists of a record.
+// Numbers of calls and long-shot wins on the page.
 const (
-	callsOfOne   = 25
-	momentsOfOne = 6
+	callsPerPage = 25
+	momentsShown = 6
 )
 
-// person is GET /u/{handle}: the record of an operator.
+// person is GET /u/{handle}, the profile and record of an operator.
 func (s *site) person(c echo.Context) error {
 	account, err := s.byHandle(c)
 	if err != nil {
 		return err
 	}
-	v, before := s.visit(c), request.Cursor(c.QueryParam("before"))
+	v, before := s.viewer(c), request.Cursor(c.QueryParam("before"))
 	ledger, handle, counts := s.Ledger.Records, string(account.Handle), &part[follow.Counts]{}
-	g := newGather(c.Request().Context(), partsWithin)
-	p := personPage{passport: s.passportOf(g, account), Own: v.who.UserID != "" && v.who.UserID == string(account.ID)}
-	sum := askFor(g, "record", ledger.GetOperatorRecord, record.Request(account.Handle, 0, momentsOfOne))
-	calls := askFor(g, "calls", ledger.ListCalls, &recordv1.ListCallsRequest{Handle: handle, Limit: callsOfOne, Cursor: before})
-	skill := askCached(g, "skill", s.skills, handle, ledger.GetSkill, &recordv1.GetSkillRequest{Handle: handle, Window: "all"})
-	course := askCached(g, "course", s.courses, handle, ledger.GetCourse, &recordv1.GetCourseRequest{Handle: handle})
-	if v.who.UserID != "" && !p.Own {
-		counts = ask(g, "ties", func(ctx context.Context) (follow.Counts, error) {
-			return s.People.Follows.Counts(ctx, operator.ID(v.who.UserID), account.Handle)
+	g := newPartReader(c.Request().Context(), partsTimeout)
+	p := personPage{passport: s.passportOf(g, account), Own: v.session.UserID != "" && v.session.UserID == string(account.ID)}
+	sum := callPart(g, "record", ledger.GetOperatorRecord, record.Request(account.Handle, 0, momentsShown))
+	calls := callPart(g, "calls", ledger.ListCalls, &recordv1.ListCallsRequest{
+		Handle: handle, Limit: callsPerPage,
+		Cursor: before,
+	})
+	skill := callCached(g, "skill", s.skills, handle, ledger.GetSkill, &recordv1.GetSkillRequest{Handle: handle, Window: "all"})
+	course := callCached(g, "course", s.courses, handle, ledger.GetCourse, &recordv1.GetCourseRequest{Handle: handle})
+	if v.session.UserID != "" && !p.Own {
+		counts = readPart(g, "following", func(ctx context.Context) (follow.Counts, error) {
+			return s.People.Follows.Counts(ctx, operator.ID(v.session.UserID), account.Handle)
 		})
 	}
-	away := g.done()
+	unavailable := g.wait()
 	if sum.Value != nil {
-		p.Sum = standingOf(sum.Value)
+		p.Summary = summaryOf(sum.Value)
 	}
 	report := record.ReportOf(skill.Value.GetReport())
 	if p.Skill = skillOf(report); p.Skill != nil {
 		p.Calibration = calibrationOf(report.Calibration)
 	}
 	p.Lanes, p.LaneTicks = lanesOf(skill.Value.GetLanes())
-	p.Course, p.Recent = courseOf(course.Value, s.Now()), callsOf(calls.Value.GetSignals())
+	p.Course, p.Recent = newCoursePlot(course.Value, s.Now()), callsOf(calls.Value.GetSignals())
 	if next := calls.Value.GetNextCursor(); next != "" {
-		p.More = callsBefore(handle, next)
+		p.OlderURL = callsURL(handle, next)
 	}
 	if before != "" {
-		p.Back = callsBefore(handle, "")
+		p.NewestURL = callsURL(handle, "")
 	}
-	p.frame = s.frame(c, p.DisplayName+" (@"+handle+")", p.card(), personPath+handle)
-	p.shared(s.HubURL, "operator", handle)
-	p.Away, p.Kind, p.SignIn, p.Wide, p.Unlisted = away, "profile", p.Account.SignIn, true, before != ""
-	p.Follow, p.Away["ties"] = counts.Value.IsFollowing, v.err != nil || away["ties"]
+	p.layout = s.newLayout(c, p.DisplayName+" (@"+handle+")", p.card(), personPath+handle)
+	p.addPreview(s.HubURL, "operator", handle)
+	p.Unavailable, p.OGType, p.SignIn, p.Wide, p.Unlisted = unavailable, "profile", p.Account.SignInURL, true, before != ""
+	p.IsFollowing, p.Unavailable["following"] = counts.Value.IsFollowing, v.err != nil || unavailable["following"]
 	return s.renderParts(c, g, http.StatusOK, "person", p)
 }
 
-// card is the page in one line.
+// card returns a one-line description of the operator for link previews.
 func (p *personPage) card() string {
 	text := "@" + p.Handle + " on Signalcast."
-	if p.Machine != "" {
-		text = "@" + p.Handle + " on Signalcast, a bot (" + p.Machine + ")."
+	if p.BotLabel != "" {
+		text = "@" + p.Handle + " on Signalcast, a bot (" + p.BotLabel + ")."
 	}
-	if p.Sum.calls > 0 {
-		text += " " + many(p.Sum.calls, "call") + ", " + p.Sum.Won + " won, " + p.Sum.Lost + " lost, score " + p.Sum.Score + "."
+	if p.Summary.calls > 0 {
+		text += " " + countOf(p.Summary.calls, "call") + ", " + p.Summary.Won + " won, " + p.Summary.Lost + " lost, " +
+			p.Summary.Score + " points."
 	}
 	return text
 }
 
-// byHandle is the account that the address names; the name may be written in any case.
+// byHandle returns the account with the handle in the path. Handles are not case-sensitive.
 func (s *site) byHandle(c echo.Context) (identityclaim.Account, error) {
 	handle, err := protocol.ParseHandle(strings.ToLower(c.Param("handle")))
 	if err != nil {
@@ -106,13 +110,15 @@ func (s *site) byHandle(c echo.Context) (identityclaim.Account, error) {
 }
 
 // follow is POST /u/{handle}/follow.
-func (s *site) follow(c echo.Context) error { return s.tie(c, s.People.Follows.Follow) }
+func (s *site) follow(c echo.Context) error { return s.changeFollow(c, s.People.Follows.Follow) }
 
 // unfollow is POST /u/{handle}/unfollow.
-func (s *site) unfollow(c echo.Context) error { return s.tie(c, s.People.Follows.Unfollow) }
+func (s *site) unfollow(c echo.Context) error { return s.changeFollow(c, s.People.Follows.Unfollow) }
 
-func (s *site) tie(c echo.Context, change func(context.Context, operator.Operator, protocol.Handle) (follow.Counts, error)) error {
-	v, err := s.actor(c)
+func (s *site) changeFollow(
+	c echo.Context, change func(context.Context, operator.Operator, protocol.Handle) (follow.Counts, error),
+) error {
+	v, err := s.formViewer(c)
 	if err != nil {
 		return err
 	}
@@ -120,29 +126,29 @@ func (s *site) tie(c echo.Context, change func(context.Context, operator.Operato
 	if err != nil {
 		return operator.ErrUnknown
 	}
-	me := operator.Operator{ID: operator.ID(v.who.UserID), Handle: protocol.Handle(v.handle)}
+	me := operator.Operator{ID: operator.ID(v.session.UserID), Handle: protocol.Handle(v.handle)}
 	if _, err := change(c.Request().Context(), me, handle); err != nil {
 		return err
 	}
-	return done(c, personPath+string(handle))
+	return redirect(c, personPath+string(handle))
 }
 
-// standing has the totals of an operator for the head of the page.
-type standing struct {
-	Title, Rank          string
-	Score, Way           string
-	Total, Won, Lost     string
-	Void, Pending, Right string
-	Streak, Line         string
-	Share                []sharePart // of all calls, for the bar
-	ShareLabel           string
-	Best                 *bestPart
-	Moments              []momentPart
-	None, OnlyPending    bool
-	calls                int64
+// recordSummary has the totals of an operator.
+type recordSummary struct {
+	Title, Rank            string
+	Score, Trend           string
+	Total, Won, Lost       string
+	Void, Pending, WinRate string
+	Streak, CLV            string
+	Share                  []sharePart // parts of the bar of all calls
+	ShareLabel             string
+	Best                   *bestPart
+	Moments                []momentPart
+	None, OnlyPending      bool
+	calls                  int64
 }
 
-// sharePart is a stretch of the bar of all calls.
+// sharePart is a section of the bar of all calls.
 type sharePart struct{ Class, X, Width string }
 
 type bestPart struct{ ID, Title, Price string }
@@ -151,11 +157,11 @@ type momentPart struct {
 	ID, Tier, Class, Title, Side, SideClass, Price, Score, At string
 }
 
-func standingOf(r *recordv1.GetOperatorRecordResponse) standing {
+func summaryOf(r *recordv1.GetOperatorRecordResponse) recordSummary {
 	st := r.GetStats()
 	total, resolved, pending := st.GetTotal(), record.Resolved(st), record.Pending(st)
-	p := standing{
-		Title: capital(record.Title(resolved)), Score: signed(int(st.GetScore())), Way: wayOf(st.GetScore()),
+	p := recordSummary{
+		Title: titleCase(record.Title(resolved)), Score: signed(int(st.GetScore())), Trend: trendOf(st.GetScore()),
 		Total: grouped(total),
 		Won:   grouped(st.GetWon()), Lost: grouped(st.GetLost()), Void: grouped(st.GetVoid()), Pending: grouped(pending),
 		None: total == 0, OnlyPending: total > 0 && resolved == 0,
@@ -165,20 +171,20 @@ func standingOf(r *recordv1.GetOperatorRecordResponse) standing {
 		p.Rank = "No. " + grouped(*r.Rank) + " of " + grouped(r.GetField())
 	}
 	if resolved > 0 {
-		p.Right, p.Streak = digits(int64(st.GetAccuracy()))+"%", grouped(st.GetStreak())
+		p.WinRate, p.Streak = digits(int64(st.GetAccuracy()))+"%", grouped(st.GetStreak())
 	}
 	if clv := record.AvgClv(st); clv != nil {
-		p.Line = pointsOf(int(*clv))
+		p.CLV = pointsOf(int(*clv))
 	}
 	p.Share = sharesOf(st)
-	p.ShareLabel = many(st.GetWon(), "call") + " won, " + digits(st.GetLost()) + " lost, " + digits(st.GetVoid()) + " void, " +
+	p.ShareLabel = countOf(st.GetWon(), "call") + " won, " + digits(st.GetLost()) + " lost, " + digits(st.GetVoid()) + " void, " +
 		digits(pending) + " open"
 	if b := r.GetBest(); b != nil {
 		p.Best = &bestPart{b.GetSignalId(), cmp.Or(b.GetMarketTitle(), b.GetMarketId()), cents(b.GetOddsBps())}
 	}
 	for _, m := range r.GetMoments() {
 		p.Moments = append(p.Moments, momentPart{
-			ID: m.GetSignalId(), Tier: capital(m.GetTier()), Class: strings.ToLower(m.GetTier()),
+			ID: m.GetSignalId(), Tier: titleCase(m.GetTier()), Class: strings.ToLower(m.GetTier()),
 			Title: cmp.Or(m.GetMarketTitle(), m.GetMarketId()), Side: m.GetDirection(), SideClass: sideClass(m.GetDirection()),
 			Price: cents(m.GetOddsBps()), Score: signed(int(m.GetScore())),
 			At: ledgerclient.Time(m.GetMintedAt()).UTC().Format("2 Jan 2006"),
@@ -198,13 +204,13 @@ func sharesOf(st *recordv1.Stats) []sharePart {
 			continue
 		}
 		width := float64(s.n) / float64(st.GetTotal())
-		out = append(out, sharePart{s.class, share(at), share(width)})
+		out = append(out, sharePart{s.class, percentAttr(at), percentAttr(width)})
 		at += width
 	}
 	return out
 }
 
-func wayOf(n int64) string {
+func trendOf(n int64) string {
 	switch {
 	case n > 0:
 		return "up"
@@ -214,32 +220,36 @@ func wayOf(n int64) string {
 	return "flat"
 }
 
-func callsBefore(handle, cursor string) string {
+func callsURL(handle, cursor string) string {
 	if cursor == "" {
 		return personPath + handle + "#calls"
 	}
 	return personPath + handle + "?before=" + url.QueryEscape(cursor) + "#calls"
 }
 
-// passport is the identity of a person, as the own page and the public one show it.
+// passport is the identity of an operator, on the public profile and on the page of the account.
 type passport struct {
-	Handle, DisplayName, Face, Bio string
-	Machine                        string // what kind of machine; empty: a person
-	Tier, TierText, Since          string
-	Links                          []string
-	Follows                        *part[follow.Totals]
-	Claims                         *part[[]identityclaim.Claim]
+	Handle, DisplayName, Initials, Bio string
+	BotLabel                           string // AI or Bot; empty: a person
+	Tier, TierText, Since              string
+	Links                              []string
+	Follows                            *part[follow.Totals]
+	Claims                             *part[[]identityclaim.Claim]
 }
 
-// passportOf returns the passport of an account and starts to read the parts that the account does not have.
-func (s *site) passportOf(g *gather, a identityclaim.Account) passport {
+// passportOf returns the passport of an account and starts to read its followers and claims.
+func (s *site) passportOf(g *partReader, a identityclaim.Account) passport {
 	p := passport{
 		Handle: string(a.Handle), DisplayName: nameOf(a.DisplayName, string(a.Handle)), Bio: a.Bio,
-		Face:    cmp.Or(face(a.DisplayName), face(string(a.Handle))),
-		Machine: machineWords[a.Type], Since: a.CreatedAt.UTC().Format("2 January 2006"),
-		Tier: tierWords[a.Tier].word, TierText: tierWords[a.Tier].text,
-		Follows: ask(g, "follows", func(ctx context.Context) (follow.Totals, error) { return s.People.Follows.Totals(ctx, a.ID) }),
-		Claims:  ask(g, "claims", func(ctx context.Context) ([]identityclaim.Claim, error) { return s.People.Claims.Claims(ctx, a.ID) }),
+		Initials: cmp.Or(initials(a.DisplayName), initials(string(a.Handle))),
+		BotLabel: botLabels[a.Type], Since: a.CreatedAt.UTC().Format("2 January 2006"),
+		Tier: tierLabels[a.Tier].word, TierText: tierLabels[a.Tier].text,
+		Follows: readPart(g, "follows", func(ctx context.Context) (follow.Totals, error) {
+			return s.People.Follows.Totals(ctx, a.ID)
+		}),
+		Claims: readPart(g, "claims", func(ctx context.Context) ([]identityclaim.Claim, error) {
+			return s.People.Claims.Claims(ctx, a.ID)
+		}),
 	}
 	for _, l := range a.Links {
 		if l = link(l); l != "" {
@@ -249,12 +259,12 @@ func (s *site) passportOf(g *gather, a identityclaim.Account) passport {
 	return p
 }
 
-// machineWords label what is no person, on every page that names it.
-var machineWords = map[protocol.OperatorType]string{protocol.AIAgent: "AI", protocol.SystemBot: "Bot"}
+// botLabels has the badges of operators that are not people.
+var botLabels = map[protocol.OperatorType]string{protocol.AIAgent: "AI", protocol.SystemBot: "Bot"}
 
-// tierWords say what a tier means.
-var tierWords = map[protocol.Tier]struct{ word, text string }{
-	protocol.Independent: {"Independent", "Independent forecaster."},
+// tierLabels has the label and the description of each tier.
+var tierLabels = map[protocol.Tier]struct{ word, text string }{
+	protocol.Independent: {"People", "Independent forecaster."},
 	protocol.House:       {"House", "An account that the administrators of this service run."},
-	protocol.Automated:   {"Automated", "A bot. Rankings of people exclude it."},
+	protocol.Automated:   {"Bots", "A bot. Rankings of people exclude it."},
 }

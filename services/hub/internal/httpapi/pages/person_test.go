@@ -25,11 +25,11 @@ func TestPersonPage(t *testing.T) {
 	w := b.get("/u/MARA_K")
 	has(t, w, 200,
 		"<title>Mara K (@mara_k) · Signalcast</title>", `<link rel="canonical" href="https://hub.example/u/mara_k">`,
-		`content="@mara_k on Signalcast. 24 calls, 12 won, 6 lost, score +48."`, `content="https://hub.example/api/card/operator/mara_k.png"`,
+		`content="@mara_k on Signalcast. 24 calls, 12 won, 6 lost, +48 points."`, `content="https://hub.example/api/card/operator/mara_k.png"`,
 		"<b>+48</b><span>points · Field operator · No. 4 of 41</span>", `aria-label="12 calls won, 6 lost, 1 void, 5 open"`,
 		"<dt>Win rate</dt><dd>67%</dd>", "<dt>Streak</dt><dd>2</dd>", "<dd>+1.15<small> points</small></dd>",
-		`<a href="/receipts/`+momentID+`">Will the dam hold?</a> <b>won at 12¢</b>`, "Independent.</b> Independent forecaster",
-		"Could be luck", "too few are decided to tell skill from luck. At this rate, 10 more calls would show skill.",
+		`<a href="/receipts/`+momentID+`">Will the dam hold?</a> <b>won at 12¢</b>`, "People.</b> Independent forecaster",
+		"Could be luck", "too few are resolved to tell skill from luck. At this rate, 10 more calls would show skill.",
 		`aria-label="Edge +20 points, 95% interval −5.1 to +39.8"`, "assumes independent calls and a single look at the record",
 		`aria-label="Points over time: lowest −10, highest +140, now +88"`, "Stated confidence was more accurate than the market price.",
 		"Brier score: 0.190; of the market prices: 0.228", `<td class="num">61–70%</td><td class="num n">12</td><td class="num n">75%</td>`,
@@ -44,8 +44,8 @@ func TestPersonPage(t *testing.T) {
 	}
 }
 
-// TestCallThatDoesNotCount (integrity P9) checks that a resolved call that does not count is marked on its receipt and on the pages
-// of its forecaster and its market.
+// TestCallThatDoesNotCount (guarantee P9) checks that a resolved call that is not counted is marked on its receipt and on the
+// pages of its forecaster and market.
 func TestCallThatDoesNotCount(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -96,8 +96,8 @@ func TestPersonCalls(t *testing.T) {
 	has(t, b.get("/u/mara_k?before="+oldest), 200, "Older calls", "No older calls.", `name="robots" content="noindex"`)
 }
 
-// TestPersonStates checks the words of the page for operators without calls, with open calls only, for bots, for house operators,
-// and for handles that do not exist.
+// TestPersonStates checks the texts for operators without calls, with only open calls, for bots, for house accounts, and for
+// unknown handles.
 func TestPersonStates(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -118,14 +118,14 @@ func TestPersonStates(t *testing.T) {
 	b.ledger.Unlock()
 	for handle, words := range map[string][]string{
 		"quiet":   {"@quiet has no calls yet.", "None yet.", "!Skill or luck", "!Points over time", "!Calibration", "!Long-shot wins", "<b>0</b><span>points · Recruit</span>"},
-		"waits":   {"@waits has no decided calls yet.", "!has no calls", "<dt>Calls</dt><dd>3</dd>", "<dt>Win rate</dt><dd>–</dd>", "3 open"},
-		"robot":   {`<span class="machine">AI</span>`, "This is a bot.", "a bot (AI)", "!No. "},
-		"bot":     {`<span class="machine">Bot</span>`, "This is a bot."},
-		"seeded":  {"Automated.</b> A bot. Rankings of people exclude it."},
+		"waits":   {"@waits has no resolved calls yet.", "!has no calls", "<dt>Calls</dt><dd>3</dd>", "<dt>Win rate</dt><dd>–</dd>", "3 open"},
+		"robot":   {`<span class="bot">AI</span>`, "This is a bot.", "a bot (AI)", "!No. "},
+		"bot":     {`<span class="bot">Bot</span>`, "This is a bot."},
+		"seeded":  {"Bots.</b> A bot. Rankings of people exclude it."},
 		"desk":    {"House.</b> An account that the administrators of this service run."},
 		"lucky":   {"Could be luck", "more calls would show", "25% would do"},
-		"unlucky": {"Below the prices", `class="span down"`, "!more calls would", "nearly everybody would do"},
-		"sure":    {"More than luck", `class="span up"`, "!more calls would", "fewer than 1 of a million would do"},
+		"unlucky": {"Below the prices", `class="span down"`, "!more calls would", "nearly all would do"},
+		"sure":    {"More than luck", `class="span up"`, "!more calls would", "fewer than 1 in a million would do"},
 		"long":    {"Could be luck", "No edge over the prices so far.", "Starts at +120, with the newest 10,000 calls.", "now +70"},
 	} {
 		has(t, b.get("/u/"+handle), 200, words...)
@@ -152,14 +152,13 @@ func TestPersonParts(t *testing.T) {
 	b.store.fail = apitest.ErrDB
 	w := b.get("/u/mara_k")
 	has(t, w, 200, "Mara K", "Followers are unavailable", "Linked wallets are unavailable", "!no calls yet")
-	if n := strings.Count(w.Body.String(), "unavailable"); n != 6 {
+	if n := strings.Count(w.Body.String(), `class="unavailable"`); n != 6 {
 		t.Errorf("%d parts are missing", n)
 	}
 }
 
-// TestSlowStatisticsAreThereNextTime checks that views of the page within 10 s read the statistics once, and that a later view reads
-// them again.
-func TestSlowStatisticsAreThereNextTime(t *testing.T) {
+// TestStatisticsAreCached checks that views within 10 s read the statistics once, and that a later view reads them again.
+func TestStatisticsAreCached(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.recorded()
@@ -229,7 +228,7 @@ func TestLongRecordIsASmallPage(t *testing.T) {
 	}
 }
 
-// TestEmbedPage checks that the embed shows the record and makes no other reads, and that other sites may frame it.
+// TestEmbedPage checks that the embed shows the record with a single read, and that other sites may frame it.
 func TestEmbedPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

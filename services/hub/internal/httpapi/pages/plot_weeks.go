@@ -7,7 +7,7 @@ import (
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 )
 
-// weekPlot is one bar for each week.
+// weekPlot is a bar chart with one bar per week.
 type weekPlot struct {
 	Bars  []weekBar
 	Rows  []chartTick
@@ -15,27 +15,27 @@ type weekPlot struct {
 }
 
 type weekBar struct {
-	X, Width    string // places in percent
+	X, Width    string // positions in percent
 	Parts       []weekPart
 	Count, Name string
 	NameX       string
-	Tick        bool // the name is written under the bar
+	Tick        bool // the bar has a label below it
 	Running     bool
 	CountY      string
 }
 
 type weekPart struct{ Class, Y, Height string }
 
-// layer is one tier of a plot of weeks.
+// layer is one class of stacked bars.
 type layer struct {
 	class string
 	of    func(*recordv1.Week) int64
 }
 
-// headroom is how much of a plot is kept free above the highest bar, for its number.
-const headroom = 0.12
+// topMargin is the fraction of the plot above the highest bar, for its number.
+const topMargin = 0.12
 
-// weeksOf returns a bar for each week, with stacked layers. A week without calls has an empty bar with the count 0.
+// weeksOf returns a bar for each week, with stacked layers. A week without calls has an empty bar with the number 0.
 func weeksOf(weeks []*recordv1.Week, what string, layers ...layer) weekPlot {
 	var p weekPlot
 	most, sum := int64(0), int64(0)
@@ -50,37 +50,37 @@ func weeksOf(weeks []*recordv1.Week, what string, layers ...layer) weekPlot {
 	for i := range weeks {
 		left := slot * float64(i)
 		bar := weekBar{
-			X: share(left + slot*0.14), Width: share(slot * 0.72), Count: compact(counts[i]),
-			Name: weekName(weeks[i].GetStart()), NameX: share(left + slot/2),
+			X: percentAttr(left + slot*0.14), Width: percentAttr(slot * 0.72), Count: compact(counts[i]),
+			Name: weekName(weeks[i].GetStart()), NameX: percentAttr(left + slot/2),
 			Tick: (len(weeks)-1-i)%4 == 0, Running: i == len(weeks)-1,
 		}
-		ground := 1.0
+		bottom := 1.0
 		for _, l := range layers {
 			if n := l.of(weeks[i]); n > 0 {
-				height := (1 - headroom) * float64(n) / float64(most)
-				ground -= height
-				bar.Parts = append(bar.Parts, weekPart{l.class, share(ground), share(height)})
+				height := (1 - topMargin) * float64(n) / float64(most)
+				bottom -= height
+				bar.Parts = append(bar.Parts, weekPart{l.class, percentAttr(bottom), percentAttr(height)})
 			}
 		}
-		bar.CountY = share(ground)
+		bar.CountY = percentAttr(bottom)
 		p.Bars = append(p.Bars, bar)
 	}
 	p.Label = what + " in " + strconv.Itoa(len(weeks)) + " weeks: " + grouped(sum) + ", at most " + grouped(most) + " in one"
 	return p
 }
 
-// compact writes a count into little room: 1,234 is 1.2k.
+// compact formats a count in a short form: 1,234 is 1.2k.
 func compact(n int64) string {
 	switch {
 	case n >= 1_000_000:
-		return short(float64(n/100_000)/10) + "M"
+		return lengthAttr(float64(n/100_000)/10) + "M"
 	case n >= 1000:
-		return short(float64(n/100)/10) + "k"
+		return lengthAttr(float64(n/100)/10) + "k"
 	}
 	return digits(n)
 }
 
-// weekName is the first day of a week; what is no date stays.
+// weekName formats the first day of a week. An invalid date is returned unchanged.
 func weekName(start string) string {
 	t, err := time.Parse(time.DateOnly, start)
 	if err != nil {

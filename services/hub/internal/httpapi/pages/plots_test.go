@@ -12,18 +12,17 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// percentOf reads a place; it must be within the plot.
+// percentOf parses a position in percent, which must be within the plot.
 func percentOf(t *testing.T, place string) float64 {
 	t.Helper()
 	v, err := strconv.ParseFloat(strings.TrimSuffix(place, "%"), 64)
 	if err != nil || !strings.HasSuffix(place, "%") || v < 0 || v > 100.01 {
-		t.Fatalf("a place of %q", place)
+		t.Fatalf("invalid position %q", place)
 	}
 	return v
 }
 
-// Any interval stands within its plot, with its dot in it, and its ends do not change
-// sides of zero when they are rounded.
+// TestSpans checks that intervals and their dots are within the plot, and that rounding does not change the sign of a bound.
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -46,24 +45,23 @@ func TestSpans(t *testing.T) {
 		}
 	}
 	for bps, want := range map[int]string{2: "+0.02", -3: "−0.1", -502: "−5.1", 509: "+5", 500: "+5", 0: "0"} {
-		if got := pointsOf(outward(bps, -1)); got != want {
-			t.Errorf("%d as a lower end: %s, want %s", bps, got, want)
+		if got := pointsOf(roundOutward(bps, -1)); got != want {
+			t.Errorf("%d as a lower bound: %s, want %s", bps, got, want)
 		}
 	}
-	if got := chanceOf(0.0004); got != "1 of 2,500" {
+	if got := luckText(0.0004); got != "1 in 2,500" {
 		t.Error(got)
 	}
 	if skillOf(nil) != nil || skillOf(&skill.Report{}) != nil {
-		t.Error("something is measured of nothing")
+		t.Error("a report without calls has a skill section")
 	}
 }
 
-// A course of any scores stays within its plot and ends where it stands; zero is on it
-// where it is between.
+// TestCourse checks that the line is within the plot, ends at the current points, and has a zero line if zero is in range.
 func TestCourse(t *testing.T) {
 	t.Parallel()
-	if !courseOf(&recordv1.GetCourseResponse{Whole: true}, noon).Empty {
-		t.Error("a course of nothing")
+	if !newCoursePlot(&recordv1.GetCourseResponse{Whole: true}, noon).Empty {
+		t.Error("a course without steps is not empty")
 	}
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 3000 {
@@ -77,29 +75,29 @@ func TestCourse(t *testing.T) {
 			at = at.Add(time.Duration(random.IntN(3)) * time.Hour)
 			c.Steps = append(c.Steps, &recordv1.Step{At: timestamppb.New(at), Score: score, Calls: 1})
 		}
-		p := courseOf(c, noon)
+		p := newCoursePlot(c, noon)
 		for _, path := range []string{p.Line, p.Area} {
 			for _, word := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("MHVZ ", r) }) {
-				if v, err := strconv.ParseFloat(word, 64); err != nil || v < -0.01 || v > chartSide+0.01 {
+				if v, err := strconv.ParseFloat(word, 64); err != nil || v < -0.01 || v > plotSize+0.01 {
 					t.Fatalf("%s in %s", word, path)
 				}
 			}
 		}
 		percentOf(t, p.Now.X)
 		percentOf(t, p.Now.Y)
-		if p.End != signed(int(score)) || len(p.Rows) < 2 || len(p.Rows) > 8 || (p.Note == "") != c.Whole {
+		if p.End != signed(int(score)) || len(p.YTicks) < 2 || len(p.YTicks) > 8 || (p.Note == "") != c.Whole {
 			t.Fatalf("%+v", p)
 		}
 	}
-	one := courseOf(&recordv1.GetCourseResponse{
+	one := newCoursePlot(&recordv1.GetCourseResponse{
 		Whole: true, Steps: []*recordv1.Step{{At: timestamppb.New(noon), Score: -40, Calls: 1}},
 	}, noon)
-	if one.Way != "down" || one.Zero == "" || !strings.HasPrefix(one.Line, "M0 0") {
+	if one.Trend != "down" || one.Zero == "" || !strings.HasPrefix(one.Line, "M0 0") {
 		t.Errorf("%+v", one)
 	}
 }
 
-// Bins of confidence stand where they belong, and none is hidden.
+// TestBins checks the positions of the groups, and that none is hidden.
 func TestBins(t *testing.T) {
 	t.Parallel()
 	var s skill.Sample
@@ -122,15 +120,15 @@ func TestBins(t *testing.T) {
 		last = x
 	}
 	if calibrationOf(nil) != nil || brier(1980) != "0.198" || brier(10_000) != "1.000" || brier(0) != "0.000" {
-		t.Error("the edges of calibration")
+		t.Error("a report without confidence has a calibration plot")
 	}
 }
 
-// Weeks of nothing have their zero, and layers stand upon one another.
+// TestWeeks checks that empty weeks have the number 0, and that layers are stacked.
 func TestWeeks(t *testing.T) {
 	t.Parallel()
 	weeks := []*recordv1.Week{{Start: "2026-09-07"}, {Start: "2026-09-14", House: 30, Automated: 70}, {Start: "<b>"}}
-	p := weeksOf(weeks, "Calls", layer{"house", func(w *recordv1.Week) int64 { return w.GetHouse() }}, layer{"machines", func(w *recordv1.Week) int64 { return w.GetAutomated() }})
+	p := weeksOf(weeks, "Calls", layer{"house", func(w *recordv1.Week) int64 { return w.GetHouse() }}, layer{"bots", func(w *recordv1.Week) int64 { return w.GetAutomated() }})
 	if len(p.Bars) != 3 || p.Bars[0].Count != "0" || len(p.Bars[0].Parts) != 0 || len(p.Bars[1].Parts) != 2 || !p.Bars[2].Running || p.Bars[1].Running || p.Bars[2].Name != "<b>" {
 		t.Fatalf("%+v", p)
 	}

@@ -19,60 +19,60 @@ import (
 const profilePath = "/profile"
 
 type profilePage struct {
-	frame
+	layout
 	passport
 	Calls, Won, Lost int64
 	Accuracy, Score  string
 	Notice           string
 	Form             profileForm
 	Errors           map[string]string // by field
-	Address          string            // of the claim that was refused
+	Address          string            // address of a rejected claim
 	Payout           payoutState
 	MaxBio           int
 }
 
-// profileForm is what somebody says of themselves, as the form has it.
+// profileForm has the values of the profile form.
 type profileForm struct {
 	DisplayName, Bio, Avatar, Links, Payout string
 }
 
-// payoutState states whether the operator can be paid, and the reason if not.
+// payoutState states whether the operator can receive payouts, and the reason if not.
 type payoutState struct {
-	Word, Text string
+	Label, Text string
 }
 
-// notices are what the page says after a form, by the word in its address.
-var notices = map[string]string{
+// profileNotices has the messages after a form, by the query parameter done.
+var profileNotices = map[string]string{
 	"saved": "Profile saved.", "claimed": "Wallet linked. It is public.", "dropped": "Wallet removed.",
 }
 
 // profile is GET /profile.
 func (s *site) profile(c echo.Context) error {
-	v, ok, err := s.needed(c, profilePath)
+	v, ok, err := s.requireViewer(c, profilePath)
 	if !ok {
 		return err
 	}
-	account, err := s.People.Payouts.Accounts.ByID(c.Request().Context(), operator.ID(v.who.UserID))
+	account, err := s.People.Payouts.Accounts.ByID(c.Request().Context(), operator.ID(v.session.UserID))
 	if err != nil {
 		return err
 	}
-	return s.showProfile(c, http.StatusOK, account, func(p *profilePage) { p.Notice = notices[c.QueryParam("done")] })
+	return s.showProfile(c, http.StatusOK, account, func(p *profilePage) { p.Notice = profileNotices[c.QueryParam("done")] })
 }
 
-// showProfile is the page of an account; set changes it before it is shown.
+// showProfile renders the page of an account. set changes the page data before rendering.
 func (s *site) showProfile(c echo.Context, status int, a identityclaim.Account, set func(*profilePage)) error {
 	p := profilePage{
-		frame: s.frame(c, "Your profile", "", ""), Errors: map[string]string{}, MaxBio: 280,
+		layout: s.newLayout(c, "Your profile", "", ""), Errors: map[string]string{}, MaxBio: 280,
 		Form: profileForm{
 			DisplayName: a.DisplayName, Bio: a.Bio, Avatar: a.AvatarURL, Links: strings.Join(a.Links, "\n"),
 			Payout: a.PayoutAddress,
 		},
 		Payout: s.payoutOf(a),
 	}
-	g := newGather(c.Request().Context(), partsWithin)
+	g := newPartReader(c.Request().Context(), partsTimeout)
 	p.passport = s.passportOf(g, a)
-	r := askFor(g, "record", s.Ledger.Boards.GetRecord, &boardv1.GetRecordRequest{OperatorId: string(a.ID)})
-	p.Away, p.Unlisted = g.done(), true
+	r := callPart(g, "record", s.Ledger.Boards.GetRecord, &boardv1.GetRecordRequest{OperatorId: string(a.ID)})
+	p.Unavailable, p.Unlisted = g.wait(), true
 	won, lost := r.Value.GetWon(), r.Value.GetLost()
 	p.Calls, p.Won, p.Lost, p.Score = r.Value.GetTotal(), won, lost, signed(int(r.Value.GetScore()))
 	if won+lost > 0 {
@@ -86,50 +86,50 @@ func (s *site) payoutOf(a identityclaim.Account) payoutState {
 	money := s.People.Payouts.Money
 	switch {
 	case money.ChainID == 0:
-		return payoutState{Word: "Not available", Text: "This installation makes no payouts. The address is stored for later."}
+		return payoutState{Label: "Not available", Text: "This server makes no payouts. The address is stored for later."}
 	case !a.Tier.Ranked():
-		return payoutState{Word: "Not for bots", Text: "Payouts go to people."}
+		return payoutState{Label: "Not for bots", Text: "Payouts go to people."}
 	case a.PayoutAddress == "":
-		return payoutState{Word: "No address yet", Text: "Enter an address for payouts on " + money.Label + "."}
+		return payoutState{Label: "No address yet", Text: "Enter an address for payouts on " + money.Label + "."}
 	}
 	text := "You are paid on " + money.Label + " at " + a.PayoutAddress + ". This address is public."
-	return payoutState{Word: "Ready", Text: text}
+	return payoutState{Label: "Ready", Text: text}
 }
 
 // changeProfile is POST /profile. The form has all members, so an empty field deletes the member.
 func (s *site) changeProfile(c echo.Context, account identityclaim.Account, form url.Values) error {
-	said := profileForm{
+	input := profileForm{
 		DisplayName: strings.TrimSpace(form.Get("displayName")),
 		Bio:         strings.TrimSpace(strings.ReplaceAll(form.Get("bio"), "\r\n", "\n")),
 		Avatar:      strings.TrimSpace(form.Get("avatarUrl")), Links: strings.TrimSpace(form.Get("links")),
 		Payout: strings.TrimSpace(form.Get("payoutAddress")),
 	}
 	change := operator.Profile{
-		DisplayName: &said.DisplayName, Bio: &said.Bio, Avatar: changeTo(said.Avatar),
-		Links: append([]string{}, strings.Fields(said.Links)...),
+		DisplayName: &input.DisplayName, Bio: &input.Bio, Avatar: changeTo(input.Avatar),
+		Links: append([]string{}, strings.Fields(input.Links)...),
 	}
-	if said.Payout != account.PayoutAddress { // a change needs a recent sign-in
-		change.PayoutAddress = changeTo(said.Payout)
+	if input.Payout != account.PayoutAddress { // a change needs a recent sign-in
+		change.PayoutAddress = changeTo(input.Payout)
 	}
-	err := s.People.Profiles.Update(c.Request().Context(), account.ID, s.visit(c).who.SignedInAt, change)
+	err := s.People.Profiles.Update(c.Request().Context(), account.ID, s.viewer(c).session.SignedInAt, change)
 	if errors.Is(err, operator.ErrSession) {
 		return s.showProfile(c, http.StatusForbidden, account, func(p *profilePage) {
-			p.Form, p.Errors["payoutAddress"] = said, "Nothing was saved. Sign out, sign in again and save within 15 minutes."
+			p.Form, p.Errors["payoutAddress"] = input, "Nothing was saved. Sign out, sign in again and save within 15 minutes."
 		})
 	}
 	if field := fieldOf(err); field != "" {
 		return s.showProfile(c, http.StatusBadRequest, account, func(p *profilePage) {
-			p.Form, p.Errors[field] = said, profileMistakes[field]
+			p.Form, p.Errors[field] = input, profileErrors[field]
 		})
 	}
 	if err != nil {
 		return err
 	}
-	return done(c, profilePath+"?done=saved")
+	return redirect(c, profilePath+"?done=saved")
 }
 
-// profileMistakes says what is wrong with a field to who typed it.
-var profileMistakes = map[string]string{
+// profileErrors has the error texts of the profile form by field.
+var profileErrors = map[string]string{
 	"displayName":   "Enter 1 to 64 characters on one line.",
 	"bio":           "Enter at most 280 characters.",
 	"avatarUrl":     "Enter a URL that starts with https:// and has at most 500 characters, or leave it empty.",
@@ -144,7 +144,7 @@ func changeTo(text string) operator.Change {
 	return operator.Change{Given: true, Text: &text}
 }
 
-// fieldOf is the field that a fault is about; empty: it is about none.
+// fieldOf returns the field that a fault names; "" if it names none.
 func fieldOf(err error) string {
 	f := apperr.Of(err)
 	if f == nil || f.Kind != apperr.Invalid {
@@ -154,15 +154,15 @@ func fieldOf(err error) string {
 	return field
 }
 
-// accountForm returns a handler that passes to do the account of the signed-in visitor and the form. It rejects forms of other
+// accountForm returns a handler that passes the account of the signed-in visitor and the form to do. It rejects forms of other
 // origins and visitors who are not signed in.
 func (s *site) accountForm(do func(echo.Context, identityclaim.Account, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		v, form, err := s.posted(c)
+		v, form, err := s.readForm(c)
 		if err != nil {
 			return err
 		}
-		account, err := s.People.Payouts.Accounts.ByID(c.Request().Context(), operator.ID(v.who.UserID))
+		account, err := s.People.Payouts.Accounts.ByID(c.Request().Context(), operator.ID(v.session.UserID))
 		if err != nil {
 			return err
 		}
@@ -181,18 +181,20 @@ func (s *site) claimWallet(c echo.Context, account identityclaim.Account, form u
 		}
 		_, err = s.People.Claims.Claim(c.Request().Context(), account.ID, station, address, "")
 	}
-	if said := claimMistake(apperr.Of(err)); said != "" {
-		return s.showProfile(c, httpx.Status(apperr.Of(err).Kind), account, func(p *profilePage) { p.Address, p.Errors["address"] = raw, said })
+	if input := claimError(apperr.Of(err)); input != "" {
+		return s.showProfile(c, httpx.Status(apperr.Of(err).Kind), account, func(p *profilePage) {
+			p.Address,
+				p.Errors["address"] = raw, input
+		})
 	}
 	if err != nil {
 		return err
 	}
-	return done(c, profilePath+"?done=claimed")
+	return redirect(c, profilePath+"?done=claimed")
 }
 
-// claimMistake says what is wrong with a claim to who made it; empty: nothing that
-// they could do something about.
-func claimMistake(f *apperr.Fault) string {
+// claimError returns the error text of a rejected claim; "" if the user cannot correct the error.
+func claimError(f *apperr.Fault) string {
 	switch {
 	case f == nil:
 		return ""
@@ -215,5 +217,5 @@ func (s *site) dropClaim(c echo.Context, account identityclaim.Account, form url
 	if _, err := s.People.Claims.Drop(c.Request().Context(), account.ID, station); err != nil {
 		return err
 	}
-	return done(c, profilePath+"?done=dropped")
+	return redirect(c, profilePath+"?done=dropped")
 }

@@ -17,14 +17,14 @@ import (
 )
 
 type receiptPage struct {
-	frame
+	layout
 	ID, MarketID, MarketTitle string
 	Side, SideClass, Price    string
-	Status, StatusWord        string
+	Status, StatusLabel       string
 	Settled                   bool
-	Score, ScoreWord          string
-	Upside, Downside          string // of an open call
-	AtMost                    string // before both, while the scoring price can still rise
+	Score, ScoreUnit          string
+	Upside, Downside          string // points of an open call if it wins or loses
+	AtMost                    string // prefix of both while the scoring price can still rise
 	Stated, NoPoints          string
 	Take                      string
 	Handle, PublicID          string
@@ -39,8 +39,8 @@ type receiptPage struct {
 }
 
 type receiptEvent struct {
-	Word, Text, Link string
-	At, AtISO        string
+	Label, Text, Link string
+	At, AtISO         string
 }
 
 // receipt is GET /receipts/{id}.
@@ -64,8 +64,8 @@ func (s *site) receipt(c echo.Context) error {
 	sig := found.GetSignal()
 	p := s.receiptOf(c, sig)
 	p.Unlisted = sig.GetUnconfirmed()
-	outcome, _ := s.Ledger.Outcome(ctx, protocol.MarketID(sig.GetMarketId())) // the page is served without it
-	p.settle(sig, outcome)
+	outcome, _ := s.Ledger.Outcome(ctx, protocol.MarketID(sig.GetMarketId())) // the page is served without the outcome
+	p.addResult(sig, outcome)
 	for _, e := range events.GetEvents() {
 		if signal.EventType(e.GetType()) != signal.Resolved {
 			p.Events = append(p.Events, eventOf(e))
@@ -79,14 +79,15 @@ func (s *site) receiptOf(c echo.Context, sig *signalv1.Signal) receiptPage {
 	price, filed := cents(sig.GetScoreBasisBps()), ledgerclient.Time(sig.GetCreatedAt())
 	won, lost := signal.Points(sig)
 	p := receiptPage{
-		frame: s.frame(c, side+" at "+price+": "+title, callerOf(sig)+" called "+side+" at "+price+", locked "+when(filed)+".", "/receipts/"+id),
-		ID:    id, MarketID: sig.GetMarketId(), MarketTitle: title, Side: side, SideClass: sideClass(side), Price: price,
-		Status: status, StatusWord: statusWord(status), Settled: protocol.SignalStatus(status) != protocol.Pending,
+		layout: s.newLayout(c, side+" at "+price+": "+title,
+			callerName(sig)+" called "+side+" at "+price+", locked "+when(filed)+".", "/receipts/"+id),
+		ID: id, MarketID: sig.GetMarketId(), MarketTitle: title, Side: side, SideClass: sideClass(side), Price: price,
+		Status: status, StatusLabel: statusLabel(status), Settled: protocol.SignalStatus(status) != protocol.Pending,
 		Upside: signed(won), Downside: signed(lost), NoPoints: signal.NoPoints(sig),
 		Handle: sig.GetHandle(), PublicID: sig.GetPublicId(), Take: sig.GetTextTake(),
 		Filed: when(filed), FiledISO: protocol.Stamp(filed),
 	}
-	p.shared(s.HubURL, "signal", id)
+	p.addPreview(s.HubURL, "signal", id)
 	p.Bars, p.BarsWidth = bars(id)
 	if sig.GetPriceBps() != sig.GetScoreBasisBps() {
 		p.Stated = cents(sig.GetPriceBps())
@@ -103,10 +104,10 @@ func (s *site) receiptOf(c echo.Context, sig *signalv1.Signal) receiptPage {
 	return p
 }
 
-// settle adds the result of the call.
-func (p *receiptPage) settle(sig *signalv1.Signal, o *resolutionv1.Outcome) {
+// addResult adds the result of the call.
+func (p *receiptPage) addResult(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 	if sig.Score != nil {
-		p.Score, p.ScoreWord = signed(int(sig.GetScore())), "points"
+		p.Score, p.ScoreUnit = signed(int(sig.GetScore())), "points"
 	}
 	if sig.ClosePriceBps != nil {
 		p.Close = percent(sig.GetClosePriceBps())
@@ -123,11 +124,11 @@ func (p *receiptPage) settle(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 	if o.Outcome != nil {
 		p.Outcome = *o.Outcome
 	}
-	p.Resolver, p.ProofURL, p.Disputed = by(o), proof(o), dispute(o)
+	p.Resolver, p.ProofURL, p.Disputed = resolverOf(o), proofURL(o), disputeReason(o)
 }
 
-// by names the resolver and where it read the outcome.
-func by(o *resolutionv1.Outcome) string {
+// resolverOf returns the resolver and the source of the outcome.
+func resolverOf(o *resolutionv1.Outcome) string {
 	if o.Resolver == nil {
 		return ""
 	}
@@ -137,15 +138,15 @@ func by(o *resolutionv1.Outcome) string {
 	return *o.Resolver
 }
 
-// proof is a link only when it is an https address.
-func proof(o *resolutionv1.Outcome) string {
+// proofURL returns the URL of the evidence if it is an https URL.
+func proofURL(o *resolutionv1.Outcome) string {
 	if address := link(o.GetProofUrl()); strings.HasPrefix(strings.ToLower(address), "https:") {
 		return address
 	}
 	return ""
 }
 
-func dispute(o *resolutionv1.Outcome) string {
+func disputeReason(o *resolutionv1.Outcome) string {
 	switch {
 	case !o.GetDisputed():
 		return ""
@@ -155,8 +156,9 @@ func dispute(o *resolutionv1.Outcome) string {
 	return *o.DisputeReason
 }
 
-var eventWords = map[signal.EventType]string{
-	signal.Take: "Take", signal.Reaffirm: "Reaffirmed", signal.Confidence: "Confidence", signal.Note: "Note", signal.Share: "Shared",
+var eventLabels = map[signal.EventType]string{
+	signal.Take: "Take", signal.Reaffirm: "Reaffirmed", signal.Confidence: "Confidence", signal.Note: "Note",
+	signal.Share: "Shared",
 }
 
 func eventOf(e *signalv1.Event) receiptEvent {
@@ -166,10 +168,10 @@ func eventOf(e *signalv1.Event) receiptEvent {
 		Channel    string `json:"channel"`
 		Confidence *int   `json:"confidence"`
 	}
-	// A payload that cannot be read shows as the bare event.
+	// An event with an invalid payload is shown without details.
 	_ = json.Unmarshal([]byte(e.GetPayload()), &payload)
 	kind, at := signal.EventType(e.GetType()), ledgerclient.Time(e.GetCreatedAt())
-	out := receiptEvent{Word: eventWords[kind], Text: payload.Text, Link: payload.URL, At: when(at), AtISO: protocol.Stamp(at)}
+	out := receiptEvent{Label: eventLabels[kind], Text: payload.Text, Link: payload.URL, At: when(at), AtISO: protocol.Stamp(at)}
 	switch {
 	case kind == signal.Confidence && payload.Confidence != nil:
 		out.Text = strconv.Itoa(*payload.Confidence) + "%"

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	signInPath  = "/sign-in"
-	signOutPath = "/sign-out"
-	maxReturn   = 6 << 10 // of an address that a sign-in leads back to
+	signInPath    = "/sign-in"
+	signOutPath   = "/sign-out"
+	maxReturnPath = 6 << 10 // bytes of a return path
 )
 
 type signInPage struct {
-	frame
+	layout
 	Handle, Provider string
-	Login            string // where the provider signs people in; empty: sign-in is not configured
-	Back, BackWord   string
+	Login            string // URL of the sign-in at the provider; empty: sign-in is not configured
+	Back, BackLabel  string
 }
 
-// signInAt is the page that leads to a provider and back to an address of ours.
-func signInAt(back string) string {
-	if !leadsBack(back) {
+// signInURL returns the path of the sign-in page, which returns to the given path after the sign-in.
+func signInURL(back string) string {
+	if !isReturnPath(back) {
 		return signInPath
 	}
 	return signInPath + "?" + url.Values{"return_to": {back}}.Encode()
@@ -34,29 +34,32 @@ func signInAt(back string) string {
 
 // signIn is GET /sign-in.
 func (s *site) signIn(c echo.Context) error {
-	private(c)
+	setPrivate(c)
 	back := c.QueryParam("return_to")
-	if !leadsBack(back) {
+	if !isReturnPath(back) {
 		back = profilePath
 	}
-	if s.otherName(c.Request()) {
-		return c.Redirect(http.StatusFound, s.HubURL+signInAt(back))
+	if s.isLocalhostAlias(c.Request()) {
+		return c.Redirect(http.StatusFound, s.HubURL+signInURL(back))
 	}
-	v := s.visit(c)
+	v := s.viewer(c)
 	if v.err != nil {
 		return v.err
 	}
-	p := signInPage{frame: s.frame(c, "Sign in", "", ""), Handle: v.handle, Provider: s.Provider, Back: back, BackWord: backWord(back)}
-	p.Unlisted, p.Account.SignIn = true, "" // this is it
+	p := signInPage{
+		layout: s.newLayout(c, "Sign in", "", ""), Handle: v.handle, Provider: s.Provider, Back: back,
+		BackLabel: returnLabel(back),
+	}
+	p.Unlisted, p.Account.SignInURL = true, "" // the header needs no link to this page
 	if s.LoginURL != "" {
-		p.Login = s.begin(c, back)
+		p.Login = s.startSignIn(c, back)
 	}
 	return s.render(c, http.StatusOK, "signin", p)
 }
 
-// returns are the pages that a sign-in may lead back to, with the words for each. An address that ends in a slash stands for
-// those of one segment below it, and a word that ends in @ for the name of the segment as well.
-var returns = [...]struct{ path, word string }{
+// returnPages are the pages that a sign-in can return to, with their labels. A path that ends in a slash matches paths with one
+// more segment. A label that ends in @ is followed by that segment.
+var returnPages = [...]struct{ path, word string }{
 	{profilePath, "your profile"},
 	{authorizePath, "the app that asked to connect"},
 	{appsPath, "your connected apps"},
@@ -69,10 +72,10 @@ var returns = [...]struct{ path, word string }{
 	{livePath, "the broadcast of @"},
 }
 
-// backWord returns the words for the page at an address; empty: no sign-in leads to the path.
-func backWord(address string) string {
+// returnLabel returns the label of the page at a path; "" if a sign-in cannot return to it.
+func returnLabel(address string) string {
 	path, _, _ := strings.Cut(address, "?")
-	for _, r := range returns {
+	for _, r := range returnPages {
 		below, ok := strings.CutPrefix(path, r.path)
 		if !ok || strings.HasSuffix(r.path, "/") == (below == "") || strings.Contains(below, "/") {
 			continue
@@ -85,44 +88,43 @@ func backWord(address string) string {
 	return ""
 }
 
-// signOut is POST /sign-out: it ends the session, or with everywhere=yes every session of
-// the operator, and leads to the sign-in. The first works without a session, too.
+// signOut is POST /sign-out. It ends the session, or with everywhere=yes every session of the operator, and redirects to the
+// sign-in page. Without a session, only the first form succeeds.
 func (s *site) signOut(c echo.Context) error {
-	private(c)
+	setPrivate(c)
 	if !s.OwnPage(c) {
-		return errForeign
+		return errForeignForm
 	}
 	form, err := s.form(c)
 	if err != nil {
 		return err
 	}
-	s.setCookie(c, devPath, cookieToken, "", ended)
+	s.setCookie(c, devPath, cookieToken, "", expired)
 	if err := s.EndSession(c, form.Get("everywhere") == "yes"); err != nil {
 		return err
 	}
-	return done(c, signInAt(form.Get("return_to")))
+	return redirect(c, signInURL(form.Get("return_to")))
 }
 
-// begin marks the browser as one that began a sign-in, and gives the address at which
-// it goes on.
-func (s *site) begin(c echo.Context, back string) string {
+// startSignIn sets the state cookie of a sign-in and returns the URL of the provider. back is the path to return to.
+func (s *site) startSignIn(c echo.Context, back string) string {
 	state := rand.Text()
 	s.setCookie(c, devPath, cookieState, state, stateLife)
 	return s.LoginURL + "?" + url.Values{"return_to": {s.HubURL + back}, "state": {state}}.Encode()
 }
 
-// signInFirst leads to the provider and from there back to an address of ours.
-func (s *site) signInFirst(c echo.Context, back string) error {
+// redirectToSignIn redirects to the provider, which returns to the path back.
+func (s *site) redirectToSignIn(c echo.Context, back string) error {
 	if s.LoginURL == "" {
 		return errNoLogin
 	}
-	if s.otherName(c.Request()) {
+	if s.isLocalhostAlias(c.Request()) {
 		return c.Redirect(http.StatusFound, s.HubURL+back)
 	}
-	if len(back) > maxReturn {
+	if len(back) > maxReturnPath {
 		back = appsPath
 	}
-	return done(c, s.begin(c, back))
+	return redirect(c, s.startSignIn(c, back))
 }
 
 var (
@@ -130,13 +132,12 @@ var (
 	errSignedOut = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
 )
 
-// leadsBack tells whether a sign-in may lead to an address: a page of ours, and no
-// form or route for programs.
-func leadsBack(address string) bool {
-	odd := strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' })
+// isReturnPath reports whether a sign-in may return to a path: a GET page of this host.
+func isReturnPath(address string) bool {
+	invalid := strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' })
 	path, query, _ := strings.Cut(address, "?")
-	if odd || len(address) > maxReturn || strings.Contains(path, "..") {
+	if invalid || len(address) > maxReturnPath || strings.Contains(path, "..") {
 		return false
 	}
-	return backWord(address) != "" && (path != authorizePath || query != "")
+	return returnLabel(address) != "" && (path != authorizePath || query != "")
 }

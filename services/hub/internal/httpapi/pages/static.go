@@ -22,7 +22,7 @@ import (
 //go:embed static/*
 var staticFiles embed.FS
 
-// readStatic returns the content of a file. Swagger UI comes from its module, where it is compressed.
+// readStatic returns the content of a file. Swagger UI is embedded in its Go module in compressed form.
 func readStatic(name string) ([]byte, error) {
 	body, err := staticFiles.ReadFile("static/" + name)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -39,12 +39,13 @@ func readStatic(name string) ([]byte, error) {
 	return io.ReadAll(content)
 }
 
-// contentTypes are the types of files by extension.
+// contentTypes maps file extensions to content types.
 var contentTypes = map[string]string{
-	".css": "text/css; charset=utf-8", ".js": aScript, ".mjs": aScript, ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
+	".css": "text/css; charset=utf-8", ".js": scriptType, ".mjs": scriptType, ".svg": "image/svg+xml",
+	".txt": "text/plain; charset=utf-8",
 }
 
-const aScript = "text/javascript; charset=utf-8"
+const scriptType = "text/javascript; charset=utf-8"
 
 func (s *site) static(c echo.Context) error {
 	file, ok := s.pages[c.Param("file")]
@@ -58,11 +59,11 @@ func (s *site) static(c echo.Context) error {
 
 // files are the static files by name.
 type files struct {
-	addresses map[string]string                 // each contains a hash of the content
-	pages     map[string]func() *httpcache.Page // each is compressed when it is first requested
+	addresses map[string]string                 // URLs with a hash of the content
+	pages     map[string]func() *httpcache.Page // compressed when first requested
 }
 
-// readFiles returns the static files. It reads them once in a process.
+// readFiles returns the static files. They are read once per process.
 var readFiles = sync.OnceValues(func() (files, error) {
 	out := files{addresses: map[string]string{}, pages: map[string]func() *httpcache.Page{}}
 	own, err := fs.Glob(staticFiles, "static/*")

@@ -13,24 +13,24 @@ import (
 
 const (
 	studioPath = "/studio"
-	// ingestPath lies below the developer page, where the provider's token is sent: a
-	// stream is provisioned with that token and with nothing else.
+	// ingestPath is below the developer page, so that the cookie with the token of the provider is sent. A stream key is created
+	// with this token and not with the session.
 	ingestPath = "/dev/stream"
 	maxLabel   = 80
 )
 
 type studioPage struct {
-	frame
+	layout
 	Handle             string
 	VenueA, IngestPath string
 	CanProvision       bool
-	Fresh              *ingest.Offer // shown once
-	Notice, Again      string        // what went wrong; where to sign in again
+	NewKey             *ingest.Offer // new stream key, which is shown only once
+	Notice, SignInURL  string        // error message; URL to sign in again
 }
 
-// studio is GET /studio, where an operator controls its broadcast.
+// studio is GET /studio, where an operator controls a broadcast.
 func (s *site) studio(c echo.Context) error {
-	v, ok, err := s.needed(c, studioPath)
+	v, ok, err := s.requireViewer(c, studioPath)
 	if !ok {
 		return err
 	}
@@ -39,7 +39,7 @@ func (s *site) studio(c echo.Context) error {
 
 func (s *site) showStudio(c echo.Context, status int, handle string, set func(*studioPage)) error {
 	p := studioPage{
-		frame: s.frame(c, "Studio", "", ""), Handle: handle, CanProvision: s.Ingest != nil, IngestPath: ingestPath,
+		layout: s.newLayout(c, "Studio", "", ""), Handle: handle, CanProvision: s.Ingest != nil, IngestPath: ingestPath,
 		VenueA: s.VenueA,
 	}
 	p.Unlisted, p.Wide = true, true
@@ -50,9 +50,9 @@ func (s *site) showStudio(c echo.Context, status int, handle string, set func(*s
 
 // provision is POST /dev/stream.
 func (s *site) provision(c echo.Context) error {
-	private(c)
+	setPrivate(c)
 	if !s.OwnPage(c) {
-		return errForeign
+		return errForeignForm
 	}
 	if s.Ingest == nil {
 		return errNoIngest
@@ -66,11 +66,11 @@ func (s *site) provision(c echo.Context) error {
 		return err
 	}
 	if f := apperr.Of(err); err != nil && f.Kind == apperr.Unauthenticated {
-		v := s.visit(c)
-		if v.err != nil || v.who.UserID == "" {
+		v := s.viewer(c)
+		if v.err != nil || v.session.UserID == "" {
 			return err
 		}
-		return s.showStudio(c, http.StatusUnauthorized, v.handle, func(p *studioPage) { p.Again = signInAt(studioPath) })
+		return s.showStudio(c, http.StatusUnauthorized, v.handle, func(p *studioPage) { p.SignInURL = signInURL(studioPath) })
 	}
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (s *site) provision(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.showStudio(c, http.StatusOK, string(op.Handle), func(p *studioPage) { p.Fresh = &offer })
+	return s.showStudio(c, http.StatusOK, string(op.Handle), func(p *studioPage) { p.NewKey = &offer })
 }
 
 var errNoIngest = apperr.New(apperr.NotFound, "not_found", "Stream keys are not available on this server.")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestStudioWithoutScript: until the script has run no form of the studio can send what was
-// typed into the address, and the page says what it needs.
+// TestStudioWithoutScript checks that the forms of the studio are disabled until the script runs, so that no form puts its input
+// into the URL, and that the page says that it needs JavaScript.
 func TestStudioWithoutScript(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("templates/studio.html")
@@ -16,7 +16,7 @@ func TestStudioWithoutScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(raw), `id="studio-state" role="status">Needs JavaScript<`) {
-		t.Error("the state does not say that a script is needed")
+		t.Error("the page does not say that it needs JavaScript")
 	}
 	forms := regexp.MustCompile(`(?s)<form.*?</form>`).FindAllString(string(raw), -1)
 	if len(forms) < 5 {
@@ -34,6 +34,6 @@ func TestStudioWithoutScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(script), ".disabled = false") {
-		t.Error("the script opens no form")
+		t.Error("the script does not enable the forms")
 	}
 }

@@ -16,70 +16,70 @@ import (
 )
 
 const (
-	tvPath     = "/tv"
-	tvSegments = 400
-	noStation  = "Station not found."
+	tvPath          = "/tv"
+	tvSegments      = 400
+	stationNotFound = "Station not found."
 )
 
 type tvPage struct {
-	Title, Description, URL string
-	Heading, Clock, Off     string
-	Programme, Lane         string // address of the programme, empty: there is none; the one lane that is shown, empty: all
-	Station                 bool   // the programme of a partner station
-	Origins                 string
-	Rows                    []tvRow
-	Stage                   tvRow
+	Title, Description, URL   string
+	Heading, Clock, EmptyText string
+	Programme, Lane           string // URL of the programme JSON, empty: none; key of the only lane to show, empty: all
+	Station                   bool   // the page shows the programme of a partner station
+	Origins                   string
+	Rows                      []tvRow
+	Stage                     tvRow
 }
 
-// aStation is the id of a partner station.
-var aStation = regexp.MustCompile(`^[a-z0-9-]{3,32}$`)
+// stationPattern matches the id of a partner station.
+var stationPattern = regexp.MustCompile(`^[a-z0-9-]{3,32}$`)
 
-// tvRow is a lane: what it has on, and what comes next.
+// tvRow is a lane with its current and next segment.
 type tvRow struct {
 	Key, Label, Title, Yes, No, Next string
 }
 
-// tv is GET /tv: the programme for a screen without input devices.
+// tv is GET /tv, the programme for a screen without input devices.
 func (s *site) tv(c echo.Context) error {
 	p := tvPage{
 		Title: "Programme · Signalcast", Description: "Now and next on Signalcast.", URL: s.HubURL + tvPath,
-		Heading: "On now", Clock: s.Now().UTC().Format("15:04:05 UTC"), Off: "Nothing is on right now.",
-		Programme: "/api/broadcast/program?limit=400", Lane: laneWanted(c.QueryParam("lane")),
+		Heading: "On now", Clock: s.Now().UTC().Format("15:04:05 UTC"), EmptyText: "Nothing is on right now.",
+		Programme: "/api/broadcast/program?limit=400", Lane: laneParam(c.QueryParam("lane")),
 	}
-	g := newGather(c.Request().Context(), partsWithin)
+	g := newPartReader(c.Request().Context(), partsTimeout)
 	api := ""
 	station := c.QueryParam("station")
 	p.Station = station != ""
-	if aStation.MatchString(station) && s.APIURL != "" {
+	if stationPattern.MatchString(station) && s.APIURL != "" {
 		p.Programme, p.Heading = s.APIURL+"/api/v1/stations/"+station+"/program", "Station "+station
 		api = " " + federation.OriginOf(s.APIURL)
 	} else if p.Station {
-		p.Programme, p.Heading, p.Off = "", "Station", noStation
+		p.Programme, p.Heading, p.EmptyText = "", "Station", stationNotFound
 	} else if s.Programs != nil {
-		read := askFor(g, "program", s.Programs.GetProgram, program.Query{Preset: "default", Limit: tvSegments}.Request())
-		g.done()
-		p.Rows = rowsOnAir(read.Value.GetProgram(), p.Lane, s.Now())
+		read := callPart(g, "program", s.Programs.GetProgram, program.Query{Preset: "default", Limit: tvSegments}.Request())
+		g.wait()
+		p.Rows = programmeRows(read.Value.GetProgram(), p.Lane, s.Now())
 	}
-	g.done()
+	g.wait()
 	if len(p.Rows) > 0 {
 		p.Stage = p.Rows[0]
 	}
-	origins := s.videoOrigins(s.onScreen(c.Request().Context())...)
+	origins := s.videoOrigins(s.liveStreams(c.Request().Context())...)
 	p.Origins = strings.Join(origins, " ")
 	h := c.Response().Header()
-	h.Set("Content-Security-Policy", s.watching(origins)+api)
-	h.Set("Cache-Control", "no-store") // a screen that begins anew begins with what is on now
+	h.Set("Content-Security-Policy", s.videoPolicy(origins)+api)
+	h.Set("Cache-Control", "no-store") // a restarted screen must show what is on now
 	return s.renderParts(c, g, http.StatusOK, "tv", p)
 }
 
-// onScreen returns the addresses of the streams that the programme may show now.
-func (s *site) onScreen(ctx context.Context) []string {
+// liveStreams returns the stream URLs that the programme may show now.
+func (s *site) liveStreams(ctx context.Context) []string {
 	if s.OnAir == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, partsWithin)
+	ctx, cancel := context.WithTimeout(ctx, partsTimeout)
 	defer cancel()
-	shows, _ := safely(ctx, s.OnAir.Live) // after an error its script finds out which stream is on, and loads the page again
+	shows, _ := recoverPanic(ctx, s.OnAir.Live) // after an error, the script reads the current stream and reloads the page
 	var out []string
 	for i := range shows {
 		if shows[i].Approved {
@@ -89,8 +89,8 @@ func (s *site) onScreen(ctx context.Context) []string {
 	return out
 }
 
-// laneWanted is the key of a lane as the address names it; empty: all lanes.
-func laneWanted(raw string) string {
+// laneParam returns the lane key in the query; "" for all lanes.
+func laneParam(raw string) string {
 	lane := strings.ToLower(raw)
 	if len(lane) > 32 || strings.Trim(lane, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return ""
@@ -98,8 +98,8 @@ func laneWanted(raw string) string {
 	return lane
 }
 
-// rowsOnAir are the lanes that have something on; one lane alone where it is among them.
-func rowsOnAir(p *programv1.Program, wanted string, now time.Time) []tvRow {
+// programmeRows returns the lanes that have a current segment. If the wanted lane is among them, only that lane is returned.
+func programmeRows(p *programv1.Program, wanted string, now time.Time) []tvRow {
 	var all []tvRow
 	for _, lane := range p.GetLanes() {
 		row := tvRow{Key: lane.GetKey(), Label: lane.GetLabel()}

@@ -125,7 +125,8 @@ func (s *Server) EventRedirect(c echo.Context) error {
 	case apperr.Unavailable:
 		header.Set("Retry-After", "1")
 		return c.HTML(
-			http.StatusServiceUnavailable, errorPage("Temporarily unavailable", "Market movement is unavailable. Try again in a minute."),
+			http.StatusServiceUnavailable, errorPage("Temporarily unavailable",
+				"Market movement is unavailable. Try again in a minute."),
 		)
 	}
 	return err // internal errors are logged and answered as JSON

@@ -56,7 +56,10 @@ func (s *Server) addLive(ctx context.Context, atom *openapi.OperatorAtom, handle
 	show, live, _ := s.OnAir.Shown(ctx, handle)
 	atom.Live, atom.Approved = live, show.Approved
 	if o, set, err := s.OnAir.Overlay(ctx, handle); err == nil && set {
-		atom.LiveSignal = &openapi.OperatorAtom_LiveSignal{MarketID: string(o.MarketID), Name: o.Name, YesPct: o.YesPct, Slug: o.Slug}
+		atom.LiveSignal = &openapi.OperatorAtom_LiveSignal{
+			MarketID: string(o.MarketID), Name: o.Name, YesPct: o.YesPct,
+			Slug: o.Slug,
+		}
 	}
 }
 

@@ -71,7 +71,8 @@ func (s *Server) ToolSearch(ctx context.Context, _ caller.Caller, o httpx.Object
 		o.Invalid("lane", "must be a known lane")
 	}
 	q := &cataloguev1.FindMarketsRequest{
-		Text: market.CutText(text), Provider: string(protocol.Polymarket), Lane: string(protocol.LaneFilter(lane)), Sort: "volume",
+		Text: market.CutText(text), Provider: string(protocol.Polymarket), Lane: string(protocol.LaneFilter(lane)),
+		Sort:   "volume",
 		Limit:  int32(request.Limit(o, market.DefaultRows, market.MaxRows)),
 		Cursor: request.Cursor(request.Optional(o, "cursor")),
 	}

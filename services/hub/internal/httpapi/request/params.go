@@ -17,7 +17,8 @@ import (
 var (
 	errMissingHandle = apperr.New(apperr.Invalid, "missing_handle", "handle is required").With("field", "handle")
 	// ErrInvalidHandle is the error of a text that cannot be a handle.
-	ErrInvalidHandle = apperr.New(apperr.Invalid, "invalid_handle", "must be 2 to 32 characters of a-z, 0-9 and _").With("field", "handle")
+	ErrInvalidHandle = apperr.New(apperr.Invalid, "invalid_handle",
+		"must be 2 to 32 characters of a-z, 0-9 and _").With("field", "handle")
 )
 
 // HandleParam reads the handle in the path. Fault: not_found, also for a text that cannot be a handle.

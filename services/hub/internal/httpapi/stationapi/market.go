@@ -102,7 +102,10 @@ func (s *Server) Gaps(c echo.Context) error {
 			return err
 		}
 	}
-	shown := openapi.CrowdGaps{Markets: make([]openapi.CrowdGaps_Markets, 0, len(r.GetGaps())), FetchedAt: protocol.Stamp(s.Now())}
+	shown := openapi.CrowdGaps{
+		Markets:   make([]openapi.CrowdGaps_Markets, 0, len(r.GetGaps())),
+		FetchedAt: protocol.Stamp(s.Now()),
+	}
 	for _, one := range r.GetGaps() {
 		if g, ok := showGap(one); ok {
 			shown.Markets = append(shown.Markets, g)

@@ -140,7 +140,8 @@ func (s *Server) ViewTape(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(t.Origin + "\n" + id + "\n" + request.AddressKey(c.RealIP()))) // hashed, so that Redis stores no IP address
+	sum := sha256.Sum256([]byte(t.Origin + "\n" + id + "\n" +
+		request.AddressKey(c.RealIP()))) // hashed, so that Redis stores no IP address
 	if !s.Viewers.Allow(ctx, hex.EncodeToString(sum[:16])).Allowed {
 		return httpx.OK(c, openapi.ViewTapeAnswer{Ok: true})
 	}

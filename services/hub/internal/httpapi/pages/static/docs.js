@@ -1,19 +1,19 @@
-// Draws the contract on /docs. The reader is a library as its makers ship it; it asks
-// this host alone, sends nothing on behalf of the visitor, and names no validator.
-const place = document.getElementById("reference");
+// Renders the API reference on /docs with Swagger UI. It loads only the API description of this host; sending requests and the
+// external validator are disabled.
+const root = document.getElementById("reference");
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
-const dress = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
-dark.addEventListener("change", dress);
-dress();
+const applyTheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", applyTheme);
+applyTheme();
 window.SwaggerUIBundle({
-  url: place.dataset.document,
-  domNode: place,
+  url: root.dataset.document,
+  domNode: root,
   presets: [window.SwaggerUIBundle.presets.apis],
   deepLinking: true,
   docExpansion: "none",
   defaultModelsExpandDepth: 0,
   validatorUrl: null,
   supportedSubmitMethods: [],
-  onComplete: () => place.setAttribute("data-drawn", ""),
-  onFailure: () => document.getElementById("reference-away").removeAttribute("hidden"),
+  onComplete: () => root.setAttribute("data-rendered", ""),
+  onFailure: () => document.getElementById("reference-unavailable").removeAttribute("hidden"),
 });

@@ -1,33 +1,32 @@
-// The live part of /feed: goes on behind the events that the server has put into the
-// page. Whatever comes from outside becomes text, never markup.
+// Adds new events to /feed after those that the server rendered. External text is always inserted as text, never as HTML.
 
 const root = document.getElementById('feed');
 const at = (name) => document.getElementById(`feed-${name}`);
 const list = at('rows');
-const kept = 200; // rows in the page, and events that wait while it is paused
+const maxRows = 200; // rows on the page, and events in the queue while the feed is paused
 
-const words = {
+const labels = {
   'signal.created': 'Call', 'signal.event': 'Note', 'signal.resolved': 'Result',
-  'market.resolved': 'Resolved', 'market.disputed': 'Disputed', 'market.dispute_cleared': 'Dispute cleared', 'wire.move': 'Move',
+  'market.resolved': 'Resolved', 'market.disputed': 'Disputed', 'market.dispute_cleared': 'Dispute cleared', 'wire.move': 'Price move',
 };
 const results = { won: 'Won', lost: 'Lost', void: 'Void' };
 const notes = { take: 'Take', reaffirm: 'Reaffirm', confidence: 'Confidence', share: 'Share' };
 const venues = { polymarket: 'Polymarket', kalshi: 'Kalshi', limitless: 'Limitless', manifold: 'Manifold', manual: 'Signalcast' };
 
-const tidy = (n) => String(Math.round(n * 100) / 100);
+const round = (n) => String(Math.round(n * 100) / 100);
 const signed = (n) => (n > 0 ? `+${n}` : n < 0 ? `−${-n}` : '0');
 const to = (path, id) => path + encodeURIComponent(id ?? '');
 
-// describe puts an event into words, as the server does for those before it.
+// describe returns the texts of an event. The server formats the first events in the same way.
 function describe({ seq, type, at, data }) {
-  const row = { seq, type, at, word: words[type], who: data.handle, title: data.marketTitle ?? (data.marketId ? `Market ${data.marketId}` : ''), url: to('/m/', data.marketId) };
+  const row = { seq, type, at, label: labels[type], who: data.handle, title: data.marketTitle ?? (data.marketId ? `Market ${data.marketId}` : ''), url: to('/m/', data.marketId) };
   switch (type) {
     case 'signal.created':
-      return { ...row, receipt: to('/receipts/', data.id), fact: `${data.direction} at ${tidy(data.priceAtPrediction / 100)}¢`, text: data.textTake };
+      return { ...row, receipt: to('/receipts/', data.id), fact: `${data.direction} at ${round(data.priceAtPrediction / 100)}¢`, text: data.textTake };
     case 'signal.event': {
       const { type: kind, payload } = data.event;
-      const fact = payload?.confidence ? `${payload.confidence}% sure` : '';
-      return { ...row, url: to('/receipts/', data.signalId), word: notes[kind] ?? 'Note', fact, text: payload?.text };
+      const fact = payload?.confidence ? `${payload.confidence}% confidence` : '';
+      return { ...row, url: to('/receipts/', data.signalId), label: notes[kind] ?? 'Note', fact, text: payload?.text };
     }
     case 'signal.resolved': {
       const score = typeof data.score !== 'number' || data.status === 'void' ? '' : data.counted === false ? ' not counted' : ` ${signed(data.score)}`;
@@ -36,7 +35,7 @@ function describe({ seq, type, at, data }) {
     case 'wire.move':
       return {
         ...row, key: data.marketId, at: data.detectedAt, title: data.title, url: to('/m/', data.marketId.split(':').pop()),
-        fact: `${tidy(data.fromProbability * 100)}% to ${tidy(data.toProbability * 100)}%`, text: venues[data.provider] ?? data.provider,
+        fact: `${round(data.fromProbability * 100)}% to ${round(data.toProbability * 100)}%`, text: venues[data.provider] ?? data.provider,
       };
     default:
       return { ...row, fact: data.outcome };
@@ -54,7 +53,7 @@ function build(row) {
   const time = element('time', { dateTime: row.at, textContent: new Date(row.at).toISOString().slice(11, 19) });
   const li = element(
     'li', { className: row.type.replaceAll('.', '-') },
-    element('span', { className: 'meta' }, element('span', {}, element('b', { textContent: row.word }), ...who), time),
+    element('span', { className: 'meta' }, element('span', {}, element('b', { textContent: row.label }), ...who), time),
     element('a', { className: 't', href: row.url, textContent: row.title || row.url }),
   );
   if (row.seq) li.dataset.seq = row.seq;
@@ -65,9 +64,9 @@ function build(row) {
   return li;
 }
 
-// put shows an event on top, once; a move takes the place of the one before it.
+// put adds an event on top of the list, once. A movement replaces an older one of the same market.
 function put(event) {
-  if (!words[event.type]) return; // a type of a later age
+  if (!labels[event.type]) return; // unknown event type
   const row = describe(event);
   for (const li of list.children) {
     if (row.seq && li.dataset.seq === String(row.seq)) return;
@@ -77,35 +76,35 @@ function put(event) {
     }
   }
   list.prepend(build(row));
-  while (list.children.length > kept) list.lastElementChild.remove();
+  while (list.children.length > maxRows) list.lastElementChild.remove();
   at('none').hidden = true;
 }
 
 let paused = false;
-let waiting = [];
-let passed = 0; // events that came while it was paused
+let queue = [];
+let missed = 0; // events received while paused
 
-function arrive(event) {
+function receive(event) {
   if (!paused) return put(event);
-  passed++;
-  waiting.push(event);
-  if (waiting.length > kept) waiting.shift();
-  at('pause').textContent = `Resume (${passed} new)`;
+  missed++;
+  queue.push(event);
+  if (queue.length > maxRows) queue.shift();
+  at('pause').textContent = `Resume (${missed} new)`;
 }
 
 at('pause').addEventListener('click', () => {
   paused = !paused;
   at('pause').textContent = paused ? 'Resume' : 'Pause';
   if (paused) return;
-  if (passed > kept) list.replaceChildren(); // the rest of them would be missing between
-  for (const event of waiting) put(event);
-  waiting = [];
-  passed = 0;
+  if (missed > maxRows) list.replaceChildren(); // the queue is incomplete, so start with an empty list
+  for (const event of queue) put(event);
+  queue = [];
+  missed = 0;
 });
 
-function say(state) {
+function showState(state) {
   const text = {
-    connecting: 'connecting', live: 'live', closed: 'closed', hole: 'gap found, reloading', repaired: 'live, gap filled',
+    connecting: 'connecting', live: 'live', closed: 'closed', hole: 'loading missed events', repaired: 'live',
     reconnecting: `reconnecting in ${Math.max(1, Math.round((state.wait ?? 0) / 1000))} s`,
   };
   at('phase').textContent = text[state.phase];
@@ -114,20 +113,20 @@ function say(state) {
 
 const { open } = await import(root.dataset.library);
 const { socket, channel, head } = root.dataset;
-const numbered = channel !== 'wire' && !at('away');
-const feed = open({ url: socket, channels: [channel], since: numbered ? { [channel]: Number(head) } : {}, onState: say });
-let beat = 0;
+const numbered = channel !== 'wire' && !at('unavailable');
+const feed = open({ url: socket, channels: [channel], since: numbered ? { [channel]: Number(head) } : {}, onState: showState });
+let heartbeatAt = 0;
 at('state').hidden = at('pause').hidden = false;
 
 setInterval(() => {
-  if (beat) at('beat').textContent = `${Math.round((Date.now() - beat) / 1000)} s ago`;
+  if (heartbeatAt) at('beat').textContent = `${Math.round((Date.now() - heartbeatAt) / 1000)} s ago`;
 }, 1000);
 
-function take(m) {
+function handle(m) {
   at('head').textContent = String(feed.stats().head);
   switch (m.op) {
     case 'beat':
-      beat = Date.now();
+      heartbeatAt = Date.now();
       at('beat').textContent = '0 s ago';
       return;
     case 'snapshot':
@@ -136,20 +135,20 @@ function take(m) {
       for (const item of [...(m.data.items ?? [])].reverse()) put({ type: 'wire.move', at: m.at, data: item });
       return;
     case 'gap':
-      at('phase').textContent = 'some events are older than what is kept: load the page again';
+      at('phase').textContent = 'some events were missed; reload the page';
       return;
     case 'event': {
       const lag = Date.now() + feed.stats().clock - Date.parse(m.at);
       at('lag').textContent = `${(Math.max(0, lag) / 1000).toFixed(1)} s`;
-      arrive(m);
+      receive(m);
     }
   }
 }
 
 for await (const m of feed) {
   try {
-    take(m);
+    handle(m);
   } catch (err) {
-    console.error('event not shown', m, err); // the next one can
+    console.error('event handler failed', m, err); // continue with the next event
   }
 }

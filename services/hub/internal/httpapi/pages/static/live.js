@@ -1,24 +1,24 @@
-// The live part of /live/<handle>: plays the stream, keeps what is on the air as it is, and
-// is counted as somebody who watches. Whatever comes from outside becomes text.
+// Updates /live/<handle>: plays the stream, follows the overlay and the calls, and reports this viewer. External text is always
+// inserted as text, never as HTML.
 
 const root = document.getElementById('live');
 const at = (name) => document.getElementById(`live-${name}`);
 const { handle, socket } = root.dataset;
-const [{ open }, { watch, read, latest, cents, bpsOf, lasts, element, write }, { player }] = await Promise.all([
-  import(root.dataset.library), import(root.dataset.line), import(root.dataset.player),
+const [{ open }, { watch, read, latest, cents, bpsOf, formatDuration, element, write }, { player }] = await Promise.all([
+  import(root.dataset.library), import(root.dataset.connection), import(root.dataset.player),
 ]);
 
 let air = { state: root.dataset.state, hlsUrl: root.dataset.stream || null, viewers: 0, marketId: null, startedAt: root.dataset.started || null, approved: 'approved' in root.dataset };
 let signal = null;
 let price = null;
 let fresh = true;
-let clip = null; // plays in the place of the stream
-let market = ''; // whose price and clips are followed
+let clip = null; // clip that plays instead of the stream
+let market = ''; // market whose price and clips are shown
 const origins = root.dataset.origins.split(' ').filter(Boolean);
 
-const screen = player(at('video'), { library: root.dataset.hls, origins, tell: show });
+const screen = player(at('video'), { library: root.dataset.hls, origins, onState: show });
 
-const words = {
+const stateTexts = {
   idle: ['Offline', 'Offline. This page updates when the broadcast starts.'],
   ended: ['Ended', 'The broadcast has ended. Its calls stay on the record.'],
   starting: ['Starting', 'Starting. Video appears in a few seconds.'],
@@ -26,7 +26,7 @@ const words = {
   broken: ['Live, video interrupted', 'The video is interrupted. Reconnecting.'],
 };
 
-// Only approved operators are shown: without an approval the page stays as if nothing is live.
+// Without an approval of the operator, the page shows the broadcast as offline.
 function phase() {
   if (!air.approved) return 'idle';
   if (air.state !== 'live') return air.state === 'ended' ? 'ended' : 'idle';
@@ -39,7 +39,7 @@ const live = () => air.approved && air.state === 'live';
 function show() {
   const now = phase();
   root.dataset.state = now;
-  const [word, text] = words[now];
+  const [word, text] = stateTexts[now];
   write(at('state'), word);
   write(at('text'), text);
   at('text').hidden = !text;
@@ -62,14 +62,14 @@ function show() {
 
 function tick() {
   const end = Date.parse(signal?.closesAt ?? '');
-  write(at('closes'), Number.isFinite(end) ? (end > line.now() ? `closes in ${lasts(end - line.now())}` : 'closed') : '');
+  write(at('closes'), Number.isFinite(end) ? (end > connection.now() ? `closes in ${formatDuration(end - connection.now())}` : 'closed') : '');
   const began = Date.parse(air.startedAt ?? '');
-  write(at('since'), air.state === 'live' && Number.isFinite(began) ? `live for ${lasts(line.now() - began)}` : '');
+  write(at('since'), air.state === 'live' && Number.isFinite(began) ? `live for ${formatDuration(connection.now() - began)}` : '');
 }
 
-// A stream of another host than the page may load from is one that began after the page
-// was made: the page is made again, once in a while at most.
-function another() {
+// Reloads the page, at most once a minute, if the stream is on a host that its Content-Security-Policy does not allow. The new
+// page allows the host.
+function reloadForStream() {
   const last = Number(sessionStorage.getItem('recreated') ?? 0);
   if (screen.state() !== 'foreign' || Date.now() - last < 60000) return;
   sessionStorage.setItem('recreated', String(Date.now()));
@@ -92,9 +92,9 @@ function setAir(a) {
   air = a;
   const began = live() && !before;
   if (!clip) screen.play(live() ? a.hlsUrl : null);
-  another();
+  reloadForStream();
   follow();
-  if (began) quietly(view);
+  if (began) ignoreErrors(view);
   show();
 }
 
@@ -102,17 +102,17 @@ function follow() {
   const now = signal?.marketId ?? air.marketId ?? '';
   if (now === market) return;
   market = now;
-  line.follow(channels());
-  quietly(clips);
+  connection.follow(channels());
+  ignoreErrors(clips);
 }
 
 const channels = () => [`operator:${handle}`, `overlay:${handle}`, ...(market ? [`market:${market}`] : [])];
 
-function take(m) {
+function handleMessage(m) {
   if (m.op !== 'snapshot' && m.op !== 'event') return;
   if (m.channel === `overlay:${handle}`) {
     if (m.op === 'event' || m.data.marketId || !signal) setSignal(m.data, m);
-    else quietly(poll); // no event took it away
+    else ignoreErrors(poll); // no event has cleared the overlay, so check the route
     return;
   }
   if (m.channel === `market:${market}`) {
@@ -120,12 +120,12 @@ function take(m) {
       price = m.data.yesBps;
       show();
     }
-    if (m.type === 'clip.ready') quietly(clips);
+    if (m.type === 'clip.ready') ignoreErrors(clips);
     return;
   }
-  if (m.type === 'operator.live' || m.type === 'operator.offline') quietly(onAir);
-  if (m.type === 'signal.created' || m.type === 'signal.resolved') quietly(receipts);
-  if (m.type === 'clip.ready') quietly(clips);
+  if (m.type === 'operator.live' || m.type === 'operator.offline') ignoreErrors(onAir);
+  if (m.type === 'signal.created' || m.type === 'signal.resolved') ignoreErrors(receipts);
+  if (m.type === 'clip.ready') ignoreErrors(clips);
 }
 
 async function onAir() {
@@ -159,12 +159,12 @@ async function clips() {
   const list = (await read(`/api/m/${encodeURIComponent(market)}/clips?limit=10`, 3000))?.clips ?? [];
   at('clips').replaceChildren(...list.filter((c) => c.url).map((c) => element(
     'li', {}, element('button', { type: 'button', className: 'quiet', textContent: `Watch ${c.durationS ?? '?'} s`, onclick: () => replay(c) }),
-    element('span', { className: 'fact', textContent: `@${c.handle}, cut by @${c.createdBy}` }),
+    element('span', { className: 'fact', textContent: `@${c.handle}, clipped by @${c.createdBy}` }),
   )));
   at('no-clips').hidden = at('clips').children.length > 0;
 }
 
-// replay plays a clip in the place of the stream, and the stream again behind it.
+// replay plays a clip instead of the stream, and then the stream again.
 function replay(c) {
   clip = c;
   screen.play(c.url, true);
@@ -188,8 +188,8 @@ async function view() {
   show();
 }
 
-const refusals = {
-  not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just cut. Wait a minute.', clip_daily_limit: 'The daily limit of clips is reached.',
+const clipErrors = {
+  not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just created. Wait a minute.', clip_daily_limit: 'The daily limit of clips is reached.',
   unauthenticated: 'Your session has expired. Sign in again.',
 };
 
@@ -199,31 +199,31 @@ at('cut')?.addEventListener('click', async () => {
     const answer = await fetch(`/api/live/${handle}/clip`, {
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}', credentials: 'same-origin', signal: AbortSignal.timeout(10000),
     });
-    const said = await answer.json();
-    write(at('cut-said'), answer.ok ? 'Cut. It appears below when it is ready.' : (refusals[said.error] ?? said.message ?? 'Something went wrong.'));
-    if (answer.ok) setTimeout(() => quietly(clips), 2000);
+    const answerBody = await answer.json();
+    write(at('cut-message'), answer.ok ? 'Clip created. It appears below when it is ready.' : (clipErrors[answerBody.error] ?? answerBody.message ?? 'Something went wrong.'));
+    if (answer.ok) setTimeout(() => ignoreErrors(clips), 2000);
   } catch {
-    write(at('cut-said'), 'The server does not respond. Try again in a minute.');
+    write(at('cut-message'), 'The server does not respond. Try again in a minute.');
   }
   at('cut').disabled = false;
 });
 
-// quietly asks for what the page can be without: it is asked for again.
-function quietly(ask) {
-  ask().catch(() => {});
+// ignoreErrors calls a read whose failure is not shown, because it is repeated.
+function ignoreErrors(readData) {
+  readData().catch(() => {});
 }
 
-const line = watch({
-  open, socket, take, poll, every: 5000, tell(now) {
+const connection = watch({
+  open, socket, onMessage: handleMessage, poll, every: 5000, onFresh(now) {
     fresh = now;
     show();
   },
 });
-line.follow(channels());
+connection.follow(channels());
 setAir(air);
-quietly(receipts);
+ignoreErrors(receipts);
 setInterval(tick, 1000);
-setInterval(() => quietly(view), 20000);
-setInterval(() => quietly(onAir), 5000);
-setInterval(() => quietly(receipts), 30000);
-setInterval(() => quietly(clips), 30000);
+setInterval(() => ignoreErrors(view), 20000);
+setInterval(() => ignoreErrors(onAir), 5000);
+setInterval(() => ignoreErrors(receipts), 30000);
+setInterval(() => ignoreErrors(clips), 30000);

@@ -1,13 +1,12 @@
-// The overlay: what an operator has on the air, over a picture of somebody else's. It
-// shows what the server says and nothing when there is nothing; what it cannot be sure of
-// any more it calls STALE. Whatever comes from outside becomes text, never markup.
+// The overlay of a live operator, shown over the video in a streaming program. If the data may be outdated, it shows STALE.
+// External text is always inserted as text, never as HTML.
 
 const root = document.getElementById('overlay');
 const at = (name) => document.getElementById(`overlay-${name}`);
 const { handle, socket } = root.dataset;
-const [{ open }, { watch, read, latest, cents, bpsOf, lasts, write }] = await Promise.all([import(root.dataset.library), import(root.dataset.line)]);
+const [{ open }, { watch, read, latest, cents, bpsOf, formatDuration, write }] = await Promise.all([import(root.dataset.library), import(root.dataset.connection)]);
 
-// No scale makes it wider than the picture: the box is 26 letters wide, beside its margins.
+// Limits the scale so that the box, which is 26 characters wide plus margins, fits the width of the video.
 function fit() {
   document.documentElement.style.fontSize = `${Math.min(16 * Number(root.dataset.scale), Math.max(6, (innerWidth - 96) / 26))}px`;
 }
@@ -15,11 +14,11 @@ function fit() {
 fit();
 addEventListener('resize', fit);
 
-let signal = null; // null: nothing is on the air
+let signal = null; // null: the overlay is empty
 let price = null; // of YES, in bps
-let outcome = ''; // YES, NO or VOID; empty: nothing is claimed
-let disputed = false; // the outcome, or what it will be, is under review
-let heard = 0; // words on the outcome; what a route answers behind one is older
+let outcome = ''; // YES, NO or VOID; empty: not resolved
+let disputed = false;
+let outcomeEvents = 0; // number of outcome events; a route answer that was requested before one is outdated
 let fresh = true;
 let flash = 0;
 
@@ -27,31 +26,31 @@ function show() {
   const on = signal !== null;
   at('box').hidden = !on;
   root.dataset.state = !on ? 'none' : fresh ? 'live' : 'stale';
-  write(at('say'), !on ? 'NO SIGNAL' : fresh ? 'LIVE' : 'STALE');
+  write(at('status'), !on ? 'NO SIGNAL' : fresh ? 'LIVE' : 'STALE');
   at('stale').hidden = fresh;
   if (!on) {
-    for (const name of ['name', 'note', 'yes', 'no', 'clock']) write(at(name), ''); // nothing of before stays
+    for (const name of ['name', 'note', 'yes', 'no', 'clock']) write(at(name), ''); // clear old texts
     return;
   }
   write(at('name'), signal.name ?? '');
   write(at('note'), signal.annotation ?? '');
   at('note').hidden = !signal.annotation;
-  at('prices').hidden = root.dataset.hidePrice !== undefined || price === null || Boolean(outcome); // behind the outcome there is no price
+  at('prices').hidden = root.dataset.hidePrice !== undefined || price === null || Boolean(outcome); // a resolved market has no price
   write(at('yes'), price === null || outcome ? '' : cents(price));
   write(at('no'), price === null || outcome ? '' : cents(10000 - price));
   at('prices').style.setProperty('--yes-part', `${(price ?? 0) / 100}%`);
-  write(at('outcome'), verdict());
-  at('outcome').hidden = !verdict();
+  write(at('outcome'), outcomeText());
+  at('outcome').hidden = !outcomeText();
   tick();
 }
 
-// verdict says of the outcome what is so: one that is disputed is no fact.
-function verdict() {
+// outcomeText returns the text of the outcome, with its dispute.
+function outcomeText() {
   if (disputed) return outcome ? `${outcome}, DISPUTED` : 'DISPUTED';
   return outcome && outcome !== 'VOID' ? `RESOLVED ${outcome}` : outcome;
 }
 
-function settle(record) {
+function setOutcome(record) {
   outcome = record?.outcome ?? '';
   if (outcome && outcome !== 'YES' && outcome !== 'NO') outcome = 'VOID';
   disputed = record?.disputed === true;
@@ -62,10 +61,10 @@ function tick() {
   const end = Date.parse(signal?.closesAt ?? '');
   const shown = signal !== null && Number.isFinite(end) && !outcome && root.dataset.hideClock === undefined;
   at('clock').hidden = !shown;
-  if (shown) write(at('clock'), end > line.now() ? `closes in ${lasts(end - line.now())}` : 'closed');
+  if (shown) write(at('clock'), end > connection.now() ? `closes in ${formatDuration(end - connection.now())}` : 'closed');
 }
 
-function priced(bps) {
+function setPrice(bps) {
   if (typeof bps !== 'number' || bps === price) return;
   const way = price === null ? '' : bps > price ? 'up' : 'down';
   price = bps;
@@ -87,38 +86,38 @@ function setSignal(s, message) {
     price = bpsOf(signal?.yesPct);
     outcome = '';
     disputed = false;
-    heard++;
-    line.follow(signal ? [`overlay:${handle}`, channel()] : [`overlay:${handle}`]);
+    outcomeEvents++;
+    connection.follow(signal ? [`overlay:${handle}`, channel()] : [`overlay:${handle}`]);
   }
   show();
 }
 
-function take(m) {
+function handleMessage(m) {
   if (m.op !== 'snapshot' && m.op !== 'event') return;
   if (m.channel === `overlay:${handle}`) {
     if (m.op === 'snapshot' && !m.data.marketId && signal) confirm();
     else setSignal(m.data, m);
     return;
   }
-  if (!signal || m.channel !== channel()) return; // of a market of before
-  if (m.op === 'snapshot' || m.type === 'price.tick') priced(m.data.yesBps);
+  if (!signal || m.channel !== channel()) return; // a message of the previous market
+  if (m.op === 'snapshot' || m.type === 'price.tick') setPrice(m.data.yesBps);
   if (m.type === 'market.resolved' || m.type === 'market.disputed' || m.type === 'market.dispute_cleared') {
-    heard++;
-    settle(m.data);
+    outcomeEvents++;
+    setOutcome(m.data);
   }
-  if (m.op === 'snapshot') judged(); // it says no outcome, and one that is open may be disputed
+  if (m.op === 'snapshot') refreshOutcome(); // the snapshot has no outcome and no dispute
 }
 
-async function judged() {
+async function refreshOutcome() {
   try {
     await readOutcome();
   } catch {
-    // Without it nothing is claimed; the event says it, or the next connection.
+    // Without an answer, no outcome is shown until an event or the next connection.
   }
 }
 
-// confirm asks the route before it removes a signal that no event removed. While the route does not answer, the signal
-// stays and the route is asked again.
+// confirm checks the route before an empty snapshot removes the signal, because no event removed it. If the route fails, the
+// signal stays and confirm is repeated.
 async function confirm() {
   const asked = signal;
   try {
@@ -128,33 +127,33 @@ async function confirm() {
   }
 }
 
-let turns = 0;
+let polls = 0;
 
-// poll asks the routes: for the price every time, for what is on the air less often.
+// poll reads the price every time and the signal every second time.
 async function poll() {
-  if (!signal || turns++ % 2 === 0 || !fresh) setSignal(await read(`/api/streamer/signal?handle=${handle}`));
+  if (!signal || polls++ % 2 === 0 || !fresh) setSignal(await read(`/api/streamer/signal?handle=${handle}`));
   if (signal) await readMarket();
 }
 
 async function readMarket() {
   const id = signal.marketId;
   const market = await read(`/api/m/${encodeURIComponent(id)}`);
-  if (market === null || signal?.marketId !== id) return; // one that nobody prices
-  priced(market.yesBps);
+  if (market === null || signal?.marketId !== id) return; // the market is unknown, or the overlay has changed
+  setPrice(market.yesBps);
   await readOutcome();
 }
 
 async function readOutcome() {
-  const [id, before] = [signal.marketId, heard];
+  const [id, before] = [signal.marketId, outcomeEvents];
   const answer = await read(`/api/resolution/outcome?market=${encodeURIComponent(id)}`);
-  if (signal?.marketId === id && heard === before) settle(answer?.outcome);
+  if (signal?.marketId === id && outcomeEvents === before) setOutcome(answer?.outcome);
 }
 
-const line = watch({
-  open, socket, take, poll, tell(now) {
+const connection = watch({
+  open, socket, onMessage: handleMessage, poll, onFresh(now) {
     fresh = now;
     show();
   },
 });
-line.follow([`overlay:${handle}`]);
+connection.follow([`overlay:${handle}`]);
 setInterval(tick, 500);

@@ -1,36 +1,34 @@
-// Plays the HLS stream of an address: by the browser where it can, by the library
-// otherwise. A stream that is not there yet, breaks off or ends is tried again for ever.
+// Plays an HLS stream, natively or with the hls.js library. A stream that is missing, fails or ends is retried without limit.
 
-const wait = 3000;
-const patience = 8000; // with a picture that stands still
+const retryDelay = 3000;
+const stallTimeout = 8000; // after this time without progress, the stream is loaded again
 
 /**
- * A player of a video element. library is the address of the library, origins those that
- * the page may load from; tell gets 'idle', 'starting', 'playing', 'broken', or 'foreign'
- * for an address that the page may not load.
+ * Creates a player for a video element. library is the URL of hls.js; origins are the origins that the page may load
+ * from. onState receives 'idle', 'starting', 'playing', 'broken', or 'foreign' for a URL of another origin.
  */
-export function player(video, { library, origins, tell }) {
+export function player(video, { library, origins, onState }) {
   let address = '';
   let state = 'idle';
   let played = false;
-  let once = false; // a recording: its end is its end
-  let over = false; // the stream ended, and its playlist may still say so
-  let engine = null; // of the library
+  let isRecording = false; // a recording is played once
+  let ended = false; // the stream has ended; its playlist may still have the end marker
+  let hls = null; // instance of hls.js
   let native = video.canPlayType('application/vnd.apple.mpegurl') !== '';
   let timer = 0;
-  let turn = 0;
+  let attempt = 0; // increases with each start, so that callbacks of older attempts are ignored
 
-  function say(now) {
+  function setState(now) {
     if (now === state) return;
     state = now;
-    tell(now);
+    onState(now);
   }
 
   function clear() {
-    turn++;
+    attempt++;
     clearTimeout(timer);
-    engine?.destroy();
-    engine = null;
+    hls?.destroy();
+    hls = null;
     if (video.hasAttribute('src')) {
       video.removeAttribute('src');
       video.load();
@@ -38,87 +36,87 @@ export function player(video, { library, origins, tell }) {
   }
 
   function fail() {
-    say(played ? 'broken' : 'starting');
+    setState(played ? 'broken' : 'starting');
     clear();
-    timer = setTimeout(begin, wait);
+    timer = setTimeout(start, retryDelay);
   }
 
-  async function begin() {
-    const mine = ++turn;
+  async function start() {
+    const current = ++attempt;
     if (native) {
-      const still = over && await hasEnded(address);
-      if (mine !== turn) return;
-      if (still) return fail();
+      const stillEnded = ended && await hasEnded(address);
+      if (current !== attempt) return;
+      if (stillEnded) return fail();
       video.src = address;
     } else {
       const { default: Hls } = await import(library);
-      if (mine !== turn) return;
-      if (!Hls.isSupported()) return say('broken');
-      engine = new Hls({ enableWorker: false, liveSyncDurationCount: 2, backBufferLength: 30, startPosition: -1 });
-      engine.on(Hls.Events.ERROR, (_, e) => {
-        if (e.fatal && mine === turn) fail();
+      if (current !== attempt) return;
+      if (!Hls.isSupported()) return setState('broken');
+      hls = new Hls({ enableWorker: false, liveSyncDurationCount: 2, backBufferLength: 30, startPosition: -1 });
+      hls.on(Hls.Events.ERROR, (_, e) => {
+        if (e.fatal && current === attempt) fail();
       });
-      // What has ended and was seen is not played again: an encoder that comes back writes on.
-      engine.on(Hls.Events.LEVEL_LOADED, (_, e) => {
-        if (over && !e.details.live && mine === turn) setTimeout(() => mine === turn && fail());
+      // Do not replay an ended stream. When the encoder returns, the playlist continues.
+      hls.on(Hls.Events.LEVEL_LOADED, (_, e) => {
+        if (ended && !e.details.live && current === attempt) setTimeout(() => current === attempt && fail());
       });
-      engine.loadSource(address);
-      engine.attachMedia(video);
+      hls.loadSource(address);
+      hls.attachMedia(video);
     }
-    video.play().catch(() => {}); // whoever forbids it has a button
+    video.play().catch(() => {}); // if autoplay is blocked, the viewer can use the controls
   }
 
-  let place = 0;
-  let moved = 0;
+  let position = 0;
+  let progressAt = 0;
 
   video.addEventListener('playing', () => {
     played = true;
-    over = false;
-    moved = Date.now();
-    say('playing');
+    ended = false;
+    progressAt = Date.now();
+    setState('playing');
   });
-  // Players go on trying in silence; who watches sees a picture that stands still.
+  // A stalled player reports no error, so progress is checked.
   setInterval(() => {
-    if (state !== 'playing' || video.paused || video.currentTime !== place) {
-      place = video.currentTime;
-      moved = Date.now();
-    } else if (Date.now() - moved > patience) {
+    if (state !== 'playing' || video.paused || video.currentTime !== position) {
+      position = video.currentTime;
+      progressAt = Date.now();
+    } else if (Date.now() - progressAt > stallTimeout) {
       fail();
     }
   }, 1000);
   video.addEventListener('ended', () => {
-    if (!address || once) return;
-    over = true;
+    if (!address || isRecording) return;
+    ended = true;
     fail();
   });
   video.addEventListener('error', () => {
     if (!native || !address || !video.hasAttribute('src')) return;
-    if (!played) native = !('MediaSource' in window); // it said that it can, and cannot
+    if (!played) native = !('MediaSource' in window); // canPlayType was wrong
     fail();
   });
 
   return {
-    /** Plays a stream, or a recording, which is played once; null: nothing. */
+    /** Plays a stream, or a recording once. A null URL stops the player. */
     play(url, recording = false) {
       if (url === address) return;
       address = url ?? '';
-      once = recording;
-      played = over = false;
+      isRecording = recording;
+      played = ended = false;
       clear();
-      if (!address) return say('idle');
+      if (!address) return setState('idle');
       const origin = originOf(address);
-      if (origin !== location.origin && !origins.includes(origin)) return say('foreign');
-      say('starting');
-      begin();
+      if (origin !== location.origin && !origins.includes(origin)) return setState('foreign');
+      setState('starting');
+      start();
     },
     state: () => state,
   };
 }
 
-/** Whether a playlist says that nothing follows; false where that cannot be read. */
+/** Reports whether a playlist has the end marker; false if it cannot be read. */
 async function hasEnded(address) {
   try {
-    const answer = await fetch(address, { credentials: 'omit', cache: 'no-store', signal: AbortSignal.timeout(wait) });
+    const answer = await fetch(address, { credentials: 'omit', cache: 'no-store', signal: AbortSignal.timeout(retryDelay) });
     return (await answer.text()).includes('#EXT-X-ENDLIST');
   } catch {
     return false;

@@ -1,47 +1,44 @@
-// The studio: where an operator goes on the air. Everything that it does is a route that
-// programs may call too, with the session of this browser. Whatever comes from outside
-// becomes text, never markup.
+// The studio, where an operator controls a broadcast. It uses only public API routes, with the session of the browser. External
+// text is always inserted as text, never as HTML.
 
 const root = document.getElementById('studio');
 const at = (name) => document.getElementById(name);
 const { handle } = root.dataset;
-const { lasts, cents, element, write } = await import(root.dataset.line);
+const { formatDuration, cents, element, write } = await import(root.dataset.connection);
 
 let me = { status: 'none', live: false, stream: null, signal: { marketId: null } };
-let live = false; // this page keeps the broadcast up
+let live = false; // this page sends the heartbeats
 let began = null;
 let beat = 0;
 let every = 15000;
 
-const words = {
+const errorTexts = {
   invalid_name: 'Enter an overlay title of 1 to 200 characters.', invalid_market_id: 'This is not a market id.', market_not_found: 'No market has this id.',
   invalid_url: 'Enter an https URL of an .m3u8 playlist on an allowed host.', invalid_display_name: 'Enter 1 to 64 characters on one line.',
   invalid_links: 'Enter at most 5 URLs that start with https://.', invalid_lanes: 'Enter at most 5 lanes, named as on the markets page.',
-  not_approved: 'Your application is not approved yet.', not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just cut. Wait a minute.',
+  not_approved: 'Your application is not approved yet.', not_live: 'Clips are only available for streams that use a stream key of this server.', clip_cooldown: 'A clip was just created. Wait a minute.',
   clip_daily_limit: 'The daily limit of clips is reached.', unauthenticated: 'Your session has expired. Sign in again.', rate_limited: 'Too many requests. Wait a moment.',
 };
 
-// call asks a route as the person who is signed in; it gives null, and says why, when it
-// was refused.
+// call sends a request of the signed-in operator. If it fails, call shows the error and returns null.
 async function call(method, path, body) {
-  let answer;
   try {
-    answer = await fetch(path, {
+    const response = await fetch(path, {
       method, credentials: 'same-origin', signal: AbortSignal.timeout(10000),
       ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
     });
-    const said = await answer.json();
-    if (answer.ok) return said;
-    say(words[said.error] ?? said.message ?? 'Something went wrong.');
+    const answer = await response.json();
+    if (response.ok) return answer;
+    showMessage(errorTexts[answer.error] ?? answer.message ?? 'Something went wrong.');
   } catch {
-    say('The server does not respond. Try again in a minute.');
+    showMessage('The server does not respond. Try again in a minute.');
   }
   return null;
 }
 
-function say(text) {
-  write(at('studio-said'), text);
-  at('studio-said').hidden = !text;
+function showMessage(text) {
+  write(at('studio-message'), text);
+  at('studio-message').hidden = !text;
 }
 
 const states = {
@@ -62,14 +59,14 @@ function show() {
 }
 
 async function readMe() {
-  const said = await call('GET', '/api/streamer/me');
-  if (said === null) return;
-  me = said;
+  const answer = await call('GET', '/api/streamer/me');
+  if (answer === null) return;
+  me = answer;
   if (me.showId && !live) resume();
   show();
 }
 
-// resume keeps up a broadcast that another page began: this one was loaded again.
+// resume continues the heartbeats of a broadcast that was started before this page was loaded.
 function resume() {
   live = true;
   began ??= Date.now();
@@ -77,16 +74,16 @@ function resume() {
 }
 
 async function heartbeat(state = 'live') {
-  const said = await call('POST', '/api/streamer/heartbeat', { state, ...(me.signal?.marketId ? { marketId: me.signal.marketId } : {}) });
-  if (said === null) return false;
+  const answer = await call('POST', '/api/streamer/heartbeat', { state, ...(me.signal?.marketId ? { marketId: me.signal.marketId } : {}) });
+  if (answer === null) return false;
   beat = Date.now();
-  every = 1000 * (said.intervalS || 15);
-  if (typeof said.viewers === 'number') write(at('studio-viewers'), String(said.viewers));
+  every = 1000 * (answer.intervalS || 15);
+  if (typeof answer.viewers === 'number') write(at('studio-viewers'), String(answer.viewers));
   return true;
 }
 
 at('go-live').addEventListener('click', async () => {
-  say('');
+  showMessage('');
   if (!(await heartbeat())) return;
   live = true;
   began = Date.now();
@@ -95,9 +92,9 @@ at('go-live').addEventListener('click', async () => {
 });
 
 at('go-off').addEventListener('click', async () => {
-  say('');
+  showMessage('');
   live = false;
-  if (!(await heartbeat('offline'))) live = true; // it is not off, as far as anybody knows
+  if (!(await heartbeat('offline'))) live = true; // the broadcast may still be live
   else me = { ...me, live: false, showId: null };
   began = live ? began : null;
   show();
@@ -106,7 +103,7 @@ at('go-off').addEventListener('click', async () => {
 function onSubmit(id, act) {
   at(id).addEventListener('submit', async (e) => {
     e.preventDefault();
-    say('');
+    showMessage('');
     await act(Object.fromEntries(new FormData(at(id))));
   });
 }
@@ -114,18 +111,18 @@ function onSubmit(id, act) {
 const listed = (text, by) => text.split(by).map((v) => v.trim()).filter(Boolean);
 
 onSubmit('register-form', async (f) => {
-  const said = await call('POST', '/api/streamer/register', { displayName: f.displayName, bio: f.bio, lanes: listed(f.lanes, ',').map((l) => l.toLowerCase()), links: listed(f.links, '\n') });
-  if (said) await readMe();
+  const answer = await call('POST', '/api/streamer/register', { displayName: f.displayName, bio: f.bio, lanes: listed(f.lanes, ',').map((l) => l.toLowerCase()), links: listed(f.links, '\n') });
+  if (answer) await readMe();
 });
 
 onSubmit('find-form', async (f) => {
-  const said = await call('GET', `${root.dataset.markets}?limit=10&q=${encodeURIComponent(f.q)}`);
-  if (!said) return;
-  at('found').replaceChildren(...said.markets.map((m) => element(
+  const answer = await call('GET', `${root.dataset.markets}?limit=10&q=${encodeURIComponent(f.q)}`);
+  if (!answer) return;
+  at('found').replaceChildren(...answer.markets.map((m) => element(
     'li', {}, element('span', { className: 't', textContent: m.name }),
     element('button', { type: 'button', className: 'quiet', textContent: 'Choose', onclick: () => choose(m) }),
   )));
-  at('found-none').hidden = said.markets.length > 0;
+  at('found-none').hidden = answer.markets.length > 0;
 });
 
 function choose(m) {
@@ -139,68 +136,68 @@ let chosen = null;
 
 onSubmit('signal-form', async (f) => {
   const known = chosen?.id === f.marketId ? chosen : null;
-  const said = await call('POST', '/api/streamer/signal', {
+  const answer = await call('POST', '/api/streamer/signal', {
     marketId: f.marketId, name: f.name, ...(f.annotation ? { annotation: f.annotation } : {}),
     ...(typeof known?.yesPct === 'number' ? { yesPct: known.yesPct } : {}), ...(known?.closesAt ? { closesAt: known.closesAt } : {}),
   });
-  if (!said) return;
-  me.signal = said.signal;
+  if (!answer) return;
+  me.signal = answer.signal;
   show();
 });
 
 at('signal-clear').addEventListener('click', async () => {
-  say('');
+  showMessage('');
   if (await call('DELETE', '/api/streamer/signal')) me.signal = { marketId: null };
   show();
 });
 
-// market is the one that a stream is bound to: that of the overlay, else that of the form.
+// market returns the market that a stream is bound to: that of the overlay, otherwise that of the form.
 function market() {
   const id = me.signal?.marketId ?? at('signal-market').value;
-  if (!id) say('Choose a market first.');
+  if (!id) showMessage('Choose a market first.');
   return id;
 }
 
 onSubmit('bind-form', async (f) => {
   const id = market();
   if (!id) return;
-  const said = await call('POST', `/api/m/${encodeURIComponent(id)}/streams`, { url: f.url, ...(f.label ? { label: f.label } : {}) });
-  if (!said) return;
-  if (live) await heartbeat(); // who is on the air is so with this stream from now on
+  const answer = await call('POST', `/api/m/${encodeURIComponent(id)}/streams`, { url: f.url, ...(f.label ? { label: f.label } : {}) });
+  if (!answer) return;
+  if (live) await heartbeat(); // the heartbeat adds the stream to the live session
   await readMe();
-  say('Stream connected.');
+  showMessage('Stream connected.');
 });
 
 at('bind-drop').addEventListener('click', async () => {
   const id = market();
   if (!id) return;
-  const said = await call('DELETE', `/api/m/${encodeURIComponent(id)}/streams`);
-  if (said) say(said.removed ? 'Stream disconnected.' : 'No stream was connected to this market.');
+  const answer = await call('DELETE', `/api/m/${encodeURIComponent(id)}/streams`);
+  if (answer) showMessage(answer.removed ? 'Stream disconnected.' : 'No stream was connected to this market.');
 });
 
 at('cut').addEventListener('click', async () => {
-  say('');
-  if (await call('POST', `/api/live/${handle}/clip`, {})) say('Clip created. It appears on the market page when it is ready.');
+  showMessage('');
+  if (await call('POST', `/api/live/${handle}/clip`, {})) showMessage('Clip created. It appears on the market page when it is ready.');
 });
 
 const results = { pending: 'Open', won: 'Won', lost: 'Lost', void: 'Void' };
 
 async function receipts() {
-  const said = await call('GET', `/api/streamer/receipts?handle=${handle}`);
-  if (!said) return;
-  if (said.startedAt && !said.endedAt && (live || me.live)) began = Date.parse(said.startedAt);
-  at('studio-calls').replaceChildren(...said.receipts.map((r) => element(
+  const answer = await call('GET', `/api/streamer/receipts?handle=${handle}`);
+  if (!answer) return;
+  if (answer.startedAt && !answer.endedAt && (live || me.live)) began = Date.parse(answer.startedAt);
+  at('studio-calls').replaceChildren(...answer.receipts.map((r) => element(
     'li', { className: r.direction === 'NO' ? 'side-no' : 'side-yes' },
     element('a', { className: 't', href: `/receipts/${encodeURIComponent(r.signalId)}`, textContent: r.marketTitle || `Market ${r.marketId}` }),
     element('span', { className: 'fact' }, element('b', { textContent: `${r.direction} at ${cents(r.priceAtPrediction)}` }), ` ${results[r.status] ?? 'Open'}`),
   )));
-  at('studio-no-calls').hidden = said.receipts.length > 0;
+  at('studio-no-calls').hidden = answer.receipts.length > 0;
 }
 
 let asking = false;
 
 setInterval(async () => {
-  write(at('studio-since'), began && (live || me.live) ? lasts(Date.now() - began) : '–');
+  write(at('studio-since'), began && (live || me.live) ? formatDuration(Date.now() - began) : '–');
   write(at('studio-beat'), beat ? `${Math.round((Date.now() - beat) / 1000)} s ago` : '–');
   if (!live || asking || Date.now() - beat < every) return;
   asking = true;
@@ -209,7 +206,7 @@ setInterval(async () => {
 }, 1000);
 setInterval(() => live && receipts(), 20000);
 setInterval(readMe, 30000);
-write(at('studio-state'), 'Reading');
-for (const fields of root.querySelectorAll('form > fieldset')) fields.disabled = false; // from here on nothing is sent as a form
+write(at('studio-state'), 'Loading');
+for (const fields of root.querySelectorAll('form > fieldset')) fields.disabled = false; // the script now handles all forms
 await readMe();
 await receipts();

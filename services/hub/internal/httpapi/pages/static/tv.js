@@ -1,33 +1,32 @@
-// The programme on a screen that nobody touches. What is on follows from the clock and
-// from what was read last, so it goes on while the server is away; then it says STALE.
-// Whatever comes from outside becomes text, never markup.
+// The programme for a screen without input. What is on follows from the clock and the last loaded programme, so the page
+// continues while the server is unavailable and shows STALE. External text is always inserted as text, never as HTML.
 
 const root = document.getElementById('tv');
 const at = (name) => document.getElementById(`tv-${name}`);
 const { programme, lane: wanted, socket } = root.dataset;
-const ofStation = root.dataset.station !== undefined; // the spotlight is of our own programme, and of no station's
-const [{ open }, { watch, read, cents, bpsOf, element, write, lasts }, { begins, countdown, ends, lanesOf, onNow }, { player }] = await Promise.all([
-  import(root.dataset.library), import(root.dataset.line), import(root.dataset.when), import(root.dataset.player),
+const ofStation = root.dataset.station !== undefined; // stations have no spotlight
+const [{ open }, { watch, read, cents, bpsOf, element, write, formatDuration }, { begins, countdown, ends, lanesOf, onNow }, { player }] = await Promise.all([
+  import(root.dataset.library), import(root.dataset.connection), import(root.dataset.when), import(root.dataset.player),
 ]);
 
-const turnEvery = 20000; // how long a lane has the stage
+const turnEvery = 20000; // ms for which a lane is shown on the stage
 let lanes = [];
 let off = false;
-let missing = programme ? 0 : Infinity; // when a station was last found not to be there; 0: it is
-const missingFor = 60000; // so long it is not asked for again
+let missing = programme ? 0 : Infinity; // time of the last 404 for a station; 0: the station exists
+const missingFor = 60000; // ms before a missing station is requested again
 let spotlight = null;
-let fresh = true; // the live feed, or the routes in its place
-let told = true; // the last word of the programme was a good one
+let fresh = true; // the feed, or polling in its place, works
+let programmeOK = true; // the last read of the programme succeeded
 const prices = new Map(); // by market, in bps
 let channels = '';
-const screen = player(at('video'), { library: root.dataset.hls, origins: root.dataset.origins.split(' ').filter(Boolean), tell: show });
+const screen = player(at('video'), { library: root.dataset.hls, origins: root.dataset.origins.split(' ').filter(Boolean), onState: show });
 
 function setProgramme(p) {
-  told = true;
+  programmeOK = true;
   off = p.enabled === false;
   if (off || !Array.isArray(p.lanes)) return show();
   lanes = lanesOf(p, wanted);
-  for (const l of lanes) for (const s of l.segs) if ((!line.online() || !prices.has(s.id)) && bpsOf(s.yesPrice) !== null) prices.set(s.id, bpsOf(s.yesPrice));
+  for (const l of lanes) for (const s of l.segs) if ((!connection.online() || !prices.has(s.id)) && bpsOf(s.yesPrice) !== null) prices.set(s.id, bpsOf(s.yesPrice));
   show();
 }
 
@@ -39,7 +38,7 @@ async function readProgramme() {
     if (!p) lanes = [];
     setProgramme(p ?? { enabled: false });
   } catch (err) {
-    told = false;
+    programmeOK = false;
     show();
     throw err;
   }
@@ -51,19 +50,19 @@ async function readSpotlight() {
   spotlight = answer?.spotlight ?? null;
   const url = spotlight?.reason === 'live_operator' ? spotlight.hlsUrl : null;
   screen.play(url);
-  another();
+  reloadForStream();
   if (spotlight?.marketId && typeof spotlight.yesBps === 'number') prices.set(spotlight.marketId, spotlight.yesBps);
   show();
 }
 
-// A stream of another host than the page may load from: the page is made again when the
-// server is there to make it, once a minute at most.
-async function another() {
+// Reloads the page, at most once a minute, if the stream is on a host that its Content-Security-Policy does not allow. The new
+// page allows the host.
+async function reloadForStream() {
   const last = Number(sessionStorage.getItem('recreated') ?? 0);
   if (screen.state() !== 'foreign' || Date.now() - last < 60000) return;
   sessionStorage.setItem('recreated', String(Date.now()));
-  const there = await fetch(location.href, { credentials: 'omit', signal: AbortSignal.timeout(4000) });
-  if (there.ok) location.reload();
+  const answer = await fetch(location.href, { credentials: 'omit', signal: AbortSignal.timeout(4000) });
+  if (answer.ok) location.reload();
 }
 
 let focus = 0;
@@ -74,8 +73,8 @@ const price = (id) => (prices.has(id) ? cents(prices.get(id)) : '');
 
 const reasons = { live_operator: 'Live', takes: 'Most discussed', wire_move: 'On the move', final_stretch: 'Final stretch', clock: 'On now' };
 
-// stage is what the large part shows: a live operator first, then the lanes in turn, the
-// market in the spotlight among them.
+// stage returns what the large part shows: a live operator first, otherwise the lanes one after another, with the market of the
+// spotlight among them.
 function stage(rows, t) {
   if (spotlight?.reason === 'live_operator' && spotlight.hlsUrl && screen.state() !== 'foreign') {
     return { key: `live ${spotlight.showId}`, picture: true, kicker: `Live · @${spotlight.handle} · ${spotlight.viewers ?? 0} watching`, title: spotlight.title ?? '', market: spotlight.marketId };
@@ -93,17 +92,17 @@ function stage(rows, t) {
   return {
     key: `${r.key} ${r.now.segmentId}`, lane: r.key, kicker: bumper ? `Next on ${r.label}` : r.label, title: r.now.title.replace(bumper ? /^NEXT · / : /^$/, ''), market: r.now.id,
     count, done: (t - begins(r.now)) / (ends(r.now) - begins(r.now)),
-    next: bumper || !r.next ? '' : `Next: ${r.next.title} in ${lasts(begins(r.next) - t)}`,
+    next: bumper || !r.next ? '' : `Next: ${r.next.title} in ${formatDuration(begins(r.next) - t)}`,
   };
 }
 
 function show() {
-  const t = line.now();
+  const t = connection.now();
   const rows = lanes.map((l) => onNow(l, t));
   const now = stage(rows, t);
-  const stale = !fresh || !told;
+  const stale = !fresh || !programmeOK;
   at('stale').hidden = !stale;
-  write(at('say'), stale ? 'STALE' : 'LIVE');
+  write(at('status'), stale ? 'STALE' : 'LIVE');
   root.dataset.state = stale ? 'stale' : 'live';
   at('off').hidden = now !== null;
   write(at('off'), missing ? 'Station not found.' : off ? 'No programme.' : 'Nothing is on right now.');
@@ -124,7 +123,7 @@ function show() {
     if (now.key !== shown) {
       shown = now.key;
       at('card').classList.remove('turn');
-      void at('card').offsetWidth; // the animation begins anew
+      void at('card').offsetWidth; // restart the animation
       at('card').classList.add('turn');
     }
   }
@@ -141,56 +140,56 @@ function rail(rows, current, t) {
     write(label, r.label);
     write(title, r.now?.title ?? '');
     write(p, price(r.now?.id));
-    write(next, r.next ? `next in ${lasts(begins(r.next) - t)}: ${r.next.title}` : '');
+    write(next, r.next ? `next in ${formatDuration(begins(r.next) - t)}: ${r.next.title}` : '');
     if (r.key === current) li.setAttribute('aria-current', 'true');
     else li.removeAttribute('aria-current');
   });
 }
 
-// follow reads the prices of what is on, in one connection.
+// follow subscribes to the prices of all markets that are on.
 function follow(rows, extra) {
   const ids = [...new Set([...rows.map((r) => r.now?.id), extra].filter(Boolean))].slice(0, 45).sort();
   const list = ['program:default', ...ids.map((id) => `market:${id}`)];
   if (list.join(' ') === channels) return;
   channels = list.join(' ');
-  line.follow(list);
+  connection.follow(list);
 }
 
-function take(m) {
+function handleMessage(m) {
   if (m.op !== 'snapshot' && m.op !== 'event') return;
   if (m.channel.startsWith('market:') && typeof m.data.yesBps === 'number' && (m.op === 'snapshot' || m.type === 'price.tick')) {
     prices.set(m.channel.slice('market:'.length), m.data.yesBps);
     show();
   }
-  if (m.type === 'segment.preempted') quietly(readProgramme);
+  if (m.type === 'segment.preempted') ignoreErrors(readProgramme);
 }
 
-function quietly(ask) {
-  ask().catch(() => {});
+function ignoreErrors(readData) {
+  readData().catch(() => {});
 }
 
-const line = watch({
-  open, socket, take, poll: readProgramme, every: 5000, tell(now) {
+const connection = watch({
+  open, socket, onMessage: handleMessage, poll: readProgramme, every: 5000, onFresh(now) {
     fresh = now;
-    if (now && !told) quietly(readProgramme);
+    if (now && !programmeOK) ignoreErrors(readProgramme);
     show();
   },
 });
 
-// The clock goes on whatever happens to the rest.
+// The clock runs independently of the data.
 setInterval(() => {
-  write(at('clock'), new Date(line.now()).toLocaleTimeString('en-GB', { timeZone: 'UTC' }) + ' UTC');
+  write(at('clock'), new Date(connection.now()).toLocaleTimeString('en-GB', { timeZone: 'UTC' }) + ' UTC');
   if (Date.now() - turned >= turnEvery) {
     turned = Date.now();
     focus++;
   }
   show();
 }, 250);
-setInterval(() => quietly(readSpotlight), 5000);
+setInterval(() => ignoreErrors(readSpotlight), 5000);
 let since = 0;
 setInterval(() => {
-  if (told && ++since % 10 !== 0) return; // every 20 s, and every 2 s while it is not answered
-  quietly(readProgramme);
+  if (programmeOK && ++since % 10 !== 0) return; // every 20 s, and every 2 s after a failure
+  ignoreErrors(readProgramme);
 }, 2000);
-quietly(readProgramme);
-quietly(readSpotlight);
+ignoreErrors(readProgramme);
+ignoreErrors(readSpotlight);

@@ -14,25 +14,25 @@ import (
 
 type marketID = protocol.MarketID
 
-// cents writes bps as cents: 6190 is 61.9¢.
+// cents formats bps as cents: 6190 is 61.9¢.
 func cents[T ~int | ~int32](bps T) string { return decimal(float64(bps)/100) + "¢" }
 
-// percent writes bps as a probability: 3150 is 31.5%.
+// percent formats bps as a percentage: 3150 is 31.5%.
 func percent[T ~int | ~int32](bps T) string { return decimal(float64(bps)/100) + "%" }
 
-// bounded returns a price limited to the range from 0 to wholePrice bps.
-func bounded(bps int32) int { return min(max(int(bps), 0), wholePrice) }
+// clampPrice limits a price to the range from 0 to maxPrice bps.
+func clampPrice(bps int32) int { return min(max(int(bps), 0), maxPrice) }
 
-// decimal writes a number with as many decimals as it has.
+// decimal formats a number with as few decimals as possible.
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// signed writes points with their sign.
-func signed(n int) string { return withSign(float64(n)) }
+// signed formats an integer with its sign.
+func signed(n int) string { return signedNumber(float64(n)) }
 
-// pointsOf writes a difference of prices in points: 450 bps is +4.5.
-func pointsOf(bps int) string { return withSign(float64(bps) / 100) }
+// pointsOf formats a price difference in percentage points: 450 bps is +4.5.
+func pointsOf(bps int) string { return signedNumber(float64(bps) / 100) }
 
-func withSign(v float64) string {
+func signedNumber(v float64) string {
 	switch {
 	case v > 0:
 		return "+" + decimal(v)
@@ -44,7 +44,7 @@ func withSign(v float64) string {
 
 func digits(n int64) string { return strconv.FormatInt(n, 10) }
 
-// grouped writes a whole number with groups of three digits.
+// grouped formats an integer with thousands separators.
 func grouped(n int64) string {
 	text := digits(max(n, -n))
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -56,13 +56,13 @@ func grouped(n int64) string {
 	return text
 }
 
-// when writes an instant for people; every page says UTC.
+// when formats a time in UTC.
 func when(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
 
 func sideClass(side string) string { return "side-" + strings.ToLower(side) }
 
-// statusWord is the badge of a signal.
-func statusWord(status string) string {
+// statusLabel returns the label of a call status.
+func statusLabel(status string) string {
 	switch protocol.SignalStatus(status) {
 	case protocol.Won:
 		return "Won"
@@ -74,7 +74,7 @@ func statusWord(status string) string {
 	return "Open"
 }
 
-// amount writes a volume with its unit: $182,000, 182,000 contracts.
+// amount formats a volume with its unit: $182,000 or 182,000 contracts.
 func amount(v *float64, unit string) string {
 	if v == nil {
 		return ""
@@ -89,19 +89,19 @@ func amount(v *float64, unit string) string {
 	return n + " " + unit
 }
 
-// figures are the names of great numbers, the greatest first.
-var figures = [...]struct {
+// amountUnits are the suffixes of large numbers, the largest first.
+var amountUnits = [...]struct {
 	from float64
 	name string
 }{{1e12, " T"}, {1e9, " B"}, {1e6, " M"}}
 
-// number writes what people read: all digits in groups of three up to a million,
-// three figures above it; empty for what is no amount.
+// number formats an amount: with thousands separators below a million, and with three significant figures above. It returns ""
+// for invalid amounts.
 func number(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
 		return ""
 	}
-	for _, f := range figures {
+	for _, f := range amountUnits {
 		switch {
 		case v >= 1000*f.from:
 			return "999" + f.name + "+"
@@ -112,23 +112,23 @@ func number(v float64) string {
 	return grouped(int64(math.RoundToEven(v)))
 }
 
-// many counts things: 1 call, 2 calls.
-func many(n int64, one string) string {
+// countOf formats a count with its noun: 1 call, 2 calls.
+func countOf(n int64, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}
 	return digits(n) + " " + one + "s"
 }
 
-// left says how far an end is ahead; empty when it is past.
-func left(end, now time.Time) string {
+// timeLeft formats the time until an end; "" after the end.
+func timeLeft(end, now time.Time) string {
 	switch d := end.Sub(now); {
 	case d >= 48*time.Hour:
-		return many(int64(d/(24*time.Hour)), "day") + " left"
+		return countOf(int64(d/(24*time.Hour)), "day") + " left"
 	case d >= time.Hour:
-		return many(int64(d/time.Hour), "hour") + " left"
+		return countOf(int64(d/time.Hour), "hour") + " left"
 	case d > 0:
-		return many(int64((d+time.Minute-1)/time.Minute), "minute") + " left"
+		return countOf(int64((d+time.Minute-1)/time.Minute), "minute") + " left"
 	}
 	return ""
 }
@@ -136,37 +136,36 @@ func left(end, now time.Time) string {
 // nameOf returns the name of an operator, or its handle if the name is empty.
 func nameOf(name, handle string) string { return cmp.Or(name, "@"+handle) }
 
-// callerOf is how the one who called is shown.
-func callerOf(call *signalv1.Signal) string {
+// callerName returns the handle of the operator of a call, or its public id without a handle.
+func callerName(call *signalv1.Signal) string {
 	if call.GetHandle() == "" {
 		return call.GetPublicId()
 	}
 	return "@" + call.GetHandle()
 }
 
-// capital writes a word in capitals as a word: SCIENCE is Science.
-func capital[T ~string](word T) string {
+// titleCase converts an upper-case word: SCIENCE becomes Science.
+func titleCase[T ~string](word T) string {
 	if word == "" {
 		return ""
 	}
 	return string(word[:1]) + strings.ToLower(string(word[1:]))
 }
 
-var venues = map[protocol.Provider]string{
+var venueNames = map[protocol.Provider]string{
 	protocol.Polymarket: "Polymarket", protocol.Kalshi: "Kalshi", protocol.Limitless: "Limitless", protocol.Manifold: "Manifold",
 	protocol.Manual: "Signalcast",
 }
 
-// venueWord names a venue as it names itself.
-func venueWord(provider string) string {
-	if w, ok := venues[protocol.Provider(provider)]; ok {
+// venueName returns the display name of a venue.
+func venueName(provider string) string {
+	if w, ok := venueNames[protocol.Provider(provider)]; ok {
 		return w
 	}
 	return provider
 }
 
-// link is an address that a page may lead to: http or https with a host; anything
-// else is none.
+// link returns an http or https URL with a host unchanged, and "" for any other text.
 func link(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
@@ -175,10 +174,10 @@ func link(raw string) string {
 	return raw
 }
 
-// bar is one stroke of a receipt's pattern.
+// bar is one line of the barcode on a receipt.
 type bar struct{ X, W int }
 
-// bars turns an id into strokes: each hex digit is a stroke and a gap.
+// bars returns the barcode of an id: each hex digit is a line and a gap.
 func bars(id string) (list []bar, width int) {
 	for _, r := range id {
 		n, err := strconv.ParseInt(string(r), 16, 8)
@@ -192,8 +191,7 @@ func bars(id string) (list []bar, width int) {
 	return list, width
 }
 
-// callPoints returns the points of a decided call, "not counted" if the call does not count, and ""
-// for an open or void call.
+// callPoints returns the points of a resolved call, "not counted" if the call does not count, and "" for an open or void call.
 func callPoints(call *signalv1.Signal) string {
 	switch {
 	case call.Score == nil || call.Counted == nil || protocol.SignalStatus(call.GetStatus()) == protocol.Void:
@@ -204,7 +202,7 @@ func callPoints(call *signalv1.Signal) string {
 	return signed(int(call.GetScore()))
 }
 
-// priceOf returns the scoring price of a call, and the stated one if it differs.
+// priceOf returns the scoring price of a call, and the stated price if it differs.
 func priceOf(call *signalv1.Signal) string {
 	price := cents(call.GetScoreBasisBps())
 	if call.GetPriceBps() != call.GetScoreBasisBps() {

@@ -1,0 +1,205 @@
+package pages
+
+import (
+	"cmp"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
+	cataloguev1 "github.com/signalcast/signalcast/proto/catalogue/v1"
+	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
+	resolutionv1 "github.com/signalcast/signalcast/proto/resolution/v1"
+	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
+	"github.com/signalcast/signalcast/services/hub/internal/market"
+)
+
+// statusBadge is the status of a market as the page shows it.
+type statusBadge struct{ Label, Class, Note string }
+
+type outcomePart struct {
+	Label, Class, Resolver, At, AtISO string
+	ProofURL, Disputed                string
+}
+
+// callRow is a call in a list.
+type callRow struct {
+	ID, Title, Caller, Handle, Take string
+	Side, SideClass, Price          string
+	Status, StatusLabel, Score      string
+	At, ShortAt, AtISO              string // ShortAt has no year
+}
+
+// crowdPart compares the calls with the market price.
+type crowdPart struct {
+	Yes   string // share of YES calls in percent
+	Pct   int64
+	Calls string
+	Gap   string // difference to the price in points; empty without a price
+	Text  string
+}
+
+type sentimentPart struct {
+	Label, Class string
+	Lines        []string
+}
+
+// addStatus sets the status and the outcome of the market.
+func (p *marketPage) addStatus(m *marketv1.Market, o *resolutionv1.Outcome, now time.Time) {
+	p.Outcome = outcomeOf(o)
+	p.Status = statusOf(m, o, now)
+	p.Open = m.GetStatus() == string(protocol.MarketOpen) && p.Status.Class == "open"
+	if m.ClosePriceBps != nil {
+		p.Close = percent(clampPrice(m.GetClosePriceBps()))
+	}
+}
+
+func statusOf(m *marketv1.Market, o *resolutionv1.Outcome, now time.Time) statusBadge {
+	outcome, status, end := m.ResolutionValue, protocol.MarketStatus(m.GetStatus()), ledgerclient.Time(m.GetEndDate())
+	if o != nil && o.Outcome != nil {
+		outcome = o.Outcome
+	}
+	switch {
+	case o != nil && o.GetDisputed():
+		return statusBadge{"Disputed", "disputed", "The outcome is under review."}
+	case status == protocol.MarketResolved || o != nil && o.Outcome != nil:
+		return statusBadge{resolvedLabel(outcome), "resolved", "The market is closed and its calls are scored."}
+	case status == protocol.MarketClosed:
+		return statusBadge{"Closed, outcome pending", "provisional", "No more calls. The outcome is not final yet."}
+	case status == protocol.MarketOpen && !end.IsZero() && !end.After(now):
+		return statusBadge{"Ended, outcome pending", "provisional", "No more calls. The outcome is not final yet."}
+	case status == protocol.MarketOpen && m.GetProvisional():
+		return statusBadge{"Outcome proposed", "provisional", "No more calls. The outcome is not final yet."}
+	case status == protocol.MarketOpen:
+		return statusBadge{"Open", "open", "Open for calls."}
+	}
+	return statusBadge{"Status unknown", "unknown", "The venue is unavailable."}
+}
+
+func resolvedLabel(outcome *string) string {
+	switch {
+	case outcome == nil:
+		return "Resolved"
+	case *outcome == string(protocol.VerdictInvalid):
+		return "Resolved void"
+	}
+	return "Resolved " + *outcome
+}
+
+func outcomeOf(o *resolutionv1.Outcome) *outcomePart {
+	if o == nil {
+		return nil
+	}
+	part := &outcomePart{Label: "No outcome yet", ProofURL: proofURL(o), Disputed: disputeReason(o)}
+	if o.Outcome == nil {
+		return part
+	}
+	part.Label, part.Class = resolvedLabel(o.Outcome), strings.ToLower(*o.Outcome)
+	part.Resolver, part.At, part.AtISO = resolverOf(o), when(ledgerclient.Time(o.GetResolvedAt())),
+		ledgerclient.Stamp(o.GetResolvedAt())
+	return part
+}
+
+func callsOf(list []*signalv1.Signal) []callRow {
+	rows := make([]callRow, 0, len(list))
+	for _, call := range list {
+		side, status, filed := call.GetDirection(), call.GetStatus(), ledgerclient.Time(call.GetCreatedAt())
+		rows = append(rows, callRow{
+			ID: call.GetId(), Title: cmp.Or(call.GetMarketTitle(), call.GetMarketId()), Caller: callerName(call),
+			Handle: call.GetHandle(),
+			Side:   side, SideClass: sideClass(side), Price: priceOf(call), Take: call.GetTextTake(),
+			Status: status, StatusLabel: statusLabel(status), Score: callPoints(call),
+			At: when(filed), ShortAt: filed.UTC().Format("2 Jan, 15:04"), AtISO: protocol.Stamp(filed),
+		})
+	}
+	return rows
+}
+
+// agreementBps is the maximum difference between crowd and price, in bps, at which they are described as equal.
+const agreementBps = 300
+
+func crowdOf(m *marketv1.Market, c *signalv1.GetCrowdResponse) (part *crowdPart, top string) {
+	if c != nil && c.TopYesPercent != nil {
+		top = strconv.Itoa(int(c.GetTopYesPercent())) + "% YES of " + countOf(int64(c.GetTopSample()), "call")
+	}
+	total := c.GetYes() + c.GetNo()
+	if total <= 0 {
+		return nil, top
+	}
+	part = &crowdPart{Pct: min(max(view.SharePercent(c.GetYes(), total), 0), 100), Calls: countOf(total, "call")}
+	part.Yes = strconv.FormatInt(part.Pct, 10) + "%"
+	if m.YesBps == nil {
+		return part, top
+	}
+	gap := int(100*part.Pct) - int(m.GetYesBps())
+	part.Gap, part.Text = pointsOf(gap), "The crowd and the market agree."
+	switch {
+	case gap > agreementBps:
+		part.Text = "Forecasters are more confident in YES than the market."
+	case gap < -agreementBps:
+		part.Text = "Forecasters are less confident in YES than the market."
+	}
+	return part, top
+}
+
+// sentimentLabels has the texts of the sentiment labels.
+var sentimentLabels = map[string]string{
+	market.Bullish: "Leans YES", market.Bearish: "Leans NO", market.Mixed: "Split", market.Neutral: "No clear lean",
+}
+
+func sentimentOf(m *cataloguev1.GetSentimentResponse) *sentimentPart {
+	if m.GetYes()+m.GetNo() <= 0 {
+		return nil
+	}
+	label := market.Label(m)
+	part := &sentimentPart{Label: sentimentLabels[label], Class: label}
+	if m.ConfidenceYes != nil || m.ConfidenceNo != nil {
+		part.Lines = append(part.Lines, "Average confidence: "+sideValues(m.ConfidenceYes, m.ConfidenceNo))
+	}
+	if yes, no := m.GetTakesYes(), m.GetTakesNo(); yes+no > 0 {
+		part.Lines = append(part.Lines, countOf(yes+no, "take")+": "+digits(yes)+" for YES, "+digits(no)+" for NO")
+	}
+	last := "Last 24 hours: " + countOf(m.GetSignals24H(), "call")
+	if m.Move24HBps != nil {
+		last += ", price " + pointsOf(int(m.GetMove24HBps())) + " points"
+	}
+	part.Lines = append(part.Lines, last)
+	return part
+}
+
+func sideValues(yes, no *float64) string {
+	var words []string
+	if yes != nil {
+		words = append(words, "YES "+strconv.Itoa(int(math.Round(*yes))))
+	}
+	if no != nil {
+		words = append(words, "NO "+strconv.Itoa(int(math.Round(*no))))
+	}
+	return strings.Join(words, ", ")
+}
+
+var relationLabels = map[string]string{"same_event": "Same event", "similar": "Similar question", "same_lane": "Same lane"}
+
+func relatedOf(list []*cataloguev1.Relation) []marketRow {
+	rows := make([]marketRow, 0, len(list))
+	for _, one := range list {
+		row := rowOf(one.GetMarket())
+		row.Relation = relationLabels[one.GetRelation()]
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// closedLabel returns the label of a market that is not open; empty for an open one.
+func closedLabel(m *marketv1.Market) string {
+	switch protocol.MarketStatus(m.GetStatus()) {
+	case protocol.MarketResolved:
+		return resolvedLabel(m.ResolutionValue)
+	case protocol.MarketClosed:
+		return "Closed"
+	}
+	return ""
+}

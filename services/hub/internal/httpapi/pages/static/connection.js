@@ -1,0 +1,141 @@
+// Shared by the live pages: a feed connection that detects an outage within seconds, polls the HTTP routes meanwhile, and
+// reconnects about a second after the server is back.
+
+// Intervals in milliseconds. Retries continue at the same pace without limit; the random part spreads the reconnects of many
+// overlays.
+const pace = { ping: 1200, handshake: 2000, least: 800, most: 1100, refused: 1100, queue: 1000 };
+const retryDelay = () => 850 + 200 * Math.random();
+
+/** Returns the JSON of a route; null for 404. A degraded answer (X-Degraded) throws an error like a failed request. */
+export async function read(url, timeout = 800) {
+  const answer = await fetch(url, { credentials: 'omit', cache: 'no-store', signal: AbortSignal.timeout(timeout) });
+  if (answer.status === 404) return null;
+  if (!answer.ok || answer.headers.get('X-Degraded')) throw new Error(`${url} answers ${answer.status}`);
+  return answer.json();
+}
+
+/**
+ * Subscribes to channels of the feed, and calls poll() every `every` ms while there is no connection. onFresh(fresh)
+ * receives whether the shown data is current; onMessage(message) receives each message.
+ */
+export function watch({ open, socket, onMessage, poll, onFresh, every = 2000 }) {
+  let feed = null;
+  let online = false;
+  let fresh = null;
+  let attempt = 0; // increases with each poll, so that results of older polls are ignored
+  let timer = 0;
+  let clock = 0;
+
+  function setFresh(now) {
+    if (now === fresh) return;
+    fresh = now;
+    onFresh(now);
+  }
+
+  async function pollNow() {
+    clearTimeout(timer);
+    if (online) return;
+    const current = ++attempt;
+    let ok = true;
+    try {
+      await poll();
+    } catch {
+      ok = false;
+    }
+    if (current !== attempt || online) return;
+    setFresh(ok);
+    timer = setTimeout(pollNow, ok ? every : retryDelay());
+  }
+
+  function phase({ phase: now }) {
+    if (now === 'live') {
+      online = true;
+      attempt++;
+      clearTimeout(timer);
+      clock = feed.stats().clock;
+      setFresh(true);
+    } else if (online && (now === 'reconnecting' || now === 'closed')) {
+      online = false;
+      pollNow();
+    }
+  }
+
+  async function listen(mine) {
+    try {
+      for await (const m of mine) {
+        if (mine !== feed) return;
+        // The connection works, but the database of the feed does not.
+        if (m.op === 'error' && m.error === 'db_unavailable') setFresh(false);
+        if (m.op === 'snapshot') setFresh(true);
+        try {
+          onMessage(m);
+        } catch (err) {
+          console.error('message handler failed', m, err); // continue with the next message
+        }
+      }
+    } catch {
+      online = false; // the feed is closed for good; only polling is left
+      pollNow();
+    }
+  }
+
+  return {
+    /** Replaces the subscribed channels. */
+    follow(channels) {
+      feed?.close();
+      online = false;
+      clearTimeout(timer);
+      timer = setTimeout(pollNow, feed ? 1500 : 0);
+      if (!socket || channels.length === 0) return;
+      const mine = open({ url: socket, channels, pace, onState: (s) => mine === feed && phase(s) });
+      feed = mine;
+      listen(mine);
+    },
+    /** Reports whether the feed is connected. */
+    online: () => online,
+    /** Returns the time of the server in milliseconds. */
+    now: () => Date.now() + clock,
+  };
+}
+
+/**
+ * Returns a function that reports whether an overlay signal is newer than all earlier ones, because cached answers can
+ * arrive out of order. `message` is the feed message with the signal. A removed signal has no time of its own; then the
+ * time of the message counts.
+ */
+export function latest() {
+  let newest = '';
+  return (s, message) => {
+    const at = s?.marketId ? s.updatedAt : message?.op === 'event' ? message.at : '';
+    if (!at) return true;
+    if (at < newest) return false;
+    newest = at;
+    return true;
+  };
+}
+
+export const cents = (bps) => `${String(Math.round(bps) / 100)}¢`;
+
+/** Converts a price from 0 to 100 to bps; null without a valid price. */
+export const bpsOf = (pct) => (typeof pct === 'number' && pct >= 0 && pct <= 100 ? Math.round(pct * 100) : null);
+
+/** Formats a duration with its two largest units. */
+export function formatDuration(ms) {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  const [d, h, m] = [Math.floor(s / 86400), Math.floor(s / 3600) % 24, Math.floor(s / 60) % 60];
+  if (d > 0) return `${d} d ${h} h`;
+  if (h > 0) return `${h} h ${m} min`;
+  return m > 0 ? `${m} min ${s % 60} s` : `${s % 60} s`;
+}
+
+/** Creates an element. String children become text nodes. */
+export function element(name, set, ...children) {
+  const e = Object.assign(document.createElement(name), set);
+  e.append(...children);
+  return e;
+}
+
+/** Sets the text of an element if it differs, so that screen readers do not repeat unchanged text. */
+export function write(e, text) {
+  if (e.textContent !== text) e.textContent = text;
+}
