@@ -109,7 +109,7 @@ func TestFollowAndProfileForms(t *testing.T) {
 	b := withPages(t)
 	b.ledger.AddOperator("tide")
 	want(t, b.post("/u/mara_k/follow", url.Values{}, b.bySession()), 400, "")
-	want(t, b.post("/u/nobody/follow", url.Values{}, b.bySession()), 404, "")
+	want(t, b.post("/u/no_such_user/follow", url.Values{}, b.bySession()), 404, "")
 	want(t, b.post("/u/tide/follow", url.Values{}, b.bySession()), http.StatusSeeOther, "", "Location: /u/tide")
 	equal(t, b.count("hub.follows"), 1)
 	w := b.post("/profile", url.Values{"displayName": {"Mara"}, "bio": {"a\r\nb"}, "links": {"https://a.example\r\nhttps://b.example"}}, b.bySession())
@@ -242,7 +242,7 @@ func TestProfile(t *testing.T) {
 	equal(t, field(b.send("GET", "/api/network/payout/mara_k", ""), "eligible"), "false")
 	has(t, b.send("GET", profilePath+"?handle=tide", ""), "!Rivers")
 	want(t, b.send("GET", profilePath, ""), 400, "missing_handle")
-	want(t, b.send("GET", profilePath+"?handle=nobody", ""), 404, "not_found")
+	want(t, b.send("GET", profilePath+"?handle=no_such_user", ""), 404, "not_found")
 	want(t, b.send("GET", profilePath+"?handle=..", ""), 404, "not_found")
 }
 

@@ -188,7 +188,7 @@ func TestClassify(t *testing.T) {
 	} {
 		want(t, b.send("POST", "/api/admin/operators", body, byAdmin()), 400, code)
 	}
-	want(t, b.send("POST", "/api/admin/operators", `{"handle":"nobody"}`, byAdmin()), 404, "not_found")
+	want(t, b.send("POST", "/api/admin/operators", `{"handle":"no_such_user"}`, byAdmin()), 404, "not_found")
 }
 
 func TestAudit(t *testing.T) {
@@ -252,7 +252,7 @@ func TestModeration(t *testing.T) {
 		want(t, b.send("POST", moderationURL, sent, byAdmin()), 400, code)
 	}
 	for _, kind := range []string{"signal", "event", "profile", "market", "station", "app"} {
-		want(t, b.send("POST", moderationURL, `{"kind":"`+kind+`","id":"nobody_here","action":"hide","reason":"x"}`, byAdmin()), 404, "not_found")
+		want(t, b.send("POST", moderationURL, `{"kind":"`+kind+`","id":"no_such_user","action":"hide","reason":"x"}`, byAdmin()), 404, "not_found")
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 
 const authorizePath = "/protocol/authorize"
 
-// TestConsentPage (S9) checks that the page names the app, its scopes and the end of the grant, escapes text of the app, and can be
-// neither framed nor cached.
+// TestConsentPage (S9) checks that the page names the app, its scopes and the end of the grant, escapes text of the app, and can
+// be neither framed nor cached.
 func TestConsentPage(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -21,7 +21,7 @@ func TestConsentPage(t *testing.T) {
 	for _, part := range []string{
 		"For at most 14 days, until 2 October 2026", "create or see your keys", "Neither the app nor you can change or delete a call", "Not you?",
 		"&lt;script&gt;alert(1)&lt;/script&gt;</bdi>?", "@mara_k", "weather.example", "File calls as you", "See who you are", "Stay connected",
-		"You can end this at any time", "app.example.com",
+		"You can disconnect it at any time", "app.example.com",
 	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page lacks %q", part)
@@ -82,8 +82,8 @@ func TestDecisionBelongsToItsSession(t *testing.T) {
 	}
 }
 
-// TestDecisionsAreNotSwapped (S9) checks that a decision approves the request that its page showed, also if the address or the form
-// names another app, scope or redirect address.
+// TestDecisionsAreNotSwapped (S9) checks that a decision approves the request that its page showed, also if the address or the
+// form names another app, scope or redirect address.
 func TestDecisionsAreNotSwapped(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -112,12 +112,12 @@ func TestInvalidAppsGetAnErrorPage(t *testing.T) {
 	b := withPages(t)
 	a := b.register("public")
 	for _, pairs := range [][]string{
-		{"client_id", "nobody"},
+		{"client_id", "no_such_app"},
 		{"client_id", ""},
 		{"redirect_uri", ""},
 		{"redirect_uri", "https://app.example.com@evil.example/cb"},
 	} {
-		for name, who := range map[string]header{"signed in": b.bySession(), "nobody": with("X-Nothing", "x")} {
+		for name, who := range map[string]header{"signed in": b.bySession(), "signed out": with("X-Nothing", "x")} {
 			b.clock.Advance(3 * time.Second)
 			want(t, b.send("GET", a.authorizeURL(pairs...), "", who).as(name), 400, "", "Location: ", "<h1>", "Cache-Control: no-store")
 		}
@@ -215,7 +215,7 @@ func TestConnectedApps(t *testing.T) {
 	want(t, b.send("GET", mePath, "", bearer(access)), 200, "")
 	want(t, b.post("/apps/revoke", form, b.bySession()), http.StatusSeeOther, "", "Location: /apps")
 	want(t, b.send("GET", mePath, "", bearer(access)), 401, "unauthenticated")
-	has(t, b.send("GET", "/apps", "", b.bySession()), "No connected apps.", "you disconnected it")
+	has(t, b.send("GET", "/apps", "", b.bySession()), "No connected apps.", "disconnected by you")
 }
 
 // TestConsentLimit checks that one session may open 30 consent pages a minute.

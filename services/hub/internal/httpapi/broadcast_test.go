@@ -163,12 +163,12 @@ func TestBroadcastFeedWithoutSources(t *testing.T) {
 			t.Errorf("without %s: %d %v, %d items, want %s", method, w.Code, degradedHeaders(w), n, want)
 		}
 		if method == "ListEvents" {
-			golden(t, "broadcast/feed_away", w)
+			golden(t, "broadcast/feed_unavailable", w)
 		}
 	}
 }
 
-// coming returns a programme with future bumpers.
+// programmeWithBumpers returns a programme with future bumpers.
 func programmeWithBumpers() *programv1.Program {
 	p := programme()
 	for i, g := range []struct{ kind, from, planned string }{
@@ -217,7 +217,7 @@ func TestBumpers(t *testing.T) {
 	}
 	b.ledger.Fail(apitest.ErrDB)
 	b.clock.Advance(10 * time.Minute)
-	golden(t, "broadcast/bumpers_away", b.send("GET", "/api/broadcast/bumpers", ""))
+	golden(t, "broadcast/bumpers_unavailable", b.send("GET", "/api/broadcast/bumpers", ""))
 }
 
 func TestInfluence(t *testing.T) {
@@ -249,7 +249,7 @@ func TestInfluence(t *testing.T) {
 	b.ledger.Fail(errClock)
 	b.clock.Advance(10 * time.Minute)
 	w := b.send("GET", "/api/broadcast/influence", "")
-	golden(t, "broadcast/influence_away", w)
+	golden(t, "broadcast/influence_unavailable", w)
 	has(t, w, "X-Degraded: clock", "Cache-Control: no-store")
 	alone := setup(t, func(_ *httpapi.Config, d *httpapi.Deps) { d.Programs, d.Broadcast.Programs = nil, nil })
 	for _, target := range []string{"/api/broadcast/influence", "/api/broadcast/bumpers", "/api/broadcast/spotlight"} {
@@ -301,7 +301,7 @@ func TestSchedule(t *testing.T) {
 	has(t, down.send("GET", "/api/broadcast/schedule?cat=science", ""), "X-Degraded: db", "Cache-Control: no-store", marketID)
 	down.ledger.Fail(apitest.ErrDB)
 	down.clock.Advance(time.Hour)
-	golden(t, "broadcast/schedule_away", down.send("GET", "/api/broadcast/schedule?cat=music", ""))
+	golden(t, "broadcast/schedule_unavailable", down.send("GET", "/api/broadcast/schedule?cat=music", ""))
 }
 
 // withShows sets the live shows that the broadcast service reads.
@@ -318,8 +318,8 @@ func (b *fixture) set(change func()) {
 	change()
 }
 
-// TestSpotlight removes the source of the spotlight step by step and checks which source is next: a live show, takes, a price move,
-// the programme, its last market, nothing.
+// TestSpotlight removes the source of the spotlight step by step and checks which source is next: a live show, takes, a price
+// move, the programme, its last market, nothing.
 func TestSpotlight(t *testing.T) {
 	t.Parallel()
 	shows := []livestream.Show{
@@ -380,7 +380,7 @@ func TestSpotlightWithoutSources(t *testing.T) {
 	down := setup(t)
 	down.setDown(true)
 	down.set(func() { down.ledger.Program = programme() })
-	golden(t, "broadcast/spotlight_away", down.send("GET", "/api/broadcast/spotlight", ""))
+	golden(t, "broadcast/spotlight_unavailable", down.send("GET", "/api/broadcast/spotlight", ""))
 	b.setDown(true)
 	b.clock.Advance(2 * time.Minute)
 	has(t, b.send("GET", "/api/broadcast/spotlight", ""), "X-Degraded: db", "Cache-Control: no-store", `"reason":"clock"`)
@@ -400,8 +400,8 @@ func degradedHeaders(w *answer) [2]string {
 	return [2]string{w.Header().Get("X-Degraded"), w.Header().Get("Cache-Control")}
 }
 
-// TestDegradedProgram checks that a programme that the clock marks degraded is answered as it is, marked degraded, and must not be
-// cached. The next complete programme replaces it at once.
+// TestDegradedProgram checks that a programme that the clock marks degraded is answered as it is, marked degraded, and must not
+// be cached. The next complete programme replaces it at once.
 func TestDegradedProgram(t *testing.T) {
 	t.Parallel()
 	const whole = "public, s-maxage=30, stale-while-revalidate=60"

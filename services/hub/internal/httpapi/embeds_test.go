@@ -51,7 +51,7 @@ func TestEmbeds(t *testing.T) {
 		want(t, b.send("GET", code, "", with("Accept", "text/html,*/*")), http.StatusFound, "", "Location: "+leads)
 	}
 	for _, path := range []string{
-		"/api/embed/operator/nobody", "/api/embed/market/kalshi-none", "/api/embed/signal/x", "/api/c/1111111", "/api/c/x", "/api/c/00000000",
+		"/api/embed/operator/no_such_user", "/api/embed/market/kalshi-none", "/api/embed/signal/x", "/api/c/1111111", "/api/c/x", "/api/c/00000000",
 		"/api/card/signal/x.png", "/api/card/tape/x", "/api/card/operator/no-handle",
 	} {
 		want(t, b.send("GET", path, ""), 404, "not_found")
@@ -127,13 +127,14 @@ func TestOEmbed(t *testing.T) {
 			t.Errorf("%s: %d %s", address, w.Code, w.Body)
 		}
 	}
-	for _, address := range []string{"", "https://evil.example/u/mara_k", hubURL + ".evil.example/u/mara_k", hubURL + "/dev", hubURL + "//evil.example/u/mara_k", hubURL + "/u/nobody"} {
+	for _, address := range []string{"", "https://evil.example/u/mara_k", hubURL + ".evil.example/u/mara_k", hubURL + "/dev", hubURL + "//evil.example/u/mara_k", hubURL + "/u/no_such_user"} {
 		want(t, b.send("GET", "/api/embed/oembed?url="+address, ""), 404, "not_found")
 	}
 	want(t, b.send("GET", "/api/embed/oembed?format=xml&url="+hubURL+"/u/mara_k", ""), 501, "not_implemented")
 }
 
-// TestDisputedShares checks that cards and embeds of a market are marked disputed while its outcome is under review, and only then.
+// TestDisputedShares checks that cards and embeds of a market are marked disputed while its outcome is under review, and only
+// then.
 func TestDisputedShares(t *testing.T) {
 	t.Parallel()
 	b, id := withHostileCall(t)

@@ -129,7 +129,7 @@ func TestTapeViews(t *testing.T) {
 	}{{"c", `{"ok":true,"counted":true}`}, {"c", `{"ok":true,"counted":false}`}, {ownTape, `{"ok":true,"counted":true}`}} {
 		want(t, b.send("POST", "/api/network/tapes/"+c.id+"/view", ""), 200, "", "="+c.want)
 	}
-	want(t, b.send("POST", "/api/network/tapes/nobody/view", ""), 404, "not_found")
+	want(t, b.send("POST", "/api/network/tapes/unknown/view", ""), 404, "not_found")
 	want(t, b.send("POST", "/api/network/tapes/%20/view", ""), 404, "not_found")
 	equal(t, names(t, b.send("GET", "/api/network/tapes", ""), "tapes", "views"), "6 6")
 	b.clock.Advance(time.Hour)

@@ -48,8 +48,8 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-// FuzzAgentMessage checks that no message to the agent endpoint is answered with a 5xx, that a body is JSON, that an answer without
-// a body has status 202, and that a message without a credential files no call.
+// FuzzAgentMessage checks that no message to the agent endpoint is answered with a 5xx, that a body is JSON, that an answer
+// without a body has status 202, and that a message without a credential files no call.
 func FuzzAgentMessage(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":null}`, `{"jsonrpc":"2.0","id":1,"method":"initialize"}`,

@@ -50,7 +50,7 @@ func TestOverlay(t *testing.T) {
 	golden(t, "onair/overlay_cleared", b.send("DELETE", overlayURL, "", b.bySession()))
 	golden(t, "onair/overlay_cleared_again", b.send("DELETE", overlayURL, "", b.byKey()))
 	golden(t, "onair/overlay_gone", b.send("GET", overlayURL+"?handle=mara_k", ""))
-	want(t, b.send("GET", overlayURL+"?handle=nobody_there", ""), 200, "", `={"marketId":null}`)
+	want(t, b.send("GET", overlayURL+"?handle=no_such_user", ""), 200, "", `={"marketId":null}`)
 	// An overlay expires unless heartbeats extend it.
 	want(t, b.send("POST", overlayURL, full, b.byKey()), 200, "")
 	b.clock.Advance(11 * time.Hour)
@@ -162,7 +162,7 @@ func TestLiveWithoutDependencies(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.setDown(true)
-	for name, target := range map[string]string{"overlay_away": overlayURL + "?handle=mara_k", "live_away": liveURL} {
+	for name, target := range map[string]string{"overlay_unavailable": overlayURL + "?handle=mara_k", "live_unavailable": liveURL} {
 		w := b.send("GET", target, "")
 		golden(t, "onair/"+name, w)
 		has(t, w, "X-Degraded: db", "Etag: ")
@@ -254,7 +254,7 @@ func TestStreamsWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.setDown(true)
-	for name, target := range map[string]string{"streams_away": streamsURL, "clips_away": "/api/m/701122/clips"} {
+	for name, target := range map[string]string{"streams_unavailable": streamsURL, "clips_unavailable": "/api/m/701122/clips"} {
 		w := b.send("GET", target, "")
 		golden(t, "stations/"+name, w)
 		has(t, w, "X-Degraded: db", "Etag: ")
@@ -409,7 +409,7 @@ func TestClipMistakes(t *testing.T) {
 		want(t, b.send("POST", clipURL, body, b.bySession()), 400, code)
 	}
 	want(t, b.send("POST", clipURL, `{"marketId":"999"}`, b.bySession()), 404, "market_not_found")
-	for _, handle := range []string{"nobody_here", "x", "%2e%2e", strings.Repeat("a", 33)} {
+	for _, handle := range []string{"no_such_user", "x", "%2e%2e", strings.Repeat("a", 33)} {
 		want(t, b.send("POST", "/api/live/"+handle+"/clip", "", b.bySession()), 404, "not_found")
 	}
 	b.ledger.AddOperator("tidewatch")

@@ -39,7 +39,7 @@ func TestAirable(t *testing.T) {
 	b.ledger.Fail(apitest.ErrDB)
 	b.clock.Advance(2 * time.Minute)
 	w := b.send("GET", "/api/markets/airable", "")
-	golden(t, "air/airable_away", w)
+	golden(t, "air/airable_unavailable", w)
 	has(t, w, "X-Degraded: db", "Etag: ")
 }
 
@@ -87,7 +87,7 @@ func TestOracle(t *testing.T) {
 	for target, source := range map[string]string{"/api/oracle/featured": "cache", "/api/oracle/featured?limit=9": "empty"} {
 		has(t, b.send("GET", target, ""), "source="+source, "X-Degraded: db", "Cache-Control: no-store")
 	}
-	golden(t, "air/oracle_away", b.send("GET", "/api/oracle/featured?limit=9", ""))
+	golden(t, "air/oracle_unavailable", b.send("GET", "/api/oracle/featured?limit=9", ""))
 }
 
 func TestFashion(t *testing.T) {
@@ -105,7 +105,7 @@ func TestFashion(t *testing.T) {
 	b.ledger.Fail(apitest.ErrDB)
 	b.clock.Advance(2 * time.Minute)
 	w = b.send("GET", "/api/fashion/signals", "")
-	golden(t, "air/fashion_away", w)
+	golden(t, "air/fashion_unavailable", w)
 	has(t, w, "X-Degraded: db", "Access-Control-Allow-Origin: *")
 }
 

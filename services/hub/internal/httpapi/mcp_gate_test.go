@@ -57,8 +57,8 @@ func TestMalformedMessagesRunNoTool(t *testing.T) {
 	equal(t, b.ledger.Count("File")+b.ledger.Count("RehearseFile"), 0)
 }
 
-// TestEveryToolAndEveryKey (S50) calls each tool without a key, with invalid credentials of each kind, and with keys that have one
-// permission. A tool that requires a permission refuses all keys without it.
+// TestEveryToolAndEveryKey (S50) calls each tool without a key, with invalid credentials of each kind, and with keys that have
+// one permission. A tool that requires a permission refuses all keys without it.
 func TestEveryToolAndEveryKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -292,7 +292,7 @@ func TestToolMistakes(t *testing.T) {
 		{"get_market", `{"marketId":"1","handle":"joe"}`, "invalid_body"},
 		{"get_market", `{"marketId":"1","marketId":"2"}`, ""},
 		{"get_market", `{"MARKETID":"1"}`, "invalid_body"},
-		{"get_operator", `{"handle":"nobody_there"}`, "not_found"},
+		{"get_operator", `{"handle":"no_such_user"}`, "not_found"},
 		{"get_operator", `{"handle":"a b"}`, "not_found"},
 		{"get_operator", `{"limit":41}`, "invalid_limit"},
 		{"get_operator", `{"limit":0}`, "invalid_limit"},

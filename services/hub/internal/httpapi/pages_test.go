@@ -111,8 +111,8 @@ func back(token, state string) string {
 	return url.Values{"token": {token}, "state": {state}, "return_to": {"/dev"}}.Encode()
 }
 
-// TestDeveloperSignInFromAnotherSite checks that the form of the provider, which is another site, signs in with the cookies that a
-// browser sends from there.
+// TestDeveloperSignInFromAnotherSite checks that the form of the provider, which is another site, signs in with the cookies that
+// a browser sends from there.
 func TestDeveloperSignInFromAnotherSite(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -222,8 +222,8 @@ func TestDeveloperFormsCheckTheSignInFirst(t *testing.T) {
 	}
 }
 
-// TestReceiptShowsTheMarketsTitle (guarantee P10) checks that receipts show the title that the market had at the call, not a title
-// that the caller sent.
+// TestReceiptShowsTheMarketsTitle (guarantee P10) checks that receipts show the title that the market had at the call, not a
+// title that the caller sent.
 func TestReceiptShowsTheMarketsTitle(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -241,7 +241,7 @@ func TestReceiptShowsTheMarketsTitle(t *testing.T) {
 	if page := b.send("GET", receipt, "").Body.String(); strings.Count(page, title) < 3 {
 		t.Errorf("the stored title is not shown: %s", page)
 	}
-	if !strings.Contains(page, "<dt>Market price</dt><dd>31.5% YES at the time</dd>") {
+	if !strings.Contains(page, "<dt>Market price</dt><dd>31.5% YES at filing</dd>") {
 		t.Errorf("the ledger's price at the call is not shown: %s", page)
 	}
 }

@@ -23,7 +23,7 @@ func TestFollow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ledger.AddOperator("tidewatch")
-	golden(t, "follow/nobody", b.send("GET", followed, ""))
+	golden(t, "follow/none", b.send("GET", followed, ""))
 	golden(t, "follow/followed", b.send("POST", "/api/user/follow", `{"handle":"TideWatch"}`, b.bySession()))
 	golden(t, "follow/again", b.send("POST", "/api/user/follow", `{"handle":"tidewatch"}`, b.bySession()))
 	golden(t, "follow/own", b.send("GET", followed, "", b.bySession()))
@@ -55,7 +55,7 @@ func TestInvalidFollows(t *testing.T) {
 			`{"handle":"tïdewatch"}`:    {400, "invalid_handle"},
 			`{"handle":"mara_k"}`:       {400, "invalid_handle"}, // oneself
 			`{"handle":"MARA_K"}`:       {400, "invalid_handle"},
-			`{"handle":"nobody_there"}`: {404, "not_found"},
+			`{"handle":"no_such_user"}`: {404, "not_found"},
 			`{"Handle":"tidewatch"}`:    {400, "missing_handle"},
 			`[]`:                        {400, "invalid_body"},
 			`{"handle":"` + strings.Repeat("a", 33) + `"}`: {400, "invalid_handle"},
@@ -66,10 +66,10 @@ func TestInvalidFollows(t *testing.T) {
 	want(t, b.send("DELETE", "/api/user/follow", "", b.bySession()), 400, "missing_handle")
 	want(t, b.send("DELETE", "/api/user/follow?handle=a%20b", "", b.bySession()), 400, "invalid_handle")
 	want(t, b.send("DELETE", "/api/user/follow?handle=mara_k", "", b.bySession()), 400, "invalid_handle")
-	want(t, b.send("DELETE", "/api/user/follow?handle=nobody_there", "", b.bySession()), 404, "not_found")
+	want(t, b.send("DELETE", "/api/user/follow?handle=no_such_user", "", b.bySession()), 404, "not_found")
 	want(t, b.send("GET", "/api/user/follow", ""), 400, "missing_handle")
 	want(t, b.send("GET", "/api/user/follow?handle=%00", ""), 404, "not_found")
-	want(t, b.send("GET", "/api/user/follow?handle=nobody_there", ""), 404, "not_found")
+	want(t, b.send("GET", "/api/user/follow?handle=no_such_user", ""), 404, "not_found")
 	equal(t, b.count("hub.follows"), 0)
 }
 
@@ -141,7 +141,7 @@ func TestIdentityClaim(t *testing.T) {
 	golden(t, "claim/dropped", b.send("DELETE", "/api/identity/claim?station=partner", "", b.bySession()))
 	golden(t, "claim/dropped_again", b.send("DELETE", "/api/identity/claim", "", b.bySession()))
 	golden(t, "claim/network_none", b.send("GET", "/api/network/identity/mara_k", ""))
-	want(t, b.send("GET", "/api/network/identity/nobody_there", ""), 404, "not_found")
+	want(t, b.send("GET", "/api/network/identity/no_such_user", ""), 404, "not_found")
 	want(t, b.send("GET", "/api/network/identity/no%20handle", ""), 404, "not_found")
 }
 
@@ -191,7 +191,7 @@ func TestPayout(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	golden(t, "claim/payout_unset", b.send("GET", "/api/network/payout/mara_k", ""))
-	for _, handle := range []string{"nobody_there", "x", "no%20handle"} {
+	for _, handle := range []string{"no_such_user", "x", "no%20handle"} {
 		want(t, b.send("GET", "/api/network/payout/"+handle, ""), 200, "", `={"eligible":false}`)
 	}
 	set := func(kind, tier string) {

@@ -8,7 +8,7 @@ import (
 const fullDraft = `{"marketId":"701122","direction":"NO","priceAtPrediction":6850,"marketTitle":"Ostrava gauge",
 	"channelId":"night","confidence":80,"crowdYesAtSignal":3150,"timeToResolution":6346800,"source":"farcaster",
 	"mediaAssetId":"asset-1","textTake":"rivers do not read polls","reach":1200,"clobTokenId":"7132","crowdLeanBps":2900,
-	"handle":"somebody_else","score":99,"status":"won","createdAt":"2020-01-01T00:00:00Z"}`
+	"handle":"another_user","score":99,"status":"won","createdAt":"2020-01-01T00:00:00Z"}`
 
 func TestFile(t *testing.T) {
 	t.Parallel()

@@ -162,7 +162,7 @@ func TestPassports(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "protocol/passport_full", b.send("GET", "/api/protocol/v1/passports/mara_k", ""))
-	for _, id := range []string{"nobody", "0199f0a4-0000-7000-8000-00000000ffff", "x", "a%20b"} {
+	for _, id := range []string{"no_such_user", "0199f0a4-0000-7000-8000-00000000ffff", "x", "a%20b"} {
 		want(t, b.send("GET", "/api/protocol/v1/passports/"+id, ""), 404, "not_found")
 	}
 }
@@ -312,8 +312,8 @@ func TestEveryScopeIsRequired(t *testing.T) {
 
 func first(access, _, _ string) string { return access }
 
-// TestTokenRoutesDescribeTheirRefusals checks that refusals of the token routes have the message in error_description too, because
-// OAuth libraries show only that member.
+// TestTokenRoutesDescribeTheirRefusals checks that refusals of the token routes have the message in error_description too,
+// because OAuth libraries show only that member.
 func TestTokenRoutesDescribeTheirRefusals(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)

@@ -139,7 +139,7 @@ func TestProgramQuery(t *testing.T) {
 	b := setup(t)
 	b.ledger.Program = programme()
 	b.send("GET", "/api/network/program?preset=hot&spec=%7B%22minYes%22%3A70%2C%22maxYes%22%3A60%2C%22minVolume%22%3A1%7D"+
-		"&minVolume=5&providers=kalshi,nobody&categories=science,POLITICS&topPerCategory=200&maxResolveHours=24&limit=9999", "")
+		"&minVolume=5&providers=kalshi,unknown&categories=science,POLITICS&topPerCategory=200&maxResolveHours=24&limit=9999", "")
 	r := apitest.Last[*programv1.GetProgramRequest](b.ledger)
 	const spec = `{"categories":["politics","science"],"minVolume":5,"minYes":70,"maxResolveHours":24}`
 	if r.GetPreset() != "hot" || r.GetSpec() != spec || fmt.Sprint(r.GetProviders()) != "[kalshi]" || r.GetLimit() != 400 {
@@ -163,7 +163,7 @@ func TestProgramWhenTheClockIsUnavailable(t *testing.T) {
 	b.ledger.Program = programme()
 	b.ledger.Fail(errClock)
 	off := b.send("GET", "/api/network/program", "")
-	golden(t, "reads/program_away", off)
+	golden(t, "reads/program_unavailable", off)
 	has(t, off, "X-Degraded: clock", "Access-Control-Allow-Origin: *")
 	b.clock.Advance(2 * time.Second)
 	b.ledger.Fail(nil)
@@ -227,11 +227,11 @@ func TestUnknownIDs(t *testing.T) {
 		"/api/polymarket/market?id=701122%00":           "not_found",
 		"/api/polymarket/market?id=%ff":                 "not_found",
 		"/api/kalshi/markets":                           "not_found",
-		"/api/operator/nobody":                          "not_found",
+		"/api/operator/no_such_user":                    "not_found",
 		"/api/operator/not-a-handle":                    "not_found",
-		"/api/operator/nobody/skill":                    "not_found",
+		"/api/operator/no_such_user/skill":              "not_found",
 		"/api/operator/x%00/skill":                      "not_found",
-		"/api/network/field-record/nobody":              "not_found",
+		"/api/network/field-record/no_such_user":        "not_found",
 		"/api/network/field-record/%ff":                 "not_found",
 		"/api/nothing":                                  "not_found",
 	} {
@@ -246,15 +246,15 @@ func TestUnknownIDs(t *testing.T) {
 func TestReadsWithoutLedger(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, away := range []struct {
+	for _, outage := range []struct {
 		source string
 		err    error
 	}{
 		{"signal_service", errAPI}, {"db", apitest.ErrDB},
 	} {
-		source := away.source
+		source := outage.source
 		b.clock.Advance(time.Minute)
-		b.ledger.Fail(away.err)
+		b.ledger.Fail(outage.err)
 		for name, target := range map[string]string{
 			"feed": "/api/signals/feed?type=open", "ledger": "/api/m/701122/signals", "crowd": "/api/m/701122/crowd",
 			"natives": "/api/resolution/markets", "board": "/api/operator/leaderboard",
@@ -264,7 +264,7 @@ func TestReadsWithoutLedger(t *testing.T) {
 			w := b.send("GET", target, "")
 			has(t, w, "X-Degraded: "+source, "Cache-Control: no-store", "Etag: ")
 			if source == "db" {
-				golden(t, "away/"+name, w)
+				golden(t, "unavailable/"+name, w)
 			}
 		}
 		want(t, b.send("GET", "/api/m/701122/crowd", "", b.bySession()), 200, "", "Cache-Control: no-store")

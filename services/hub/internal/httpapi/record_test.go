@@ -280,7 +280,7 @@ func TestRecordLines(t *testing.T) {
 		t.Errorf("%s", last)
 	}
 	golden(t, "record_call", &answer{&httptest.ResponseRecorder{Code: 200, Body: bytes.NewBufferString(lines[1])}, ""})
-	want(t, b.send("GET", "/api/operator/nobody/record", ""), 404, "not_found")
+	want(t, b.send("GET", "/api/operator/no_such_user/record", ""), 404, "not_found")
 	want(t, b.send("GET", "/api/operator/no-handle/record", ""), 404, "not_found")
 	if w := b.send("HEAD", "/api/operator/mara_k/record?format=csv", ""); w.Code != 200 || w.Body.Len() != 0 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/csv") {
 		t.Errorf("HEAD: %d %v", w.Code, w.Header())

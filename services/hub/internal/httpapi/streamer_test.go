@@ -23,10 +23,10 @@ const (
 func TestRegister(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	golden(t, "onair/me_nobody", b.send("GET", meURL, "", b.bySession()))
+	golden(t, "onair/me_unregistered", b.send("GET", meURL, "", b.bySession()))
 	body := `{"displayName":"Mara K","bio":"Rivers.","lanes":["science","SPORT"],"links":["https://m.example"],"handle":"tidewatch"}`
 	golden(t, "onair/registered", b.send("POST", registerURL, body, b.bySession()))
-	golden(t, "onair/registered_again", b.send("POST", registerURL, `{"displayName":"Somebody else","lanes":["tech"]}`, b.bySession()))
+	golden(t, "onair/registered_again", b.send("POST", registerURL, `{"displayName":"Another name","lanes":["tech"]}`, b.bySession()))
 	want(t, b.send("POST", registerURL, `{"bio":"`+strings.Repeat("b", 281)+`"}`, b.bySession()), 400, "invalid_bio") // checked although it is not stored
 	has(t, b.send("GET", profilePath+"?handle=mara_k", ""), `"displayName":"Mara K"`, `"lanes":["science","sports"]`)
 	golden(t, "onair/approved", b.send("POST", approveURL, `{"handle":"Mara_K","status":"approved"}`, byAdmin()))
@@ -57,7 +57,7 @@ func TestRegisterMistakes(t *testing.T) {
 	} {
 		want(t, b.send("POST", approveURL, body, byAdmin()), 400, code)
 	}
-	want(t, b.send("POST", approveURL, `{"handle":"nobody_there","status":"approved"}`, byAdmin()), 404, "not_found")
+	want(t, b.send("POST", approveURL, `{"handle":"no_such_user","status":"approved"}`, byAdmin()), 404, "not_found")
 	equal(t, b.count("hub.streamer_profiles"), 0)
 }
 
@@ -113,8 +113,8 @@ func TestSuspendedOperatorIsHidden(t *testing.T) {
 func TestStreamState(t *testing.T) {
 	t.Parallel()
 	b := setup(t, countViewers(t))
-	golden(t, "onair/state_nobody", b.send("GET", stateURL, ""))
-	golden(t, "onair/state_nobody_there", b.send("GET", "/api/streamer/stream/state?handle=nobody_there", ""))
+	golden(t, "onair/state_never_live", b.send("GET", stateURL, ""))
+	golden(t, "onair/state_unknown_handle", b.send("GET", "/api/streamer/stream/state?handle=no_such_user", ""))
 	want(t, b.send("POST", beatURL, `{"marketId":"701122"}`, b.byKey()), 200, "")
 	golden(t, "onair/state_without_a_stream", b.send("GET", stateURL, ""))
 	want(t, b.send("POST", streamsURL, bound(playURL), b.byKey()), 200, "")
@@ -149,7 +149,7 @@ func TestReceiptsAndRecap(t *testing.T) {
 	b := setup(t, countViewers(t))
 	golden(t, "onair/receipts_none", b.send("GET", receiptsURL, ""))
 	golden(t, "onair/recap_none", b.send("GET", recapURL, ""))
-	golden(t, "onair/receipts_of_nobody", b.send("GET", "/api/streamer/receipts?handle=nobody_there", ""))
+	golden(t, "onair/receipts_unknown_handle", b.send("GET", "/api/streamer/receipts?handle=no_such_user", ""))
 	want(t, b.send("POST", streamsURL, bound(playURL), b.byKey()), 200, "")
 	show := field(b.send("POST", beatURL, `{"marketId":"701122"}`, b.byKey()), "showId")
 	sampler := livestream.NewSampler(b.deps.OnAir, b.deps.Ledger.FeedWrites)
@@ -182,7 +182,7 @@ func TestReceiptsAndRecap(t *testing.T) {
 	want(t, b.send("GET", analyticsURL+"?handle=tidewatch", "", b.byKey()), 403, "forbidden")
 	want(t, b.send("GET", analyticsURL, "", byAdmin()), 400, "missing_handle")
 	want(t, b.send("GET", analyticsURL+"?handle=x", "", byAdmin()), 400, "invalid_handle")
-	want(t, b.send("GET", analyticsURL+"?handle=nobody_there", "", byAdmin()), 404, "not_found")
+	want(t, b.send("GET", analyticsURL+"?handle=no_such_user", "", byAdmin()), 404, "not_found")
 	b.clock.Advance(25 * time.Hour)
 	has(t, b.send("GET", analyticsURL+"?window=nonsense", "", b.byKey()), "window=24h", "sessions=0", `"series":[]`)
 }

@@ -130,7 +130,7 @@ func TestWireWithoutLedger(t *testing.T) {
 		n, w := count(target)
 		has(t, w, "Etag: ")
 		equal(t, n, 0, target)
-		golden(t, "wire/away_"+name, w)
+		golden(t, "wire/unavailable_"+name, w)
 	}
 	b.ledger.Fail(nil)
 	b.clock.Advance(2 * time.Second)

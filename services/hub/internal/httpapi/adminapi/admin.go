@@ -42,7 +42,8 @@ type Server struct {
 	Now        func() time.Time
 }
 
-// ResolveSignals is POST /api/admin/resolve-signals. With a body it forces an outcome; without one it starts a scan for outcomes.
+// ResolveSignals handles POST /api/admin/resolve-signals. With a body it forces an outcome; without one it starts a scan for
+// outcomes.
 func (s *Server) ResolveSignals(c echo.Context) error {
 	o, given, err := httpx.DecodeOptional(c, httpx.BodyLimit)
 	if err != nil {
@@ -73,7 +74,7 @@ func (s *Server) ResolveSignals(c echo.Context) error {
 	})
 }
 
-// Scan is GET /api/admin/resolve-signals, and POST without a body.
+// Scan handles GET /api/admin/resolve-signals, and POST without a body.
 func (s *Server) Scan(c echo.Context) error {
 	call := s.Ledger.ResolutionWrites.Scan
 	scan, err := request.AuditedCall(c, s.Audits, request.Act{}, call, &resolutionv1.ScanRequest{})
@@ -90,7 +91,7 @@ func (s *Server) Scan(c echo.Context) error {
 	return view.OK(c, out, err)
 }
 
-// CreateMarket is POST /api/admin/markets.
+// CreateMarket handles POST /api/admin/markets.
 func (s *Server) CreateMarket(c echo.Context, o httpx.Object) error {
 	d := readMarketDraft(o)
 	if err := o.Err(); err != nil {
@@ -104,7 +105,7 @@ func (s *Server) CreateMarket(c echo.Context, o httpx.Object) error {
 	return view.Created(c, openapi.NativeMarketCreated{Ok: true, MarketID: made.GetMarket().GetId()}, err)
 }
 
-// RateMarket is POST /api/admin/markets/{marketId}.
+// RateMarket handles POST /api/admin/markets/{marketId}.
 func (s *Server) RateMarket(c echo.Context, o httpx.Object) error {
 	rated, reason := o.Bool("rated"), o.Text("reason", moderation.MaxReason, true, true)
 	if err := o.Err(); err != nil {
@@ -152,7 +153,7 @@ func readHTTPS(o httpx.Object, name string, limit int) string {
 	return raw
 }
 
-// Classify is POST /api/admin/operators.
+// Classify handles POST /api/admin/operators.
 func (s *Server) Classify(c echo.Context, o httpx.Object) error {
 	class := operator.Class{Actor: request.ActorName(request.Caller(c).Kind), Handle: request.Handle(o, "handle")}
 	kind := protocol.OperatorType(o.OptEnum("operatorType", string(protocol.Human), string(protocol.AIAgent),
@@ -175,7 +176,7 @@ func (s *Server) Classify(c echo.Context, o httpx.Object) error {
 	}}, err)
 }
 
-// ApproveStreamer is POST /api/admin/streamers.
+// ApproveStreamer handles POST /api/admin/streamers.
 func (s *Server) ApproveStreamer(c echo.Context, o httpx.Object) error {
 	handle := request.Handle(o, "handle")
 	status := livestream.Status(o.Enum("status", string(livestream.Pending), string(livestream.Approved),

@@ -27,8 +27,8 @@ const (
 	digestResolving = 10
 )
 
-// DailyDigest is POST /api/admin/daily-digest. It sends the mail about yesterday once; with ?dry=1 it only returns the content.
-// Faults: errDry, and those of the ledger and the mail service.
+// DailyDigest handles POST /api/admin/daily-digest. It sends the mail about yesterday once; with ?dry=1 it only returns the
+// content. Faults: errDry, and those of the ledger and the mail service.
 func (s *Server) DailyDigest(c echo.Context) error {
 	if _, _, err := httpx.DecodeOptional(c, httpx.BodyLimit); err != nil {
 		return err

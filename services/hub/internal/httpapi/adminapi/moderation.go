@@ -28,7 +28,7 @@ func adminName(r *http.Request) string {
 	return name
 }
 
-// Moderate is POST /api/admin/moderation.
+// Moderate handles POST /api/admin/moderation.
 func (s *Server) Moderate(c echo.Context, o httpx.Object) error {
 	d := moderation.Decision{
 		Kind: o.Enum("kind", moderation.Kinds...), ID: o.String("id", maxTargetID, true), By: adminName(c.Request()),
@@ -48,7 +48,7 @@ func (s *Server) Moderate(c echo.Context, o httpx.Object) error {
 	}, err)
 }
 
-// Moderated is GET /api/admin/moderation.
+// Moderated handles GET /api/admin/moderation.
 func (s *Server) Moderated(c echo.Context) error {
 	list, err := request.Audited(c, s.Audits, request.Act{}, s.Moderation.List)
 	show := func(d moderation.Decision) openapi.Moderation {
@@ -57,7 +57,7 @@ func (s *Server) Moderated(c echo.Context) error {
 	return view.OK(c, openapi.ModerationList{Moderation: view.List(list, show)}, err)
 }
 
-// Report is POST /api/reports.
+// Report handles POST /api/reports.
 func (s *Server) Report(c echo.Context, o httpx.Object) error {
 	r := moderation.Report{
 		Reporter: request.Caller(c).Operator.ID, Kind: o.Enum("kind", moderation.Kinds...), Thing: o.String("id", maxTargetID,

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
-// Preempts is GET /api/broadcast/preempt.
+// Preempts handles GET /api/broadcast/preempt.
 func (s *Server) Preempts(c echo.Context) error {
 	list, err := request.Audited(c, s.Audits, request.Act{}, func(ctx context.Context) ([]*programv1.Preempt, error) {
 		if s.Programs == nil {
@@ -28,7 +28,7 @@ func (s *Server) Preempts(c echo.Context) error {
 	return view.OK(c, openapi.Preempts{Items: view.List(list, showPreempt), Count: int64(len(list))}, err)
 }
 
-// Preempt is POST /api/broadcast/preempt. It adds an entry to the programme; with the member action it cancels one.
+// Preempt handles POST /api/broadcast/preempt. It adds an entry to the programme; with the member action it cancels one.
 func (s *Server) Preempt(c echo.Context, o httpx.Object) error {
 	if o.Has("action") {
 		return s.cancelPreempt(c, o)
@@ -94,7 +94,7 @@ func showPreempt(p *programv1.Preempt) openapi.Preempt {
 	}
 }
 
-// ListPins is GET /api/admin/pins.
+// ListPins handles GET /api/admin/pins.
 func (s *Server) ListPins(c echo.Context) error {
 	pins, err := request.Audited(c, s.Audits, request.Act{}, func(ctx context.Context) ([]market.Pin, error) {
 		return s.Pins.Pins(ctx, market.MaxPins)
@@ -102,7 +102,7 @@ func (s *Server) ListPins(c echo.Context) error {
 	return view.OK(c, openapi.Pins{Pins: view.List(pins, showPin), Count: int64(len(pins))}, err)
 }
 
-// Pin is POST /api/admin/pins.
+// Pin handles POST /api/admin/pins.
 func (s *Server) Pin(c echo.Context, o httpx.Object) error {
 	p := market.Pin{
 		MarketID: request.MarketID(o, "marketId"), Label: httpx.OrNull(o.Name("label", market.MaxPinText, false)),
@@ -130,7 +130,7 @@ func (s *Server) Pin(c echo.Context, o httpx.Object) error {
 	return view.OK(c, openapi.PinKept{Ok: true, Pin: showPin(p)}, err)
 }
 
-// Unpin is DELETE /api/admin/pins.
+// Unpin handles DELETE /api/admin/pins.
 func (s *Server) Unpin(c echo.Context) error {
 	raw := c.QueryParam("marketId")
 	if raw == "" {

@@ -26,7 +26,7 @@ const (
 var errNotNative = apperr.New(apperr.Invalid, "invalid_market_id",
 	"only native markets can be finalized").With("field", "marketId")
 
-// Finalize is POST /api/resolution/finalize.
+// Finalize handles POST /api/resolution/finalize.
 func (s *Server) Finalize(c echo.Context, o httpx.Object) error {
 	id := request.MarketID(o, "marketId")
 	q := &resolutionv1.FinalizeRequest{
@@ -82,7 +82,7 @@ func (s *Server) finalizeAttested(ctx context.Context, q *resolutionv1.FinalizeR
 	return claim, nil
 }
 
-// Dispute is POST /api/resolution/dispute.
+// Dispute handles POST /api/resolution/dispute.
 func (s *Server) Dispute(c echo.Context, o httpx.Object) error {
 	q := &resolutionv1.DisputeRequest{MarketId: string(request.MarketID(o, "marketId")), Disputed: true}
 	if flag := o.OptBool("disputed"); flag != nil {

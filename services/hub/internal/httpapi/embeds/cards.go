@@ -220,7 +220,7 @@ func (s *Server) operatorItem(ctx context.Context, raw string) (item, error) {
 	return t, nil
 }
 
-// Card is GET /api/card/{kind}/{id}.
+// Card handles GET /api/card/{kind}/{id}.
 func (s *Server) Card(c echo.Context) error {
 	id, wantsPNG := strings.CutSuffix(c.Param("id"), ".png")
 	id, wantsSVG := strings.CutSuffix(id, ".svg")

@@ -125,7 +125,7 @@ func (s *Server) cardURL(t *item) string {
 	return s.HubURL + "/api/card/" + string(t.kind) + "/" + url.PathEscape(t.id)
 }
 
-// Oembed is GET /api/embed/oembed.
+// Oembed handles GET /api/embed/oembed.
 func (s *Server) Oembed(c echo.Context) error {
 	if f := c.QueryParam("format"); f != "" && f != "json" {
 		return errXML
@@ -174,7 +174,7 @@ func (s *Server) ownAddress(raw string) (kind, id string, ok bool) {
 	return "", "", false
 }
 
-// Short is GET /api/c/{code}.
+// Short handles GET /api/c/{code}.
 func (s *Server) Short(c echo.Context) error {
 	code := c.Param("code")
 	c.Response().Header().Set("Vary", "Accept")

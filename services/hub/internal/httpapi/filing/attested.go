@@ -30,10 +30,10 @@ type createdJSON struct {
 // creationMembers are the members that the two creation bodies accept, with their aliases.
 var creationMembers = [...]string{"marketId", "eventId", "position", "signal", "priceBps", "confidence", "take", "marketTitle"}
 
-// CreatePrediction is POST /api/protocol/v1/predictions.
+// CreatePrediction handles POST /api/protocol/v1/predictions.
 func (s *Server) CreatePrediction(c echo.Context) error { return s.create(c, message.PredictionCreate) }
 
-// CreateSignal is POST /api/protocol/v1/signals.
+// CreateSignal handles POST /api/protocol/v1/signals.
 func (s *Server) CreateSignal(c echo.Context) error { return s.create(c, message.SignalCreate) }
 
 // create files a call for the owner of the credential and attests it.

@@ -59,7 +59,7 @@ func (s *Server) showFiled(id string, f *signalv1.Filing) openapi.Filed {
 var errIdempotencyKey = apperr.New(apperr.Invalid, "invalid_idempotency_key",
 	"Idempotency-Key must be 1 to 128 visible ASCII characters").With("field", "Idempotency-Key")
 
-// File is POST /api/predictions.
+// File handles POST /api/predictions.
 func (s *Server) File(c echo.Context) error {
 	key, err := idempotencyKey(c)
 	if err != nil {

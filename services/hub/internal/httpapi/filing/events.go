@@ -39,7 +39,7 @@ type payloadJSON struct {
 	Channel      *string `json:"channel,omitempty"`
 }
 
-// AppendEvent is POST /api/signals/{id}/events.
+// AppendEvent handles POST /api/signals/{id}/events.
 func (s *Server) AppendEvent(c echo.Context) error {
 	key, err := idempotencyKey(c)
 	if err != nil {

@@ -68,10 +68,10 @@ func (q programQuery) Key() string {
 	return httpcache.JoinKey(q.Preset, q.Spec, q.Providers, strconv.Itoa(q.Limit), strconv.FormatBool(q.Lanes))
 }
 
-// BroadcastProgram is GET /api/broadcast/program, the programme of a preset.
+// BroadcastProgram handles GET /api/broadcast/program, the programme of a preset.
 func (s *Server) BroadcastProgram() view.Read[programQuery] { return s.programOf(broadcastParams) }
 
-// NetworkProgram is GET /api/network/program, the programme of a preset or of the filters in the query.
+// NetworkProgram handles GET /api/network/program, the programme of a preset or of the filters in the query.
 func (s *Server) NetworkProgram() view.Read[programQuery] { return s.programOf(networkParams) }
 
 // programOf returns the cached read of the programme, or of ProgramOff if the hub has no clock. While the clock is unavailable,
@@ -137,7 +137,8 @@ func constant(name string) func(string) view.TextQuery {
 	return func(string) view.TextQuery { return view.TextQuery{name} }
 }
 
-// Spotlight is GET /api/broadcast/spotlight. While it cannot be computed, the answer is the last spotlight, marked as degraded.
+// Spotlight handles GET /api/broadcast/spotlight. While it cannot be computed, the answer is the last spotlight, marked as
+// degraded.
 func (s *Server) Spotlight() view.Read[view.TextQuery] {
 	return view.Read[view.TextQuery]{
 		Pages: s.airPages, Parse: constant("spotlight"),
@@ -167,7 +168,7 @@ func (s *Server) showSpotlight(o *broadcast.Spotlight) openapi.SpotlightAnswer {
 	return openapi.SpotlightAnswer{Spotlight: &out, ShowID: out.ShowID, UpdatedAt: protocol.Stamp(o.ChosenAt)}
 }
 
-// Bumpers is GET /api/broadcast/bumpers.
+// Bumpers handles GET /api/broadcast/bumpers.
 func (s *Server) Bumpers() view.Read[view.TextQuery] {
 	return view.Read[view.TextQuery]{
 		Pages: s.planPages, Parse: constant("bumpers"),
@@ -207,8 +208,8 @@ func (q influenceQuery) Key() string {
 	return httpcache.JoinKey("influence", q.window, strconv.Itoa(q.limit))
 }
 
-// Influence is GET /api/broadcast/influence. It compares price moves after markets aired with moves of markets that did not air.
-// It shows association, not causation.
+// Influence handles GET /api/broadcast/influence. It compares price moves after markets aired with moves of markets that did not
+// air. It shows association, not causation.
 func (s *Server) Influence() view.Read[influenceQuery] {
 	return view.Read[influenceQuery]{
 		Pages: s.planPages, Parse: readInfluence,
@@ -259,7 +260,7 @@ func readSchedule(rawQuery string) view.TextQuery {
 	return view.TextQuery{"schedule", broadcast.ParseCategory(httpcache.Query(rawQuery, scheduleParams)[0])}
 }
 
-// Schedule is GET /api/broadcast/schedule, the markets grouped by the time until they end.
+// Schedule handles GET /api/broadcast/schedule, the markets grouped by the time until they end.
 func (s *Server) Schedule() view.Read[view.TextQuery] {
 	return view.Read[view.TextQuery]{
 		Pages: s.planPages, Parse: readSchedule,

@@ -91,7 +91,7 @@ func (q airFeedQuery) Key() string {
 	)
 }
 
-// BroadcastFeed is GET /api/broadcast/feed.
+// BroadcastFeed handles GET /api/broadcast/feed.
 func (s *Server) BroadcastFeed() view.Read[airFeedQuery] {
 	return view.Read[airFeedQuery]{
 		Pages: s.airPages, Parse: readAirFeed, NoCopies: true,

@@ -71,7 +71,7 @@ const (
 	maxViewers = 1_000_000_000
 )
 
-// Heartbeat is POST /api/streamer/heartbeat.
+// Heartbeat handles POST /api/streamer/heartbeat.
 func (s *Server) Heartbeat(c echo.Context, o httpx.Object) error {
 	beat := livestream.Beat{Handle: request.Caller(c).Operator.Handle}
 	state := o.OptEnum("state", livestream.StateLive, "offline")
@@ -113,7 +113,7 @@ func (s *Server) attestLive(ctx context.Context, who operator.ID, v *livestream.
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
-// Live is GET /api/streamers/live.
+// Live handles GET /api/streamers/live.
 func (s *Server) Live(c echo.Context) error {
 	ctx := c.Request().Context()
 	shows, err := s.OnAir.Live(ctx)
@@ -148,7 +148,7 @@ func showLiveSignal(s *livestream.Signal) *openapi.LiveSignal {
 	return &openapi.LiveSignal{MarketID: string(s.MarketID), Name: s.Name}
 }
 
-// View is POST /api/live/{handle}/view, which a player sends repeatedly while it plays.
+// View handles POST /api/live/{handle}/view, which a player sends repeatedly while it plays.
 func (s *Server) View(c echo.Context, o httpx.Object) error {
 	viewer := o.String("viewerId", livestream.MaxViewerID, false)
 	if err := o.Err(); err != nil {
@@ -174,7 +174,7 @@ func anonymize(handle protocol.Handle, who string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// OwnStreamer is GET /api/streamer/me: the registration, stream and overlay of the caller.
+// OwnStreamer handles GET /api/streamer/me: the registration, stream and overlay of the caller.
 func (s *Server) OwnStreamer(c echo.Context) error {
 	ctx, me := c.Request().Context(), request.Caller(c).Operator
 	streamer, err := s.OnAir.Store.Streamer(ctx, me.Handle)
@@ -206,8 +206,8 @@ func (s *Server) OwnStreamer(c echo.Context) error {
 	return httpx.OK(c, out)
 }
 
-// StreamState is GET /api/streamer/stream/state?handle=. It returns whether the operator is live, and the viewers and playlist of
-// the session. An unknown operator is reported as idle, not as an error.
+// StreamState handles GET /api/streamer/stream/state?handle=. It returns whether the operator is live, and the viewers and
+// playlist of the session. An unknown operator is reported as idle, not as an error.
 func (s *Server) StreamState(c echo.Context, handle protocol.Handle) error {
 	st, err := s.OnAir.State(c.Request().Context(), handle)
 	if err != nil {

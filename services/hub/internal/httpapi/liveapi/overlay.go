@@ -75,13 +75,13 @@ func (s *Server) handleOf(ctx context.Context, who caller.Caller) (protocol.Hand
 	return op.Handle, err
 }
 
-// OverlaySignal is GET /api/streamer/signal?handle=. An unknown operator is reported as having no overlay.
+// OverlaySignal handles GET /api/streamer/signal?handle=. An unknown operator is reported as having no overlay.
 func (s *Server) OverlaySignal(c echo.Context, handle protocol.Handle) error {
 	o, set, err := s.OnAir.Overlay(c.Request().Context(), handle)
 	return view.Tagged(c, showOverlay(o, set), err)
 }
 
-// SetOverlay is POST /api/streamer/signal. A missing price or slug is taken from the market if the ledger has it.
+// SetOverlay handles POST /api/streamer/signal. A missing price or slug is taken from the market if the ledger has it.
 func (s *Server) SetOverlay(c echo.Context, o httpx.Object) error {
 	ctx := c.Request().Context()
 	signal, err := s.readOverlay(ctx, o, request.Caller(c).Operator.Handle)
@@ -133,7 +133,7 @@ func (s *Server) fillOverlay(ctx context.Context, o *livestream.Overlay) {
 	}
 }
 
-// ClearOverlay is DELETE /api/streamer/signal.
+// ClearOverlay handles DELETE /api/streamer/signal.
 func (s *Server) ClearOverlay(c echo.Context) error {
 	err := s.OnAir.ClearOverlay(c.Request().Context(), request.Caller(c).Operator.Handle)
 	return view.OK(c, openapi.OverlayCleared{Ok: true}, err)

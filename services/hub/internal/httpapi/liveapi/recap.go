@@ -28,7 +28,7 @@ type receiptsJSON struct {
 	Recap     *openapi.Recap       `json:"recap"`
 }
 
-// Receipts is GET /api/streamer/receipts?handle=. It returns the calls of the open session, otherwise of the newest one.
+// Receipts handles GET /api/streamer/receipts?handle=. It returns the calls of the open session, otherwise of the newest one.
 func (s *Server) Receipts(c echo.Context, handle protocol.Handle) error {
 	r, err := s.recapOf(c, handle, "")
 	if err != nil {
@@ -47,7 +47,7 @@ func EmptyReceipts(c echo.Context) any {
 	return receiptsJSON{Handle: string(handle), Receipts: []openapi.RecordCall{}}
 }
 
-// Recap is GET /api/streamer/recap?handle=&showId=.
+// Recap handles GET /api/streamer/recap?handle=&showId=.
 func (s *Server) Recap(c echo.Context, handle protocol.Handle) error {
 	showID := c.QueryParam("showId")
 	if showID != "" {
@@ -108,7 +108,8 @@ func showRecap(handle protocol.Handle, r *livestream.Recap) openapi.SessionRecap
 	}
 }
 
-// Analytics is GET /api/streamer/analytics. Administrators can read the figures of any operator; other callers only their own.
+// Analytics handles GET /api/streamer/analytics. Administrators can read the figures of any operator; other callers only their
+// own.
 func (s *Server) Analytics(c echo.Context) error {
 	who := request.Caller(c)
 	handle, err := request.HandleQuery(c)

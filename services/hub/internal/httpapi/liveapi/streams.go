@@ -17,14 +17,14 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// MarketStreams is GET /api/m/{marketId}/streams.
+// MarketStreams handles GET /api/m/{marketId}/streams.
 func (s *Server) MarketStreams(c echo.Context, id protocol.MarketID) error {
 	list, err := s.Stations.Streams(c.Request().Context(), id)
 	return view.Tagged(c, openapi.MarketStreams{Streams: view.List(list, showStream)}, err)
 }
 
-// BindStream is POST /api/m/{marketId}/streams. It binds a stream of the caller to the market. Players open the URL; the hub does
-// not.
+// BindStream handles POST /api/m/{marketId}/streams. It binds a stream of the caller to the market. Players open the URL; the hub
+// does not.
 func (s *Server) BindStream(c echo.Context, o httpx.Object) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Server) streamChanged(ctx context.Context, handle protocol.Handle) {
 	}
 }
 
-// UnbindStream is DELETE /api/m/{marketId}/streams. An unknown market is an error only if there is no stream to remove.
+// UnbindStream handles DELETE /api/m/{marketId}/streams. An unknown market is an error only if there is no stream to remove.
 func (s *Server) UnbindStream(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Server) UnbindStream(c echo.Context) error {
 	return httpx.OK(c, openapi.Removed{Ok: true, Removed: removed})
 }
 
-// MarketClips is GET /api/m/{marketId}/clips.
+// MarketClips handles GET /api/m/{marketId}/clips.
 func (s *Server) MarketClips(c echo.Context, id protocol.MarketID) error {
 	limit := protocol.Limit(c.QueryParam("limit"), stream.DefaultClips, stream.MaxClips)
 	list, err := s.Stations.Clips(c.Request().Context(), id, limit)
@@ -106,8 +106,8 @@ func showClip(p stream.Clip) openapi.Clip {
 	}
 }
 
-// ProvisionStream is POST /api/streamer/stream. Only this answer contains the stream key. A second request creates another key
-// and invalidates the first.
+// ProvisionStream handles POST /api/streamer/stream. Only this answer contains the stream key. A second request creates another
+// key and invalidates the first.
 func (s *Server) ProvisionStream(c echo.Context, o httpx.Object) error {
 	label, latency := o.Name("label", ingest.MaxLabel, false), ingest.Standard
 	if given := o.OptEnum("latency", string(ingest.Standard), string(ingest.Low)); given != "" {
@@ -137,7 +137,7 @@ func (s *Server) ProvisionStream(c echo.Context, o httpx.Object) error {
 	}})
 }
 
-// MakeClip is POST /api/live/{handle}/clip.
+// MakeClip handles POST /api/live/{handle}/clip.
 func (s *Server) MakeClip(c echo.Context, h protocol.Handle) error {
 	o, _, err := httpx.DecodeOptional(c, httpx.BodyLimit)
 	if err != nil {

@@ -13,8 +13,6 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// toolSchemas has the JSON schemas of the arguments (<tool>.in.json) and the result (<tool>.out.json) of each tool.
-//
 // toolSchemas has the JSON schemas of each tool: <tool>.in.json for the arguments and <tool>.out.json for the result.
 //
 //go:embed tools/*.json

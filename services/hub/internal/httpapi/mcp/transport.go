@@ -45,7 +45,7 @@ func (a *agentCall) refuse(err error) error {
 	return err
 }
 
-// Message is POST /api/mcp and POST /api/protocol/v1/mcp. The permission for a tool is checked after the SDK has parsed the
+// Message handles POST /api/mcp and POST /api/protocol/v1/mcp. The permission for a tool is checked after the SDK has parsed the
 // message, so that the check and the call see the same tool. Message turns a stored error into the status of the answer.
 func (s *Server) Message(c echo.Context) error {
 	r := c.Request()

@@ -39,7 +39,7 @@ func (s *Server) ownerOf(c echo.Context) (message.Owner, error) {
 	return out, grant.ErrUnauthenticated // the grant ended after the token was checked
 }
 
-// ChallengeSigner is POST /api/protocol/v1/signers/challenge.
+// ChallengeSigner handles POST /api/protocol/v1/signers/challenge.
 func (s *Server) ChallengeSigner(c echo.Context) error {
 	by, err := s.ownerOf(c)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Server) ChallengeSigner(c echo.Context) error {
 	return view.OK(c, openapi.SignerChallenge{Challenge: challenge, ExpiresAt: protocol.Stamp(until)}, err)
 }
 
-// RegisterSigner is POST /api/protocol/v1/signers.
+// RegisterSigner handles POST /api/protocol/v1/signers.
 func (s *Server) RegisterSigner(c echo.Context) error {
 	by, err := s.ownerOf(c)
 	if err != nil {
@@ -92,21 +92,21 @@ func queryDenpaID(c echo.Context) string {
 	return raw
 }
 
-// ListSigners is GET /api/protocol/v1/signers?denpaId=.
+// ListSigners handles GET /api/protocol/v1/signers?denpaId=.
 func (s *Server) ListSigners(c echo.Context) error {
 	list, err := s.Messages.ListSigners(c.Request().Context(), queryDenpaID(c))
 	show := func(one message.Signer) openapi.Signer { return showSigner(one, s.Now()) }
 	return view.OK(c, openapi.SignerList{Signers: view.List(list, show)}, err)
 }
 
-// Signer is GET /api/protocol/v1/signers/{publicKey}.
+// Signer handles GET /api/protocol/v1/signers/{publicKey}.
 func (s *Server) Signer(c echo.Context) error {
 	found, err := s.Messages.Signer(c.Request().Context(), c.Param("publicKey"))
 	return view.OK(c, showSigner(found, s.Now()), err)
 }
 
-// RevokeSigner is DELETE /api/protocol/v1/signers/{publicKey}, and DELETE /api/user/signers/{publicKey} for a session. With an
-// app token it only revokes signers of the grant of the token.
+// RevokeSigner handles DELETE /api/protocol/v1/signers/{publicKey}, and DELETE /api/user/signers/{publicKey} for a session. With
+// an app token it only revokes signers of the grant of the token.
 func (s *Server) RevokeSigner(c echo.Context) error {
 	who := request.Caller(c)
 	if who.Kind == caller.Key {

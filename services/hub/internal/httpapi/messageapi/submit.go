@@ -45,7 +45,7 @@ type submittedJSON struct {
 	Hidden   bool            `json:"hidden"`
 }
 
-// SubmitMessage is POST /api/protocol/v1/messages.
+// SubmitMessage handles POST /api/protocol/v1/messages.
 func (s *Server) SubmitMessage(c echo.Context) error {
 	raw, err := messageBody(c)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Server) SubmitMessage(c echo.Context) error {
 	return httpx.JSON(c, http.StatusCreated, out)
 }
 
-// VerifyMessage is POST /api/protocol/v1/messages/verify.
+// VerifyMessage handles POST /api/protocol/v1/messages/verify.
 func (s *Server) VerifyMessage(c echo.Context) error {
 	raw, err := messageBody(c)
 	if err != nil {
@@ -144,13 +144,13 @@ type messageListJSON struct {
 
 var errSince = message.ErrInvalid.With("field", "since").Say("since must be an RFC 3339 time")
 
-// Message is GET /api/protocol/v1/messages/{id}.
+// Message handles GET /api/protocol/v1/messages/{id}.
 func (s *Server) Message(c echo.Context) error {
 	r, err := s.Messages.Get(c.Request().Context(), c.Param("id"))
 	return view.Tagged(c, showMessage(r), err)
 }
 
-// ListMessages is GET /api/protocol/v1/messages.
+// ListMessages handles GET /api/protocol/v1/messages.
 func (s *Server) ListMessages(c echo.Context) error {
 	q := message.Query{
 		DenpaID: queryDenpaID(c), AppID: c.QueryParam("appId"), Type: message.Type(c.QueryParam("type")),
@@ -168,7 +168,7 @@ func (s *Server) ListMessages(c echo.Context) error {
 	return view.Tagged(c, out, err)
 }
 
-// HubKeys is GET /api/protocol/v1/keys.
+// HubKeys handles GET /api/protocol/v1/keys.
 func (s *Server) HubKeys(c echo.Context) error {
 	return httpx.Tagged(c, openapi.HubKeyList{Keys: view.List(s.Messages.Keys.All(), func(k message.HubKey) openapi.HubKey {
 		return openapi.HubKey{
@@ -178,7 +178,7 @@ func (s *Server) HubKeys(c echo.Context) error {
 	})})
 }
 
-// PayloadSchema is GET /api/protocol/v1/schemas/{type}: the JSON schema of payloads that clients sign, or with attested=1 of
+// PayloadSchema handles GET /api/protocol/v1/schemas/{type}: the JSON schema of payloads that clients sign, or with attested=1 of
 // payloads that the hub signs.
 func (s *Server) PayloadSchema(c echo.Context) error {
 	text, known := message.Schema(message.Type(c.Param("type")), c.QueryParam("attested") == "1")

@@ -30,7 +30,7 @@ func appOf(a grant.App, secret string) openapi.App {
 	}
 }
 
-// RegisterApp is POST /api/dev/apps.
+// RegisterApp handles POST /api/dev/apps.
 func (s *Server) RegisterApp(c echo.Context, o httpx.Object) error {
 	d := grant.AppDraft{
 		Name: request.Optional(o, "name"), Kind: grant.Kind(request.Optional(o, "type")),
@@ -50,7 +50,7 @@ func (s *Server) RegisterApp(c echo.Context, o httpx.Object) error {
 	return view.Created(c, appOf(a, secret), err)
 }
 
-// ListApps is GET /api/dev/apps.
+// ListApps handles GET /api/dev/apps.
 func (s *Server) ListApps(c echo.Context) error {
 	op, err := request.Owner(c, s.Ledger)
 	if err != nil {
@@ -61,7 +61,8 @@ func (s *Server) ListApps(c echo.Context) error {
 	return view.OK(c, openapi.AppList{Apps: view.List(apps, show)}, err)
 }
 
-// ChangeApp is PATCH /api/dev/apps/{appId}. Members that are left out do not change; an empty string deletes a homepage or logo.
+// ChangeApp handles PATCH /api/dev/apps/{appId}. Members that are left out do not change; an empty string deletes a homepage or
+// logo.
 func (s *Server) ChangeApp(c echo.Context, o httpx.Object) error {
 	list := func(name string) *[]string {
 		if !o.Has(name) {
@@ -86,7 +87,7 @@ func (s *Server) ChangeApp(c echo.Context, o httpx.Object) error {
 	return view.OK(c, appOf(a, ""), err)
 }
 
-// DisableApp is DELETE /api/dev/apps/{appId}.
+// DisableApp handles DELETE /api/dev/apps/{appId}.
 func (s *Server) DisableApp(c echo.Context) error {
 	op, err := request.Owner(c, s.Ledger)
 	if err != nil {
@@ -95,7 +96,7 @@ func (s *Server) DisableApp(c echo.Context) error {
 	return view.OK(c, openapi.Ok{Ok: true}, s.Grants.DisableApp(c.Request().Context(), string(op.ID), c.Param("appId")))
 }
 
-// RenewSecret is POST /api/dev/apps/{appId}/secret.
+// RenewSecret handles POST /api/dev/apps/{appId}/secret.
 func (s *Server) RenewSecret(c echo.Context, o httpx.Object) error {
 	immediate := request.OptFlag(o, "immediate")
 	if err := o.Err(); err != nil {
@@ -109,7 +110,7 @@ func (s *Server) RenewSecret(c echo.Context, o httpx.Object) error {
 	return view.OK(c, openapi.RenewAppSecretAnswer{ClientSecret: secret}, err)
 }
 
-// TrustApp is POST /api/admin/apps/{appId}. It sets whether an administrator has reviewed the app.
+// TrustApp handles POST /api/admin/apps/{appId}. It sets whether an administrator has reviewed the app.
 func (s *Server) TrustApp(c echo.Context, o httpx.Object) error {
 	trusted := o.Bool("trusted")
 	if err := o.Err(); err != nil {
@@ -123,14 +124,14 @@ func (s *Server) TrustApp(c echo.Context, o httpx.Object) error {
 	return view.OK(c, openapi.ReviewedApp{Ok: true, App: publicAppOf(a)}, err)
 }
 
-// PublicApp is GET /api/protocol/v1/apps/{appId}.
+// PublicApp handles GET /api/protocol/v1/apps/{appId}.
 func (s *Server) PublicApp(c echo.Context) error {
 	a, err := s.Grants.App(c.Request().Context(), c.Param("appId"))
 	return view.Tagged(c, publicAppOf(a), err)
 }
 
-// ListGrants is GET /api/protocol/v1/grants, and GET /api/user/grants for a session. It returns all grants of the caller, or for
-// an app token its own grant.
+// ListGrants handles GET /api/protocol/v1/grants, and GET /api/user/grants for a session. It returns all grants of the caller, or
+// for an app token its own grant.
 func (s *Server) ListGrants(c echo.Context) error {
 	who, ctx := request.Caller(c), c.Request().Context()
 	if who.Kind == caller.Token {
@@ -158,7 +159,7 @@ func showGrants(c echo.Context, list []grant.Listed, err error) error {
 	})}, err)
 }
 
-// RevokeGrant is DELETE /api/protocol/v1/grants/{grantId}, and DELETE /api/user/grants/{grantId} for a session.
+// RevokeGrant handles DELETE /api/protocol/v1/grants/{grantId}, and DELETE /api/user/grants/{grantId} for a session.
 func (s *Server) RevokeGrant(c echo.Context) error {
 	who, ctx, id := request.Caller(c), c.Request().Context(), c.Param("grantId")
 	var err error

@@ -163,7 +163,7 @@ func jsonValues(c echo.Context) (url.Values, error) {
 	return out, request.InvalidRequest(o.Err())
 }
 
-// Token is POST /api/protocol/v1/oauth/token.
+// Token handles POST /api/protocol/v1/oauth/token.
 func (s *Server) Token(c echo.Context, f grant.Form) error {
 	t, err := s.Grants.Token(c.Request().Context(), f)
 	seconds := int64(t.ExpiresIn.Seconds())
@@ -175,7 +175,7 @@ func (s *Server) Token(c echo.Context, f grant.Form) error {
 	}, err)
 }
 
-// RevokeToken is POST /api/protocol/v1/oauth/revoke.
+// RevokeToken handles POST /api/protocol/v1/oauth/revoke.
 func (s *Server) RevokeToken(c echo.Context, f grant.Form) error {
 	if err := s.Grants.Revoke(c.Request().Context(), f); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (s *Server) RevokeToken(c echo.Context, f grant.Form) error {
 	return c.NoContent(http.StatusOK)
 }
 
-// Introspect is POST /api/protocol/v1/oauth/introspect.
+// Introspect handles POST /api/protocol/v1/oauth/introspect.
 func (s *Server) Introspect(c echo.Context, f grant.Form) error {
 	i, err := s.Grants.Introspect(c.Request().Context(), f)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Me is GET /api/protocol/v1/me.
+// Me handles GET /api/protocol/v1/me.
 func (s *Server) Me(c echo.Context) error {
 	who, ctx := request.Caller(c), c.Request().Context()
 	if who.Kind != caller.Token {
@@ -37,7 +37,7 @@ func (s *Server) Me(c echo.Context) error {
 	return view.OK(c, p, err)
 }
 
-// Passport is GET /api/protocol/v1/passports/{denpaId or handle}.
+// Passport handles GET /api/protocol/v1/passports/{denpaId or handle}.
 func (s *Server) Passport(c echo.Context) error {
 	op, err := s.find(c.Request().Context(), c.Param("id"))
 	if err != nil {

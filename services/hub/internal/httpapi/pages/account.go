@@ -18,16 +18,16 @@ type account struct {
 	SignInURL        string // empty: sign-in is not possible
 }
 
-const viewerKey = "visit"
+const viewerKey = "viewer"
 
-// visit is who looks at a page, found once for a request.
+// viewer is the visitor of a page. err is set if the session could not be checked.
 type viewer struct {
 	session grant.Visitor
 	handle  string
 	err     error
 }
 
-// viewer is the visitor of a page. It is determined once per request. err is set if the session could not be checked.
+// viewer returns the visitor of a request. It checks the session once per request.
 func (s *site) viewer(c echo.Context) viewer {
 	if v, ok := c.Get(viewerKey).(viewer); ok {
 		return v

@@ -32,7 +32,7 @@ var endReasons = map[grant.Reason]string{
 	grant.ByAppDisabled:  "the app was shut down",
 }
 
-// apps is GET /apps.
+// apps handles GET /apps.
 func (s *site) apps(c echo.Context) error {
 	v, ok, err := s.requireViewer(c, appsPath)
 	if !ok {
@@ -68,7 +68,7 @@ func (s *site) apps(c echo.Context) error {
 	return s.render(c, http.StatusOK, "apps", p)
 }
 
-// disconnect is POST /apps/revoke.
+// disconnect handles POST /apps/revoke.
 func (s *site) disconnect(c echo.Context) error {
 	v, form, err := s.readForm(c)
 	if err != nil {

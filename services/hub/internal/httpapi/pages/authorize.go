@@ -27,7 +27,7 @@ type consentPage struct {
 	ReturnPath          string // path of this page, for the return after a sign-in with another account
 }
 
-// authorize is GET /protocol/authorize.
+// authorize handles GET /protocol/authorize.
 func (s *site) authorize(c echo.Context) error {
 	setPrivate(c)
 	query, err := url.ParseQuery(c.Request().URL.RawQuery)
@@ -97,7 +97,7 @@ func destination(redirectURI string) string {
 	return "the app " + u.Scheme + " on this device"
 }
 
-// decide is POST /protocol/authorize.
+// decide handles POST /protocol/authorize.
 func (s *site) decide(c echo.Context) error {
 	setPrivate(c)
 	v, err := s.formViewer(c)

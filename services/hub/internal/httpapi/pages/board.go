@@ -67,7 +67,7 @@ func boardURL(q board.Query) string {
 	return boardPath + "?" + v.Encode()
 }
 
-// board is GET /board.
+// board handles GET /board.
 func (s *site) board(c echo.Context) error {
 	q := board.ParseQuery(c.QueryParam("operators"), c.QueryParam("window"), c.QueryParam("lane"), c.QueryParam("order"))
 	g := newPartReader(c.Request().Context(), partsTimeout)

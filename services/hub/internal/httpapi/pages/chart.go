@@ -43,7 +43,7 @@ type chart struct {
 	Trend    string // up, down, flat
 }
 
-// place is a point in percent of the plot.
+// position is a point of the plot in percent.
 type position struct{ X, Y string }
 
 type chartTick struct{ At, Label string }

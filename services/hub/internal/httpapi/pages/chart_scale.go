@@ -39,7 +39,7 @@ func bounds(list []sample, of func(sample) float64) (low, high float64) {
 	return low, high
 }
 
-// Possible distances of time labels. Longer distances are multiples of the last one.
+// timeSteps are the possible distances of time labels. Longer distances are multiples of the last one.
 var timeSteps = [...]time.Duration{
 	10 * time.Second, 30 * time.Second,
 	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
@@ -92,7 +92,7 @@ func timeTicks(x axis) []chartTick {
 	return out
 }
 
-// Minimum range of a price axis in bps, so that small changes look small.
+// minPriceRange is the minimum range of a price axis in bps, so that small changes look small.
 const minPriceRange = 1000
 
 var priceSteps = [...]float64{200, 250, 500, 1000, 2500}

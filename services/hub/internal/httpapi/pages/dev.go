@@ -75,7 +75,7 @@ type createdApp struct {
 var errForeignForm = apperr.New(apperr.Forbidden, "forbidden",
 	"This form was not sent from this site. Reload the page and try again.")
 
-// dev is GET /dev.
+// dev handles GET /dev.
 func (s *site) dev(c echo.Context) error {
 	if s.isLocalhostAlias(c.Request()) {
 		return c.Redirect(http.StatusFound, s.HubURL+devPath)
@@ -162,8 +162,8 @@ func (s *site) developer(c echo.Context) (operator.Operator, error) {
 	return op, err
 }
 
-// receiveToken is POST /dev/session, to which the sign-in page of the provider sends the token. The request comes from another
-// site and has no cookies, so the token is only stored for startSession.
+// receiveToken handles POST /dev/session, to which the sign-in page of the provider sends the token. The request comes from
+// another site and has no cookies, so the token is only stored for startSession.
 func (s *site) receiveToken(c echo.Context) error {
 	form, err := s.form(c)
 	if err != nil {
@@ -187,8 +187,8 @@ func (s *site) receiveToken(c echo.Context) error {
 // tokenChars are the characters of a signed token. All of them are allowed in cookies.
 const tokenChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
-// startSession is GET /dev/session, to which receiveToken redirects. It compares the state with the cookie of this browser. A
-// token that another site has sent does not have this state.
+// startSession handles GET /dev/session, to which receiveToken redirects. It compares the state with the cookie of this browser.
+// A token that another site has sent does not have this state.
 func (s *site) startSession(c echo.Context) error {
 	state, err := c.Cookie(cookieState)
 	if err != nil || state.Value == "" || subtle.ConstantTimeCompare([]byte(state.Value), []byte(c.QueryParam("state"))) != 1 {
@@ -221,7 +221,7 @@ func (s *site) startSession(c echo.Context) error {
 	return redirect(c, back)
 }
 
-// mint is POST /dev/keys. Only this answer shows the key.
+// mint handles POST /dev/keys. Only this answer shows the key.
 func (s *site) mint(c echo.Context, op operator.Operator, form url.Values) error {
 	// No ticked box gives an empty list, which is rejected; nil would mean all permissions.
 	typed := keyForm{Label: strings.TrimSpace(form.Get("label")), Permissions: append([]string{}, form["permission"]...)}
@@ -245,7 +245,7 @@ var keyErrors = map[string]string{
 	"label": "Enter 1 to 64 characters on one line.", "permissions": "Choose at least one permission.",
 }
 
-// revoke is POST /dev/keys/revoke.
+// revoke handles POST /dev/keys/revoke.
 func (s *site) revoke(c echo.Context, op operator.Operator, form url.Values) error {
 	if err := s.RevokeKey(c.Request().Context(), op.ID, form.Get("id")); err != nil {
 		return err

@@ -67,7 +67,7 @@ func (f *appForm) setError(err error) bool {
 	return message != ""
 }
 
-// registerApp is POST /dev/apps. Only this answer shows the client secret.
+// registerApp handles POST /dev/apps. Only this answer shows the client secret.
 func (s *site) registerApp(c echo.Context, op operator.Operator, form url.Values) error {
 	typed := draftOf(form)
 	a, secret, err := s.Grants.Register(c.Request().Context(), string(op.ID), typed.AppDraft)
@@ -80,7 +80,7 @@ func (s *site) registerApp(c echo.Context, op operator.Operator, form url.Values
 	return s.showDev(c, http.StatusOK, op, func(p *devPage) { p.AppCreated = createdApp{ID: a.ID, Name: a.Name, Secret: secret} })
 }
 
-// changeApp is POST /dev/apps/change. The form has all members except the type, which cannot change.
+// changeApp handles POST /dev/apps/change. The form has all members except the type, which cannot change.
 func (s *site) changeApp(c echo.Context, op operator.Operator, form url.Values) error {
 	typed, id := draftOf(form), form.Get("app")
 	_, err := s.Grants.ChangeApp(c.Request().Context(), string(op.ID), id, grant.AppChange{
@@ -102,7 +102,7 @@ func (s *site) changeApp(c echo.Context, op operator.Operator, form url.Values) 
 	return redirect(c, devPath+"#apps")
 }
 
-// renewSecret is POST /dev/apps/secret. Only this answer shows the new secret.
+// renewSecret handles POST /dev/apps/secret. Only this answer shows the new secret.
 func (s *site) renewSecret(c echo.Context, op operator.Operator, form url.Values) error {
 	id := form.Get("app")
 	secret, err := s.Grants.RenewSecret(c.Request().Context(), string(op.ID), id, form.Get("immediate") == "yes")
@@ -119,7 +119,7 @@ func (s *site) renewSecret(c echo.Context, op operator.Operator, form url.Values
 	})
 }
 
-// disableApp is POST /dev/apps/disable. It cannot be undone, so a confirmation box must be ticked.
+// disableApp handles POST /dev/apps/disable. It cannot be undone, so a confirmation box must be ticked.
 func (s *site) disableApp(c echo.Context, op operator.Operator, form url.Values) error {
 	if form.Get("sure") != "yes" {
 		return s.showDev(c, http.StatusBadRequest, op, func(p *devPage) {
@@ -174,7 +174,7 @@ func shortKey(key message.Key) string {
 	return string(key[:8] + "…" + key[len(key)-6:])
 }
 
-// revokeSigner is POST /dev/signers/revoke.
+// revokeSigner handles POST /dev/signers/revoke.
 func (s *site) revokeSigner(c echo.Context, op operator.Operator, form url.Values) error {
 	if _, err := s.Messages.RevokeSigner(c.Request().Context(), message.Owner{DenpaID: string(op.ID)},
 		form.Get("key")); err != nil {

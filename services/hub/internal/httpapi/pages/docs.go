@@ -21,7 +21,7 @@ type docsPage struct {
 	Document string // URL of the API description
 }
 
-// docs is GET /docs, the API reference. Swagger UI renders it from the API description.
+// docs handles GET /docs, the API reference. Swagger UI renders it from the API description.
 func (s *site) docs(c echo.Context) error {
 	p := docsPage{
 		layout:   s.newLayout(c, "Reference", "All operations of the API.", docsPath),
@@ -32,7 +32,7 @@ func (s *site) docs(c echo.Context) error {
 	return s.render(c, http.StatusOK, "docs", p)
 }
 
-// docsFolder is GET /docs/. It redirects to /docs.
+// docsFolder handles GET /docs/. It redirects to /docs.
 func (s *site) docsFolder(c echo.Context) error {
 	to := docsPath
 	if query := c.Request().URL.RawQuery; query != "" {
@@ -46,12 +46,12 @@ const guidesPath = "/docs/guide"
 // cacheGuides is the Cache-Control of guides, which change only with a release.
 const cacheGuides = "public, max-age=300"
 
-// firstGuide is GET /docs/guide. It redirects to the path with a slash, because the guides have relative links.
+// firstGuide handles GET /docs/guide. It redirects to the path with a slash, because the guides have relative links.
 func (s *site) firstGuide(c echo.Context) error {
 	return c.Redirect(http.StatusFound, guidesPath+"/")
 }
 
-// guides is GET /docs/guide/ and GET /docs/guide/{file}. The guides are complete documents that are built when the service
+// guides handles GET /docs/guide/ and GET /docs/guide/{file}. The guides are complete documents that are built when the service
 // starts.
 func (s *site) guides(c echo.Context) error {
 	if s.Guides == nil {

@@ -85,7 +85,7 @@ func viewOf(c echo.Context, views []feedView) feedView {
 	return views[0]
 }
 
-// feed is GET /feed.
+// feed handles GET /feed.
 func (s *site) feed(c echo.Context) error {
 	views := feedViews()
 	here := viewOf(c, views)

@@ -161,8 +161,8 @@ func (b *fixture) edit(call func(*signalv1.Signal), operator func(*operatorv1.Op
 	})
 }
 
-// has checks the status of a page, that it contains words, and that it has neither scripts nor inline styles. A word after "!" must
-// not be on the page.
+// has checks the status of a page, that it contains words, and that it has neither scripts nor inline styles. A word after "!"
+// must not be on the page.
 func has(t testing.TB, w *httptest.ResponseRecorder, status int, words ...string) {
 	t.Helper()
 	body := strings.ReplaceAll(w.Body.String(), "&#43;", "+")
@@ -192,9 +192,9 @@ func cached(t testing.TB, w *httptest.ResponseRecorder, want string) {
 	}
 }
 
-// checkParts makes each method of the ledger that a page calls fail alone, in three ways. The page must be answered within 3 s, show
-// that the part is missing, and have all other parts. parts has for each method the text that the page then shows and the text that
-// it then lacks, or "".
+// checkParts makes each method of the ledger that a page calls fail alone, in three ways. The page must be answered within 3 s,
+// show that the part is missing, and have all other parts. parts has for each method the text that the page then shows and the
+// text that it then lacks, or "".
 func checkParts(t *testing.T, path, route string, parts map[string][2]string, fill func(*fixture)) {
 	t.Helper()
 	for _, c := range []struct {

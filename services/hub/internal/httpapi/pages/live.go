@@ -70,7 +70,7 @@ var stateTexts = map[string][2]string{
 	livestream.StateLive:  {"Live", ""},
 }
 
-// live is GET /live/{handle}, the page of a live broadcast and its calls.
+// live handles GET /live/{handle}, the page of a live broadcast and its calls.
 func (s *site) live(c echo.Context) error {
 	account, err := s.byHandle(c)
 	if err != nil {

@@ -53,7 +53,7 @@ const (
 	callsShown = 12 // the others are in a collapsed section
 )
 
-// market is GET /m/{marketId}. The page is not served without the market itself, but any other part may be missing.
+// market handles GET /m/{marketId}. The page is not served without the market itself, but any other part may be missing.
 func (s *site) market(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	tilesShown = 12
 )
 
-// Sort orders of the list, the default first.
+// sorts are the sort orders of the list, the default first.
 var sorts = [...]struct{ value, label string }{{"volume", "Volume"}, {"volume24h", "24 h volume"}, {"endDate", "Ending soon"}}
 
 type marketsPage struct {
@@ -115,7 +115,7 @@ func (l marketQuery) isDefault() bool {
 	return l.Text == "" && l.Lane == "" && !l.Closed && l.cursor == ""
 }
 
-// markets is GET /markets, the markets of all venues.
+// markets handles GET /markets, the markets of all venues.
 func (s *site) markets(c echo.Context) error {
 	l := marketQueryOf(c)
 	g := newPartReader(c.Request().Context(), partsTimeout)

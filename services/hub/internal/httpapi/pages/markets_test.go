@@ -70,7 +70,8 @@ func TestMarketsParameters(t *testing.T) {
 	}
 }
 
-// TestMarketsPaging checks that the links to the next page and to the first one have the query, and that each market is on one page.
+// TestMarketsPaging checks that the links to the next page and to the first one have the query, and that each market is on one
+// page.
 func TestMarketsPaging(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -114,7 +115,8 @@ func TestMarketsParts(t *testing.T) {
 	}
 }
 
-// TestMarketsPins checks that a tile has the label of its pin, and that without the pins the page has a heatmap and is not cached.
+// TestMarketsPins checks that a tile has the label of its pin, and that without the pins the page has a heatmap and is not
+// cached.
 func TestMarketsPins(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -59,7 +59,7 @@ func (p networkPage) OtherStations(origins []string) string {
 	return strings.Join(names, ", ")
 }
 
-// network is GET /network, the stations with their forecasters and clips.
+// network handles GET /network, the stations with their forecasters and clips.
 func (s *site) network(c echo.Context) error {
 	g := newPartReader(c.Request().Context(), partsTimeout)
 	active := callPart(g, "stations", s.Ledger.Stations.ListActiveStations, &stationv1.ListActiveStationsRequest{})

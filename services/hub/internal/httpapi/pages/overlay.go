@@ -36,7 +36,7 @@ type overlayPage struct {
 	HideClock, HidePrice   bool
 }
 
-// overlay is GET /overlay/{handle}. It uses only the URL, so it is served without a database, and it does not depend on the
+// overlay handles GET /overlay/{handle}. It uses only the URL, so it is served without a database, and it does not depend on the
 // visitor.
 func (s *site) overlay(c echo.Context) error {
 	handle, err := protocol.ParseHandle(strings.ToLower(c.Param("handle")))
@@ -96,7 +96,7 @@ type embedPage struct {
 	Recent                 []callRow
 }
 
-// embed is GET /operator/{handle}/embed.
+// embed handles GET /operator/{handle}/embed.
 func (s *site) embed(c echo.Context) error {
 	account, err := s.byHandle(c)
 	if err != nil {

@@ -322,7 +322,7 @@ func (s *site) render(c echo.Context, status int, name string, data any) error {
 	return c.HTMLBlob(status, b.Bytes())
 }
 
-// root is GET /. It redirects to the developer page.
+// root handles GET /. It redirects to the developer page.
 func (s *site) root(c echo.Context) error {
 	return c.Redirect(http.StatusFound, "/dev")
 }

@@ -42,7 +42,7 @@ const (
 	momentsShown = 6
 )
 
-// person is GET /u/{handle}, the profile and record of an operator.
+// person handles GET /u/{handle}, the profile and record of an operator.
 func (s *site) person(c echo.Context) error {
 	account, err := s.byHandle(c)
 	if err != nil {
@@ -109,10 +109,10 @@ func (s *site) byHandle(c echo.Context) (identityclaim.Account, error) {
 	return s.People.Payouts.Accounts.ByHandle(c.Request().Context(), handle)
 }
 
-// follow is POST /u/{handle}/follow.
+// follow handles POST /u/{handle}/follow.
 func (s *site) follow(c echo.Context) error { return s.changeFollow(c, s.People.Follows.Follow) }
 
-// unfollow is POST /u/{handle}/unfollow.
+// unfollow handles POST /u/{handle}/unfollow.
 func (s *site) unfollow(c echo.Context) error { return s.changeFollow(c, s.People.Follows.Unfollow) }
 
 func (s *site) changeFollow(

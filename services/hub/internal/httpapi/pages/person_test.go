@@ -30,7 +30,7 @@ func TestPersonPage(t *testing.T) {
 		"<dt>Win rate</dt><dd>67%</dd>", "<dt>Streak</dt><dd>2</dd>", "<dd>+1.15<small> points</small></dd>",
 		`<a href="/receipts/`+momentID+`">Will the dam hold?</a> <b>won at 12¢</b>`, "People.</b> Independent forecaster",
 		"Could be luck", "too few are resolved to tell skill from luck. At this rate, 10 more calls would show skill.",
-		`aria-label="Edge +20 points, 95% interval −5.1 to +39.8"`, "assumes independent calls and a single look at the record",
+		`aria-label="Edge +20 points, 95% interval −5.1 to +39.8"`, "assumes independent calls and a record that is checked only once",
 		`aria-label="Points over time: lowest −10, highest +140, now +88"`, "Stated confidence was more accurate than the market price.",
 		"Brier score: 0.190; of the market prices: 0.228", `<td class="num">61–70%</td><td class="num n">12</td><td class="num n">75%</td>`,
 		"Edge by lane", ">Science<", "12 calls, 9 won", `<span class="tier-word">Rare</span><b>+88</b>`,
@@ -130,7 +130,7 @@ func TestPersonStates(t *testing.T) {
 	} {
 		has(t, b.get("/u/"+handle), 200, words...)
 	}
-	for _, handle := range []string{"nobody", "x", "no-handle", strings.Repeat("a", 60), "%3Cb%3E"} {
+	for _, handle := range []string{"no_such_user", "x", "no-handle", strings.Repeat("a", 60), "%3Cb%3E"} {
 		has(t, b.get("/u/"+handle), 404, "Page not found")
 	}
 	b.ledger.Fail(apitest.ErrDB, "GetOperator")

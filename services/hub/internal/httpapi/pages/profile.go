@@ -46,7 +46,7 @@ var profileNotices = map[string]string{
 	"saved": "Profile saved.", "claimed": "Wallet linked. It is public.", "dropped": "Wallet removed.",
 }
 
-// profile is GET /profile.
+// profile handles GET /profile.
 func (s *site) profile(c echo.Context) error {
 	v, ok, err := s.requireViewer(c, profilePath)
 	if !ok {
@@ -96,7 +96,7 @@ func (s *site) payoutOf(a identityclaim.Account) payoutState {
 	return payoutState{Label: "Ready", Text: text}
 }
 
-// changeProfile is POST /profile. The form has all members, so an empty field deletes the member.
+// changeProfile handles POST /profile. The form has all members, so an empty field deletes the member.
 func (s *site) changeProfile(c echo.Context, account identityclaim.Account, form url.Values) error {
 	input := profileForm{
 		DisplayName: strings.TrimSpace(form.Get("displayName")),
@@ -170,7 +170,7 @@ func (s *site) accountForm(do func(echo.Context, identityclaim.Account, url.Valu
 	}
 }
 
-// claimWallet is POST /profile/claims.
+// claimWallet handles POST /profile/claims.
 func (s *site) claimWallet(c echo.Context, account identityclaim.Account, form url.Values) error {
 	raw := strings.TrimSpace(form.Get("address"))
 	address, err := identityclaim.ParseAddress(raw)
@@ -208,7 +208,7 @@ func claimError(f *apperr.Fault) string {
 	return ""
 }
 
-// dropClaim is POST /profile/claims/drop.
+// dropClaim handles POST /profile/claims/drop.
 func (s *site) dropClaim(c echo.Context, account identityclaim.Account, form url.Values) error {
 	station, err := s.People.Claims.Station(form.Get("station"))
 	if err != nil {

@@ -43,7 +43,7 @@ type receiptEvent struct {
 	At, AtISO         string
 }
 
-// receipt is GET /receipts/{id}.
+// receipt handles GET /receipts/{id}.
 func (s *site) receipt(c echo.Context) error {
 	if wantsJSON(c.Request()) {
 		return s.ReceiptJSON(c)

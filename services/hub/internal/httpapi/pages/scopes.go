@@ -93,7 +93,7 @@ func duration(a grant.App, scopes grant.Scopes, now time.Time) string {
 	life := a.GrantLife()
 	limit := strconv.Itoa(int(life/(24*time.Hour))) + " days, until " + now.Add(life).UTC().Format("2 January 2006")
 	if scopes.Has(grant.OfflineAccess) {
-		return "For at limit " + limit + ", also while you are not using it."
+		return "For at most " + limit + ", also while you are not using it."
 	}
-	return "While you use it, and for at limit " + limit + "."
+	return "While you use it, and for at most " + limit + "."
 }

@@ -32,7 +32,7 @@ func signInURL(back string) string {
 	return signInPath + "?" + url.Values{"return_to": {back}}.Encode()
 }
 
-// signIn is GET /sign-in.
+// signIn handles GET /sign-in.
 func (s *site) signIn(c echo.Context) error {
 	setPrivate(c)
 	back := c.QueryParam("return_to")
@@ -88,7 +88,7 @@ func returnLabel(address string) string {
 	return ""
 }
 
-// signOut is POST /sign-out. It ends the session, or with everywhere=yes every session of the operator, and redirects to the
+// signOut handles POST /sign-out. It ends the session, or with everywhere=yes every session of the operator, and redirects to the
 // sign-in page. Without a session, only the first form succeeds.
 func (s *site) signOut(c echo.Context) error {
 	setPrivate(c)

@@ -28,7 +28,7 @@ type studioPage struct {
 	Notice, SignInURL  string        // error message; URL to sign in again
 }
 
-// studio is GET /studio, where an operator controls a broadcast.
+// studio handles GET /studio, where an operator controls a broadcast.
 func (s *site) studio(c echo.Context) error {
 	v, ok, err := s.requireViewer(c, studioPath)
 	if !ok {
@@ -48,7 +48,7 @@ func (s *site) showStudio(c echo.Context, status int, handle string, set func(*s
 	return s.render(c, status, "studio", p)
 }
 
-// provision is POST /dev/stream.
+// provision handles POST /dev/stream.
 func (s *site) provision(c echo.Context) error {
 	setPrivate(c)
 	if !s.OwnPage(c) {

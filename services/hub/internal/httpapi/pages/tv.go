@@ -39,7 +39,7 @@ type tvRow struct {
 	Key, Label, Title, Yes, No, Next string
 }
 
-// tv is GET /tv, the programme for a screen without input devices.
+// tv handles GET /tv, the programme for a screen without input devices.
 func (s *site) tv(c echo.Context) error {
 	p := tvPage{
 		Title: "Programme · Signalcast", Description: "Now and next on Signalcast.", URL: s.HubURL + tvPath,

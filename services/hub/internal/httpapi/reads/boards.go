@@ -36,7 +36,7 @@ func (q boardQuery) Key() string {
 	return httpcache.JoinKey(q.Operators, q.Window, string(q.Lane), strconv.Itoa(q.limit), q.Order)
 }
 
-// Board is GET /api/operator/leaderboard. It returns the leaderboard of the ledger with data of the hub: followers and live
+// Board handles GET /api/operator/leaderboard. It returns the leaderboard of the ledger with data of the hub: followers and live
 // sessions.
 func (s *Server) Board() view.Read[boardQuery] {
 	return view.Read[boardQuery]{

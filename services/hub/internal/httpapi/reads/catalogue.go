@@ -34,7 +34,7 @@ func readAirable(rawQuery string) airableQuery {
 // Key implements view.Query.
 func (q airableQuery) Key() string { return httpcache.JoinKey(string(q.lane), strconv.Itoa(q.limit)) }
 
-// Airable is GET /api/markets/airable.
+// Airable handles GET /api/markets/airable.
 func (s *Server) Airable() view.Read[airableQuery] {
 	return view.Read[airableQuery]{
 		Pages: s.airingPages, Parse: readAirable,
@@ -46,7 +46,7 @@ func (s *Server) Airable() view.Read[airableQuery] {
 	}
 }
 
-// FindMarkets is GET /api/{venue_a}/markets.
+// FindMarkets handles GET /api/{venue_a}/markets.
 func (s *Server) FindMarkets(c echo.Context) error {
 	out, err := s.findRows(c.Request().Context(), &cataloguev1.FindMarketsRequest{
 		Text: market.CutText(c.QueryParam("q")), Provider: string(protocol.Polymarket),
@@ -75,7 +75,7 @@ func sortParam(c echo.Context) string {
 	return "volume"
 }
 
-// VenueMarket is GET /api/{venue_a}/market.
+// VenueMarket handles GET /api/{venue_a}/market.
 func (s *Server) VenueMarket(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.QueryParam("id"))
 	if err != nil || id.Provider() != protocol.Polymarket {
@@ -105,7 +105,7 @@ func showRow(m *marketv1.Market) openapi.MarketRow {
 	}
 }
 
-// Resolved is GET /api/{venue_a}/resolved.
+// Resolved handles GET /api/{venue_a}/resolved.
 func (s *Server) Resolved(c echo.Context) error {
 	limit := protocol.Limit(c.QueryParam("limit"), market.DefaultResolved, market.MaxRows)
 	page, err := s.Ledger.Catalogue.ListResolved(c.Request().Context(), &cataloguev1.ListResolvedRequest{

@@ -96,8 +96,8 @@ func (s *eventLeads) load(ctx context.Context, wide bool) (leads, error) {
 	return found, nil
 }
 
-// EventRedirect is GET /s/{eventKey}. It redirects to the leading market of an event. An error is answered as JSON if the client
-// prefers JSON, otherwise as a page.
+// EventRedirect handles GET /s/{eventKey}. It redirects to the leading market of an event. An error is answered as JSON if the
+// client prefers JSON, otherwise as a page.
 func (s *Server) EventRedirect(c echo.Context) error {
 	header := c.Response().Header()
 	header.Set("Vary", "Accept")

@@ -33,7 +33,7 @@ type recordWriter interface {
 	end(b *bytes.Buffer, e *exportv1.RecordEnd) error
 }
 
-// Record is GET /api/operator/{handle}/record.
+// Record handles GET /api/operator/{handle}/record.
 func (s *Server) Record(c echo.Context, handle protocol.Handle) error {
 	release, err := s.exports.acquire(request.AddressKey(c.RealIP()))
 	if err != nil {

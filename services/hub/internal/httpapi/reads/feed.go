@@ -49,10 +49,10 @@ func readFashion(rawQuery string) feedQuery {
 	return feedQuery{fashion, readFeed(rawQuery).limit}
 }
 
-// Feed is GET /api/signals/feed.
+// Feed handles GET /api/signals/feed.
 func (s *Server) Feed() view.Read[feedQuery] { return s.feedOf(readFeed) }
 
-// Fashion is GET /api/fashion/signals.
+// Fashion handles GET /api/fashion/signals.
 func (s *Server) Fashion() view.Read[feedQuery] { return s.feedOf(readFashion) }
 
 func (s *Server) feedOf(parse func(rawQuery string) feedQuery) view.Read[feedQuery] {

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// MarketHistory is GET /api/{venue_a}/market-history.
+// MarketHistory handles GET /api/{venue_a}/market-history.
 func (s *Server) MarketHistory(c echo.Context) error {
 	token, raw := c.QueryParam("tokenId"), c.QueryParam("marketId")
 	if token == "" && raw == "" {
@@ -32,7 +32,8 @@ func (s *Server) MarketHistory(c echo.Context) error {
 	return httpx.Tagged(c, openapi.History{History: view.List(points, show)})
 }
 
-// OldHistory is GET /api/{venue_a}/history, the older form of MarketHistory. Times are in milliseconds and prices in percent.
+// OldHistory handles GET /api/{venue_a}/history, the older form of MarketHistory. Times are in milliseconds and prices in
+// percent.
 func (s *Server) OldHistory(c echo.Context) error {
 	raw := c.QueryParam("market_id")
 	if raw == "" {

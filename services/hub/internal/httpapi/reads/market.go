@@ -19,7 +19,7 @@ const (
 	ledgerMax     = 500
 )
 
-// Market is GET /api/m/{marketId}.
+// Market handles GET /api/m/{marketId}.
 func (s *Server) Market(c echo.Context, id protocol.MarketID) error {
 	m, err := s.Ledger.Market(c.Request().Context(), id)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Server) Market(c echo.Context, id protocol.MarketID) error {
 	})
 }
 
-// MarketLedger is GET /api/m/{marketId}/signals.
+// MarketLedger handles GET /api/m/{marketId}/signals.
 func (s *Server) MarketLedger(c echo.Context, id protocol.MarketID) error {
 	limit := protocol.Limit(c.QueryParam("limit"), ledgerDefault, ledgerMax)
 	page, err := s.Ledger.Signals.ListLedger(c.Request().Context(), &signalv1.ListLedgerRequest{
@@ -72,7 +72,8 @@ func showLedger(id protocol.MarketID, page *signalv1.ListLedgerResponse) openapi
 	return out
 }
 
-// Crowd is GET /api/m/{marketId}/crowd. With a session, the answer has the caller's own call and is not stored by shared caches.
+// Crowd handles GET /api/m/{marketId}/crowd. With a session, the answer has the caller's own call and is not stored by shared
+// caches.
 func (s *Server) Crowd(c echo.Context, id protocol.MarketID) error {
 	viewer := view.Viewer(c)
 	crowd, err := s.Ledger.Signals.GetCrowd(c.Request().Context(), &signalv1.GetCrowdRequest{

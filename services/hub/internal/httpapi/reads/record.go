@@ -27,7 +27,7 @@ const (
 
 const atomVersion = "1.0"
 
-// Atom is GET /api/operator/{handle}. The atom is the public record of an operator in one JSON object.
+// Atom handles GET /api/operator/{handle}. The atom is the public record of an operator in one JSON object.
 func (s *Server) Atom(c echo.Context, handle protocol.Handle) error {
 	return view.Serve(c, s.recordPages, atomKey(handle), s.buildAtom(handle))
 }
@@ -63,7 +63,7 @@ func (s *Server) addLive(ctx context.Context, atom *openapi.OperatorAtom, handle
 	}
 }
 
-// FieldRecord is GET /api/network/field-record/{handle}.
+// FieldRecord handles GET /api/network/field-record/{handle}.
 func (s *Server) FieldRecord(c echo.Context, handle protocol.Handle) error {
 	return view.Serve(c, s.recordPages, httpcache.JoinKey("field", string(handle)), func(ctx context.Context) ([]byte, error) {
 		r, err := s.Ledger.Records.GetOperatorRecord(ctx, record.Request(handle, fieldRecent, 0))
@@ -74,7 +74,7 @@ func (s *Server) FieldRecord(c echo.Context, handle protocol.Handle) error {
 	})
 }
 
-// OwnFieldRecord is GET /api/network/field-record/me.
+// OwnFieldRecord handles GET /api/network/field-record/me.
 func (s *Server) OwnFieldRecord(c echo.Context) error {
 	shown, err := s.fieldRecordOf(c.Request().Context(), request.Caller(c).Operator.ID)
 	return view.OK(c, shown, err)

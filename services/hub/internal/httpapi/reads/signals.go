@@ -29,7 +29,7 @@ type receiptJSON struct {
 	Resolution *openapi.Outcome `json:"resolution"`
 }
 
-// Signal is GET /api/signals/{id}.
+// Signal handles GET /api/signals/{id}.
 func (s *Server) Signal(c echo.Context, id string) error {
 	r, err := s.Ledger.Signals.GetSignal(c.Request().Context(), &signalv1.GetSignalRequest{Id: id})
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Server) Signal(c echo.Context, id string) error {
 	return httpx.Tagged(c, view.ShowSignal(r.GetSignal()))
 }
 
-// Events is GET /api/signals/{id}/events.
+// Events handles GET /api/signals/{id}/events.
 func (s *Server) Events(c echo.Context, id string) error {
 	list, err := s.Ledger.Signals.ListEvents(c.Request().Context(), &signalv1.ListEventsRequest{SignalId: id})
 	return view.Tagged(c, eventsJSON{SignalID: id, Events: view.ShowEvents(list.GetEvents())}, err)

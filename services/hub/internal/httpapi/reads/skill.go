@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
-// Pulse is GET /api/network/pulse.
+// Pulse handles GET /api/network/pulse.
 func (s *Server) Pulse(c echo.Context) error {
 	err := view.Serve(c, s.pulsePages, "", func(ctx context.Context) ([]byte, error) {
 		p, err := s.Ledger.Records.GetPulse(ctx, &recordv1.GetPulseRequest{})
@@ -84,7 +84,7 @@ func readSkill(rawQuery string) skillQuery {
 	return q
 }
 
-// Skill is GET /api/operator/{handle}/skill.
+// Skill handles GET /api/operator/{handle}/skill.
 func (s *Server) Skill(c echo.Context, handle protocol.Handle) error {
 	q := readSkill(c.Request().URL.RawQuery)
 	key := httpcache.JoinKey(string(handle), string(q.lane), q.window)

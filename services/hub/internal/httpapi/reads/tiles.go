@@ -31,7 +31,7 @@ func readMode(rawQuery string) view.TextQuery {
 	return view.TextQuery{market.ParseMode(httpcache.Query(rawQuery, modeParams)[0])}
 }
 
-// Featured is GET /api/{venue_a}/featured, the heatmap. While the ledger is unavailable, the answer is a copy of the last
+// Featured handles GET /api/{venue_a}/featured, the heatmap. While the ledger is unavailable, the answer is a copy of the last
 // minutes, and after them an empty list; clients cache neither. A heatmap without its pins is not cached.
 func (s *Server) Featured() view.Read[view.TextQuery] {
 	return view.Read[view.TextQuery]{
@@ -98,7 +98,8 @@ func readOracle(rawQuery string) oracleQuery {
 // Key implements view.Query. It must differ from the keys of the heatmap modes, because both share a cache.
 func (q oracleQuery) Key() string { return httpcache.JoinKey(sourceOracle, strconv.Itoa(int(q))) }
 
-// OracleFeatured is GET /api/oracle/featured: tiles ordered by attention, without pins. It has fallback copies like the heatmap.
+// OracleFeatured handles GET /api/oracle/featured: tiles ordered by attention, without pins. It has fallback copies like the
+// heatmap.
 func (s *Server) OracleFeatured() view.Read[oracleQuery] {
 	return view.Read[oracleQuery]{
 		Pages: s.TilePages, Parse: readOracle, NoCopies: true,

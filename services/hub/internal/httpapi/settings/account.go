@@ -51,7 +51,7 @@ func (s *Server) withNames(c echo.Context, who operator.Identity) (operator.Iden
 	return who, nil
 }
 
-// ClaimIdentity is POST /api/identity/claim.
+// ClaimIdentity handles POST /api/identity/claim.
 func (s *Server) ClaimIdentity(c echo.Context) error {
 	token, err := identityToken(c)
 	if err != nil {
@@ -78,13 +78,13 @@ func (s *Server) ClaimIdentity(c echo.Context) error {
 	return view.OK(c, openapi.IdentityClaimed{Ok: true, Claim: view.ShowIdentity(made)}, err)
 }
 
-// ListClaims is GET /api/identity/claim.
+// ListClaims handles GET /api/identity/claim.
 func (s *Server) ListClaims(c echo.Context) error {
 	claims, err := s.Claims.Claims(c.Request().Context(), request.Caller(c).Operator.ID)
 	return view.OK(c, openapi.IdentityClaims{Claims: view.List(claims, view.ShowIdentity)}, err)
 }
 
-// DropClaim is DELETE /api/identity/claim.
+// DropClaim handles DELETE /api/identity/claim.
 func (s *Server) DropClaim(c echo.Context) error {
 	station, err := s.Claims.Station(c.QueryParam("station"))
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Server) DropClaim(c echo.Context) error {
 	return view.OK(c, openapi.Removed{Ok: true, Removed: removed}, err)
 }
 
-// FollowCounts is GET /api/user/follow. With a session, the answer also states whether the caller follows the operator.
+// FollowCounts handles GET /api/user/follow. With a session, the answer also states whether the caller follows the operator.
 func (s *Server) FollowCounts(c echo.Context, handle protocol.Handle) error {
 	viewer := view.Viewer(c)
 	counts, err := s.Follows.Counts(c.Request().Context(), viewer, handle)
@@ -104,13 +104,13 @@ func (s *Server) FollowCounts(c echo.Context, handle protocol.Handle) error {
 	return view.Tagged(c, openapi.FollowCounts(counts), err)
 }
 
-// Follow is POST /api/user/follow.
+// Follow handles POST /api/user/follow.
 func (s *Server) Follow(c echo.Context, o httpx.Object) error {
 	return s.changeFollow(c, o, s.Follows.Follow)
 }
 
-// Unfollow is DELETE /api/user/follow. The handle is in the body, or in ?handle= because some proxies drop the body of a DELETE.
-// The body takes precedence.
+// Unfollow handles DELETE /api/user/follow. The handle is in the body, or in ?handle= because some proxies drop the body of a
+// DELETE. The body takes precedence.
 func (s *Server) Unfollow(c echo.Context) error {
 	o, given, err := httpx.DecodeOptional(c, httpx.BodyLimit)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
 
-// Profile is GET /api/streamer/profile?handle=.
+// Profile handles GET /api/streamer/profile?handle=.
 func (s *Server) Profile(c echo.Context, handle protocol.Handle) error {
 	ctx := c.Request().Context()
 	account, err := identityclaim.Accounts{Ledger: s.Ledger.Operators}.ByHandle(ctx, handle)
@@ -37,9 +37,9 @@ var errAutomated = apperr.New(
 	apperr.Forbidden, "forbidden", "only an administrator can clear automated",
 ).With("field", "automated")
 
-// ChangeProfile is POST /api/streamer/profile. It stores the same changes as the message profile.update. Missing members do not
-// change; null deletes an avatar or a payout address. A payout address requires a session with a recent sign-in. Operators cannot
-// set automated back to false.
+// ChangeProfile handles POST /api/streamer/profile. It stores the same changes as the message profile.update. Missing members do
+// not change; null deletes an avatar or a payout address. A payout address requires a session with a recent sign-in. Operators
+// cannot set automated back to false.
 func (s *Server) ChangeProfile(c echo.Context, o httpx.Object) error {
 	change := operator.Profile{DisplayName: o.OptString("displayName", httpx.BodyLimit), Bio: o.OptString("bio", httpx.BodyLimit)}
 	for name, to := range map[string]*operator.Change{"avatarUrl": &change.Avatar, "payoutAddress": &change.PayoutAddress} {
@@ -130,7 +130,7 @@ func readLanes(o httpx.Object) ([]string, error) {
 	return keys, nil
 }
 
-// RegisterStreamer is POST /api/streamer/register.
+// RegisterStreamer handles POST /api/streamer/register.
 func (s *Server) RegisterStreamer(c echo.Context, o httpx.Object) error {
 	given := operator.Profile{DisplayName: o.OptString("displayName", httpx.BodyLimit), Bio: o.OptString("bio", httpx.BodyLimit)}
 	if o.Has("links") {

@@ -43,7 +43,7 @@ type Server struct {
 	IdentityDetails func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
 }
 
-// SignIn is POST /api/auth/privy. It ignores the body. If the request also has an identity token, the names in it are used.
+// SignIn handles POST /api/auth/privy. It ignores the body. If the request also has an identity token, the names in it are used.
 func (s *Server) SignIn(c echo.Context) error {
 	if _, _, err := httpx.DecodeOptional(c, httpx.BodyLimit); err != nil {
 		return err
@@ -82,9 +82,9 @@ func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt t
 
 var errAll = apperr.New(apperr.Invalid, "invalid_all", "all must be true or false, or left out").With("field", "all")
 
-// SignOut is DELETE /api/auth/privy. It ends the session; all replicas apply this within ten seconds. With all=true it ends every
-// session of the operator. Without a session, only the first form succeeds. With a session, the request must come from the origin
-// of the hub.
+// SignOut handles DELETE /api/auth/privy. It ends the session; all replicas apply this within ten seconds. With all=true it ends
+// every session of the operator. Without a session, only the first form succeeds. With a session, the request must come from the
+// origin of the hub.
 func (s *Server) SignOut(c echo.Context) error {
 	r := c.Request()
 	signed, ok := s.Sessions.Read(request.Cookie(r, request.CookieUID), request.Cookie(r, request.CookieSig))
@@ -150,7 +150,7 @@ func (s *Server) clearSession(c echo.Context) {
 	}
 }
 
-// WhoAmI is GET /api/dev/whoami.
+// WhoAmI handles GET /api/dev/whoami.
 func (s *Server) WhoAmI(c echo.Context) error {
 	op, err := request.Owner(c, s.Ledger)
 	return view.OK(c, openapi.WhoAmI{

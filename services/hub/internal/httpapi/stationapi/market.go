@@ -33,7 +33,7 @@ func (s *Server) ToolMarket(ctx context.Context, _ caller.Caller, o httpx.Object
 	return s.networkAnswer(ctx, id)
 }
 
-// NetworkMarket is GET /api/network/market/{marketId}.
+// NetworkMarket handles GET /api/network/market/{marketId}.
 func (s *Server) NetworkMarket(c echo.Context, id protocol.MarketID) error {
 	shown, err := s.networkAnswer(c.Request().Context(), id)
 	if err != nil {
@@ -87,8 +87,8 @@ func showNetworkCrowd(crowd *signalv1.GetCrowdResponse) openapi.NetworkCrowd {
 	return out
 }
 
-// Gaps is GET /api/network/crowd: markets by the difference between the share of YES calls and the price. For an invalid market
-// id, the list is empty.
+// Gaps handles GET /api/network/crowd: markets by the difference between the share of YES calls and the price. For an invalid
+// market id, the list is empty.
 func (s *Server) Gaps(c echo.Context) error {
 	raw := c.QueryParam("market")
 	id, unknown := protocol.ParseMarketID(raw)

@@ -76,7 +76,7 @@ func (q listQuery) Key() string {
 	return httpcache.JoinKey(q.kind, strconv.Itoa(q.limit), list(q.want.Without), list(q.want.Only))
 }
 
-// NetworkTapes is GET /api/network/tapes.
+// NetworkTapes handles GET /api/network/tapes.
 func (s *Server) NetworkTapes() view.Read[listQuery] {
 	show := func(list []federation.Tape) any {
 		return openapi.Tapes{Tapes: view.List(list, showTape), FetchedAt: protocol.Stamp(s.Now())}
@@ -91,7 +91,7 @@ func (s *Server) NetworkTapes() view.Read[listQuery] {
 	}
 }
 
-// NetworkOperators is GET /api/network/operators.
+// NetworkOperators handles GET /api/network/operators.
 func (s *Server) NetworkOperators() view.Read[listQuery] {
 	show := func(list []federation.Operator) any {
 		return openapi.NetworkOperators{Operators: view.List(list, showNetworkOperator), FetchedAt: protocol.Stamp(s.Now())}
@@ -132,8 +132,8 @@ func (s *Server) countFollowers(ctx context.Context, list []federation.Operator)
 	return err
 }
 
-// ViewTape is POST /api/network/tapes/{id}/view, which a player sends when it starts. Views of a tape are counted once an hour
-// per IP address.
+// ViewTape handles POST /api/network/tapes/{id}/view, which a player sends when it starts. Views of a tape are counted once an
+// hour per IP address.
 func (s *Server) ViewTape(c echo.Context) error {
 	ctx, id := c.Request().Context(), c.Param("id")
 	t, err := s.Network.Find(ctx, id)
@@ -168,7 +168,7 @@ func showNetworkOperator(o federation.Operator) openapi.NetworkOperator {
 	}
 }
 
-// NetworkIdentity is GET /api/network/identity/{handle}.
+// NetworkIdentity handles GET /api/network/identity/{handle}.
 func (s *Server) NetworkIdentity(c echo.Context, handle protocol.Handle) error {
 	ctx := c.Request().Context()
 	account, err := s.Payouts.Accounts.ByHandle(ctx, handle)
@@ -181,7 +181,7 @@ func (s *Server) NetworkIdentity(c echo.Context, handle protocol.Handle) error {
 	}, err)
 }
 
-// NetworkPayout is GET /api/network/payout/{handle}. For a text that cannot be a handle, the answer has no address.
+// NetworkPayout handles GET /api/network/payout/{handle}. For a text that cannot be a handle, the answer has no address.
 func (s *Server) NetworkPayout(c echo.Context) error {
 	handle, err := request.HandleParam(c)
 	if err != nil {
