@@ -81,7 +81,7 @@ func (s *Server) acceptedCredentials(c echo.Context) caller.Take {
 // determined because a dependency is unavailable, the IP address stays charged unless another limit has counted the request.
 // Faults: err, and rate_limited.
 func (s *Server) settleCharge(c echo.Context, who caller.Caller, standing *caller.Standing, err error) error {
-	determined := err == nil && who.Doubt == nil || err != nil && apperr.Of(err).Kind == apperr.Unauthenticated
+	determined := err == nil && who.SessionErr == nil || err != nil && apperr.Of(err).Kind == apperr.Unauthenticated
 	switch {
 	case who.Kind == caller.Client: // the handler checks the credential of an app
 		return err

@@ -63,7 +63,7 @@ func (p networkPage) OtherStations(origins []string) string {
 func (s *site) network(c echo.Context) error {
 	g := newPartReader(c.Request().Context(), partsTimeout)
 	active := callPart(g, "stations", s.Ledger.Stations.ListActiveStations, &stationv1.ListActiveStationsRequest{})
-	updates := readPart(g, "updates", s.Network.Heard)
+	updates := readPart(g, "updates", s.Network.LastReads)
 	tapes := readPart(g, "tapes", func(ctx context.Context) ([]federation.Tape, error) {
 		return s.Network.Tapes(ctx, federation.Wanted{}, tapesShown)
 	})

@@ -114,7 +114,7 @@ func (r *recordReader) flush() error {
 		return nil
 	}
 	w := r.c.Response()
-	if err := httpx.Patience(w, exportWriteTimeout); err != nil {
+	if err := httpx.SetWriteTimeout(w, exportWriteTimeout); err != nil {
 		return err
 	}
 	if _, err := w.Write(r.buf.Bytes()); err != nil {

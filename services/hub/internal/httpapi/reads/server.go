@@ -37,7 +37,7 @@ type Server struct {
 	TilePages                           view.FallbackCache
 	movePages, situationPages           view.FallbackCache
 	feedPages, boardPages, airingPages  view.FallbackCache // without fallback copies
-	recordPages, skillPages, pulsePages *httpcache.Book
+	recordPages, skillPages, pulsePages *httpcache.Cache
 	eventLeads                          *eventLeads
 	exports                             exportLimiter
 }

@@ -34,7 +34,7 @@ const BuildTimeout = 800 * time.Millisecond
 // FallbackCache is a cache of answers with fallback copies. A copy is served while the source is unavailable and the cached
 // answer has expired.
 type FallbackCache struct {
-	Pages, Copies *httpcache.Book
+	Pages, Copies *httpcache.Cache
 	source        string // name of the source in X-Degraded; empty: the name in the fault
 	log           *slog.Logger
 }
@@ -54,7 +54,7 @@ func Every(ttl, stale time.Duration, keys int) httpcache.Options {
 }
 
 // Open returns an empty cache. Failed builds are logged, except not_found and uncacheable answers.
-func (b *Caches) Open(o httpcache.Options) *httpcache.Book {
+func (b *Caches) Open(o httpcache.Options) *httpcache.Cache {
 	o.Now = b.Now
 	o.Failed = func(key string, err error) {
 		var p *UncacheableError
@@ -65,7 +65,7 @@ func (b *Caches) Open(o httpcache.Options) *httpcache.Book {
 	return b.add(httpcache.New(o))
 }
 
-func (b *Caches) add(book *httpcache.Book) *httpcache.Book {
+func (b *Caches) add(book *httpcache.Cache) *httpcache.Cache {
 	b.OnClose(book.Close)
 	return book
 }
@@ -137,7 +137,7 @@ func Marshal(a Answer, err error) ([]byte, error) {
 }
 
 // Serve answers with the cached or newly built answer of a key, also if it must not be cached.
-func Serve(c echo.Context, book *httpcache.Book, key string, build httpcache.Build) error {
+func Serve(c echo.Context, book *httpcache.Cache, key string, build httpcache.Build) error {
 	err := book.Serve(c.Response(), c.Request(), key, build)
 	var p *UncacheableError
 	if !errors.As(err, &p) {
@@ -192,7 +192,7 @@ type Read[Q Query] struct {
 }
 
 // Book returns the cache.
-func (r Read[Q]) Book() *httpcache.Book { return r.Pages.Pages }
+func (r Read[Q]) Book() *httpcache.Cache { return r.Pages.Pages }
 
 // Key returns the cache key of a query string.
 func (r Read[Q]) Key(rawQuery string) string { return r.Parse(rawQuery).Key() }
@@ -232,7 +232,7 @@ func (r Read[Q]) build(q Q) httpcache.Build {
 }
 
 // BodyOf returns the cached or newly built answer of a key, also if it must not be cached.
-func BodyOf(ctx context.Context, book *httpcache.Book, key string, build httpcache.Build) ([]byte, error) {
+func BodyOf(ctx context.Context, book *httpcache.Cache, key string, build httpcache.Build) ([]byte, error) {
 	p, err := book.Get(ctx, key, build)
 	var uncacheable *UncacheableError
 	switch {
