@@ -1,6 +1,5 @@
 // Package client holds the generated Go types and HTTP client of the protocol.
 //
-// client.gen.go is written by tools/gen.sh from docs/protocol/openapi.yaml and is never
-// edited. It knows nothing of credentials, of trying again or of errors: package
-// signalcast does. No service imports it.
+// tools/gen.sh generates client.gen.go from docs/protocol/openapi.yaml. Do not edit it. The generated client does not send
+// credentials, retry requests or decode errors; package signalcast does. No service imports this package.
 package client

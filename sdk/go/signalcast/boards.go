@@ -10,37 +10,37 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Boards rank operators by what they called.
+// Boards reads the leaderboards.
 type Boards struct{ c *Client }
 
-// Score reads the board by score.
+// Score returns the leaderboard by points.
 func (b Boards) Score(ctx context.Context, params *client.ListScoreBoardParams) (client.ScoreBoard, error) {
 	return read[client.ScoreBoard](b.c.API.ListScoreBoard(ctx, params))
 }
 
-// Broadcast reads the board by broadcast score.
+// Broadcast returns the leaderboard by broadcast score, 0 to 1,000.
 func (b Boards) Broadcast(ctx context.Context, params *client.ListBroadcastBoardParams) (client.BroadcastBoard, error) {
 	return read[client.BroadcastBoard](b.c.Hub.ListBroadcastBoard(ctx, params))
 }
 
-// Operators are who calls.
+// Operators reads operators and their records.
 type Operators struct{ c *Client }
 
-// Get reads an operator in one answer: rank, figures, newest calls, moments.
+// Get returns the rank, statistics, newest calls and moments of an operator.
 func (o Operators) Get(ctx context.Context, handle string) (client.OperatorAtom, error) {
 	return read[client.OperatorAtom](o.c.Hub.GetOperatorAtom(ctx, handle))
 }
 
-// Skill reads how much of a record is skill.
+// Skill returns the statistics that distinguish skill from luck (docs/method.md).
 func (o Operators) Skill(ctx context.Context, handle string, params *client.GetOperatorSkillParams) (client.OperatorSkill, error) {
 	return read[client.OperatorSkill](o.c.Hub.GetOperatorSkill(ctx, handle, params))
 }
 
-// maxLine is more than a line of a record has, in bytes.
+// maxLine is the maximum length of a line of a record, in bytes.
 const maxLine = 1 << 20
 
-// Record reads a whole record, line by line as it comes; each is one JSON object, and
-// `signalcast record verify` knows them. A record that is cut ends with an error.
+// Record streams the whole record of an operator. Each element is one line, a JSON object; `signalcast record verify` checks
+// them. An incomplete record ends with an error.
 func (o Operators) Record(ctx context.Context, handle string) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		a, err := o.c.Hub.GetOperatorRecord(ctx, handle, nil)
@@ -50,7 +50,7 @@ func (o Operators) Record(ctx context.Context, handle string) iter.Seq2[json.Raw
 		}
 		defer func() { _ = a.Body.Close() }()
 		if a.StatusCode != 200 {
-			raw, _ := io.ReadAll(io.LimitReader(a.Body, maxAnswer)) // the error has what was read and the status
+			raw, _ := io.ReadAll(io.LimitReader(a.Body, maxAnswer)) // the error contains the bytes that were read and the status
 			yield(nil, refusal(operationOf(a), a, raw))
 			return
 		}

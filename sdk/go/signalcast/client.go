@@ -12,28 +12,27 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Options say where the services are and who asks them.
+// Options configures a Client.
 type Options struct {
-	// Hub, API and Clock are addresses such as https://hub.example. Those that are not
-	// used can be left empty.
+	// Hub, API and Clock are the base URLs of the services, for example https://hub.example. An unused one may be empty.
 	Hub, API, Clock string
-	// Token returns the key or token for operations that take one; nil: none is sent.
+	// Token returns the credential of operations that accept one. If nil, the client sends none.
 	Token TokenSource
-	// HTTPClient sends; nil: one of the library's own. It should follow no redirect: no
-	// service here answers with one.
+	// HTTPClient sends the requests; nil means a client of the library. It should not follow redirects, because the services
+	// never redirect API requests.
 	HTTPClient *http.Client
-	// UserAgent names the program.
+	// UserAgent is the User-Agent header.
 	UserAgent string
-	// Retry is the policy; its zero value is the usual one.
+	// Retry is the retry policy. The zero value is the default policy.
 	Retry Retry
-	// PlainHTTP lets a credential go over http to a machine that is not this one.
+	// PlainHTTP allows credentials over unencrypted http to other machines.
 	PlainHTTP bool
 }
 
-// Client asks the services. It may be used by several goroutines.
+// Client sends requests to the services. It is safe for concurrent use.
 type Client struct {
-	// Hub, API and Clock have every operation, as they are generated. What they answer is
-	// read by the caller; credentials and trying again are taken care of.
+	// Hub, API and Clock are the generated clients with every operation. The client adds credentials and retries; the caller
+	// decodes the responses.
 	Hub, API, Clock *client.ClientWithResponses
 
 	Signals   Signals
@@ -55,7 +54,7 @@ type Client struct {
 	session session // nil before People.SignIn
 }
 
-// New returns a client. It sends no request. An invalid address is an error.
+// New returns a client. It sends no request. It returns an error for an invalid URL.
 func New(o Options) (*Client, error) {
 	o.Retry = o.Retry.settled()
 	if o.UserAgent == "" {
@@ -88,15 +87,15 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// address reads one, and refuses what would show a credential to the network.
+// address parses the URL of a service. It rejects unencrypted URLs to other machines unless PlainHTTP is set.
 func (o Options) address(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("no address of a service; write it like https://hub.example") // the text may hold a secret
+		return nil, errors.New("not the URL of a service; use the form https://hub.example") // without the text, which may contain a secret
 	}
 	ip := net.ParseIP(u.Hostname())
 	if o.Token != nil && u.Scheme == "http" && !o.PlainHTTP && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, errors.New("not encrypted, and a credential would be seen on the way: use https, or PlainHTTP if you trust the network")
+		return nil, errors.New("http sends the credential unencrypted; use https, or set PlainHTTP if you trust the network")
 	}
 	return u, nil
 }

@@ -1,4 +1,4 @@
-// Package signalcast is a client of the protocol: of the hub, the api and the clock.
+// Package signalcast is a client of the three Signalcast services: hub, api and clock.
 //
 //	c, err := signalcast.New(signalcast.Options{Hub: "https://hub.example", API: "https://api.example", Token: signalcast.Key(key)})
 //	if err != nil {
@@ -9,10 +9,9 @@
 //		return nil
 //	}
 //
-// What the methods here do not cover, the generated client does: Client.Hub, Client.API and
-// Client.Clock have every operation of the document, and go the same way.
+// Operations without a method here are in the generated clients Client.Hub, Client.API and Client.Clock, with the same credentials
+// and retries.
 //
-// Requests are sent again where that cannot do anything twice, answers are bounded, unknown
-// members and values are let through, and a list goes on page by page in a range loop. The
-// live feed is package feed.
+// The client retries requests where a retry cannot have a second effect, limits the size of responses, ignores unknown members and
+// enum values, and returns lists as iterators over all pages. Package feed reads the live feed.
 package signalcast

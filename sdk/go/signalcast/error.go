@@ -8,29 +8,28 @@ import (
 	"time"
 )
 
-// Code is the stable code of a refusal. It is an error itself, so that errors.Is finds it:
+// Code is a stable error code of the protocol (docs/protocol/errors.md). It is an error, so that errors.Is finds it:
 //
 //	errors.Is(err, signalcast.ErrAlreadyPredicted)
 //
-// A code that this library does not know yet is found as Code("its_name").
+// Write a code without a constant as Code("its_name").
 type Code string
 
 // Error implements error.
 func (c Code) Error() string { return string(c) }
 
-// Error is the no of a service. A write that ended with a Status of 500 or more may have
-// happened all the same.
+// Error is an error response of a service. A write with a Status of 500 or more may have taken effect.
 type Error struct {
 	Status     int
-	Code       Code           // empty where what answered is no Signalcast service
-	Message    string         // for people; may change
-	Extra      map[string]any // the other members: numbers are float64
-	RetryAfter time.Duration  // 0: nothing was said
-	RequestID  string         // finds the log line of the service
+	Code       Code           // empty if the responder is not a Signalcast service
+	Message    string         // for people; not stable
+	Extra      map[string]any // the other members; numbers are float64
+	RetryAfter time.Duration  // 0: not stated
+	RequestID  string         // id of the request in the log of the service
 	Operation  string         // such as "POST /api/predictions"
 }
 
-// Error says what was asked and what was answered.
+// Error returns the operation, the status, the code and the message.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("signalcast: %s: %d %s", e.Operation, e.Status, e.Code)
 	if e.Code == "" {
@@ -48,21 +47,20 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Is compares with a Code.
+// Is reports whether target is the Code of the error.
 func (e *Error) Is(target error) bool {
 	c, ok := target.(Code)
 	return ok && c != "" && c == e.Code
 }
 
-// ID is the id of the call that the caller already has on this market. It is empty unless the
-// error is ErrAlreadyPredicted.
+// ID returns the id of the call that the caller already has on the market, or "" if the error is not ErrAlreadyPredicted.
 func (e *Error) ID() string { return e.text("id") }
 
-// Field is the member or parameter that does not fit.
+// Field returns the name of the invalid member or parameter, or "".
 func (e *Error) Field() string { return e.text("field") }
 
-// Reason says more than the code: `settled` or `provisional` of ErrMarketClosed, `moved` or
-// `unverified` of ErrPriceMoved.
+// Reason returns the detail of the code, or "": `settled` or `provisional` for ErrMarketClosed, `moved` or `unverified` for
+// ErrPriceMoved.
 func (e *Error) Reason() string { return e.text("reason") }
 
 func (e *Error) text(name string) string {
@@ -73,7 +71,7 @@ func (e *Error) text(name string) string {
 // Degraded is the error of an incomplete answer, after retries. It is returned with the answer: lists do not fail while a part
 // of the service is unavailable.
 type Degraded struct {
-	Part      string // what is missing
+	Part      string // the missing part
 	Operation string
 }
 
@@ -82,7 +80,7 @@ func (d *Degraded) Error() string {
 	return fmt.Sprintf("signalcast: %s: the answer is incomplete, a part of the service is unavailable: %s", d.Operation, d.Part)
 }
 
-// Unanswered is the error of a request without a complete answer. A write may have happened.
+// Unanswered is the error of a request without a complete response. A write may have taken effect.
 type Unanswered struct {
 	Operation string
 	Err       error
@@ -93,10 +91,10 @@ func (u *Unanswered) Error() string {
 	return fmt.Sprintf("signalcast: %s: no answer: %v", u.Operation, u.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (u *Unanswered) Unwrap() error { return u.Err }
 
-// refusal reads the error of an answer; raw is its body.
+// refusal returns the error of a response with the body raw.
 func refusal(operation string, a *http.Response, raw []byte) *Error {
 	e := &Error{Status: a.StatusCode, Operation: operation, RequestID: a.Header.Get("X-Request-Id")}
 	var members map[string]any
@@ -112,11 +110,11 @@ func refusal(operation string, a *http.Response, raw []byte) *Error {
 	return e
 }
 
-// longestAsked is more than any service asks for.
+// longestAsked is the longest Retry-After that the client believes.
 const longestAsked = 400 * 24 * time.Hour
 
-// asked is how long an answer wants its reader to wait; its body is more exact than its
-// header, which has whole seconds or a date, to be read beside that of the answer.
+// asked returns how long the service asks the client to wait. The body (retryAfterMs) is more exact than the header Retry-After,
+// which has whole seconds, or a date that is compared with the Date of the response.
 func asked(h http.Header, extra map[string]any) time.Duration {
 	if ms, ok := extra["retryAfterMs"].(float64); ok && ms > 0 && ms < float64(longestAsked.Milliseconds()) {
 		return time.Duration(ms * float64(time.Millisecond))

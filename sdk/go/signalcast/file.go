@@ -11,15 +11,15 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Signals are calls, their history and the feeds around them.
+// Signals files and reads calls, their history and the feeds of calls.
 type Signals struct{ c *Client }
 
-// DefaultMaxSlippageBps is the bound that File and Create send where the draft has none: a
-// call is refused when its side costs more than this above the stated price.
+// DefaultMaxSlippageBps is the maximum slippage that File and Create send if the draft has none, in bps: the service rejects a call
+// whose side costs more than this above the stated price.
 const DefaultMaxSlippageBps = 200
 
-// Numbers are what the ledger stores with a call, or what a dry run would store. A server
-// that does not answer them leaves them zero.
+// Numbers contains the prices that the ledger stores with a call, or would store after a dry run. They are zero if the server does
+// not return them.
 type Numbers struct {
 	PriceAtPrediction int  `json:"priceAtPrediction"` // stated price, after conversion
 	ScoreBasisBps     int  `json:"scoreBasisBps"`     // scoring price at filing
@@ -35,30 +35,28 @@ type Numbers struct {
 // Filed is a stored call.
 type Filed struct {
 	ID uuid.UUID
-	// Found: an answer was lost, and the same call was found when it was filed again.
+	// Found reports that a response was lost and a retry found the stored call.
 	Found bool
 	Numbers
 }
 
-// FileOptions say how a call is filed. The zero value is what File does.
+// FileOptions configures the filing of a call. The zero value has the defaults of File.
 type FileOptions struct {
-	// IdempotencyKey has 1 to 128 characters: for 24 hours the same call under the same key is
-	// the same call, also in another run of a program that never got its answer. Empty: a new one.
+	// IdempotencyKey has 1 to 128 characters. For 24 hours, filing the same call with the same key returns the first result, also
+	// after a restart of the program. If empty, the client generates a key.
 	IdempotencyKey string
-	// AllowUnverified files a call without points where the market has no fresh quote, instead
-	// of ErrPriceMoved with the reason unverified. A price that moved is still refused. False
-	// leaves AllowUnverified of the draft as it is.
+	// AllowUnverified stores the call without points if the market has no fresh quote, instead of failing with ErrPriceMoved and
+	// the reason unverified. A moved price is still rejected. False leaves AllowUnverified of the draft unchanged.
 	AllowUnverified bool
 }
 
-// File files a call under an Idempotency-Key of its own. Errors: ErrAlreadyPredicted, whose
-// Error.ID is the locked call, ErrPriceMoved, ErrMarketClosed, ErrMarketNotFound and those of
-// the fields.
+// File files a call with a new Idempotency-Key. Errors: ErrAlreadyPredicted, whose Error.ID is the id of the stored call,
+// ErrPriceMoved, ErrMarketClosed, ErrMarketNotFound and errors of single members.
 func (s Signals) File(ctx context.Context, draft client.SignalDraft) (Filed, error) {
 	return s.FileWith(ctx, draft, FileOptions{})
 }
 
-// FileAs is File under a given Idempotency-Key.
+// FileAs is File with a given Idempotency-Key.
 func (s Signals) FileAs(ctx context.Context, key string, draft client.SignalDraft) (Filed, error) {
 	return s.FileWith(ctx, draft, FileOptions{IdempotencyKey: key})
 }
@@ -83,8 +81,8 @@ type filedAnswer struct {
 	Numbers
 }
 
-// DryRun checks a call as File does and stores nothing; it answers what File would store.
-// The server asks no venue for it, so a call without a known quote is not verified.
+// DryRun validates a call as File does, stores nothing and returns the prices that File would store. The server sends no request to
+// the venue, so a call without a cached quote is unverified.
 func (s Signals) DryRun(ctx context.Context, draft client.SignalDraft) (Numbers, error) {
 	yes := true
 	draft.DryRun = &yes
@@ -92,8 +90,8 @@ func (s Signals) DryRun(ctx context.Context, draft client.SignalDraft) (Numbers,
 	return read[Numbers](s.c.Hub.FileSignal(ctx, nil, draft))
 }
 
-// Create files a call by P/signals, with a key or a token of an app; the hub attests it.
-// Without PriceBps it is filed at the newest price of the side.
+// Create files a call through POST /api/protocol/v1/signals with a key or a token of an app. The hub signs the message for the
+// caller. Without PriceBps the call has the newest price of the side.
 func (s Signals) Create(ctx context.Context, draft client.CreationDraft) (client.Created, error) {
 	return s.CreateWith(ctx, draft, FileOptions{})
 }
@@ -105,7 +103,7 @@ func (s Signals) CreateWith(ctx context.Context, draft client.CreationDraft, o F
 	return read[client.Created](s.c.Hub.CreateSignal(ctx, &client.CreateSignalParams{IdempotencyKey: &key}, draft))
 }
 
-// DryRunCreate checks a call as Create does and stores nothing.
+// DryRunCreate validates a call as Create does and stores nothing.
 func (s Signals) DryRunCreate(ctx context.Context, draft client.CreationDraft) (Numbers, error) {
 	yes := true
 	draft.DryRun = &yes
@@ -113,8 +111,7 @@ func (s Signals) DryRunCreate(ctx context.Context, draft client.CreationDraft) (
 	return read[Numbers](s.c.Hub.CreateSignal(ctx, nil, draft))
 }
 
-// setBound sets the members of a draft that limit its price. A draft without a bound has
-// DefaultMaxSlippageBps.
+// setBound sets the maximum slippage of a draft to DefaultMaxSlippageBps if it has none, and AllowUnverified if allow is set.
 func setBound(bound **int, unverified **bool, allow bool) {
 	if *bound == nil {
 		most := DefaultMaxSlippageBps
@@ -125,9 +122,8 @@ func setBound(bound **int, unverified **bool, allow bool) {
 	}
 }
 
-// standing reads the locked call that already_predicted names after an answer was lost. It
-// is always the caller's own. With the same side and price it is what was filed; with any
-// other it returns the refusal.
+// standing returns the stored call that already_predicted names after a lost response. The call belongs to the caller. If side or
+// price differ from the request, standing returns the error.
 func (s Signals) standing(ctx context.Context, refused error, market string, side client.Side, price int) (Filed, error) {
 	e := (*Error)(nil)
 	if !errors.Is(refused, ErrAlreadyPredicted) || !errors.As(refused, &e) {

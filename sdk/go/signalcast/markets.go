@@ -7,10 +7,10 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Markets are those of the venues and of the service itself, seen through their calls.
+// Markets reads markets of the venues and native markets, with their calls.
 type Markets struct{ c *Client }
 
-// Search lists markets by words, lane and order.
+// Search returns all markets that match the words and the lane, in the given order.
 func (m Markets) Search(ctx context.Context, params *client.FindMarketsParams) iter.Seq2[client.MarketRow, error] {
 	q := at(params)
 	return pages(q.Cursor, func(cursor *string) (client.MarketRows, error) {
@@ -20,17 +20,17 @@ func (m Markets) Search(ctx context.Context, params *client.FindMarketsParams) i
 	}, func(r client.MarketRows) ([]client.MarketRow, *string) { return r.Markets, r.NextCursor })
 }
 
-// Get reads a market.
+// Get returns a market.
 func (m Markets) Get(ctx context.Context, id string) (client.Market, error) {
 	return read[client.Market](m.c.Hub.GetMarket(ctx, id))
 }
 
-// Crowd reads how the calls on a market lean.
+// Crowd returns the summary of the calls on a market.
 func (m Markets) Crowd(ctx context.Context, id string) (client.Crowd, error) {
 	return read[client.Crowd](m.c.Hub.GetCrowd(ctx, id))
 }
 
-// Ledger lists the calls on a market, newest first. No such market is an empty list.
+// Ledger returns the calls on a market, newest first. An unknown market has none.
 func (m Markets) Ledger(ctx context.Context, id string, params *client.ListMarketSignalsParams) iter.Seq2[client.LedgerSignal, error] {
 	q := at(params)
 	return pages(q.Cursor, func(cursor *string) (client.MarketLedger, error) {
@@ -40,7 +40,7 @@ func (m Markets) Ledger(ctx context.Context, id string, params *client.ListMarke
 	}, func(l client.MarketLedger) ([]client.LedgerSignal, *string) { return l.Signals, l.NextCursor })
 }
 
-// Outcome reads what was claimed; its outcome is nil while nothing is.
+// Outcome returns the resolution of a market. Its outcome is nil while the market is unresolved.
 func (m Markets) Outcome(ctx context.Context, id string) (client.OutcomeAnswer, error) {
 	return read[client.OutcomeAnswer](m.c.Hub.GetOutcome(ctx, &client.GetOutcomeParams{Market: id}))
 }

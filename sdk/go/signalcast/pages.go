@@ -9,8 +9,8 @@ import (
 // would never end.
 var ErrCursor = errors.New("signalcast: the cursor of the list leads back to a page that was read")
 
-// pages reads a list page by page from a cursor on, each when the one before is used up. The loop may be left
-// at any time; it ends with the first error.
+// pages returns an iterator over a list that starts at the cursor from. It reads a page when the previous one is used up, and ends
+// with the first error.
 func pages[P, T any](from *string, page func(cursor *string) (P, error), rows func(P) ([]T, *string)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		seen := map[string]bool{}
@@ -38,7 +38,7 @@ func pages[P, T any](from *string, page func(cursor *string) (P, error), rows fu
 	}
 }
 
-// at is a copy of the parameters of a list, which may be nil.
+// at returns a copy of the parameters of a list, or zero parameters for nil.
 func at[P any](params *P) P {
 	if params == nil {
 		return *new(P)

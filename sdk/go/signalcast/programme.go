@@ -6,25 +6,25 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Programme is what is on the air and what comes next.
+// Programme reads the programme: the segments on the air and the next ones.
 type Programme struct{ c *Client }
 
-// Now reads what is on a lane of the default programme, or of a preset.
+// Now returns the segment on the air in a lane of the default programme or of a preset.
 func (p Programme) Now(ctx context.Context, params *client.GetNowParams) (client.SegmentAnswer, error) {
 	return read[client.SegmentAnswer](p.c.Clock.GetNow(ctx, params))
 }
 
-// Next reads what comes after it.
+// Next returns the segment after the one on the air.
 func (p Programme) Next(ctx context.Context, params *client.GetNextParams) (client.SegmentAnswer, error) {
 	return read[client.SegmentAnswer](p.c.Clock.GetNext(ctx, params))
 }
 
-// Timeline reads the segments of the default programme.
+// Timeline returns the segments of the default programme.
 func (p Programme) Timeline(ctx context.Context, params *client.GetTimelineParams) (client.ClockProgram, error) {
 	return read[client.ClockProgram](p.c.Clock.GetTimeline(ctx, params))
 }
 
-// Channel reads the segments of a preset, or of a FilterSpec of one's own.
+// Channel returns the segments of a preset or of the caller's FilterSpec.
 func (p Programme) Channel(ctx context.Context, params *client.GetChannelParams) (client.ClockProgram, error) {
 	return read[client.ClockProgram](p.c.Clock.GetChannel(ctx, params))
 }

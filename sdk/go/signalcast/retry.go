@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// Retry says how often and after what pauses a request is sent again. Only what cannot do
-// anything twice is: reading, writes with an Idempotency-Key on the routes that honour one,
-// and writes of which the document says that a second one changes nothing. It is sent again
-// when no complete answer came, after 429, 502, 503 and 504, and after an incomplete list.
+// Retry is a retry policy with exponential backoff. The client retries only requests that cannot have a second effect: reads, writes
+// with an Idempotency-Key on routes that support it, and writes that the OpenAPI document marks as repeatable. It retries after a
+// missing or incomplete response, after 429, 502, 503 and 504, and after a degraded list.
 type Retry struct {
-	Tries   int           // of one request in all; 0: four, 1: it is never sent again
-	First   time.Duration // pause before the second try, doubled each time; 0: 250 ms
-	Longest time.Duration // pause; a service that asks for more is obeyed by giving up; 0: ten seconds
-	Each    time.Duration // how long one try may last, but for streams; 0: thirty seconds
+	Tries   int           // attempts of one request in total; 0: 4, 1: no retry
+	First   time.Duration // delay before the second attempt, doubled each time; 0: 250 ms
+	Longest time.Duration // longest delay; the client gives up if the service asks for more; 0: 10 s
+	Each    time.Duration // timeout of one attempt, not of streams; 0: 30 s
 }
 
 func (p Retry) settled() Retry {
@@ -34,7 +33,7 @@ func (p Retry) settled() Retry {
 	return p
 }
 
-// passing reports whether the same request may soon be answered better.
+// passing reports whether the failure is temporary.
 func passing(a *http.Response) bool {
 	switch a.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -43,8 +42,8 @@ func passing(a *http.Response) bool {
 	return a.StatusCode < 300 && a.Header.Get("X-Degraded") != ""
 }
 
-// pause is how long to wait before try n+1, by chance, so that many clients do not come at
-// once. It is false when the service asks for more than is waited.
+// pause returns the random delay before attempt n+1. Random delays spread the retries of many clients. It returns false if the service
+// asks for a longer delay than the policy allows.
 func (p Retry) pause(n int, wants time.Duration) (time.Duration, bool) {
 	if wants > p.Longest {
 		return 0, false

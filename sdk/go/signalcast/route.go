@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// route is what the document says of an operation beside its shapes.
+// route describes an operation of the OpenAPI document: its credentials and whether it may be retried.
 type route struct {
 	pattern string // method and path
-	bearer  bool   // wants a key or a token; where none is taken, one is refused
-	session bool   // takes the cookies of a session
-	keyed   bool   // the same Idempotency-Key answers the first result
-	again   bool   // may be sent twice as it is
-	stream  bool   // answers something else than one JSON document
+	bearer  bool   // takes a key or a token; other operations reject one
+	session bool   // takes session cookies
+	keyed   bool   // the same Idempotency-Key returns the first result
+	again   bool   // repeatable without a key
+	stream  bool   // the response is not one JSON document
 }
 
-// atlas finds the route of a request; the matching is that of net/http.
+// atlas finds the route of a request with the pattern matching of net/http.
 type atlas struct {
 	mux *http.ServeMux
 	by  map[string]*route
@@ -31,8 +31,8 @@ func newAtlas() *atlas {
 	return a
 }
 
-// find gives the route of a request to a service whose address has that path. One that is
-// not in the document takes a credential, as newer ones may, and only reading is sent twice.
+// find returns the route of a request; under is the path of the base URL. An unknown operation may take a credential, and only reads
+// of it are retried.
 func (a *atlas) find(r *http.Request, under string) *route {
 	asked := &http.Request{Method: r.Method, Host: r.Host, URL: r.URL}
 	if rest, ok := strings.CutPrefix(r.URL.Path, under); ok && under != "" {
@@ -49,7 +49,7 @@ func (a *atlas) find(r *http.Request, under string) *route {
 	}
 }
 
-// twice reports whether a request may be sent again after its answer was lost.
+// twice reports whether the client may retry the request after a lost response.
 func (rt *route) twice(r *http.Request) bool {
 	return rt.again || rt.keyed && r.Header.Get("Idempotency-Key") != ""
 }

@@ -12,22 +12,22 @@ import (
 	"time"
 )
 
-// maxAnswer is more than any JSON answer of the document has, in bytes.
+// maxAnswer is the maximum size of a JSON response, in bytes.
 const maxAnswer = 16 << 20
 
-// errTooLarge: what answers is no Signalcast service, or not one of this age.
+// errTooLarge means that the responder is not a Signalcast service, or a newer one.
 var errTooLarge = fmt.Errorf("the answer has more than %d bytes", maxAnswer)
 
-// sender sends what the generated client makes to one service: with the credential where one
-// is taken, again where that is safe, and with answers of a bounded size.
+// sender sends the requests of the generated client to one service. It adds the credential, retries where that is safe, and limits
+// the size of responses.
 type sender struct {
 	*Client
-	name  string // of the service in Options
-	there bool   // it has an address
-	under string // path of that address
+	name  string // field of the service in Options
+	there bool   // Options has a URL of the service
+	under string // path of that URL
 }
 
-// Do implements the client's HttpRequestDoer.
+// Do implements client.HttpRequestDoer.
 func (s *sender) Do(r *http.Request) (*http.Response, error) {
 	if !s.there {
 		return nil, fmt.Errorf("signalcast: Options.%s is empty", s.name)
@@ -51,7 +51,7 @@ func (s *sender) Do(r *http.Request) (*http.Response, error) {
 		}
 		a, err := s.once(r, rt, body)
 		if renew, ok := s.options.Token.(renewer); ok && !renewed && token != "" && err == nil && a.StatusCode == http.StatusUnauthorized {
-			renewed = true // a refusal of the credential comes before anything is done
+			renewed = true // the service checks the credential before it does anything
 			renew.Refused(token)
 			n--
 			continue
@@ -64,12 +64,12 @@ func (s *sender) Do(r *http.Request) (*http.Response, error) {
 			return a, err
 		}
 		if sleep(r.Context(), after) != nil {
-			return a, err // what is known already says more than that the time is up
+			return a, err // the last response says more than the timeout
 		}
 	}
 }
 
-// again decides whether a request is sent once more, and when.
+// again returns the delay before the next attempt, and whether there is one.
 func (s *sender) again(r *http.Request, rt *route, n int, a *http.Response, err error) (time.Duration, bool) {
 	if n >= s.options.Retry.Tries || !rt.twice(r) || r.Context().Err() != nil || errors.Is(err, errTooLarge) || err == nil && !passing(a) {
 		return 0, false
@@ -81,11 +81,11 @@ func (s *sender) again(r *http.Request, rt *route, n int, a *http.Response, err 
 	return s.options.Retry.pause(n, wants)
 }
 
-// once sends a request and reads the whole answer, so that one that is cut counts as none.
+// once sends a request and reads the whole response. An incomplete response is an error.
 func (s *sender) once(r *http.Request, rt *route, body []byte) (*http.Response, error) {
 	if body != nil {
-		// Without GetBody the transport sends nothing again by itself, which it would do
-		// with an Idempotency-Key: a lost answer must be known here.
+		// Without GetBody the transport does not retry requests with an Idempotency-Key by itself. The client must notice
+		// every lost response.
 		r.Body, r.GetBody = io.NopCloser(bytes.NewReader(body)), nil
 	}
 	if rt.stream {
@@ -117,8 +117,7 @@ func unanswered(rt *route, err error) error {
 	return &Unanswered{Operation: rt.pattern, Err: err}
 }
 
-// sign adds the credential that the route takes and gives the token. Who has signed in has
-// no key, so the session goes first.
+// sign adds the credential of the route and returns the token. A session has priority over a key.
 func (s *sender) sign(r *http.Request, rt *route) (string, error) {
 	if rt.session && s.signed(r) || !rt.bearer || s.options.Token == nil {
 		return "", nil
@@ -128,13 +127,13 @@ func (s *sender) sign(r *http.Request, rt *route) (string, error) {
 		return "", fmt.Errorf("signalcast: %s: the credential: %w", rt.pattern, err)
 	}
 	if token == "" || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return "", fmt.Errorf("signalcast: %s: the credential is empty or holds what a header cannot", rt.pattern)
+		return "", fmt.Errorf("signalcast: %s: the credential is empty or has characters that a header must not have", rt.pattern)
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	return token, nil
 }
 
-// bodyOf reads what a request carries; nil: nothing.
+// bodyOf returns the body of a request, nil if it has none.
 func bodyOf(r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
@@ -143,11 +142,11 @@ func bodyOf(r *http.Request) ([]byte, error) {
 	return io.ReadAll(r.Body)
 }
 
-// peek gives the body of an answer and leaves it to be read.
+// peek returns the body of a response that is in memory, without consuming it.
 func peek(a *http.Response) []byte {
 	raw, err := io.ReadAll(a.Body)
 	if err != nil {
-		return nil // it is in memory: a stream is not peeked into
+		return nil // a stream
 	}
 	a.Body = io.NopCloser(bytes.NewReader(raw))
 	return raw
@@ -186,7 +185,7 @@ func read[T any](a *http.Response, err error) (T, error) {
 		return v, refusal(operation, a, raw)
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, fmt.Errorf("signalcast: %s: the answer is not of this protocol: %w", operation, err)
+		return v, fmt.Errorf("signalcast: %s: the response is not of this protocol: %w", operation, err)
 	}
 	if part := a.Header.Get("X-Degraded"); part != "" {
 		return v, &Degraded{Part: part, Operation: operation}

@@ -10,22 +10,22 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// session is the cookies of a sign-in. Operations that take no key require them, for example following an operator.
+// session contains the cookies of a sign-in. Operations that accept no key require them, for example following an operator.
 type session []*http.Cookie
 
 func (s session) has(name string) bool {
 	return slices.ContainsFunc(s, func(c *http.Cookie) bool { return c.Name == name })
 }
 
-// signed adds the cookies and reports whether there are any. The hub takes a write with
-// cookies from its own pages alone, so the request names the hub as where it comes from.
+// signed adds the cookies and reports whether there are any. The hub accepts writes with cookies only from its own origin, so the
+// request has the hub as Origin.
 func (c *Client) signed(r *http.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session == nil {
 		return false
 	}
-	r.Header.Del("Cookie") // of an earlier try
+	r.Header.Del("Cookie") // of an earlier attempt
 	for _, cookie := range c.session {
 		r.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value})
 	}
@@ -33,8 +33,7 @@ func (c *Client) signed(r *http.Request) bool {
 	return true
 }
 
-// SignIn opens a session with the identity token of Options.Token; the client keeps it. It
-// lasts 30 days.
+// SignIn opens a session of 30 days with the identity token of Options.Token. Later requests of the client use it.
 func (p People) SignIn(ctx context.Context) (client.SignedIn, error) {
 	a, err := p.c.Hub.SignIn(ctx, nil, client.SignInJSONRequestBody{})
 	in, err := read[client.SignedIn](a, err)
@@ -48,7 +47,7 @@ func (p People) SignIn(ctx context.Context) (client.SignedIn, error) {
 		}
 	}
 	if !s.has("db_uid") || !s.has("db_sig") {
-		return in, errors.New("signalcast: the hub gave no session")
+		return in, errors.New("signalcast: the hub returned no session cookies")
 	}
 	p.c.mu.Lock()
 	defer p.c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Get reads a call.
+// Get returns a call.
 func (s Signals) Get(ctx context.Context, id uuid.UUID) (client.Signal, error) {
 	return read[client.Signal](s.c.Hub.GetSignal(ctx, id))
 }
@@ -23,7 +23,7 @@ type Event struct {
 	Payload map[string]any `json:"payload,omitempty"`
 }
 
-// AddEvent adds to the history of a call of one's own. That never changes the call.
+// AddEvent adds an event to the history of the caller's own call. The call does not change.
 func (s Signals) AddEvent(ctx context.Context, id uuid.UUID, e Event) (client.AppendedEvent, error) {
 	raw, err := json.Marshal(e)
 	if err != nil {
@@ -34,8 +34,7 @@ func (s Signals) AddEvent(ctx context.Context, id uuid.UUID, e Event) (client.Ap
 		&client.AppendSignalEventParams{IdempotencyKey: &key}, "application/json", bytes.NewReader(raw)))
 }
 
-// DryRunEvent checks an event as AddEvent does and stores nothing; it answers what AddEvent
-// would store.
+// DryRunEvent validates an event as AddEvent does, stores nothing and returns the event that AddEvent would store.
 func (s Signals) DryRunEvent(ctx context.Context, id uuid.UUID, e Event) (client.DryEvent, error) {
 	raw, err := json.Marshal(struct {
 		Event
@@ -47,17 +46,17 @@ func (s Signals) DryRunEvent(ctx context.Context, id uuid.UUID, e Event) (client
 	return read[client.DryEvent](s.c.Hub.AppendSignalEventWithBody(ctx, id, nil, "application/json", bytes.NewReader(raw)))
 }
 
-// Events reads the history of a call, oldest first.
+// Events returns the history of a call, oldest first.
 func (s Signals) Events(ctx context.Context, id uuid.UUID) (client.SignalEvents, error) {
 	return read[client.SignalEvents](s.c.Hub.ListSignalEvents(ctx, id))
 }
 
-// Recent reads one of the three feeds of calls: recent, beat_crowd or open.
+// Recent returns one of the three feeds of calls: recent, beat_crowd or open.
 func (s Signals) Recent(ctx context.Context, params *client.ListSignalFeedParams) (client.SignalFeed, error) {
 	return read[client.SignalFeed](s.c.Hub.ListSignalFeed(ctx, params))
 }
 
-// All lists the calls that fit, newest first.
+// All returns all calls that match the parameters, newest first.
 func (s Signals) All(ctx context.Context, params *client.ListSignalsParams) iter.Seq2[client.ListedSignal, error] {
 	q := at(params)
 	return pages(q.Cursor, func(cursor *string) (client.SignalList, error) {
@@ -67,8 +66,8 @@ func (s Signals) All(ctx context.Context, params *client.ListSignalsParams) iter
 	}, func(l client.SignalList) ([]client.ListedSignal, *string) { return l.Signals, l.NextCursor })
 }
 
-// Feed lists the numbered events that are kept, newest first; with After oldest first.
-// Package feed follows them as they come.
+// Feed returns the stored numbered events, newest first; with After, oldest first. Package feed reads new events as they are
+// published.
 func (s Signals) Feed(ctx context.Context, params *client.ListFeedParams) iter.Seq2[client.FeedItem, error] {
 	q := at(params)
 	return pages(q.Cursor, func(cursor *string) (client.Feed, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/gowebpki/jcs"
 )
 
-// What a signature covers begins with one of these, the issuer, and a line feed after each.
+// Prefixes of the signed bytes. Each is followed by a line feed, the issuer and a line feed.
 const (
 	messagePrefix = "denpa-message-v1"
 	signerPrefix  = "denpa-signer-v1"
@@ -24,38 +24,38 @@ const (
 // Signer signs messages with an Ed25519 key.
 type Signer struct{ key ed25519.PrivateKey }
 
-// NewSigner takes a key; ed25519.GenerateKey makes one, and ed25519.NewKeyFromSeed reads one.
+// NewSigner returns a signer for a private key, for example one of ed25519.GenerateKey or ed25519.NewKeyFromSeed.
 func NewSigner(key ed25519.PrivateKey) (Signer, error) {
 	if len(key) != ed25519.PrivateKeySize {
-		return Signer{}, errors.New("signalcast: no Ed25519 private key")
+		return Signer{}, errors.New("signalcast: not an Ed25519 private key")
 	}
 	return Signer{key}, nil
 }
 
-// PublicKey is how the protocol writes it.
+// PublicKey returns the public key in the text form of the protocol.
 func (s Signer) PublicKey() string {
 	return hex.EncodeToString(s.key.Public().(ed25519.PublicKey))
 }
 
-// Message is an act before it is signed.
+// Message is an unsigned protocol message.
 type Message struct {
-	Type    string    // such as signal.create; the hub's schemas say what each carries
-	DenpaID uuid.UUID // of the passport
-	AppID   *string   // nil: the signer is the passport's own
+	Type    string    // for example signal.create; docs/protocol/messages.md lists the payloads
+	DenpaID uuid.UUID // id of the passport
+	AppID   *string   // nil: the signer belongs to the operator, not to an app
 	Payload any
-	At      time.Time // when it is signed; the hub takes what is up to five minutes old, or one ahead
-	Nonce   string    // empty: by chance; one for each message of a key, for ever
+	At      time.Time // time of signing; the hub accepts messages up to 5 minutes old and up to 1 minute ahead
+	Nonce   string    // unique for the key; empty: random
 }
 
-// Signed is a message with its signature, in the one form that all agree on.
+// Signed is a signed message in canonical form (RFC 8785).
 type Signed struct {
-	ID   string // what the hub calls it, known before it is sent
+	ID   string // id of the message on the hub, known before submission
 	Body []byte
 }
 
 func (s Signed) reader() io.Reader { return bytes.NewReader(s.Body) }
 
-// Sign signs for one issuer: Apps.Issuer tells which the hub is.
+// Sign signs a message for an issuer. Apps.Issuer returns the issuer of the hub.
 func (s Signer) Sign(issuer string, m Message) (Signed, error) {
 	if m.Nonce == "" {
 		m.Nonce = rand.Text()
@@ -92,7 +92,7 @@ func covered(prefix, issuer string, members map[string]any) ([]byte, error) {
 	return append([]byte(prefix+"\n"+issuer+"\n"), body...), err
 }
 
-// canonical is the form of RFC 8785.
+// canonical returns the canonical form of an object (RFC 8785).
 func canonical(members map[string]any) ([]byte, error) {
 	raw, err := json.Marshal(members)
 	if err != nil {

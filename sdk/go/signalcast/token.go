@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// TokenSource gives the credential of a request: an operator key, a token of an app, or an
-// identity token. It is asked for each request that takes one, and for no other.
+// TokenSource returns the credential of a request: an operator key, a token of an app, or an identity token. The client calls it for
+// each request that takes a credential.
 type TokenSource interface {
 	Token(ctx context.Context) (string, error)
 }
 
-// renewer is a TokenSource that can do something about a token that was refused: the request
-// is then sent once more.
+// renewer is a TokenSource that can replace a rejected token. The client then repeats the request once.
 type renewer interface {
 	Refused(token string)
 }
@@ -30,29 +29,28 @@ func (k Key) Token(context.Context) (string, error) {
 	return string(k), nil
 }
 
-// Token is a credential and how long it lasts; 0: until it is refused.
+// Token is a credential and its lifetime; 0 means until a service rejects it.
 type Token struct {
 	Value string
 	Lasts time.Duration
 }
 
-// Refreshing is a TokenSource that keeps a token until shortly before its end, or until a
-// service refuses it, and then asks fetch for another one: once, however many requests wait.
+// Refreshing returns a TokenSource that caches the token of fetch until shortly before its expiry or until a service rejects it.
+// Concurrent requests share one fetch.
 func Refreshing(fetch func(context.Context) (Token, error)) TokenSource {
 	return &refreshing{fetch: fetch, turn: make(chan struct{}, 1)}
 }
 
-// early is how long before its end a token is not used any more: clocks differ, and a
-// request takes its time.
+// early is the time before its expiry from which a token is no longer used, because clocks differ and requests take time.
 const early = 30 * time.Second
 
 type refreshing struct {
 	fetch func(context.Context) (Token, error)
-	turn  chan struct{} // held by who fetches; a channel, because waiting ends with a context
+	turn  chan struct{} // lock of the fetch; a channel, so that waiting ends with a context
 
 	mu   sync.Mutex
 	kept string
-	end  <-chan time.Time // nil: none
+	end  <-chan time.Time // nil: no expiry
 }
 
 // Token implements TokenSource.
@@ -67,14 +65,14 @@ func (s *refreshing) Token(ctx context.Context) (string, error) {
 	}
 	defer func() { <-s.turn }()
 	if t, ok := s.fresh(); ok {
-		return t, nil // another goroutine has fetched it meanwhile
+		return t, nil // another goroutine fetched it
 	}
 	t, err := s.fetch(ctx)
 	if err != nil {
 		return "", err
 	}
 	if t.Value == "" {
-		return "", errors.New("signalcast: the token that was fetched is empty")
+		return "", errors.New("signalcast: the fetched token is empty")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +94,7 @@ func (s *refreshing) fresh() (string, bool) {
 	return s.kept, s.kept != ""
 }
 
-// Refused forgets a token, unless another one has come already.
+// Refused removes a rejected token from the cache unless a newer one has replaced it.
 func (s *refreshing) Refused(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
