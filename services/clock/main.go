@@ -1,5 +1,4 @@
-// Command clock is the programme service: what is on the air and what comes
-// next. See README.md.
+// Command clock serves the programme: the markets that air now and the markets that air next. See README.md.
 package main
 
 import "github.com/signalcast/signalcast/services/clock/internal/app"

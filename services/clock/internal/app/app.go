@@ -34,29 +34,29 @@ import (
 
 const serviceName = "clock"
 
-var errNoProgramme = errors.New("no copy of the markets and of the rundown yet")
+var errNoProgramme = errors.New("the markets and the rundown are not loaded yet")
 
-// App is a clock that is built and not yet running.
+// App is the clock service. New builds it and Run runs it.
 type App struct {
 	cfg     Config
 	log     *slog.Logger
 	now     func() time.Time
-	time    *dbtime.Clock // follows the database; nil when now is set by hand
+	time    *dbtime.Clock // follows the clock of the database; nil if the caller of New provides the time
 	health  *httpx.Health
 	tracing *telemetry.Tracing
 	metrics *telemetry.Metrics
 
-	pool    *pgxpool.Pool
-	ledger  *grpc.ClientConn
-	copies  program.Copies
-	markets *upstream.Markets
-	store   *postgres.Store
-	keeper  *program.Keeper
-	desk    *program.Service
-	survey  *program.Surveyor
-	network *program.StationDesk
-	facts   outbox.Sender
-	changed chan struct{} // tells the filler that something is otherwise
+	pool     *pgxpool.Pool
+	ledger   *grpc.ClientConn
+	copies   program.Copies
+	markets  *upstream.Markets
+	store    *postgres.Store
+	planner  *program.Planner
+	programs *program.Service
+	surveyor *program.Surveyor
+	stations *program.StationPlanner
+	facts    outbox.Sender
+	changed  chan struct{} // wakes the planner after a change
 
 	api      *httpapi.Server
 	http     *httpx.Server
@@ -65,8 +65,8 @@ type App struct {
 	up       chan struct{}
 }
 
-// New builds the parts. Nothing listens and nothing is connected yet, so the
-// order in which services start does not matter.
+// New builds the parts of the service. It neither listens nor connects, so the services can start in any order. now provides the
+// time.
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),
@@ -87,35 +87,35 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	a.store = postgres.New(a.pool, cfg.ReadTime)
 	ledger := upstream.NewLedger(a.ledger)
 	a.facts = outbox.Sender{Store: a.store, Send: ledger.Publish, Log: a.log}
-	a.keeper = program.NewKeeper(a.store, &a.copies, cfg.lanes(), now)
-	a.survey = program.NewSurveyor(a.store, &a.copies, ledger.CountCalls, now)
-	a.network = program.NewStationDesk(program.StationDeps{
-		Store: a.store, Copies: &a.copies, Active: ledger.ActiveStations, Publish: ledger.PublishStation, Words: httpapi.Programme,
+	a.planner = program.NewPlanner(a.store, &a.copies, cfg.lanes(), now)
+	a.surveyor = program.NewSurveyor(a.store, &a.copies, ledger.CountCalls, now)
+	a.stations = program.NewStationPlanner(program.StationConfig{
+		Store: a.store, Copies: &a.copies, Active: ledger.ActiveStations, Publish: ledger.PublishStation, Encode: httpapi.EncodeProgram,
 		Lanes: cfg.lanes(), Now: now,
 	})
 	a.markets = upstream.New(marketv1.NewMarketReadServiceClient(a.ledger), &a.copies, func() []protocol.MarketID {
-		return slices.Concat(a.keeper.Needed(), a.survey.Needed(), a.network.Needed())
+		return slices.Concat(a.planner.Needed(), a.surveyor.Needed(), a.stations.Needed())
 	}, a.log, now)
-	a.desk = program.NewService(&a.copies, cfg.lanes(), now)
+	a.programs = program.NewService(&a.copies, cfg.lanes(), now)
 	a.health = httpx.NewHealth(cfg.Nonce, now, httpx.Check{Name: "programme", Test: func(context.Context) error {
-		if !a.desk.Ready() {
+		if !a.programs.Ready() {
 			return errNoProgramme
 		}
 		return nil
 	}})
-	if err := a.faces(); err != nil {
+	if err := a.buildServers(); err != nil {
 		a.api.Close()
 		a.pool.Close()
 		return nil, errors.Join(err, a.ledger.Close())
 	}
-	a.watch()
+	a.registerGauges()
 	return a, nil
 }
 
-// faces builds what listens.
-func (a *App) faces() error {
+// buildServers builds the HTTP, gRPC and metrics servers.
+func (a *App) buildServers() error {
 	a.api = httpapi.New(httpapi.Config{
-		Desk: a.desk, Health: a.health, Log: a.log, Now: a.now, Trusted: a.cfg.Trusted, PerAddr: a.cfg.PerAddr,
+		Programs: a.programs, Health: a.health, Log: a.log, Now: a.now, Trusted: a.cfg.Trusted, PerAddr: a.cfg.PerAddr,
 		Observe: a.metrics.ObserveHTTP, Degraded: a.metrics.Degraded, Count: a.metrics.CountPage, Trace: a.tracing.HTTP,
 	})
 	a.http = httpx.NewServer(a.cfg.HTTP, httpx.Harden(a.api, a.cfg.Env.Production()), a.cfg.Limits, a.log)
@@ -124,7 +124,7 @@ func (a *App) faces() error {
 	if err != nil {
 		return err
 	}
-	programs := grpcapi.NewProgram(a.desk, a.direct(), a.survey, a.now)
+	programs := grpcapi.NewProgram(a.programs, a.newDirector(), a.surveyor, a.now)
 	programv1.RegisterProgramServiceServer(server, programs)
 	programv1.RegisterProgramReadServiceServer(server, programs)
 	a.grpc = server.At(a.cfg.GRPC)
@@ -134,16 +134,16 @@ func (a *App) faces() error {
 	return nil
 }
 
-// direct builds what directors use.
-func (a *App) direct() *program.Director {
+// newDirector returns the Director that serves the requests of directors.
+func (a *App) newDirector() *program.Director {
 	return &program.Director{
-		Store: a.store, Copies: &a.copies, Refresh: a.markets.Refresh, Lanes: a.cfg.lanes(), Words: httpapi.Words(), Now: a.now,
+		Store: a.store, Copies: &a.copies, Refresh: a.markets.Refresh, Lanes: a.cfg.lanes(), Encoder: httpapi.Encoder(), Now: a.now,
 		NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Changed: a.wake,
 	}
 }
 
-// watch registers what the operators of the service look at.
-func (a *App) watch() {
+// registerGauges registers the metrics of the clock.
+func (a *App) registerGauges() {
 	a.metrics.GaugeFunc("clock_markets_age_seconds", "Age of the copy of the ledger's markets, -1 before the first.", func() float64 {
 		if p := a.copies.Markets.Load(); p != nil {
 			return a.now().Sub(p.FetchedAt).Seconds()
@@ -158,14 +158,14 @@ func (a *App) watch() {
 	})
 }
 
-// Run serves until ctx ends, a signal comes or a part fails, and stops
-// everything again. An App runs once.
+// Run serves until ctx ends, the process receives a signal, or a part fails. Then it stops all parts. Run must be called only
+// once.
 func (a *App) Run(ctx context.Context) error {
 	parts := []run.Part{
 		{Name: "traces", Stop: a.tracing.Stop},
 		{Name: "postgres", Stop: func(context.Context) error { a.pool.Close(); return nil }},
 		{Name: "ledger", Stop: func(context.Context) error { return a.ledger.Close() }},
-		run.Loop("markets", a.keepMarkets),
+		run.Loop("markets", a.refreshMarkets),
 		run.Loop("rundown", a.loadRundown),
 		run.Loop("filler", a.fillRundown),
 		run.Loop("facts", a.sendFacts),
@@ -180,11 +180,11 @@ func (a *App) Run(ctx context.Context) error {
 	}.Run(ctx, parts...)
 }
 
-// Up is closed when everything listens; the addresses are known from then on.
+// Up returns a channel that is closed when all servers listen. HTTPAddr and GRPCAddr are valid from then on.
 func (a *App) Up() <-chan struct{} { return a.up }
 
-// HTTPAddr is the address of the public face.
+// HTTPAddr returns the address of the public HTTP server.
 func (a *App) HTTPAddr() string { return a.http.Addr() }
 
-// GRPCAddr is the address of the inner face.
+// GRPCAddr returns the address of the internal gRPC server.
 func (a *App) GRPCAddr() string { return a.grpc.Addr() }

@@ -29,7 +29,7 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// asCommand makes a process of the tests the command itself.
+// asCommand is the environment variable that makes the test binary run as the clock command.
 const asCommand = "SIGNALCAST_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -41,15 +41,15 @@ func TestMain(m *testing.M) {
 
 const linkSecret = "q8Zs2Lr0vXn5Tb7Wd1Ye4Uf6Ig9Oh3Pj"
 
-// ledger answers as the api service does, from a list held by the test.
+// ledger is a fake api service that serves the markets that the test sets.
 type ledger struct {
 	marketv1.UnimplementedMarketReadServiceServer
 	addr string
 
 	mu      sync.Mutex
 	markets map[string]*marketv1.Market
-	away    bool
-	feed    newsroom
+	down    bool // requests fail
+	feed    fakeFeed
 }
 
 func newLedger(t *testing.T, markets ...*marketv1.Market) *ledger {
@@ -87,7 +87,7 @@ func (l *ledger) set(change func()) { l.mu.Lock(); defer l.mu.Unlock(); change()
 func (l *ledger) list(keep func(*marketv1.Market) bool) ([]*marketv1.Market, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.away {
+	if l.down {
 		return nil, apperr.New(apperr.Unavailable, "db_unavailable", "")
 	}
 	var out []*marketv1.Market
@@ -124,19 +124,19 @@ func open(id, category string) *marketv1.Market {
 	}
 }
 
-// station is a running clock.
-type station struct {
+// instance is a running clock service.
+type instance struct {
 	*App
 	stop func()
 	log  *bytes.Buffer
 }
 
-func start(t *testing.T, db testkit.Database, ledgerAddr string) *station {
+func start(t *testing.T, db testkit.Database, ledgerAddr string) *instance {
 	t.Helper()
 	return startAt(t, db, ledgerAddr, time.Now)
 }
 
-func startAt(t *testing.T, db testkit.Database, ledgerAddr string, now func() time.Time) *station {
+func startAt(t *testing.T, db testkit.Database, ledgerAddr string, now func() time.Time) *instance {
 	t.Helper()
 	cfg, err := config.LoadFrom[Config](map[string]string{
 		"ENV": "test", "HTTP_ADDR": "127.0.0.1:0", "GRPC_ADDR": "127.0.0.1:0", "METRICS_ADDR": "127.0.0.1:0",
@@ -146,7 +146,7 @@ func startAt(t *testing.T, db testkit.Database, ledgerAddr string, now func() ti
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &station{log: new(bytes.Buffer)}
+	s := &instance{log: new(bytes.Buffer)}
 	if s.App, err = New(t.Context(), cfg, s.log, now); err != nil {
 		t.Fatal(err)
 	}
@@ -164,12 +164,12 @@ func startAt(t *testing.T, db testkit.Database, ledgerAddr string, now func() ti
 	case <-s.Up():
 	case err := <-ended:
 		ended <- err
-		t.Fatalf("clock does not start: %v", err)
+		t.Fatalf("start of the clock: %v", err)
 	}
 	return s
 }
 
-func (s *station) get(t *testing.T, base, path string) (*http.Response, string) {
+func (s *instance) get(t *testing.T, base, path string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.Get("http://" + base + path)
 	if err != nil {
@@ -190,7 +190,7 @@ type onAir struct {
 	}
 }
 
-func (s *station) now(t *testing.T, lane string) onAir {
+func (s *instance) now(t *testing.T, lane string) onAir {
 	t.Helper()
 	_, b := s.get(t, s.HTTPAddr(), "/program/now?lane="+lane)
 	var out onAir
@@ -223,10 +223,9 @@ func TestWholeService(t *testing.T) {
 	}
 	testkit.Eventually(t, within, func() bool { r, _ := s.get(t, s.HTTPAddr(), "/readyz"); return r.StatusCode == 200 })
 
-	t.Run("faces", func(t *testing.T) { checkFaces(t, s) })
+	t.Run("interfaces", func(t *testing.T) { checkInterfaces(t, s) })
 
-	// Its market resolves while it airs: the slot stays, its status changes,
-	// and the coming slots go to the other market.
+	// The market resolves while it airs. The slot keeps the market with the new status, and future slots get the other market.
 	aired := s.now(t, "sports").Segment
 	l.set(func() {
 		m := l.markets[aired.ID]
@@ -241,11 +240,11 @@ func TestWholeService(t *testing.T) {
 		return rows(t, pool, fmt.Sprintf("SELECT count(*) FROM program_slots WHERE market_id = '%s' AND slot > %d + 1", aired.ID, running)) == 0
 	})
 
-	// A bumper lasts ten seconds at most; then the content is logged.
+	// After the bumper, which lasts ten seconds, the airing of the content is stored.
 	testkit.Eventually(t, within, func() bool { return rows(t, pool, "SELECT count(*) FROM airings") > 0 })
 
-	// The ledger goes away: what is on the air stays on the air.
-	l.set(func() { l.away = true })
+	// While the ledger is unavailable, the current segments stay.
+	l.set(func() { l.down = true })
 	if now := s.now(t, "crypto").Segment; now == nil || now.ID != "3" {
 		t.Errorf("without the ledger crypto airs %+v", now)
 	}
@@ -256,11 +255,12 @@ func TestWholeService(t *testing.T) {
 		}
 	}
 	if strings.Contains(s.log.String(), linkSecret) || strings.Contains(s.log.String(), "testkit@") {
-		t.Error("the log holds a secret")
+		t.Error("the log contains a secret")
 	}
 }
 
-func checkFaces(t *testing.T, s *station) {
+// checkInterfaces checks the HTTP, gRPC and metrics servers of a running clock.
+func checkInterfaces(t *testing.T, s *instance) {
 	conn, err := grpcx.Dial(grpcx.DialConfig{Addr: s.GRPCAddr(), Secret: linkSecret})
 	if err != nil {
 		t.Fatal(err)
@@ -302,12 +302,11 @@ func checkFaces(t *testing.T, s *station) {
 	}
 	defer unknown.Close()
 	if _, err := programv1.NewProgramReadServiceClient(unknown).GetProgram(t.Context(), &programv1.GetProgramRequest{}); err == nil {
-		t.Error("a stranger is answered")
+		t.Error("a client with a wrong secret received an answer; want an error")
 	}
 }
 
-// TestFailover stops the replica that fills; the other takes over, and both
-// always show one programme.
+// TestFailover stops the leader. The other replica becomes the leader, and both replicas show the same programme.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, postgres.Schema(""))
@@ -331,8 +330,8 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// TestStartsAlone needs neither the database nor the ledger.
-func TestStartsAlone(t *testing.T) {
+// TestStartsWithoutDependencies starts a clock while the database and the ledger are unavailable.
+func TestStartsWithoutDependencies(t *testing.T) {
 	t.Parallel()
 	nowhere := testkit.Database{Admin: "postgres://app@127.0.0.1:1/nowhere"}
 	s := start(t, nowhere, "127.0.0.1:1")

@@ -12,26 +12,26 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// Config of the clock, all from the environment.
+// Config contains the settings of the clock, which come from environment variables.
 type Config struct {
 	Env     config.Env `env:"ENV"`
 	HTTP    string     `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8082"`
 	GRPC    string     `env:"GRPC_ADDR"    envDefault:"127.0.0.1:9082"`
-	Metrics string     `env:"METRICS_ADDR"` // empty: none
+	Metrics string     `env:"METRICS_ADDR"` // empty: no metrics server
 
-	Database config.Secret `env:"DATABASE_URL"` // as clock_rw
+	Database config.Secret `env:"DATABASE_URL"` // connects as the role clock_rw
 	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"8"`
 	service.Reads
-	Ledger string        `env:"API_ADDR"` // the api service's gRPC host:port
+	Ledger string        `env:"API_ADDR"` // host:port of the gRPC server of the api
 	Link   config.Secret `env:"LINK_SECRET"`
 
-	Lanes   []program.Lane `env:"PROGRAM_LANES"` // of the default channel; empty: the usual six
-	PerAddr int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
+	Lanes   []program.Lane `env:"PROGRAM_LANES"`                    // lanes of the default channel; empty: program.DefaultLanes
+	PerAddr int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // requests a minute for an IP address; 0: no limit
 	Trusted []netip.Prefix `env:"TRUSTED_PROXIES"`
 
 	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
 	Nonce    string        `env:"INSTANCE_NONCE"`
-	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // from "not ready" to closing the doors
+	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // time between "not ready" and closing the listeners
 	Trace    telemetry.TraceConfig
 	Limits   httpx.Limits
 }
@@ -51,7 +51,7 @@ func (c *Config) Check(r *config.Report) {
 		r.Fail("DRAIN_WAIT", "must be from 0s to 5s")
 	}
 	if slices.ContainsFunc(c.Lanes, func(l program.Lane) bool { _, ok := program.ParseLane(string(l)); return !ok }) {
-		r.Fail("PROGRAM_LANES", "must be a comma list of programme lanes")
+		r.Fail("PROGRAM_LANES", "must be a comma-separated list of programme lanes")
 	}
 }
 

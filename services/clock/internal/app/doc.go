@@ -1,5 +1,4 @@
-// Package app builds the clock from its parts and gives it a life: Config from
-// the environment, New and Run, and the commands `serve`, `migrate` and
-// `timeline`. It is the only package that knows all the others, and the only
-// one that reads the real time.
+// Package app builds and runs the clock service. It reads Config from the environment and implements the commands `serve`,
+// `migrate` and `timeline`. It is the only package of the service that imports all the others, and the only one that reads the
+// system clock.
 package app

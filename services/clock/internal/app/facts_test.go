@@ -21,33 +21,33 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// newsroom takes facts as the ledger does: each id once, all of a call or nothing.
-type newsroom struct {
+// fakeFeed accepts facts like the feed of the ledger: each id once, and all facts of a request or none.
+type fakeFeed struct {
 	feedv1.UnimplementedFeedServiceServer
-	mu     sync.Mutex
-	away   bool // calls fail
-	lost   int  // calls that are done and whose answer is lost
-	facts  []*feedv1.Fact
-	ids    map[string]bool
-	again  int // facts that came again
-	copies map[string]string
+	mu      sync.Mutex
+	down    bool // requests fail
+	lost    int  // number of next requests that are executed but answered with an error
+	facts   []*feedv1.Fact
+	ids     map[string]bool
+	repeats int // number of facts that were received more than once
+	copies  map[string]string
 }
 
-func (n *newsroom) set(change func()) { n.mu.Lock(); defer n.mu.Unlock(); change() }
+func (n *fakeFeed) set(change func()) { n.mu.Lock(); defer n.mu.Unlock(); change() }
 
-func (n *newsroom) Publish(_ context.Context, r *feedv1.PublishRequest) (*feedv1.PublishResponse, error) {
+func (n *fakeFeed) Publish(_ context.Context, r *feedv1.PublishRequest) (*feedv1.PublishResponse, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	gone := apperr.New(apperr.Unavailable, "db_unavailable", "")
-	if n.away {
-		return nil, gone
+	unavailable := apperr.New(apperr.Unavailable, "db_unavailable", "")
+	if n.down {
+		return nil, unavailable
 	}
 	if n.ids == nil {
 		n.ids, n.copies = map[string]bool{}, map[string]string{}
 	}
 	for _, f := range r.GetFacts() {
 		if n.ids[f.GetId()] {
-			n.again++
+			n.repeats++
 			continue
 		}
 		n.ids[f.GetId()] = true
@@ -58,14 +58,14 @@ func (n *newsroom) Publish(_ context.Context, r *feedv1.PublishRequest) (*feedv1
 	}
 	if n.lost > 0 {
 		n.lost--
-		return nil, gone
+		return nil, unavailable
 	}
 	return &feedv1.PublishResponse{}, nil
 }
 
-// started gives the channels that were told of a slot, and fails where one was told
-// twice or at another time than the content's start.
-func (n *newsroom) started(t *testing.T, slot program.Slot) map[string]string {
+// started returns the market of each channel on which the start of the slot was published. It fails if a start was published
+// twice.
+func (n *fakeFeed) started(t *testing.T, slot program.Slot) map[string]string {
 	t.Helper()
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -75,58 +75,58 @@ func (n *newsroom) started(t *testing.T, slot program.Slot) map[string]string {
 			continue
 		}
 		if _, twice := out[f.GetTopic()]; twice {
-			t.Errorf("slot %d of %s was told twice", slot, f.GetTopic())
+			t.Errorf("the start of slot %d on %s was published twice", slot, f.GetTopic())
 		}
 		out[f.GetTopic()] = f.GetMarketId()
 	}
 	return out
 }
 
-// movable is a time that runs, and can be set on.
-type movable struct{ ahead atomic.Int64 }
+// shiftedClock runs like the system clock and can be set to another time.
+type shiftedClock struct{ ahead atomic.Int64 }
 
-func (m *movable) Now() time.Time { return time.Now().Add(time.Duration(m.ahead.Load())) }
+func (m *shiftedClock) Now() time.Time { return time.Now().Add(time.Duration(m.ahead.Load())) }
 
-// to sets the time.
-func (m *movable) to(at time.Time) { m.ahead.Add(int64(at.Sub(m.Now()))) }
+// set sets the time.
+func (m *shiftedClock) set(at time.Time) { m.ahead.Add(int64(at.Sub(m.Now()))) }
 
+// within is the time limit for expected events.
 const within = 30 * time.Second
 
-// TestFactsOnce: whatever number of replicas run, stop and start, each channel is told
-// once of each start.
+// TestFactsOnce checks that each start is published once on each channel while replicas run, stop and start.
 func TestFactsOnce(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, postgres.Schema(""))
 	l := newLedger(t, open("1", "sports"), open("2", "sports"), open("3", "crypto"))
-	clock := &movable{}
+	clock := &shiftedClock{}
 	k := program.SlotAt(time.Now()) + 1
-	clock.to(k.Content().Add(-3 * time.Second))
+	clock.set(k.Content().Add(-3 * time.Second))
 	one := startAt(t, db, l.addr, clock.Now)
 	other := startAt(t, db, l.addr, clock.Now)
-	const channels = 6 // default and hot, each alone and with two lanes
+	const channels = 6 // the channels of default and hot, and two lanes of each
 	all := func(slot program.Slot) func() bool {
 		return func() bool { return len(l.feed.started(t, slot)) == channels }
 	}
 	testkit.Eventually(t, within, all(k))
 	if got := l.feed.started(t, k); got["program:default:CRYPTO"] != "3" || got["program:hot"] == "" {
-		t.Errorf("told %v", got)
+		t.Errorf("published starts %v", got)
 	}
-	l.feed.set(func() { l.feed.lost = 3 }) // answers
-	clock.to((k + 1).Content())
+	l.feed.set(func() { l.feed.lost = 3 }) // three answers are lost
+	clock.set((k + 1).Content())
 	testkit.Eventually(t, within, all(k+1))
 	one.stop()
-	clock.to((k + 2).Content().Add(time.Minute)) // the start was not seen
+	clock.set((k + 2).Content().Add(time.Minute)) // no replica saw the start
 	testkit.Eventually(t, within, all(k+2))
 	other.stop()
-	clock.to((k + 4).Content())
+	clock.set((k + 4).Content())
 	startAt(t, db, l.addr, clock.Now)
 	testkit.Eventually(t, within, all(k+4))
 	if got := l.feed.started(t, k+3); len(got) != 0 {
-		t.Errorf("of a slot that ended while no clock ran was told %v", got)
+		t.Errorf("starts %v of a slot that ended while no clock ran; want none", got)
 	}
 	l.feed.set(func() {
-		if want := 4 * channels; len(l.feed.facts) != want || l.feed.again < channels {
-			t.Errorf("%d facts, want %d; %d came again", len(l.feed.facts), want, l.feed.again)
+		if want := 4 * channels; len(l.feed.facts) != want || l.feed.repeats < channels {
+			t.Errorf("%d facts, want %d; %d were received again", len(l.feed.facts), want, l.feed.repeats)
 		}
 		for _, f := range l.feed.facts {
 			var s struct{ SegmentID, Kind, ID, Category string }
@@ -137,16 +137,16 @@ func TestFactsOnce(t *testing.T) {
 	})
 }
 
-// TestFactsWait: what is committed and not sent is sent by whoever comes next.
-func TestFactsWait(t *testing.T) {
+// TestUnsentFacts checks that another replica sends facts that were committed but not sent.
+func TestUnsentFacts(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, postgres.Schema(""))
 	pool := testkit.Pool(t, db.URL("clock_rw"))
 	l := newLedger(t, open("1", "sports"))
-	l.feed.away = true
-	clock := &movable{}
+	l.feed.down = true
+	clock := &shiftedClock{}
 	k := program.SlotAt(time.Now()) + 1
-	clock.to(k.Content())
+	clock.set(k.Content())
 	waiting := func(slot program.Slot) func() bool {
 		return func() bool {
 			return rows(t, pool, fmt.Sprintf("SELECT count(*) FROM outbox WHERE type = 'segment.started' AND at = to_timestamp(%d)", slot.Content().Unix())) == 4
@@ -154,35 +154,35 @@ func TestFactsWait(t *testing.T) {
 	}
 	first := startAt(t, db, l.addr, clock.Now)
 	testkit.Eventually(t, within, waiting(k))
-	clock.to((k + 1).Content())
+	clock.set((k + 1).Content())
 	testkit.Eventually(t, within, waiting(k+1))
 	first.stop()
 	if n := len(l.feed.facts); n != 0 {
-		t.Fatalf("%d facts were sent", n)
+		t.Fatalf("%d facts were sent while the feed was down; want 0", n)
 	}
-	l.feed.set(func() { l.feed.away = false })
+	l.feed.set(func() { l.feed.down = false })
 	startAt(t, db, l.addr, clock.Now)
 	testkit.Eventually(t, within, func() bool { return len(l.feed.started(t, k)) == 4 && len(l.feed.started(t, k+1)) == 4 })
 	testkit.Eventually(t, within, func() bool { return rows(t, pool, "SELECT count(*) FROM outbox") == 0 })
 	l.feed.set(func() {
-		if l.feed.again != 0 || !l.feed.facts[0].GetAt().AsTime().Equal(k.Content()) {
-			t.Errorf("%d came again, the first of %v", l.feed.again, l.feed.facts[0].GetAt().AsTime())
+		if l.feed.repeats != 0 || !l.feed.facts[0].GetAt().AsTime().Equal(k.Content()) {
+			t.Errorf("%d facts were received again, the first fact is of %v", l.feed.repeats, l.feed.facts[0].GetAt().AsTime())
 		}
 		if got := l.feed.copies["program:default"]; !strings.Contains(got, fmt.Sprintf(`"segmentId":"default:sports:%d:c"`, k+1)) {
-			t.Errorf("the channel begins with %s", got)
+			t.Errorf("copy of the channel: %s", got)
 		}
 	})
 }
 
-// TestPreempted: an entry through the inner face is told on both channels, airs, and
-// what comes after it is the rundown's own again.
+// TestPreempted checks that an entry that is created through gRPC is published on both channels and airs, and that the planned
+// market airs after it.
 func TestPreempted(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, postgres.Schema(""))
 	l := newLedger(t, open("1", "sports"), open("2", "crypto"))
-	clock := &movable{}
+	clock := &shiftedClock{}
 	k := program.SlotAt(time.Now()) + 1
-	clock.to(k.Content())
+	clock.set(k.Content())
 	s := startAt(t, db, l.addr, clock.Now)
 	testkit.Eventually(t, within, func() bool { return len(l.feed.started(t, k)) == 6 })
 	conn, err := grpcx.Dial(grpcx.DialConfig{Addr: s.GRPCAddr(), Secret: linkSecret})
@@ -218,9 +218,9 @@ func TestPreempted(t *testing.T) {
 	if _, err := c.CreatePreempt(t.Context(), &programv1.CreatePreemptRequest{MarketId: "2", Lane: "sports"}); apperr.Of(err).Code != "slot_taken" {
 		t.Errorf("the same slot: %v", err)
 	}
-	clock.to((k + 1).Content())
+	clock.set((k + 1).Content())
 	testkit.Eventually(t, within, func() bool { return l.feed.started(t, k+1)["program:default:SPORT"] == "2" })
-	clock.to((k + 2).Content())
+	clock.set((k + 2).Content())
 	testkit.Eventually(t, within, func() bool { return l.feed.started(t, k+2)["program:default:SPORT"] == "1" })
 	list, err := programv1.NewProgramReadServiceClient(conn).ListPreempts(t.Context(), &programv1.ListPreemptsRequest{})
 	if err != nil || len(list.GetItems()) != 1 || list.GetItems()[0].GetStatus() != "done" {

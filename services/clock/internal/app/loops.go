@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// fillLease is the advisory lock of the one replica that fills.
+	// fillLease is the id of the advisory lock for filling rundowns. Only the replica that holds it fills and publishes.
 	fillLease int64 = 0x5343_434c_4f43_4b01
-	// factLease is that of the one replica that sends facts to the ledger.
+	// factLease is the id of the advisory lock for sending facts. Only the replica that holds it sends the outbox to the ledger.
 	factLease int64 = 0x5343_434c_4f43_4b02
-	// fillEvery is how often the rundown is looked through when nothing changes.
+	// fillEvery is the maximum time between two updates of the rundown.
 	fillEvery = 5 * time.Second
-	// loadEvery is how often a replica reads what another may have filled.
+	// loadEvery is the interval at which a replica loads the rundown, which another replica may have filled.
 	loadEvery = 2 * time.Second
-	// buildEvery is how often programmes are built ahead of their readers.
+	// buildEvery is the interval at which the cached programmes are rebuilt, so that readers do not wait.
 	buildEvery = time.Second
-	// surveyEvery is how often it is looked at what airs and what aired.
+	// surveyEvery is the maximum time between two measurements of airings.
 	surveyEvery = 5 * time.Second
-	// stationEvery is how often the rundowns of stations are looked through and told.
+	// stationEvery is the maximum time between two updates of the rundowns of stations.
 	stationEvery = 30 * time.Second
 )
 
-// keepMarkets renews the copy of the markets and wakes the filler.
-func (a *App) keepMarkets(ctx context.Context) error {
+// refreshMarkets refreshes the copy of the markets and wakes the planner after each change.
+func (a *App) refreshMarkets(ctx context.Context) error {
 	version := uint64(0)
 	a.markets.Run(ctx, func() {
 		if v := a.copies.Markets.Load().Version; v != version {
@@ -41,46 +41,48 @@ func (a *App) keepMarkets(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// wake tells the filler that something is otherwise.
+// wake wakes the planner, so that it updates the rundown now.
 func (a *App) wake() {
 	select {
 	case a.changed <- struct{}{}:
-	default: // it has not woken yet
+	default: // a wake-up is already pending
 	}
 }
 
-// loadRundown renews the copy of the stored rundown.
+// loadRundown loads the stored rundown at an interval of loadEvery. If a load fails, the last copy remains in use.
 func (a *App) loadRundown(ctx context.Context) error {
 	failing := false
 	return dbtime.Every(ctx, loadEvery, func() error {
-		err := a.keeper.Load(ctx)
+		err := a.planner.Load(ctx)
 		switch {
 		case err != nil && !failing:
-			a.log.WarnContext(ctx, "the database is away, the last copy of the rundown stays", "error", err)
+			a.log.WarnContext(ctx, "rundown load failed, serving the last copy", "error", err)
 		case err == nil && failing:
-			a.log.InfoContext(ctx, "the database is back")
+			a.log.InfoContext(ctx, "rundown load recovered")
 		}
 		failing = err != nil
 		return nil
 	})
 }
 
-// fillRundown fills and tells what begins, here and on stations, and follows what airs,
-// while this replica is the one that does. An error of the default channel gives the lease
-// away: the next try may be another replica's.
+// fillRundown fills the rundowns of the default channel and of stations, publishes starts, and measures airings while this
+// replica holds the lease. After an error of the default channel, the replica releases the lease, so that another replica can
+// take it.
 func (a *App) fillRundown(ctx context.Context) error {
 	lease.Lead(ctx, a.pool, fillLease, func(ctx context.Context) error {
 		work, ctx := errgroup.WithContext(ctx)
 		work.Go(func() error { return a.fillDefault(ctx) })
 		work.Go(func() error { return a.fillStations(ctx) })
-		work.Go(func() error { return a.surveyAir(ctx) })
+		work.Go(func() error { return a.surveyAirings(ctx) })
 		return work.Wait()
 	})
 	return ctx.Err()
 }
 
+// fillDefault updates the default channel after each change of the markets, at each segment boundary, and at least every
+// fillEvery.
 func (a *App) fillDefault(ctx context.Context) error {
-	herald := program.NewHerald(a.desk, a.store, httpapi.Words(), a.now)
+	publisher := program.NewPublisher(a.programs, a.store, httpapi.Encoder(), a.now)
 	t := time.NewTimer(0)
 	defer t.Stop()
 	for {
@@ -90,33 +92,33 @@ func (a *App) fillDefault(ctx context.Context) error {
 		case <-t.C:
 		case <-a.changed:
 		}
-		if err := a.fill(ctx, herald); err != nil {
+		if err := a.fill(ctx, publisher); err != nil {
 			return err
 		}
 		t.Reset(a.pause(fillEvery))
 	}
 }
 
-// pause returns d, or the time until the next change of the programme if that is less.
+// pause returns d or the time until the next segment boundary, whichever is shorter.
 func (a *App) pause(d time.Duration) time.Duration {
 	now := a.now()
 	return min(d, program.Boundary(now).Sub(now))
 }
 
-// fill fills the rundown once and publishes what changed.
-func (a *App) fill(ctx context.Context, herald *program.Herald) error {
-	done, err := a.keeper.Fill(ctx)
+// fill updates the rundown once and publishes the changes.
+func (a *App) fill(ctx context.Context, publisher *program.Publisher) error {
+	done, err := a.planner.Fill(ctx)
 	if err != nil {
 		return err
 	}
-	told, err := herald.Tell(ctx, done.Airings)
-	if err == nil && done.Changed+told.Started > 0 {
-		a.log.InfoContext(ctx, "rundown filled", "slots", done.Changed, "aired", told.Aired, "started", told.Started)
+	published, err := publisher.Publish(ctx, done.Airings)
+	if err == nil && done.Changed+published.Started > 0 {
+		a.log.InfoContext(ctx, "rundown filled", "slots", done.Changed, "aired", published.Aired, "started", published.Started)
 	}
 	return err
 }
 
-// sendFacts sends the committed facts to the ledger while this replica has the lease.
+// sendFacts sends the facts of the outbox to the ledger while this replica holds the lease factLease.
 func (a *App) sendFacts(ctx context.Context) error {
 	lease.Lead(ctx, a.pool, factLease, a.facts.Run)
 	return ctx.Err()
@@ -124,34 +126,34 @@ func (a *App) sendFacts(ctx context.Context) error {
 
 // fillStations fills the rundowns of stations and publishes them to the ledger.
 func (a *App) fillStations(ctx context.Context) error {
-	return paced(ctx, func() time.Duration {
-		if err := a.network.Round(ctx); err != nil && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "publication of station programmes failed", "error", err)
+	return repeat(ctx, func() time.Duration {
+		if err := a.stations.FillAll(ctx); err != nil && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "station programme update failed", "error", err)
 		}
 		return a.pause(stationEvery)
 	})
 }
 
-// surveyAir measures airings.
-func (a *App) surveyAir(ctx context.Context) error {
-	return paced(ctx, func() time.Duration {
-		if err := a.survey.Look(ctx); err != nil && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "survey of airings failed", "error", err)
+// surveyAirings measures airings at each segment boundary, and at least every surveyEvery.
+func (a *App) surveyAirings(ctx context.Context) error {
+	return repeat(ctx, func() time.Duration {
+		if err := a.surveyor.MeasureDue(ctx); err != nil && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "measurement of airings failed", "error", err)
 		}
 		return a.pause(surveyEvery)
 	})
 }
 
-// buildProgrammes builds the presets before they are requested.
+// buildProgrammes rebuilds the cached programmes of the stored channel and of the presets before they are requested.
 func (a *App) buildProgrammes(ctx context.Context) error {
 	return dbtime.Every(ctx, buildEvery, func() error {
-		a.desk.Refresh()
+		a.programs.Refresh()
 		return nil
 	})
 }
 
-// paced calls do at once and again after each pause that do returns, until ctx ends.
-func paced(ctx context.Context, do func() time.Duration) error {
+// repeat calls do at once, and again after each pause that do returns, until ctx ends.
+func repeat(ctx context.Context, do func() time.Duration) error {
 	for {
 		if err := dbtime.Sleep(ctx, do()); err != nil {
 			return err

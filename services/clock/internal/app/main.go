@@ -10,10 +10,10 @@ import (
 )
 
 const usage = `       clock timeline --at TIME --minutes N [--preset NAME] [--spec JSON] [--station ID] [--lane LANE]
-                          print what a channel airs
+                          print the segments of a channel
 `
 
-// Program returns the clock and its commands.
+// Program returns the command line program of the clock with its commands.
 func Program() service.Program {
 	return service.Program{
 		Name: serviceName, Usage: usage, Serve: service.Serve(build), Schema: postgres.Schema, HTTPAddr: "127.0.0.1:8082",

@@ -15,6 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
+// command runs the clock command in this process.
 func command(t *testing.T, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -27,7 +28,7 @@ func TestCommandLine(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	for line, want := range map[string]string{
-		"dance":                                 "usage: clock",
+		"unknown":                               "usage: clock",
 		"serve now":                             "usage: clock",
 		"serve":                                 "DATABASE_URL is not set",
 		"":                                      "LINK_SECRET is not set",
@@ -51,7 +52,7 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// Each refusal names its setting and does not show the value.
+// The error for an unsafe setting names the setting and does not contain its value.
 func TestUnsafeConfigDoesNotStart(t *testing.T) {
 	t.Parallel()
 	const secret, canary = "xq7Lr0Vb2mZt9Kc4Wn6Yd1Hs8Pf3Ga5J", "c4narY"
@@ -102,7 +103,8 @@ func TestTimeline(t *testing.T) {
 	if _, err := store.ApplySlots(context.Background(), program.DefaultChannel, changes, at); err != nil {
 		t.Fatal(err)
 	}
-	twice := func(args ...string) string {
+	// run executes the command twice and requires the same output.
+	run := func(args ...string) string {
 		t.Helper()
 		args = append([]string{"timeline", "--at", protocol.Stamp(at), "--minutes", "10"}, args...)
 		code, out, errs := command(t, args...)
@@ -112,8 +114,8 @@ func TestTimeline(t *testing.T) {
 		}
 		return out
 	}
-	testkit.Golden(t, "timeline.txt", []byte(twice()))
-	testkit.Golden(t, "timeline_tv.txt", []byte(twice("--lane", "tv")))
-	testkit.Golden(t, "timeline_hot.txt", []byte(twice("--preset", "hot", "--lane", "SPORT")))
-	testkit.Golden(t, "timeline_spec.txt", []byte(twice("--spec", `{"categories":["crypto"]}`)))
+	testkit.Golden(t, "timeline.txt", []byte(run()))
+	testkit.Golden(t, "timeline_tv.txt", []byte(run("--lane", "tv")))
+	testkit.Golden(t, "timeline_hot.txt", []byte(run("--preset", "hot", "--lane", "SPORT")))
+	testkit.Golden(t, "timeline_spec.txt", []byte(run("--spec", `{"categories":["crypto"]}`)))
 }

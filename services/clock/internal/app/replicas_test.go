@@ -14,32 +14,33 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// replica is what a clock knows and shows, without its doors.
+// replica is a clock without servers: its copies, its planner and its Service.
 type replica struct {
-	copies program.Copies
-	keeper *program.Keeper
-	desk   *program.Service
+	copies   program.Copies
+	planner  *program.Planner
+	programs *program.Service
 }
 
-// trio is three replicas on one database with one hand-set time.
-type trio struct {
+// cluster is a fixture: three replicas with the same database and a clock that the test sets.
+type cluster struct {
 	t        *testing.T
 	clock    *testkit.Clock
 	replicas [3]*replica
 	markets  []program.Market
-	aired    map[string]protocol.MarketID // by lane and slot, of what has started
+	aired    map[string]protocol.MarketID // markets that have aired, by lane and slot
 	version  uint64
 }
 
-func newTrio(t *testing.T) (*trio, *postgres.Store) {
+func newCluster(t *testing.T) (*cluster, *postgres.Store) {
 	db := testkit.Postgres(t, postgres.Schema(""))
 	store := postgres.New(testkit.Pool(t, db.URL("clock_rw")), testkit.ReadTime)
-	// Ahead of the database, whose own clock therefore has no say.
-	x := &trio{t: t, clock: testkit.NewClock((program.SlotAt(time.Now()) + 3).Start().Add(20 * time.Second)), aired: map[string]protocol.MarketID{}}
+	// The clock is ahead of the clock of the database, so the database rejects no change.
+	start := (program.SlotAt(time.Now()) + 3).Start().Add(20 * time.Second)
+	x := &cluster{t: t, clock: testkit.NewClock(start), aired: map[string]protocol.MarketID{}}
 	for i := range x.replicas {
 		r := &replica{}
-		r.keeper = program.NewKeeper(store, &r.copies, program.DefaultLanes(), x.clock.Now)
-		r.desk = program.NewService(&r.copies, program.DefaultLanes(), x.clock.Now)
+		r.planner = program.NewPlanner(store, &r.copies, program.DefaultLanes(), x.clock.Now)
+		r.programs = program.NewService(&r.copies, program.DefaultLanes(), x.clock.Now)
 		x.replicas[i] = r
 	}
 	for i := range 24 {
@@ -52,8 +53,8 @@ func newTrio(t *testing.T) (*trio, *postgres.Store) {
 	return x, store
 }
 
-// learn gives each replica a copy of its own, read at another moment and counted on its own.
-func (x *trio) learn() {
+// refresh gives each replica a separate copy of the markets, with a different fetch time and version.
+func (x *cluster) refresh() {
 	for i, r := range x.replicas {
 		x.version += uint64(i) + 7
 		at := x.clock.Now().Add(-time.Duration(i) * time.Second)
@@ -61,54 +62,59 @@ func (x *trio) learn() {
 	}
 }
 
-// minute lets one replica fill and asks all of them.
-func (x *trio) minute(filler int) *program.Program {
+// fillAndCompare lets one replica fill the rundown and requires the same answers from all replicas. It returns the stored
+// channel.
+func (x *cluster) fillAndCompare(filler int) *program.Program {
 	x.t.Helper()
-	x.learn()
-	if _, err := x.replicas[filler].keeper.Fill(x.t.Context()); err != nil {
+	x.refresh()
+	if _, err := x.replicas[filler].planner.Fill(x.t.Context()); err != nil {
 		x.t.Fatal(err)
 	}
 	var stored *program.Program
 	var first [][]byte
 	for i, r := range x.replicas {
-		if err := r.keeper.Load(x.t.Context()); err != nil {
+		if err := r.planner.Load(x.t.Context()); err != nil {
 			x.t.Fatal(err)
 		}
-		var said [][]byte
-		for j, ask := range []program.Request{{}, {Preset: "hot"}, {Preset: "resolving"}, {Preset: "close"}, {Spec: `{"categories":["music","tv"]}`}} {
-			p, err := r.desk.Program(ask)
-			if err != nil || p.Degraded != "" || p.Total == 0 && ask.Preset != "resolving" {
-				x.t.Fatalf("%+v: %+v, %v", ask, p, err)
+		var answers [][]byte
+		for j, request := range []program.Request{
+			{}, {Preset: "hot"}, {Preset: "resolving"}, {Preset: "close"}, {Spec: `{"categories":["music","tv"]}`},
+		} {
+			p, err := r.programs.Program(request)
+			if err != nil || p.Degraded != "" || p.Total == 0 && request.Preset != "resolving" {
+				x.t.Fatalf("%+v: %+v, %v", request, p, err)
 			}
 			if j == 0 {
 				stored = p
 			}
-			b, err := httpapi.Programme(p)
+			b, err := httpapi.EncodeProgram(p)
 			if err != nil {
 				x.t.Fatal(err)
 			}
-			said = append(said, b)
+			answers = append(answers, b)
 		}
-		now, next := r.desk.Now("default", ""), r.desk.Next("default", "")
+		now, next := r.programs.Now("default", ""), r.programs.Next("default", "")
 		if now.Segment == nil || next.Segment == nil {
-			x.t.Fatalf("nothing is on, or nothing comes: %+v %+v", now, next)
+			x.t.Fatalf("now %+v, next %+v; want a segment in both", now, next)
 		}
-		said = append(said, []byte(now.Segment.ID+" "+string(now.Segment.Market)), []byte(next.Segment.ID+" "+string(next.Segment.Market)))
+		for _, s := range []*program.Segment{now.Segment, next.Segment} {
+			answers = append(answers, []byte(s.ID+" "+string(s.Market)))
+		}
 		if i == 0 {
-			first = said
+			first = answers
 		}
-		for j := range said {
-			if !bytes.Equal(said[j], first[j]) {
-				x.t.Fatalf("%s: replica %d says another thing than the first to question %d", x.clock.Now(), i, j)
+		for j := range answers {
+			if !bytes.Equal(answers[j], first[j]) {
+				x.t.Fatalf("%s: replica %d and replica 0 answer request %d differently", x.clock.Now(), i, j)
 			}
 		}
 	}
-	x.stands(stored)
+	x.requireSameAirings(stored)
 	return stored
 }
 
-// stands holds what is on the air against what was on the air in the same slot.
-func (x *trio) stands(p *program.Program) {
+// requireSameAirings fails if a started slot airs another market than at an earlier call.
+func (x *cluster) requireSameAirings(p *program.Program) {
 	x.t.Helper()
 	for i := range p.Segments {
 		s := &p.Segments[i]
@@ -123,6 +129,7 @@ func (x *trio) stands(p *program.Program) {
 	}
 }
 
+// market returns the market of a lane in a slot, or an empty id.
 func market(p *program.Program, lane program.Lane, slot program.Slot) protocol.MarketID {
 	for i := range p.Segments {
 		if s := &p.Segments[i]; s.Lane == lane && s.Slot == slot {
@@ -132,33 +139,32 @@ func market(p *program.Program, lane program.Lane, slot program.Slot) protocol.M
 	return ""
 }
 
-// TestReplicasAgree: for eight hours, in every minute, three replicas answer with the
-// same bytes, whichever of them fills; a slot that began is never another one; a market
-// that stops being airable leaves the slots to come, and a director's entry takes its
-// slots from the boundary on.
+// TestReplicasAgree compares three replicas in every minute of eight hours. They answer with the same bytes, whichever replica
+// fills the rundown. A started slot never changes. A market that is no longer airable is removed from future slots. An entry of a
+// director airs in its slots and not earlier.
 func TestReplicasAgree(t *testing.T) {
 	t.Parallel()
-	x, store := newTrio(t)
+	x, store := newCluster(t)
 	director := program.Director{
 		Store: store, Copies: &x.replicas[1].copies, Refresh: func(context.Context) error { return nil }, Lanes: program.DefaultLanes(),
-		Words: httpapi.Words(), Now: x.clock.Now, NewID: func() string { return "0199f0b0-0000-7000-8000-000000000001" }, Changed: func() {},
+		Encoder: httpapi.Encoder(), Now: x.clock.Now, NewID: func() string { return "0199f0b0-0000-7000-8000-000000000001" }, Changed: func() {},
 	}
-	var gone protocol.MarketID
+	var closed protocol.MarketID
 	var entry program.Preempt
 	for i := range 480 {
-		p := x.minute(i / 25 % 3)
+		p := x.fillAndCompare(i / 25 % 3)
 		k := program.SlotAt(x.clock.Now())
 		switch {
-		case i == 33: // the market that airs in sports, and comes again, is stopped
-			gone = market(p, "sports", k)
+		case i == 33: // the market that airs in sports closes
+			closed = market(p, "sports", k)
 			for j := range x.markets {
-				if x.markets[j].ID == gone {
+				if x.markets[j].ID == closed {
 					x.markets[j].Status = protocol.MarketClosed
 				}
 			}
 		case i == 34:
-			if market(p, "sports", k) != gone {
-				t.Fatal("the slot that runs changed")
+			if market(p, "sports", k) != closed {
+				t.Fatal("the running slot changed after its market closed")
 			}
 		case i == 90:
 			var err error
@@ -166,24 +172,24 @@ func TestReplicasAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			if entry.Slot != k+1 {
-				t.Fatalf("the entry begins with slot %d, want the next", entry.Slot-k)
+				t.Fatalf("the entry starts %d slots after the running one; want 1", entry.Slot-k)
 			}
 		}
 		if i > 33 {
 			for slot := k + 1; slot <= k+program.Ahead; slot++ {
-				if market(p, "sports", slot) == gone {
-					t.Fatalf("minute %d: slot %d still airs what was stopped", i, slot-k)
+				if market(p, "sports", slot) == closed {
+					t.Fatalf("minute %d: slot +%d contains the closed market", i, slot-k)
 				}
 			}
 		}
 		if i > 90 {
 			for _, slot := range []program.Slot{entry.Slot, entry.Slot + 1} {
 				if slot >= k && market(p, "tv", slot) != "107" {
-					t.Fatalf("minute %d: slot %d of tv airs %s", i, slot-k, market(p, "tv", slot))
+					t.Fatalf("minute %d: slot +%d of tv airs %s; want 107", i, slot-k, market(p, "tv", slot))
 				}
 			}
 			if on := x.aired[fmt.Sprint("tv", entry.Slot-1)]; on == "107" {
-				t.Fatal("the entry began before its boundary")
+				t.Fatal("the market of the entry aired before its first slot")
 			}
 		}
 		x.clock.Advance(time.Minute)

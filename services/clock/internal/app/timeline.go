@@ -20,11 +20,11 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/upstream"
 )
 
-// maxMinutes of a printed stretch: a week.
+// maxMinutes is the maximum length of a printed timeline: one week.
 const maxMinutes = 7 * 24 * 60
 
-// timelineConfig is what the command `timeline` needs: the database for the
-// stored channel, the ledger for a computed one.
+// timelineConfig contains the settings of the command `timeline`. A stored channel requires the database, a computed channel the
+// ledger.
 type timelineConfig struct {
 	Env      config.Env    `env:"ENV"`
 	Database config.Secret `env:"DATABASE_URL"`
@@ -34,20 +34,21 @@ type timelineConfig struct {
 	Lanes  []program.Lane `env:"PROGRAM_LANES"`
 }
 
-type stretch struct {
+// timelineRequest contains the parsed arguments of the command `timeline`.
+type timelineRequest struct {
 	at       time.Time
 	length   time.Duration
 	preset   program.Preset
 	spec     program.Spec
 	computed bool
-	station  string         // whose stored channel; empty: the default one
-	lanes    []program.Lane // empty: every one
+	station  string         // id of the station whose stored channel is printed; empty: the default channel
+	lanes    []program.Lane // empty: all lanes
 }
 
-// timeline prints a stretch of a channel, one segment a line. It reads no
-// clock, and no price or count is printed: the same facts give the same bytes.
+// timeline prints the segments of a channel in a period, one on each line. It does not read the system clock and prints neither
+// prices nor counts, so the same data gives the same bytes.
 func timeline(ctx context.Context, args []string, stdout io.Writer) error {
-	st, err := parseStretch(args)
+	r, err := parseTimeline(args)
 	if err != nil {
 		return err
 	}
@@ -56,17 +57,17 @@ func timeline(ctx context.Context, args []string, stdout io.Writer) error {
 		return err
 	}
 	var segments []program.Segment
-	if st.computed {
-		segments, err = computed(ctx, &cfg, st)
+	if r.computed {
+		segments, err = computedSegments(ctx, &cfg, r)
 	} else {
-		segments, err = stored(ctx, &cfg, st)
+		segments, err = storedSegments(ctx, &cfg, r)
 	}
 	if err != nil {
 		return err
 	}
 	for i := range segments {
 		s := &segments[i]
-		if len(st.lanes) > 0 && !slices.Contains(st.lanes, s.Lane) {
+		if len(r.lanes) > 0 && !slices.Contains(r.lanes, s.Lane) {
 			continue
 		}
 		if _, err := fmt.Fprintf(stdout, "%s\t%s\t%s\t%s\t%s\n",
@@ -77,7 +78,7 @@ func timeline(ctx context.Context, args []string, stdout io.Writer) error {
 	return nil
 }
 
-func parseStretch(args []string) (stretch, error) {
+func parseTimeline(args []string) (timelineRequest, error) {
 	flags := flag.NewFlagSet("timeline", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	at := flags.String("at", "", "")
@@ -87,47 +88,49 @@ func parseStretch(args []string) (stretch, error) {
 	lane := flags.String("lane", "", "")
 	station := flags.String("station", "", "")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
-		return stretch{}, fmt.Errorf("%w: timeline: %v", service.ErrUsage, err)
+		return timelineRequest{}, fmt.Errorf("%w: timeline: %v", service.ErrUsage, err)
 	}
 	t, ok := protocol.ParseStamp(*at)
 	if !ok || *minutes < 1 || *minutes > maxMinutes {
-		return stretch{}, fmt.Errorf("%w: timeline: --at must be RFC 3339, --minutes from 1 to %d", service.ErrUsage, maxMinutes)
+		return timelineRequest{}, fmt.Errorf("%w: timeline: --at must be RFC 3339, --minutes from 1 to %d", service.ErrUsage, maxMinutes)
 	}
 	s, err := program.ParseSpec(*spec)
 	if err != nil {
-		return stretch{}, fmt.Errorf("%w: timeline: %v", service.ErrUsage, err)
+		return timelineRequest{}, fmt.Errorf("%w: timeline: %v", service.ErrUsage, err)
 	}
 	p := program.ParsePreset(*preset)
 	if *station != "" && (*spec != "" || p != program.Default) {
-		return stretch{}, fmt.Errorf("%w: timeline: --station has neither --preset nor --spec", service.ErrUsage)
+		return timelineRequest{}, fmt.Errorf("%w: timeline: --station cannot be combined with --preset or --spec", service.ErrUsage)
 	}
-	return stretch{
+	return timelineRequest{
 		at: t, length: time.Duration(*minutes) * time.Minute, preset: p, spec: s,
 		computed: p != program.Default || *spec != "", lanes: program.ParseLanes(*lane), station: *station,
 	}, nil
 }
 
-func stored(ctx context.Context, cfg *timelineConfig, st stretch) ([]program.Segment, error) {
+// storedSegments returns the segments of a stored channel from the database.
+func storedSegments(ctx context.Context, cfg *timelineConfig, r timelineRequest) ([]program.Segment, error) {
 	pool, err := pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: 2})
 	if err != nil {
 		return nil, err
 	}
 	defer pool.Close()
-	if err := pool.Ping(ctx); err != nil { // connecting may take longer than a read may
+	if err := pool.Ping(ctx); err != nil { // connect first, because a connection can take longer than the timeout of a read
 		return nil, pg.Fault(err)
 	}
 	channel := program.DefaultChannel
-	if st.station != "" {
-		channel = program.StationChannel(st.station)
+	if r.station != "" {
+		channel = program.StationChannel(r.station)
 	}
-	entries, err := postgres.New(pool, cfg.ReadTime).ListSlots(ctx, channel, program.SlotAt(st.at), program.SlotAt(st.at.Add(st.length)))
+	entries, err := postgres.New(pool, cfg.ReadTime).ListSlots(ctx, channel, program.SlotAt(r.at), program.SlotAt(r.at.Add(r.length)))
 	if err != nil {
 		return nil, err
 	}
-	return program.StoredStretch(channel, entries, st.at, st.length), nil
+	return program.StoredSegments(channel, entries, r.at, r.length), nil
 }
 
-func computed(ctx context.Context, cfg *timelineConfig, st stretch) ([]program.Segment, error) {
+// computedSegments returns the segments of a computed channel from the current markets of the ledger.
+func computedSegments(ctx context.Context, cfg *timelineConfig, r timelineRequest) ([]program.Segment, error) {
 	conn, err := grpcx.Dial(grpcx.DialConfig{Addr: cfg.Ledger, Secret: cfg.Link.Reveal()})
 	if err != nil {
 		return nil, err
@@ -135,11 +138,11 @@ func computed(ctx context.Context, cfg *timelineConfig, st stretch) ([]program.S
 	defer conn.Close()
 	var copies program.Copies
 	markets := upstream.New(marketv1.NewMarketReadServiceClient(conn), &copies, func() []protocol.MarketID { return nil },
-		slog.New(slog.DiscardHandler), func() time.Time { return st.at })
+		slog.New(slog.DiscardHandler), func() time.Time { return r.at })
 	if err := markets.Refresh(ctx); err != nil {
 		return nil, err
 	}
 	lanes := (&Config{Lanes: cfg.Lanes}).lanes()
-	q := program.NewQuery(st.preset, st.spec, nil, lanes)
-	return program.ComputedStretch(&q, copies.Markets.Load(), st.at, st.length), nil
+	q := program.NewQuery(r.preset, r.spec, nil, lanes)
+	return program.ComputedSegments(&q, copies.Markets.Load(), r.at, r.length), nil
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// longMinutes is how much of a channel two processes work out: almost a week.
+// longMinutes is the length of the compared timelines in minutes: almost one week.
 const longMinutes = 10_000
 
-// clockProcess runs the command in a process of its own.
+// clockProcess runs the clock command in a separate process.
 func clockProcess(env []string, args ...string) ([]byte, error) {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(env, asCommand+"=1")
@@ -33,9 +33,8 @@ func clockProcess(env []string, args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// TestTwoProcesses: 10,000 minutes of each kind of channel, worked out by two processes
-// that know nothing of each other, are the same to the byte, and are what the arithmetic
-// of the protocol says.
+// TestTwoProcesses compares the timelines of two independent processes. 10,000 minutes of each kind of channel must be equal to
+// the byte and match the slot arithmetic of the protocol.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
@@ -52,7 +51,8 @@ func TestTwoProcesses(t *testing.T) {
 		var changes []program.Change
 		for k := first; k <= last; k++ {
 			for i, lane := range program.DefaultLanes() {
-				changes = append(changes, program.Change{Entry: program.Entry{Lane: lane, Slot: k, Market: protocol.MarketID(fmt.Sprint(100 + (int(k)*7+i)%40)), Title: "Stored?"}})
+				id := protocol.MarketID(fmt.Sprint(100 + (int(k)*7+i)%40))
+				changes = append(changes, program.Change{Entry: program.Entry{Lane: lane, Slot: k, Market: id, Title: "Stored?"}})
 			}
 		}
 		for len(changes) > 0 {
@@ -68,7 +68,7 @@ func TestTwoProcesses(t *testing.T) {
 	for _, c := range []struct {
 		args  string
 		lanes int
-		of    func(k int) string // market of sports; nil: not worked out here
+		of    func(k int) string // expected market of sports in slot k; nil: not checked
 	}{
 		{"", 6, func(k int) string { return fmt.Sprint(100 + k*7%40) }},
 		{"--station lab", 6, func(k int) string { return fmt.Sprint(100 + k*7%40) }},
@@ -88,14 +88,14 @@ func TestTwoProcesses(t *testing.T) {
 			t.Fatalf("%v %v", errs[0], errs[1])
 		}
 		if !bytes.Equal(out[0], out[1]) {
-			t.Errorf("%q: two processes print different things", c.args)
+			t.Errorf("%q: the outputs of the two processes differ", c.args)
 		}
-		checkStretch(t, c.args, string(out[0]), c.lanes*(2*slots)-c.lanes, at, c.of) // the first bumper is over
+		checkTimeline(t, c.args, string(out[0]), c.lanes*(2*slots)-c.lanes, at, c.of) // without the first bumper, which is over
 	}
 }
 
-// checkStretch holds every line of a stretch against the arithmetic of slots.
-func checkStretch(t *testing.T, name, text string, lines int, at time.Time, of func(int) string) {
+// checkTimeline compares each line of a timeline with the slot arithmetic.
+func checkTimeline(t *testing.T, name, text string, lines int, at time.Time, of func(int) string) {
 	t.Helper()
 	if n := strings.Count(text, "\n"); n != lines {
 		t.Errorf("%q: %d lines, want %d", name, n, lines)
@@ -115,7 +115,7 @@ func checkStretch(t *testing.T, name, text string, lines int, at time.Time, of f
 			start, end = end, start.Add(610*time.Second)
 		}
 		if !from.Equal(start) || !to.Equal(end) || !to.After(at) {
-			t.Fatalf("%q: %s is not slot %d", name, line, k)
+			t.Fatalf("%q: the times of %s do not match slot %d", name, line, k)
 		}
 		if id[1] == "sports" && of != nil && f[3] != of(k) {
 			t.Fatalf("%q: slot %d airs %s, want %s", name, k, f[3], of(k))

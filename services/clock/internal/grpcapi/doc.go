@@ -1,3 +1,3 @@
-// Package grpcapi is the gRPC face of the clock: the programme for the hub. It
-// turns protobuf into calls of package program and back, and knows nothing else.
+// Package grpcapi serves the gRPC interface of the clock, which the hub uses. It converts between protobuf messages and the types
+// of package program and contains no other logic.
 package grpcapi

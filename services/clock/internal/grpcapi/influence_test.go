@@ -20,26 +20,26 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// influence serves the measured airings of a database.
-func influence(t *testing.T, url string, now time.Time) (*postgres.Store, programv1.ProgramReadServiceClient) {
+// serveInfluence starts the gRPC service with a Store of a database. It returns the Store and a client.
+func serveInfluence(t *testing.T, url string, now time.Time) (*postgres.Store, programv1.ProgramReadServiceClient) {
 	t.Helper()
 	store := postgres.New(testkit.Pool(t, url), testkit.ReadTime)
-	survey := program.NewSurveyor(store, &program.Copies{}, nil, func() time.Time { return now })
+	surveyor := program.NewSurveyor(store, &program.Copies{}, nil, func() time.Time { return now })
 	return store, programv1.NewProgramReadServiceClient(testkit.Link(t, func(r grpc.ServiceRegistrar) {
-		programv1.RegisterProgramReadServiceServer(r, NewProgram(nil, nil, survey, func() time.Time { return now }))
+		programv1.RegisterProgramReadServiceServer(r, NewProgram(nil, nil, surveyor, func() time.Time { return now }))
 	}))
 }
 
 func TestGetInfluence(t *testing.T) {
 	t.Parallel()
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	store, c := influence(t, testkit.Postgres(t, postgres.Schema("")).URL("clock_rw"), now)
+	store, c := serveInfluence(t, testkit.Postgres(t, postgres.Schema("")).URL("clock_rw"), now)
 	got, err := c.GetInfluence(t.Context(), &programv1.GetInfluenceRequest{})
 	if diff := cmp.Diff(&programv1.GetInfluenceResponse{UpdatedAt: timestamppb.New(now)}, got, protocmp.Transform()); diff != "" || err != nil {
-		t.Errorf("nothing aired: %v\n%s", err, diff)
+		t.Errorf("without airings: %v\n%s", err, diff)
 	}
 
-	// 36 airings in the last hour, 168 of today, 12 of last week: one of each lane in a slot.
+	// 36 airings of the last hour, 168 more of today, and 12 of last week: one for each lane in a slot.
 	var slots []program.Change
 	var airings []program.Airing
 	var measured []program.Measured
@@ -64,16 +64,16 @@ func TestGetInfluence(t *testing.T) {
 	if _, err := store.ApplySlots(t.Context(), "default", slots, now); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Tell(t.Context(), program.Telling{Airings: airings, Now: now}); err != nil {
+	if _, err := store.Publish(t.Context(), program.Publication{Airings: airings, Now: now}); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Raise(t.Context(), map[string]int32{airings[7].SegmentID: 61}); err != nil {
+	if err := store.RaiseViewers(t.Context(), map[string]int32{airings[7].SegmentID: 61}); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Measure(t.Context(), measured, now); err != nil {
+	if err := store.MeasureAirings(t.Context(), measured, now); err != nil {
 		t.Fatal(err)
 	}
-	for _, ask := range []struct {
+	for _, tc := range []struct {
 		window  string
 		limit   int32
 		airings int64
@@ -81,9 +81,9 @@ func TestGetInfluence(t *testing.T) {
 	}{
 		{"", 0, 204, 50}, {"1h", 7, 36, 7}, {"7d", 1000, 216, 200}, {"8d", -1, 204, 50},
 	} {
-		got, err := c.GetInfluence(t.Context(), &programv1.GetInfluenceRequest{Window: ask.window, Limit: ask.limit})
-		if err != nil || got.GetAirings() != ask.airings || len(got.GetItems()) != ask.items {
-			t.Errorf("%+v: %d of %d airings, %v", ask, len(got.GetItems()), got.GetAirings(), err)
+		got, err := c.GetInfluence(t.Context(), &programv1.GetInfluenceRequest{Window: tc.window, Limit: tc.limit})
+		if err != nil || got.GetAirings() != tc.airings || len(got.GetItems()) != tc.items {
+			t.Errorf("%+v: %d of %d airings, %v", tc, len(got.GetItems()), got.GetAirings(), err)
 		}
 	}
 	got, err = c.GetInfluence(t.Context(), &programv1.GetInfluenceRequest{Window: "1h", Limit: 1})
@@ -98,8 +98,8 @@ func TestGetInfluence(t *testing.T) {
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	_, away := influence(t, "postgres://clock_rw@127.0.0.1:1/nowhere", now)
-	if _, err := away.GetInfluence(context.Background(), &programv1.GetInfluenceRequest{}); apperr.Of(err).Code != "db_unavailable" {
+	_, down := serveInfluence(t, "postgres://clock_rw@127.0.0.1:1/nowhere", now)
+	if _, err := down.GetInfluence(context.Background(), &programv1.GetInfluenceRequest{}); apperr.Of(err).Code != "db_unavailable" {
 		t.Errorf("without the database: %v", err)
 	}
 }

@@ -11,26 +11,27 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// Program serves ProgramReadService from memory, and ProgramService.
+// Program implements ProgramReadService and ProgramService. It answers reads of programmes from memory.
 type Program struct {
 	programv1.UnimplementedProgramReadServiceServer
 	programv1.UnimplementedProgramServiceServer
-	desk     *program.Service
+	programs *program.Service
 	director *program.Director
-	survey   *program.Surveyor
+	surveyor *program.Surveyor
 	now      func() time.Time
 }
 
-// NewProgram makes the services.
-func NewProgram(desk *program.Service, director *program.Director, survey *program.Surveyor, now func() time.Time) *Program {
-	return &Program{desk: desk, director: director, survey: survey, now: now}
+// NewProgram returns the implementation of both services.
+func NewProgram(
+	programs *program.Service, director *program.Director, surveyor *program.Surveyor, now func() time.Time,
+) *Program {
+	return &Program{programs: programs, director: director, surveyor: surveyor, now: now}
 }
 
-// GetProgram gives a channel cut to the limit. Faults: invalid_spec;
-// signal_service_unavailable when a source failed and nothing can be shown, so
-// that the caller keeps the copy it has.
+// GetProgram returns the programme of a channel, at most as many segments as the limit allows. Faults: invalid_spec;
+// signal_service_unavailable if a source is unavailable and the programme is empty, so that the caller uses its last copy.
 func (s *Program) GetProgram(_ context.Context, r *programv1.GetProgramRequest) (*programv1.GetProgramResponse, error) {
-	p, err := s.desk.Program(program.Request{Preset: r.GetPreset(), Spec: r.GetSpec(), Providers: r.GetProviders()})
+	p, err := s.programs.Program(program.Request{Preset: r.GetPreset(), Spec: r.GetSpec(), Providers: r.GetProviders()})
 	if err != nil {
 		return nil, err
 	}
@@ -79,10 +80,11 @@ func toSegment(s *program.Segment) *programv1.Segment {
 	return out
 }
 
-// GetInfluence returns how far prices moved while their markets were aired. Fault: db_unavailable.
+// GetInfluence returns the price moves of markets that aired, from the start of each airing to ten minutes after its end. Fault:
+// db_unavailable.
 func (s *Program) GetInfluence(ctx context.Context, r *programv1.GetInfluenceRequest) (*programv1.GetInfluenceResponse, error) {
 	now := s.now()
-	got, err := s.survey.Influence(ctx, r.GetWindow(), int(r.GetLimit()))
+	got, err := s.surveyor.Influence(ctx, r.GetWindow(), int(r.GetLimit()))
 	if err != nil {
 		return nil, err
 	}

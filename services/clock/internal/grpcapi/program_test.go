@@ -24,12 +24,13 @@ var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 func setup(t *testing.T, copies *program.Copies) programv1.ProgramReadServiceClient {
 	t.Helper()
 	t.Parallel()
-	desk := program.NewService(copies, program.DefaultLanes(), func() time.Time { return noon })
+	programs := program.NewService(copies, program.DefaultLanes(), func() time.Time { return noon })
 	return programv1.NewProgramReadServiceClient(testkit.Link(t, func(r grpc.ServiceRegistrar) {
-		programv1.RegisterProgramReadServiceServer(r, NewProgram(desk, nil, nil, func() time.Time { return noon }))
+		programv1.RegisterProgramReadServiceServer(r, NewProgram(programs, nil, nil, func() time.Time { return noon }))
 	}))
 }
 
+// onAir returns copies in which two markets air.
 func onAir() *program.Copies {
 	gauge := program.Market{
 		ID: "701122", Provider: protocol.Polymarket, Title: "Will it rise?", EventKey: "ostrava-flood", Lane: "crypto",
@@ -86,7 +87,7 @@ func TestGetProgram(t *testing.T) {
 	}
 }
 
-// bumper is the bumper before a content segment of the running slot.
+// bumper returns the bumper that precedes a content segment of the running slot.
 func bumper(content *programv1.Segment) *programv1.Segment {
 	b := proto.CloneOf(content)
 	b.SegmentId = content.GetSegmentId()[:len(content.GetSegmentId())-1] + "b"
@@ -117,8 +118,9 @@ func TestGetComputed(t *testing.T) {
 	}
 }
 
-// TestNothingToShow makes the caller keep its copy instead of an empty one.
-func TestNothingToShow(t *testing.T) {
+// TestNoData checks that the service answers with an error instead of an empty programme while it has no data, so that the caller
+// uses its last copy.
+func TestNoData(t *testing.T) {
 	c := setup(t, &program.Copies{})
 	_, err := c.GetProgram(t.Context(), &programv1.GetProgramRequest{})
 	_, errHot := c.GetProgram(t.Context(), &programv1.GetProgramRequest{Preset: "hot"})
@@ -129,8 +131,7 @@ func TestNothingToShow(t *testing.T) {
 	}
 }
 
-// TestDegraded: what is shown from old facts says which source failed, so that the
-// front door does not pass it on as whole.
+// TestDegraded checks that a programme from old data names the failed source, so that the hub can mark its answer as degraded.
 func TestDegraded(t *testing.T) {
 	f := onAir()
 	gauge := *f.Markets.Load().Find("701122")

@@ -10,8 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// BenchmarkTimeline is a programme from nothing to bytes: markets filtered, ranked, cut
-// per lane and laid out, and all of it written. The size of the page is 400 segments.
+// BenchmarkTimeline measures the computation and the encoding of a programme with at most 400 segments.
 func BenchmarkTimeline(b *testing.B) {
 	for _, n := range []int{1000, 10_000, 100_000} {
 		r := rand.New(rand.NewPCG(5, 6))
@@ -30,7 +29,7 @@ func BenchmarkTimeline(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", preset, n), func(b *testing.B) {
 				size := 0
 				for b.Loop() {
-					body, err := encodeProgram(program.Compute(&q, q.Pick(pool, noon), pool, noon).Cut(program.MaxLimit))
+					body, err := EncodeProgram(program.Compute(&q, q.Pick(pool, noon), pool, noon).Cut(program.MaxLimit))
 					if err != nil {
 						b.Fatal(err)
 					}

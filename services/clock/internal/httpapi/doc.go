@@ -1,5 +1,3 @@
-// Package httpapi is the HTTP face of the clock: /program/*, read by anybody from
-// any origin. routes.go lists every route with who may call it, its CORS class
-// and its cache rule. It knows no database and no protobuf; only the types here
-// carry JSON names.
+// Package httpapi serves the public HTTP routes of the clock, /program/*. All routes are open to all origins and accept no
+// credential. The function routes lists them with their cache rules. The package does not depend on the database or on protobuf.
 package httpapi

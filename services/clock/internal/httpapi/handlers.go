@@ -22,40 +22,39 @@ type handlers struct {
 }
 
 func (h *handlers) timeline(c echo.Context) error {
-	return h.show(c, program.Request{})
+	return h.serve(c, program.Request{})
 }
 
 func (h *handlers) channel(c echo.Context) error {
-	return h.show(c, program.Request{Preset: c.QueryParam("preset"), Spec: c.QueryParam("spec")})
+	return h.serve(c, program.Request{Preset: c.QueryParam("preset"), Spec: c.QueryParam("spec")})
 }
 
-// errEmpty keeps a programme with nothing in it out of the book.
+// errEmpty prevents that an empty programme is cached.
 var errEmpty = errors.New("the programme is empty")
 
-// show answers with a channel. A whole one comes from the book, where its bytes
-// are ready; one that a failed source makes less than whole is never kept, and
-// one with nothing in it, as before the first filling, only for a second.
-func (h *handlers) show(c echo.Context, r program.Request) error {
-	p, err := h.desk.Program(r)
+// serve answers with the programme of a channel. It serves a complete programme from the page cache. It never caches a degraded
+// programme. Clients may cache an empty programme, as before the first filling, for one second.
+func (h *handlers) serve(c echo.Context, r program.Request) error {
+	p, err := h.programs.Program(r)
 	if err != nil {
 		return err
 	}
 	limit := protocol.Limit(c.QueryParam("limit"), program.DefaultLimit, program.MaxLimit)
 	if p.Degraded == "" && p.Total > 0 {
-		err := h.book.Serve(c.Response(), c.Request(), bookKey(p.Channel, limit), h.build(r, limit))
-		if !errors.Is(err, errEmpty) { // emptied since it was looked at, or filled just now
+		err := h.pages.Serve(c.Response(), c.Request(), pageKey(p.Channel, limit), h.build(r, limit))
+		if !errors.Is(err, errEmpty) { // otherwise the programme became empty after the check above
 			return err
 		}
-		if p, err = h.desk.Program(r); err != nil {
+		if p, err = h.programs.Program(r); err != nil {
 			return err
 		}
 	}
 	if p.Degraded == "" {
 		c.Response().Header()["Cache-Control"] = []string{cacheEmpty}
-	} else if err := h.mark(c, p.Degraded, p.Total > 0); err != nil {
+	} else if err := h.markDegraded(c, p.Degraded, p.Total > 0); err != nil {
 		return err
 	}
-	body, err := encodeProgram(p.Cut(limit))
+	body, err := EncodeProgram(p.Cut(limit))
 	if err != nil {
 		return err
 	}
@@ -63,12 +62,13 @@ func (h *handlers) show(c echo.Context, r program.Request) error {
 	return nil
 }
 
-func bookKey(channel string, limit int) string { return channel + "|" + strconv.Itoa(limit) }
+func pageKey(channel string, limit int) string { return channel + "|" + strconv.Itoa(limit) }
 
-// build reads the channel anew, since the book builds a page again by itself.
+// build returns the function with which the page cache builds a page. It reads the channel each time, because the cache also
+// rebuilds pages in the background.
 func (h *handlers) build(r program.Request, limit int) httpcache.Build {
 	return func(context.Context) ([]byte, error) {
-		p, err := h.desk.Program(r)
+		p, err := h.programs.Program(r)
 		if err != nil {
 			return nil, err
 		}
@@ -78,31 +78,32 @@ func (h *handlers) build(r program.Request, limit int) httpcache.Build {
 		case p.Total == 0:
 			return nil, errEmpty
 		}
-		return encodeProgram(p.Cut(limit))
+		return EncodeProgram(p.Cut(limit))
 	}
 }
 
-// mark says in the answer that a source failed. An answer with nothing in it
-// becomes the error that the route's graceful-empty rule takes up.
-func (h *handlers) mark(c echo.Context, source string, something bool) error {
-	if !something {
+// markDegraded marks the answer as degraded by a failed source. If the answer is empty, it returns an error, and the router
+// answers with the empty value of the route.
+func (h *handlers) markDegraded(c echo.Context, source string, nonEmpty bool) error {
+	if !nonEmpty {
 		return program.ErrNoProgram.With("source", source)
 	}
 	httpx.Degrade(c, source)
 	return nil
 }
 
-func (h *handlers) nowOn(c echo.Context) error {
-	return h.onAir(c, h.desk.Now(c.QueryParam("preset"), c.QueryParam("lane")))
+func (h *handlers) currentSegment(c echo.Context) error {
+	return h.onAir(c, h.programs.Now(c.QueryParam("preset"), c.QueryParam("lane")))
 }
 
-func (h *handlers) nextOn(c echo.Context) error {
-	return h.onAir(c, h.desk.Next(c.QueryParam("preset"), c.QueryParam("lane")))
+func (h *handlers) nextSegment(c echo.Context) error {
+	return h.onAir(c, h.programs.Next(c.QueryParam("preset"), c.QueryParam("lane")))
 }
 
+// onAir answers with one segment. A cache may store the answer until the next segment boundary, but at most five seconds.
 func (h *handlers) onAir(c echo.Context, on program.OnAir) error {
 	if on.Degraded != "" {
-		if err := h.mark(c, on.Degraded, on.Segment != nil); err != nil {
+		if err := h.markDegraded(c, on.Degraded, on.Segment != nil); err != nil {
 			return err
 		}
 	} else if left := on.Until.Sub(h.now()); left < 5*time.Second {

@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// segmentOf returns a segment as clients read it: endDate is the end of the segment, marketEndDate that of its market,
-// prices are 0 to 100.
+// segmentOf returns the JSON form of a segment. endDate is the end of the segment, marketEndDate is the end of its market, and
+// prices are percentages from 0 to 100.
 func segmentOf(s *program.Segment) *openapi.Segment {
 	streams := int64(s.Streams)
 	out := &openapi.Segment{
@@ -39,9 +39,9 @@ func segmentOf(s *program.Segment) *openapi.Segment {
 	return out
 }
 
-// encodeProgram writes a programme. Each segment is encoded once and its bytes
-// stand in the flat list and in its lane.
-func encodeProgram(p *program.Program) ([]byte, error) {
+// EncodeProgram encodes a programme as the JSON of the HTTP routes. It encodes each segment once and writes the bytes to the list
+// of all segments and to the list of its lane.
+func EncodeProgram(p *program.Program) ([]byte, error) {
 	var all bytes.Buffer
 	enc := json.NewEncoder(&all)
 	enc.SetEscapeHTML(false)
@@ -50,7 +50,7 @@ func encodeProgram(p *program.Program) ([]byte, error) {
 		if err := enc.Encode(segmentOf(&p.Segments[i])); err != nil {
 			return nil, err
 		}
-		all.Truncate(all.Len() - 1) // the encoder's line end
+		all.Truncate(all.Len() - 1) // the line feed that Encode appends
 		ends[i] = all.Len()
 	}
 	segment := func(i int) []byte {
@@ -91,18 +91,15 @@ func comma(b []byte, i int) []byte {
 	return b
 }
 
-// Programme writes a programme as its route shows it.
-func Programme(p *program.Program) ([]byte, error) { return encodeProgram(p) }
-
-// Words writes segments for the feed as the routes show them.
-func Words() program.Words {
-	return program.Words{Segment: segmentText, Preempted: preemptedText}
+// Encoder returns an encoder of segments for the feed. It uses the JSON of the HTTP routes.
+func Encoder() program.Encoder {
+	return program.Encoder{Segment: encodeSegment, Preempted: encodePreempted}
 }
 
-func segmentText(s *program.Segment) []byte { return text(segmentOf(s)) }
+func encodeSegment(s *program.Segment) []byte { return mustMarshal(segmentOf(s)) }
 
-// preemptedJSON is the segment that is now in the slot, and what it replaced. It is the data of a feed event, which the OpenAPI
-// document leaves open.
+// preemptedJSON is the data of the feed event segment.preempted: the new segment of the slot, and the market that it replaces.
+// The OpenAPI document does not define the data of feed events.
 type preemptedJSON struct {
 	*openapi.Segment
 	Replaces  *replacedJSON `json:"replaces"`
@@ -110,20 +107,20 @@ type preemptedJSON struct {
 }
 
 type replacedJSON struct {
-	ID    string `json:"id"` // of the market
+	ID    string `json:"id"` // id of the market
 	Title string `json:"title"`
 }
 
-func preemptedText(s *program.Segment, before *program.Entry, preempt string) []byte {
+func encodePreempted(s *program.Segment, before *program.Entry, preempt string) []byte {
 	out := preemptedJSON{Segment: segmentOf(s), PreemptID: preempt}
 	if before != nil {
 		out.Replaces = &replacedJSON{ID: string(before.Market), Title: before.Title}
 	}
-	return text(out)
+	return mustMarshal(out)
 }
 
-// text never fails: segments are plain values.
-func text(v any) []byte {
+// mustMarshal returns the JSON of v. It panics on an error, which cannot occur for the types of this file.
+func mustMarshal(v any) []byte {
 	b, err := httpx.Marshal(v)
 	if err != nil {
 		panic(err)

@@ -18,47 +18,47 @@ import (
 )
 
 const (
-	// pageLife is how long a ready page is served as it is, pageStale for how
-	// much longer while the next one is made.
+	// pageLife is the time for which a cached page is fresh. A stale page is served for pageStale more while the next one is
+	// built.
 	pageLife  = time.Second
 	pageStale = 4 * time.Second
-	// maxHotQuery is the length of a query that a ready page can have.
+	// maxHotQuery is the maximum length of a query string that is answered from the page cache before the router.
 	maxHotQuery = 256
-	// maxPages bounds the ready pages: presets, specs and limits.
+	// maxPages is the maximum number of cached pages. Each combination of channel and limit has one page.
 	maxPages = 512
-	// limitWindow is the window of the limit per address.
+	// limitWindow is the window of the rate limit of an IP address.
 	limitWindow = time.Minute
 )
 
-// Config of the face. Desk, Log and Now are needed; the hooks may be nil.
+// Config contains the dependencies of a Server. Programs, Log and Now are required. The function fields after PerAddr may be nil.
 type Config struct {
-	Desk    *program.Service
-	Health  *httpx.Health
-	Log     *slog.Logger
-	Now     func() time.Time
-	Trusted []netip.Prefix
-	PerAddr int // requests of one address in any minute, 0: no limit
+	Programs *program.Service
+	Health   *httpx.Health
+	Log      *slog.Logger
+	Now      func() time.Time
+	Trusted  []netip.Prefix // proxies whose X-Forwarded-For is used
+	PerAddr  int            // maximum number of requests of one IP address in any minute; 0: no limit
 
 	Observe  func(method, route string, status int, took time.Duration)
 	Degraded func(route, source string)
-	Count    func(method, route string, status int) func() // of answers from ready pages
-	Trace    func(http.Handler) http.Handler               // around the router; ready pages are answered before it
+	Count    func(method, route string, status int) func() // counts answers from the page cache
+	Trace    func(http.Handler) http.Handler               // wraps the router; answers from the page cache are not traced
 }
 
-// Server is the HTTP face.
+// Server is the HTTP handler of the clock.
 type Server struct {
 	handler http.Handler
 	router  *httpx.Router
 	book    *httpcache.Cache
 }
 
-// New builds the face; Close ends it.
+// New returns a Server. The caller must call Close.
 func New(cfg Config) *Server {
-	book := httpcache.New(httpcache.Options{
+	pages := httpcache.New(httpcache.Options{
 		TTL: pageLife, Stale: pageStale, MaxKeys: maxPages, Now: cfg.Now,
-		Failed: func(key string, err error) { cfg.Log.Warn("page not built", "page", key, "error", err) },
+		Failed: func(key string, err error) { cfg.Log.Warn("page build failed", "page", key, "error", err) },
 	})
-	h := &handlers{desk: cfg.Desk, book: book, now: cfg.Now}
+	h := &handlers{programs: cfg.Programs, pages: pages, now: cfg.Now}
 	router := httpx.New(httpx.Config{
 		Log: cfg.Log, Now: cfg.Now, Trusted: cfg.Trusted, Health: cfg.Health, Probes: httpx.Open,
 		Observe: cfg.Observe, Degraded: cfg.Degraded,
@@ -74,17 +74,17 @@ func New(cfg Config) *Server {
 		hot(book, "/program/timeline", func(string) program.Preset { return program.Default }),
 		hot(book, "/program/channel", program.ParsePreset),
 	)
-	return &Server{handler: front, router: router, book: book}
+	return &Server{handler: front, router: router, pages: pages}
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Table lists the routes, for tests and the route listing.
+// Table returns all routes, for tests and for the internal route listing.
 func (s *Server) Table() []httpx.Route { return s.router.Table() }
 
-// Close ends page builds that run and waits for them.
-func (s *Server) Close() { s.book.Close() }
+// Close cancels running page builds and waits until they end.
+func (s *Server) Close() { s.pages.Close() }
 
 // hot answers a preset's ready page before the router runs; a spec goes on.
 func hot(book *httpcache.Cache, pattern string, preset func(string) program.Preset) httpcache.Hot {
@@ -106,7 +106,7 @@ func hot(book *httpcache.Cache, pattern string, preset func(string) program.Pres
 	}}
 }
 
-// addrLimit counts requests by address.
+// addrLimit limits the requests of each IP address.
 type addrLimit struct {
 	local   *ratelimit.Local
 	trusted []netip.Prefix
@@ -116,7 +116,8 @@ func newAddrLimit(cfg Config) *addrLimit {
 	return &addrLimit{local: ratelimit.NewLocal("addr", cfg.PerAddr, limitWindow, cfg.Now), trusted: cfg.Trusted}
 }
 
-func (a *addrLimit) ask(r *http.Request) ratelimit.Decision {
+// charge counts a request and returns whether the limit of its IP address allows it.
+func (a *addrLimit) charge(r *http.Request) ratelimit.Decision {
 	peer := httpx.Peer(r, a.trusted)
 	if ip, err := netip.ParseAddr(peer); err == nil {
 		peer = ratelimit.AddrKey(ip)
@@ -124,10 +125,10 @@ func (a *addrLimit) ask(r *http.Request) ratelimit.Decision {
 	return a.local.Allow(peer)
 }
 
-// allow is the limit for ready pages, which pass no middleware; it gives the
-// answer its request id as well.
+// allow applies the limit to requests that are answered from the page cache, which do not pass the middleware. It also sets the
+// X-Request-Id of the answer.
 func (a *addrLimit) allow(w http.ResponseWriter, r *http.Request) bool {
-	d := a.ask(r)
+	d := a.charge(r)
 	h := w.Header()
 	d.SetHeaders(h)
 	id := r.Header.Get("X-Request-Id")
@@ -140,7 +141,7 @@ func (a *addrLimit) allow(w http.ResponseWriter, r *http.Request) bool {
 
 func (a *addrLimit) middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		d := a.ask(c.Request())
+		d := a.charge(c.Request())
 		d.SetHeaders(c.Response().Header())
 		if err := d.Fault(); err != nil {
 			return err
@@ -149,21 +150,21 @@ func (a *addrLimit) middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// Cache rules of the programme.
+// Values of the Cache-Control header of complete answers.
 const (
 	cacheProgram = "public, s-maxage=30, stale-while-revalidate=60"
-	cacheEmpty   = "public, s-maxage=1" // of a programme with nothing in it, which is soon filled
-	cacheNow     = "public, s-maxage=5" // shortened so that it never passes the next boundary
+	cacheEmpty   = "public, s-maxage=1" // for an empty programme, which will soon be filled
+	cacheNow     = "public, s-maxage=5" // maximum; shorter if the next segment boundary is nearer
 )
 
 var public = []string{"public"}
 
-// routes is the list of everything that the clock serves. None takes a credential.
+// routes returns all routes of the clock. No route accepts a credential.
 func (h *handlers) routes() []httpx.Route {
 	return []httpx.Route{
 		{Method: http.MethodGet, Path: "/program/timeline", Who: public, CORS: httpx.Open, Cache: cacheProgram, Handler: httpx.Anonymous(h.timeline), Empty: h.emptyProgram},
 		{Method: http.MethodGet, Path: "/program/channel", Who: public, CORS: httpx.Open, Cache: cacheProgram, Handler: httpx.Anonymous(h.channel), Empty: h.emptyProgram},
-		{Method: http.MethodGet, Path: "/program/now", Who: public, CORS: httpx.Open, Cache: cacheNow, Handler: httpx.Anonymous(h.nowOn), Empty: h.emptySegment},
-		{Method: http.MethodGet, Path: "/program/next", Who: public, CORS: httpx.Open, Cache: cacheNow, Handler: httpx.Anonymous(h.nextOn), Empty: h.emptySegment},
+		{Method: http.MethodGet, Path: "/program/now", Who: public, CORS: httpx.Open, Cache: cacheNow, Handler: httpx.Anonymous(h.currentSegment), Empty: h.emptySegment},
+		{Method: http.MethodGet, Path: "/program/next", Who: public, CORS: httpx.Open, Cache: cacheNow, Handler: httpx.Anonymous(h.nextSegment), Empty: h.emptySegment},
 	}
 }

@@ -22,11 +22,11 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// noon is in slot 2933988, two minutes after its start.
+// noon is a time in slot 2933988, two minutes after the start of the slot.
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// studio is the face over hand-set facts and time.
-type studio struct {
+// fixture is a Server whose data and time the test sets.
+type fixture struct {
 	*Server
 	clock  *testkit.Clock
 	copies program.Copies
@@ -35,20 +35,21 @@ type studio struct {
 	degraded []string
 }
 
-func (s *studio) set(pool *program.Pool, rundown *program.Rundown) {
+// set replaces the copies of the markets and of the rundown.
+func (s *fixture) set(pool *program.Pool, rundown *program.Rundown) {
 	s.copies.Markets.Store(pool)
 	s.copies.Rundown.Store(rundown)
 }
 
-func setup(t *testing.T) *studio {
+func setup(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
-	s := &studio{clock: testkit.NewClock(noon)}
-	desk := program.NewService(&s.copies, program.DefaultLanes(), s.clock.Now)
+	s := &fixture{clock: testkit.NewClock(noon)}
+	programs := program.NewService(&s.copies, program.DefaultLanes(), s.clock.Now)
 	health := httpx.NewHealth("nonce", s.clock.Now)
 	health.Up()
 	s.Server = New(Config{
-		Desk: desk, Health: health, Log: slog.New(slog.DiscardHandler), Now: s.clock.Now, PerAddr: 600,
+		Programs: programs, Health: health, Log: slog.New(slog.DiscardHandler), Now: s.clock.Now, PerAddr: 600,
 		Degraded: func(route, source string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -83,12 +84,12 @@ func entries() []program.Entry {
 	return out
 }
 
-func (s *studio) get(t *testing.T, target string, header ...string) *http.Response {
+func (s *fixture) get(t *testing.T, target string, header ...string) *http.Response {
 	t.Helper()
 	return s.send(t, http.MethodGet, target, header...)
 }
 
-func (s *studio) send(t *testing.T, method, target string, header ...string) *http.Response {
+func (s *fixture) send(t *testing.T, method, target string, header ...string) *http.Response {
 	t.Helper()
 	r := httptest.NewRequest(method, target, nil)
 	for i := 0; i < len(header); i += 2 {
@@ -134,7 +135,7 @@ func TestHeaders(t *testing.T) {
 	}{
 		"/program/timeline":                           {200, "public, s-maxage=30, stale-while-revalidate=60"},
 		"/program/channel?preset=hot":                 {200, "public, s-maxage=30, stale-while-revalidate=60"},
-		"/program/channel?preset=close":               {200, "public, s-maxage=1"}, // nothing in it
+		"/program/channel?preset=close":               {200, "public, s-maxage=1"}, // empty
 		"/program/channel?preset=nonsense&limit=x":    {200, "public, s-maxage=30, stale-while-revalidate=60"},
 		"/program/now":                                {200, "public, s-maxage=5"},
 		"/program/next?lane=nonsense":                 {200, "public, s-maxage=5"},
@@ -145,7 +146,7 @@ func TestHeaders(t *testing.T) {
 		"/readyz":                                     {200, "no-store"},
 		"/program/timeline?limit=0&preset=hot&spec=x": {200, "public, s-maxage=30, stale-while-revalidate=60"},
 	} {
-		for range 2 { // built, then ready
+		for range 2 { // the first answer builds the page, the second comes from the cache
 			r := s.get(t, target)
 			if got := r.Header.Get("Cache-Control"); r.StatusCode != want.status || got != want.cache {
 				t.Errorf("%.60s: %d %q, want %d %q", target, r.StatusCode, got, want.status, want.cache)
@@ -184,7 +185,7 @@ func TestRevalidation(t *testing.T) {
 			t.Errorf("%s: %q, then %d", target, tag, again.StatusCode)
 		}
 		if r := s.get(t, target, "If-None-Match", `"other"`); r.StatusCode != http.StatusOK || len(body(t, r)) == 0 {
-			t.Errorf("%s: %d for another tag", target, r.StatusCode)
+			t.Errorf("%s: status %d for another ETag; want 200", target, r.StatusCode)
 		}
 	}
 	if r := s.get(t, "/program/timeline", "Accept-Encoding", "gzip"); r.Header.Get("Content-Encoding") != "gzip" {
@@ -192,8 +193,8 @@ func TestRevalidation(t *testing.T) {
 	}
 }
 
-// TestCacheEndsAtTheBoundary reads around the end of the slot.
-func TestCacheEndsAtTheBoundary(t *testing.T) {
+// TestCacheEndsAtBoundary checks answers shortly before and after the end of a slot.
+func TestCacheEndsAtBoundary(t *testing.T) {
 	s := setup(t)
 	end := program.SlotAt(noon).End()
 	for before, want := range map[time.Duration]string{
@@ -234,8 +235,8 @@ func TestDegraded(t *testing.T) {
 		}
 	}
 	s.set(nil, nil)
-	check("nothing", "postgres", true, "/program/timeline", "/program/now", "/program/next", "/program/channel")
-	check("nothing", "api", true, "/program/channel?preset=hot", "/program/now?preset=close", "/program/channel?spec={}")
+	check("no data", "postgres", true, "/program/timeline", "/program/now", "/program/next", "/program/channel")
+	check("no data", "api", true, "/program/channel?preset=hot", "/program/now?preset=close", "/program/channel?spec={}")
 	s.set(nil, &program.Rundown{Entries: entries(), LoadedAt: noon, Version: 2})
 	check("no ledger", "api", false, "/program/timeline", "/program/now")
 	var got openapi.SegmentAnswer
@@ -249,14 +250,14 @@ func TestDegraded(t *testing.T) {
 	defer s.mu.Unlock()
 	for _, want := range []string{"/program/timeline postgres", "/program/channel api", "/program/now api"} {
 		if !slices.Contains(s.degraded, want) {
-			t.Errorf("%q was not counted in %q", want, s.degraded)
+			t.Errorf("%q is not among the reported degradations %q", want, s.degraded)
 		}
 	}
 }
 
-// TestEmptyPasses: a service that has just started has a rundown with nothing in it.
-// No cache keeps that for half a minute, and the filled one is shown at once.
-func TestEmptyPasses(t *testing.T) {
+// TestEmptyProgramme checks the empty programme of a service that has just started. Caches may store it for one second only, and
+// the first filled programme is shown at once.
+func TestEmptyProgramme(t *testing.T) {
 	s := setup(t)
 	s.set(program.NewPool(nil, noon, 1), &program.Rundown{LoadedAt: noon, Version: 1})
 	targets := []string{"/program/timeline", "/program/channel?preset=hot", "/program/channel?spec={}"}
@@ -269,7 +270,7 @@ func TestEmptyPasses(t *testing.T) {
 			}
 		}
 	}
-	s.clock.Advance(30 * time.Second) // the choice of a computed channel stands as long
+	s.clock.Advance(30 * time.Second) // the next pick of computed channels
 	s.set(program.NewPool(markets(), s.clock.Now(), 2), &program.Rundown{Entries: entries(), LoadedAt: noon, Version: 2})
 	for _, target := range targets {
 		r := s.get(t, target)
@@ -278,7 +279,7 @@ func TestEmptyPasses(t *testing.T) {
 		}
 	}
 	s.set(program.NewPool(nil, s.clock.Now(), 3), &program.Rundown{LoadedAt: noon, Version: 3})
-	for range 2 { // what was ready is old after five seconds
+	for range 2 { // cached pages expire after five seconds
 		s.clock.Advance(10 * time.Second)
 		if r := s.get(t, "/program/timeline"); r.Header.Get("Cache-Control") != "public, s-maxage=1" {
 			t.Errorf("emptied: %v", r.Header)
@@ -286,7 +287,7 @@ func TestEmptyPasses(t *testing.T) {
 	}
 }
 
-// TestRecovery shows that nothing of an outage outlives it.
+// TestRecovery checks that complete answers follow directly after an outage.
 func TestRecovery(t *testing.T) {
 	s := setup(t)
 	pool, rundown := s.copies.Markets.Load(), s.copies.Rundown.Load()
@@ -307,7 +308,7 @@ func TestLimitPerAddress(t *testing.T) {
 	targets := []string{"/program/timeline", "/program/now", "/program/channel?preset=hot", "/nowhere"}
 	for i := range 600 {
 		if r := s.get(t, targets[i%len(targets)]); r.StatusCode == http.StatusTooManyRequests {
-			t.Fatalf("request %d is refused", i+1)
+			t.Fatalf("request %d is rejected; the limit is 600", i+1)
 		}
 	}
 	for _, target := range targets {
@@ -324,7 +325,7 @@ func TestLimitPerAddress(t *testing.T) {
 		}
 	}
 	if r := s.get(t, "/healthz"); r.StatusCode != 200 {
-		t.Errorf("health is limited: %d", r.StatusCode)
+		t.Errorf("status %d of /healthz; want 200, because it has no limit", r.StatusCode)
 	}
 	s.clock.Advance(time.Minute)
 	if r := s.get(t, "/program/now"); r.StatusCode != 200 {
@@ -332,9 +333,8 @@ func TestLimitPerAddress(t *testing.T) {
 	}
 }
 
-// TestNoCredentialIsTaken: a bearer that nobody reads is refused, on a page that is
-// ready too, as the other hosts refuse it.
-func TestNoCredentialIsTaken(t *testing.T) {
+// TestCredentialsAreRejected checks that all routes answer 401 to a request with a credential, also from the page cache.
+func TestCredentialsAreRejected(t *testing.T) {
 	s := setup(t)
 	for _, target := range []string{"/program/timeline", "/program/channel?preset=hot", "/program/channel?spec={}", "/program/now", "/program/next"} {
 		for _, credential := range []string{"", "", "Bearer dk_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", "Bearer nonsense", "Basic YTpi"} {
@@ -344,17 +344,17 @@ func TestNoCredentialIsTaken(t *testing.T) {
 			}
 			r := s.get(t, target, header...)
 			b := string(body(t, r))
-			refused := r.StatusCode == 401 && strings.Contains(b, `"unauthenticated"`) && r.Header.Get("WWW-Authenticate") == "Bearer" &&
+			rejected := r.StatusCode == 401 && strings.Contains(b, `"unauthenticated"`) && r.Header.Get("WWW-Authenticate") == "Bearer" &&
 				r.Header.Get("Cache-Control") == "no-store" && r.Header.Get("Access-Control-Allow-Origin") == "*"
-			if credential == "" && r.StatusCode != 200 || credential != "" && !refused {
+			if credential == "" && r.StatusCode != 200 || credential != "" && !rejected {
 				t.Errorf("%s with %q: %d %v %.80s", target, credential, r.StatusCode, r.Header, b)
 			}
 		}
 	}
 }
 
-// Each programme route has an empty answer for the time when nothing can be shown.
-func TestRoutesHaveAnEmptyAnswer(t *testing.T) {
+// Each programme route has an empty value, which is served while the data is unavailable.
+func TestRoutesHaveEmptyValue(t *testing.T) {
 	for _, rt := range setup(t).Table() {
 		if strings.HasPrefix(rt.Path, "/program/") && rt.Empty == nil {
 			t.Errorf("%s has no empty value", rt.Path)

@@ -29,8 +29,8 @@ func pending(row db.ListUnmeasuredAiringsRow) program.Pending {
 	return p
 }
 
-// Raise implements program.Store.
-func (s *Store) Raise(ctx context.Context, viewers map[string]int32) error {
+// RaiseViewers implements program.Store.
+func (s *Store) RaiseViewers(ctx context.Context, viewers map[string]int32) error {
 	p := db.RaiseViewersParams{SegmentIDs: slices.Sorted(maps.Keys(viewers))}
 	for _, id := range p.SegmentIDs {
 		p.Viewers = append(p.Viewers, viewers[id])
@@ -38,11 +38,11 @@ func (s *Store) Raise(ctx context.Context, viewers map[string]int32) error {
 	return s.writes.RaiseViewers(ctx, p)
 }
 
-// unknown is the price or the count that a statement stores as null.
+// unknown is the value of a price or a count that a statement stores as null.
 const unknown = -1
 
-// Measure implements program.Store.
-func (s *Store) Measure(ctx context.Context, list []program.Measured, at time.Time) error {
+// MeasureAirings implements program.Store.
+func (s *Store) MeasureAirings(ctx context.Context, list []program.Measured, at time.Time) error {
 	p := db.MeasureAiringsParams{Now: at}
 	for _, m := range list {
 		p.SegmentIDs = append(p.SegmentIDs, m.SegmentID)
@@ -60,8 +60,8 @@ func priceColumn(price protocol.Bps) int32 {
 }
 
 // OpenSamples implements program.Store.
-func (s *Store) OpenSamples(ctx context.Context, with program.Slot) ([]program.Sample, error) {
-	rows, err := s.reads.ListUnmeasuredBaselines(ctx, int64(with))
+func (s *Store) OpenSamples(ctx context.Context, include program.Slot) ([]program.Sample, error) {
+	rows, err := s.reads.ListUnmeasuredBaselines(ctx, int64(include))
 	return pg.Collect(rows, sample), err
 }
 
@@ -93,8 +93,8 @@ func (s *Store) ListScheduledMarkets(ctx context.Context, from, to program.Slot)
 	return pg.Collect(rows, marketID), err
 }
 
-// Sweep implements program.Store. Nothing is deleted that is young by the clock of the database.
-func (s *Store) Sweep(ctx context.Context, before program.Slot, aired time.Time) error {
+// DeleteOld implements program.Store. It deletes only records that are also old according to the clock of the database.
+func (s *Store) DeleteOld(ctx context.Context, before program.Slot, aired time.Time) error {
 	return s.write(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.DeleteOldSlots(ctx, int64(before)); err != nil {
 			return err

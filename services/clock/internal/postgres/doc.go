@@ -1,5 +1,5 @@
-// Package postgres stores the programme of the clock.
+// Package postgres stores the data of the clock in PostgreSQL: rundowns, entries of directors, airings, samples and the outbox.
 //
-// queries/ has the statements by subject; sqlc generates package db from them. A method of Store is one business step:
-// one statement, or one transaction. Methods take and return the types of package program.
+// queries/ contains the SQL statements, from which sqlc generates package db. Each method of Store executes one statement or one
+// transaction. Methods take and return the types of package program.
 package postgres

@@ -14,18 +14,19 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// eventSpace is the name space of event ids. The id of an event does not depend on the process that writes it, so the
+// eventSpace is the UUID namespace of event ids. The id of an event does not depend on the process that writes it, so the
 // ledger stores an event once even if it is published twice.
 var eventSpace = uuid.MustParse("6f0d7c0e-3c1b-5c0a-9a52-5d0a4f1f7a21")
 
-func eventID(kind, channel string, slot program.Slot, more string) string {
-	return uuid.NewSHA1(eventSpace, []byte(kind+" "+channel+" "+strconv.FormatInt(int64(slot), 10)+" "+more)).String()
+// eventID returns the id of an event. suffix distinguishes events of the same kind on the same channel and slot.
+func eventID(kind, channel string, slot program.Slot, suffix string) string {
+	return uuid.NewSHA1(eventSpace, []byte(kind+" "+channel+" "+strconv.FormatInt(int64(slot), 10)+" "+suffix)).String()
 }
 
-// keptStarts is the number of slots for which starts are stored.
+// keptStarts is the number of past slots whose starts are not deleted: about one day.
 const keptStarts = 24 * 6
 
-// ListStarts returns the starts of a slot that were published. Fault: db_unavailable.
+// ListStarts implements program.Store.
 func (s *Store) ListStarts(ctx context.Context, slot program.Slot) ([]program.Start, error) {
 	rows, err := s.reads.ListStarts(ctx, int64(slot))
 	return pg.Collect(rows, func(row db.ProgramStart) program.Start {
@@ -36,18 +37,18 @@ func (s *Store) ListStarts(ctx context.Context, slot program.Slot) ([]program.St
 	}), err
 }
 
-// Tell stores airings and starts and publishes the starts and the copies in one transaction. Copies precede the events
-// that they include. Fault: db_unavailable.
-func (s *Store) Tell(ctx context.Context, t program.Telling) (program.Told, error) {
-	var told program.Told
+// Publish implements program.Store. It writes copies before the events that they include, so that a subscriber receives both in
+// this order.
+func (s *Store) Publish(ctx context.Context, t program.Publication) (program.Published, error) {
+	var published program.Published
 	err := s.write(ctx, func(ctx context.Context, q *db.Queries) error {
-		told = program.Told{}
+		published = program.Published{}
 		if len(t.Airings) > 0 {
 			added, err := q.InsertAirings(ctx, airingColumns(t.Airings))
 			if err != nil {
 				return err
 			}
-			told.Aired = int(added)
+			published.Aired = int(added)
 		}
 		if len(t.Copies) > 0 {
 			p := db.PublishCopiesParams{Now: t.Now}
@@ -65,10 +66,10 @@ func (s *Store) Tell(ctx context.Context, t program.Telling) (program.Told, erro
 		if err != nil {
 			return err
 		}
-		told.Started = int(started)
+		published.Started = int(started)
 		return q.DeleteOldStarts(ctx, int64(program.SlotAt(t.Now))-keptStarts)
 	})
-	return told, err
+	return published, err
 }
 
 func startColumns(starts []program.Start) (p db.InsertStartsParams) {
@@ -99,9 +100,9 @@ func airingColumns(airings []program.Airing) (p db.InsertAiringsParams) {
 	return p
 }
 
-func eventColumns(facts []program.Fact, more string) (p db.PublishEventsParams) {
+func eventColumns(facts []program.Fact, suffix string) (p db.PublishEventsParams) {
 	for _, f := range facts {
-		p.EventIDs = append(p.EventIDs, eventID(f.Type, f.Channel, f.Slot, more))
+		p.EventIDs = append(p.EventIDs, eventID(f.Type, f.Channel, f.Slot, suffix))
 		p.Types = append(p.Types, f.Type)
 		p.Times = append(p.Times, f.At)
 		p.MarketIDs = append(p.MarketIDs, string(f.Market))
@@ -111,20 +112,20 @@ func eventColumns(facts []program.Fact, more string) (p db.PublishEventsParams) 
 	return p
 }
 
-// write runs one step of the writer in a transaction within its time budget.
+// write runs do in a transaction with a timeout of writeBudget.
 func (s *Store) write(ctx context.Context, do func(ctx context.Context, q *db.Queries) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeBudget)
 	defer cancel()
 	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error { return do(ctx, db.New(tx)) })
 }
 
-// Waiting implements outbox.Store. Fault: db_unavailable.
+// Waiting implements outbox.Store. It returns the oldest unsent facts. Fault: db_unavailable.
 func (s *Store) Waiting(ctx context.Context, limit int) ([]outbox.Fact, error) {
 	rows, err := s.reads.ListOutbox(ctx, int32(limit))
 	return pg.Collect(rows, func(row db.ListOutboxRow) outbox.Fact { return outbox.Fact(row) }), err
 }
 
-// Sent implements outbox.Store. Fault: db_unavailable.
+// Sent implements outbox.Store. It deletes sent facts. Fault: db_unavailable.
 func (s *Store) Sent(ctx context.Context, places []int64) error {
 	return s.writes.DeleteOutbox(ctx, places)
 }

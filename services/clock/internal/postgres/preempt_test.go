@@ -11,9 +11,9 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// A market that is younger than the copy can be aired after the copy is renewed. While the ledger is unavailable, an unknown
-// market is neither aired nor refused.
-func TestDirectorRenewsMarkets(t *testing.T) {
+// A market that is newer than the copy of the markets can air after the copy is refreshed. While the ledger is unavailable, an
+// unknown market causes an error that says so, not ErrNotAirable.
+func TestDirectorRefreshesMarkets(t *testing.T) {
 	b := setup(t)
 	b.refresh = func(context.Context) error { return program.ErrNoProgram }
 	d := b.director()
@@ -56,7 +56,7 @@ func TestDirector(t *testing.T) {
 		{"in the past", program.PreemptDraft{Market: "1", StartsAt: b.now.Add(-time.Hour)}, k + 1, "film", nil},
 		{"too far", program.PreemptDraft{Market: "1", StartsAt: b.now.Add(7*24*time.Hour + 1)}, 0, "", program.ErrStartsAt},
 		{"too many slots", program.PreemptDraft{Market: "1", Slots: 7}, 0, "", program.ErrSlots},
-		{"too long a reason", program.PreemptDraft{Market: "1", Reason: strings.Repeat("ä", 181)}, 0, "", program.ErrReason},
+		{"reason is too long", program.PreemptDraft{Market: "1", Reason: strings.Repeat("ä", 181)}, 0, "", program.ErrReason},
 		{"unknown market", program.PreemptDraft{Market: "5"}, 0, "", program.ErrNotAirable},
 		{"market ends before", program.PreemptDraft{Market: "8", Slots: 2}, 0, "", program.ErrNotAirable},
 		{"lane is not on the channel", program.PreemptDraft{Market: "7"}, 0, "", program.ErrLane},
@@ -75,7 +75,7 @@ func TestDirector(t *testing.T) {
 		}
 	}
 
-	// Two seconds before a slot, the entry begins with the slot after it. Without fresh markets nothing is aired.
+	// Less than two seconds before a slot, the entry starts with the slot after it. Without fresh markets, an entry is rejected.
 	b.now = (k + 1).Start().Add(-time.Second)
 	b.copies.Markets.Store(b.copies.Markets.Load().Confirmed(b.now))
 	if p, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "1"}); err != nil || p.Slot != k+2 {

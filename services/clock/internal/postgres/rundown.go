@@ -13,8 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// ListSlots returns the entries of a channel from one slot to another, both included, by lane and slot.
-// Fault: db_unavailable.
+// ListSlots implements program.Store. The entries are sorted by lane and slot.
 func (s *Store) ListSlots(ctx context.Context, channel string, from, to program.Slot) ([]program.Entry, error) {
 	rows, err := s.reads.ListSlots(ctx, db.ListSlotsParams{Channel: channel, FirstSlot: int64(from), LastSlot: int64(to)})
 	if err != nil {
@@ -34,8 +33,8 @@ func (s *Store) ListSlots(ctx context.Context, channel string, from, to program.
 	return out, nil
 }
 
-// ApplySlots makes the changes in one statement and returns how many took effect; one whose Old is not what is stored
-// does not. If the slot of a change has started by the clock of the database, nothing is changed. Fault: db_unavailable.
+// ApplySlots implements program.Store. If the slot of a change has started according to the clock of the database, the statement
+// fails and no change takes effect.
 func (s *Store) ApplySlots(ctx context.Context, channel string, changes []program.Change, now time.Time) (int, error) {
 	p := db.ApplySlotsParams{Channel: channel, Now: now}
 	for _, c := range changes {
@@ -60,7 +59,9 @@ func endOf(e program.Entry) time.Time {
 }
 
 // AddPreempt implements program.Store.
-func (s *Store) AddPreempt(ctx context.Context, channel string, p program.Preempt, entry program.Entry, tell func([]program.Entry) []program.Fact) error {
+func (s *Store) AddPreempt(ctx context.Context, channel string, p program.Preempt, entry program.Entry,
+	facts func([]program.Entry) []program.Fact,
+) error {
 	first, last := int64(p.Slot), int64(p.Slot)+int64(p.Slots)-1
 	return s.write(ctx, func(ctx context.Context, q *db.Queries) error {
 		before, err := lockSlots(ctx, q, db.LockSlotsParams{Channel: channel, Lane: string(p.Lane), FirstSlot: first, LastSlot: last})
@@ -84,11 +85,11 @@ func (s *Store) AddPreempt(ctx context.Context, channel string, p program.Preemp
 		if filled != int64(p.Slots) {
 			return program.ErrSlotTaken
 		}
-		return q.PublishEvents(ctx, eventColumns(tell(before), p.ID))
+		return q.PublishEvents(ctx, eventColumns(facts(before), p.ID))
 	})
 }
 
-// lockSlots locks the slots that an entry takes and returns what they contain. Fault: ErrSlotTaken.
+// lockSlots locks the slots of a new entry of a director and returns the entries that they contain. Fault: ErrSlotTaken.
 func lockSlots(ctx context.Context, q *db.Queries, p db.LockSlotsParams) ([]program.Entry, error) {
 	rows, err := q.LockSlots(ctx, p)
 	if err != nil {

@@ -20,7 +20,7 @@ func start(channel string, slot program.Slot, market string) program.Start {
 	return program.Start{Channel: channel, Slot: slot, Lane: "sports", Market: "1", Data: fmt.Appendf(nil, `{"market":%q}`, market)}
 }
 
-// waiting gives what waits, as type, channel and data.
+// waiting returns the unsent facts of the outbox, also formatted as type, channel and data.
 func (b *bundle) waiting(t *testing.T) (out []string, facts []outbox.Fact) {
 	t.Helper()
 	facts, err := b.Waiting(t.Context(), 200)
@@ -33,23 +33,23 @@ func (b *bundle) waiting(t *testing.T) (out []string, facts []outbox.Fact) {
 	return out, facts
 }
 
-// What began is written with its fact, once for each channel and slot; of two the first
-// stands. Copies come before the facts that they know of, and the newest alone waits.
-func TestTell(t *testing.T) {
+// A start is stored and published once for each channel and slot; a second start is ignored. Copies precede the facts that they
+// contain, and only the newest copy of a channel is in the outbox.
+func TestPublish(t *testing.T) {
 	b := setup(t)
-	tell := func(started int, n program.Telling) {
+	publish := func(started int, n program.Publication) {
 		t.Helper()
 		n.Now = b.now
-		if told, err := b.Tell(t.Context(), n); err != nil || told.Started != started {
-			t.Fatalf("told %+v, %v", told, err)
+		if published, err := b.Publish(t.Context(), n); err != nil || published.Started != started {
+			t.Fatalf("published %+v, %v; want %d starts", published, err, started)
 		}
 	}
-	tell(0, program.Telling{Copies: []program.Copy{{Channel: "program:hot", Data: []byte(`{"n":1}`)}, {Channel: "program:close", Data: []byte(`{"n":2}`)}}})
-	tell(2, program.Telling{
+	publish(0, program.Publication{Copies: []program.Copy{{Channel: "program:hot", Data: []byte(`{"n":1}`)}, {Channel: "program:close", Data: []byte(`{"n":2}`)}}})
+	publish(2, program.Publication{
 		Starts: []program.Start{start("program:hot", b.slot, "1"), start("program:hot:SPORT", b.slot, "1")},
 		Copies: []program.Copy{{Channel: "program:hot", Data: []byte(`{"n":3}`)}},
 	})
-	tell(1, program.Telling{Starts: []program.Start{start("program:hot", b.slot, "2"), start("program:hot", b.slot+1, "2")}})
+	publish(1, program.Publication{Starts: []program.Start{start("program:hot", b.slot, "2"), start("program:hot", b.slot+1, "2")}})
 	got, facts := b.waiting(t)
 	want := []string{
 		`copy program:close {"n":2}`, `copy program:hot {"n":3}`,
@@ -73,23 +73,23 @@ func TestTell(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := b.waiting(t); len(got) != 0 {
-		t.Errorf("still waiting: %v", got)
+		t.Errorf("the outbox contains %v; want nothing", got)
 	}
 	b.now = (b.slot + keptStarts + 1).Start()
-	tell(1, program.Telling{Starts: []program.Start{start("program:hot", b.slot+keptStarts+1, "1")}})
+	publish(1, program.Publication{Starts: []program.Start{start("program:hot", b.slot+keptStarts+1, "1")}})
 	if list, err := b.ListStarts(t.Context(), b.slot); err != nil || len(list) != 0 {
-		t.Errorf("starts of a day ago: %v, %v", list, err)
+		t.Errorf("starts older than keptStarts slots: %v, %v; want none", list, err)
 	}
 }
 
-// Twenty that tell the same at once tell it once.
-func TestTellRaces(t *testing.T) {
+// If 20 replicas publish the same starts at the same time, each start is published once.
+func TestConcurrentPublish(t *testing.T) {
 	b := setup(t)
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
 			starts := []program.Start{start("program:hot", b.slot, fmt.Sprint(i)), start("program:close", b.slot, fmt.Sprint(i))}
-			if _, err := b.Tell(t.Context(), program.Telling{Starts: starts, Now: b.now}); err != nil {
+			if _, err := b.Publish(t.Context(), program.Publication{Starts: starts, Now: b.now}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -100,30 +100,33 @@ func TestTellRaces(t *testing.T) {
 	}
 }
 
-// A step that fails leaves nothing behind.
-func TestTellIsWhole(t *testing.T) {
+// A failed publication stores nothing.
+func TestPublishIsAtomic(t *testing.T) {
 	b := setup(t)
 	bad := start("program:hot", b.slot, "1")
 	bad.Channel = "nonsense"
-	if _, err := b.Tell(t.Context(), program.Telling{Copies: []program.Copy{{Channel: "program:hot", Data: []byte(`{}`)}}, Starts: []program.Start{bad}, Now: b.now}); err == nil {
-		t.Fatal("nonsense was told")
+	_, err := b.Publish(t.Context(), program.Publication{
+		Copies: []program.Copy{{Channel: "program:hot", Data: []byte(`{}`)}}, Starts: []program.Start{bad}, Now: b.now,
+	})
+	if err == nil {
+		t.Fatal("a start on an invalid channel was published")
 	}
 	if got, _ := b.waiting(t); len(got) != 0 {
 		t.Errorf("waiting: %v", got)
 	}
 }
 
-// director returns a Director over the store with markets of two lanes.
+// director returns a Director that uses the store, with markets of two lanes.
 func (b *bundle) director() *program.Director {
 	b.copies.Markets.Store(program.NewPool([]program.Market{market(1, "sports", b.now), market(2, "crypto", b.now)}, b.now, 1))
 	return &program.Director{
-		Store: b.Store, Copies: &b.copies, Refresh: b.refresh, Lanes: program.DefaultLanes(), Words: words,
+		Store: b.Store, Copies: &b.copies, Refresh: b.refresh, Lanes: program.DefaultLanes(), Encoder: encoder,
 		Now: func() time.Time { return b.now }, NewID: uuid.NewString, Changed: func() { b.changed.Add(1) },
 	}
 }
 
-// An entry takes its slots and tells of them in one step; another one cannot have
-// them, and a cancelled one gives back those that have not begun.
+// An entry gets its slots and is published in one transaction. Another entry cannot get these slots. When the entry is cancelled,
+// its slots that have not started are cleared.
 func TestPreempt(t *testing.T) {
 	b := setup(t)
 	d := b.director()
@@ -160,12 +163,12 @@ func TestPreempt(t *testing.T) {
 	if _, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "2", StartsAt: (b.slot + 3).Start()}); err != nil {
 		t.Errorf("another lane: %v", err)
 	}
-	b.apply(t, 1, put("sports", b.slot+4, "7", "1")) // the filler had to; the slot is its own again
+	b.apply(t, 1, put("sports", b.slot+4, "7", "1")) // the planner refilled the slot, so it no longer belongs to the entry
 	if _, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "1", StartsAt: (b.slot + 4).Start()}); err != nil {
-		t.Errorf("a slot that was filled anew: %v", err)
+		t.Errorf("a slot that the planner refilled: %v", err)
 	}
 
-	// Cancelled while its first slot runs: that one stays.
+	// The entry is cancelled before its first slot starts, so that slot is cleared.
 	b.now = (b.slot + 3).Start().Add(-time.Minute)
 	if c, err := d.Cancel(t.Context(), p.ID); err != nil || c.Status(b.now) != "cancelled" || c.Reason != "flood" || c.Market != "1" || c.Slots != 2 {
 		t.Errorf("cancel: %+v, %v", c, err)
@@ -182,28 +185,28 @@ func TestPreempt(t *testing.T) {
 	}
 	b.now = (b.slot + 30).Start()
 	if c, err := d.Cancel(t.Context(), list[0].ID); err != nil || c.Status(b.now) != "done" {
-		t.Errorf("one that is over: %+v, %v", c, err)
+		t.Errorf("cancel of an entry that is over: %+v, %v", c, err)
 	}
 }
 
-// Of twenty directors who want the same slots one gets them.
-func TestPreemptRaces(t *testing.T) {
+// If 20 directors request overlapping slots at the same time, one request succeeds.
+func TestConcurrentPreempts(t *testing.T) {
 	b := setup(t)
 	d := b.director()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	taken := map[string]int{}
+	results := map[string]int{} // number of requests by error text
 	for i := range 20 {
 		wg.Go(func() {
 			_, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "1", StartsAt: (b.slot + 3 + program.Slot(i%2)).Start(), Slots: 2})
 			mu.Lock()
 			defer mu.Unlock()
-			taken[fmt.Sprint(err)]++
+			results[fmt.Sprint(err)]++
 		})
 	}
 	wg.Wait()
-	if taken["<nil>"] != 1 || taken[program.ErrSlotTaken.Error()] != 19 {
-		t.Errorf("%v", taken)
+	if results["<nil>"] != 1 || results[program.ErrSlotTaken.Error()] != 19 {
+		t.Errorf("results %v; want 1 success and 19 of ErrSlotTaken", results)
 	}
 	if got, _ := b.waiting(t); len(got) != 4 {
 		t.Errorf("waiting: %v", got)

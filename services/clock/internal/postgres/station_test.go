@@ -13,25 +13,27 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// register is the ledger's stations, and what it was told of them.
-type register struct {
-	stations []program.Station
-	told     map[string]string
-	away     string
+// fakeLedger lists stations and records their published programmes.
+type fakeLedger struct {
+	stations  []program.Station
+	published map[string]string // programmes by station id
+	failing   string            // id of a station whose programme it rejects
 }
 
-func (r *register) ActiveStations(context.Context) ([]program.Station, error) { return r.stations, nil }
+func (r *fakeLedger) ActiveStations(context.Context) ([]program.Station, error) {
+	return r.stations, nil
+}
 
-func (r *register) PublishStation(_ context.Context, id string, _ time.Time, data []byte) error {
-	if id == r.away {
-		return errors.New("away")
+func (r *fakeLedger) PublishStation(_ context.Context, id string, _ time.Time, data []byte) error {
+	if id == r.failing {
+		return errors.New("unavailable")
 	}
-	r.told[id] = string(data)
+	r.published[id] = string(data)
 	return nil
 }
 
-// contents writes a programme as lane, slot and market of what it airs.
-func contents(p *program.Program) ([]byte, error) {
+// encodeContents encodes lane, slot and market of each content segment of a programme.
+func encodeContents(p *program.Program) ([]byte, error) {
 	var out strings.Builder
 	for i := range p.Segments {
 		if s := &p.Segments[i]; s.Kind == program.Content {
@@ -41,24 +43,27 @@ func contents(p *program.Program) ([]byte, error) {
 	return []byte(out.String()), nil
 }
 
+// network is a fixture: a database, a fake ledger with stations, and a clock.
 type network struct {
 	*bundle
-	*register
+	*fakeLedger
 	clock  *testkit.Clock
 	copies *program.Copies
 }
 
-func (n *network) desk() *program.StationDesk {
-	return program.NewStationDesk(program.StationDeps{
-		Store: n.bundle.Store, Copies: n.copies, Active: n.ActiveStations, Publish: n.PublishStation, Words: contents,
+func (n *network) planner() *program.StationPlanner {
+	return program.NewStationPlanner(program.StationConfig{
+		Store: n.bundle.Store, Copies: n.copies, Active: n.ActiveStations, Publish: n.PublishStation, Encode: encodeContents,
 		Lanes: program.DefaultLanes(), Now: n.clock.Now,
 	})
 }
 
-func (n *network) fresh(markets ...program.Market) {
+// setMarkets replaces the copy of the markets.
+func (n *network) setMarkets(markets ...program.Market) {
 	n.copies.Markets.Store(program.NewPool(markets, n.clock.Now(), uint64(n.clock.Now().UnixNano())))
 }
 
+// rundown returns the lanes and markets of the stored slots of a station, from the running slot on.
 func (n *network) rundown(t *testing.T, id string) map[program.Slot]string {
 	t.Helper()
 	k := program.SlotAt(n.clock.Now())
@@ -77,30 +82,36 @@ func newNetwork(t *testing.T) *network {
 	b := setup(t)
 	return &network{
 		bundle: b, clock: testkit.NewClock((b.slot + 3).Content().Add(5 * time.Second)), copies: &program.Copies{},
-		register: &register{told: map[string]string{}},
+		fakeLedger: &fakeLedger{published: map[string]string{}},
 	}
 }
 
-// Each station has a rundown of its own, stored as the default one is, and the ledger is
-// told of it; one that cannot be told does not keep the others back.
+// Each station has a separate stored rundown, and its programme is published to the ledger. A failure of one station does not
+// affect the others.
 func TestStations(t *testing.T) {
 	n := newNetwork(t)
 	now := n.clock.Now()
 	native := market(3, "science", now)
 	native.ID, native.Provider = "native-03", protocol.Manual
-	n.stations = []program.Station{{ID: "off"}, {ID: "lab", Lanes: []string{"SCIENCE"}}, {ID: "own", Lanes: []string{"SCIENCE"}, Providers: []string{"manual"}}, {ID: "none", Lanes: []string{"MUSIC"}}}
-	n.away = "off"
-	d := n.desk()
-	if err := d.Round(t.Context()); err != nil || len(n.told) != 0 {
-		t.Errorf("without facts: %v %v", err, n.told)
+	n.stations = []program.Station{
+		{ID: "off"},
+		{ID: "lab", Lanes: []string{"SCIENCE"}},
+		{ID: "own", Lanes: []string{"SCIENCE"}, Providers: []string{"manual"}},
+		{ID: "none", Lanes: []string{"MUSIC"}},
 	}
-	n.fresh(market(1, "science", now), market(2, "science", now), native, market(9, "sports", now))
-	if err := d.Round(t.Context()); err == nil || !strings.Contains(err.Error(), "station off") {
-		t.Errorf("one that is away is no mistake: %v", err)
+	n.failing = "off"
+	d := n.planner()
+	if err := d.FillAll(t.Context()); err != nil || len(n.published) != 0 {
+		t.Errorf("without copies of the markets: %v %v; want no publication", err, n.published)
+	}
+	n.setMarkets(market(1, "science", now), market(2, "science", now), native, market(9, "sports", now))
+	if err := d.FillAll(t.Context()); err == nil || !strings.Contains(err.Error(), "station off") {
+		t.Errorf("error %v; want one that names the station whose publication failed", err)
 	}
 	k := program.SlotAt(now)
-	if !strings.HasPrefix(n.told["lab"], fmt.Sprintf("science %d 1;science %d 2;science %d native-03;", k, k+1, k+2)) || n.told["none"] != "" || len(n.told) != 3 {
-		t.Errorf("told %v", n.told)
+	if !strings.HasPrefix(n.published["lab"], fmt.Sprintf("science %d 1;science %d 2;science %d native-03;", k, k+1, k+2)) ||
+		n.published["none"] != "" || len(n.published) != 3 {
+		t.Errorf("published %v", n.published)
 	}
 	for id, want := range map[string]string{"lab": "science 2", "own": "science native-03", "off": "sports 9"} {
 		if got := n.rundown(t, id); len(got) != program.Ahead+1 || got[k+1] != want {
@@ -114,66 +125,67 @@ func TestStations(t *testing.T) {
 		t.Errorf("%d airings on record, want 3", n)
 	}
 
-	// Another replica takes over in the middle: nothing is otherwise.
-	before := n.told["lab"]
-	other := n.desk()
-	if err := other.Round(t.Context()); err == nil || n.told["lab"] != before {
-		t.Errorf("after the hand-over: %v\n%s\n%s", err, before, n.told["lab"])
+	// Another replica becomes the leader. The programme does not change.
+	before := n.published["lab"]
+	other := n.planner()
+	if err := other.FillAll(t.Context()); err == nil || n.published["lab"] != before {
+		t.Errorf("after a change of the leader: %v\n%s\n%s", err, before, n.published["lab"])
 	}
 	if n := rowsOf(t, n.bundle, "SELECT count(*) FROM airings"); n != 3 {
 		t.Errorf("%d airings on record, want 3", n)
 	}
 
-	// What is less than whole is not told: the copy before it stays.
+	// A degraded programme is not published, so the ledger keeps the last one.
 	n.clock.Advance(2 * time.Minute)
-	n.told = map[string]string{}
-	if err := d.Round(t.Context()); err != nil || len(n.told) != 0 {
-		t.Errorf("with old markets: %v %v", err, n.told)
+	n.published = map[string]string{}
+	if err := d.FillAll(t.Context()); err != nil || len(n.published) != 0 {
+		t.Errorf("with old markets: %v %v; want no publication", err, n.published)
 	}
 }
 
-// A station that changes what it airs keeps the slot that runs; those to come follow.
+// When the lanes or providers of a station change, its running slot stays and its future slots are refilled.
 func TestStationChanges(t *testing.T) {
 	n := newNetwork(t)
 	now := n.clock.Now()
 	native := market(3, "science", now)
 	native.ID, native.Provider = "native-03", protocol.Manual
 	n.stations = []program.Station{{ID: "lab", Lanes: []string{"SCIENCE"}}}
-	d := n.desk()
-	round := func() map[program.Slot]string {
+	d := n.planner()
+	fill := func() map[program.Slot]string {
 		t.Helper()
-		n.fresh(market(1, "science", now), native, market(7, "crypto", now))
-		if err := d.Round(t.Context()); err != nil {
+		n.setMarkets(market(1, "science", now), native, market(7, "crypto", now))
+		if err := d.FillAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return n.rundown(t, "lab")
 	}
 	k := program.SlotAt(now)
-	if got := round(); got[k] != "science 1" || got[k+1] != "science native-03" {
+	if got := fill(); got[k] != "science 1" || got[k+1] != "science native-03" {
 		t.Fatalf("%v", got)
 	}
 	n.stations[0].Providers = []string{"manual"}
-	for slot, got := range round() {
+	for slot, got := range fill() {
 		if want := map[bool]string{true: "science 1", false: "science native-03"}[slot == k]; got != want {
 			t.Errorf("slot %d: %s, want %s", slot-k, got, want)
 		}
 	}
 	n.stations[0] = program.Station{ID: "lab", Lanes: []string{"CRYPTO"}}
-	got := round()
+	got := fill()
 	if got[k] != "crypto 7science 1" || len(got) != program.Ahead+1 {
-		t.Errorf("the slot that runs: %q of %d", got[k], len(got))
+		t.Errorf("running slot: %q of %d slots", got[k], len(got))
 	}
 	for slot, one := range got {
 		if slot != k && one != "crypto 7" {
 			t.Errorf("slot %d: %s", slot-k, one)
 		}
 	}
-	n.stations = nil // it has ended
-	if err := d.Round(t.Context()); err != nil || len(d.Needed()) != 0 {
-		t.Errorf("needed of nobody: %v, %v", d.Needed(), err)
+	n.stations = nil // the station is no longer active
+	if err := d.FillAll(t.Context()); err != nil || len(d.Needed()) != 0 {
+		t.Errorf("without stations, %v are needed, %v; want none", d.Needed(), err)
 	}
 }
 
+// rowsOf returns the single number that a query selects.
 func rowsOf(t *testing.T, b *bundle, sql string, args ...any) (n int) {
 	t.Helper()
 	if err := b.pool.QueryRow(t.Context(), sql, args...).Scan(&n); err != nil {

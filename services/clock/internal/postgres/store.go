@@ -18,11 +18,10 @@ var migrations embed.FS
 // SchemaName is the schema of the clock.
 const SchemaName = "clock"
 
-// writeBudget is how long a step of the filler may take.
+// writeBudget is the timeout of a write transaction.
 const writeBudget = 2 * time.Second
 
-// Schema is the clock's part of the database; password is that of clock_rw and
-// only migrations need it.
+// Schema returns the database schema of the clock. password is the password of the role clock_rw; only migrations require it.
 func Schema(password string) pg.Schema {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -31,21 +30,21 @@ func Schema(password string) pg.Schema {
 	return pg.Schema{Name: SchemaName, Files: files, Password: password}
 }
 
-// Store is the clock's database as the role clock_rw sees it.
+// Store implements program.Store and outbox.Store. It connects to the database as the role clock_rw.
 type Store struct {
 	pool   *pgxpool.Pool
-	bound  *pg.DB      // of reads
-	reads  *db.Queries // within bound
-	writes *db.Queries // within writeBudget each
+	bound  *pg.DB      // the pool with the timeout of a read
+	reads  *db.Queries // statements with the timeout of a read
+	writes *db.Queries // statements with a timeout of at least writeBudget
 }
 
-// New returns a store over an open pool. read is how long a read may take.
+// New returns a Store that uses an open pool. read is the timeout of a read, including the wait for a connection.
 func New(pool *pgxpool.Pool, read time.Duration) *Store {
 	bound := pg.Bound(pool, read)
 	return &Store{pool: pool, bound: bound, reads: db.New(bound), writes: db.New(pg.Bound(pool, max(writeBudget, read)))}
 }
 
-// Ready returns an error unless the database answers and has the schema that this program needs.
+// Ready returns an error if the database is unavailable or has an older schema than this program requires.
 func (s *Store) Ready(ctx context.Context) error {
 	return pg.CheckSchema(ctx, s.bound, Schema(""))
 }

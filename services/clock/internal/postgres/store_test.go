@@ -20,16 +20,17 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
+// bundle is a fixture: a Store with a database, a clock and copies that the test sets.
 type bundle struct {
 	*Store
 	pool  *pgxpool.Pool
 	admin *pgxpool.Pool
 	now   time.Time
-	slot  program.Slot // running by the database's clock, and not about to end
+	slot  program.Slot // the running slot according to the clock of the database
 
 	copies  program.Copies
-	refresh func(context.Context) error // of the copy of the markets
-	changed atomic.Int32                // acts of directors that changed the rundown
+	refresh func(context.Context) error // refreshes the copy of the markets
+	changed atomic.Int32                // number of changes of the rundown by directors
 }
 
 func setup(t *testing.T) *bundle {
@@ -73,7 +74,7 @@ func cleared(lane program.Lane, slot program.Slot, old string) program.Change {
 	return program.Change{Entry: program.Entry{Lane: lane, Slot: slot}, Old: protocol.MarketID(old)}
 }
 
-func TestEveryStatementPrepares(t *testing.T) {
+func TestStatementsPrepare(t *testing.T) {
 	b := setup(t)
 	testkit.PrepareStatements(t, b.pool, "db")
 	if err := b.Ready(t.Context()); err != nil {
@@ -95,7 +96,7 @@ func TestApplySlots(t *testing.T) {
 	}
 	b.apply(t, 0, put("sports", k, "3", ""))  // taken
 	b.apply(t, 0, put("sports", k, "3", "2")) // not what the planner saw
-	b.apply(t, 0, cleared("sports", k, "2"))  // nor that
+	b.apply(t, 0, cleared("sports", k, "2"))  // not what the planner saw either
 	b.apply(t, 2, put("sports", k, "3", "1"), cleared("sports", k+1, "2"))
 	want = []program.Entry{want[0], put("sports", k, "3", "").Entry}
 	want[1].Filled = filled
@@ -103,13 +104,13 @@ func TestApplySlots(t *testing.T) {
 		t.Fatalf("stored (-want +got):\n%s", diff)
 	}
 	if other, err := b.ListSlots(t.Context(), "station", k, k); err != nil || len(other) != 0 {
-		t.Errorf("another channel holds %v, %v", other, err)
+		t.Errorf("another channel contains %v, %v; want nothing", other, err)
 	}
 }
 
-// TestStartedSlotStands lets the database's clock decide, whatever the caller
-// believes and whoever he is.
-func TestStartedSlotStands(t *testing.T) {
+// TestStartedSlotIsImmutable checks that no role, not even the owner of the table, can change a slot that has started according
+// to the clock of the database.
+func TestStartedSlotIsImmutable(t *testing.T) {
 	b := setup(t)
 	b.apply(t, 2, put("sports", b.slot, "1", ""), put("sports", b.slot+2, "2", ""))
 	before := b.list(t)
@@ -123,7 +124,7 @@ func TestStartedSlotStands(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		who  *pgxpool.Pool
+		role *pgxpool.Pool
 		stmt string
 	}{
 		{b.pool, "UPDATE program_slots SET title = 'x' WHERE slot = $1"},
@@ -133,7 +134,7 @@ func TestStartedSlotStands(t *testing.T) {
 		{b.admin, "UPDATE clock.program_slots SET market_id = '7' WHERE slot = $1"},
 		{b.admin, "DELETE FROM clock.program_slots WHERE slot = $1"},
 	} {
-		if _, err := c.who.Exec(t.Context(), c.stmt, int64(b.slot)); !refused(err) {
+		if _, err := c.role.Exec(t.Context(), c.stmt, int64(b.slot)); !refused(err) {
 			t.Errorf("%s: %v", c.stmt, err)
 		}
 	}
@@ -145,7 +146,7 @@ func TestStartedSlotStands(t *testing.T) {
 	}
 }
 
-func TestWriterMayNotTouchAirings(t *testing.T) {
+func TestAiringsAreImmutable(t *testing.T) {
 	b := setup(t)
 	b.apply(t, 1, put("sports", b.slot, "1", ""))
 	a := program.Airing{
@@ -153,10 +154,10 @@ func TestWriterMayNotTouchAirings(t *testing.T) {
 		StartedAt: b.slot.Content(), EndedAt: b.slot.End(), Yes: 3150,
 	}
 	for want := range 2 {
-		if told, err := b.Tell(t.Context(), program.Telling{Airings: []program.Airing{a}, Now: b.now}); err != nil || told.Aired != 1-want {
-			t.Fatalf("add: %+v, %v", told, err)
+		if published, err := b.Publish(t.Context(), program.Publication{Airings: []program.Airing{a}, Now: b.now}); err != nil || published.Aired != 1-want {
+			t.Fatalf("publish: %+v, %v; want %d new airings", published, err, 1-want)
 		}
-		a.Yes = program.NoPrice // the first one counts
+		a.Yes = program.NoPrice // the first price stays
 	}
 	var yes int
 	if err := b.pool.QueryRow(t.Context(), "SELECT yes_bps_start FROM airings WHERE segment_id = $1", a.SegmentID).Scan(&yes); err != nil || yes != 3150 {
@@ -168,12 +169,12 @@ func TestWriterMayNotTouchAirings(t *testing.T) {
 		}
 	}
 	a.SegmentID, a.Slot = "default:sports:1:c", 1
-	if _, err := b.Tell(t.Context(), program.Telling{Airings: []program.Airing{a}, Now: b.now}); err == nil {
-		t.Error("an airing of a slot that was never stored is logged")
+	if _, err := b.Publish(t.Context(), program.Publication{Airings: []program.Airing{a}, Now: b.now}); err == nil {
+		t.Error("an airing of a slot that was never stored was accepted")
 	}
 }
 
-func TestRacingFillers(t *testing.T) {
+func TestConcurrentFillers(t *testing.T) {
 	b := setup(t)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -201,14 +202,14 @@ func TestRacingFillers(t *testing.T) {
 
 func TestUnavailableDatabase(t *testing.T) {
 	b := setup(t)
-	closed := New(testkit.Pool(t, "postgres://clock_rw@127.0.0.1:1/nowhere"), testkit.ReadTime)
+	down := New(testkit.Pool(t, "postgres://clock_rw@127.0.0.1:1/nowhere"), testkit.ReadTime)
 	for name, err := range map[string]error{
-		"read":        second(closed.ListSlots(t.Context(), "default", 1, 2)),
-		"write":       second(closed.ApplySlots(t.Context(), "default", []program.Change{put("sports", b.slot+2, "1", "")}, b.now)),
-		"transaction": second(closed.Tell(t.Context(), program.Telling{})),
-		"influence":   second(closed.Influence(t.Context(), b.now, 1)),
-		"cancel":      second(closed.CancelPreempt(t.Context(), "0199f0b0-0000-7000-8000-000000000001", 1, b.now)),
-		"ready":       closed.Ready(t.Context()),
+		"read":        errOf(down.ListSlots(t.Context(), "default", 1, 2)),
+		"write":       errOf(down.ApplySlots(t.Context(), "default", []program.Change{put("sports", b.slot+2, "1", "")}, b.now)),
+		"transaction": errOf(down.Publish(t.Context(), program.Publication{})),
+		"influence":   errOf(down.Influence(t.Context(), b.now, 1)),
+		"cancel":      errOf(down.CancelPreempt(t.Context(), "0199f0b0-0000-7000-8000-000000000001", 1, b.now)),
+		"ready":       down.Ready(t.Context()),
 	} {
 		if f := apperr.Of(err); f == nil || f.Kind != apperr.Unavailable {
 			t.Errorf("%s: %v", name, err)
@@ -216,8 +217,10 @@ func TestUnavailableDatabase(t *testing.T) {
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
+// errOf returns the error of a call with two results.
+func errOf[T any](_ T, err error) error { return err }
 
+// refused reports whether the database rejected a statement for lack of privileges.
 func refused(err error) bool {
 	var pgErr *pgconn.PgError
 	return errors.As(err, &pgErr) && pgErr.Code == "42501"

@@ -1,12 +1,10 @@
-// Package program decides what is on the air and what comes next.
+// Package program decides which markets air now and which air next.
 //
-// It holds the slot arithmetic, the programme lanes, FilterSpec and presets,
-// the choice of markets for a lane, the planner of the stored rundown and the
-// building of a Program. Service keeps built programmes in memory and answers
-// every read from there; Keeper keeps the stored rundown filled.
+// It contains the slot arithmetic, the programme lanes, FilterSpec and presets, the choice of markets for a lane, the plan of
+// the stored rundown, and the construction of a Program. Service caches programmes in memory and answers every read from this
+// cache. Planner fills the stored rundown. Publisher publishes the start of each segment. Surveyor measures airings.
 //
-// The package does no I/O and reads no clock: stored slots come through Store,
-// markets through Copies, time through a function. It knows no transport, no
-// database and no wire format except the JSON text of a FilterSpec, which is
-// part of the protocol itself.
+// The package does no I/O and reads no clock. Store provides the stored slots, Copies provides the markets, and a function
+// provides the time. The package does not depend on a transport or a database. The only encoding that it contains is the JSON
+// text of a FilterSpec, because the protocol defines that text.
 package program

@@ -7,14 +7,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Limits of a reading of what airings did.
+// Limits of the number of airings that Surveyor.Influence returns.
 const (
 	DefaultMoves = 50
 	MaxMoves     = 200
 )
 
-// Moved is an airing with what became of its market. That the market moved after it had
-// aired does not say that it moved because of it.
+// Moved is a measured airing with the price of its market before and after it. A price move after an airing does not mean that
+// the airing caused it.
 type Moved struct {
 	SegmentID     string
 	Market        protocol.MarketID
@@ -23,20 +23,20 @@ type Moved struct {
 	AiredAt       time.Time
 	EndedAt       time.Time
 	Before, After protocol.Bps
-	Signals       *int64 // filed while it aired; nil: nobody could count them
+	Signals       *int64 // number of calls filed during the airing; nil: they could not be counted
 	ViewersPeak   int32
 	MeasuredAt    time.Time
 }
 
-// Influence is what airings of a window did, beside what else moved.
+// Influence contains the price moves after the airings of a window, and the moves of markets that did not air for comparison.
 type Influence struct {
-	Items        []Moved  // the largest move first
-	Airings      int64    // all of the window whose move is known
-	MeanMove     *float64 // of these, in bps without signs; nil: none
-	BaselineMove *float64 // of markets that did not air; nil: none was looked at
+	Items        []Moved  // sorted by the size of the move, the largest first
+	Airings      int64    // number of airings in the window whose move is known
+	MeanMove     *float64 // mean absolute move of these airings in basis points; nil: no airings
+	BaselineMove *float64 // mean absolute move of markets that did not air; nil: no market was sampled
 }
 
-// week is the longest window; the others are those of the wire.
+// week is the longest window, which only this reading offers. protocol.ParseWindow defines the others.
 const week = "7d"
 
 // Influence returns the airings of a window after which the prices of their markets moved most, at most limit of them. An unknown

@@ -6,11 +6,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Lane is the key of a programme lane; a market's clock category is one.
+// Lane is the key of a programme lane, such as "sports". The category of a market in the programme is a Lane.
 type Lane string
 
-// laneTable is the one table of programme lanes, in the order in which they
-// are shown, with the content lane that each belongs to.
+// laneTable lists the programme lanes in display order, with the content lane to which each belongs.
 var laneTable = [...]struct {
 	lane    Lane
 	label   string
@@ -30,7 +29,7 @@ var laneTable = [...]struct {
 	{"economy", "ECONOMY", protocol.LaneEconomy},
 }
 
-// Lanes lists every programme lane in the order in which they are shown.
+// Lanes returns all programme lanes in display order.
 func Lanes() []Lane {
 	out := make([]Lane, len(laneTable))
 	for i, row := range laneTable {
@@ -39,20 +38,19 @@ func Lanes() []Lane {
 	return out
 }
 
-// DefaultLanes are the lanes of the default channel where nothing else is set.
+// DefaultLanes returns the lanes of the default channel if the configuration does not set others.
 func DefaultLanes() []Lane {
 	return []Lane{"sports", "music", "film", "tv", "fashion", "crypto"}
 }
 
-// ParseLane reads a lane key exactly.
+// ParseLane returns the lane with the key s and reports whether it exists. The case of the key matters.
 func ParseLane(s string) (Lane, bool) {
 	i := Lane(s).index()
 	return Lane(s), i >= 0
 }
 
-// ParseLanes reads a lane key, or the name of a content lane in any case,
-// which stands for every lane under it. A text that is both (culture) is the
-// key in lower case and the content lane otherwise. Anything else is no lane.
+// ParseLanes returns the lane with the key s, or all lanes of the content lane with the name s in any case. If a text is both,
+// such as culture, lower case selects the single lane. Any other text selects no lane.
 func ParseLanes(s string) []Lane {
 	if l, ok := ParseLane(s); ok {
 		return []Lane{l}
@@ -70,7 +68,7 @@ func ParseLanes(s string) []Lane {
 	return out
 }
 
-// Label is how the lane is shown.
+// Label returns the display name of the lane.
 func (l Lane) Label() string {
 	if i := l.index(); i >= 0 {
 		return laneTable[i].label
@@ -78,7 +76,7 @@ func (l Lane) Label() string {
 	return strings.ToUpper(string(l))
 }
 
-// index is the place in the table, -1 for what is no lane.
+// index returns the index of the lane in laneTable, or -1 for an unknown lane.
 func (l Lane) index() int {
 	for i := range laneTable {
 		if laneTable[i].lane == l {
@@ -88,7 +86,7 @@ func (l Lane) index() int {
 	return -1
 }
 
-// laneSet is a set of lanes; the zero set is empty.
+// laneSet is a bit set of lanes by their index in laneTable. The zero value is empty.
 type laneSet uint16
 
 func (s laneSet) with(l Lane) laneSet {
@@ -100,7 +98,7 @@ func (s laneSet) with(l Lane) laneSet {
 
 func (s laneSet) has(index int) bool { return index >= 0 && s&(1<<index) != 0 }
 
-// lanes lists the members in table order.
+// lanes returns the lanes of the set in table order.
 func (s laneSet) lanes() []Lane {
 	var out []Lane
 	for i := range laneTable {

@@ -6,56 +6,55 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// NoPrice marks a market whose price is not known.
+// NoPrice is the price of a market whose price is not known.
 const NoPrice protocol.Bps = -1
 
-// Unknown marks a volume that is not known in dollars.
+// Unknown is the volume of a market whose volume in dollars is not known.
 const Unknown float64 = -1
 
-// airableAhead is how far ahead of now a market must end to be aired.
+// airableAhead is the minimum time between now and the end of a market that may air.
 const airableAhead = 10 * time.Minute
 
-// staleAfter is when a copy of the markets is too old to show its prices:
-// the ledger itself calls a price unknown after ten minutes.
+// staleAfter is the age from which the prices of a copy of the markets are no longer shown. The ledger also treats a price as
+// unknown after ten minutes.
 const staleAfter = 10 * time.Minute
 
-// Market is what the programme needs of a market. It is kept small because
-// every pick walks all of them.
+// Market contains the fields of a market that the programme requires. It is small because every pick reads all markets.
 type Market struct {
 	ID          protocol.MarketID
 	Provider    protocol.Provider
 	Title       string
-	EventKey    string // empty: none
-	Lane        Lane   // empty: in no programme lane
-	End         int64  // unix milliseconds, 0: none
+	EventKey    string // empty: the market belongs to no event
+	Lane        Lane   // empty: the market is in no programme lane
+	End         int64  // Unix milliseconds; 0: the market has no end time
 	Yes         protocol.Bps
-	Volume      float64 // dollars in all, or Unknown
-	DayVolume   float64 // dollars in 24 hours, or Unknown
+	Volume      float64 // dollars since the market opened, or Unknown
+	DayVolume   float64 // dollars in the last 24 hours, or Unknown
 	Signals     int64
 	Tapes       int64
 	Takes       int64
 	Streams     int32
-	Viewers     int32 // of the streams that stand on it, now
+	Viewers     int32 // current viewers of the streams that show the market
 	Status      protocol.MarketStatus
 	Provisional bool
 
-	lane int8 // place of Lane in the table, set by NewPool
+	lane int8 // index of Lane in the lane table, set by NewPool
 }
 
-// Airable reports a market that may be put on the air: open, priced, and
-// ending more than ten minutes after now.
+// Airable reports whether the market may air: it is open and not provisional, has a price, and ends more than ten minutes after
+// now.
 func (m *Market) Airable(now time.Time) bool {
 	return m.Status == protocol.MarketOpen && !m.Provisional && m.Yes.Valid() &&
 		m.End > now.Add(airableAhead).UnixMilli()
 }
 
-// Equal reports the same market in the same state.
+// Equal reports whether both values describe the same market in the same state.
 func (m Market) Equal(o Market) bool {
 	m.lane, o.lane = 0, 0 // follows from Lane
 	return m == o
 }
 
-// EndTime is the market's end, zero when it has none.
+// EndTime returns the end of the market, or the zero time if it has none.
 func (m *Market) EndTime() time.Time {
 	if m.End == 0 {
 		return time.Time{}
@@ -63,16 +62,16 @@ func (m *Market) EndTime() time.Time {
 	return time.UnixMilli(m.End).UTC()
 }
 
-// Pool is one immutable copy of the markets.
+// Pool is an immutable copy of the markets of the ledger.
 type Pool struct {
 	Markets   []Market
-	FetchedAt time.Time // zero: never
+	FetchedAt time.Time // when the ledger was read
 	Version   uint64    // differs whenever the markets differ
 
 	byID map[protocol.MarketID]int32
 }
 
-// NewPool indexes a copy of the markets; the caller gives the slice away.
+// NewPool returns a Pool of the markets with an index by id. The caller must not use the slice afterwards.
 func NewPool(markets []Market, fetchedAt time.Time, version uint64) *Pool {
 	p := &Pool{
 		Markets: markets, FetchedAt: fetchedAt, Version: version,
@@ -86,14 +85,14 @@ func NewPool(markets []Market, fetchedAt time.Time, version uint64) *Pool {
 	return p
 }
 
-// Confirmed is the same pool seen again at a later time.
+// Confirmed returns the same pool with a new fetch time, after the ledger has returned the same markets again.
 func (p *Pool) Confirmed(at time.Time) *Pool {
 	c := *p
 	c.FetchedAt = at
 	return &c
 }
 
-// Find gives a market of the pool, nil when the pool does not hold it.
+// Find returns the market with the id, or nil if the pool does not contain it. A nil pool contains no market.
 func (p *Pool) Find(id protocol.MarketID) *Market {
 	if p == nil {
 		return nil
@@ -105,7 +104,7 @@ func (p *Pool) Find(id protocol.MarketID) *Market {
 	return &p.Markets[i]
 }
 
-// Stale reports a copy that is too old for its prices to be shown, or none.
+// Stale reports whether the pool is nil or too old for its prices to be shown.
 func (p *Pool) Stale(now time.Time) bool {
 	return p == nil || p.FetchedAt.IsZero() || now.Sub(p.FetchedAt) > staleAfter
 }

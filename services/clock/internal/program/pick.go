@@ -7,17 +7,16 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Picks are the markets chosen for each lane, best first; lanes without a
-// market are left out.
+// Picks contains the markets chosen for each lane, best first. It omits lanes without a market.
 type Picks []LanePick
 
-// LanePick are the markets chosen for one lane.
+// LanePick contains the markets chosen for one lane, best first.
 type LanePick struct {
 	Lane    Lane
 	Markets []protocol.MarketID
 }
 
-// Lane gives the markets of a lane, none when it has none.
+// Lane returns the markets chosen for a lane, or nil if there are none.
 func (p Picks) Lane(l Lane) []protocol.MarketID {
 	for i := range p {
 		if p[i].Lane == l {
@@ -27,9 +26,8 @@ func (p Picks) Lane(l Lane) []protocol.MarketID {
 	return nil
 }
 
-// Pick chooses the airable markets of a query: filtered, ordered, cut to the
-// spec's number per lane. It is one pass that keeps the best few of each lane,
-// because that number is small beside the pool.
+// Pick chooses the airable markets that match the query. For each lane it returns the best markets in the order of the preset, at
+// most as many as the spec allows. It reads the pool once and does not sort it, because few markets are chosen from many.
 func (q *Query) Pick(pool *Pool, now time.Time) Picks {
 	if pool == nil {
 		return nil
@@ -41,7 +39,7 @@ func (q *Query) Pick(pool *Pool, now time.Time) Picks {
 		if !limits.admits(m) || !m.Airable(now) {
 			continue
 		}
-		best[m.lane] = q.keep(best[m.lane], m)
+		best[m.lane] = q.insert(best[m.lane], m)
 	}
 	picks := make(Picks, 0, len(laneTable))
 	for i, markets := range best {
@@ -57,8 +55,8 @@ func (q *Query) Pick(pool *Pool, now time.Time) Picks {
 	return picks
 }
 
-// keep inserts a market into the ordered best ones of its lane.
-func (q *Query) keep(best []*Market, m *Market) []*Market {
+// insert inserts a market into the sorted list of the best markets of its lane and drops the worst market of a full list.
+func (q *Query) insert(best []*Market, m *Market) []*Market {
 	if n := len(best); n == q.Spec.top {
 		if q.Preset.compare(m, best[n-1]) >= 0 {
 			return best
@@ -71,7 +69,7 @@ func (q *Query) keep(best []*Market, m *Market) []*Market {
 	return slices.Insert(best, at, m)
 }
 
-// stillAirable reports whether every picked market may still be aired.
+// stillAirable reports whether every picked market may still air.
 func (p Picks) stillAirable(pool *Pool, now time.Time) bool {
 	for i := range p {
 		for _, id := range p[i].Markets {

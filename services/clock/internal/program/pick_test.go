@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// market is an airable market of the science lane; change alters it.
+// market returns an airable market of the science lane after it has applied the changes.
 func market(id string, change ...func(*Market)) Market {
 	m := Market{
 		ID: protocol.MarketID(id), Provider: protocol.MarketID(id).Provider(), Title: "Will " + id + " happen?", Lane: "science",
@@ -77,8 +77,8 @@ func TestPickOrders(t *testing.T) {
 		{Close, `{"minVolume":0}`, nil, []protocol.MarketID{"4", "6", "kalshi-5", "3", "1"}},
 		{Resolving, `{"topPerCategory":2}`, nil, []protocol.MarketID{"6", "kalshi-5"}},
 		{Resolving, `{"maxVolume":600}`, nil, []protocol.MarketID{"6", "kalshi-5"}},
-		{Resolving, `{}`, []string{"kalshi", "nobody"}, []protocol.MarketID{"kalshi-5"}},
-		{Resolving, `{}`, []string{"nobody"}, []protocol.MarketID{"6", "kalshi-5", "2", "1"}},
+		{Resolving, `{}`, []string{"kalshi", "unknown"}, []protocol.MarketID{"kalshi-5"}},
+		{Resolving, `{}`, []string{"unknown"}, []protocol.MarketID{"6", "kalshi-5", "2", "1"}},
 		{Resolving, `{"maxResolveHours":3}`, nil, []protocol.MarketID{"6", "kalshi-5"}},
 		{Default, ``, nil, nil},
 	} {
@@ -106,7 +106,7 @@ func drawPool(t *rapid.T) *Pool {
 	return poolOf(markets...)
 }
 
-// TestPickEqualsSort compares the bounded pass with sorting everything.
+// TestPickEqualsSort compares Pick with a sort of all matching markets.
 func TestPickEqualsSort(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

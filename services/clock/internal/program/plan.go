@@ -8,54 +8,48 @@ import (
 )
 
 const (
-	// Ahead is how many slots after the running one a stored rundown holds.
+	// Ahead is the number of slots after the running slot for which a stored rundown is filled.
 	Ahead = 36
-	// lookBack is over how many slots of a lane a market is not repeated.
+	// lookBack is the maximum number of earlier slots of a lane whose markets are not repeated.
 	lookBack = 6
-	// lockMargin keeps hands off a slot that is about to start, so that a
-	// clock a little slow never asks the database to change a started one.
+	// lockMargin is the time before the start of a slot from which a plan no longer changes it. The database rejects changes
+	// of a started slot, and its clock may be ahead of the clock of this process.
 	lockMargin = 15 * time.Second
 )
 
-// Entry is one stored slot of a lane. It keeps what is needed to show the
-// market when the ledger is away.
+// Entry is one stored slot of a lane. It contains what is required to show the market while the ledger is unavailable.
 type Entry struct {
 	Lane     Lane
 	Slot     Slot
 	Market   protocol.MarketID
 	Title    string
 	EventKey string // empty: none
-	End      int64  // unix milliseconds, 0: none
-	Filled   int64  // when the slot was filled, unix milliseconds; 0: not known
+	End      int64  // end of the market in Unix milliseconds; 0: none
+	Filled   int64  // when the slot was filled, in Unix milliseconds; 0: not known
 }
 
-// Change is one step of a plan: Entry takes the slot, in place of Old when
-// that is not empty. An empty Entry.Market clears the slot.
+// Change is one change of a plan: Entry replaces the market Old in its slot. An empty Old means that the slot is empty. An empty
+// Entry.Market clears the slot.
 type Change struct {
 	Entry
 	Old protocol.MarketID
 }
 
-// Plan returns the changes that fill the lanes of the query from the
-// running slot to Ahead slots later.
+// Plan returns the changes that fill the lanes of the query from the running slot to the slot Ahead slots later.
 //
-// A slot that has started is never changed. The running slot is filled only
-// where nothing was stored for it, so that a fresh service is on the air at
-// once. A future slot whose market may not be aired any more is refilled; with
-// no market to take its place it is cleared, but only when it is next, so that
-// a minute without prices does not empty six hours of programme.
+// Plan never changes a slot that has started. It fills the running slot only if the slot is empty, so that a new service has a
+// programme at once. It refills a future slot whose market may no longer air. If no market can replace it, Plan clears the slot
+// only when it is the next one, because a minute without prices must not empty six hours of programme.
 //
-// A slot takes the first picked market that the lane did not use in its last
-// min(n-1, 6) slots and, where there is a choice, does not use in as many
-// slots after it; n counts the picked markets that may still be aired when the
+// For a slot, Plan takes the first picked market that the lane does not use in the min(n-1, 6) slots before it. If possible, it
+// also avoids the markets of the same number of slots after it. n is the number of picked markets that may still air when the
 // slot starts.
 //
-// A slot that was filled after the pool was read is not changed, because its market may be missing in the pool: a director on
+// Plan does not change a slot that was filled after the pool was read, because the pool may not contain its market: a director on
 // another replica can fill a slot with a market that is newer than the pool.
 //
-// A channel may change: a future slot whose market is of a provider that the query
-// no longer takes is refilled as well, and those of a lane that it no longer has are
-// cleared.
+// The query of a channel can change. Plan therefore also refills future slots whose market belongs to an excluded provider, and
+// clears future slots of lanes that the query no longer has.
 func Plan(q *Query, pool *Pool, present []Entry, now time.Time) []Change {
 	picks := q.Pick(pool, now)
 	byLane := make(map[Lane]map[Slot]Entry)
@@ -67,7 +61,7 @@ func Plan(q *Query, pool *Pool, present []Entry, now time.Time) []Change {
 	}
 	var out []Change
 	for _, lane := range q.Lanes() {
-		p := planner{query: q, pool: pool, lane: lane, entries: byLane[lane], now: now}
+		p := lanePlanner{query: q, pool: pool, lane: lane, entries: byLane[lane], now: now}
 		if p.entries == nil {
 			p.entries = make(map[Slot]Entry)
 		}
@@ -76,11 +70,11 @@ func Plan(q *Query, pool *Pool, present []Entry, now time.Time) []Change {
 		}
 		out = p.run(out)
 	}
-	return append(out, strangers(q, present, now)...)
+	return append(out, clearUnusedLanes(q, present, now)...)
 }
 
-// strangers clears coming slots of lanes that the query does not have.
-func strangers(q *Query, present []Entry, now time.Time) []Change {
+// clearUnusedLanes returns changes that clear the future slots of lanes that the query does not have.
+func clearUnusedLanes(q *Query, present []Entry, now time.Time) []Change {
 	lanes := q.Lanes()
 	var out []Change
 	for i := range present {
@@ -91,21 +85,22 @@ func strangers(q *Query, present []Entry, now time.Time) []Change {
 	return out
 }
 
-type planner struct {
+// lanePlanner plans one lane.
+type lanePlanner struct {
 	query   *Query
 	pool    *Pool
 	lane    Lane
-	picked  []*Market      // of the lane, best first
-	entries map[Slot]Entry // of the lane
+	picked  []*Market      // markets for the lane, best first
+	entries map[Slot]Entry // entries of the lane
 	now     time.Time
 }
 
-func (p *planner) run(out []Change) []Change {
+func (p *lanePlanner) run(out []Change) []Change {
 	running := SlotAt(p.now)
 	for k := running; k <= running+Ahead; k++ {
 		old, present := p.entries[k]
 		newer := old.Filled > p.pool.FetchedAt.UnixMilli()
-		if present && (newer || locked(k, p.now) || p.stays(p.pool.Find(old.Market), k)) {
+		if present && (newer || locked(k, p.now) || p.keeps(p.pool.Find(old.Market), k)) {
 			continue
 		}
 		m := p.choose(k)
@@ -121,21 +116,22 @@ func (p *planner) run(out []Change) []Change {
 	return out
 }
 
-// locked reports a slot that has started or is about to.
+// locked reports whether the slot has started or starts within lockMargin.
 func locked(k Slot, now time.Time) bool { return !k.Start().After(now.Add(lockMargin)) }
 
-// stays reports a market that may keep the slot. Its lane is not asked for: a director
-// may put a market into any.
-func (p *planner) stays(m *Market, k Slot) bool {
+// keeps reports whether slot k may keep its market m. The lane of the market does not matter, because a director may assign a
+// market to any lane.
+func (p *lanePlanner) keeps(m *Market, k Slot) bool {
 	return airableAt(m, k) && (len(p.query.Providers) == 0 || slices.Contains(p.query.Providers, m.Provider))
 }
 
-// airableAt reports a market that may be aired when the slot starts.
+// airableAt reports whether the market may air when the slot starts. It returns false if m is nil.
 func airableAt(m *Market, k Slot) bool {
 	return m != nil && m.Airable(k.Start())
 }
 
-func (p *planner) choose(k Slot) *Market {
+// choose returns the market for slot k, or nil if no market fits.
+func (p *lanePlanner) choose(k Slot) *Market {
 	fit := make([]*Market, 0, len(p.picked))
 	for _, m := range p.picked {
 		if airableAt(m, k) {

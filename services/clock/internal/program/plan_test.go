@@ -49,18 +49,17 @@ func TestPlanFillsSixHours(t *testing.T) {
 		t.Fatalf("%d changes, %d slots, want %d", len(changes), len(got), Ahead+1)
 	}
 	for d := range Slot(Ahead + 1) {
-		want := protocol.MarketID(fmt.Sprint(d%3 + 1)) // three markets take turns
+		want := protocol.MarketID(fmt.Sprint(d%3 + 1)) // three markets alternate
 		if got[SlotAt(noon)+d] != want {
 			t.Errorf("slot +%d airs %q, want %q", d, got[SlotAt(noon)+d], want)
 		}
 	}
 	if left := Plan(q, sportsPool(3, 100*time.Hour), apply(nil, changes), noon); len(left) != 0 {
-		t.Errorf("a full rundown is changed again: %v", left)
+		t.Errorf("a second plan changes a full rundown: %v; want no changes", left)
 	}
 }
 
-// TestPlanLooksBackSixSlots has more markets than that: seven take turns and
-// the rest wait.
+// TestPlanLooksBackSixSlots plans with ten markets: only seven of them alternate, because a market may air again after six slots.
 func TestPlanLooksBackSixSlots(t *testing.T) {
 	t.Parallel()
 	got := bySlot(apply(nil, Plan(query(t, Default, ""), sportsPool(10, 100*time.Hour), nil, noon)), "sports")
@@ -97,16 +96,16 @@ func TestPlanRefillsFutureOnly(t *testing.T) {
 	pool.Markets[0].Status = protocol.MarketClosed // market 1, which is on the air
 	changes := Plan(q, pool, entries, noon)
 	if len(changes) == 0 {
-		t.Fatal("nothing is refilled")
+		t.Fatal("no slot is refilled after its market closed")
 	}
 	for _, c := range changes {
 		if c.Slot <= running || c.Old != "1" || c.Market == "" || c.Market == "1" {
-			t.Errorf("change %+v", c)
+			t.Errorf("change %+v; want a future slot of market 1 with another market", c)
 		}
 	}
 	got := bySlot(apply(entries, changes), "sports")
 	if got[running] != "1" {
-		t.Errorf("the running slot airs %q now", got[running])
+		t.Errorf("the running slot airs %q; want 1, because it has started", got[running])
 	}
 	for k, id := range got {
 		if k > running && id == "1" {
@@ -126,13 +125,13 @@ func TestPlanClearsOnlyTheNextSlot(t *testing.T) {
 	}
 	late := (running + 1).Start().Add(-lockMargin)
 	if changes := Plan(q, poolOf(), entries, late); len(changes) != 0 {
-		t.Fatalf("a slot about to start is changed: %+v", changes)
+		t.Fatalf("the plan changes a slot that starts within lockMargin: %+v", changes)
 	}
 	for i := range entries {
 		entries[i].Filled = noon.UnixMilli() + 1
 	}
 	if changes := Plan(q, poolOf(), entries, noon); len(changes) != 0 {
-		t.Fatalf("a slot that is newer than the markets is changed: %+v", changes)
+		t.Fatalf("the plan changes a slot that was filled after the pool was read: %+v", changes)
 	}
 }
 
@@ -147,9 +146,9 @@ func TestPlanInvariants(t *testing.T) {
 			changes := Plan(&q, pool, entries, now)
 			after := apply(entries, changes)
 			checkChanges(t, changes, entries, pool, now)
-			checkTurns(t, changes, after, &q, pool, now)
+			checkRepeats(t, changes, after, &q, pool, now)
 			if again := Plan(&q, pool, after, now); len(again) != 0 {
-				t.Fatalf("planning again changes %+v", again)
+				t.Fatalf("a second plan changes %+v; want no changes", again)
 			}
 			entries = after
 			now = now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "seconds")) * time.Second)
@@ -163,23 +162,23 @@ func checkChanges(t *rapid.T, changes []Change, before []Entry, pool *Pool, now 
 		stored, present := bySlot(before, c.Lane)[c.Slot]
 		switch {
 		case c.Slot < running || c.Slot > running+Ahead:
-			t.Fatalf("slot %d is outside the window of %d", c.Slot, running)
+			t.Fatalf("slot %d is outside the planned slots, which start at %d", c.Slot, running)
 		case present && !c.Slot.Start().After(now):
 			t.Fatalf("started slot %d is changed", c.Slot)
 		case c.Old != stored:
-			t.Fatalf("slot %d holds %q, the plan believes %q", c.Slot, stored, c.Old)
+			t.Fatalf("slot %d contains %q; the plan replaces %q", c.Slot, stored, c.Old)
 		case present && airableAt(pool.Find(stored), c.Slot):
-			t.Fatalf("slot %d is changed though %q may air", c.Slot, stored)
+			t.Fatalf("slot %d is changed although %q may still air", c.Slot, stored)
 		case c.Market == "" && c.Slot != running+1:
-			t.Fatalf("slot %d is cleared", c.Slot)
+			t.Fatalf("slot %d is cleared; only the next slot may be", c.Slot)
 		case c.Market != "" && (!airableAt(pool.Find(c.Market), c.Slot) || pool.Find(c.Market).Lane != c.Lane):
-			t.Fatalf("slot %d takes %q, which may not air in it", c.Slot, c.Market)
+			t.Fatalf("slot %d is filled with %q, which may not air in it", c.Slot, c.Market)
 		}
 	}
 }
 
-// checkTurns holds the rule of not repeating a market within its lane.
-func checkTurns(t *rapid.T, changes []Change, after []Entry, q *Query, pool *Pool, now time.Time) {
+// checkRepeats fails if a changed slot repeats a market of the slots before it although another market was available.
+func checkRepeats(t *rapid.T, changes []Change, after []Entry, q *Query, pool *Pool, now time.Time) {
 	picks := q.Pick(pool, now)
 	for _, c := range changes {
 		if c.Market == "" {
@@ -191,10 +190,10 @@ func checkTurns(t *rapid.T, changes []Change, after []Entry, q *Query, pool *Poo
 				n++
 			}
 		}
-		held := bySlot(after, c.Lane)
+		stored := bySlot(after, c.Lane)
 		for d := Slot(1); d <= Slot(min(n-1, lookBack)); d++ {
-			if held[c.Slot-d] == c.Market {
-				t.Fatalf("%q airs in slots %d and %d of %s, %d markets", c.Market, c.Slot-d, c.Slot, c.Lane, n)
+			if stored[c.Slot-d] == c.Market {
+				t.Fatalf("%q airs in slots %d and %d of %s although %d markets are available", c.Market, c.Slot-d, c.Slot, c.Lane, n)
 			}
 		}
 	}

@@ -9,43 +9,50 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Bounds of what a director may ask for.
+// Limits of the entries of directors.
 const (
 	MaxPreemptSlots  = 6
 	MaxPreemptReason = 180
-	// preemptAhead is how far ahead the first slot may lie.
+	// preemptAhead is the maximum time between now and the requested start of an entry.
 	preemptAhead = 7 * 24 * time.Hour
-	// preemptMargin keeps hands off a slot that starts while it is being written.
+	// preemptMargin is the minimum time before the start of a slot at which a director may still change it. Without it, the slot
+	// could start during the write, and the database would reject the write.
 	preemptMargin = 2 * time.Second
-	// MaxPreempts is how many entries are listed.
+	// MaxPreempts is the maximum number of entries that List returns.
 	MaxPreempts = 100
 )
 
-// Expected failures of a director's acts.
+// Errors of the methods of Director that a client can cause.
 var (
-	ErrLane       = apperr.New(apperr.Invalid, "invalid_lane", "lane is not one of the default channel").With("field", "lane")
-	ErrStartsAt   = apperr.New(apperr.Invalid, "invalid_starts_at", "startsAt is at most seven days ahead").With("field", "startsAt")
-	ErrSlots      = apperr.New(apperr.Invalid, "invalid_slots", "slots is a whole number from 1 to 6").With("field", "slots")
-	ErrReason     = apperr.New(apperr.Invalid, "invalid_reason", "reason has at most 180 characters").With("field", "reason")
-	ErrNotAirable = apperr.New(apperr.Conflict, "market_not_airable", "the market may not be aired in these slots")
-	ErrSlotTaken  = apperr.New(apperr.Conflict, "slot_taken", "another entry has one of these slots")
-	ErrNoPreempt  = apperr.New(apperr.NotFound, "not_found", "no such entry")
+	ErrLane = apperr.New(apperr.Invalid, "invalid_lane", "lane must name one lane of the default channel").
+		With("field", "lane")
+	ErrStartsAt = apperr.New(apperr.Invalid, "invalid_starts_at", "startsAt must be at most seven days ahead").
+			With("field", "startsAt")
+	ErrSlots = apperr.New(apperr.Invalid, "invalid_slots", "slots must be a whole number from 1 to 6").
+			With("field", "slots")
+	ErrReason = apperr.New(apperr.Invalid, "invalid_reason", "reason must be at most 180 characters long").
+			With("field", "reason")
+	ErrNotAirable = apperr.New(apperr.Conflict, "market_not_airable",
+		"the market may not air in these slots; it must be open, have a price, and end later")
+	ErrSlotTaken = apperr.New(apperr.Conflict, "slot_taken",
+		"another entry already has one of these slots; choose other slots or cancel that entry")
+	ErrNoPreempt = apperr.New(apperr.NotFound, "not_found", "no entry has this id")
 )
 
-// Preempt is an entry of a director: a market takes slots of a lane of the stored
-// channel, whatever the rundown had there.
+// Preempt is an entry of a director. It replaces the planned markets of consecutive slots of one lane of the default channel with
+// another market.
 type Preempt struct {
 	ID          string
 	Lane        Lane
 	Market      protocol.MarketID
-	Slot        Slot // the first one
+	Slot        Slot // the first slot
 	Slots       int
 	Reason      string // empty: none
 	CreatedAt   time.Time
-	CancelledAt time.Time // zero: it stands
+	CancelledAt time.Time // zero: the entry is not cancelled
 }
 
-// Status of an entry: queued, airing, done or cancelled.
+// Status returns the status of the entry at the time now: queued, airing, done or cancelled.
 func (p *Preempt) Status(now time.Time) string {
 	switch running := SlotAt(now); {
 	case !p.CancelledAt.IsZero():
@@ -58,16 +65,16 @@ func (p *Preempt) Status(now time.Time) string {
 	return "done"
 }
 
-// PreemptDraft is what a director asks for. Members that are zero are chosen.
+// PreemptDraft is the request of a director for a new entry. Zero values select defaults.
 type PreemptDraft struct {
 	Market   protocol.MarketID
-	Lane     string    // empty: the market's own
-	StartsAt time.Time // rounded up to a slot; zero, or past: the next one
-	Slots    int       // zero: 1
+	Lane     string    // empty: the lane of the market
+	StartsAt time.Time // rounded up to the start of a slot; zero or past: the next slot
+	Slots    int       // number of slots; zero: 1
 	Reason   string
 }
 
-// Fact is an event of a programme channel on its way to the feed.
+// Fact is an event of a programme channel that is published to the feed.
 type Fact struct {
 	Type    string
 	Channel string
@@ -77,20 +84,20 @@ type Fact struct {
 	Data    []byte
 }
 
-// Director changes the default channel by hand.
+// Director adds, cancels and lists entries of directors, who are people that change the default channel manually.
 type Director struct {
 	Store   Store
 	Copies  *Copies
-	Refresh func(context.Context) error // renews the copy of the markets
-	Lanes   []Lane                      // of the channel
-	Words   Words
+	Refresh func(context.Context) error // refreshes the copy of the markets
+	Lanes   []Lane                      // lanes of the default channel
+	Encoder Encoder
 	Now     func() time.Time
 	NewID   func() string
-	Changed func() // called after the rundown has changed
+	Changed func() // called after each change of the rundown
 }
 
-// Preempt puts a market on the air. Faults: the ones above, signal_service_unavailable
-// while it is not known what may be aired, db_unavailable.
+// Preempt adds an entry and publishes it. Faults: ErrLane, ErrStartsAt, ErrSlots, ErrReason, ErrNotAirable, ErrSlotTaken;
+// signal_service_unavailable while the state of the markets is unknown; db_unavailable.
 func (d *Director) Preempt(ctx context.Context, draft PreemptDraft) (Preempt, error) {
 	now := d.Now()
 	p, err := d.plan(draft, now)
@@ -102,7 +109,7 @@ func (d *Director) Preempt(ctx context.Context, draft PreemptDraft) (Preempt, er
 		return p, ErrNoProgram.With("source", SourceLedger)
 	}
 	m, last := pool.Find(draft.Market), p.Slot+Slot(p.Slots)-1
-	if m == nil { // it may be newer than the copy
+	if m == nil { // the market may be newer than the copy
 		if err := d.Refresh(ctx); err != nil {
 			return p, err
 		}
@@ -115,14 +122,14 @@ func (d *Director) Preempt(ctx context.Context, draft PreemptDraft) (Preempt, er
 		return p, err
 	}
 	entry := Entry{Lane: p.Lane, Market: m.ID, Title: m.Title, EventKey: m.EventKey, End: m.End}
-	err = d.Store.AddPreempt(ctx, DefaultChannel, p, entry, func(before []Entry) []Fact { return d.tell(&p, m, before, now) })
+	err = d.Store.AddPreempt(ctx, DefaultChannel, p, entry, func(before []Entry) []Fact { return d.facts(&p, m, before, now) })
 	if err == nil {
 		d.Changed()
 	}
 	return p, err
 }
 
-// plan reads what needs no market.
+// plan validates the draft and returns the entry without a lane, which depends on the market.
 func (d *Director) plan(draft PreemptDraft, now time.Time) (Preempt, error) {
 	p := Preempt{ID: d.NewID(), Market: draft.Market, Slots: max(draft.Slots, 1), Reason: draft.Reason, CreatedAt: now}
 	switch {
@@ -143,11 +150,11 @@ func (d *Director) plan(draft PreemptDraft, now time.Time) (Preempt, error) {
 	return p, nil
 }
 
-// lane is the one that was asked for, or the market's own.
-func (d *Director) lane(asked string, m *Market) (Lane, error) {
+// lane returns the requested lane, or the lane of the market if none is requested. Fault: ErrLane.
+func (d *Director) lane(requested string, m *Market) (Lane, error) {
 	list := []Lane{m.Lane}
-	if asked != "" {
-		list = ParseLanes(asked)
+	if requested != "" {
+		list = ParseLanes(requested)
 	}
 	list = slices.DeleteFunc(list, func(l Lane) bool { return !slices.Contains(d.Lanes, l) })
 	if len(list) != 1 {
@@ -156,9 +163,9 @@ func (d *Director) lane(asked string, m *Market) (Lane, error) {
 	return list[0], nil
 }
 
-// tell makes the facts of an entry: each of its slots, on the channel of its lane and
-// on that of the preset.
-func (d *Director) tell(p *Preempt, m *Market, before []Entry, now time.Time) []Fact {
+// facts returns the events of a new entry: for each slot, one on the channel of the preset and one on the channel of the content
+// lane.
+func (d *Director) facts(p *Preempt, m *Market, before []Entry, now time.Time) []Fact {
 	var out []Fact
 	for k := p.Slot; k < p.Slot+Slot(p.Slots); k++ {
 		var old *Entry
@@ -166,7 +173,7 @@ func (d *Director) tell(p *Preempt, m *Market, before []Entry, now time.Time) []
 			old = &before[i]
 		}
 		s := newSegment(DefaultChannel, p.Lane, k, Content, m, now)
-		data := d.Words.Preempted(&s, old, p.ID)
+		data := d.Encoder.Preempted(&s, old, p.ID)
 		for _, channel := range [...]string{Default.feed(), p.Lane.feed(Default)} {
 			out = append(out, Fact{Type: SegmentPreempted, Channel: channel, Slot: k, Market: m.ID, At: now, Data: data})
 		}
@@ -174,8 +181,8 @@ func (d *Director) tell(p *Preempt, m *Market, before []Entry, now time.Time) []
 	return out
 }
 
-// Cancel ends an entry. What is on the air stays on the air; what comes is filled
-// anew. One that is over stays as it was. Faults: ErrNoPreempt, db_unavailable.
+// Cancel cancels an entry and returns it. The slot that airs now does not change; future slots are refilled by the planner.
+// Cancel does not change an entry that is over. Faults: ErrNoPreempt, db_unavailable.
 func (d *Director) Cancel(ctx context.Context, id string) (Preempt, error) {
 	now := d.Now()
 	p, err := d.Store.CancelPreempt(ctx, id, SlotAt(now), now.Add(preemptMargin))
@@ -185,7 +192,7 @@ func (d *Director) Cancel(ctx context.Context, id string) (Preempt, error) {
 	return p, err
 }
 
-// List gives the newest entries. Fault: db_unavailable.
+// List returns the newest entries, at most MaxPreempts. Fault: db_unavailable.
 func (d *Director) List(ctx context.Context) ([]Preempt, error) {
 	return d.Store.ListPreempts(ctx, MaxPreempts)
 }

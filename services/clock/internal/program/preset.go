@@ -11,10 +11,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Preset names a filter with an order.
+// Preset is the name of a filter and of an order of markets.
 type Preset string
 
-// The presets.
+// Names of the presets.
 const (
 	Default   Preset = "default"
 	Hot       Preset = "hot"
@@ -22,10 +22,10 @@ const (
 	Close     Preset = "close"
 )
 
-// Presets lists every preset.
+// Presets lists all presets.
 var Presets = [...]Preset{Default, Hot, Resolving, Close}
 
-// ParsePreset reads a preset name; anything unknown is the default.
+// ParsePreset returns the preset with the name s, or Default for an unknown name.
 func ParsePreset(s string) Preset {
 	for _, p := range Presets {
 		if string(p) == s {
@@ -37,7 +37,7 @@ func ParsePreset(s string) Preset {
 
 func given(v float64) bound { return bound{value: v, set: true} }
 
-// spec is the filter of the preset; lanes are those of the default channel.
+// spec returns the filter of the preset. lanes are the lanes of the default channel.
 func (p Preset) spec(lanes laneSet) Spec {
 	switch p {
 	case Hot:
@@ -50,14 +50,14 @@ func (p Preset) spec(lanes laneSet) Spec {
 	return Spec{categories: lanes, minVolume: given(1000), top: defaultTop}
 }
 
-// compare orders two markets, the one to air first being the lesser. Equal
-// markets are told apart by end and id, so that every replica agrees.
+// compare compares two markets; the smaller one airs first. Ties are broken by the end and the id of the market, so that all
+// replicas use the same order.
 func (p Preset) compare(a, b *Market) int {
 	c := 0
 	switch p {
 	case Hot:
 		c = cmp.Compare(b.DayVolume, a.DayVolume)
-	case Resolving: // by end alone
+	case Resolving: // only by the end of the market, below
 	case Close:
 		c = cmp.Or(cmp.Compare(fromMiddle(a.Yes), fromMiddle(b.Yes)), cmp.Compare(b.Volume, a.Volume))
 	default:
@@ -84,19 +84,19 @@ func first(a, b bool) int {
 	return 0
 }
 
-// Query is what a computed channel airs: a preset's order over its filter,
-// with the caller's members laid over it.
+// Query selects and orders the markets of a channel. It combines the order of a preset with the filter of the preset and the
+// members that the caller sets.
 type Query struct {
 	Preset    Preset
-	Spec      Spec // complete
+	Spec      Spec // the filter of the preset with the members of the caller
 	Providers []protocol.Provider
 
 	key     string
 	channel string
 }
 
-// NewQuery lays a spec over a preset. Unknown providers are ignored; none left
-// means every provider. lanes are those of the default channel.
+// NewQuery returns the query of a preset with the members of a spec. It ignores unknown providers; without a known provider, the
+// query selects all providers. lanes are the lanes of the default channel.
 func NewQuery(preset Preset, spec Spec, providers []string, lanes []Lane) Query {
 	var set laneSet
 	for _, l := range lanes {
@@ -111,7 +111,7 @@ func NewQuery(preset Preset, spec Spec, providers []string, lanes []Lane) Query 
 	q.key = string(preset) + "|" + q.Spec.Canonical() + "|" + strings.Join(names, ",")
 	q.channel = string(preset)
 	if spec != (Spec{}) || len(q.Providers) > 0 || preset == Default {
-		// A channel of its own: one segment id never means two markets.
+		// The channel name contains a hash of the query, so that a segment id never names two markets.
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(q.key)) // a hash never fails
 		q.channel = fmt.Sprintf("%s-%016x", preset, h.Sum64())
@@ -129,13 +129,13 @@ func knownProviders(names []string) []protocol.Provider {
 	return out
 }
 
-// Key is equal for queries that mean the same.
+// Key returns a cache key. Equivalent queries have the same key.
 func (q *Query) Key() string { return q.key }
 
-// Channel names the channel in segment ids.
+// Channel returns the name of the channel that segment ids contain.
 func (q *Query) Channel() string { return q.channel }
 
-// Lanes are the lanes that the query may air, in table order.
+// Lanes returns the lanes of the query in table order.
 func (q *Query) Lanes() []Lane { return q.lanes().lanes() }
 
 func (q *Query) lanes() laneSet {
@@ -145,13 +145,13 @@ func (q *Query) lanes() laneSet {
 	return q.Spec.categories
 }
 
-// limits is a Query in the units of Market, made once per pick.
+// limits contains the bounds of a Query in the units of Market. Each pick computes them once.
 type limits struct {
 	lanes                laneSet
 	providers            []protocol.Provider
 	minVolume, maxVolume float64
 	minYes, maxYes       float64 // bps
-	latestEnd            int64   // unix milliseconds
+	latestEnd            int64   // Unix milliseconds
 }
 
 func (q *Query) limits(nowMilli int64) limits {
@@ -178,8 +178,8 @@ func (q *Query) limits(nowMilli int64) limits {
 	return l
 }
 
-// admits reports whether the filter lets a market through. A volume that is
-// not known in dollars fails a minimum above zero and passes a maximum.
+// admits reports whether the market matches the filter. A market whose volume in dollars is unknown does not match a minimum
+// above zero, and matches any maximum.
 func (l *limits) admits(m *Market) bool {
 	if !l.lanes.has(int(m.lane)) || m.End > l.latestEnd {
 		return false
@@ -197,14 +197,14 @@ func (l *limits) admits(m *Market) bool {
 	return len(l.providers) == 0 || slices.Contains(l.providers, m.Provider)
 }
 
-// Channel is a channel of the feed: a preset, or one content lane of it.
+// Channel is a channel of the feed. It contains the segments of a preset, or of one content lane of a preset.
 type Channel struct {
 	Name   string // program:<preset>[:<LANE>]
 	Preset Preset
-	Lanes  []Lane // of the content lane; empty: the one that ranks highest
+	Lanes  []Lane // lanes of the content lane; empty: the lane with the highest priority
 }
 
-// Channels lists every channel: each preset, alone and with each content lane.
+// Channels returns all channels of the feed: one for each preset, and one for each content lane of each preset.
 func Channels() []Channel {
 	var out []Channel
 	for _, p := range Presets {
@@ -227,8 +227,8 @@ func Channels() []Channel {
 	return out
 }
 
-// feed returns the name of the channel of a preset.
+// feed returns the name of the feed channel of a preset.
 func (p Preset) feed() string { return "program:" + string(p) }
 
-// feed returns the name of the channel of the lane's content lane in a preset.
+// feed returns the name of the feed channel of the preset p for the content lane that contains the lane.
 func (l Lane) feed(p Preset) string { return p.feed() + ":" + string(laneTable[l.index()].content) }

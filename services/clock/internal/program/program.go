@@ -14,29 +14,28 @@ const (
 	MaxLimit     = 400
 )
 
-// computedSlots is how many slots a computed channel shows: the running one
-// and the next eleven.
+// computedSlots is the number of slots that a computed channel shows: the running slot and the next eleven.
 const computedSlots = 12
 
-// LaneRow is a lane of a Program.
+// LaneRow is one lane of a Program with the segments of that lane.
 type LaneRow struct {
 	Key      Lane
 	Segments []int32 // indexes into Program.Segments, ascending
 }
 
-// Program is one channel at one moment. It is immutable.
+// Program is the content of one channel at one moment. It is immutable.
 type Program struct {
 	Channel     string
 	GeneratedAt time.Time
 	Until       time.Time // the first boundary after GeneratedAt
-	Total       int       // segments before any limit
-	Segments    []Segment // by start, then lane key
-	Lanes       []LaneRow // in table order
-	Spec        string    // canonical FilterSpec, empty: the stored default
-	Degraded    string    // the source that failed, empty: none
+	Total       int       // number of segments before a limit is applied
+	Segments    []Segment // sorted by start, then by lane key
+	Lanes       []LaneRow // in the order of the lane table
+	Spec        string    // canonical FilterSpec; empty for a stored channel
+	Degraded    string    // the source that failed, SourceLedger or SourceDatabase; empty: none
 }
 
-// Cut keeps the first n segments and the lanes that still have one.
+// Cut returns a program with the first n segments and with the lanes that contain one of them. Total does not change.
 func (p *Program) Cut(n int) *Program {
 	if n >= len(p.Segments) {
 		return p
@@ -53,8 +52,7 @@ func (p *Program) Cut(n int) *Program {
 	return &c
 }
 
-// Limit reads a limit: below one is the default, above the maximum is the
-// maximum.
+// Limit returns the number of segments to return for a requested limit: DefaultLimit if n is less than 1, and at most MaxLimit.
 func Limit(n int) int {
 	if n < 1 {
 		return DefaultLimit
@@ -62,15 +60,15 @@ func Limit(n int) int {
 	return min(n, MaxLimit)
 }
 
-// cell is one slot of one lane with the market that airs in it.
+// cell is one slot of one lane and the market that airs in it.
 type cell struct {
 	slot   Slot
 	lane   Lane
 	market *Market
-	filled int64 // unix milliseconds, 0: not stored
+	filled int64 // when the slot was filled, in Unix milliseconds; 0: the slot is not stored
 }
 
-// assemble lays cells out as a Program. Cells come in any order.
+// assemble builds a Program from cells, which may be in any order. Each cell becomes a bumper and a content segment.
 func assemble(channel, spec string, cells []cell, now time.Time) *Program {
 	p := &Program{
 		Channel: channel, GeneratedAt: now.UTC().Truncate(time.Millisecond), Until: Boundary(now), Spec: spec,
@@ -103,7 +101,7 @@ func assemble(channel, spec string, cells []cell, now time.Time) *Program {
 	return p
 }
 
-// segment is one part of the cell's slot.
+// segment returns the bumper or the content segment of the cell.
 func (c *cell) segment(channel string, kind Kind, now time.Time) Segment {
 	s := newSegment(channel, c.lane, c.slot, kind, c.market, now)
 	if c.filled != 0 {
@@ -112,15 +110,15 @@ func (c *cell) segment(channel string, kind Kind, now time.Time) Segment {
 	return s
 }
 
-// Compute lays out a computed channel: slot k of a lane airs pick k mod n, for
-// the running slot and the next eleven.
+// Compute returns the program of a computed channel for the running slot and the next eleven. Slot k of a lane airs the market
+// with index k mod n of the n markets that were picked for the lane.
 func Compute(q *Query, picks Picks, pool *Pool, now time.Time) *Program {
 	running := SlotAt(now)
-	return assemble(q.Channel(), q.Spec.Canonical(), turns(picks, pool, running, running+computedSlots-1), now)
+	return assemble(q.Channel(), q.Spec.Canonical(), rotate(picks, pool, running, running+computedSlots-1), now)
 }
 
-// turns lets the picks of each lane take turns from one slot to another.
-func turns(picks Picks, pool *Pool, from, to Slot) []cell {
+// rotate assigns the picked markets of each lane to the slots from one slot to another, both included, in rotation.
+func rotate(picks Picks, pool *Pool, from, to Slot) []cell {
 	cells := make([]cell, 0, len(picks)*int(to-from+1))
 	for i := range picks {
 		n := Slot(len(picks[i].Markets))
@@ -133,10 +131,8 @@ func turns(picks Picks, pool *Pool, from, to Slot) []cell {
 	return cells
 }
 
-// Show lays out the stored rundown from the running slot on. A slot that has
-// not started is left out while its market may not be aired; when the copy of
-// the markets is too old to know, every slot is shown as it was stored, without
-// a price.
+// Show returns the program of a stored channel from the running slot on. It omits a slot that has not started if its market may
+// not air. If the copy of the markets is stale, Show includes every slot as it was stored, without a price.
 func Show(channel string, entries []Entry, pool *Pool, now time.Time) *Program {
 	running, stale := SlotAt(now), pool.Stale(now)
 	cells := make([]cell, 0, len(entries))
@@ -157,8 +153,8 @@ func Show(channel string, entries []Entry, pool *Pool, now time.Time) *Program {
 	return assemble(channel, "", cells, now)
 }
 
-// market is what the entry itself knows of its market, with the counts of an
-// old copy where there is one, but never its price.
+// market returns the market of the entry without a price. The fields that the entry does not store come from old, which is an
+// earlier copy of the market and may be nil.
 func (e *Entry) market(old *Market) *Market {
 	m := Market{Title: e.Title, EventKey: e.EventKey, End: e.End, Volume: Unknown, DayVolume: Unknown}
 	if old != nil {

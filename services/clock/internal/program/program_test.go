@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// TestSegmentExample is the example of the protocol, figure by figure.
+// TestSegmentExample compares both segments of a slot with the example of the protocol.
 func TestSegmentExample(t *testing.T) {
 	t.Parallel()
 	gauge := market("701122", func(m *Market) {
@@ -79,7 +79,7 @@ func TestStatusAndBucket(t *testing.T) {
 	}
 }
 
-func TestComputedTurns(t *testing.T) {
+func TestComputedRotation(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		pool := drawPool(t)
@@ -106,12 +106,12 @@ func TestComputedTurns(t *testing.T) {
 	})
 }
 
-// checkLayout holds what is true of every Program, cut or not.
+// checkLayout checks invariants of a Program: segments are sorted, and each belongs to exactly one lane.
 func checkLayout(t *rapid.T, p *Program) {
 	if !slices.IsSortedFunc(p.Segments, func(a, b Segment) int {
 		return cmp.Or(a.StartsAt.Compare(b.StartsAt), cmp.Compare(a.Lane, b.Lane))
 	}) {
-		t.Fatal("segments are out of order")
+		t.Fatal("segments are not sorted by start and lane")
 	}
 	seen := make(map[int32]bool)
 	ids := make(map[string]bool)
@@ -121,7 +121,7 @@ func checkLayout(t *rapid.T, p *Program) {
 		}
 		for _, i := range l.Segments {
 			if p.Segments[i].Lane != l.Key || seen[i] {
-				t.Fatalf("lane %s holds segment %d", l.Key, i)
+				t.Fatalf("lane %s lists segment %d, which belongs to another lane or is listed twice", l.Key, i)
 			}
 			seen[i] = true
 		}
@@ -177,10 +177,10 @@ func TestShow(t *testing.T) {
 		pool *Pool
 		want []string
 	}{
-		"started stays, dead future is dark": {pool, []string{"+0 2 resolved 3150", "+2 4 live 3150"}},
-		"unknown to the pool":                {poolOf(), []string{"+0 2 live -1"}},
-		"never seen":                         {nil, []string{"+0 2 live -1", "+1 3 live -1", "+2 4 live -1"}},
-		"seen long ago":                      {pool.Confirmed(noon.Add(-time.Hour)), []string{"+0 2 resolved -1", "+1 3 resolving -1", "+2 4 live -1"}},
+		"closed markets: running slot shown, future slot omitted": {pool, []string{"+0 2 resolved 3150", "+2 4 live 3150"}},
+		"market not in the pool":                                  {poolOf(), []string{"+0 2 live -1"}},
+		"no pool":                                                 {nil, []string{"+0 2 live -1", "+1 3 live -1", "+2 4 live -1"}},
+		"stale pool":                                              {pool.Confirmed(noon.Add(-time.Hour)), []string{"+0 2 resolved -1", "+1 3 resolving -1", "+2 4 live -1"}},
 	} {
 		if diff := gocmp.Diff(c.want, list(Show("default", entries, c.pool, noon))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -188,7 +188,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-func TestLadder(t *testing.T) {
+func TestLanePriority(t *testing.T) {
 	t.Parallel()
 	k := SlotAt(noon)
 	lanes := []Lane{"sports", "music", "film", "tv", "fashion", "culture"}
@@ -226,13 +226,13 @@ func TestLadder(t *testing.T) {
 		t.Errorf("next of crypto: %+v", got)
 	}
 	if p.Now([]Lane{"science"}, noon) != nil || p.Next([]Lane{"science"}, noon) != nil {
-		t.Error("an empty lane airs something")
+		t.Error("a lane without segments has a segment now or next")
 	}
 	during := k.Start().Add(5 * time.Second)
 	if got := p.Now([]Lane{"tv"}, during); got.Kind != Bumper {
 		t.Errorf("during the bumper: %+v", got)
 	}
 	if got := p.Next([]Lane{"tv"}, during); got.Slot != k || got.Kind != Content {
-		t.Errorf("after the bumper comes %+v", got)
+		t.Errorf("next during the bumper: %+v; want the content of the running slot", got)
 	}
 }

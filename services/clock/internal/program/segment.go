@@ -6,23 +6,23 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// finalStretch is how long before its end a market counts as resolving.
-const finalStretch = 60 * time.Minute
+// resolvingTime is the time before the end of a market from which the market counts as resolving.
+const resolvingTime = 60 * time.Minute
 
-// Status is the state of a segment's market as the programme shows it.
+// Status is the state of the market of a segment, as the programme shows it.
 type Status string
 
-// The states of a segment.
+// States of the market of a segment.
 const (
 	StatusLive      Status = "live"
 	StatusResolving Status = "resolving"
 	StatusResolved  Status = "resolved"
 )
 
-// Bucket is when a segment airs, in words.
+// Bucket is the label for the time when a segment airs.
 type Bucket string
 
-// The buckets of programme segments, which never lie further ahead.
+// Buckets of segments. A programme contains no segment that airs later than this week.
 const (
 	BucketOnAir    Bucket = "ON AIR"
 	BucketToday    Bucket = "TODAY"
@@ -30,7 +30,7 @@ const (
 	BucketThisWeek Bucket = "THIS WEEK"
 )
 
-// Segment is one part of one slot of a lane, as shown.
+// Segment is the bumper or the content of one slot of a lane, with the market that it shows.
 type Segment struct {
 	ID        string
 	Kind      Kind
@@ -39,10 +39,10 @@ type Segment struct {
 	Title     string
 	StartsAt  time.Time
 	EndsAt    time.Time
-	MarketEnd time.Time // zero: the market has no end
+	MarketEnd time.Time // zero: the market has no end time
 	EndsIn    time.Duration
 	Yes       protocol.Bps // NoPrice: not known
-	Volume    float64      // dollars, Unknown: not known
+	Volume    float64      // in dollars; Unknown: not known
 	Bucket    Bucket
 	Status    Status
 	Signals   int64
@@ -52,16 +52,16 @@ type Segment struct {
 	EventKey  string // empty: none
 	Provider  protocol.Provider
 	Slot      Slot
-	PlannedAt time.Time // when its slot was filled; zero: computed
+	PlannedAt time.Time // when the slot was filled; zero: the channel is computed
 }
 
-// Route is the page of the segment's market.
+// Route returns the path of the page of the segment's market.
 func (s *Segment) Route() string { return "/m/" + string(s.Market) }
 
-// Airs reports whether the segment is on the air at a moment.
+// Airs reports whether the segment airs at the time t.
 func (s *Segment) Airs(t time.Time) bool { return !t.Before(s.StartsAt) && t.Before(s.EndsAt) }
 
-// newSegment shows a market in one part of a slot.
+// newSegment returns the bumper or the content segment of a slot that shows the market m.
 func newSegment(channel string, lane Lane, slot Slot, kind Kind, m *Market, now time.Time) Segment {
 	s := Segment{
 		ID: SegmentID(channel, lane, slot, kind), Kind: kind, Market: m.ID, Lane: lane, Title: m.Title,
@@ -80,20 +80,20 @@ func newSegment(channel string, lane Lane, slot Slot, kind Kind, m *Market, now 
 	return s
 }
 
-// statusOf is resolved once the outcome is claimed; resolving when the market's
-// end is near or past, or when it stopped trading early; else live.
+// statusOf returns resolved if the market has an outcome. It returns resolving if the market ends within resolvingTime, has
+// ended, or closed early. Otherwise it returns live.
 func statusOf(m *Market, now time.Time) Status {
 	switch {
 	case m.Status == protocol.MarketResolved:
 		return StatusResolved
 	case m.Status == protocol.MarketClosed, m.Provisional,
-		m.End != 0 && m.End-now.UnixMilli() <= finalStretch.Milliseconds():
+		m.End != 0 && m.End-now.UnixMilli() <= resolvingTime.Milliseconds():
 		return StatusResolving
 	}
 	return StatusLive
 }
 
-// bucketOf goes by the segment's own start, in UTC days.
+// bucketOf returns ON AIR if the segment airs now. Otherwise it returns the bucket of the start of the segment, in UTC days.
 func bucketOf(s *Segment, now time.Time) Bucket {
 	if s.Airs(now) {
 		return BucketOnAir
@@ -109,8 +109,8 @@ func bucketOf(s *Segment, now time.Time) Bucket {
 	return BucketThisWeek
 }
 
-// StoredStretch returns the segments that a channel airs between at and at+length, made from stored entries.
-func StoredStretch(channel string, entries []Entry, at time.Time, length time.Duration) []Segment {
+// StoredSegments returns the segments that a channel airs between at and at+length, made from stored entries.
+func StoredSegments(channel string, entries []Entry, at time.Time, length time.Duration) []Segment {
 	cells := make([]cell, 0, len(entries))
 	for i := range entries {
 		cells = append(cells, cell{slot: entries[i].Slot, lane: entries[i].Lane, market: entries[i].market(nil)})
@@ -118,9 +118,9 @@ func StoredStretch(channel string, entries []Entry, at time.Time, length time.Du
 	return between(assemble(channel, "", cells, at).Segments, at, length)
 }
 
-// ComputedStretch returns the segments that a query airs between at and at+length, computed from a pool of markets.
-func ComputedStretch(q *Query, pool *Pool, at time.Time, length time.Duration) []Segment {
-	cells := turns(q.Pick(pool, at), pool, SlotAt(at), SlotAt(at.Add(length)))
+// ComputedSegments returns the segments that a query airs between at and at+length, computed from a pool of markets.
+func ComputedSegments(q *Query, pool *Pool, at time.Time, length time.Duration) []Segment {
+	cells := rotate(q.Pick(pool, at), pool, SlotAt(at), SlotAt(at.Add(length)))
 	return between(assemble(q.Channel(), "", cells, at).Segments, at, length)
 }
 

@@ -8,20 +8,20 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// DefaultChannel is the stored channel.
+// DefaultChannel is the name of the stored channel of this installation. Partner stations have their own stored channels.
 const DefaultChannel = "default"
 
-// maxSpecs bounds the distinct specs that are held built.
+// maxSpecs is the maximum number of different specs whose programs are cached.
 const maxSpecs = 256
 
-// ErrNoProgram answers a caller inside that there is no programme to show and
-// none can be made, so that it keeps the copy it has.
-var ErrNoProgram = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the programme is not available")
+// ErrNoProgram reports that a source is unavailable and that no programme can be shown. A gRPC client that receives it continues
+// to serve its last copy.
+var ErrNoProgram = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the programme is unavailable; retry later")
 
-// Copies are the newest copies of what the programme is built from. Each is nil before the first one.
+// Copies contains the newest copies of the data from which programmes are built. Each pointer is nil until the first load.
 type Copies struct {
-	Markets atomic.Pointer[Pool]    // of the ledger
-	Rundown atomic.Pointer[Rundown] // of the default channel
+	Markets atomic.Pointer[Pool]    // markets of the ledger
+	Rundown atomic.Pointer[Rundown] // entries of the default channel
 }
 
 // Rundown is one immutable copy of a stored channel.
@@ -31,15 +31,15 @@ type Rundown struct {
 	Version  uint64 // differs whenever the entries differ
 }
 
-// Request asks for a channel. A preset alone is that preset, the default
-// preset alone the stored channel; a spec or providers make it computed.
+// Request selects a channel. Without a spec and providers, it selects the channel of the preset; the default preset selects the
+// stored channel. With a spec or with known providers, it selects a computed channel.
 type Request struct {
 	Preset    string
-	Spec      string // JSON text, empty: none
+	Spec      string // JSON text of a FilterSpec; empty: none
 	Providers []string
 }
 
-// Service answers every read of the programme from memory.
+// Service answers reads of programmes from memory. Its methods may be called concurrently.
 type Service struct {
 	copies *Copies
 	lanes  []Lane
@@ -52,7 +52,7 @@ type Service struct {
 	specs map[string]*view
 }
 
-// NewService makes a Service; lanes are those of the default channel.
+// NewService returns a Service. lanes are the lanes of the default channel.
 func NewService(copies *Copies, lanes []Lane, now func() time.Time) *Service {
 	s := &Service{
 		copies: copies, lanes: lanes, now: now,
@@ -66,7 +66,7 @@ func NewService(copies *Copies, lanes []Lane, now func() time.Time) *Service {
 	return s
 }
 
-// Program gives the whole channel as it is now. Fault: ErrSpec.
+// Program returns the requested channel at the current time, without a limit. Fault: ErrSpec.
 func (s *Service) Program(r Request) (*Program, error) {
 	v, err := s.view(r)
 	if err != nil {
@@ -75,21 +75,21 @@ func (s *Service) Program(r Request) (*Program, error) {
 	return s.build(v, s.now()), nil
 }
 
-// OnAir is one segment of a channel at a moment.
+// OnAir is the answer of Now or Next: one segment of a channel.
 type OnAir struct {
-	Segment  *Segment // nil: none
+	Segment  *Segment // nil: no segment matches
 	At       time.Time
-	Until    time.Time // the next moment at which the answer changes
-	Degraded string
+	Until    time.Time // the next segment boundary, when the answer changes
+	Degraded string    // the source that failed; empty: none
 }
 
-// Now gives what airs in a lane of a preset. A lane that is unknown or empty
-// stands for the highest one; a content lane for the highest of its lanes.
+// Now returns the segment that airs in a lane of a preset. For a content lane, it selects the programme lane with the highest
+// priority in it. An unknown or empty lane selects the programme lane with the highest priority of all.
 func (s *Service) Now(preset, lane string) OnAir {
 	return s.onAir(preset, lane, (*Program).Now)
 }
 
-// Next gives the next content segment of the lane that Now would choose.
+// Next returns the next content segment of the lane that Now selects.
 func (s *Service) Next(preset, lane string) OnAir {
 	return s.onAir(preset, lane, (*Program).Next)
 }
@@ -102,8 +102,7 @@ func (s *Service) onAir(preset, lane string, find func(*Program, []Lane, time.Ti
 	}
 }
 
-// Refresh builds the stored channel and the presets ahead of their readers,
-// where their facts have changed.
+// Refresh rebuilds the programs of the stored channel and of the presets if they are out of date, so that readers do not wait.
 func (s *Service) Refresh() {
 	now := s.now()
 	s.build(s.stored, now)
@@ -112,8 +111,7 @@ func (s *Service) Refresh() {
 	}
 }
 
-// Ready reports whether there is anything to show from: a copy of the markets
-// and a copy of the rundown.
+// Ready reports whether the markets and the rundown have been loaded at least once.
 func (s *Service) Ready() bool {
 	return s.copies.Markets.Load() != nil && s.copies.Rundown.Load() != nil
 }
@@ -148,7 +146,7 @@ func (s *Service) view(r Request) (*view, error) {
 	v, ok := s.specs[q.Key()]
 	if !ok {
 		if len(s.specs) >= maxSpecs {
-			s.forget()
+			s.evict()
 		}
 		v = &view{query: q, computed: true}
 		s.specs[q.Key()] = v
@@ -157,8 +155,8 @@ func (s *Service) view(r Request) (*view, error) {
 	return v, nil
 }
 
-// forget drops the spec that was asked for longest ago.
-func (s *Service) forget() {
+// evict removes the least recently used spec from the cache.
+func (s *Service) evict() {
 	var oldest string
 	for key, v := range s.specs {
 		if o, ok := s.specs[oldest]; !ok || v.used.Before(o.used) {

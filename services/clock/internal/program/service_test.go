@@ -11,18 +11,18 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// desk is a Service with copies and a time that a test sets.
-type desk struct {
+// fixture is a Service whose copies and time the test sets.
+type fixture struct {
 	*Service
 	clock *testkit.Clock
 }
 
-func newDesk() *desk {
+func newFixture() *fixture {
 	clock := testkit.NewClock(noon)
-	return &desk{NewService(&Copies{}, DefaultLanes(), clock.Now), clock}
+	return &fixture{NewService(&Copies{}, DefaultLanes(), clock.Now), clock}
 }
 
-func (d *desk) read(t *testing.T, preset, spec string, providers ...string) *Program {
+func (d *fixture) read(t *testing.T, preset, spec string, providers ...string) *Program {
 	t.Helper()
 	p, err := d.Program(Request{Preset: preset, Spec: spec, Providers: providers})
 	if err != nil {
@@ -33,20 +33,20 @@ func (d *desk) read(t *testing.T, preset, spec string, providers ...string) *Pro
 
 func TestServiceDegrades(t *testing.T) {
 	t.Parallel()
-	d := newDesk()
+	d := newFixture()
 	if p := d.read(t, "", ""); p.Degraded != SourceDatabase || p.Total != 0 || d.Ready() {
-		t.Errorf("without facts: %q, %d segments, ready %v", p.Degraded, p.Total, d.Ready())
+		t.Errorf("without copies: %q, %d segments, ready %v", p.Degraded, p.Total, d.Ready())
 	}
 	if p := d.read(t, "hot", ""); p.Degraded != SourceLedger || p.Total != 0 {
-		t.Errorf("hot without facts: %q, %d segments", p.Degraded, p.Total)
+		t.Errorf("hot without copies: %q, %d segments", p.Degraded, p.Total)
 	}
 	d.copies.Markets.Store(NewPool([]Market{market("1", in("sports"))}, noon, 1))
 	d.copies.Rundown.Store(&Rundown{Entries: []Entry{entry("sports", SlotAt(noon), "1")}, LoadedAt: noon, Version: 1})
 	if p := d.read(t, "", ""); p.Degraded != "" || p.Total != 2 || p.Segments[0].Yes != 3150 || p.Spec != "" || !d.Ready() {
-		t.Errorf("with facts: %+v", p)
+		t.Errorf("with copies: %+v", p)
 	}
 	if p := d.read(t, "hot", ""); p.Degraded != "" || p.Total != 24 || p.Channel != "hot" || p.Spec != `{"minVolume":10000,"topPerCategory":12}` {
-		t.Errorf("hot with facts: %+v", p)
+		t.Errorf("hot with copies: %+v", p)
 	}
 	d.clock.Set(noon.Add(2 * time.Minute))
 	if p := d.read(t, "", ""); p.Degraded != SourceLedger || p.Total != 2 || p.Segments[0].Yes != 3150 {
@@ -60,7 +60,7 @@ func TestServiceDegrades(t *testing.T) {
 
 func TestServiceKeepsWhatHolds(t *testing.T) {
 	t.Parallel()
-	d := newDesk()
+	d := newFixture()
 	d.copies.Markets.Store(NewPool([]Market{market("1", in("sports"))}, noon, 1))
 	d.copies.Rundown.Store(&Rundown{})
 	first := d.read(t, "hot", "")
@@ -70,11 +70,11 @@ func TestServiceKeepsWhatHolds(t *testing.T) {
 		same   bool
 	}{
 		{"a second later", func() { d.clock.Advance(time.Second) }, true},
-		{"the same markets seen again", func() { d.copies.Markets.Store(d.copies.Markets.Load().Confirmed(d.now())) }, true},
+		{"the same markets fetched again", func() { d.copies.Markets.Store(d.copies.Markets.Load().Confirmed(d.now())) }, true},
 		{"other markets", func() { d.copies.Markets.Store(NewPool([]Market{market("2", in("sports"))}, d.now(), 2)) }, false},
-		{"grown old", func() { d.clock.Advance(rebuildAfter) }, false},
+		{"older than rebuildAfter", func() { d.clock.Advance(rebuildAfter) }, false},
 		{"shortly before a boundary", func() { d.clock.Set(Boundary(d.now()).Add(-2 * time.Second)) }, false},
-		{"nearer to it", func() { d.clock.Advance(time.Second) }, true},
+		{"one second before the boundary", func() { d.clock.Advance(time.Second) }, true},
 		{"at the boundary", func() { d.clock.Advance(time.Second) }, false},
 		{"a clock set back", func() { d.clock.Advance(-time.Hour) }, false},
 	} {
@@ -90,11 +90,11 @@ func TestServiceKeepsWhatHolds(t *testing.T) {
 	}
 }
 
-// TestPicksStand shows that an order changed within the half minute does not
-// change what airs, and that a market that left does at once.
-func TestPicksStand(t *testing.T) {
+// TestPicksAreStable checks that a changed order of markets takes effect only in the next window of 30 seconds, and that a
+// removed market takes effect at once.
+func TestPicksAreStable(t *testing.T) {
 	t.Parallel()
-	d := newDesk()
+	d := newFixture()
 	d.copies.Rundown.Store(&Rundown{})
 	hot := func(first, second float64) []Market {
 		return []Market{market("1", volume(first)), market("2", volume(second))}
@@ -115,21 +115,21 @@ func TestPicksStand(t *testing.T) {
 	}
 	d.copies.Markets.Store(NewPool(hot(30000, 40000), noon, 2))
 	if got := order(); got != [2]protocol.MarketID{"1", "2"} {
-		t.Errorf("order %v within the half minute", got)
+		t.Errorf("order %v in the same window; want [1 2]", got)
 	}
 	d.clock.Set(noon.Add(pickEvery))
 	if got := order(); got != [2]protocol.MarketID{"2", "1"} {
-		t.Errorf("order %v after it", got)
+		t.Errorf("order %v in the next window; want [2 1]", got)
 	}
 	d.copies.Markets.Store(NewPool(hot(30000, 40000)[:1], noon, 3))
 	if got := order(); got != [2]protocol.MarketID{"1", "1"} {
-		t.Errorf("order %v without the second market", got)
+		t.Errorf("order %v without market 2; want [1 1]", got)
 	}
 }
 
 func TestServiceSpecs(t *testing.T) {
 	t.Parallel()
-	d := newDesk()
+	d := newFixture()
 	d.copies.Markets.Store(NewPool([]Market{market("1", in("sports")), market("kalshi-2", in("sports"))}, noon, 1))
 	d.copies.Rundown.Store(&Rundown{})
 	if _, err := d.Program(Request{Spec: "[]"}); !errors.Is(err, ErrSpec) {
@@ -137,16 +137,16 @@ func TestServiceSpecs(t *testing.T) {
 	}
 	a := d.read(t, "", `{"categories":["sports","crypto"]}`)
 	if b := d.read(t, "nonsense", ` {"categories":["crypto","SPORT"]}`); a != b {
-		t.Error("two texts of one spec are built twice")
+		t.Error("two texts of the same spec are cached separately")
 	}
 	if d.read(t, "hot", "") != d.read(t, "hot", `{"minVolume":10000}`) {
-		t.Error("a preset spelt out is built apart")
+		t.Error("a preset and the same spec written in full are cached separately")
 	}
 	if p := d.read(t, "", "", "kalshi"); p.Channel == DefaultChannel || p.Segments[0].Provider != protocol.Kalshi || p.Total != 24 {
 		t.Errorf("providers: %s, %+v", p.Channel, p.Segments[0])
 	}
-	if p := d.read(t, "", "", "nobody"); p.Channel != DefaultChannel {
-		t.Errorf("unknown providers make channel %s", p.Channel)
+	if p := d.read(t, "", "", "unknown"); p.Channel != DefaultChannel {
+		t.Errorf("unknown providers select channel %s; want the default channel", p.Channel)
 	}
 	channels := make(map[string]bool)
 	for i := range 3 * maxSpecs {
@@ -154,10 +154,10 @@ func TestServiceSpecs(t *testing.T) {
 		channels[d.read(t, "", fmt.Sprintf(`{"minVolume":%d}`, i)).Channel] = true
 	}
 	if len(d.specs) != maxSpecs || len(channels) != 3*maxSpecs {
-		t.Errorf("%d specs held, %d channels", len(d.specs), len(channels))
+		t.Errorf("%d specs cached, %d channels", len(d.specs), len(channels))
 	}
-	if _, held := d.specs[query(t, Default, fmt.Sprintf(`{"minVolume":%d}`, 3*maxSpecs-1)).Key()]; !held {
-		t.Error("the newest spec was forgotten")
+	if _, cached := d.specs[query(t, Default, fmt.Sprintf(`{"minVolume":%d}`, 3*maxSpecs-1)).Key()]; !cached {
+		t.Error("the newest spec was evicted")
 	}
 }
 
@@ -165,7 +165,7 @@ func TestChannels(t *testing.T) {
 	t.Parallel()
 	list := Channels()
 	if len(list) != 44 {
-		t.Fatalf("%d channels", len(list))
+		t.Fatalf("%d channels; want 44", len(list))
 	}
 	names := make(map[string][]Lane)
 	for _, c := range list {
@@ -195,9 +195,9 @@ func TestPreemptStatus(t *testing.T) {
 	}
 }
 
-func TestServiceUnderLoad(t *testing.T) {
+func TestServiceConcurrentReads(t *testing.T) {
 	t.Parallel()
-	d := newDesk()
+	d := newFixture()
 	d.copies.Rundown.Store(&Rundown{})
 	var wg sync.WaitGroup
 	for w := range 8 {

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// The length of a slot and of its two parts. They are constants of the
-// protocol: every replica and every client computes the same slots from them.
+// Lengths of a slot and of its two parts. The protocol defines them, so every replica and every client computes the same slots.
 const (
 	BumperLength  = 10 * time.Second
 	ContentLength = 600 * time.Second
@@ -15,10 +14,10 @@ const (
 
 const slotSeconds = int64(SlotLength / time.Second)
 
-// Slot numbers the stretches of 610 seconds since 1970, in every lane alike.
+// Slot is the number of a period of 610 seconds, counted from 1970. Slots are the same in every lane.
 type Slot int64
 
-// SlotAt is the slot that a moment lies in.
+// SlotAt returns the slot that contains the time t.
 func SlotAt(t time.Time) Slot {
 	sec := t.Unix()
 	k := sec / slotSeconds
@@ -28,17 +27,16 @@ func SlotAt(t time.Time) Slot {
 	return Slot(k)
 }
 
-// Start is when the slot and its bumper begin.
+// Start returns the time when the slot and its bumper start.
 func (s Slot) Start() time.Time { return time.Unix(int64(s)*slotSeconds, 0).UTC() }
 
-// Content is when the bumper ends and the content begins.
+// Content returns the time when the bumper of the slot ends and its content starts.
 func (s Slot) Content() time.Time { return s.Start().Add(BumperLength) }
 
-// End is when the next slot begins.
+// End returns the time when the slot ends and the next slot starts.
 func (s Slot) End() time.Time { return s.Start().Add(SlotLength) }
 
-// Boundary is the first moment after t at which what airs changes: the end of
-// the running bumper or of the running slot.
+// Boundary returns the first segment boundary after t: the end of the running bumper or of the running slot.
 func Boundary(t time.Time) time.Time {
 	s := SlotAt(t)
 	if c := s.Content(); t.Before(c) {
@@ -47,16 +45,16 @@ func Boundary(t time.Time) time.Time {
 	return s.End()
 }
 
-// Kind tells the two parts of a slot apart.
+// Kind is the kind of a segment: bumper or content.
 type Kind string
 
-// The kinds of a segment.
+// Kinds of segments. A slot consists of a bumper and the content after it.
 const (
 	Bumper  Kind = "bumper"
 	Content Kind = "content"
 )
 
-// SegmentID names one part of one slot of a lane of a channel.
+// SegmentID returns the id of a segment: channel, lane, slot and the first letter of the kind, separated by colons.
 func SegmentID(channel string, lane Lane, slot Slot, kind Kind) string {
 	b := make([]byte, 0, len(channel)+len(lane)+16)
 	b = append(b, channel...)

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// noon is the moment of the protocol's test vector.
+// noon is the time of the test vector in the protocol.
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
 func TestSlotVector(t *testing.T) {
@@ -36,19 +36,19 @@ func TestSlotVector(t *testing.T) {
 	}
 }
 
-func TestSlotsTileTime(t *testing.T) {
+func TestSlotsAreContiguous(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		at := time.Unix(rapid.Int64Range(-4e9, 4e9).Draw(t, "second"), rapid.Int64Range(0, 999_999_999).Draw(t, "nano"))
 		s := SlotAt(at)
 		if at.Before(s.Start()) || !at.Before(s.End()) {
-			t.Fatalf("%s is not inside slot %d", at, s)
+			t.Fatalf("%s is not between start and end of slot %d", at, s)
 		}
 		if SlotAt(s.Start()) != s || SlotAt(s.End()) != s+1 || !s.End().Equal((s + 1).Start()) {
-			t.Fatalf("slot %d does not meet its neighbours", s)
+			t.Fatalf("slot %d overlaps the next slot or leaves a gap", s)
 		}
 		if s.Content().Sub(s.Start()) != BumperLength || s.End().Sub(s.Content()) != ContentLength {
-			t.Fatalf("slot %d has other parts", s)
+			t.Fatalf("the parts of slot %d have wrong lengths", s)
 		}
 		b := Boundary(at)
 		if !b.After(at) || b.Sub(at) > ContentLength || (!b.Equal(s.Content()) && !b.Equal(s.End())) {

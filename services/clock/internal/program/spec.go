@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Bounds of a FilterSpec.
+// Limits of the members of a FilterSpec.
 const (
 	maxSpecText   = 2 << 10
 	maxCategories = 20
@@ -19,38 +19,34 @@ const (
 	defaultTop    = 12
 )
 
-// ErrSpec refuses a FilterSpec that is no JSON object, is longer than 2 KiB,
-// has a member of the wrong type or out of its range, or asks for a minimum
-// above its maximum.
+// ErrSpec rejects a FilterSpec that is not a JSON object or is longer than 2 KiB, that has a member of the wrong type or out of
+// range, or that has a minimum above the maximum.
 var ErrSpec = apperr.New(apperr.Invalid, "invalid_spec", "spec is not a valid FilterSpec")
 
-// bound is a number that may be missing.
+// bound is an optional number.
 type bound struct {
 	value float64
 	set   bool
 }
 
-// Spec is a FilterSpec: which markets a channel may air. The zero Spec asks
-// for nothing and limits nothing.
+// Spec is a FilterSpec. It limits which markets a channel may air. The zero Spec limits nothing.
 type Spec struct {
-	categories           laneSet // empty: every lane
-	minVolume, maxVolume bound   // dollars in all
-	minYes, maxYes       bound   // 0-100
-	maxHours             bound   // until the market's end
-	top                  int     // markets per lane, 0: the default
+	categories           laneSet // empty: all lanes
+	minVolume, maxVolume bound   // in dollars
+	minYes, maxYes       bound   // price of YES from 0 to 100
+	maxHours             bound   // maximum time until the end of the market
+	top                  int     // markets per lane; 0: the default
 }
 
-// ParseSpec reads the JSON text of a FilterSpec. Empty text is the zero Spec.
-// Members that it does not know are ignored, and so are categories that are
-// no lane: a list with none left counts as not given.
-// Fault: ErrSpec.
+// ParseSpec parses the JSON text of a FilterSpec. Empty text gives the zero Spec. ParseSpec ignores unknown members and unknown
+// categories; a list without a known category counts as absent. Fault: ErrSpec.
 func ParseSpec(text string) (Spec, error) {
 	var s Spec
 	if text == "" {
 		return s, nil
 	}
 	if len(text) > maxSpecText {
-		return Spec{}, ErrSpec.Say("spec is longer than %d bytes", maxSpecText)
+		return Spec{}, ErrSpec.Say("spec must be at most %d bytes long", maxSpecText)
 	}
 	members, err := readObject(text)
 	if err != nil {
@@ -64,8 +60,8 @@ func ParseSpec(text string) (Spec, error) {
 	return s, s.check()
 }
 
-// readObject splits a JSON object by hand because encoding/json folds the
-// case of names and keeps the last of two equal ones; neither is wanted.
+// readObject returns the members of a JSON object. It does not unmarshal into a struct, because encoding/json ignores the case of
+// names and accepts duplicate members.
 func readObject(text string) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -82,7 +78,7 @@ func readObject(text string) (map[string]json.RawMessage, error) {
 			return nil, ErrSpec.Say("spec is not JSON")
 		}
 		if _, twice := members[name]; twice {
-			return nil, ErrSpec.Say("spec has a member twice").With("field", name)
+			return nil, ErrSpec.Say("spec has a duplicate member").With("field", name)
 		}
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
@@ -155,22 +151,21 @@ func (b *bound) read(name string, raw json.RawMessage, low, high float64) error 
 	return nil
 }
 
-// check refuses a minimum above its maximum.
+// check returns ErrSpec if a minimum is above the maximum.
 func (s *Spec) check() error {
 	if above(s.minVolume, s.maxVolume) {
-		return ErrSpec.Say("minVolume is above maxVolume").With("field", "minVolume")
+		return ErrSpec.Say("minVolume must not be above maxVolume").With("field", "minVolume")
 	}
 	if above(s.minYes, s.maxYes) {
-		return ErrSpec.Say("minYes is above maxYes").With("field", "minYes")
+		return ErrSpec.Say("minYes must not be above maxYes").With("field", "minYes")
 	}
 	return nil
 }
 
 func above(low, high bound) bool { return low.set && high.set && low.value > high.value }
 
-// over lays the members of s over those of base. A bound of the base that
-// contradicts one of s gives way: who asks for at most 500 dollars did not ask
-// for the preset's minimum of 1000.
+// over returns base with the members that s sets. If a bound of base contradicts a bound of s, the bound of base is dropped: a
+// spec with a maximum of 500 dollars replaces the minimum of 1000 dollars of a preset.
 func (s Spec) over(base Spec) Spec {
 	out := base
 	if s.categories != 0 {
@@ -190,6 +185,7 @@ func (s Spec) over(base Spec) Spec {
 	return out
 }
 
+// overPair merges a minimum and a maximum with those of the base, as described at over.
 func overPair(low, high, baseLow, baseHigh bound) (bound, bound) {
 	outLow, outHigh := baseLow, baseHigh
 	if low.set {
@@ -208,9 +204,8 @@ func overPair(low, high, baseLow, baseHigh bound) (bound, bound) {
 	return outLow, outHigh
 }
 
-// Canonical is the one text of everything that means the same: known members
-// in a fixed order, lanes in table order, numbers in their shortest form.
-// ParseSpec reads it back to the same Spec.
+// Canonical returns the canonical JSON text of the spec, which is equal for equal specs: known members in a fixed order, lanes in
+// table order, numbers in their shortest form. ParseSpec parses it to the same Spec.
 func (s Spec) Canonical() string {
 	b := []byte{'{'}
 	if s.categories != 0 {

@@ -44,7 +44,7 @@ func TestParseSpec(t *testing.T) {
 	}
 }
 
-func TestParseSpecRefuses(t *testing.T) {
+func TestParseSpecRejects(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{
 		`x`, `{`, `[]`, `null`, `"{}"`, `1`, `{}{}`, `{} x`, `{"minYes":1,}`, `{"minYes":}`, `{minYes:1}`,
@@ -86,13 +86,13 @@ func drawSpec(t *rapid.T) Spec {
 	return s
 }
 
-func TestCanonicalReadsBack(t *testing.T) {
+func TestCanonicalRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSpec(t)
 		back, err := ParseSpec(s.Canonical())
 		if err != nil || back != s {
-			t.Fatalf("%s reads back as %s, %v", s.Canonical(), back.Canonical(), err)
+			t.Fatalf("%s is parsed as %s, %v", s.Canonical(), back.Canonical(), err)
 		}
 		for _, p := range Presets {
 			q := NewQuery(p, s, nil, DefaultLanes())
@@ -100,7 +100,7 @@ func TestCanonicalReadsBack(t *testing.T) {
 				t.Fatalf("%s over %s: %v", s.Canonical(), p, err)
 			}
 			if again := NewQuery(p, q.Spec, nil, DefaultLanes()); again.Spec != q.Spec {
-				t.Fatalf("laying %s over %s twice differs", s.Canonical(), p)
+				t.Fatalf("merging %s with preset %s twice gives a different spec", s.Canonical(), p)
 			}
 		}
 	})

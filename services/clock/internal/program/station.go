@@ -12,23 +12,23 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// stationSegments is how much of its programme a station's copy holds; with both
-// lists of a segment it stays below what the ledger takes.
+// stationSegments is the maximum number of segments in the published programme of a station. The JSON contains each segment
+// twice, and its size must stay below the limit of the ledger.
 const stationSegments = 120
 
-// Station is a partner station with a programme of its own.
+// Station is a partner station. It has its own stored channel.
 type Station struct {
 	ID        string
-	Lanes     []string // content lanes; none: those of the default channel
-	Providers []string // none: all
+	Lanes     []string // content lanes; empty: the lanes of the default channel
+	Providers []string // empty: all providers
 }
 
-// StationChannel names the stored channel of a station. No station can have the name
-// of another channel: the point stands in none of theirs.
+// StationChannel returns the name of the stored channel of a station. The prefix contains a dot, which no other channel name
+// contains, so the names cannot collide.
 func StationChannel(id string) string { return "station." + id }
 
-// query is what the station's rundown is filled from. Lanes that do not exist are left
-// out; with none left it airs what a station without lanes airs.
+// query returns the query from which the rundown of the station is filled. It ignores unknown lanes. Without a known lane, it
+// uses the lanes of the default channel.
 func (s *Station) query(lanes []Lane) Query {
 	var set laneSet
 	for _, name := range s.Lanes {
@@ -39,75 +39,77 @@ func (s *Station) query(lanes []Lane) Query {
 	return NewQuery(Default, Spec{categories: set}, s.Providers, lanes)
 }
 
-// StationDeps are what a StationDesk is made of.
-type StationDeps struct {
+// StationConfig contains the dependencies of a StationPlanner.
+type StationConfig struct {
 	Store   Store
 	Copies  *Copies
-	Active  func(context.Context) ([]Station, error)                              // the active stations of the ledger
-	Publish func(ctx context.Context, id string, at time.Time, data []byte) error // stores a programme in the ledger
-	Words   func(*Program) ([]byte, error)                                        // writes a programme as its route shows it
-	Lanes   []Lane                                                                // of the default channel
+	Active  func(context.Context) ([]Station, error)                              // lists the active stations
+	Publish func(ctx context.Context, id string, at time.Time, data []byte) error // stores the programme of a station in the ledger
+	Encode  func(*Program) ([]byte, error)                                        // encodes a programme as JSON
+	Lanes   []Lane                                                                // lanes of the default channel
 	Now     func() time.Time
 }
 
-// StationDesk keeps the rundowns of the stations filled and hands what they air to the
-// ledger. One goroutine of one replica works it.
-type StationDesk struct {
-	StationDeps
+// StationPlanner fills the rundowns of all active stations and publishes their programmes to the ledger. Only one goroutine of
+// one replica may use it at a time.
+type StationPlanner struct {
+	StationConfig
 
-	keepers map[string]*Keeper // by station
-	logged  map[string]Slot    // the slot whose start is on record, by station
-	wanted
+	planners map[string]*Planner // by station id
+	logged   map[string]Slot     // last slot whose airings are stored, by station id
+	neededMarkets
 }
 
-// NewStationDesk returns a desk without rundowns.
-func NewStationDesk(d StationDeps) *StationDesk {
-	return &StationDesk{StationDeps: d, keepers: make(map[string]*Keeper), logged: make(map[string]Slot)}
+// NewStationPlanner returns a StationPlanner that has not loaded any rundown.
+func NewStationPlanner(cfg StationConfig) *StationPlanner {
+	return &StationPlanner{StationConfig: cfg, planners: make(map[string]*Planner), logged: make(map[string]Slot)}
 }
 
-// Round fills the rundown of every active station, logs what began on it, and hands the
-// programme to the ledger. A programme that is less than whole is left out: the copy
-// before it stays. A station that fails does not keep the others back.
-func (d *StationDesk) Round(ctx context.Context) error {
+// FillAll fills the rundown of every active station, stores the airings that have started, and publishes the programme to the
+// ledger. It does not publish a degraded programme, so the ledger keeps the previous one. A failure of one station does not
+// affect the others; FillAll returns the joined errors.
+func (d *StationPlanner) FillAll(ctx context.Context) error {
 	list, err := d.Active(ctx)
 	if err != nil {
 		return fmt.Errorf("list stations: %w", err)
 	}
-	keepers := make(map[string]*Keeper, len(list))
+	planners := make(map[string]*Planner, len(list))
 	var failed []error
 	for i := range list {
 		s := &list[i]
-		keepers[s.ID] = d.keeper(s)
-		if err := d.serve(ctx, s.ID, keepers[s.ID]); err != nil {
-			failed = append(failed, fmt.Errorf("programme of station %s: %w", s.ID, err))
+		planners[s.ID] = d.planner(s)
+		if err := d.fill(ctx, s.ID, planners[s.ID]); err != nil {
+			failed = append(failed, fmt.Errorf("fill and publish programme of station %s: %w", s.ID, err))
 		}
 	}
-	d.keepers = keepers
+	d.planners = planners
 	var all []protocol.MarketID
-	for _, k := range d.keepers {
+	for _, k := range planners {
 		all = append(all, k.Needed()...)
 	}
 	d.set(all)
 	return errors.Join(failed...)
 }
 
-// keeper is the one of the station; a station that airs something else gets another.
-func (d *StationDesk) keeper(s *Station) *Keeper {
+// planner returns the planner of the station. It returns a new one if the lanes or the providers of the station have changed.
+func (d *StationPlanner) planner(s *Station) *Planner {
 	q := s.query(d.Lanes)
-	if k := d.keepers[s.ID]; k != nil && k.query.Key() == q.Key() {
+	if k := d.planners[s.ID]; k != nil && k.query.Key() == q.Key() {
 		return k
 	}
-	return &Keeper{
-		channel: StationChannel(s.ID), store: d.Store, markets: &d.Copies.Markets, rundown: new(atomic.Pointer[Rundown]), query: q, now: d.Now,
+	return &Planner{
+		channel: StationChannel(s.ID), store: d.Store, markets: &d.Copies.Markets, rundown: new(atomic.Pointer[Rundown]),
+		query: q, now: d.Now,
 	}
 }
 
-func (d *StationDesk) serve(ctx context.Context, id string, k *Keeper) error {
+// fill fills the rundown of one station, stores its airings, and publishes its programme unless it is degraded.
+func (d *StationPlanner) fill(ctx context.Context, id string, k *Planner) error {
 	done, err := k.Fill(ctx)
 	if err != nil {
 		return err
 	}
-	if err := d.log(ctx, id, done.Airings); err != nil {
+	if err := d.storeAirings(ctx, id, done.Airings); err != nil {
 		return err
 	}
 	now := d.Now()
@@ -115,16 +117,15 @@ func (d *StationDesk) serve(ctx context.Context, id string, k *Keeper) error {
 	if p.Degraded != "" {
 		return nil
 	}
-	data, err := d.Words(p.Cut(stationSegments))
+	data, err := d.Encode(p.Cut(stationSegments))
 	if err != nil {
 		return err
 	}
 	return d.Publish(ctx, id, p.GeneratedAt, data)
 }
 
-// log puts what began on record, once for each slot: on a fresh desk all that the
-// rundown still knows.
-func (d *StationDesk) log(ctx context.Context, id string, airings []Airing) error {
+// storeAirings stores the airings of a station once for each slot. The first call stores all airings of the loaded rundown.
+func (d *StationPlanner) storeAirings(ctx context.Context, id string, airings []Airing) error {
 	if len(airings) == 0 {
 		return nil
 	}
@@ -132,8 +133,8 @@ func (d *StationDesk) log(ctx context.Context, id string, airings []Airing) erro
 	if d.logged[id] == last {
 		return nil
 	}
-	if _, err := d.Store.Tell(ctx, Telling{Airings: airings, Now: d.Now()}); err != nil {
-		return fmt.Errorf("log airings: %w", err)
+	if _, err := d.Store.Publish(ctx, Publication{Airings: airings, Now: d.Now()}); err != nil {
+		return fmt.Errorf("store airings: %w", err)
 	}
 	d.logged[id] = last
 	return nil

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A station airs its lanes and providers; names that are none are left out, and with
-// none left it airs what a station without lanes does.
+// The query of a station has the known lanes and providers of the station. Without a known lane, it has the default lanes.
 func TestStationQuery(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -14,7 +13,7 @@ func TestStationQuery(t *testing.T) {
 		want    string
 	}{
 		{Station{}, "[sports music film tv fashion crypto] []"},
-		{Station{Lanes: []string{"MOON"}, Providers: []string{"nobody"}}, "[sports music film tv fashion crypto] []"},
+		{Station{Lanes: []string{"MOON"}, Providers: []string{"unknown"}}, "[sports music film tv fashion crypto] []"},
 		{Station{Lanes: []string{"SCIENCE", "MOON"}, Providers: []string{"manual", "kalshi"}}, "[science] [kalshi manual]"},
 		{Station{Lanes: []string{"culture", "ENTERTAINMENT"}}, "[film tv fashion culture] []"},
 	} {
@@ -24,6 +23,6 @@ func TestStationQuery(t *testing.T) {
 		}
 	}
 	if StationChannel("default") == DefaultChannel {
-		t.Error("a station has the name of the default channel")
+		t.Error("the station named default has the channel name of the default channel")
 	}
 }

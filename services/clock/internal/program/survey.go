@@ -14,19 +14,18 @@ import (
 )
 
 const (
-	// MeasureAfter is how long after its end an airing's price is read again.
+	// MeasureAfter is the time after the end of an airing at which its result is measured.
 	MeasureAfter = 10 * time.Minute
-	// measureGrace is how much later that price may be read. After that nobody can say
-	// what it was, and the airing is closed without one.
+	// measureGrace is the maximum delay of a measurement. After it, the price at the planned time is no longer known, and the
+	// airing is stored without a price.
 	measureGrace = 5 * time.Minute
-	// MaxSample is how many markets that did not air are looked at in a slot.
+	// MaxSample is the maximum number of markets in the sample of a slot.
 	MaxSample = 200
-	// openAirings is how many airings one look takes up.
+	// openAirings is the maximum number of airings that MeasureDue processes at once.
 	openAirings = 5000
-	// keptSlots is how many slots of a rundown are kept after the running one is over: a
-	// day and a little.
+	// keptSlots is the number of past slots of a rundown that are not deleted: a little more than a day.
 	keptSlots = 144
-	// keptAirings is how long airings and samples are kept.
+	// keptAirings is the time after which airings and samples are deleted.
 	keptAirings = 8 * 24 * time.Hour
 )
 
@@ -37,73 +36,75 @@ type Pending struct {
 	StartedAt time.Time
 	EndedAt   time.Time
 	Before    protocol.Bps // NoPrice: the price at the start is unknown
-	Viewers   int32        // the largest number at a time
+	Viewers   int32        // the stored maximum of concurrent viewers
 }
 
-// Measured is the result of an airing.
+// Measured is the result of an airing: the price after it and the number of calls during it.
 type Measured struct {
 	SegmentID string
-	After     protocol.Bps // NoPrice: there was no price in time
-	Signals   int64        // filed while it aired; negative: they could not be counted
+	After     protocol.Bps // NoPrice: no price was available in time
+	Signals   int64        // number of calls filed during the airing; negative: they could not be counted
 }
 
-// Sample has the markets with which the airings of a slot are compared: those that could have aired and did not.
+// Sample contains the markets with which the airings of a slot are compared. These markets could have aired in the slot and did
+// not.
 type Sample struct {
 	Slot     Slot
 	Markets  []protocol.MarketID
-	Prices   []protocol.Bps // at the start of the slot's content
+	Prices   []protocol.Bps // prices at the start of the content of the slot, in the order of Markets
 	Measured bool
 }
 
 // CountCalls counts the calls on a market that were filed at or after from and before to.
 type CountCalls func(ctx context.Context, market protocol.MarketID, from, to time.Time) (int64, error)
 
-// Surveyor measures airings: their viewers, their calls, and their price ten minutes after the end, and the prices of markets
-// that did not air for comparison. Its state is stored, so that any replica continues where another one stopped. One goroutine
-// calls Look.
+// Surveyor measures airings: their viewers, the calls during them, and the price ten minutes after the end. For comparison it
+// also measures prices of markets that did not air. All state is stored, so another replica can continue the measurements. Only
+// one goroutine may call MeasureDue.
 type Surveyor struct {
 	store   Store
 	markets *atomic.Pointer[Pool]
 	count   CountCalls
 	now     func() time.Time
 
-	swept Slot
-	wanted
+	cleaned Slot // the slot in which old records were last deleted
+	neededMarkets
 }
 
-// NewSurveyor makes a Surveyor.
+// NewSurveyor returns a Surveyor that counts calls with count.
 func NewSurveyor(store Store, copies *Copies, count CountCalls, now func() time.Time) *Surveyor {
 	return &Surveyor{store: store, markets: &copies.Markets, count: count, now: now}
 }
 
-// wanted is a list of markets whose copies must be renewed even if they are not airable.
-type wanted struct {
+// neededMarkets is a list of markets whose state must be refreshed even if they are not airable.
+type neededMarkets struct {
 	list atomic.Pointer[[]protocol.MarketID]
 }
 
-// Needed returns the markets, each once. Concurrent callers may use it.
-func (w *wanted) Needed() []protocol.MarketID {
+// Needed returns the markets, each once. It may be called concurrently.
+func (w *neededMarkets) Needed() []protocol.MarketID {
 	if list := w.list.Load(); list != nil {
 		return *list
 	}
 	return nil
 }
 
-func (w *wanted) set(all []protocol.MarketID) {
+func (w *neededMarkets) set(all []protocol.MarketID) {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	w.list.Store(&all)
 }
 
-// Look does what is due.
-func (s *Surveyor) Look(ctx context.Context) error {
+// MeasureDue performs all work that is due: it deletes old records, updates viewer counts, measures airings and samples, and
+// takes the sample of the running slot.
+func (s *Surveyor) MeasureDue(ctx context.Context) error {
 	now := s.now()
 	running := SlotAt(now)
-	if s.swept != running {
-		if err := s.store.Sweep(ctx, running-keptSlots, now.Add(-keptAirings)); err != nil {
-			return fmt.Errorf("sweep: %w", err)
+	if s.cleaned != running {
+		if err := s.store.DeleteOld(ctx, running-keptSlots, now.Add(-keptAirings)); err != nil {
+			return fmt.Errorf("delete old records: %w", err)
 		}
-		s.swept = running
+		s.cleaned = running
 	}
 	open, err := s.store.OpenAirings(ctx, openAirings)
 	if err != nil {
@@ -113,8 +114,8 @@ func (s *Surveyor) Look(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list samples: %w", err)
 	}
-	s.need(open, samples)
-	if err := s.watch(ctx, open, now); err != nil {
+	s.setNeeded(open, samples)
+	if err := s.updateViewers(ctx, open, now); err != nil {
 		return err
 	}
 	if err := s.measure(ctx, open, now); err != nil {
@@ -126,7 +127,7 @@ func (s *Surveyor) Look(ctx context.Context) error {
 	return s.sample(ctx, samples, now)
 }
 
-func (s *Surveyor) need(open []Pending, samples []Sample) {
+func (s *Surveyor) setNeeded(open []Pending, samples []Sample) {
 	var all []protocol.MarketID
 	for i := range open {
 		all = append(all, open[i].Market)
@@ -139,8 +140,7 @@ func (s *Surveyor) need(open []Pending, samples []Sample) {
 	s.set(all)
 }
 
-// fresh is the copy of the markets where it is young enough to say what something costs
-// now, else nil.
+// fresh returns the copy of the markets, or nil if it is older than priceFresh.
 func (s *Surveyor) fresh(now time.Time) *Pool {
 	if p := s.markets.Load(); p != nil && now.Sub(p.FetchedAt) <= priceFresh {
 		return p
@@ -148,8 +148,8 @@ func (s *Surveyor) fresh(now time.Time) *Pool {
 	return nil
 }
 
-// watch notes the most viewers of what airs.
-func (s *Surveyor) watch(ctx context.Context, open []Pending, now time.Time) error {
+// updateViewers stores the viewer counts of the airings that air now, if they are higher than the stored counts.
+func (s *Surveyor) updateViewers(ctx context.Context, open []Pending, now time.Time) error {
 	pool, raised := s.fresh(now), make(map[string]int32)
 	for i := range open {
 		a := &open[i]
@@ -163,21 +163,21 @@ func (s *Surveyor) watch(ctx context.Context, open []Pending, now time.Time) err
 	if len(raised) == 0 {
 		return nil
 	}
-	if err := s.store.Raise(ctx, raised); err != nil {
-		return fmt.Errorf("note viewers: %w", err)
+	if err := s.store.RaiseViewers(ctx, raised); err != nil {
+		return fmt.Errorf("store viewers: %w", err)
 	}
 	return nil
 }
 
-// measure reads the prices that are due. What is not known yet is asked for again until
-// the time for it is over.
+// measure measures the airings that are due. If a price or a count is not available, it tries again on the next call, until
+// measureGrace has passed.
 func (s *Surveyor) measure(ctx context.Context, open []Pending, now time.Time) error {
 	pool := s.fresh(now)
 	type span struct {
 		market protocol.MarketID
 		start  time.Time
 	}
-	counted := make(map[span]int64) // several channels may air one market
+	counted := make(map[span]int64) // several channels may air the same market in the same slot
 	var done []Measured
 	for i := range open {
 		a := &open[i]
@@ -210,7 +210,7 @@ func (s *Surveyor) measure(ctx context.Context, open []Pending, now time.Time) e
 	if len(done) == 0 {
 		return nil
 	}
-	if err := s.store.Measure(ctx, done, now); err != nil {
+	if err := s.store.MeasureAirings(ctx, done, now); err != nil {
 		return fmt.Errorf("measure airings: %w", err)
 	}
 	return nil
@@ -223,8 +223,8 @@ func priceIn(pool *Pool, id protocol.MarketID) protocol.Bps {
 	return NoPrice
 }
 
-// measureSamples sums how far the markets of samples moved, those left out that stood on
-// the air meanwhile. A sample whose time is over counts nothing.
+// measureSamples measures the samples that are due. It ignores markets that were scheduled in the slot of the sample or in the
+// next one. A sample that is measured later than measureGrace is stored without markets.
 func (s *Surveyor) measureSamples(ctx context.Context, samples []Sample, now time.Time) error {
 	for i := range samples {
 		one := &samples[i]
@@ -240,7 +240,7 @@ func (s *Surveyor) measureSamples(ctx context.Context, samples []Sample, now tim
 		}
 		aired, err := s.store.ListScheduledMarkets(ctx, one.Slot, one.Slot+1)
 		if err != nil {
-			return fmt.Errorf("list what stands: %w", err)
+			return fmt.Errorf("list scheduled markets: %w", err)
 		}
 		markets, moved := one.moved(pool, aired)
 		if err := s.store.MeasureSample(ctx, one.Slot, markets, moved, now); err != nil {
@@ -250,6 +250,7 @@ func (s *Surveyor) measureSamples(ctx context.Context, samples []Sample, now tim
 	return nil
 }
 
+// moved returns the number of markets of the sample that have a price and did not air, and the sum of their absolute price moves.
 func (s *Sample) moved(pool *Pool, aired []protocol.MarketID) (markets int, sum int64) {
 	for i, id := range s.Markets {
 		after := priceIn(pool, id)
@@ -262,48 +263,49 @@ func (s *Sample) moved(pool *Pool, aired []protocol.MarketID) (markets int, sum 
 	return markets, sum
 }
 
-// sample takes the sample of the running slot soon after its content began, unless it
-// has one: what stands on the air from then until it is measured is not in it.
+// sample stores the sample of the running slot within priceFresh after the start of its content, unless the slot has a sample.
+// The sample does not contain markets that are scheduled in this slot or in the next one.
 func (s *Surveyor) sample(ctx context.Context, samples []Sample, now time.Time) error {
 	k := SlotAt(now)
 	since := now.Sub(k.Content())
 	pool := s.fresh(now)
-	if since < 0 || since > priceFresh || pool == nil || slices.ContainsFunc(samples, func(one Sample) bool { return one.Slot == k }) {
+	if since < 0 || since > priceFresh || pool == nil ||
+		slices.ContainsFunc(samples, func(one Sample) bool { return one.Slot == k }) {
 		return nil
 	}
-	standing, err := s.store.ListScheduledMarkets(ctx, k, k+1)
+	scheduled, err := s.store.ListScheduledMarkets(ctx, k, k+1)
 	if err != nil {
-		return fmt.Errorf("list what stands: %w", err)
+		return fmt.Errorf("list scheduled markets: %w", err)
 	}
-	if err := s.store.AddSample(ctx, takeSample(pool, k, standing, now)); err != nil {
-		return fmt.Errorf("keep sample: %w", err)
+	if err := s.store.AddSample(ctx, takeSample(pool, k, scheduled, now)); err != nil {
+		return fmt.Errorf("store sample: %w", err)
 	}
 	return nil
 }
 
-// takeSample draws from the airable markets by a hash of slot and id: the same for
-// whoever draws it, another one in each slot.
-func takeSample(pool *Pool, k Slot, standing []protocol.MarketID, now time.Time) Sample {
-	type ticket struct {
-		at   *Market
-		draw uint64
+// takeSample returns a sample of the airable markets that are not scheduled. It takes the markets with the smallest hashes of
+// slot and id, so all replicas take the same sample, and each slot has a different one.
+func takeSample(pool *Pool, k Slot, scheduled []protocol.MarketID, now time.Time) Sample {
+	type candidate struct {
+		market *Market
+		hash   uint64
 	}
-	var tickets []ticket
+	var candidates []candidate
 	for i := range pool.Markets {
 		m := &pool.Markets[i]
-		if !m.Airable(now) || slices.Contains(standing, m.ID) {
+		if !m.Airable(now) || slices.Contains(scheduled, m.ID) {
 			continue
 		}
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(strconv.FormatInt(int64(k), 10) + " " + string(m.ID))) // a hash never fails
-		tickets = append(tickets, ticket{m, h.Sum64()})
+		candidates = append(candidates, candidate{m, h.Sum64()})
 	}
-	slices.SortFunc(tickets, func(a, b ticket) int {
-		return cmp.Or(cmp.Compare(a.draw, b.draw), cmp.Compare(a.at.ID, b.at.ID))
+	slices.SortFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.market.ID, b.market.ID))
 	})
 	out := Sample{Slot: k}
-	for _, t := range tickets[:min(len(tickets), MaxSample)] {
-		out.Markets, out.Prices = append(out.Markets, t.at.ID), append(out.Prices, t.at.Yes)
+	for _, c := range candidates[:min(len(candidates), MaxSample)] {
+		out.Markets, out.Prices = append(out.Markets, c.market.ID), append(out.Prices, c.market.Yes)
 	}
 	return out
 }

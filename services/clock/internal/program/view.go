@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	// pickEvery is how long a choice of markets stands. Windows are counted
-	// from 1970, so that replicas choose anew at the same moments.
+	// pickEvery is the time for which a choice of markets is used. The windows are counted from 1970, so all replicas choose
+	// again at the same moments.
 	pickEvery = 30 * time.Second
-	// rebuildAfter bounds the age of a built programme whose facts stand.
+	// rebuildAfter is the maximum age of a cached programme whose source data has not changed.
 	rebuildAfter = 15 * time.Second
-	// agedAfter is when a copy of the markets is shown but called degraded.
+	// agedAfter is the age from which the copy of the markets is used but marked as degraded.
 	agedAfter = 60 * time.Second
 )
 
-// The sources named by Program.Degraded.
+// Sources that Program.Degraded can name.
 const (
 	SourceLedger   = "api"
 	SourceDatabase = "postgres"
 )
 
-// view is one channel with the programme built last. Readers take that one
-// without a lock; the lock makes one of them build the next.
+// view caches the programme of one channel. Readers load the cached programme without a lock. One reader at a time takes the lock
+// and builds the next programme.
 type view struct {
 	query    Query
 	computed bool
@@ -35,43 +35,43 @@ type view struct {
 	pickedWindow int64
 }
 
-// build is a programme with the facts that it was built from.
+// build is a programme and the data from which it was built.
 type build struct {
 	program *Program
 	pool    *Pool
 	rundown *Rundown
 }
 
-// holds reports whether the build still tells the truth: the same facts, no
-// boundary passed, not too old.
-func (b *build) holds(pool *Pool, rundown *Rundown, now time.Time) bool {
-	return b != nil && samePool(b.pool, pool) && sameRundown(b.rundown, rundown) && b.airs(now) &&
+// current reports whether the build is up to date: its source data has not changed, no segment boundary has passed since, and it
+// is younger than rebuildAfter.
+func (b *build) current(pool *Pool, rundown *Rundown, now time.Time) bool {
+	return b != nil && samePool(b.pool, pool) && sameRundown(b.rundown, rundown) && b.sameSegment(now) &&
 		now.Sub(b.program.GeneratedAt) < rebuildAfter
 }
 
-// airs reports whether what the build calls on the air still is.
-func (b *build) airs(now time.Time) bool {
+// sameSegment reports whether the segments that aired at the time of the build still air.
+func (b *build) sameSegment(now time.Time) bool {
 	return b != nil && now.Before(b.program.Until) && !now.Before(b.program.GeneratedAt)
 }
 
-// program gives the programme as of now. While another reader builds the next
-// one, the last one serves as long as what it calls on the air still is.
+// program returns the programme for the time now. While another reader builds the next programme, it returns the last one,
+// provided that the same segments still air.
 func (v *view) program(pool *Pool, rundown *Rundown, now time.Time) *Program {
 	if v.computed {
 		rundown = nil
 	}
 	b := v.built.Load()
-	if b.holds(pool, rundown, now) {
+	if b.current(pool, rundown, now) {
 		return b.program
 	}
 	if !v.mu.TryLock() {
-		if b.airs(now) {
+		if b.sameSegment(now) {
 			return b.program
 		}
 		v.mu.Lock()
 	}
 	defer v.mu.Unlock()
-	if b = v.built.Load(); b.holds(pool, rundown, now) {
+	if b = v.built.Load(); b.current(pool, rundown, now) {
 		return b.program
 	}
 	b = &build{pool: pool, rundown: rundown}
@@ -99,7 +99,8 @@ func (v *view) compute(pool *Pool, now time.Time) *Program {
 	return p
 }
 
-// showStored lays out a stored channel from its newest copy.
+// showStored returns the program of a stored channel and marks it as degraded if the copy of the rundown or of the markets is old
+// or missing.
 func showStored(channel string, rundown *Rundown, pool *Pool, now time.Time) *Program {
 	if rundown == nil {
 		p := assemble(channel, "", nil, now)
@@ -114,6 +115,7 @@ func showStored(channel string, rundown *Rundown, pool *Pool, now time.Time) *Pr
 	return p
 }
 
+// ledgerState returns SourceLedger if the copy of the markets is missing or older than agedAfter, or an empty string.
 func ledgerState(pool *Pool, now time.Time) string {
 	if pool == nil || now.Sub(pool.FetchedAt) > agedAfter {
 		return SourceLedger

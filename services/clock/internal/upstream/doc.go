@@ -1,7 +1,6 @@
-// Package upstream is the ledger as the clock sees it: the markets that may be
-// put on the air, and the state of those that already are.
+// Package upstream is the gRPC client of the ledger. Markets copies the airable and the scheduled markets into memory. Ledger
+// counts calls, lists stations, and publishes to the feed.
 //
-// One copy of them is kept in memory and swapped whole; the last one stays when
-// the ledger is away. The package sees protobuf and gives types of package
-// program; it knows no HTTP and no database.
+// Markets replaces its copy as a whole and keeps the last one while the ledger is unavailable. The package converts protobuf
+// messages to the types of package program.
 package upstream

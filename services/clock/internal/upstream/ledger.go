@@ -17,29 +17,30 @@ import (
 )
 
 const (
-	// askTime bounds one request about calls or stations.
-	askTime = 3 * time.Second
-	// callPage is how many calls of a market are read at once, the newest first.
+	// requestTimeout is the timeout of a request about calls or stations.
+	requestTimeout = 3 * time.Second
+	// callPage is the number of calls of a market in one page, the newest first.
 	callPage = 500
-	// callPages bounds one count to the newest 20,000 calls. Older ones are not counted.
+	// callPages is the maximum number of pages of one count, which is limited to the newest 20,000 calls.
 	callPages = 40
 )
 
-// Ledger reads calls and stations of the api and writes to its feed.
+// Ledger reads calls and stations from the api and publishes to the feed of the api.
 type Ledger struct {
 	calls    signalv1.SignalReadServiceClient
 	stations stationv1.StationReadServiceClient
 	feed     feedv1.FeedServiceClient
 }
 
-// NewLedger uses a connection to the api.
+// NewLedger returns a Ledger that uses a connection to the api.
 func NewLedger(cc grpc.ClientConnInterface) *Ledger {
 	return &Ledger{signalv1.NewSignalReadServiceClient(cc), stationv1.NewStationReadServiceClient(cc), feedv1.NewFeedServiceClient(cc)}
 }
 
-// CountCalls counts the calls on a market that were filed at or after from and before to.
+// CountCalls returns the number of calls on a market that were filed at or after from and before to. It reads at most the newest
+// 20,000 calls of the market.
 func (l *Ledger) CountCalls(ctx context.Context, market protocol.MarketID, from, to time.Time) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	var n int64
 	cursor := ""
@@ -64,9 +65,9 @@ func (l *Ledger) CountCalls(ctx context.Context, market protocol.MarketID, from,
 	return n, nil
 }
 
-// ActiveStations lists the stations that are active.
+// ActiveStations returns the active partner stations.
 func (l *Ledger) ActiveStations(ctx context.Context) ([]program.Station, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	r, err := l.stations.ListActiveStations(ctx, &stationv1.ListActiveStationsRequest{})
 	if err != nil {
@@ -79,15 +80,15 @@ func (l *Ledger) ActiveStations(ctx context.Context) ([]program.Station, error) 
 	return out, nil
 }
 
-// PublishStation stores the programme of a station.
+// PublishStation publishes the programme of a station as the copy of the channel station:<id>.
 func (l *Ledger) PublishStation(ctx context.Context, id string, at time.Time, data []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return l.Publish(ctx, []outbox.Fact{{Type: program.ChannelCopy, Topic: "station:" + id, At: at, Data: string(data)}})
 }
 
-// Publish sends facts, which the api numbers, and copies, with which channels begin. It sends them in one request, so that no
-// fact is published before a copy that contains it.
+// Publish publishes facts and copies of channels to the feed. The api assigns the numbers of the facts. Publish sends one
+// request, so that no fact is published before a copy that contains it.
 func (l *Ledger) Publish(ctx context.Context, facts []outbox.Fact) error {
 	r := &feedv1.PublishRequest{}
 	for _, one := range facts {

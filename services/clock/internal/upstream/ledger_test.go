@@ -14,23 +14,23 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
-// book has a call of a market in each second before noon, the newest first.
-type book struct {
+// fakeCalls serves one call in each second before noon, the newest first.
+type fakeCalls struct {
 	signalv1.UnimplementedSignalReadServiceServer
-	calls int
-	asked int
-	away  bool
+	calls    int
+	requests int
+	down     bool // requests fail
 }
 
-func (b *book) ListLedger(_ context.Context, r *signalv1.ListLedgerRequest) (*signalv1.ListLedgerResponse, error) {
-	b.asked++
-	if b.away {
+func (b *fakeCalls) ListLedger(_ context.Context, r *signalv1.ListLedgerRequest) (*signalv1.ListLedgerResponse, error) {
+	b.requests++
+	if b.down {
 		return nil, apperr.New(apperr.Unavailable, "db_unavailable", "")
 	}
 	from, _ := strconv.Atoi(r.GetCursor())
 	out := &signalv1.ListLedgerResponse{}
 	for i := from; i < min(from+int(r.GetLimit()), b.calls); i++ {
-		out.Signals = append(out.Signals, &signalv1.Signal{CreatedAt: timestamppb.New(bookNoon.Add(-time.Duration(i) * time.Second))})
+		out.Signals = append(out.Signals, &signalv1.Signal{CreatedAt: timestamppb.New(callsNoon.Add(-time.Duration(i) * time.Second))})
 	}
 	if end := from + len(out.GetSignals()); end < b.calls {
 		out.NextCursor = strconv.Itoa(end)
@@ -38,17 +38,18 @@ func (b *book) ListLedger(_ context.Context, r *signalv1.ListLedgerRequest) (*si
 	return out, nil
 }
 
-var bookNoon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
+// callsNoon is the time of the newest call of fakeCalls.
+var callsNoon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// Calls are counted from one moment on and before another, however many came later.
+// CountCalls counts the calls of a period and ignores later calls. It stops at the first earlier call.
 func TestCountCalls(t *testing.T) {
 	t.Parallel()
-	b := &book{calls: 5000}
+	b := &fakeCalls{calls: 5000}
 	c := NewLedger(testkit.Link(t, func(r grpc.ServiceRegistrar) { signalv1.RegisterSignalReadServiceServer(r, b) }))
 	for _, w := range []struct {
 		from, to time.Duration // before noon
 		want     int64
-		asked    int
+		requests int
 	}{
 		{600 * time.Second, 0, 600, 2},
 		{10 * time.Second, -time.Second, 11, 1},
@@ -56,13 +57,14 @@ func TestCountCalls(t *testing.T) {
 		{10000 * time.Second, 4990 * time.Second, 9, 10},
 		{20000 * time.Second, 10000 * time.Second, 0, 10},
 	} {
-		b.asked = 0
-		if got, err := c.CountCalls(t.Context(), "1", bookNoon.Add(-w.from), bookNoon.Add(-w.to)); err != nil || got != w.want || b.asked != w.asked {
-			t.Errorf("%v to %v: %d in %d pages, %v, want %d in %d", w.from, w.to, got, b.asked, err, w.want, w.asked)
+		b.requests = 0
+		if got, err := c.CountCalls(t.Context(), "1", callsNoon.Add(-w.from), callsNoon.Add(-w.to)); err != nil || got != w.want ||
+			b.requests != w.requests {
+			t.Errorf("%v to %v: %d in %d pages, %v, want %d in %d", w.from, w.to, got, b.requests, err, w.want, w.requests)
 		}
 	}
-	b.away = true
-	if _, err := c.CountCalls(t.Context(), "1", bookNoon, bookNoon); apperr.Of(err).Code != "db_unavailable" {
+	b.down = true
+	if _, err := c.CountCalls(t.Context(), "1", callsNoon, callsNoon); apperr.Of(err).Code != "db_unavailable" {
 		t.Errorf("without the ledger: %v", err)
 	}
 }

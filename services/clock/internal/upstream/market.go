@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// fromProto reads a market; one whose id has no known form is not one.
+// fromProto converts a market. It returns false if the id is invalid. Unknown and invalid values of other fields are ignored.
 func fromProto(m *marketv1.Market) (program.Market, bool) {
 	id, err := protocol.ParseMarketID(m.GetId())
 	if err != nil {
@@ -36,7 +36,7 @@ func fromProto(m *marketv1.Market) (program.Market, bool) {
 			out.Yes = yes
 		}
 	}
-	// Only a venue that counts in dollars has figures that can be compared.
+	// The volumes of venues that do not use dollars cannot be compared, so they count as unknown.
 	if m.VolumeUsd != nil && isAmount(m.GetVolumeUsd()) {
 		out.Volume = m.GetVolumeUsd()
 		if m.Volume24H != nil && isAmount(m.GetVolume24H()) {
@@ -46,9 +46,10 @@ func fromProto(m *marketv1.Market) (program.Market, bool) {
 	return out, true
 }
 
-// isAmount is false for NaN, infinities and what is below zero.
+// isAmount reports whether v is a finite number that is not negative.
 func isAmount(v float64) bool { return v >= 0 && v <= math.MaxFloat64 }
 
+// milli returns the time in Unix milliseconds, or 0 if t is nil.
 func milli(t *timestamppb.Timestamp) int64 {
 	if t == nil {
 		return 0

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// every is how often the copy is renewed, on average.
-	every = 5 * time.Second
-	// within bounds one renewal.
-	within = 4 * time.Second
-	// maxIDs is how many markets one request may name.
+	// refreshEvery is the mean time between two refreshes of the copy.
+	refreshEvery = 5 * time.Second
+	// refreshTimeout is the timeout of one refresh.
+	refreshTimeout = 4 * time.Second
+	// maxIDs is the maximum number of market ids in one request.
 	maxIDs = 500
-	// maxAnswer is the largest accepted answer in bytes: one answer has every market that may be aired.
+	// maxAnswer is the maximum size of an answer in bytes. One answer contains all airable markets.
 	maxAnswer = 64 << 20
 )
 
-// Markets keeps the newest copy of the ledger's markets.
+// Markets refreshes the copy of the markets of the ledger.
 type Markets struct {
 	ledger marketv1.MarketReadServiceClient
 	log    *slog.Logger
@@ -39,8 +39,8 @@ type Markets struct {
 	flight singleflight.Group
 }
 
-// New returns what renews copies.Markets. The copy contains the airable markets and those that needed names: the markets
-// of stored slots, whose state matters after they stop being airable.
+// New returns a Markets that refreshes copies.Markets. The copy contains the airable markets and the markets that needed returns,
+// which are the markets of stored slots. Their state is required even after they stop being airable.
 func New(
 	ledger marketv1.MarketReadServiceClient, copies *program.Copies, needed func() []protocol.MarketID, log *slog.Logger,
 	now func() time.Time,
@@ -48,9 +48,9 @@ func New(
 	return &Markets{ledger: ledger, copies: copies, needed: needed, log: log, now: now}
 }
 
-// Run renews the copy until ctx ends and calls renewed after each renewal. The
-// time between renewals is random, so that replicas do not send requests together.
-func (m *Markets) Run(ctx context.Context, renewed func()) {
+// Run refreshes the copy until ctx ends and calls refreshed after each successful refresh. The time between refreshes is random,
+// so that replicas do not send their requests at the same time.
+func (m *Markets) Run(ctx context.Context, refreshed func()) {
 	failing := false
 	for {
 		err := m.Refresh(ctx)
@@ -64,11 +64,11 @@ func (m *Markets) Run(ctx context.Context, renewed func()) {
 		}
 		failing = err != nil
 		if err == nil {
-			renewed()
+			refreshed()
 		}
-		pause := every*3/4 + rand.N(every/2)
+		pause := refreshEvery*3/4 + rand.N(refreshEvery/2)
 		if pool := m.copies.Markets.Load(); pool == nil || len(pool.Markets) == 0 {
-			pause /= 10 // nothing can be aired before the first copy
+			pause /= 10 // no programme is possible before the first copy
 		}
 		if dbtime.Sleep(ctx, pause) != nil {
 			return
@@ -76,13 +76,13 @@ func (m *Markets) Run(ctx context.Context, renewed func()) {
 	}
 }
 
-// Refresh renews the copy once; calls at the same time share one renewal. The
-// last copy stays when it fails. Fault: signal_service_unavailable.
+// Refresh refreshes the copy once. Concurrent calls share one refresh. If it fails, the last copy remains in use. Fault:
+// signal_service_unavailable.
 func (m *Markets) Refresh(ctx context.Context) error {
 	_, err, _ := m.flight.Do("", func() (any, error) {
-		ctx, cancel := context.WithTimeout(ctx, within)
+		ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 		defer cancel()
-		at := m.now() // markets stored later may be missing in the answer
+		at := m.now() // the answer may not contain markets that are stored later
 		markets, err := m.fetch(ctx)
 		if err != nil {
 			return nil, err
@@ -93,6 +93,7 @@ func (m *Markets) Refresh(ctx context.Context) error {
 	return err
 }
 
+// swap replaces the copy, or only its fetch time if the markets have not changed.
 func (m *Markets) swap(markets []program.Market, at time.Time) {
 	old := m.copies.Markets.Load()
 	switch {
@@ -105,6 +106,7 @@ func (m *Markets) swap(markets []program.Market, at time.Time) {
 	}
 }
 
+// fetch requests the airable markets, and then the needed markets that are not among them.
 func (m *Markets) fetch(ctx context.Context) ([]program.Market, error) {
 	large := grpc.MaxCallRecvMsgSize(maxAnswer)
 	answer, err := m.ledger.ListAirable(ctx, &marketv1.ListAirableRequest{}, large)
@@ -112,11 +114,11 @@ func (m *Markets) fetch(ctx context.Context) ([]program.Market, error) {
 		return nil, fmt.Errorf("list airable markets: %w", err)
 	}
 	markets := make([]program.Market, 0, len(answer.GetMarkets()))
-	held := make(map[protocol.MarketID]bool, len(answer.GetMarkets()))
+	seen := make(map[protocol.MarketID]bool, len(answer.GetMarkets()))
 	add := func(list []*marketv1.Market) {
 		for _, raw := range list {
-			if one, ok := fromProto(raw); ok && !held[one.ID] {
-				held[one.ID] = true
+			if one, ok := fromProto(raw); ok && !seen[one.ID] {
+				seen[one.ID] = true
 				markets = append(markets, one)
 			}
 		}
@@ -124,7 +126,7 @@ func (m *Markets) fetch(ctx context.Context) ([]program.Market, error) {
 	add(answer.GetMarkets())
 	var rest []string
 	for _, id := range m.needed() {
-		if !held[id] {
+		if !seen[id] {
 			rest = append(rest, string(id))
 		}
 	}

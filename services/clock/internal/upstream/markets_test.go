@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// ledger gives what the test put in and notes what it was asked.
+// ledger is a fake ledger that serves the markets that the test sets and records requests.
 type ledger struct {
 	marketv1.UnimplementedMarketReadServiceServer
 
@@ -34,10 +34,10 @@ type ledger struct {
 	airable []*marketv1.Market
 	others  map[string]*marketv1.Market
 	fail    error
-	wait    chan struct{} // an answer waits for it when not nil
+	wait    chan struct{} // if not nil, ListAirable waits until it is closed
 	calls   int
-	asked   [][]string
-	needed  []protocol.MarketID // by the clock
+	asked   [][]string          // ids of each ListMarkets request
+	needed  []protocol.MarketID // markets of stored slots
 }
 
 func (l *ledger) ListAirable(context.Context, *marketv1.ListAirableRequest) (*marketv1.ListAirableResponse, error) {
@@ -101,7 +101,7 @@ func TestFromProto(t *testing.T) {
 			Yes: 0, Volume: 182000, DayVolume: 9100, Signals: 42, Takes: 6, Streams: 1, Status: protocol.MarketOpen,
 		}},
 		"bare":          {&marketv1.Market{Id: "kalshi-A"}, bare},
-		"bad words":     {&marketv1.Market{Id: "kalshi-A", Provider: "x", Status: "x", Category: "weather"}, bare},
+		"unknown names": {&marketv1.Market{Id: "kalshi-A", Provider: "x", Status: "x", Category: "weather"}, bare},
 		"no dollars":    {&marketv1.Market{Id: "kalshi-A", Volume: proto.Float64(9), Volume24H: proto.Float64(9)}, bare},
 		"bad figures":   {&marketv1.Market{Id: "kalshi-A", YesBps: proto.Int32(10001), VolumeUsd: proto.Float64(math.NaN())}, bare},
 		"negative":      {&marketv1.Market{Id: "kalshi-A", YesBps: proto.Int32(-1), VolumeUsd: proto.Float64(-5)}, bare},
@@ -117,7 +117,7 @@ func TestFromProto(t *testing.T) {
 	}
 	for _, id := range []string{"", "abc", "../x", "kalshi-"} {
 		if _, ok := fromProto(&marketv1.Market{Id: id}); ok {
-			t.Errorf("%q is a market", id)
+			t.Errorf("%q was accepted as a market id", id)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestFromProto(t *testing.T) {
 func TestRefresh(t *testing.T) {
 	l, m, clock := setup(t)
 	if m.copies.Markets.Load() != nil {
-		t.Fatal("there is a copy before the first")
+		t.Fatal("a copy exists before the first refresh")
 	}
 	l.set(func() { l.airable = []*marketv1.Market{raw("1"), raw("2"), raw("2"), raw("nonsense")} })
 	refresh := func() *program.Pool {
@@ -141,7 +141,7 @@ func TestRefresh(t *testing.T) {
 	}
 	clock.Advance(5 * time.Second)
 	if same := refresh(); same.Version != first.Version || !same.FetchedAt.Equal(noon.Add(5*time.Second)) {
-		t.Errorf("the same markets make version %d at %s", same.Version, same.FetchedAt)
+		t.Errorf("unchanged markets: version %d, fetched at %s; want the same version and the new time", same.Version, same.FetchedAt)
 	}
 	l.set(func() { l.airable[0].YesBps = proto.Int32(3160) })
 	changed := refresh()
@@ -150,11 +150,11 @@ func TestRefresh(t *testing.T) {
 	}
 	l.set(func() { l.fail = apperr.New(apperr.Unavailable, "db_unavailable", "") })
 	if err := m.Refresh(t.Context()); apperr.Of(err).Kind != apperr.Unavailable || m.copies.Markets.Load() != changed {
-		t.Errorf("a failed renewal: %v, same copy %v", err, m.copies.Markets.Load() == changed)
+		t.Errorf("failed refresh: %v, copy unchanged: %v", err, m.copies.Markets.Load() == changed)
 	}
 }
 
-func TestRefreshAsksForStoredMarkets(t *testing.T) {
+func TestRefreshRequestsNeededMarkets(t *testing.T) {
 	l, m, _ := setup(t)
 	for i := range 1200 {
 		l.needed = append(l.needed, protocol.MarketID(fmt.Sprint(i)))
@@ -178,8 +178,8 @@ func TestRefreshAsksForStoredMarkets(t *testing.T) {
 	}
 }
 
-// TestOneRenewalAtATime lets many ask while one renewal runs.
-func TestOneRenewalAtATime(t *testing.T) {
+// TestConcurrentRefresh calls Refresh 20 times while one refresh is in progress.
+func TestConcurrentRefresh(t *testing.T) {
 	l, m, _ := setup(t)
 	l.set(func() { l.wait = make(chan struct{}) })
 	var started, ended sync.WaitGroup
@@ -196,8 +196,8 @@ func TestOneRenewalAtATime(t *testing.T) {
 	testkit.Eventually(t, 5*time.Second, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.calls > 0 })
 	close(l.wait)
 	ended.Wait()
-	if l.calls > 2 { // one more for whoever came after the end of the first
-		t.Errorf("%d calls for 20 renewals", l.calls)
+	if l.calls > 2 { // a second one for calls after the end of the first
+		t.Errorf("%d requests for 20 concurrent refreshes; want at most 2", l.calls)
 	}
 }
 
@@ -205,22 +205,22 @@ func TestRun(t *testing.T) {
 	l, m, _ := setup(t)
 	l.set(func() { l.fail = apperr.New(apperr.Unavailable, "db_unavailable", "") })
 	ctx, cancel := context.WithCancel(t.Context())
-	renewed := make(chan struct{}, 1)
+	refreshed := make(chan struct{}, 1)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		m.Run(ctx, func() {
 			select {
-			case renewed <- struct{}{}:
+			case refreshed <- struct{}{}:
 			default:
 			}
 		})
 	}()
 	testkit.Eventually(t, 5*time.Second, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.calls > 0 })
 	l.set(func() { l.fail = nil })
-	<-renewed
+	<-refreshed
 	if m.copies.Markets.Load() == nil {
-		t.Error("renewed without a copy")
+		t.Error("no copy after a refresh")
 	}
 	cancel()
 	<-done

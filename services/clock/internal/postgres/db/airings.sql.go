@@ -14,7 +14,7 @@ const deleteOldAirings = `-- name: DeleteOldAirings :exec
 DELETE FROM airings WHERE started_at < $1 AND started_at + interval '8 days' <= clock_timestamp()
 `
 
-// Deletes airings that started before a time and are eight days old by the clock of the database.
+// Deletes airings that started before a time and that are at least eight days old according to the clock of the database.
 func (q *Queries) DeleteOldAirings(ctx context.Context, before time.Time) error {
 	_, err := q.db.Exec(ctx, deleteOldAirings, before)
 	return err
@@ -24,6 +24,7 @@ const deleteOldBaselines = `-- name: DeleteOldBaselines :exec
 DELETE FROM baselines WHERE started_at < $1 AND started_at + interval '8 days' <= clock_timestamp()
 `
 
+// Deletes samples that started before a time and that are at least eight days old according to the clock of the database.
 func (q *Queries) DeleteOldBaselines(ctx context.Context, before time.Time) error {
 	_, err := q.db.Exec(ctx, deleteOldBaselines, before)
 	return err
@@ -39,7 +40,7 @@ type GetBaselineMoveRow struct {
 	MovedBps int64
 }
 
-// Returns how many markets that did not air were sampled in slots since a time, and the sum of their price changes.
+// Returns the number of measured markets in the samples since a time, and the sum of their absolute price changes.
 func (q *Queries) GetBaselineMove(ctx context.Context, since time.Time) (GetBaselineMoveRow, error) {
 	row := q.db.QueryRow(ctx, getBaselineMove, since)
 	var i GetBaselineMoveRow
@@ -70,7 +71,7 @@ type InsertAiringsParams struct {
 	YesBps     []int32
 }
 
-// Stores airings that are not yet stored. A price of -1 is unknown.
+// Stores airings that are not yet stored. A price of -1 means unknown.
 func (q *Queries) InsertAirings(ctx context.Context, arg InsertAiringsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertAirings,
 		arg.SegmentIDs,
@@ -101,6 +102,7 @@ type InsertBaselineParams struct {
 	Prices    []int32
 }
 
+// Stores the sample of a slot unless the slot already has one.
 func (q *Queries) InsertBaseline(ctx context.Context, arg InsertBaselineParams) error {
 	_, err := q.db.Exec(ctx, insertBaseline,
 		arg.Slot,
@@ -112,7 +114,7 @@ func (q *Queries) InsertBaseline(ctx context.Context, arg InsertBaselineParams) 
 }
 
 const listMoves = `-- name: ListMoves :many
-WITH one AS (
+WITH moves AS (
     SELECT DISTINCT ON (market_id, slot) segment_id, market_id, coalesce(title, market_id) AS title, lane, started_at, ended_at,
         yes_bps_start, yes_bps_after, signals_during, viewers_peak, measured_at
     FROM airings
@@ -121,7 +123,7 @@ WITH one AS (
 )
 SELECT segment_id, market_id, title, lane, started_at, ended_at, yes_bps_start, yes_bps_after, signals_during, viewers_peak,
     measured_at, count(*) OVER () AS airings, avg(abs(yes_bps_after - yes_bps_start)) OVER ()::float8 AS mean_move
-FROM one
+FROM moves
 ORDER BY abs(yes_bps_after - yes_bps_start) DESC, started_at DESC, segment_id
 LIMIT $1
 `
@@ -147,8 +149,8 @@ type ListMovesRow struct {
 	MeanMove      float64
 }
 
-// Returns airings since a time whose price change is known, the largest change first. A market that aired in one slot on
-// several channels is counted once: by the default channel, if it aired there.
+// Returns airings since a time whose price change is known, the largest change first. If a market aired on several channels in the
+// same slot, it is counted once, with the airing of the default channel if there is one.
 func (q *Queries) ListMoves(ctx context.Context, arg ListMovesParams) ([]ListMovesRow, error) {
 	rows, err := q.db.Query(ctx, listMoves, arg.MaxRows, arg.Since)
 	if err != nil {
@@ -200,7 +202,7 @@ type ListUnmeasuredAiringsRow struct {
 	ViewersPeak int32
 }
 
-// Returns airings whose price after their end is not yet known, the oldest first.
+// Returns airings that are not yet measured, the oldest first.
 func (q *Queries) ListUnmeasuredAirings(ctx context.Context, maxRows int32) ([]ListUnmeasuredAiringsRow, error) {
 	rows, err := q.db.Query(ctx, listUnmeasuredAirings, maxRows)
 	if err != nil {
@@ -243,7 +245,7 @@ type ListUnmeasuredBaselinesRow struct {
 	Measured bool
 }
 
-// Returns samples that are not measured, and the one of a slot, the oldest first.
+// Returns the samples that are not yet measured, and the sample of one slot even if it is measured, the oldest first.
 func (q *Queries) ListUnmeasuredBaselines(ctx context.Context, slot int64) ([]ListUnmeasuredBaselinesRow, error) {
 	rows, err := q.db.Query(ctx, listUnmeasuredBaselines, slot)
 	if err != nil {
@@ -283,7 +285,7 @@ type MeasureAiringsParams struct {
 	Signals    []int64
 }
 
-// Stores the price after and the calls during each airing; -1 is unknown. A measured airing does not change.
+// Stores the price after each airing and the number of calls during it; -1 means unknown. Does not change measured airings.
 func (q *Queries) MeasureAirings(ctx context.Context, arg MeasureAiringsParams) error {
 	_, err := q.db.Exec(ctx, measureAirings,
 		arg.Now,
@@ -306,6 +308,7 @@ type MeasureBaselineParams struct {
 	Slot     int64
 }
 
+// Stores the result of a sample. Does not change a measured sample.
 func (q *Queries) MeasureBaseline(ctx context.Context, arg MeasureBaselineParams) error {
 	_, err := q.db.Exec(ctx, measureBaseline,
 		arg.Now,
@@ -327,7 +330,7 @@ type RaiseViewersParams struct {
 	Viewers    []int32
 }
 
-// Stores the number of viewers of each segment if it is more than the stored one.
+// Stores the number of viewers of each segment if it is higher than the stored number.
 func (q *Queries) RaiseViewers(ctx context.Context, arg RaiseViewersParams) error {
 	_, err := q.db.Exec(ctx, raiseViewers, arg.SegmentIDs, arg.Viewers)
 	return err

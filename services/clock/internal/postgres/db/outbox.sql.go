@@ -14,6 +14,7 @@ const deleteOldStarts = `-- name: DeleteOldStarts :exec
 DELETE FROM program_starts WHERE slot < $1
 `
 
+// Deletes the starts of the slots before a slot.
 func (q *Queries) DeleteOldStarts(ctx context.Context, before int64) error {
 	_, err := q.db.Exec(ctx, deleteOldStarts, before)
 	return err
@@ -23,6 +24,7 @@ const deleteOutbox = `-- name: DeleteOutbox :exec
 DELETE FROM outbox WHERE id = ANY ($1::bigint[])
 `
 
+// Deletes sent facts.
 func (q *Queries) DeleteOutbox(ctx context.Context, ids []int64) error {
 	_, err := q.db.Exec(ctx, deleteOutbox, ids)
 	return err
@@ -59,7 +61,7 @@ type InsertStartsParams struct {
 	Data      []string
 }
 
-// Stores starts and publishes each that was not stored before. Returns how many were not.
+// Stores starts that are not yet stored and publishes them. Returns their number.
 func (q *Queries) InsertStarts(ctx context.Context, arg InsertStartsParams) (int64, error) {
 	row := q.db.QueryRow(ctx, insertStarts,
 		arg.EventIDs,
@@ -94,6 +96,7 @@ type ListOutboxRow struct {
 	Data     string
 }
 
+// Returns the oldest unsent facts.
 func (q *Queries) ListOutbox(ctx context.Context, maxRows int32) ([]ListOutboxRow, error) {
 	rows, err := q.db.Query(ctx, listOutbox, maxRows)
 	if err != nil {
@@ -127,6 +130,7 @@ const listStarts = `-- name: ListStarts :many
 SELECT channel, slot, lane, market_id, data FROM program_starts WHERE slot = $1
 `
 
+// Returns the published starts of a slot.
 func (q *Queries) ListStarts(ctx context.Context, slot int64) ([]ProgramStart, error) {
 	rows, err := q.db.Query(ctx, listStarts, slot)
 	if err != nil {
@@ -167,7 +171,7 @@ type PublishCopiesParams struct {
 	Data     []string
 }
 
-// Publishes how channels begin. A newer copy replaces one that is not yet sent.
+// Publishes copies of channels. A newer copy replaces a copy of the same channel that is not yet sent.
 func (q *Queries) PublishCopies(ctx context.Context, arg PublishCopiesParams) error {
 	_, err := q.db.Exec(ctx, publishCopies, arg.Now, arg.Channels, arg.Data)
 	return err
@@ -191,6 +195,7 @@ type PublishEventsParams struct {
 	Data      []string
 }
 
+// Adds events to the outbox in the order of the array elements.
 func (q *Queries) PublishEvents(ctx context.Context, arg PublishEventsParams) error {
 	_, err := q.db.Exec(ctx, publishEvents,
 		arg.EventIDs,

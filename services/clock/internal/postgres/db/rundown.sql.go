@@ -53,9 +53,9 @@ type ApplySlotsParams struct {
 	Now        time.Time
 }
 
-// Applies one change per array element: an empty old market adds, an empty market clears, anything
-// else refills. A slot whose market is not the old one stays as it is. An event key that is empty and
-// a market end of year 1 are stored as null. Returns the number of changes.
+// Applies one change for each array element. An empty old market adds a slot, an empty market clears a slot, and any other change
+// refills a slot. A slot whose market differs from the old market does not change. An empty event key and a market end in year 1
+// are stored as null. Returns the number of changed slots.
 func (q *Queries) ApplySlots(ctx context.Context, arg ApplySlotsParams) (int32, error) {
 	row := q.db.QueryRow(ctx, applySlots,
 		arg.Lanes,
@@ -106,8 +106,8 @@ type CancelPreemptRow struct {
 	CancelledAt *time.Time
 }
 
-// Ends an entry that is not over and deletes its slots after a slot. Returns an entry that is over or was
-// cancelled before unchanged.
+// Cancels an entry of a director that is not over and deletes its slots after a slot. Returns the entry. An entry that is over or
+// already cancelled does not change.
 func (q *Queries) CancelPreempt(ctx context.Context, arg CancelPreemptParams) (CancelPreemptRow, error) {
 	row := q.db.QueryRow(ctx, cancelPreempt,
 		arg.ID,
@@ -133,7 +133,7 @@ const deleteOldSlots = `-- name: DeleteOldSlots :exec
 DELETE FROM program_slots WHERE slot < $1 AND (slot + 1) * 610 + 86400 <= extract(epoch FROM clock_timestamp())
 `
 
-// Deletes slots before a slot that ended a day ago by the clock of the database.
+// Deletes the slots before a slot that ended at least one day ago according to the clock of the database.
 func (q *Queries) DeleteOldSlots(ctx context.Context, before int64) error {
 	_, err := q.db.Exec(ctx, deleteOldSlots, before)
 	return err
@@ -163,7 +163,7 @@ type FillPreemptParams struct {
 	LastSlot  int64
 }
 
-// Gives slots to an entry. Slots of another entry stay as they are.
+// Assigns slots to an entry of a director. Does not change slots of another entry.
 func (q *Queries) FillPreempt(ctx context.Context, arg FillPreemptParams) (int64, error) {
 	result, err := q.db.Exec(ctx, fillPreempt,
 		arg.Channel,
@@ -199,6 +199,7 @@ type InsertPreemptParams struct {
 	CreatedAt time.Time
 }
 
+// Stores an entry of a director. An empty reason is stored as null.
 func (q *Queries) InsertPreempt(ctx context.Context, arg InsertPreemptParams) error {
 	_, err := q.db.Exec(ctx, insertPreempt,
 		arg.ID,
@@ -231,6 +232,7 @@ type ListPreemptsRow struct {
 	CancelledAt *time.Time
 }
 
+// Returns the entries of directors, the latest slot first.
 func (q *Queries) ListPreempts(ctx context.Context, maxRows int32) ([]ListPreemptsRow, error) {
 	rows, err := q.db.Query(ctx, listPreempts, maxRows)
 	if err != nil {
@@ -269,7 +271,7 @@ type ListScheduledMarketsParams struct {
 	LastSlot  int64
 }
 
-// Returns the markets in slots of any channel, from one slot to another.
+// Returns the markets that are scheduled on any channel from one slot to another, both included.
 func (q *Queries) ListScheduledMarkets(ctx context.Context, arg ListScheduledMarketsParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, listScheduledMarkets, arg.FirstSlot, arg.LastSlot)
 	if err != nil {
@@ -313,6 +315,7 @@ type ListSlotsRow struct {
 	FilledAt  time.Time
 }
 
+// Returns the slots of a channel from one slot to another, both included.
 func (q *Queries) ListSlots(ctx context.Context, arg ListSlotsParams) ([]ListSlotsRow, error) {
 	rows, err := q.db.Query(ctx, listSlots, arg.Channel, arg.FirstSlot, arg.LastSlot)
 	if err != nil {
@@ -363,7 +366,7 @@ type LockSlotsRow struct {
 	Taken    bool
 }
 
-// Locks the slots that an entry takes. taken: another entry has the slot.
+// Locks the slots of a new entry of a director. taken is true if another entry already has the slot.
 func (q *Queries) LockSlots(ctx context.Context, arg LockSlotsParams) ([]LockSlotsRow, error) {
 	rows, err := q.db.Query(ctx, lockSlots,
 		arg.Channel,

@@ -1,8 +1,9 @@
 -- name: ListStarts :many
+-- Returns the published starts of a slot.
 SELECT channel, slot, lane, market_id, data FROM program_starts WHERE slot = @slot;
 
 -- name: InsertStarts :one
--- Stores starts and publishes each that was not stored before. Returns how many were not.
+-- Stores starts that are not yet stored and publishes them. Returns their number.
 WITH given AS (
     SELECT event_id, channel, slot, lane, market_id, at, data, n
     FROM unnest(
@@ -23,10 +24,11 @@ WITH given AS (
 SELECT count(*) FROM fresh;
 
 -- name: DeleteOldStarts :exec
+-- Deletes the starts of the slots before a slot.
 DELETE FROM program_starts WHERE slot < @before;
 
 -- name: PublishCopies :exec
--- Publishes how channels begin. A newer copy replaces one that is not yet sent.
+-- Publishes copies of channels. A newer copy replaces a copy of the same channel that is not yet sent.
 WITH old AS (
     DELETE FROM outbox WHERE type = 'copy' AND topic = ANY (@channels::text[])
 )
@@ -34,6 +36,7 @@ INSERT INTO outbox (type, at, topic, data)
 SELECT 'copy', @now, c.channel, c.data FROM unnest(@channels::text[], @data::text[]) AS c (channel, data);
 
 -- name: PublishEvents :exec
+-- Adds events to the outbox in the order of the array elements.
 INSERT INTO outbox (event_id, type, at, market_id, topic, data)
 SELECT event_id, type, at, market_id, channel, data
 FROM unnest(
@@ -42,6 +45,7 @@ FROM unnest(
 ORDER BY n;
 
 -- name: ListOutbox :many
+-- Returns the oldest unsent facts.
 SELECT id AS place, event_id AS id, type, at, coalesce(market_id, '') AS market_id, coalesce(handle, '') AS handle,
     coalesce(topic, '') AS topic, data
 FROM outbox
@@ -49,4 +53,5 @@ ORDER BY outbox.id
 LIMIT @max_rows;
 
 -- name: DeleteOutbox :exec
+-- Deletes sent facts.
 DELETE FROM outbox WHERE id = ANY (@ids::bigint[]);

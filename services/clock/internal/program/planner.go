@@ -11,14 +11,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// planFresh is how young a copy of the markets must be to plan from it.
+// planFresh is the maximum age of the copy of the markets from which a rundown may be planned.
 const planFresh = 30 * time.Second
 
-// priceFresh is how soon after its start an airing must be seen for the price
-// then to count as the price at the start.
+// priceFresh is the maximum delay after the start of an airing within which the price counts as the price at the start. It is
+// also the maximum age of that price.
 const priceFresh = 60 * time.Second
 
-// Airing is a stored content segment that went on the air.
+// Airing is a content segment of a stored channel that has started.
 type Airing struct {
 	SegmentID string
 	Channel   string
@@ -28,12 +28,11 @@ type Airing struct {
 	Title     string
 	StartedAt time.Time
 	EndedAt   time.Time
-	Yes       protocol.Bps // at the start, NoPrice: not seen in time
+	Yes       protocol.Bps // price at the start; NoPrice: it was not read in time
 }
 
-// Keeper holds a copy of a stored channel and, where it is the one that fills,
-// keeps the channel filled.
-type Keeper struct {
+// Planner loads the rundown of a stored channel into memory. On the replica that holds the lease, it also fills the rundown.
+type Planner struct {
 	channel string
 	store   Store
 	markets *atomic.Pointer[Pool]
@@ -42,23 +41,23 @@ type Keeper struct {
 	now     func() time.Time
 }
 
-// NewKeeper makes a Keeper of the default channel with its lanes.
-func NewKeeper(store Store, copies *Copies, lanes []Lane, now func() time.Time) *Keeper {
-	return &Keeper{
+// NewPlanner returns a Planner of the default channel. lanes are the lanes of that channel.
+func NewPlanner(store Store, copies *Copies, lanes []Lane, now func() time.Time) *Planner {
+	return &Planner{
 		channel: DefaultChannel, store: store, markets: &copies.Markets, rundown: &copies.Rundown,
 		query: NewQuery(Default, Spec{}, nil, lanes), now: now,
 	}
 }
 
-// Load reads the rundown again. If that fails, the last copy remains.
-func (k *Keeper) Load(ctx context.Context) error {
+// Load loads the rundown from the store. If the load fails, the last copy remains in use.
+func (k *Planner) Load(ctx context.Context) error {
 	now := k.now()
 	_, err := k.load(ctx, SlotAt(now), now)
 	return err
 }
 
-// load publishes the running and coming entries and gives those from a slot on.
-func (k *Keeper) load(ctx context.Context, from Slot, now time.Time) ([]Entry, error) {
+// load replaces the copy of the rundown with the entries from the running slot on. It returns the entries from the slot from on.
+func (k *Planner) load(ctx context.Context, from Slot, now time.Time) ([]Entry, error) {
 	running := SlotAt(now)
 	entries, err := k.store.ListSlots(ctx, k.channel, from, running+Ahead)
 	if err != nil {
@@ -74,7 +73,7 @@ func (k *Keeper) load(ctx context.Context, from Slot, now time.Time) ([]Entry, e
 	return entries, nil
 }
 
-// versionOf is a number that differs when the entries differ.
+// versionOf returns a hash of the entries. Different entries have different hashes.
 func versionOf(entries []Entry) uint64 {
 	h := fnv.New64a()
 	for i := range entries {
@@ -84,16 +83,16 @@ func versionOf(entries []Entry) uint64 {
 	return h.Sum64()
 }
 
-// Filled is what one Fill did, and what has started by now, logged or not.
+// Filled is the result of Fill: the number of changed slots, and all airings that have started, including those that are already
+// stored.
 type Filled struct {
 	Changed int
 	Airings []Airing
 }
 
-// Fill brings the stored rundown up to date. Only one replica may do so at a time.
-// Without a fresh copy of the markets it changes nothing: what cannot be known is not
-// refilled. One goroutine calls it.
-func (k *Keeper) Fill(ctx context.Context) (Filled, error) {
+// Fill updates the stored rundown. Only one replica may call it at a time, and only from one goroutine. If the copy of the
+// markets is older than planFresh, Fill changes nothing, because the state of the markets is unknown.
+func (k *Planner) Fill(ctx context.Context) (Filled, error) {
 	var done Filled
 	now := k.now()
 	from := SlotAt(now) - Ahead
@@ -116,9 +115,8 @@ func (k *Keeper) Fill(ctx context.Context) (Filled, error) {
 	return done, nil
 }
 
-// airingsOf lists the content segments among the entries that have started. A
-// start that nobody watched is logged without a price rather than with a later
-// one.
+// airingsOf returns an airing for each entry whose content has started. An airing has a price only if the price was read within
+// priceFresh after the start, because a later price would be wrong.
 func airingsOf(channel string, entries []Entry, pool *Pool, now time.Time) []Airing {
 	var out []Airing
 	for i := range entries {
@@ -139,9 +137,9 @@ func airingsOf(channel string, entries []Entry, pool *Pool, now time.Time) []Air
 	return out
 }
 
-// Needed lists the markets of the running and coming slots of the copy, each
-// once: the ones whose state must be known even when they stop being airable.
-func (k *Keeper) Needed() []protocol.MarketID {
+// Needed returns the markets of the running and the future slots, each once. Their state is required even after they stop being
+// airable.
+func (k *Planner) Needed() []protocol.MarketID {
 	r := k.rundown.Load()
 	if r == nil {
 		return nil

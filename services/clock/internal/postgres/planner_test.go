@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// market airs for the next days, counted from now.
+// market returns a market that is airable for the next days, counted from now.
 func market(n int, lane program.Lane, now time.Time) program.Market {
 	id := protocol.MarketID(fmt.Sprint(n))
 	return program.Market{
@@ -20,30 +20,30 @@ func market(n int, lane program.Lane, now time.Time) program.Market {
 	}
 }
 
-func (b *bundle) fill(t *testing.T, k *program.Keeper, changed, aired int) {
+func (b *bundle) fill(t *testing.T, k *program.Planner, changed, aired int) {
 	t.Helper()
 	done, err := k.Fill(t.Context())
 	if err != nil || done.Changed != changed {
-		t.Fatalf("fill: %+v, %v, want %d changed", done, err, changed)
+		t.Fatalf("fill: %+v, %v; want %d changed slots", done, err, changed)
 	}
-	if told, err := b.Tell(t.Context(), program.Telling{Airings: done.Airings, Now: b.now}); err != nil || told.Aired != aired {
-		t.Fatalf("tell: %+v, %v, want %d aired", told, err, aired)
+	if published, err := b.Publish(t.Context(), program.Publication{Airings: done.Airings, Now: b.now}); err != nil || published.Aired != aired {
+		t.Fatalf("publish: %+v, %v; want %d airings", published, err, aired)
 	}
 }
 
-func TestKeeperFills(t *testing.T) {
+func TestPlannerFills(t *testing.T) {
 	b := setup(t)
-	clock := testkit.NewClock((b.slot + 3).Start().Add(5 * time.Second)) // in a bumper ahead of the database
+	clock := testkit.NewClock((b.slot + 3).Start().Add(5 * time.Second)) // in a bumper, ahead of the clock of the database
 	var copies program.Copies
-	k := program.NewKeeper(b.Store, &copies, program.DefaultLanes(), clock.Now)
+	k := program.NewPlanner(b.Store, &copies, program.DefaultLanes(), clock.Now)
 	b.fill(t, k, 0, 0)
 	if r := copies.Rundown.Load(); r == nil || len(r.Entries) != 0 {
-		t.Fatalf("rundown %+v", r)
+		t.Fatalf("rundown %+v; want an empty one", r)
 	}
 	now := clock.Now()
 	list := []program.Market{market(1, "sports", now), market(2, "sports", now), market(3, "crypto", now), market(4, "science", now)}
 	copies.Markets.Store(program.NewPool(list, now.Add(-time.Minute), 1))
-	b.fill(t, k, 0, 0) // that copy is too old to plan from
+	b.fill(t, k, 0, 0) // this copy is too old to plan from
 	copies.Markets.Store(program.NewPool(list, now, 1))
 	const all = 2 * (program.Ahead + 1) // sports and crypto; science is not on the default channel
 	b.fill(t, k, all, 0)
@@ -58,7 +58,7 @@ func TestKeeperFills(t *testing.T) {
 	clock.Advance(10 * time.Second) // the content starts
 	b.fill(t, k, 0, 2)
 	b.fill(t, k, 0, 0)
-	clock.Advance(program.SlotLength + 2*time.Minute) // the next start was not watched
+	clock.Advance(program.SlotLength + 2*time.Minute) // the next start is not seen in time
 	copies.Markets.Store(program.NewPool(list, clock.Now(), 1))
 	b.fill(t, k, 2, 2)
 	var seen, unseen int
@@ -67,13 +67,13 @@ func TestKeeperFills(t *testing.T) {
 		t.Errorf("%d airings with and %d without a price, %v", seen, unseen, err)
 	}
 
-	// A replica that starts now sees the same and has nothing left to do.
+	// A replica that starts now loads the same rundown and has nothing to change.
 	var others program.Copies
 	others.Markets.Store(copies.Markets.Load())
-	other := program.NewKeeper(New(b.pool, testkit.ReadTime), &others, program.DefaultLanes(), clock.Now)
+	other := program.NewPlanner(New(b.pool, testkit.ReadTime), &others, program.DefaultLanes(), clock.Now)
 	b.fill(t, other, 0, 0)
 	if a, o := copies.Rundown.Load(), others.Rundown.Load(); a.Version != o.Version {
-		t.Errorf("two replicas hold rundowns %d and %d", a.Version, o.Version)
+		t.Errorf("two replicas have rundown versions %d and %d; want the same", a.Version, o.Version)
 	}
 
 	list[0].Status = protocol.MarketClosed
@@ -91,7 +91,7 @@ func TestKeeperFills(t *testing.T) {
 	}
 }
 
-func TestKeeperKeepsItsCopy(t *testing.T) {
+func TestPlannerKeepsLastCopy(t *testing.T) {
 	b := setup(t)
 	b.apply(t, 1, put("sports", b.slot+2, "1", ""))
 	pool, err := pg.Open(t.Context(), pg.Config{URL: b.pool.Config().ConnString()})
@@ -99,18 +99,18 @@ func TestKeeperKeepsItsCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	var copies program.Copies
-	k := program.NewKeeper(New(pool, testkit.ReadTime), &copies, program.DefaultLanes(), func() time.Time { return b.now })
+	k := program.NewPlanner(New(pool, testkit.ReadTime), &copies, program.DefaultLanes(), func() time.Time { return b.now })
 	if err := k.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	pool.Close()
 	if err := k.Load(t.Context()); err == nil {
-		t.Fatal("a closed pool loads")
+		t.Fatal("Load succeeds with a closed connection pool")
 	}
 	if _, err := k.Fill(t.Context()); err == nil {
-		t.Fatal("a closed pool fills")
+		t.Fatal("Fill succeeds with a closed connection pool")
 	}
 	if r := copies.Rundown.Load(); r == nil || len(r.Entries) != 1 {
-		t.Errorf("the last copy is lost: %+v", r)
+		t.Errorf("rundown after a failed load: %+v; want the last copy", r)
 	}
 }

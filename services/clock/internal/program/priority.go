@@ -1,0 +1,81 @@
+package program
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// priority returns the priority of a content segment that airs now. A smaller level is a higher priority. The second result
+// orders segments of the same level, the smaller one first.
+//
+// A market with a live stream comes first, then a market with takes, then a market that ends within resolvingTime, then all other
+// markets in the order of the lane table. Price moves have no influence, because only the ledger stores them.
+func priority(s *Segment, now time.Time) (int, int64) {
+	switch end := s.MarketEnd.Sub(now); {
+	case s.Streams > 0:
+		return 0, -int64(s.Streams)
+	case s.Takes > 0:
+		return 1, -s.Takes
+	case !s.MarketEnd.IsZero() && end > 0 && end <= resolvingTime:
+		return 2, int64(end)
+	}
+	return 3, 0
+}
+
+// Now returns the segment, bumper or content, that airs at the time t in the lane with the highest priority. Only the given lanes
+// are considered, or all lanes if none is given. Now returns nil if nothing airs.
+func (p *Program) Now(lanes []Lane, t time.Time) *Segment {
+	l := p.lane(lanes, t)
+	if l == nil {
+		return nil
+	}
+	for _, i := range l.Segments {
+		if s := &p.Segments[i]; s.Airs(t) {
+			return s
+		}
+	}
+	return nil
+}
+
+// Next returns the next content segment of the lane that Now selects, or nil if there is none.
+func (p *Program) Next(lanes []Lane, t time.Time) *Segment {
+	l := p.lane(lanes, t)
+	if l == nil {
+		return nil
+	}
+	for _, i := range l.Segments {
+		if s := &p.Segments[i]; s.Kind == Content && s.StartsAt.After(t) {
+			return s
+		}
+	}
+	return nil
+}
+
+// lane returns the lane with the highest priority of the wanted lanes. A lane in which a segment airs precedes a lane in which
+// none airs yet.
+func (p *Program) lane(want []Lane, t time.Time) *LaneRow {
+	running := SlotAt(t)
+	var best *LaneRow
+	bestLevel, bestOrder := 0, int64(0)
+	for i := range p.Lanes {
+		l := &p.Lanes[i]
+		if len(want) > 0 && !slices.Contains(want, l.Key) {
+			continue
+		}
+		level, order := 4, int64(0) // nothing airs in this lane
+		for _, j := range l.Segments {
+			if s := &p.Segments[j]; s.Slot == running && s.Kind == Content {
+				level, order = priority(s, t)
+				break
+			} else if s.Slot > running {
+				order = int64(s.Slot)
+				break
+			}
+		}
+		if best == nil || cmp.Or(cmp.Compare(level, bestLevel), cmp.Compare(order, bestOrder)) < 0 {
+			best, bestLevel, bestOrder = l, level, order
+		}
+	}
+	return best
+}

@@ -1,0 +1,243 @@
+package program
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/signalcast/signalcast/pkg/protocol"
+)
+
+const (
+	// refreshEvery is the minimum time between two copies of a channel that differ only in figures, such as prices and counts.
+	refreshEvery = time.Minute
+	// maxMarketWait is the time for which a new Publisher waits for the markets of the ledger. After it, the Publisher publishes
+	// the stored channel from the rundown alone.
+	maxMarketWait = 30 * time.Second
+)
+
+// Types of facts that the clock publishes.
+const (
+	SegmentStarted   = "segment.started"
+	SegmentPreempted = "segment.preempted"
+	// ChannelCopy is not an event. It is the copy of a channel that a new subscriber receives first.
+	ChannelCopy = "copy"
+)
+
+// Start is the start of a content segment on a channel.
+type Start struct {
+	Channel string
+	Slot    Slot
+	Lane    Lane
+	Market  protocol.MarketID
+	Data    []byte // the segment as it was published
+}
+
+// Copy is the current state of a channel. A new subscriber receives it before the events of the channel.
+type Copy struct {
+	Channel string
+	Data    []byte
+}
+
+// Publication contains the airings, starts and copies that are stored and published in one transaction.
+type Publication struct {
+	Airings []Airing
+	Starts  []Start // a channel has one start in each slot; the store ignores a second one
+	Copies  []Copy
+	Now     time.Time
+}
+
+// Published contains the numbers of airings and starts of a Publication that were not stored before.
+type Published struct{ Aired, Started int }
+
+// Encoder encodes segments as JSON objects on one line.
+type Encoder struct {
+	Segment func(*Segment) []byte
+	// Preempted encodes the segment s that an entry of a director added. before is the replaced entry of the slot, or nil if the
+	// slot was empty. preempt is the id of the entry.
+	Preempted func(s *Segment, before *Entry, preempt string) []byte
+}
+
+// Publisher publishes the starts of segments and the copies of channels. Only one replica may run a Publisher at a time, and a
+// replica creates a new one when it becomes the leader. Only one goroutine may call Publish.
+type Publisher struct {
+	programs *Service
+	store    Store
+	encoder  Encoder
+	now      func() time.Time
+	channels []Channel
+	since    time.Time // when the Publisher was created
+
+	slot   Slot
+	starts map[string]Start        // published starts of slot, by channel; nil: not loaded
+	states map[string]channelState // last published copies, by channel
+	logged map[string]bool         // ids of airings that are stored
+}
+
+// channelState describes the copy of a channel that was published last.
+type channelState struct {
+	key  string // differs if a segment differs in more than figures
+	body []byte // the copy without the members that change with time alone
+	at   time.Time
+}
+
+// NewPublisher returns a Publisher that has not loaded what was published before.
+func NewPublisher(programs *Service, store Store, encoder Encoder, now func() time.Time) *Publisher {
+	return &Publisher{
+		programs: programs, store: store, encoder: encoder, now: now, channels: Channels(), since: now(),
+		states: make(map[string]channelState),
+	}
+}
+
+// Publish publishes the content segments that air now and whose starts are not yet published, with the time at which their
+// content started. It does not publish segments that started and ended since the last call. It also publishes changed copies of
+// channels and stores the airings, all in one transaction.
+func (pub *Publisher) Publish(ctx context.Context, airings []Airing) (Published, error) {
+	now := pub.now()
+	if slot := SlotAt(now); pub.starts == nil || pub.slot != slot {
+		if err := pub.loadStarts(ctx, slot); err != nil {
+			return Published{}, err
+		}
+	}
+	t := Publication{Airings: pub.unlogged(airings), Now: now}
+	changed := make(map[string]channelState)
+	for i := range pub.channels {
+		c := &pub.channels[i]
+		p := pub.programs.build(pub.programs.preset(c.Preset), now)
+		if !pub.publishable(p, now) {
+			continue
+		}
+		start, starts := pub.starts[c.Name], false
+		if start.Slot == 0 {
+			if start, starts = pub.start(c, p, now); starts {
+				t.Starts = append(t.Starts, start)
+			}
+		}
+		state, data := pub.state(c, p, start, now)
+		if last, ok := pub.states[c.Name]; ok && last.key == state.key &&
+			(bytes.Equal(last.body, state.body) || now.Sub(last.at) < refreshEvery) {
+			continue
+		}
+		changed[c.Name] = state
+		t.Copies = append(t.Copies, Copy{Channel: c.Name, Data: data})
+	}
+	if len(t.Airings)+len(t.Starts)+len(t.Copies) == 0 {
+		return Published{}, nil
+	}
+	published, err := pub.store.Publish(ctx, t)
+	if err != nil {
+		return published, fmt.Errorf("publish: %w", err)
+	}
+	pub.record(t, changed, published.Started == len(t.Starts))
+	return published, nil
+}
+
+// loadStarts loads the published starts of a slot.
+func (pub *Publisher) loadStarts(ctx context.Context, slot Slot) error {
+	list, err := pub.store.ListStarts(ctx, slot)
+	if err != nil {
+		return fmt.Errorf("list starts: %w", err)
+	}
+	pub.slot, pub.starts = slot, make(map[string]Start, len(list))
+	for _, s := range list {
+		pub.starts[s.Channel] = s
+	}
+	return nil
+}
+
+// record updates the state of the Publisher after a publication. If another replica published a start first, complete is false,
+// and record discards the state so that the next call loads it again.
+func (pub *Publisher) record(t Publication, changed map[string]channelState, complete bool) {
+	for name, state := range changed {
+		pub.states[name] = state
+	}
+	for _, a := range t.Airings {
+		pub.logged[a.SegmentID] = true
+	}
+	for _, s := range t.Starts {
+		pub.starts[s.Channel] = s
+	}
+	if !complete {
+		pub.starts, pub.states = nil, make(map[string]channelState)
+	}
+}
+
+// unlogged returns the airings that this Publisher has not stored. It also removes ids from logged that are not in started.
+func (pub *Publisher) unlogged(started []Airing) []Airing {
+	logged := make(map[string]bool, len(started))
+	var out []Airing
+	for _, a := range started {
+		if pub.logged[a.SegmentID] {
+			logged[a.SegmentID] = true
+		} else {
+			out = append(out, a)
+		}
+	}
+	pub.logged = logged
+	return out
+}
+
+// publishable reports whether a program is complete enough to be published. A computed channel requires the markets. The stored
+// channel requires the rundown and waits at most maxMarketWait for the markets, which add the figures.
+func (pub *Publisher) publishable(p *Program, now time.Time) bool {
+	if p.Spec != "" {
+		return p.Degraded == ""
+	}
+	return p.Degraded != SourceDatabase && (pub.programs.copies.Markets.Load() != nil || now.Sub(pub.since) >= maxMarketWait)
+}
+
+// start returns the start of the content segment that airs on a channel now, and false if none airs.
+func (pub *Publisher) start(c *Channel, p *Program, now time.Time) (Start, bool) {
+	s := p.Now(c.Lanes, now)
+	if s == nil || s.Kind != Content {
+		return Start{}, false
+	}
+	return Start{Channel: c.Name, Slot: s.Slot, Lane: s.Lane, Market: s.Market, Data: pub.encoder.Segment(s)}, true
+}
+
+// state returns the state of a channel and its JSON: the segment that was published as started, and the next content segment of
+// the same lane. Before the content starts, the first segment is the bumper.
+func (pub *Publisher) state(c *Channel, p *Program, start Start, now time.Time) (channelState, []byte) {
+	lanes := c.Lanes
+	if start.Slot != 0 {
+		lanes = []Lane{start.Lane}
+	}
+	on, next := p.Now(lanes, now), p.Next(lanes, now)
+	var published []byte
+	if start.Slot != 0 && (on == nil || on.Market != start.Market) {
+		on, published = nil, start.Data // the computed channel has another market now; subscribers received the published one
+	}
+	key := fmt.Sprintf("%s|%s|%s", segmentKey(on), published, segmentKey(next))
+	write := func(s *Segment, timeless bool) []byte {
+		switch {
+		case s == nil:
+			return []byte("null")
+		case timeless:
+			c := *s
+			c.EndsIn = 0
+			return pub.encoder.Segment(&c)
+		}
+		return pub.encoder.Segment(s)
+	}
+	compose := func(timeless bool) []byte {
+		b := append([]byte(`{"now":`), published...)
+		if published == nil {
+			b = append(b, write(on, timeless)...)
+		}
+		b = append(append(b, `,"next":`...), write(next, timeless)...)
+		if !timeless {
+			b = append(append(append(b, `,"generatedAt":"`...), protocol.Stamp(p.GeneratedAt)...), '"')
+		}
+		return append(b, '}')
+	}
+	return channelState{key: key, body: compose(true), at: now}, compose(false)
+}
+
+// segmentKey returns a text that differs if the segment, its market, its status, its streams or its title differs.
+func segmentKey(s *Segment) string {
+	if s == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s %s %d %q", s.ID, s.Market, s.Status, s.Streams, s.Title)
+}
