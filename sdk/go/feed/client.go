@@ -9,80 +9,79 @@ import (
 	"time"
 )
 
-// ahead is the number of messages that are read before Next takes them.
-const ahead = 32
+// bufferSize is the maximum number of messages that are buffered for Next.
+const bufferSize = 32
 
-// Client reads channels of the feed until it is closed. Its methods may be called
-// from several goroutines; each message is given to one of them.
+// Client reads channels of the feed until it is closed. Its methods may be called concurrently; each message is delivered once.
 type Client struct {
 	Options
 	cancel context.CancelCauseFunc
 	out    chan Message
-	done   chan struct{} // the goroutine has ended
-	err    error         // why; set before done is closed
+	done   chan struct{} // closed when the reading goroutine has ended
+	err    error         // the reason why it ended; set before done is closed
 
-	mu    sync.Mutex
-	stats Stats
-	last  map[string]int64 // what was handed on
-	reads map[string]bool  // the channels, but for those that were refused
-	line  *line            // the connection once it has asked for them; nil: none
-	asks  int              // for snapshots, which names their frames
+	mu         sync.Mutex
+	stats      Stats
+	last       map[string]int64 // number of the last delivered event, by channel
+	subscribed map[string]bool  // channels that the server has not refused
+	conn       *connection      // the subscribed connection; nil: none
+	refreshes  int              // number of calls of Refresh, for frame ids
 
-	places   map[string]*place // the reading goroutine's own
-	refusals int               // in a row
-	frames   int               // sent, which names them
+	// Only the reading goroutine uses these fields.
+	positions map[string]*position
+	refusals  int // number of consecutive failed connections
+	frames    int // number of subscribe frames, for frame ids
 }
 
-// Open begins to read. It does not wait for the connection, so an unavailable server is no error. The client reads until Close,
-// until ctx ends or until its key is refused.
+// Open starts to read the channels. It does not wait for the connection, so an unavailable server is not an error. The client
+// reads until Close is called, ctx ends, or the server refuses the key.
 func Open(ctx context.Context, o Options) (*Client, error) {
-	o, err := o.settle()
+	o, err := o.normalize()
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &Client{
-		Options: o, cancel: cancel, out: make(chan Message, ahead), done: make(chan struct{}),
-		last: map[string]int64{}, reads: map[string]bool{}, places: map[string]*place{},
+		Options: o, cancel: cancel, out: make(chan Message, bufferSize), done: make(chan struct{}),
+		last: map[string]int64{}, subscribed: map[string]bool{}, positions: map[string]*position{},
 	}
 	for _, name := range o.Channels {
-		p := &place{}
-		c.reads[name] = true
+		p := &position{}
+		c.subscribed[name] = true
 		if since, ok := o.Since[name]; ok {
 			p.known, p.at = true, since
 			c.last[name] = since
 		}
-		c.places[name] = p
+		c.positions[name] = p
 	}
 	go c.run(ctx)
 	return c, nil
 }
 
-// Next waits for the next message. It fails when ctx ends, and for good when the
-// client has ended and everything that it read was handed on: ErrClosed,
-// ErrUnauthenticated, or the error of the context given to Open.
+// Next waits for the next message and returns it. It returns the error of ctx when ctx ends. After the client has ended and all
+// buffered messages are delivered, it returns ErrClosed, ErrUnauthenticated, or the error of the context that Open received.
 func (c *Client) Next(ctx context.Context) (Message, error) {
 	select {
 	case m := <-c.out:
-		return c.hand(m), nil
+		return c.recordDelivery(m), nil
 	default:
 	}
 	select {
 	case m := <-c.out:
-		return c.hand(m), nil
+		return c.recordDelivery(m), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-c.done:
 	}
 	select {
 	case m := <-c.out:
-		return c.hand(m), nil
+		return c.recordDelivery(m), nil
 	default:
 		return nil, c.err
 	}
 }
 
-// Messages gives one message after the other and ends with the error of Next.
+// Messages returns an iterator over the messages. It ends with the first error of Next.
 func (c *Client) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		for {
@@ -94,30 +93,29 @@ func (c *Client) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	}
 }
 
-// Last is, by channel, the number up to which everything was handed on: what
-// Options.Since takes to go on from here. Names are those of the server, and a channel
-// that does not exist is not among them.
+// Last returns, by channel, the number of the last delivered event. Pass it as Options.Since to resume from there. The channel
+// names are spelled as the server spells them. Last omits channels that do not exist.
 func (c *Client) Last() map[string]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.last)
 }
 
-// Stats is what the client lived through so far.
+// Stats returns the counters of the client since Open.
 func (c *Client) Stats() Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stats
 }
 
-// Close ends the connection and waits until nothing runs any more. What was read
-// and not taken can still be taken.
+// Close closes the connection and waits until the goroutine of the client has ended. Next still returns the buffered messages.
 func (c *Client) Close() {
 	c.cancel(ErrClosed)
 	<-c.done
 }
 
-func (c *Client) hand(m Message) Message {
+// recordDelivery updates Last for a message that Next returns.
+func (c *Client) recordDelivery(m Message) Message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := m.(*Event); ok && e.Numbered() {
@@ -132,7 +130,7 @@ func (c *Client) count(change func(*Stats)) {
 	change(&c.stats)
 }
 
-// run connects again and again.
+// run connects, and reconnects after each disconnect, until the client ends.
 func (c *Client) run(ctx context.Context) {
 	defer close(c.done)
 	for {
@@ -149,13 +147,14 @@ func (c *Client) run(ctx context.Context) {
 			c.cancel(c.err)
 			return
 		}
-		wait := max(c.pace.wait(c.refusals), asked(err))
-		c.Logger.WarnContext(ctx, "the feed was cut", "error", err, "wait", wait)
+		wait := max(c.timing.wait(c.refusals), retryAfter(err))
+		c.Logger.WarnContext(ctx, "feed connection lost", "error", err, "wait", wait)
 		c.OnState(State{Phase: Reconnecting, Wait: wait, Err: err})
 		pause(ctx, wait)
 	}
 }
 
+// pause waits for d or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

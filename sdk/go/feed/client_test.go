@@ -12,12 +12,13 @@ import (
 	"time"
 )
 
-var quick = pace{
-	least: time.Millisecond, most: 20 * time.Millisecond, refused: 80 * time.Millisecond,
+// quick makes the timeouts of a client short.
+var quick = timing{
+	minWait: time.Millisecond, maxWait: 20 * time.Millisecond, maxRefusedWait: 80 * time.Millisecond,
 	handshake: 5 * time.Second, ack: 5 * time.Second, second: 50 * time.Millisecond,
 }
 
-// reader is a client with what it was told of its states.
+// reader is a Client that counts its state changes by phase.
 type reader struct {
 	*Client
 	t  *testing.T
@@ -25,10 +26,11 @@ type reader struct {
 	by map[Phase]int
 }
 
+// read opens a reader of the server.
 func (s *server) read(o Options) *reader {
 	s.t.Helper()
 	r := &reader{t: s.t, by: map[Phase]int{}}
-	o.URL, o.pace = s.URL+"/ws", quick
+	o.URL, o.timing = s.URL+"/ws", quick
 	o.OnState = func(st State) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -49,7 +51,7 @@ func (r *reader) phases() map[Phase]int {
 	return maps.Clone(r.by)
 }
 
-// until waits for something.
+// until waits until is returns true, for at most 20 seconds.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -59,7 +61,7 @@ func until(t *testing.T, what string, is func() bool) {
 		select {
 		case <-tick.C:
 		case <-end:
-			t.Fatalf("never: %s", what)
+			t.Fatalf("timeout after 20 s: %s", what)
 		}
 	}
 }
@@ -69,7 +71,7 @@ func (r *reader) live(times int) {
 	until(r.t, "live", func() bool { return r.phases()[Live] >= times })
 }
 
-// next gives the next message that is no beat.
+// next returns the next message that is not a beat.
 func (r *reader) next() Message {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), 20*time.Second)
@@ -85,22 +87,22 @@ func (r *reader) next() Message {
 	}
 }
 
-// want demands these events, in this order, and nothing else between them.
+// want requires the events with these numbers next, in this order, without other messages between them.
 func (r *reader) want(seqs ...int64) {
 	r.t.Helper()
 	for _, seq := range seqs {
 		e, ok := r.next().(*Event)
 		if !ok || e.Seq != seq {
-			r.t.Fatalf("got %+v, want %d", e, seq)
+			r.t.Fatalf("next message %+v; want event %d", e, seq)
 		}
 	}
 }
 
 func signals() Options { return Options{Channels: []string{"signals"}} }
 
-// TestCuts: after each way of being cut, also before the first event of a channel,
-// everything comes once and in order.
-func TestCuts(t *testing.T) {
+// TestDisconnects checks that all events are delivered once and in order after each kind of disconnect, also before the first
+// event of a channel.
+func TestDisconnects(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{0, 1000, 1001, 1008, 1009, 1011, 4008, 4029} {
 		s := serve(t)
@@ -123,7 +125,7 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// TestHole: an event that was not sent is asked for, comes in its place, and is told.
+// TestHole checks that an event that was not sent is requested, delivered in order, and reported as repaired.
 func TestHole(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -143,8 +145,8 @@ func TestHole(t *testing.T) {
 	}
 }
 
-// TestHoleOfBeginning: an event that is missing before the first of a channel is seen.
-func TestHoleOfBeginning(t *testing.T) {
+// TestHoleBeforeFirstEvent checks that a missing event before the first event of a channel is detected.
+func TestHoleBeforeFirstEvent(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	s.file("signals", 2, nil)
@@ -158,7 +160,7 @@ func TestHoleOfBeginning(t *testing.T) {
 	}
 }
 
-// TestLost: what the server does not have is told as a gap, never passed over.
+// TestLost checks that missing events that the server cannot send are reported as a gap.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -166,7 +168,7 @@ func TestLost(t *testing.T) {
 	r.live(1)
 	s.file("signals", 1, nil)
 	r.want(1)
-	s.set(func() { s.drop, s.forget = 1, true })
+	s.set(func() { s.drop, s.noReplay = 1, true })
 	s.file("signals", 2, nil)
 	if g, ok := r.next().(*Gap); !ok || g.From != 1 || g.Oldest != 3 || g.Channel != "signals" {
 		t.Fatalf("%+v", g)
@@ -179,7 +181,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestManyHoles: more holes than may be asked for one by one are asked for together.
+// TestManyHoles checks that more holes than maxRepairs are repaired by a reconnect.
 func TestManyHoles(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -218,7 +220,7 @@ func TestRepeats(t *testing.T) {
 	until(t, "three repeats", func() bool { return r.Stats().Repeats == 3 })
 }
 
-// TestSilence: a connection on which nothing comes is replaced.
+// TestSilence checks that the client replaces a connection on which it receives nothing.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -226,33 +228,33 @@ func TestSilence(t *testing.T) {
 	r.live(1)
 	s.set(func() { s.mute = true })
 	s.file("signals", 2, nil)
-	r.want(1, 2) // by the next connection
+	r.want(1, 2) // on the next connection
 	if got := r.Stats(); got.Connections < 2 || got.Holes != 0 {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestNoAnswer: a connection on which a frame is not answered is replaced.
+// TestNoAnswer checks that the client replaces a connection on which a subscribe frame is not answered.
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
-	s.set(func() { s.deaf = true })
+	s.set(func() { s.noAcks = true })
 	r := s.read(signals())
 	until(t, "a second connection", func() bool { return r.Stats().Connections > 1 })
-	s.set(func() { s.deaf = false })
+	s.set(func() { s.noAcks = false })
 	r.live(1)
 }
 
-// TestSlowReader: who takes nothing for long loses nothing, and little waits for it.
+// TestSlowReader checks that a reader that does not read for a long time loses no events and that few messages are buffered.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	r := s.read(signals())
 	r.live(1)
 	const n = 3000
-	s.file("signals", n, strings.Repeat("x", 8<<10)) // more than what connections hold
-	if waiting := len(r.out); waiting > ahead {
-		t.Errorf("%d messages wait", waiting)
+	s.file("signals", n, strings.Repeat("x", 8<<10)) // more than the buffers of a connection hold
+	if waiting := len(r.out); waiting > bufferSize {
+		t.Errorf("%d messages are buffered; want at most bufferSize", waiting)
 	}
 	for seq := range int64(n) {
 		r.want(seq + 1)
@@ -262,14 +264,14 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestKeyRefused: a client does not come back with a key that is no key.
+// TestKeyRefused checks that a client with an invalid key does not reconnect.
 func TestKeyRefused(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	r := s.read(Options{Channels: []string{"me"}, Key: "dk_x"})
 	r.live(1)
 	s.close(4001)
-	ends := func(r *reader) {
+	requireEnd := func(r *reader) {
 		t.Helper()
 		for _, err := range r.Messages(t.Context()) {
 			if err != nil && !errors.Is(err, ErrUnauthenticated) {
@@ -278,15 +280,15 @@ func TestKeyRefused(t *testing.T) {
 		}
 		<-r.done
 	}
-	ends(r)
+	requireEnd(r)
 	if got := s.headers[0].Get("Authorization"); got != "Bearer dk_x" || s.opened != 1 {
 		t.Errorf("%q, %d connections", got, s.opened)
 	}
 	s.set(func() { s.refuse = []int{http.StatusUnauthorized} })
-	ends(s.read(signals()))
+	requireEnd(s.read(signals()))
 }
 
-// TestRefusals: a server that refuses is tried again, less and less often.
+// TestRefusals checks that a client reconnects to a server that refuses connections, with increasing waits.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -301,7 +303,7 @@ func TestRefusals(t *testing.T) {
 	}{{0, 5}, {1, 5}, {2, 10}, {3, 20}, {4, 30}, {99, 30}} {
 		var least, most time.Duration = time.Hour, 0
 		for range 2000 {
-			w := usual.wait(c.refusals)
+			w := defaultTiming.wait(c.refusals)
 			least, most = min(least, w), max(most, w)
 		}
 		if least < 500*time.Millisecond || least > time.Second || most > c.most*time.Second || most < c.most*time.Second*9/10 {
@@ -310,7 +312,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestGap: what is older than the feed keeps is told, and the newer is not lost.
+// TestGap checks that events that the feed no longer stores are reported as a gap, and that the stored events follow.
 func TestGap(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -326,7 +328,7 @@ func TestGap(t *testing.T) {
 	r.want(10)
 }
 
-// TestNumberOfAnotherFeed: a number above the newest is told, and then it is live.
+// TestNumberOfAnotherFeed checks that a number above the newest causes an error and that the next events are delivered.
 func TestNumberOfAnotherFeed(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -338,8 +340,8 @@ func TestNumberOfAnotherFeed(t *testing.T) {
 	r.want(1, 2)
 }
 
-// TestChannels: a snapshot comes, a name is spelled as the server spells it, and a
-// channel that does not exist is told and left out.
+// TestChannels checks that a snapshot is delivered, that names are spelled as the server spells them, and that an unknown channel
+// causes an error and is dropped.
 func TestChannels(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

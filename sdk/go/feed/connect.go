@@ -16,27 +16,26 @@ import (
 )
 
 const (
-	frameLimit = 4 << 20 // of what the server says
-	together   = 20      // channels in one subscribe frame, which stays below 8 KiB
+	maxFrame         = 4 << 20 // maximum size of a frame of the server in bytes
+	channelsPerFrame = 20      // maximum number of channels in a subscribe frame, whose size must stay below 8 KiB
 )
 
-// The close codes that mean something of their own.
+// Close codes of the feed that the client handles specially.
 const (
 	closeUnauthenticated = websocket.StatusCode(4001)
 	closeRateLimited     = websocket.StatusCode(4029)
 )
 
-// refusedError is an answer to a handshake that is no websocket, or a close that asks to
-// come later.
+// refusedError reports that the server refused the handshake or closed the connection because of a rate limit.
 type refusedError struct {
 	what  string
-	after time.Duration
+	after time.Duration // minimum time before the next attempt
 }
 
 func (e *refusedError) Error() string { return e.what }
 
-// asked is how long the server said to stay away.
-func asked(err error) time.Duration {
+// retryAfter returns the time that the server requires before the next attempt, or 0.
+func retryAfter(err error) time.Duration {
 	var r *refusedError
 	if errors.As(err, &r) {
 		return r.after
@@ -44,42 +43,43 @@ func asked(err error) time.Duration {
 	return 0
 }
 
-// line is one connection.
-type line struct {
+// connection is one websocket connection of a Client.
+type connection struct {
 	*Client
-	conn   *websocket.Conn
-	silent time.Duration // after this long without a frame it is dead
-	head   *int64        // newest number when it began
-	open   map[string]bool
-	asked  int // frames that asked for a hole since the last beat
-	beats  int
-	live   bool
+	conn    *websocket.Conn
+	silent  time.Duration   // maximum time without a frame before the client gives the connection up
+	head    *int64          // newest number of the feed when the connection started; nil: unknown
+	open    map[string]bool // acknowledged channels
+	repairs int             // number of repair requests since the last beat
+	beats   int             // number of received beats
+	live    bool            // all channels are acknowledged
 }
 
-// connect lives through one connection and tells why it ended.
+// connect opens one connection, processes its frames until it ends, and returns the reason.
 func (c *Client) connect(ctx context.Context) error {
-	c.refusals++ // until it is subscribed
+	c.refusals++ // reset when all channels are subscribed
 	conn, err := c.dial(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.CloseNow() }()
-	conn.SetReadLimit(frameLimit)
-	l := &line{Client: c, conn: conn, silent: c.pace.handshake, open: map[string]bool{}}
-	defer c.leads(nil)
+	conn.SetReadLimit(maxFrame)
+	l := &connection{Client: c, conn: conn, silent: c.timing.handshake, open: map[string]bool{}}
+	defer c.setConnection(nil)
 	for {
 		f, err := l.read(ctx)
 		if err == nil {
-			err = l.take(ctx, f)
+			err = l.handle(ctx, f)
 		}
 		if err != nil {
-			return l.ended(err)
+			return l.closeError(err)
 		}
 	}
 }
 
+// dial opens the websocket. Errors: ErrUnauthenticated, *refusedError, or an error of the network.
 func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.pace.handshake)
+	ctx, cancel := context.WithTimeout(ctx, c.timing.handshake)
 	defer cancel()
 	header := http.Header{}
 	if c.Key != "" {
@@ -97,72 +97,74 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 		return nil, ErrUnauthenticated
 	}
 	after, _ := strconv.Atoi(res.Header.Get("Retry-After"))
-	return nil, &refusedError{what: "the server answered " + res.Status, after: c.clamp(time.Duration(after) * c.pace.second)}
+	return nil, &refusedError{what: "the server answered " + res.Status, after: c.clamp(time.Duration(after) * c.timing.second)}
 }
 
-// clamp bounds what a server may ask for.
-func (c *Client) clamp(d time.Duration) time.Duration { return min(max(d, 0), 10*c.pace.refused) }
+// clamp limits a wait time that the server requires.
+func (c *Client) clamp(d time.Duration) time.Duration {
+	return min(max(d, 0), 10*c.timing.maxRefusedWait)
+}
 
-// read gives the next frame. A connection that says nothing for too long is dead.
-func (l *line) read(ctx context.Context) (f frame, err error) {
+// read returns the next frame. It returns an error if no frame arrives within l.silent.
+func (l *connection) read(ctx context.Context) (f frame, err error) {
 	reading, cancel := context.WithTimeout(ctx, l.silent)
 	defer cancel()
 	_, raw, err := l.conn.Read(reading)
 	if err != nil {
 		if ctx.Err() == nil && reading.Err() != nil {
-			err = fmt.Errorf("silent for %v: %w", l.silent, err)
+			err = fmt.Errorf("no frame for %v: %w", l.silent, err)
 		}
 		return f, err
 	}
 	if err := json.Unmarshal(raw, &f); err != nil {
-		return f, fmt.Errorf("a frame is no JSON: %w", err)
+		return f, fmt.Errorf("frame is not JSON: %w", err)
 	}
 	return f, nil
 }
 
-// ended says what the end of the connection means.
-func (l *line) ended(err error) error {
+// closeError converts the error that ended the connection, according to its close code.
+func (l *connection) closeError(err error) error {
 	switch websocket.CloseStatus(err) {
 	case closeUnauthenticated:
 		return ErrUnauthenticated
 	case closeRateLimited:
 		l.refusals++
-		return &refusedError{what: err.Error(), after: l.pace.most}
+		return &refusedError{what: err.Error(), after: l.timing.maxWait}
 	}
 	return err
 }
 
-// take acts on a frame.
-func (l *line) take(ctx context.Context, f frame) error {
+// handle processes a frame. It ignores unknown operations.
+func (l *connection) handle(ctx context.Context, f frame) error {
 	switch f.Op {
 	case "hello":
-		return l.hello(ctx, f)
+		return l.handleHello(ctx, f)
 	case "ack":
-		l.acked(f)
+		l.handleAck(f)
 	case "snapshot":
-		return l.snapshot(ctx, f)
+		return l.handleSnapshot(ctx, f)
 	case "event":
-		return l.event(ctx, f)
+		return l.handleEvent(ctx, f)
 	case "gap":
-		return l.gap(ctx, f)
+		return l.handleGap(ctx, f)
 	case "beat":
-		l.asked = 0
-		l.heard(number(f.Head))
-		if err := l.overdue(); err != nil {
+		l.repairs = 0
+		l.updateHead(number(f.Head))
+		if err := l.checkUnanswered(); err != nil {
 			return err
 		}
-		return l.give(ctx, &Beat{Head: number(f.Head), At: f.At})
+		return l.deliver(ctx, &Beat{Head: number(f.Head), At: f.At})
 	case "error":
-		return l.refused(ctx, f)
+		return l.handleError(ctx, f)
 	}
 	return nil
 }
 
-// heard notes a number of the feed.
-func (l *line) heard(n int64) { l.count(func(s *Stats) { s.Head = max(s.Head, n) }) }
+// updateHead records n as the newest number of the feed if it is higher than the last one.
+func (l *connection) updateHead(n int64) { l.count(func(s *Stats) { s.Head = max(s.Head, n) }) }
 
-// give passes a message to the program, and waits until the program takes it.
-func (l *line) give(ctx context.Context, m Message) error {
+// deliver adds a message to the buffer for Next. It waits while the buffer is full.
+func (l *connection) deliver(ctx context.Context, m Message) error {
 	select {
 	case l.out <- m:
 		return nil
@@ -171,94 +173,94 @@ func (l *line) give(ctx context.Context, m Message) error {
 	}
 }
 
-// hello subscribes to everything, each channel from where it was read to. What was
-// never read begins at the newest event of this moment, so that a cut before its
-// first event loses nothing.
-func (l *line) hello(ctx context.Context, f frame) error {
+// handleHello subscribes to all channels, each from its last delivered event. A channel without one starts after the newest event
+// of the feed, so that a disconnect before its first event loses nothing.
+func (l *connection) handleHello(ctx context.Context, f frame) error {
 	l.head = f.Head
 	l.count(func(s *Stats) { s.Connections++; s.Head = max(s.Head, number(f.Head)) })
 	if f.HeartbeatS > 0 {
-		l.silent = time.Duration(f.HeartbeatS) * l.pace.second * 5 / 2
+		l.silent = time.Duration(f.HeartbeatS) * l.timing.second * 5 / 2
 	}
-	for name, p := range l.places {
+	for name, p := range l.positions {
 		p.repair, p.answered = "", false
 		if !p.known && f.Head != nil {
-			p.from(*f.Head, true)
-			l.begins(name, p.at)
+			p.reset(*f.Head, true)
+			l.setLast(name, p.at)
 		}
 	}
-	for names := range slices.Chunk(slices.Sorted(maps.Keys(l.places)), together) {
-		if _, err := l.ask(ctx, names); err != nil {
+	for names := range slices.Chunk(slices.Sorted(maps.Keys(l.positions)), channelsPerFrame) {
+		if _, err := l.subscribe(ctx, names); err != nil {
 			return err
 		}
 	}
-	l.leads(l)
-	l.alive() // every channel may have been refused before
+	l.setConnection(l)
+	l.updateLive() // no channel is left if the server has refused all of them
 	return nil
 }
 
-// begins notes from where a channel is read.
-func (l *line) begins(name string, at int64) {
+// setLast records the number after which a channel is read.
+func (l *connection) setLast(name string, at int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last[name] = at
 }
 
-// ask subscribes and gives the id of the frame.
-func (l *line) ask(ctx context.Context, names []string) (string, error) {
+// subscribe sends a subscribe frame and returns its id.
+func (l *connection) subscribe(ctx context.Context, names []string) (string, error) {
 	l.frames++
 	s := request{Op: "subscribe", ID: "s" + strconv.Itoa(l.frames), Channels: names, Since: map[string]int64{}}
 	for _, name := range names {
-		if p := l.places[name]; p.known {
+		if p := l.positions[name]; p.known {
 			s.Since[name] = p.at
 		}
 	}
-	return s.ID, l.say(ctx, s)
+	return s.ID, l.send(ctx, s)
 }
 
-// say sends a frame; any goroutine may.
-func (l *line) say(ctx context.Context, r request) error {
+// send sends a frame. It may be called concurrently.
+func (l *connection) send(ctx context.Context, r request) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.pace.ack)
+	ctx, cancel := context.WithTimeout(ctx, l.timing.ack)
 	defer cancel()
 	return l.conn.Write(ctx, websocket.MessageText, raw)
 }
 
-// acked notes what is subscribed. The server answers with its own spelling of a name.
-func (l *line) acked(f frame) {
+// handleAck records the acknowledged channels. The server may spell a name in another case than the request; the client then uses
+// the name of the server.
+func (l *connection) handleAck(f frame) {
 	for _, name := range f.Channels {
-		if l.places[name] == nil {
+		if l.positions[name] == nil {
 			l.rename(name)
 		}
-		if p := l.places[name]; p != nil {
+		if p := l.positions[name]; p != nil {
 			l.open[name] = true
 			if p.repair == f.ID {
 				p.answered = true
 			}
 		}
 	}
-	l.alive()
+	l.updateLive()
 }
 
-// overdue gives a connection up on which a frame was not answered for two beats.
-func (l *line) overdue() error {
+// checkUnanswered returns an error if a subscribe frame is not answered within two beats.
+func (l *connection) checkUnanswered() error {
 	l.beats++
 	late := !l.live && l.beats > 2
-	for _, p := range l.places {
+	for _, p := range l.positions {
 		late = late || p.repair != "" && !p.answered && l.beats-p.since > 2
 	}
 	if late {
-		return errors.New("a subscribe frame is not answered")
+		return errors.New("subscribe frame not answered")
 	}
 	return nil
 }
 
-// alive tells once that every channel is subscribed.
-func (l *line) alive() {
-	for name := range l.places {
+// updateLive reports the phase Live once, when all channels are subscribed.
+func (l *connection) updateLive() {
+	for name := range l.positions {
 		if !l.open[name] {
 			return
 		}
@@ -269,16 +271,17 @@ func (l *line) alive() {
 	}
 }
 
-func (l *line) rename(name string) {
-	for mine, p := range l.places {
+// rename replaces the name of a channel with the spelling of the server.
+func (l *connection) rename(name string) {
+	for mine, p := range l.positions {
 		if !strings.EqualFold(mine, name) {
 			continue
 		}
-		delete(l.places, mine)
-		l.places[name] = p
+		delete(l.positions, mine)
+		l.positions[name] = p
 		l.mu.Lock()
-		delete(l.reads, mine)
-		l.reads[name] = true
+		delete(l.subscribed, mine)
+		l.subscribed[name] = true
 		if n, ok := l.last[mine]; ok {
 			delete(l.last, mine)
 			l.last[name] = n

@@ -1,6 +1,6 @@
-// Package feed reads the live feed of Signalcast and loses nothing: it comes back
-// after a cut, goes on where it was on every channel, sees what is missing, has it
-// sent again, and says so.
+// Package feed reads the live feed of Signalcast without loss of events. The client reconnects after a disconnect and resumes
+// each channel at the last event. It detects missing events, requests them again, and reports those that the server no longer
+// stores.
 //
 //	c, err := feed.Open(ctx, feed.Options{URL: "wss://api.example/ws", Channels: []string{"signals"}})
 //	if err != nil {
@@ -14,11 +14,11 @@
 //		switch m := m.(type) {
 //		case *feed.Event:
 //			handle(m)
-//		case *feed.Gap: // older than what the feed keeps: read the routes again
+//		case *feed.Gap: // the server no longer stores these events: read the HTTP routes again
 //			reread(m.Channel)
 //		}
 //	}
 //
-// A reader that is slow loses nothing either: the client stops reading the
-// connection, and when the server gives up on it, resumes.
+// A slow reader loses no events either. While the buffer is full, the client does not read the connection. If the server closes
+// the connection for this reason, the client reconnects and resumes.
 package feed

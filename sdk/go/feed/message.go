@@ -8,12 +8,12 @@ import (
 // Message is one of *Event, *Snapshot, *Gap, *Beat and *ServerError.
 type Message interface{ message() }
 
-// Event is what happened on a channel. Numbered events come once each and in order;
-// the others have Seq 0, may be missed, and the newest of a kind is the one that counts.
+// Event is an event of a channel. Each numbered event is delivered once, in order. Events without a number have Seq 0 and may be
+// lost; a newer one of the same type replaces an older one.
 type Event struct {
 	Channel string
-	Seq     int64 // number in the feed
-	Prev    int64 // number of the event before it on the channel; 0: there is none
+	Seq     int64 // number of the event in the feed; 0: not numbered
+	Prev    int64 // number of the previous event of the channel; 0: none
 	Type    string
 	At      time.Time
 	Data    json.RawMessage
@@ -22,8 +22,8 @@ type Event struct {
 // Numbered reports whether the feed stores the event.
 func (e *Event) Numbered() bool { return e.Seq > 0 }
 
-// Snapshot is the state with which a channel begins after each connection. It contains every event up to Seq, and may contain
-// later ones.
+// Snapshot is the state of a channel, which the server sends first on each connection. It includes all events up to Seq, and may
+// include later ones.
 type Snapshot struct {
 	Channel string
 	Seq     int64
@@ -31,27 +31,27 @@ type Snapshot struct {
 	Data    json.RawMessage
 }
 
-// Gap says that the events of a channel between From and Oldest are no longer available. The stored events follow. Read the
-// routes again for the missing ones.
+// Gap reports that the server no longer stores the events of a channel after From and before Oldest. The stored events follow. To
+// get the missing data, read the HTTP routes again.
 type Gap struct {
 	Channel string
 	From    int64
 	Oldest  int64
 }
 
-// Beat is the server's sign of life, with the newest number of the whole feed.
+// Beat is the heartbeat of the server, with the newest number of the whole feed.
 type Beat struct {
 	Head int64
 	At   time.Time
 }
 
-// ServerError is what the server refuses or cannot do right now. The connection
-// stays; a channel that does not exist is not asked for again. With db_unavailable a
-// snapshot is late: it comes when the server can read it, or by Client.Refresh.
+// ServerError is an error frame of the server. The connection stays open. The client does not subscribe again to a channel that
+// does not exist. With the code db_unavailable, the snapshot of the channel is delayed: the server sends it when it can, or after
+// Client.Refresh.
 type ServerError struct {
 	Code    string
 	Message string
-	Channel string // empty: none
+	Channel string // empty: the error concerns no channel
 }
 
 func (*Event) message()       {}
@@ -67,7 +67,7 @@ func (e *ServerError) Error() string {
 	return e.Code
 }
 
-// frame is any frame of the server.
+// frame is a frame of the server. Op selects which other members are set.
 type frame struct {
 	Op         string          `json:"op"`
 	ID         string          `json:"id"`
@@ -86,6 +86,7 @@ type frame struct {
 	Message    string          `json:"message"`
 }
 
+// number returns *n, or 0 if n is nil.
 func number(n *int64) int64 {
 	if n == nil {
 		return 0
@@ -93,7 +94,7 @@ func number(n *int64) int64 {
 	return *n
 }
 
-// request is a frame of ours.
+// request is a frame of the client.
 type request struct {
 	Op       string           `json:"op"`
 	ID       string           `json:"id"`

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRestartWithCapitals: a place is found again however the handle is written.
+// TestRestartWithCapitals checks that a client resumes a channel when the handle is written in another case.
 func TestRestartWithCapitals(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -34,9 +34,9 @@ func TestRestartWithCapitals(t *testing.T) {
 	}
 }
 
-// TestForgotten: a channel that does not exist is in Last no longer, and a client that
-// is left without one stays connected.
-func TestForgotten(t *testing.T) {
+// TestUnknownChannel checks that Last omits a channel that does not exist and that a client without other channels stays
+// connected.
+func TestUnknownChannel(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	r := s.read(Options{Channels: []string{"nowhere"}, Since: map[string]int64{"nowhere": 3}})
@@ -54,12 +54,12 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// TestLateSnapshot: a snapshot that the server could not read is told of and is handed
-// on when it comes; one that is asked for again comes among the events, each of them once.
+// TestLateSnapshot checks that an unavailable snapshot causes an error and is delivered later, and that Refresh delivers a
+// snapshot without a loss or a repetition of events.
 func TestLateSnapshot(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
-	s.set(func() { s.sick = true })
+	s.set(func() { s.noSnapshots = true })
 	r := s.read(Options{Channels: []string{"live", "signals"}})
 	if e, ok := r.next().(*ServerError); !ok || e.Code != "db_unavailable" || e.Channel != "live" {
 		t.Fatalf("%+v", e)
@@ -68,9 +68,9 @@ func TestLateSnapshot(t *testing.T) {
 	s.file("live", 2, nil)
 	r.want(1, 2)
 	s.set(func() {
-		s.sick = false
+		s.noSnapshots = false
 		for p := range s.conns {
-			s.say(p, map[string]any{"op": "snapshot", "channel": "live", "seq": 2, "data": map[string]any{}})
+			s.send(p, map[string]any{"op": "snapshot", "channel": "live", "seq": 2, "data": map[string]any{}})
 		}
 	})
 	if sn, ok := r.next().(*Snapshot); !ok || sn.Channel != "live" || sn.Seq != 2 {

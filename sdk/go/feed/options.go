@@ -12,68 +12,67 @@ import (
 	"time"
 )
 
-// Options say what to read and from where.
+// Options configure a Client.
 type Options struct {
-	// URL of the websocket, such as wss://api.example/ws; http and https are taken too.
+	// URL is the URL of the websocket, such as wss://api.example/ws. The schemes http and https are also accepted.
 	URL string
-	// Key is sent as a header and is needed for the channel `me` alone.
+	// Key is the API key, which the client sends in the Authorization header. Only the channel `me` requires it.
 	Key string
-	// Channels to read; at most what the server allows on one connection. Handles are
-	// read in lower case, here and in Since, as the server spells them.
+	// Channels are the channels to read. The server limits their number. Handles in names are converted to lower case, here and
+	// in Since, because the server spells them so.
 	Channels []string
-	// Since is the last number seen of a channel, from Client.Last of an earlier run;
-	// never below 0. A channel without one begins with the newest, and numbers of
-	// channels that are not read are left out.
+	// Since contains the number of the last received event by channel, from Client.Last of an earlier run. Numbers must not be
+	// negative. A channel without a number starts with the next event. Numbers of other channels are ignored.
 	Since map[string]int64
-	// OnState is called with every change, one at a time. It must not wait for the client.
+	// OnState is called after each change of the state, never concurrently. It must not wait for the client.
 	OnState func(State)
-	// Logger logs lost connections and holes; nil: none.
+	// Logger logs lost connections and missing events. nil: no log.
 	Logger *slog.Logger
-	// HTTPClient makes the handshake; nil: the default one.
+	// HTTPClient sends the handshake. nil: http.DefaultClient.
 	HTTPClient *http.Client
 
-	pace pace
+	timing timing
 }
 
-// Faults of Open and reasons for which a client ends.
+// Errors of a Client.
 var (
-	// ErrUnauthenticated: the key is unknown or revoked. The client does not come back.
+	// ErrUnauthenticated reports that the key is unknown or revoked. The client does not reconnect.
 	ErrUnauthenticated = errors.New("feed: the key is unknown or revoked")
-	// ErrNotRead: the channel was not asked for, or the server refused it.
-	ErrNotRead = errors.New("feed: the channel is not read")
-	// ErrClosed: Close was called.
-	ErrClosed = errors.New("feed: closed")
+	// ErrNotRead reports that the channel is not in Options.Channels, or that the server refused it.
+	ErrNotRead = errors.New("feed: the client does not read this channel")
+	// ErrClosed reports that Close was called.
+	ErrClosed = errors.New("feed: the client is closed")
 )
 
-// pace holds the times of a client, which its tests make short.
-type pace struct {
-	least, most, refused time.Duration // of the wait before it comes back
-	handshake            time.Duration // for dialing and for hello
-	ack                  time.Duration // for an answer to a subscribe frame
-	second               time.Duration // what the heartbeat counts in
+// timing contains the timeouts and wait times of a client. Tests make them short.
+type timing struct {
+	minWait, maxWait time.Duration // minimum and maximum wait before a reconnect
+	maxRefusedWait   time.Duration // maximum wait while the server refuses connections
+	handshake        time.Duration // timeout of the dial and of the hello frame
+	ack              time.Duration // timeout of writing a frame
+	second           time.Duration // unit of the heartbeat interval
 }
 
-var usual = pace{
-	least: 500 * time.Millisecond, most: 5 * time.Second, refused: 30 * time.Second,
+var defaultTiming = timing{
+	minWait: 500 * time.Millisecond, maxWait: 5 * time.Second, maxRefusedWait: 30 * time.Second,
 	handshake: 15 * time.Second, ack: 15 * time.Second, second: time.Second,
 }
 
-// wait is chosen by chance, so that many clients do not come at once. It grows
-// while the server refuses.
-func (p pace) wait(refusals int) time.Duration {
-	most := p.most
-	for ; refusals > 1 && most < p.refused; refusals-- {
+// wait returns the wait before a reconnect after consecutive refusals. It is random, so that many clients do not reconnect at the
+// same time. The maximum doubles with each refusal.
+func (p timing) wait(refusals int) time.Duration {
+	most := p.maxWait
+	for ; refusals > 1 && most < p.maxRefusedWait; refusals-- {
 		most *= 2
 	}
-	return p.least + rand.N(min(most, p.refused)-p.least+1)
+	return p.minWait + rand.N(min(most, p.maxRefusedWait)-p.minWait+1)
 }
 
-// mostSeq is the largest number that every reader of JSON has exactly.
-const mostSeq = 1<<53 - 1
+// maxSeq is the largest number that all JSON parsers represent exactly.
+const maxSeq = 1<<53 - 1
 
-// fold spells a channel as the server does: handles are of lower case, everything else
-// is exact.
-func fold(name string) string {
+// normalizeChannel converts the handle in a channel name to lower case, as the server does. It does not change other names.
+func normalizeChannel(name string) string {
 	for _, kind := range [...]string{"operator:", "overlay:"} {
 		if strings.HasPrefix(name, kind) {
 			return strings.Map(lower, name)
@@ -82,7 +81,7 @@ func fold(name string) string {
 	return name
 }
 
-// lower leaves other letters than ours as they are: they are of no handle.
+// lower converts an ASCII letter to lower case. Handles contain no other letters.
 func lower(r rune) rune {
 	if r >= 'A' && r <= 'Z' {
 		r += 'a' - 'A'
@@ -90,32 +89,32 @@ func lower(r rune) rune {
 	return r
 }
 
-// settle checks the options and gives a copy of its own.
-func (o Options) settle() (Options, error) {
+// normalize validates the options and returns a copy with defaults.
+func (o Options) normalize() (Options, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil {
 		return o, fmt.Errorf("feed: URL: %w", err)
 	}
 	if !slices.Contains([]string{"ws", "wss", "http", "https"}, u.Scheme) || u.Host == "" {
-		return o, fmt.Errorf("feed: %q is no address of a websocket", o.URL)
+		return o, fmt.Errorf("feed: URL %q must be a ws, wss, http or https URL with a host", o.URL)
 	}
 	if len(o.Channels) == 0 {
-		return o, errors.New("feed: no channels")
+		return o, errors.New("feed: Options.Channels is empty")
 	}
 	channels := make([]string, len(o.Channels))
 	for i, name := range o.Channels {
-		channels[i] = fold(name)
+		channels[i] = normalizeChannel(name)
 	}
 	slices.Sort(channels)
 	o.Channels = slices.Compact(channels)
 	since := make(map[string]int64, len(o.Since))
 	for name, n := range o.Since {
-		if n < 0 || n > mostSeq {
-			return o, fmt.Errorf("feed: since %d of %q is no number of an event", n, name)
+		if n < 0 || n > maxSeq {
+			return o, fmt.Errorf("feed: Since of %[2]q is %[1]d; it must be from 0 to 2^53-1", n, name)
 		}
-		name = fold(name)
+		name = normalizeChannel(name)
 		if other, twice := since[name]; twice {
-			n = min(n, other) // the one that loses nothing
+			n = min(n, other) // the smaller number loses no events
 		}
 		since[name] = n
 	}
@@ -126,8 +125,8 @@ func (o Options) settle() (Options, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.pace == (pace{}) {
-		o.pace = usual
+	if o.timing == (timing{}) {
+		o.timing = defaultTiming
 	}
 	return o, nil
 }

@@ -6,17 +6,17 @@ import (
 	"strconv"
 )
 
-// Refresh asks for the snapshot of a channel again, as after a ServerError that named
-// it. Its events continue, each once. While there is no connection nothing is sent: every connection begins with the
-// snapshots. Errors: ErrNotRead for a channel that is not read; that of the connection. The server counts both frames against
-// its limit.
+// Refresh requests the snapshot of a channel again, for example after a ServerError for the channel. The events of the channel
+// continue, each once. Without a connection, Refresh sends nothing, because each new connection starts with the snapshots.
+// Refresh sends two frames, which count against the limit of the server. Errors: ErrNotRead if the client does not read the
+// channel; an error of the connection.
 func (c *Client) Refresh(ctx context.Context, channel string) error {
-	name := fold(channel)
+	name := normalizeChannel(channel)
 	c.mu.Lock()
-	l, reads := c.line, c.reads[name]
+	l, reads := c.conn, c.subscribed[name]
 	at, known := c.last[name]
-	c.asks++
-	id := "r" + strconv.Itoa(c.asks)
+	c.refreshes++
+	id := "r" + strconv.Itoa(c.refreshes)
 	c.mu.Unlock()
 	switch {
 	case !reads:
@@ -24,32 +24,32 @@ func (c *Client) Refresh(ctx context.Context, channel string) error {
 	case l == nil:
 		return nil
 	}
-	// What was read and not yet handed on comes again, and is passed over.
+	// The server sends events again that are buffered but not delivered. The client drops these repeats.
 	again := request{Op: "subscribe", ID: id, Channels: []string{name}}
 	if known {
 		again.Since = map[string]int64{name: at}
 	}
-	if err := l.say(ctx, request{Op: "unsubscribe", ID: id, Channels: again.Channels}); err != nil {
+	if err := l.send(ctx, request{Op: "unsubscribe", ID: id, Channels: again.Channels}); err != nil {
 		return err
 	}
-	return l.say(ctx, again)
+	return l.send(ctx, again)
 }
 
-// leads notes the connection that takes frames.
-func (c *Client) leads(l *line) {
+// setConnection sets the connection to which Refresh sends frames; nil: none.
+func (c *Client) setConnection(l *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.line = l
+	c.conn = l
 }
 
-// forget reads a channel no longer that the server refused.
-func (l *line) forget(name string, number bool) {
-	delete(l.places, name)
+// drop removes a channel that the server refused. number reports whether its number is removed from Last as well.
+func (l *connection) drop(name string, number bool) {
+	delete(l.positions, name)
 	l.mu.Lock()
-	delete(l.reads, name)
+	delete(l.subscribed, name)
 	if number {
 		delete(l.last, name)
 	}
 	l.mu.Unlock()
-	l.alive()
+	l.updateLive()
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// server speaks the wire format of the feed and misbehaves as it is told.
+// server is a fake feed server. Tests set its fields to cause faults.
 type server struct {
 	*httptest.Server
 	t *testing.T
@@ -22,27 +22,28 @@ type server struct {
 	log     []map[string]any // events, oldest first
 	newest  map[string]int64
 	seq     int64
-	oldest  int64 // what is older is gone
+	oldest  int64 // number of the oldest stored event
 	conns   map[*peer]bool
 	opened  int
 	headers []http.Header
 
-	refuse  []int // statuses of the next handshakes
-	drop    int   // next events that are not sent
-	forget  bool  // and are not sent again either
-	repeats bool  // every event comes twice
-	mute    bool  // no beats, no events
-	deaf    bool  // no acks
-	old     bool  // no head in hello
-	sick    bool  // no snapshots
+	refuse      []int // status codes with which the next handshakes are refused
+	drop        int   // number of next events that are not sent
+	noReplay    bool  // dropped events are not replayed either
+	repeats     bool  // each event is sent twice
+	mute        bool  // neither beats nor events are sent
+	noAcks      bool  // subscribe frames are not answered
+	noHead      bool  // hello contains no head
+	noSnapshots bool  // snapshots are unavailable
 }
 
 type peer struct {
 	*websocket.Conn
-	subs map[string]bool
-	said int // frames
+	subs   map[string]bool
+	frames int // number of frames of the client
 }
 
+// serve starts a server.
 func serve(t *testing.T) *server {
 	s := &server{t: t, newest: map[string]int64{}, conns: map[*peer]bool{}}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.open))
@@ -78,10 +79,10 @@ func (s *server) open(w http.ResponseWriter, r *http.Request) {
 	s.conns[p] = true
 	s.opened++
 	hello := map[string]any{"op": "hello", "protocol": "signal.v1", "heartbeatS": 4}
-	if !s.old {
+	if !s.noHead {
 		hello["head"] = s.seq
 	}
-	s.say(p, hello)
+	s.send(p, hello)
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -94,11 +95,11 @@ func (s *server) open(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return
 		}
-		s.take(p, raw)
+		s.handle(p, raw)
 	}
 }
 
-func (s *server) take(p *peer, raw []byte) {
+func (s *server) handle(p *peer, raw []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var f struct {
@@ -108,31 +109,31 @@ func (s *server) take(p *peer, raw []byte) {
 		Since    map[string]int64
 	}
 	if err := json.Unmarshal(raw, &f); err != nil || f.Op != "subscribe" && f.Op != "unsubscribe" || len(raw) > 8192 {
-		s.t.Errorf("a client frame: %s %v", raw, err)
+		s.t.Errorf("invalid frame of the client: %s %v", raw, err)
 		return
 	}
-	if p.said++; p.said > 20 { // more than the limit of the service, at once
-		s.t.Error("too many frames")
+	if p.frames++; p.frames > 20 { // the limit of the service for a burst
+		s.t.Errorf("the client sent %d frames; want at most 20", p.frames)
 	}
 	var acked []string
 	for _, name := range f.Channels {
 		if name == "nowhere" {
-			s.say(p, map[string]any{"op": "error", "id": f.ID, "error": "unknown_channel", "message": "none", "channel": name})
+			s.send(p, map[string]any{"op": "error", "id": f.ID, "error": "unknown_channel", "message": "none", "channel": name})
 			continue
 		}
 		acked = append(acked, strings.ToLower(name))
 	}
-	if s.deaf {
+	if s.noAcks {
 		return
 	}
 	if f.Op == "unsubscribe" {
-		s.say(p, map[string]any{"op": "ack", "id": f.ID, "channels": acked})
+		s.send(p, map[string]any{"op": "ack", "id": f.ID, "channels": acked})
 		for _, name := range acked {
 			delete(p.subs, name)
 		}
 		return
 	}
-	s.say(p, map[string]any{"op": "ack", "id": f.ID, "channels": acked})
+	s.send(p, map[string]any{"op": "ack", "id": f.ID, "channels": acked})
 	for _, name := range f.Channels {
 		since, resumes := f.Since[name]
 		s.replay(p, strings.ToLower(name), since, resumes)
@@ -144,29 +145,29 @@ func (s *server) replay(p *peer, name string, since int64, resumes bool) {
 		return
 	}
 	p.subs[name] = true
-	if name == "live" && s.sick {
-		s.say(p, map[string]any{"op": "error", "id": "s", "error": "db_unavailable", "message": "try again", "channel": name})
+	if name == "live" && s.noSnapshots {
+		s.send(p, map[string]any{"op": "error", "id": "s", "error": "db_unavailable", "message": "try again", "channel": name})
 	} else if name == "live" {
-		s.say(p, map[string]any{"op": "snapshot", "channel": name, "seq": s.seq, "data": map[string]any{"live": []any{}}})
+		s.send(p, map[string]any{"op": "snapshot", "channel": name, "seq": s.seq, "data": map[string]any{"live": []any{}}})
 	}
 	switch {
 	case !resumes:
 		return
 	case since > s.seq:
-		s.say(p, map[string]any{"op": "error", "error": "future_cursor", "channel": name})
+		s.send(p, map[string]any{"op": "error", "error": "future_cursor", "channel": name})
 		return
 	case since < s.oldest-1:
-		s.say(p, map[string]any{"op": "gap", "channel": name, "from": since, "oldest": s.oldest})
-		since = s.oldest - 1 // what is kept follows
+		s.send(p, map[string]any{"op": "gap", "channel": name, "from": since, "oldest": s.oldest})
+		since = s.oldest - 1 // the stored events follow
 	}
 	for _, e := range s.log {
-		if e["channel"] == name && e["seq"].(int64) > since && !(s.forget && e["lost"] == true) {
-			s.say(p, e)
+		if e["channel"] == name && e["seq"].(int64) > since && !(s.noReplay && e["lost"] == true) {
+			s.send(p, e)
 		}
 	}
 }
 
-func (s *server) say(p *peer, v any) {
+func (s *server) send(p *peer, v any) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		s.t.Error(err)
@@ -174,7 +175,7 @@ func (s *server) say(p *peer, v any) {
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	if p.Write(ctx, websocket.MessageText, raw) != nil {
-		_ = p.CloseNow() // gone, or a slow consumer
+		_ = p.CloseNow() // the client closed the connection or is slow
 	}
 }
 
@@ -190,14 +191,14 @@ func (s *server) beat(ctx context.Context) {
 		s.mu.Lock()
 		for p := range s.conns {
 			if !s.mute {
-				s.say(p, map[string]any{"op": "beat", "head": s.seq, "at": "2026-09-18T12:00:00.000Z"})
+				s.send(p, map[string]any{"op": "beat", "head": s.seq, "at": "2026-09-18T12:00:00.000Z"})
 			}
 		}
 		s.mu.Unlock()
 	}
 }
 
-// file makes events of a channel.
+// file adds n events to a channel and sends them to the subscribers.
 func (s *server) file(name string, n int, data any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,9 +219,9 @@ func (s *server) file(name string, n int, data any) {
 			if !p.subs[name] || s.mute {
 				continue
 			}
-			s.say(p, e)
+			s.send(p, e)
 			if s.repeats {
-				s.say(p, e)
+				s.send(p, e)
 			}
 		}
 	}
@@ -233,7 +234,7 @@ func (s *server) set(change func()) {
 	change()
 }
 
-// close ends every connection with a code; 0 is a cut.
+// close closes all connections with a close code; 0: without a close frame.
 func (s *server) close(code int) {
 	s.mu.Lock()
 	conns := s.conns

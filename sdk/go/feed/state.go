@@ -2,17 +2,17 @@ package feed
 
 import "time"
 
-// Phase is how a client stands.
+// Phase is the kind of a state change of a Client.
 type Phase string
 
-// The phases.
+// Phases of a Client.
 const (
-	Connecting   Phase = "connecting"
-	Live         Phase = "live"         // subscribed, and nothing is missing that it knows of
-	Reconnecting Phase = "reconnecting" // waits before it comes back
-	Hole         Phase = "hole"         // events were missing and are asked for again
-	Repaired     Phase = "repaired"     // they came
-	Closed       Phase = "closed"
+	Connecting   Phase = "connecting"   // the client opens a connection
+	Live         Phase = "live"         // all channels are subscribed
+	Reconnecting Phase = "reconnecting" // the connection is lost, and the client waits before it reconnects
+	Hole         Phase = "hole"         // events of a channel are missing, and the client requests them again
+	Repaired     Phase = "repaired"     // the missing events of a channel have arrived
+	Closed       Phase = "closed"       // the client has ended
 )
 
 // State is the argument of OnState, which is called in the order of the changes. Channel, After and Seq describe a hole: events
@@ -22,16 +22,16 @@ type State struct {
 	Channel string
 	After   int64
 	Seq     int64
-	Wait    time.Duration // until it comes back
-	Err     error         // why the connection ended
+	Wait    time.Duration // time until the next connection attempt
+	Err     error         // the reason why the connection or the client ended
 }
 
-// Stats counts the events of a client since Open.
+// Stats contains the counters of a Client since Open.
 type Stats struct {
-	Connections int64 // that the server greeted
-	Holes       int64 // events that were seen to be missing
-	Repaired    int64 // holes that were filled
-	Lost        int64 // holes that the server could not fill; each is a Gap
-	Repeats     int64 // events that came again and were not handed on
+	Connections int64 // connections on which the server sent hello
+	Holes       int64 // times that events of a channel were missing
+	Repaired    int64 // holes whose events arrived after a new request
+	Lost        int64 // holes that the server did not fill; each is delivered as a Gap
+	Repeats     int64 // repeated events that were not delivered
 	Head        int64 // newest number of the whole feed that the server has sent
 }

@@ -28,7 +28,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %#v", body, e)
 		}
 		if want.Code != "" && !errors.Is(err, want.Code) || errors.Is(err, ErrNotFound) || errors.Is(err, Code("")) {
-			t.Errorf("%s is not what it is", body)
+			t.Errorf("%s: errors.Is does not match the code %q alone", body, want.Code)
 		}
 		if want.Code == ErrMarketClosed && e.Reason() != "settled" {
 			t.Errorf("%#v", e.Extra)
@@ -36,21 +36,21 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestStanding: after a lost answer a call that stands is the one that was filed only when it
-// is the same; without a lost answer it never is.
-func TestStanding(t *testing.T) {
+// TestAlreadyPredicted checks that, after a lost answer, an existing call counts as the filed call only if both are equal.
+// Without a lost answer it never does.
+func TestAlreadyPredicted(t *testing.T) {
 	t.Parallel()
 	const id = "0199f0a4-2222-7000-8000-000000000002"
 	draft := client.SignalDraft{MarketID: "7", Direction: client.SideNO, PriceAtPrediction: 6850}
-	for name, row := range map[string]struct {
+	for name, tc := range map[string]struct {
 		lost, price, side string
 		found             bool
 	}{
-		"the same":       {"yes", "6850", "NO", true},
+		"the same call":  {"yes", "6850", "NO", true},
 		"another price":  {"yes", "6849", "NO", false},
 		"another side":   {"yes", "6850", "YES", false},
 		"nothing lost":   {"no", "6850", "NO", false},
-		"away since":     {"yes", "", "", false},
+		"deleted since":  {"yes", "", "", false},
 		"lost in a 503":  {"503", "6850", "NO", true},
 		"refused at 429": {"429", "6850", "NO", false},
 	} {
@@ -58,20 +58,20 @@ func TestStanding(t *testing.T) {
 			t.Parallel()
 			c, _ := served(t, Options{Token: Key("dk_x")}, func(n int, w http.ResponseWriter, r *http.Request) {
 				switch {
-				case r.Method == http.MethodGet && row.price == "":
+				case r.Method == http.MethodGet && tc.price == "":
 					say(w, 404, `{"error":"not_found"}`)
 				case r.Method == http.MethodGet:
-					say(w, 200, `{"id":"`+id+`","marketId":"7","direction":"`+row.side+`","priceAtPrediction":`+row.price+`}`)
-				case n == 1 && row.lost == "yes":
+					say(w, 200, `{"id":"`+id+`","marketId":"7","direction":"`+tc.side+`","priceAtPrediction":`+tc.price+`}`)
+				case n == 1 && tc.lost == "yes":
 					cut(w)
-				case n == 1 && row.lost != "no":
-					w.WriteHeader(map[string]int{"503": 503, "429": 429}[row.lost])
+				case n == 1 && tc.lost != "no":
+					w.WriteHeader(map[string]int{"503": 503, "429": 429}[tc.lost])
 				default:
 					say(w, 409, `{"error":"already_predicted","id":"`+id+`"}`)
 				}
 			})
 			filed, err := c.Signals.File(t.Context(), draft)
-			if row.found {
+			if tc.found {
 				if err != nil || !filed.Found || filed.ID != uuid.MustParse(id) {
 					t.Error(filed, err)
 				}
@@ -87,11 +87,11 @@ func TestStanding(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	t.Parallel()
-	c, asked := served(t, Options{}, func(_ int, w http.ResponseWriter, r *http.Request) {
+	c, requests := served(t, Options{}, func(_ int, w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(`{"leaderboard":"` + strings.Repeat("x", maxAnswer) + `"}`))
 	})
-	if _, err := c.Boards.Score(t.Context(), nil); !errors.Is(err, errTooLarge) || asked.Load() != 1 {
-		t.Errorf("%v after %d requests", err, asked.Load())
+	if _, err := c.Boards.Score(t.Context(), nil); !errors.Is(err, errTooLarge) || requests.Load() != 1 {
+		t.Errorf("%v after %d requests", err, requests.Load())
 	}
 	line, _ := served(t, Options{}, func(_ int, w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte("{}\n" + strings.Repeat("x", maxLine+1)))
@@ -109,7 +109,7 @@ func TestBounds(t *testing.T) {
 
 func TestDegraded(t *testing.T) {
 	t.Parallel()
-	c, asked := served(t, Options{}, func(_ int, w http.ResponseWriter, r *http.Request) {
+	c, requests := served(t, Options{}, func(_ int, w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Degraded", "db")
 		say(w, 200, `{"signals":[{"marketId":"7"}],"count":1,"next_cursor":"n"}`)
 	})
@@ -121,16 +121,16 @@ func TestDegraded(t *testing.T) {
 		}
 	}
 	d := (*Degraded)(nil)
-	if len(got) != 1 || !errors.As(last, &d) || d.Part != "db" || asked.Load() != 3 {
-		t.Errorf("%v %v after %d requests", got, last, asked.Load())
+	if len(got) != 1 || !errors.As(last, &d) || d.Part != "db" || requests.Load() != 3 {
+		t.Errorf("%v %v after %d requests", got, last, requests.Load())
 	}
 }
 
-// TestPagesEnd: a list ends with its last page, with the loop, and with a cursor that leads back.
+// TestPagesEnd checks that a list ends after the last page, when the caller stops, and at a cursor that was used before.
 func TestPagesEnd(t *testing.T) {
 	t.Parallel()
 	next := map[string]string{"": "a", "a": "b", "b": "c"}
-	walk := func(t *testing.T, next map[string]string, most int) (rows int, asked int64, last error) {
+	walk := func(t *testing.T, next map[string]string, most int) (rows int, requests int64, last error) {
 		c, n := served(t, Options{}, func(_ int, w http.ResponseWriter, r *http.Request) {
 			body := `{"signals":[{},{}],"next_cursor":null,"count":2}`
 			if to := next[r.URL.Query().Get("cursor")]; to != "" {
@@ -148,22 +148,22 @@ func TestPagesEnd(t *testing.T) {
 		}
 		return rows, n.Load(), last
 	}
-	if rows, asked, err := walk(t, next, 100); rows != 8 || asked != 4 || err != nil {
-		t.Error(rows, asked, err)
+	if rows, requests, err := walk(t, next, 100); rows != 8 || requests != 4 || err != nil {
+		t.Error(rows, requests, err)
 	}
-	if rows, asked, err := walk(t, next, 3); rows != 3 || asked != 2 || err != nil {
-		t.Error(rows, asked, err)
+	if rows, requests, err := walk(t, next, 3); rows != 3 || requests != 2 || err != nil {
+		t.Error(rows, requests, err)
 	}
 	next["c"] = "a"
-	if rows, asked, err := walk(t, next, 100); rows != 8 || asked != 4 || !errors.Is(err, ErrCursor) {
-		t.Error(rows, asked, err)
+	if rows, requests, err := walk(t, next, 100); rows != 8 || requests != 4 || !errors.Is(err, ErrCursor) {
+		t.Error(rows, requests, err)
 	}
 }
 
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for text, good := range map[string]bool{
-		"https://hub.example": true, "https://hub.example/under/": true, "http://127.0.0.1:1": true, "http://[::1]:1": true, "http://localhost": true,
+		"https://hub.example": true, "https://hub.example/path/": true, "http://127.0.0.1:1": true, "http://[::1]:1": true, "http://localhost": true,
 		"http://hub.example": false, "hub.example": false, "ftp://hub.example": false, "https://a:b@hub.example": false, "https://hub.example?x": false, "": true,
 	} {
 		_, err := New(Options{Hub: text, Token: Key("dk_secret")})

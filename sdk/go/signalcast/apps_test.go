@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// TestRegisterSignerSignsTheExpiryItSends covers milliseconds that end in zero: encoding/json writes 120 ms as .12.
+// TestRegisterSignerSignsTheExpiryItSends checks that the signature covers the expiresAt of the body, also for milliseconds that
+// end in zero, because encoding/json encodes 120 ms as .12.
 func TestRegisterSignerSignsTheExpiryItSends(t *testing.T) {
 	for _, ends := range []string{"2026-11-23T12:00:00.000Z", "2026-11-23T12:00:00.120Z", "2026-11-23T12:00:00.123Z"} {
 		t.Run(ends, func(t *testing.T) {

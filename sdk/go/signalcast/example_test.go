@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/signalcast"
 )
 
-// hub answers like a hub whose market 701122 costs 7100 bps for NO.
+// hub returns a fake hub on which NO of market 701122 costs 7100 bps. It rejects calls and answers dry runs.
 func hub() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -25,7 +25,7 @@ func hub() *httptest.Server {
 	}))
 }
 
-// A call is refused when its side costs more than 200 bps above the stated price.
+// The hub rejects a call if its side costs over 200 bps more than the stated price.
 func ExampleSignals_File() {
 	server := hub()
 	defer server.Close()
@@ -41,7 +41,7 @@ func ExampleSignals_File() {
 	// Output: NO costs 7100
 }
 
-// A dry run answers the numbers that would be stored, and stores nothing.
+// A dry run returns the prices that a call would store, and stores nothing.
 func ExampleSignals_DryRun() {
 	server := hub()
 	defer server.Close()

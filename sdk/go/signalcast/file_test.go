@@ -20,7 +20,7 @@ const (
 
 var noAt6850 = client.SignalDraft{MarketID: "7", Direction: client.SideNO, PriceAtPrediction: 6850}
 
-// sent reads the members of a request.
+// sent returns the JSON members of a request body.
 func sent(t *testing.T, r *http.Request) map[string]any {
 	raw, err := io.ReadAll(r.Body)
 	var v map[string]any
@@ -30,7 +30,7 @@ func sent(t *testing.T, r *http.Request) map[string]any {
 	return v
 }
 
-// Integrity P13, P14: a call is sent with a bound of 200 bps, and its numbers are answered.
+// A call is sent with a maxSlippageBps of 200 by default, and File returns the stored prices.
 func TestFileSendsABoundAndAnswersTheStoredNumbers(t *testing.T) {
 	t.Parallel()
 	var bounds []any
@@ -52,13 +52,13 @@ func TestFileSendsABoundAndAnswersTheStoredNumbers(t *testing.T) {
 	}
 }
 
-// Integrity P14: allowUnverified is sent with the bound, in the only request of a call. The
-// server judges both, so that a refusal is not answered with another request.
+// allowUnverified is sent together with maxSlippageBps, in a single request. The server checks both, so the client does not send
+// a second request after a rejection.
 func TestAllowUnverifiedIsSentWithTheBound(t *testing.T) {
 	t.Parallel()
 	var bodies []string
 	status, answer := 200, `{"ok":true,"id":"`+filedID+`","priceVerified":false}`
-	c, asked := served(t, Options{Token: Key("dk_x")}, func(_ int, w http.ResponseWriter, r *http.Request) {
+	c, requests := served(t, Options{Token: Key("dk_x")}, func(_ int, w http.ResponseWriter, r *http.Request) {
 		m := sent(t, r)
 		bodies = append(bodies, fmt.Sprint(m["maxSlippageBps"], m["allowUnverified"], m["dryRun"]))
 		say(w, status, answer)
@@ -86,19 +86,19 @@ func TestAllowUnverifiedIsSentWithTheBound(t *testing.T) {
 	} {
 		status, answer = 409, refused
 		for _, o := range []FileOptions{{}, allow} {
-			before := asked.Load()
+			before := requests.Load()
 			_, err := c.Signals.FileWith(t.Context(), noAt6850, o)
 			if e := (*Error)(nil); !errors.As(err, &e) || e.Reason() != reason || errors.Is(err, ErrPriceMoved) == (reason == "") {
 				t.Errorf("%s with %+v: %v", refused, o, err)
 			}
-			if n := asked.Load() - before; n != 1 {
+			if n := requests.Load() - before; n != 1 {
 				t.Errorf("%s with %+v: %d requests; want 1", refused, o, n)
 			}
 		}
 	}
 }
 
-// Integrity P15: dry runs send dryRun and no idempotency key.
+// Dry runs send dryRun and no idempotency key.
 func TestDryRuns(t *testing.T) {
 	t.Parallel()
 	c, _ := served(t, Options{Token: Key("dk_x")}, func(_ int, w http.ResponseWriter, r *http.Request) {

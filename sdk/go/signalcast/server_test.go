@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// quick is a policy whose pauses no test waits for.
+// quick is a retry policy with short waits.
 var quick = Retry{Tries: 3, First: time.Millisecond, Longest: 20 * time.Millisecond, Each: 10 * time.Second}
 
-// served is a client of a server that does what the test wants.
+// served returns a Client of a fake server, and the number of requests that handle has received. handle receives the number of
+// the request, from 1.
 func served(t *testing.T, o Options, handle func(n int, w http.ResponseWriter, r *http.Request)) (*Client, *atomic.Int64) {
 	t.Helper()
-	var asked atomic.Int64
+	var requests atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" {
 			say(w, 200, `{}`)
 			return
 		}
-		handle(int(asked.Add(1)), w, r)
+		handle(int(requests.Add(1)), w, r)
 	}))
 	t.Cleanup(s.Close)
 	o.Hub, o.API, o.Clock = s.URL, s.URL, s.URL
@@ -31,18 +32,19 @@ func served(t *testing.T, o Options, handle func(n int, w http.ResponseWriter, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A connection that is used again is where a transport may send by itself.
+	// Open a connection first, because the transport retries by itself only on a reused connection.
 	if _, err := c.Hub.GetHealthWithResponse(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return c, &asked
+	return c, &requests
 }
 
-// cut ends a connection without an answer.
+// cut closes the connection without an answer.
 func cut(w http.ResponseWriter) {
 	panic(http.ErrAbortHandler)
 }
 
+// say answers with a status and a JSON body.
 func say(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

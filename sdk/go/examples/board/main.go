@@ -1,4 +1,4 @@
-// Command board goes through the board of broadcasters, and through every call of who leads it.
+// Command board prints the three best operators of the broadcast board and all calls of the first one.
 package main
 
 import (

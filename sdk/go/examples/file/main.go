@@ -1,4 +1,5 @@
-// Command file files a call and reads its receipt: file MARKET YES|NO BPS.
+// Command file files a call and prints the result. Usage: file MARKET YES|NO BPS. BPS is the stated price of the side in basis
+// points.
 package main
 
 import (
@@ -15,7 +16,7 @@ import (
 
 func main() {
 	if len(os.Args) != 4 {
-		log.Fatal("file MARKET YES|NO BPS")
+		log.Fatal("usage: file MARKET YES|NO BPS")
 	}
 	price, err := strconv.Atoi(os.Args[3])
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command message registers a signer and submits a call that it has signed: message MARKET.
+// Command message registers a signer and submits a signed call. Usage: message MARKET.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		log.Fatal("message MARKET")
+		log.Fatal("usage: message MARKET")
 	}
 	c, err := signalcast.New(signalcast.Options{Hub: os.Getenv("SIGNALCAST_HUB"), Token: signalcast.Key(os.Getenv("SIGNALCAST_KEY"))})
 	check(err)

@@ -1,4 +1,4 @@
-// Command watch follows the feed until a call on a market comes: watch MARKET.
+// Command watch reads the feed of a market until a call is filed on the market. Usage: watch MARKET.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		log.Fatal("watch MARKET")
+		log.Fatal("usage: watch MARKET")
 	}
 	c, err := signalcast.New(signalcast.Options{API: os.Getenv("SIGNALCAST_API")})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-func TestSlotsFollowTheClock(t *testing.T) {
+func TestTimeDoesNotFool(t *testing.T) {
 	slot := SlotAt(time.Date(2026, 10, 25, 1, 0, 0, 0, time.UTC))
 	testkit.Tricks(t, "slot", slot.Start(), func(t *testing.T, m *testkit.Machine) {
 		m.Pass(SlotLength - time.Second)

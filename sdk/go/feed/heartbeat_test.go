@@ -16,7 +16,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// pipes is a network in memory, over which time can be made to pass.
+// pipes is an in-memory network, which works with the fake time of synctest.
 type pipes struct {
 	conns chan net.Conn
 	over  chan struct{}
@@ -40,25 +40,24 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return ours, nil
 }
 
-// silent is a server on which nothing happens: it greets, acknowledges and beats, each
-// beat after what pause says, until it falls silent.
-type silent struct {
-	pause func(n int) time.Duration
-	mu    sync.Mutex
-	mute  bool
-	seq   int
-	conns map[*websocket.Conn]bool
-	asked []string // how each connection began
+// quietServer is a feed server without events. It sends hello, acks, and beats until mute is set.
+type quietServer struct {
+	pause         func(n int) time.Duration // time before beat n
+	mu            sync.Mutex
+	mute          bool // the server sends no beats
+	seq           int
+	conns         map[*websocket.Conn]bool
+	subscriptions []string // since of the subscribe frame of each connection
 }
 
-func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *quietServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(w, r, nil)
 	if err != nil {
 		return
 	}
 	defer func() { _ = conn.CloseNow() }()
 	ctx := r.Context()
-	s.say(ctx, conn, fmt.Sprintf(`{"op":"hello","protocol":"signal.v1","heartbeatS":30,"head":%d}`, s.number()))
+	s.send(ctx, conn, fmt.Sprintf(`{"op":"hello","protocol":"signal.v1","heartbeatS":30,"head":%d}`, s.head()))
 	_, raw, err := conn.Read(ctx)
 	if err != nil {
 		return
@@ -68,11 +67,11 @@ func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mu.Lock()
-	s.asked = append(s.asked, fmt.Sprint(f.Since))
+	s.subscriptions = append(s.subscriptions, fmt.Sprint(f.Since))
 	s.mute, s.conns[conn] = false, true
 	s.mu.Unlock()
-	s.say(ctx, conn, fmt.Sprintf(`{"op":"ack","id":%q,"channels":["signals"]}`, f.ID))
-	for seq := f.Since["signals"] + 1; seq <= int64(s.number()); seq++ {
+	s.send(ctx, conn, fmt.Sprintf(`{"op":"ack","id":%q,"channels":["signals"]}`, f.ID))
+	for seq := f.Since["signals"] + 1; seq <= int64(s.head()); seq++ {
 		s.event(ctx, conn, int(seq))
 	}
 	ctx = conn.CloseRead(ctx)
@@ -86,27 +85,27 @@ func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		mute := s.mute
 		s.mu.Unlock()
 		if !mute {
-			s.say(ctx, conn, fmt.Sprintf(`{"op":"beat","head":%d,"at":"2026-09-18T12:00:00.000Z"}`, s.number()))
+			s.send(ctx, conn, fmt.Sprintf(`{"op":"beat","head":%d,"at":"2026-09-18T12:00:00.000Z"}`, s.head()))
 		}
 	}
 }
 
-func (s *silent) say(ctx context.Context, conn *websocket.Conn, frame string) {
-	_ = conn.Write(ctx, websocket.MessageText, []byte(frame)) // a connection that is gone shows at the next read
+func (s *quietServer) send(ctx context.Context, conn *websocket.Conn, frame string) {
+	_ = conn.Write(ctx, websocket.MessageText, []byte(frame)) // a closed connection causes an error at the next read
 }
 
-func (s *silent) event(ctx context.Context, conn *websocket.Conn, seq int) {
-	s.say(ctx, conn, fmt.Sprintf(`{"op":"event","channel":"signals","seq":%d,"prev":%d,"type":"signal.created","at":"2026-09-18T12:00:00.000Z","data":{}}`, seq, seq-1))
+func (s *quietServer) event(ctx context.Context, conn *websocket.Conn, seq int) {
+	s.send(ctx, conn, fmt.Sprintf(`{"op":"event","channel":"signals","seq":%d,"prev":%d,"type":"signal.created","at":"2026-09-18T12:00:00.000Z","data":{}}`, seq, seq-1))
 }
 
-func (s *silent) number() int {
+func (s *quietServer) head() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.seq
 }
 
-// happen is an event at last. Who does not hear it is told when it comes back.
-func (s *silent) happen(mute bool) {
+// addEvent adds an event. If mute is set, the server sends neither the event nor beats on the current connection.
+func (s *quietServer) addEvent(mute bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seq++
@@ -117,11 +116,11 @@ func (s *silent) happen(mute bool) {
 	}
 }
 
-// quietly runs a client against a silent server. What it was told is gathered.
-func quietly(t *testing.T, pause func(int) time.Duration, then func(s *silent, told func() (beats int, events []int64, phases []Phase), c *Client)) {
+// runQuiet runs a client against a quietServer and calls then, which can read what the client has received.
+func runQuiet(t *testing.T, pause func(int) time.Duration, then func(s *quietServer, received func() (beats int, events []int64, phases []Phase), c *Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &silent{pause: pause, seq: 40, conns: map[*websocket.Conn]bool{}}
+		s := &quietServer{pause: pause, seq: 40, conns: map[*websocket.Conn]bool{}}
 		network := &pipes{conns: make(chan net.Conn), over: make(chan struct{})}
 		server := &http.Server{Handler: s}
 		serving := make(chan error, 1)
@@ -157,7 +156,7 @@ func quietly(t *testing.T, pause func(int) time.Duration, then func(s *silent, t
 					events = append(events, m.Seq)
 				case nil:
 				default:
-					t.Errorf("told of %T", m)
+					t.Errorf("unexpected message %T", m)
 				}
 				mu.Unlock()
 			}
@@ -176,65 +175,65 @@ func quietly(t *testing.T, pause func(int) time.Duration, then func(s *silent, t
 	})
 }
 
+// calm lists the phases of a client without a disconnect.
 var calm = []Phase{Connecting, Live}
 
-// TestQuietDay: a day of beats and nothing else is no fault: nothing is reported, asked
-// for or connected again, and the event at its end comes at once.
+// TestQuietDay checks that a client stays connected and live during a day of beats without events, and that it delivers the event
+// at the end at once.
 func TestQuietDay(t *testing.T) {
 	t.Parallel()
-	quietly(t, func(int) time.Duration { return 30 * time.Second }, func(s *silent, told func() (int, []int64, []Phase), c *Client) {
+	runQuiet(t, func(int) time.Duration { return 30 * time.Second }, func(s *quietServer, received func() (int, []int64, []Phase), c *Client) {
 		<-time.After(24*time.Hour + time.Second)
-		beats, events, phases := told()
+		beats, events, phases := received()
 		if got := c.Stats(); beats != 2880 || len(events) != 0 || !slices.Equal(phases, calm) || got != (Stats{Connections: 1, Head: 40}) {
 			t.Errorf("%d beats, events %v, %v, %+v", beats, events, phases, got)
 		}
-		s.happen(false)
-		if _, events, phases := told(); !slices.Equal(events, []int64{41}) || !slices.Equal(phases, calm) {
+		s.addEvent(false)
+		if _, events, phases := received(); !slices.Equal(events, []int64{41}) || !slices.Equal(phases, calm) {
 			t.Errorf("events %v, %v", events, phases)
 		}
 	})
 }
 
-// TestLateBeats: beats that come late, or of which one is missing now and then, are no
-// fault for a day either.
+// TestLateBeats checks that a client stays connected for a day while beats are late and some are missing.
 func TestLateBeats(t *testing.T) {
 	t.Parallel()
 	late := func(n int) time.Duration {
 		return []time.Duration{30, 44, 16, 60, 1, 74}[n%6] * time.Second
 	}
-	quietly(t, late, func(_ *silent, told func() (int, []int64, []Phase), c *Client) {
+	runQuiet(t, late, func(_ *quietServer, received func() (int, []int64, []Phase), c *Client) {
 		<-time.After(24 * time.Hour)
-		beats, _, phases := told()
+		beats, _, phases := received()
 		if got := c.Stats(); beats < 2000 || !slices.Equal(phases, calm) || got.Connections != 1 {
 			t.Errorf("%d beats, %v, %+v", beats, phases, got)
 		}
 	})
 }
 
-// TestDeadAfterQuiet: a connection that stays open and says nothing any more is given up
-// when two beats have not come, not before; what happened meanwhile is not lost.
-func TestDeadAfterQuiet(t *testing.T) {
+// TestDeadConnection checks that the client replaces an open connection without frames after 2.5 heartbeat intervals, not before,
+// and that it loses no event.
+func TestDeadConnection(t *testing.T) {
 	t.Parallel()
-	quietly(t, func(int) time.Duration { return 30 * time.Second }, func(s *silent, told func() (int, []int64, []Phase), _ *Client) {
+	runQuiet(t, func(int) time.Duration { return 30 * time.Second }, func(s *quietServer, received func() (int, []int64, []Phase), _ *Client) {
 		<-time.After(24 * time.Hour)
-		told()
-		s.happen(true) // right behind a beat
+		received()
+		s.addEvent(true) // directly after a beat
 		<-time.After(74 * time.Second)
-		if _, events, phases := told(); len(events) != 0 || !slices.Equal(phases, calm) {
+		if _, events, phases := received(); len(events) != 0 || !slices.Equal(phases, calm) {
 			t.Errorf("after 74 s: events %v, %v", events, phases)
 		}
 		<-time.After(2 * time.Second)
-		given := append(slices.Clone(calm), Reconnecting) // and perhaps live again: the wait is random
-		if _, _, phases := told(); len(phases) < len(given) || !slices.Equal(phases[:len(given)], given) {
+		want := append(slices.Clone(calm), Reconnecting) // the client may be live again already, because the wait is random
+		if _, _, phases := received(); len(phases) < len(want) || !slices.Equal(phases[:len(want)], want) {
 			t.Errorf("after 76 s: %v", phases)
 		}
 		<-time.After(5 * time.Second)
-		_, events, phases := told()
+		_, events, phases := received()
 		if !slices.Equal(events, []int64{41}) || !slices.Equal(phases, append(slices.Clone(calm), Reconnecting, Connecting, Live)) {
 			t.Errorf("after 81 s: events %v, %v", events, phases)
 		}
-		if want := []string{"map[signals:40]", "map[signals:40]"}; !slices.Equal(s.asked, want) {
-			t.Errorf("asked for %v", s.asked)
+		if want := []string{"map[signals:40]", "map[signals:40]"}; !slices.Equal(s.subscriptions, want) {
+			t.Errorf("subscribed since %v; want %v", s.subscriptions, want)
 		}
 	})
 }

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// TestOlderServer: without the number in hello a channel begins with its first event.
+// TestOlderServer checks that a channel starts with its first event if hello contains no number.
 func TestOlderServer(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
-	s.set(func() { s.old = true })
+	s.set(func() { s.noHead = true })
 	s.file("signals", 2, nil)
 	r := s.read(signals())
 	r.live(1)
@@ -22,19 +22,19 @@ func TestOlderServer(t *testing.T) {
 	r.want(4)
 }
 
-// TestClose: nothing runs afterwards, whatever the client was at.
+// TestClose checks that no goroutine remains after Close in different states of the client.
 func TestClose(t *testing.T) {
 	s := serve(t)
 	before := runtime.NumGoroutine()
 	for range 5 {
 		full := s.read(signals())
 		full.live(1)
-		s.file("signals", 2*ahead, nil) // it waits for somebody to take them
-		away, err := Open(t.Context(), Options{URL: "ws://127.0.0.1:1/ws", Channels: []string{"signals"}})
+		s.file("signals", 2*bufferSize, nil) // fills the buffer, so the client waits
+		unreachable, err := Open(t.Context(), Options{URL: "ws://127.0.0.1:1/ws", Channels: []string{"signals"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		away.Close()
+		unreachable.Close()
 		full.Close()
 		for _, err := range full.Messages(t.Context()) {
 			if err != nil && !errors.Is(err, ErrClosed) {
@@ -58,7 +58,7 @@ func TestOptions(t *testing.T) {
 		{URL: "ws://h/ws", Channels: []string{"x"}, Since: map[string]int64{"y": 1 << 53}},
 	} {
 		if _, err := Open(t.Context(), o); err == nil {
-			t.Errorf("%+v is taken", o)
+			t.Errorf("Open accepts %+v; want an error", o)
 		}
 	}
 }

@@ -1,0 +1,116 @@
+package feed
+
+import (
+	"context"
+	"errors"
+)
+
+// maxRepairs is the maximum number of channels whose missing events are requested between two beats. If more channels miss
+// events, the client reconnects, which requests all of them with few frames. Otherwise it would exceed the server's limit of
+// frames.
+const maxRepairs = 8
+
+var errTooManyRepairs = errors.New("too many channels with missing events, reconnecting")
+
+// handleSnapshot delivers the snapshot of a channel.
+func (l *connection) handleSnapshot(ctx context.Context, f frame) error {
+	p := l.positions[f.Channel]
+	if p == nil {
+		return nil
+	}
+	seq := number(f.Seq)
+	if !p.known {
+		p.reset(seq, true)
+	}
+	return l.deliver(ctx, &Snapshot{Channel: f.Channel, Seq: seq, At: f.At, Data: f.Data})
+}
+
+// handleEvent delivers an event if it is the next one of its channel. It drops repeated events and requests missing ones.
+func (l *connection) handleEvent(ctx context.Context, f frame) error {
+	p := l.positions[f.Channel]
+	if p == nil {
+		return nil
+	}
+	e := &Event{Channel: f.Channel, Seq: number(f.Seq), Prev: number(f.Prev), Type: f.Type, At: f.At, Data: f.Data}
+	if !e.Numbered() {
+		return l.deliver(ctx, e)
+	}
+	l.updateHead(e.Seq)
+	switch p.classify(e.Seq, e.Prev) {
+	case repeated:
+		l.count(func(s *Stats) { s.Repeats++ })
+		return nil
+	case missing:
+		return l.requestMissing(ctx, p, e)
+	}
+	tried, after := p.tries, p.at
+	p.advance(e.Seq)
+	if err := l.deliver(ctx, e); err != nil {
+		return err
+	}
+	if tried > 0 {
+		l.count(func(s *Stats) { s.Repaired++ })
+		l.OnState(State{Phase: Repaired, Channel: e.Channel, After: after, Seq: e.Seq})
+	}
+	return nil
+}
+
+// requestMissing subscribes to the channel again to get the events that are missing before e. It drops e and the events that the
+// old subscription still sends, because the new subscription sends them again.
+func (l *connection) requestMissing(ctx context.Context, p *position, e *Event) error {
+	switch {
+	case p.repair != "" && !p.answered:
+		return nil
+	case p.tries >= maxTries:
+		return l.deliverLost(ctx, p, e)
+	}
+	if p.tries == 0 {
+		l.count(func(s *Stats) { s.Holes++ })
+		l.Logger.WarnContext(ctx, "feed events missing", "channel", e.Channel, "after", p.at, "seq", e.Seq)
+		l.OnState(State{Phase: Hole, Channel: e.Channel, After: p.at, Seq: e.Seq})
+	}
+	p.tries++
+	if l.repairs++; l.repairs > maxRepairs {
+		return errTooManyRepairs
+	}
+	id, err := l.subscribe(ctx, []string{e.Channel})
+	p.repair, p.answered, p.since = id, false, l.beats
+	return err
+}
+
+// deliverLost delivers a Gap for missing events that the server did not send after maxTries requests, and then the event e.
+func (l *connection) deliverLost(ctx context.Context, p *position, e *Event) error {
+	l.count(func(s *Stats) { s.Lost++ })
+	gap := &Gap{Channel: e.Channel, From: p.at, Oldest: e.Seq}
+	p.advance(e.Seq)
+	if err := l.deliver(ctx, gap); err != nil {
+		return err
+	}
+	return l.deliver(ctx, e)
+}
+
+// handleGap delivers a Gap for events that the server no longer stores. The server sends the stored events after it.
+func (l *connection) handleGap(ctx context.Context, f frame) error {
+	p := l.positions[f.Channel]
+	if p == nil {
+		return nil
+	}
+	p.reset(f.Oldest-1, true)
+	return l.deliver(ctx, &Gap{Channel: f.Channel, From: f.From, Oldest: f.Oldest})
+}
+
+// handleError delivers an error of the server and removes a channel that the server refuses.
+func (l *connection) handleError(ctx context.Context, f frame) error {
+	p := l.positions[f.Channel]
+	if p != nil {
+		switch f.Error {
+		case "future_cursor": // the position belongs to another feed
+			p.reset(number(l.head), l.head != nil)
+		case "unknown_channel", "invalid_since": // the position is useless for a later run
+			l.drop(f.Channel, true)
+		case "unauthenticated", "limit_reached":
+			l.drop(f.Channel, false)
+		}
+	}
+	return l.deliver(ctx, &ServerError{Code: f.Error, Message: f.Message, Channel: f.Channel})
+}
