@@ -9,16 +9,16 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// act does something with the permission of a person. An access token that the hub does
-// not take, though it should be good for a while, is renewed once: clocks differ.
-func (a *app) act(ctx context.Context, s *session, do func(bearer string) error) error {
-	bearer, err := a.access(ctx, s, "")
+// withToken calls do with an access token of the session. If the hub rejects the token, withToken renews it once and calls do
+// again, because the clocks of the app and the hub can differ.
+func (a *app) withToken(ctx context.Context, s *session, do func(bearer string) error) error {
+	bearer, err := a.accessToken(ctx, s, "")
 	if err != nil {
 		return err
 	}
 	err = do(bearer)
-	if no := (refusal{}); errors.As(err, &no) && no.Status == http.StatusUnauthorized {
-		if bearer, err = a.access(ctx, s, bearer); err != nil {
+	if failure := (hubError{}); errors.As(err, &failure) && failure.Status == http.StatusUnauthorized {
+		if bearer, err = a.accessToken(ctx, s, bearer); err != nil {
 			return err
 		}
 		err = do(bearer)
@@ -26,22 +26,22 @@ func (a *app) act(ctx context.Context, s *session, do func(bearer string) error)
 	return err
 }
 
-// access gives an access token that is good for a while and not the one that was refused;
-// it renews when it has to. A refresh token works once, so renewals wait for each other
-// and the new one is kept.
-func (a *app) access(ctx context.Context, s *session, refused string) (string, error) {
+// accessToken returns an access token of the session that is valid for at least RenewEarly and differs from rejected. It renews
+// the token if necessary. Renewals of a session run one at a time and store the new refresh token, because a refresh token works
+// once.
+func (a *app) accessToken(ctx context.Context, s *session, rejected string) (string, error) {
 	if s == nil {
-		return "", errNobody
+		return "", errNotSignedIn
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.token == nil:
-		return "", errNobody
-	case time.Until(s.token.Expiry) > a.RenewEarly && s.token.AccessToken != refused:
+		return "", errNotSignedIn
+	case time.Until(s.token.Expiry) > a.RenewEarly && s.token.AccessToken != rejected:
 		return s.token.AccessToken, nil
 	case s.token.RefreshToken == "":
-		return "", errEnded
+		return "", errGrantEnded
 	}
 	renewed, err := a.renew(ctx, s.token.RefreshToken)
 	if err != nil {
@@ -51,13 +51,13 @@ func (a *app) access(ctx context.Context, s *session, refused string) (string, e
 	return renewed.AccessToken, nil
 }
 
-// renew spends a refresh token. It goes on when the browser has left, as the new token
-// would be lost, and asks again when no answer came: within ten seconds the hub gives the
-// same new token, later it takes the old one for stolen.
+// renew exchanges a refresh token for new tokens. It continues if the browser disconnects, because the new token would be lost.
+// It repeats a request without an answer at once: within ten seconds, the hub returns the same new token. Later, the hub treats
+// the old token as stolen and revokes the grant.
 func (a *app) renew(ctx context.Context, refresh string) (*oauth2.Token, error) {
 	source := a.oauth.TokenSource(withClient(context.WithoutCancel(ctx)), &oauth2.Token{RefreshToken: refresh})
 	renewed, err := source.Token()
-	if no := (*oauth2.RetrieveError)(nil); err != nil && !errors.As(err, &no) {
+	if failure := (*oauth2.RetrieveError)(nil); err != nil && !errors.As(err, &failure) {
 		renewed, err = source.Token()
 	}
 	return renewed, err

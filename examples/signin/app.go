@@ -22,52 +22,53 @@ var style []byte
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
+// settings contains the settings of the app. Hub and Base are URLs without a trailing slash.
 type settings struct {
 	Hub, Base, ClientID, ClientSecret string
-	RenewEarly                        time.Duration // how long before its end a token is renewed
+	RenewEarly                        time.Duration // time before the expiry of a token at which it is renewed
 }
 
-// answerWithin is how long a page waits for the hub. Renewals and revocations go on for some
-// seconds more; a server gives all of it writeWithin, so that there is always a page.
+// requestTimeout is the time limit for the requests to the hub of one page. Renewals and revocations can take some seconds more.
+// writeTimeout is the time limit for the whole answer. It is longer, so that the app can always answer with a page.
 const (
-	answerWithin = 25 * time.Second
-	writeWithin  = time.Minute
+	requestTimeout = 25 * time.Second
+	writeTimeout   = time.Minute
 )
 
-// app is the whole app. What it knows of people is in memory and ends with it.
+// app is the sample app. It stores sessions in memory only, so they end with the process.
 type app struct {
 	settings
-	issuer   string
-	revoke   string // where permissions are given back
-	oauth    *oauth2.Config
-	begun    *begun // a cookie of its own, so that a link to /signin signs nobody out
-	sessions *sessions
+	issuer    string
+	revokeURL string // URL of the revocation endpoint
+	oauth     *oauth2.Config
+	pending   *pendingSignIns // in a separate cookie, so that a link to /signin does not end the session
+	sessions  *sessions
 }
 
-// newApp asks the hub where its endpoints are (RFC 8414): no address but the hub's is
-// written down anywhere in this app.
+// newApp returns an app. It reads the URLs of the endpoints from the metadata of the hub (RFC 8414), so the app needs only the
+// URL of the hub.
 func newApp(ctx context.Context, s settings) (*app, error) {
 	if s.ClientID == "" {
-		return nil, errors.New("CLIENT_ID is missing: register an app, as README.md says")
+		return nil, errors.New("CLIENT_ID is not set; register an app as described in README.md")
 	}
 	secure := strings.HasPrefix(s.Base, "https://")
-	a := &app{settings: s, begun: newBegun(secure), sessions: newSessions(secure)}
+	a := &app{settings: s, pending: newPendingSignIns(secure), sessions: newSessions(secure)}
 	var meta struct {
 		Issuer        string `json:"issuer"`
 		Authorization string `json:"authorization_endpoint"`
 		Token         string `json:"token_endpoint"`
 		Revocation    string `json:"revocation_endpoint"`
 	}
-	if err := a.ask(ctx, http.MethodGet, "/.well-known/oauth-authorization-server/api/protocol/v1", request{}, &meta); err != nil {
-		return nil, fmt.Errorf("read what the hub says of itself: %w", err)
+	if err := a.sendJSON(ctx, http.MethodGet, "/.well-known/oauth-authorization-server/api/protocol/v1", request{}, &meta); err != nil {
+		return nil, fmt.Errorf("read the metadata of the hub: %w", err)
 	}
-	if meta.Issuer != s.Hub+"/api/protocol/v1" { // a document of somebody else would send people elsewhere
-		return nil, fmt.Errorf("the hub calls itself %s; set HUB_URL to what stands before /api/protocol/v1", meta.Issuer)
+	if meta.Issuer != s.Hub+"/api/protocol/v1" { // the metadata of another issuer would send people to another site
+		return nil, fmt.Errorf("the issuer of the hub is %s; set HUB_URL to the part before /api/protocol/v1", meta.Issuer)
 	}
-	a.issuer, a.revoke = meta.Issuer, meta.Revocation
+	a.issuer, a.revokeURL = meta.Issuer, meta.Revocation
 	a.oauth = &oauth2.Config{
 		ClientID: s.ClientID, ClientSecret: s.ClientSecret, RedirectURL: s.Base + "/callback",
-		// No more than it needs: to know who it is, to file calls, to go on for longer than 15 minutes.
+		// Request only the required scopes: read the user name, file calls, and use the grant for longer than 15 minutes.
 		Scopes:   []string{"profile:read", "signal:create", "offline_access"},
 		Endpoint: oauth2.Endpoint{AuthURL: meta.Authorization, TokenURL: meta.Token, AuthStyle: oauth2.AuthStyleInParams},
 	}
@@ -77,68 +78,71 @@ func newApp(ctx context.Context, s settings) (*app, error) {
 func (a *app) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", a.home)
-	mux.HandleFunc("GET /signin", a.begin)
+	mux.HandleFunc("GET /signin", a.startSignIn)
 	mux.HandleFunc("GET /callback", a.callback)
-	mux.HandleFunc("POST /call", a.call)
+	mux.HandleFunc("POST /call", a.submitCall)
 	mux.HandleFunc("GET /receipt/{id}", a.receipt)
 	mux.HandleFunc("POST /signout", a.signOut)
 	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
 		_, _ = w.Write(style)
 	})
-	// A form of another site may not act for who is signed in here. Browsers say where a
-	// request comes from; the cookie, which is SameSite=Lax, would not come along either.
-	return headed(http.NewCrossOriginProtection().Handler(mux))
+	// Reject forms of other sites, which could act for the signed-in person. Browsers send the origin of a request. They also do
+	// not send a SameSite=Lax cookie with such a form.
+	return withHeaders(http.NewCrossOriginProtection().Handler(mux))
 }
 
-// headed keeps pages out of caches and frames, and lets them load our style alone.
-func headed(next http.Handler) http.Handler {
+// withHeaders sets security headers: pages must not be cached or framed and may load only the style of this app. It also limits
+// the size of the body and the time of the request.
+func withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 		h.Set("Cache-Control", "no-store")
-		h.Set("Referrer-Policy", "no-referrer") // the callback's address holds a code
+		h.Set("Referrer-Policy", "no-referrer") // the URL of the callback contains a code
 		h.Set("X-Content-Type-Options", "nosniff")
 		r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
-		ctx, cancel := context.WithTimeout(r.Context(), answerWithin)
+		ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
 		defer cancel()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
-// view is what the page shows. It never holds a token.
+// view contains the data of the page. It never contains a token.
 type view struct {
 	User, Key, Problem string
-	Standing           string // the call that stands in the way
+	Existing           string // id of the existing call on the same market; empty: none
 	Receipt            *receipt
-	Typed              map[string]string
+	Typed              map[string]string // values of the form that the person has entered
 }
 
 func (a *app) home(w http.ResponseWriter, r *http.Request) {
-	a.show(w, http.StatusOK, a.sessions.of(r), view{})
+	a.show(w, http.StatusOK, a.sessions.find(r), view{})
 }
 
+// show writes the page for the session s, which may be nil.
 func (a *app) show(w http.ResponseWriter, status int, s *session, v view) {
 	if v.User = s.name(); v.User != "" {
-		v.Key = random() // of the form: however often it is sent, it is one call
+		v.Key = random() // idempotency key of the form: sending it several times files one call
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	if err := pageTemplate.Execute(w, v); err != nil {
-		log.Print("write the page: ", err)
+		log.Print("page rendering failed: ", err)
 	}
 }
 
-// fail shows in plain words what went wrong. Whose permission has ended is signed out.
-func (a *app) fail(w http.ResponseWriter, s *session, err error, typed map[string]string) {
-	p := explain(err)
-	if p.ended {
+// showError shows the page with a text for the error. If the grant has ended, it also ends the session.
+func (a *app) showError(w http.ResponseWriter, s *session, err error, typed map[string]string) {
+	p := problemOf(err)
+	if p.endsSession {
 		a.sessions.end(w, s)
 		s = nil
 	}
-	a.tell(w, s, p, typed)
+	a.showProblem(w, s, p, typed)
 }
 
-func (a *app) tell(w http.ResponseWriter, s *session, p problem, typed map[string]string) {
-	a.show(w, p.status, s, view{Problem: p.words, Standing: p.standing, Typed: typed})
+// showProblem shows the page with the text of a problem.
+func (a *app) showProblem(w http.ResponseWriter, s *session, p problem, typed map[string]string) {
+	a.show(w, p.status, s, view{Problem: p.text, Existing: p.existingCall, Typed: typed})
 }

@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-var keyForm = regexp.MustCompile(`^[!-~]{1,64}$`)
+// keyPattern matches a valid Idempotency-Key.
+var keyPattern = regexp.MustCompile(`^[!-~]{1,64}$`)
 
-var errPrice = errors.New("a price is a number of cents from 0 to 100")
+var errPrice = errors.New("price must be a number of cents from 0 to 100")
 
-// draft is the body of POST /api/protocol/v1/signals. Without a price the hub takes the
-// newest one of the side called.
+// draft is the body of POST /api/protocol/v1/signals. Without a price, the hub uses the current price of the side.
 type draft struct {
 	MarketID string `json:"marketId"`
 	Position string `json:"position"`
@@ -25,70 +25,71 @@ type draft struct {
 	Take     string `json:"take,omitempty"`
 }
 
-// call files what the form says, for the person who is signed in.
-func (a *app) call(w http.ResponseWriter, r *http.Request) {
-	s := a.sessions.of(r)
+// submitCall files the call of the form for the signed-in person.
+func (a *app) submitCall(w http.ResponseWriter, r *http.Request) {
+	s := a.sessions.find(r)
 	typed := map[string]string{}
 	for _, name := range []string{"market", "price", "take"} {
 		typed[name] = strings.TrimSpace(r.PostFormValue(name))
 	}
 	d := draft{MarketID: typed["market"], Position: r.PostFormValue("side"), Take: typed["take"]}
-	price, err := bps(typed["price"])
+	price, err := parseCents(typed["price"])
 	if err != nil {
-		a.fail(w, s, err, typed)
+		a.showError(w, s, err, typed)
 		return
 	}
 	d.PriceBps = price
 	key := r.PostFormValue("key")
-	if !keyForm.MatchString(key) { // it becomes a header
+	if !keyPattern.MatchString(key) { // the key is sent as a header
 		key = random()
 	}
 	id := ""
-	err = a.act(r.Context(), s, func(bearer string) (err error) {
+	err = a.withToken(r.Context(), s, func(bearer string) (err error) {
 		id, err = a.file(r.Context(), bearer, key, d)
 		return err
 	})
 	if err != nil {
-		a.fail(w, s, err, typed)
+		a.showError(w, s, err, typed)
 		return
 	}
-	http.Redirect(w, r, "/receipt/"+url.PathEscape(id), http.StatusSeeOther) // reloading it files nothing
+	http.Redirect(w, r, "/receipt/"+url.PathEscape(id), http.StatusSeeOther) // reloading the receipt files no call
 }
 
-// file asks once more when no answer came: with the same key it is the same call.
+// file files a call and returns its id. It repeats a request without an answer once. The repetition files no second call, because
+// it has the same idempotency key.
 func (a *app) file(ctx context.Context, bearer, key string, d draft) (string, error) {
 	var filed struct {
 		ID string `json:"id"`
 	}
 	q := request{bearer: bearer, key: key, body: d}
-	err := a.ask(ctx, http.MethodPost, "/api/protocol/v1/signals", q, &filed)
-	if no := (refusal{}); err != nil && !errors.As(err, &no) {
-		err = a.ask(ctx, http.MethodPost, "/api/protocol/v1/signals", q, &filed)
+	err := a.sendJSON(ctx, http.MethodPost, "/api/protocol/v1/signals", q, &filed)
+	if failure := (hubError{}); err != nil && !errors.As(err, &failure) {
+		err = a.sendJSON(ctx, http.MethodPost, "/api/protocol/v1/signals", q, &filed)
 	}
 	return filed.ID, err
 }
 
-// bps reads cents as hundredths of a cent; nothing is no price.
-func bps(cents string) (*int, error) {
+// parseCents converts a price in cents to basis points. It returns nil for an empty text.
+func parseCents(cents string) (*int, error) {
 	if cents == "" {
 		return nil, nil
 	}
 	f, err := strconv.ParseFloat(cents, 64)
-	if err != nil || !(f >= 0 && f <= 100) { // NaN is neither
+	if err != nil || !(f >= 0 && f <= 100) { // the negated condition also rejects NaN
 		return nil, errPrice
 	}
 	n := int(math.Round(f * 100))
 	return &n, nil
 }
 
-// receipt is what is shown of a call. Calls are public: reading one needs no token.
+// receipt contains the data of a call that the page shows. Calls are public, so reading one requires no token.
 type receipt struct {
 	ID, Market, Side, Price, Status, Link string
 	Score                                 *int
 }
 
 func (a *app) receipt(w http.ResponseWriter, r *http.Request) {
-	s := a.sessions.of(r)
+	s := a.sessions.find(r)
 	var signal struct {
 		ID        string `json:"id"`
 		MarketID  string `json:"marketId"`
@@ -98,9 +99,9 @@ func (a *app) receipt(w http.ResponseWriter, r *http.Request) {
 		Status    string `json:"status"`
 		Score     *int   `json:"score"`
 	}
-	err := a.ask(r.Context(), http.MethodGet, "/api/signals/"+url.PathEscape(r.PathValue("id")), request{}, &signal)
+	err := a.sendJSON(r.Context(), http.MethodGet, "/api/signals/"+url.PathEscape(r.PathValue("id")), request{}, &signal)
 	if err != nil {
-		a.fail(w, s, err, nil)
+		a.showError(w, s, err, nil)
 		return
 	}
 	a.show(w, http.StatusOK, s, view{Receipt: &receipt{

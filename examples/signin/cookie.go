@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// random is a name that nobody guesses: 26 letters hold 130 bits.
+// random returns a random text of 26 characters with at least 128 bits, which cannot be guessed.
 func random() string { return rand.Text() }
 
-// cookies makes one kind of cookie.
+// cookies creates cookies with a fixed name.
 type cookies struct {
 	name   string
-	secure bool // they travel over https alone
+	secure bool // browsers send the cookies only over https
 }
 
-// newCookies has a prefix in the name over https, by which browsers refuse a cookie that
-// another host or a plain connection has set.
+// newCookies returns cookies with a name. Over https, the name has the prefix __Host-, so browsers reject such a cookie from
+// another host or over an unencrypted connection.
 func newCookies(name string, secure bool) cookies {
 	if secure {
 		name = "__Host-" + name
@@ -24,15 +24,18 @@ func newCookies(name string, secure bool) cookies {
 	return cookies{name, secure}
 }
 
-// make gives a cookie that no script can read. Lax, because the browser comes back from the
-// hub by a link of another site; Strict would lose it on the way.
-func (c cookies) make(value string, lasts time.Duration) *http.Cookie {
-	return &http.Cookie{Name: c.name, Value: value, Path: "/", MaxAge: int(lasts.Seconds()), HttpOnly: true, Secure: c.secure, SameSite: http.SameSiteLaxMode}
+// create returns a cookie that scripts cannot read. It is SameSite=Lax, because the browser returns from the hub by a redirect of
+// another site, with which it would not send a Strict cookie.
+func (c cookies) create(value string, lifetime time.Duration) *http.Cookie {
+	return &http.Cookie{
+		Name: c.name, Value: value, Path: "/", MaxAge: int(lifetime.Seconds()), HttpOnly: true, Secure: c.secure,
+		SameSite: http.SameSiteLaxMode,
+	}
 }
 
-// drop gives the one that takes it back.
-func (c cookies) drop() *http.Cookie {
-	gone := c.make("", 0)
-	gone.MaxAge = -1
-	return gone
+// expired returns a cookie that deletes the cookie in the browser.
+func (c cookies) expired() *http.Cookie {
+	cookie := c.create("", 0)
+	cookie.MaxAge = -1
+	return cookie
 }

@@ -14,27 +14,29 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// client asks the hub. It follows no redirect: a token is for the address it was sent to.
-// Its patience is less than the ten seconds in which a lost renewal can be asked again.
+// client sends the requests to the hub. It follows no redirects, because a token must be sent only to the intended URL. The
+// timeout is shorter than the ten seconds within which a renewal without an answer can be repeated.
 var client = &http.Client{
 	Timeout:       8 * time.Second,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
+// withClient returns a context with which package oauth2 uses client.
 func withClient(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, client)
 }
 
-// answerMost is how much of an answer is read.
-const answerMost = 1 << 20
+// maxAnswer is the maximum size of an answer in bytes. The rest of a longer answer is ignored.
+const maxAnswer = 1 << 20
 
+// request contains the optional parts of a request: access token, idempotency key and JSON body.
 type request struct {
 	bearer, key string
 	body        any
 }
 
-// refusal is an answer of the hub that is an error. Its code is stable; compare that.
-type refusal struct {
+// hubError is an error answer of the hub. Compare the code, which is stable, and not the message.
+type hubError struct {
 	Status     int
 	Code       string `json:"error"`
 	Message    string `json:"message"`
@@ -42,10 +44,10 @@ type refusal struct {
 	RetryAfter string `json:"-"`
 }
 
-func (r refusal) Error() string { return fmt.Sprintf("%d %s", r.Status, r.Code) }
+func (r hubError) Error() string { return fmt.Sprintf("%d %s", r.Status, r.Code) }
 
-// ask sends one request to a route of the hub and reads its JSON.
-func (a *app) ask(ctx context.Context, method, path string, q request, into any) error {
+// sendJSON sends a request to a route of the hub and decodes the JSON of the answer. Error: hubError.
+func (a *app) sendJSON(ctx context.Context, method, path string, q request, into any) error {
 	var body io.Reader
 	if q.body != nil {
 		raw, err := json.Marshal(q.body)
@@ -71,8 +73,8 @@ func (a *app) ask(ctx context.Context, method, path string, q request, into any)
 	return do(r, into)
 }
 
-// send posts a form, as the endpoints of OAuth want it.
-func (a *app) send(ctx context.Context, address string, form url.Values) error {
+// postForm posts a form, which the OAuth endpoints require. Error: hubError.
+func (a *app) postForm(ctx context.Context, address string, form url.Values) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
 		return err
@@ -81,21 +83,22 @@ func (a *app) send(ctx context.Context, address string, form url.Values) error {
 	return do(r, nil)
 }
 
+// do sends a request and decodes the JSON of the answer unless into is nil. It returns a hubError for a status other than 2xx.
 func do(r *http.Request, into any) error {
 	res, err := client.Do(r)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(res.Body, answerMost))
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
 		return err
 	}
 	if res.StatusCode/100 != 2 {
-		no := refusal{}
-		_ = json.Unmarshal(raw, &no) // what is no JSON has no code, and its status tells
-		no.Status, no.RetryAfter = res.StatusCode, res.Header.Get("Retry-After")
-		return no
+		failure := hubError{}
+		_ = json.Unmarshal(raw, &failure) // an answer that is not JSON has no code; its status is enough
+		failure.Status, failure.RetryAfter = res.StatusCode, res.Header.Get("Retry-After")
+		return failure
 	}
 	if into == nil {
 		return nil

@@ -17,34 +17,36 @@ import (
 	"testing"
 )
 
+// secret matches the tokens and the client secret of the tests.
 var secret = regexp.MustCompile(`d[ar]t_[0-9]|the-secret`)
 
-// hub says what a test wants, and keeps what it was asked.
+// hub is a fake hub. Tests can replace the answers of a path.
 type hub struct {
 	*httptest.Server
-	mu      sync.Mutex
-	n       int
-	says    map[string]http.HandlerFunc // by path, before what a hub would say
-	revoked []string
-	renewed int
+	mu       sync.Mutex
+	n        int                         // number of issued tokens
+	handlers map[string]http.HandlerFunc // replaced answers, by path
+	revoked  []string                    // revoked tokens
+	renewed  int                         // number of renewals
 }
 
 func newHub(t *testing.T) *hub {
 	t.Helper()
-	h := &hub{says: map[string]http.HandlerFunc{}}
+	h := &hub{handlers: map[string]http.HandlerFunc{}}
 	h.Server = httptest.NewServer(h)
 	t.Cleanup(h.Close)
 	return h
 }
 
-// on replaces what is said at a path; nil: as a hub would.
-func (h *hub) on(path string, say http.HandlerFunc) {
+// on replaces the handler of a path; nil: the default answer.
+func (h *hub) on(path string, handler http.HandlerFunc) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.says[path] = say
+	h.handlers[path] = handler
 }
 
-func (h *hub) ended() []string {
+// revokedTokens returns the tokens that the app has revoked.
+func (h *hub) revokedTokens() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.revoked)
@@ -60,10 +62,10 @@ func (h *hub) renewals() int {
 func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	const issuer = "/api/protocol/v1"
 	h.mu.Lock()
-	say := h.says[r.URL.Path]
+	handler := h.handlers[r.URL.Path]
 	h.mu.Unlock()
-	if say != nil {
-		say(w, r)
+	if handler != nil {
+		handler(w, r)
 		return
 	}
 	h.mu.Lock()
@@ -91,7 +93,7 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// with gives an answer of that status.
+// with returns a handler that answers with a status and a body.
 func with(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		if strings.HasPrefix(body, "{") {
@@ -102,19 +104,20 @@ func with(status int, body string) http.HandlerFunc {
 	}
 }
 
-// cut ends the connection without a word.
+// cut closes the connection without an answer.
 func cut(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// desk is the app at work, and a browser before it.
-type desk struct {
+// browser is a browser that uses a running app.
+type browser struct {
 	*testing.T
 	app   *app
 	url   string
 	agent *http.Client
-	page  string // the last one
+	page  string // text of the last page
 }
 
-func sit(t *testing.T, h *hub, change ...func(*settings)) *desk {
+// newBrowser starts an app that uses the hub and returns a browser.
+func newBrowser(t *testing.T, h *hub, change ...func(*settings)) *browser {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	s := settings{Hub: h.URL, Base: "http://" + server.Listener.Addr().String(), ClientID: "app", ClientSecret: "the-secret"}
@@ -128,28 +131,29 @@ func sit(t *testing.T, h *hub, change ...func(*settings)) *desk {
 	server.Config.Handler = a.routes()
 	server.Start()
 	t.Cleanup(server.Close)
-	return (&desk{T: t, app: a, url: server.URL}).other()
+	return (&browser{T: t, app: a, url: server.URL}).other()
 }
 
-// other is another browser.
-func (d *desk) other() *desk {
+// other returns another browser of the same app.
+func (d *browser) other() *browser {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		d.Fatal(err)
 	}
-	return &desk{T: d.T, app: d.app, url: d.url, agent: &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	agent := &http.Client{Jar: jar, CheckRedirect: client.CheckRedirect}
+	return &browser{T: d.T, app: d.app, url: d.url, agent: agent}
 }
 
-// kept is how many sessions the app has.
-func (d *desk) kept() int {
+// sessionCount returns the number of sessions of the app.
+func (d *browser) sessionCount() int {
 	d.app.sessions.mu.Lock()
 	defer d.app.sessions.mu.Unlock()
 	return len(d.app.sessions.all)
 }
 
-// gets sends a GET, or a POST if there is a form, with pairs of a header and its value. It requires a status and a text of the page,
-// and that no text of the request is markup of the page.
-func (d *desk) gets(status int, words, path string, form url.Values, header ...string) *http.Response {
+// gets sends a GET, or a POST if there is a form, with pairs of a header and its value. It requires a status and a text of the
+// page, and that no text of the request is markup of the page.
+func (d *browser) gets(status int, text, path string, form url.Values, header ...string) *http.Response {
 	d.Helper()
 	r, err := http.NewRequest(http.MethodGet, d.url+path, nil)
 	if form != nil {
@@ -172,10 +176,10 @@ func (d *desk) gets(status int, words, path string, form url.Values, header ...s
 		d.Fatal(err)
 	}
 	if strings.Contains(string(raw), "<script>x") {
-		d.Errorf("%s: a text of the request is markup:\n%s", path, raw)
+		d.Errorf("%s: the page contains a text of the request as markup:\n%s", path, raw)
 	}
-	if d.page = html.UnescapeString(string(raw)); res.StatusCode != status || !strings.Contains(d.page, words) {
-		d.Fatalf("%s: %d, want %d with %q:\n%s", path, res.StatusCode, status, words, raw)
+	if d.page = html.UnescapeString(string(raw)); res.StatusCode != status || !strings.Contains(d.page, text) {
+		d.Fatalf("%s: %d, want %d with %q:\n%s", path, res.StatusCode, status, text, raw)
 	}
 	if secret.MatchString(d.page + fmt.Sprint(res.Header)) {
 		d.Errorf("%s shows a token: %v\n%s", path, res.Header, raw)
@@ -183,8 +187,8 @@ func (d *desk) gets(status int, words, path string, form url.Values, header ...s
 	return res
 }
 
-// begin begins a sign-in and gives the state.
-func (d *desk) begin() string {
+// begin starts a sign-in and returns its state.
+func (d *browser) begin() string {
 	d.Helper()
 	to, err := d.gets(http.StatusSeeOther, "", "/signin", nil).Location()
 	if err != nil {
@@ -193,8 +197,8 @@ func (d *desk) begin() string {
 	return to.Query().Get("state")
 }
 
-// answer is the address where the hub sends the browser.
-func (d *desk) answer(state string, more url.Values) string {
+// answer returns the path and query of the callback to which the hub redirects the browser.
+func (d *browser) answer(state string, more url.Values) string {
 	q := url.Values{"state": {state}, "iss": {d.app.issuer}}
 	for name, v := range more {
 		q[name] = v
@@ -202,7 +206,8 @@ func (d *desk) answer(state string, more url.Values) string {
 	return "/callback?" + q.Encode()
 }
 
-func (d *desk) signIn() {
+// signIn completes a sign-in.
+func (d *browser) signIn() {
 	d.Helper()
 	d.gets(http.StatusSeeOther, "", d.answer(d.begin(), url.Values{"code": {"c"}}), nil)
 }

@@ -1,6 +1,5 @@
-// Command signin is a whole app of a third party, small enough to read at once and safe
-// enough to copy: people sign in with Signalcast, it files a call for them with the
-// permission that they gave, shows the receipt, and gives the permission back.
+// Command signin is a complete sample of a third-party app. People sign in with Signalcast. The app files calls for them, shows
+// the receipts, and revokes its grant when they sign out. You can copy it as the start of your own app; see README.md.
 //
 //	HUB_URL=http://127.0.0.1:8080 CLIENT_ID=… go run .
 package main
@@ -39,23 +38,23 @@ func run(ctx context.Context) error {
 	}
 	a, err := newApp(ctx, settings{
 		Hub: strings.TrimSuffix(cmp.Or(os.Getenv("HUB_URL"), "http://127.0.0.1:8080"), "/"),
-		// Where browsers find this app. Behind a proxy it is an https address.
+		// The public URL of this app. Behind a proxy, it is an https URL.
 		Base:     strings.TrimSuffix(cmp.Or(os.Getenv("BASE_URL"), "http://"+listener.Addr().String()), "/"),
 		ClientID: os.Getenv("CLIENT_ID"),
-		// Only an app that can keep a secret has one: never a program on a user's machine.
+		// Only a confidential app has a secret. A program on the machine of a user cannot protect a secret.
 		ClientSecret: os.Getenv("CLIENT_SECRET"),
 		RenewEarly:   early,
 	})
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: a.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: writeWithin}
+	server := &http.Server{Handler: a.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: writeTimeout}
 	fmt.Println("open", a.Base)
 	go func() {
 		<-ctx.Done()
-		last, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		shutdown, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		_ = server.Shutdown(last)
+		_ = server.Shutdown(shutdown)
 	}()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err

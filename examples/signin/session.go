@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	sessionsMost = 10_000
-	sessionFor   = 12 * time.Hour
+	maxSessions     = 10_000
+	sessionLifetime = 12 * time.Hour
 )
 
-// session is somebody who is signed in. The browser holds its random name and nothing
-// else: tokens stay here.
+// session is the session of a signed-in person. The browser stores only its random id. The tokens stay in the app.
 type session struct {
 	id      string
 	user    string
 	expires time.Time
 
 	mu    sync.Mutex    // one renewal at a time
-	token *oauth2.Token // nil when it has ended
+	token *oauth2.Token // nil after the session has ended
 }
 
+// name returns the user name, or an empty text if s is nil.
 func (s *session) name() string {
 	if s == nil {
 		return ""
@@ -31,8 +31,7 @@ func (s *session) name() string {
 	return s.user
 }
 
-// close takes the tokens out of memory and gives them. It waits for a renewal that is
-// under way, and none begins after it.
+// close removes the tokens from the session and returns them. It waits for a running renewal, and no renewal starts after it.
 func (s *session) close() *oauth2.Token {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,23 +40,22 @@ func (s *session) close() *oauth2.Token {
 	return token
 }
 
-// sessions holds so many and no more, each for so long: when there is no room the oldest
-// goes, since whoever came first has had most of theirs.
+// sessions stores sessions. At the maximum number, a new session replaces the oldest one, which has the least time left.
 type sessions struct {
-	cookies cookies
-	most    int
-	lasts   time.Duration
+	cookies  cookies
+	max      int
+	lifetime time.Duration
 
 	mu  sync.Mutex
 	all map[string]*session
 }
 
 func newSessions(secure bool) *sessions {
-	return &sessions{cookies: newCookies("session", secure), most: sessionsMost, lasts: sessionFor, all: map[string]*session{}}
+	return &sessions{cookies: newCookies("session", secure), max: maxSessions, lifetime: sessionLifetime, all: map[string]*session{}}
 }
 
-// start begins a session under a new name, so that one from before the sign-in is worth
-// nothing after it. It gives the session that had to go for it; nil: none.
+// start starts a session with a new id, so that an id from before the sign-in is useless. It returns the session that it has
+// replaced because of the maximum number, or nil.
 func (k *sessions) start(w http.ResponseWriter, user string, token *oauth2.Token) (oldest *session) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -69,19 +67,19 @@ func (k *sessions) start(w http.ResponseWriter, user string, token *oauth2.Token
 			oldest = s
 		}
 	}
-	if len(k.all) < k.most {
+	if len(k.all) < k.max {
 		oldest = nil
 	} else {
 		delete(k.all, oldest.id)
 	}
-	s := &session{id: random(), user: user, expires: now.Add(k.lasts), token: token}
+	s := &session{id: random(), user: user, expires: now.Add(k.lifetime), token: token}
 	k.all[s.id] = s
-	http.SetCookie(w, k.cookies.make(s.id, k.lasts))
+	http.SetCookie(w, k.cookies.create(s.id, k.lifetime))
 	return oldest
 }
 
-// of finds the session of a request; nil: there is none.
-func (k *sessions) of(r *http.Request) *session {
+// find returns the session of a request, or nil if there is none.
+func (k *sessions) find(r *http.Request) *session {
 	c, err := r.Cookie(k.cookies.name)
 	if err != nil {
 		return nil
@@ -96,8 +94,8 @@ func (k *sessions) of(r *http.Request) *session {
 	return s
 }
 
-// forget takes a session out; false: it was out before.
-func (k *sessions) forget(s *session) bool {
+// remove removes a session. It reports whether the session was stored.
+func (k *sessions) remove(s *session) bool {
 	if s == nil {
 		return false
 	}
@@ -108,12 +106,12 @@ func (k *sessions) forget(s *session) bool {
 	return known
 }
 
-// end forgets a session and its cookie; false: it was forgotten before, and the browser may
-// have the cookie of another one by now.
+// end removes a session and deletes its cookie. If the session was already removed, end returns false and does not delete the
+// cookie, because the browser may have the cookie of a newer session.
 func (k *sessions) end(w http.ResponseWriter, s *session) bool {
-	known := k.forget(s)
+	known := k.remove(s)
 	if known {
-		http.SetCookie(w, k.cookies.drop())
+		http.SetCookie(w, k.cookies.expired())
 	}
 	return known
 }

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// TestSealed: what a sign-in began with comes out with its own state, in time, as it was
-// sealed by this program, and in no other case.
-func TestSealed(t *testing.T) {
+// TestPendingCookie checks that the cookie of a pending sign-in can be decrypted only with the same state, by the same process,
+// within the time limit, and without changes.
+func TestPendingCookie(t *testing.T) {
 	t.Parallel()
-	b, other := newBegun(true), newBegun(true)
+	b, other := newPendingSignIns(true), newPendingSignIns(true)
 	seal := func() string {
 		sealed, err := b.box.Encode("state", "verifier")
 		if err != nil {
@@ -22,7 +22,7 @@ func TestSealed(t *testing.T) {
 		}
 		return sealed
 	}
-	open := func(b *begun, sealed, state string) (verifier string, ok bool) {
+	open := func(b *pendingSignIns, sealed, state string) (verifier string, ok bool) {
 		err := b.box.Decode(state, sealed, &verifier)
 		return verifier, err == nil
 	}
@@ -31,45 +31,45 @@ func TestSealed(t *testing.T) {
 		t.Fatalf("%q %v", v, ok)
 	}
 	if strings.Contains(sealed, "verifier") || seal() == sealed {
-		t.Error("it can be read, or is the same twice")
+		t.Error("the cookie contains the verifier in plain text, or is not random")
 	}
 	letters := len(strings.TrimRight(sealed, "="))
-	for at := range letters - 1 { // one letter another; the last bits of the last letter may be padding
+	for at := range letters - 1 { // change one character; the last bits of the last character may be padding
 		letter := "A"
 		if sealed[at] == 'A' {
 			letter = "Q"
 		}
 		if _, ok := open(b, sealed[:at]+letter+sealed[at+1:], "state"); ok {
-			t.Errorf("changed at %d it opens", at)
+			t.Errorf("a cookie with another character %d was decrypted", at)
 		}
 	}
 	for name, c := range map[string]struct {
-		by            *begun
+		by            *pendingSignIns
 		sealed, state string
 	}{
-		"another state":   {b, sealed, "State"},
-		"no state":        {b, sealed, ""},
-		"another program": {other, sealed, "state"},
-		"nothing":         {b, "", "state"},
-		"short":           {b, sealed[:20], "state"},
-		"other letters":   {b, "<>" + sealed, "state"},
-		"huge":            {b, strings.Repeat(sealed, 1000), "state"},
+		"another state":      {b, sealed, "State"},
+		"no state":           {b, sealed, ""},
+		"another process":    {other, sealed, "state"},
+		"empty":              {b, "", "state"},
+		"short":              {b, sealed[:20], "state"},
+		"invalid characters": {b, "<>" + sealed, "state"},
+		"huge":               {b, strings.Repeat(sealed, 1000), "state"},
 	} {
 		if _, ok := open(c.by, c.sealed, c.state); ok {
-			t.Errorf("%s: it opens", name)
+			t.Errorf("%s: the cookie was decrypted; want an error", name)
 		}
 	}
-	b.box.MaxAge(-1) // what was sealed now is too old
+	b.box.MaxAge(-1) // every cookie is now too old
 	if _, ok := open(b, sealed, "state"); ok {
-		t.Error("too late: it opens")
+		t.Error("an expired cookie was decrypted; want an error")
 	}
 }
 
-// TestCookies: over https they are for this host and for encrypted connections alone.
+// TestCookies checks the attributes of the cookies, which over https belong to the host and to encrypted connections only.
 func TestCookies(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	d := sit(t, h, func(s *settings) { s.Base = "https://app.example" })
+	d := newBrowser(t, h, func(s *settings) { s.Base = "https://app.example" })
 	c := d.gets(http.StatusSeeOther, "", "/signin", nil).Cookies()[0]
 	if c.Name != "__Host-signin" || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 600 {
 		t.Errorf("%+v", c)
@@ -77,20 +77,20 @@ func TestCookies(t *testing.T) {
 	if name := d.app.sessions.cookies.name; name != "__Host-session" {
 		t.Error(name)
 	}
-	d = sit(t, h)
+	d = newBrowser(t, h)
 	if c := d.gets(http.StatusSeeOther, "", "/signin", nil).Cookies()[0]; c.Name != "signin" || c.Secure || !c.HttpOnly {
 		t.Errorf("%+v", c)
 	}
 }
 
-// TestAnswersThatAreErrors: each known code has its sentence, everything else the same one,
-// and nothing of the address is on the page. Whoever is signed in stays so.
-func TestAnswersThatAreErrors(t *testing.T) {
+// TestErrorAnswers checks the texts for error answers to a sign-in: one for each known code, and one for all others. The page
+// contains no text of the URL, and the session stays.
+func TestErrorAnswers(t *testing.T) {
 	t.Parallel()
-	d := sit(t, newHub(t))
+	d := newBrowser(t, newHub(t))
 	d.signIn()
-	for code, p := range byAnswer {
-		d.gets(p.status, p.words, d.answer(d.begin(), url.Values{"error": {code}}), nil)
+	for code, p := range problemsByAnswer {
+		d.gets(p.status, p.text, d.answer(d.begin(), url.Values{"error": {code}}), nil)
 	}
 	for _, code := range []string{"", "invalid_grant", "unauthenticated", "market_closed", "already_predicted", "Call 0900 123 now", "<b>x</b>", strings.Repeat("x", 5000), "access_denied "} {
 		path := d.answer(d.begin(), url.Values{"error": {code}, "error_description": {"strange words"}, "error_uri": {"https://evil.example/"}})
@@ -104,28 +104,29 @@ func TestAnswersThatAreErrors(t *testing.T) {
 	d.gets(http.StatusOK, "@who_1", "/", nil)
 }
 
-// TestAnswersOfOtherSignIns: an answer is accepted once, in the browser that has begun the sign-in, from the hub that was asked.
+// TestAnswersOfOtherSignIns checks that an answer is accepted only once, only in the browser that started the sign-in, and only
+// from the expected hub.
 func TestAnswersOfOtherSignIns(t *testing.T) {
 	t.Parallel()
-	d := sit(t, newHub(t))
+	d := newBrowser(t, newHub(t))
 	other := d.other()
-	const refusal = "does not belong to a sign-in that was begun in this browser"
-	d.gets(http.StatusBadRequest, refusal, "/callback?code=c&state=y&iss="+url.QueryEscape(d.app.issuer), nil)
+	const rejected = "does not belong to a sign-in of this browser"
+	d.gets(http.StatusBadRequest, rejected, "/callback?code=c&state=y&iss="+url.QueryEscape(d.app.issuer), nil)
 	state := d.begin()
 	answer := d.answer(state, url.Values{"code": {"c"}})
-	other.gets(http.StatusBadRequest, refusal, answer, nil)
+	other.gets(http.StatusBadRequest, rejected, answer, nil)
 	other.begin()
-	other.gets(http.StatusBadRequest, refusal, answer, nil)
-	d.gets(http.StatusBadRequest, refusal, d.answer(state, url.Values{"code": {"c"}, "iss": {"https://evil.example"}}), nil)
-	d.gets(http.StatusBadRequest, refusal, d.answer(state, url.Values{"code": {"c"}, "iss": nil}), nil)
+	other.gets(http.StatusBadRequest, rejected, answer, nil)
+	d.gets(http.StatusBadRequest, rejected, d.answer(state, url.Values{"code": {"c"}, "iss": {"https://evil.example"}}), nil)
+	d.gets(http.StatusBadRequest, rejected, d.answer(state, url.Values{"code": {"c"}, "iss": nil}), nil)
 	res := d.gets(http.StatusSeeOther, "", answer, nil)
 	sessions := slices.DeleteFunc(res.Cookies(), func(c *http.Cookie) bool { return c.Value == "" })
 	if len(sessions) != 1 || !sessions[0].HttpOnly || sessions[0].SameSite != http.SameSiteLaxMode ||
 		len(sessions[0].Value) != 26 {
 		t.Errorf("cookies %v; want one with 26 characters, HttpOnly and SameSite=Lax", sessions)
 	}
-	d.gets(http.StatusBadRequest, refusal, answer, nil)
-	d.begin() // a second sign-in that is not finished does not end the session
+	d.gets(http.StatusBadRequest, rejected, answer, nil)
+	d.begin() // a second, incomplete sign-in does not end the session
 	res = d.gets(http.StatusOK, "@who_1", "/", nil)
 	for name, part := range map[string]string{
 		"Content-Security-Policy": "frame-ancestors 'none'", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
@@ -137,39 +138,39 @@ func TestAnswersOfOtherSignIns(t *testing.T) {
 	}
 }
 
-// TestForms: a form of another site is refused, and a call that cannot be filed is explained.
+// TestForms checks that forms of other sites are rejected and that the page explains why a call cannot be filed.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	d := sit(t, h)
+	d := newBrowser(t, h)
 	d.signIn()
 	for _, from := range [][]string{
 		{"Origin", "https://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
 	} {
-		d.gets(http.StatusForbidden, "", "/call", oneCall, from...)
+		d.gets(http.StatusForbidden, "", "/call", callForm, from...)
 		d.gets(http.StatusForbidden, "", "/signout", url.Values{}, from...)
 	}
 	d.gets(http.StatusBadRequest, "from 0 to 100", "/call",
 		url.Values{"market": {"1"}, "side": {"YES"}, "price": {"NaN"}, "take": {`"><script>x()</script>`}})
 	h.on("/api/signals/../../me", with(http.StatusNotFound, `{"error":"not_found"}`))
-	d.gets(http.StatusNotFound, "There is no such call.", "/receipt/..%2f..%2fme", nil)
-	for code, words := range map[string]string{
-		"market_not_found": "There is no such market.", "invalid_request": "The hub cannot read this call.",
-		"market_closed": "This market takes no calls any more.",
+	d.gets(http.StatusNotFound, "There is no call with this id.", "/receipt/..%2f..%2fme", nil)
+	for code, text := range map[string]string{
+		"market_not_found": "There is no market with this id.", "invalid_request": "This call is invalid.",
+		"market_closed": "This market no longer accepts calls.",
 	} {
-		h.on("/api/protocol/v1/signals", with(byCode[code].status, `{"error":"`+code+`"}`))
-		d.gets(byCode[code].status, words, "/call", oneCall)
+		h.on("/api/protocol/v1/signals", with(problemsByCode[code].status, `{"error":"`+code+`"}`))
+		d.gets(problemsByCode[code].status, text, "/call", callForm)
 	}
 	h.on("/api/protocol/v1/signals", with(http.StatusConflict, `{"error":"already_predicted","id":"the-call"}`))
-	d.gets(http.StatusConflict, "/receipt/the-call", "/call", oneCall)
+	d.gets(http.StatusConflict, "/receipt/the-call", "/call", callForm)
 }
 
-// TestSecondSignIn: the earlier session of the browser is replaced, and its permission
-// given back; that of another browser stays.
+// TestSecondSignIn checks that a second sign-in in the same browser replaces the session and revokes its grant, and that the
+// session of another browser stays.
 func TestSecondSignIn(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	d := sit(t, h)
+	d := newBrowser(t, h)
 	other := d.other()
 	other.signIn() // dat_1
 	d.signIn()     // dat_2
@@ -177,26 +178,27 @@ func TestSecondSignIn(t *testing.T) {
 	d.signIn() // dat_3
 	d.gets(http.StatusOK, "@who_3", "/", nil)
 	other.gets(http.StatusOK, "@who_1", "/", nil)
-	if got := h.ended(); !slices.Equal(got, []string{"drt_2"}) {
-		t.Errorf("given back: %q", got)
+	if got := h.revokedTokens(); !slices.Equal(got, []string{"drt_2"}) {
+		t.Errorf("revoked tokens %q; want drt_2", got)
 	}
-	if n := d.kept(); n != 2 {
-		t.Errorf("%d sessions are kept", n)
+	if n := d.sessionCount(); n != 2 {
+		t.Errorf("%d sessions; want 2", n)
 	}
-	thief := d.other()
-	thief.agent.Jar.SetCookies(mustParse(t, d.url), old)
-	thief.gets(http.StatusOK, "Sign in with Signalcast", "/", nil)
-	h.on("/revoke", cut) // a hub that is away keeps nobody out
+	attacker := d.other()
+	attacker.agent.Jar.SetCookies(mustParse(t, d.url), old)
+	attacker.gets(http.StatusOK, "Sign in with Signalcast", "/", nil)
+	h.on("/revoke", cut) // a failed revocation does not prevent the sign-in
 	d.signIn()
 	d.gets(http.StatusOK, "@who_4", "/", nil)
 }
 
-// TestRoom: when there is no room the oldest goes, with its permission; who came later stays.
-func TestRoom(t *testing.T) {
+// TestMaxSessions checks that a new session replaces the oldest one at the maximum number, and that the grant of the oldest one
+// is revoked.
+func TestMaxSessions(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	first := sit(t, h)
-	first.app.sessions.most = 2
+	first := newBrowser(t, h)
+	first.app.sessions.max = 2
 	second, third := first.other(), first.other()
 	first.signIn()
 	second.signIn()
@@ -204,17 +206,17 @@ func TestRoom(t *testing.T) {
 	first.gets(http.StatusOK, "Sign in with Signalcast", "/", nil)
 	second.gets(http.StatusOK, "@who_2", "/", nil)
 	third.gets(http.StatusOK, "@who_3", "/", nil)
-	if got := h.ended(); !slices.Equal(got, []string{"drt_1"}) || first.kept() != 2 {
-		t.Errorf("given back: %q, kept: %d", got, first.kept())
+	if got := h.revokedTokens(); !slices.Equal(got, []string{"drt_1"}) || first.sessionCount() != 2 {
+		t.Errorf("revoked tokens %q, %d sessions; want drt_1 and 2", got, first.sessionCount())
 	}
-	second.signIn() // in its own place: nobody has to go
+	second.signIn() // replaces the session of the same browser
 	third.gets(http.StatusOK, "@who_3", "/", nil)
 }
 
-// TestSessionsEnd: by their time, whatever the browser keeps.
-func TestSessionsEnd(t *testing.T) {
+// TestSessionsExpire checks that an expired session is rejected although the browser still sends its cookie.
+func TestSessionsExpire(t *testing.T) {
 	t.Parallel()
-	d := sit(t, newHub(t))
+	d := newBrowser(t, newHub(t))
 	d.signIn()
 	d.app.sessions.mu.Lock()
 	for _, s := range d.app.sessions.all {
@@ -222,15 +224,15 @@ func TestSessionsEnd(t *testing.T) {
 	}
 	d.app.sessions.mu.Unlock()
 	d.gets(http.StatusUnauthorized, "Please sign in first.", "/call", url.Values{"market": {"1"}, "side": {"YES"}})
-	if n := d.kept(); n != 0 {
-		t.Errorf("%d sessions are kept", n)
+	if n := d.sessionCount(); n != 0 {
+		t.Errorf("%d sessions; want 0", n)
 	}
 }
 
-// TestManyBegin: ten thousand sign-ins that nobody ends keep nobody out and fill nothing.
-func TestManyBegin(t *testing.T) {
+// TestManyPendingSignIns checks that many incomplete sign-ins create no sessions and do not prevent a sign-in.
+func TestManyPendingSignIns(t *testing.T) {
 	t.Parallel()
-	d := sit(t, newHub(t))
+	d := newBrowser(t, newHub(t))
 	for range 10_100 {
 		w := httptest.NewRecorder()
 		d.app.routes().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/signin", nil))
@@ -238,8 +240,8 @@ func TestManyBegin(t *testing.T) {
 			t.Fatalf("%d\n%s", w.Code, w.Body)
 		}
 	}
-	if n := d.kept(); n != 0 {
-		t.Errorf("%d sessions of nobody", n)
+	if n := d.sessionCount(); n != 0 {
+		t.Errorf("%d sessions without a completed sign-in; want 0", n)
 	}
 	d.signIn()
 	d.gets(http.StatusOK, "@who_1", "/", nil)

@@ -80,7 +80,7 @@ func TestSampleInABrowser(t *testing.T) {
 	b.SignIn(user.Handle, `form.decide`)
 	b.Press(`form.decide button[value="deny"]`, `.problem`)
 	b.Forget("status of 403")
-	b.Shows("main", "You said no, so nothing was connected.", "Sign in with Signalcast")
+	b.Shows("main", "You denied access, so nothing was connected.", "Sign in with Signalcast")
 
 	b.Press(`#signin`, `form.decide`)
 	b.Press(`form.decide button[value="approve"]`, `form#call`)
@@ -92,18 +92,18 @@ func TestSampleInABrowser(t *testing.T) {
 		b.Press(fmt.Sprintf(`button[value=%q]`, side), appears)
 	}
 	file(market, "60.5", "NO", `#receipt`)
-	b.Shows("#receipt", "NO at 60.5 cents, pending", "The receipt at the hub")
+	b.Shows("#receipt", "NO at 60.5 cents, pending", "Receipt at the hub")
 	b.RequireFits()
 
-	file(market, "30", "YES", `#standing`)
+	file(market, "30", "YES", `#existing`)
 	b.Forget("status of 409")
-	b.Shows("main", "You have a call on this market already. The first call is locked and stands.")
-	b.Press(`#standing`, `#receipt`)
+	b.Shows("main", "You already have a call on this market. The first call is final.")
+	b.Press(`#existing`, `#receipt`)
 	b.Shows("#receipt", "NO at 60.5 cents")
 
 	file(closed, "30", "YES", `.problem`)
 	b.Forget("status of 409")
-	b.Shows("main", "This market takes no calls any more.")
+	b.Shows("main", "This market no longer accepts calls.")
 
 	// The grant is revoked at the hub.
 	b.Visit(s.Hub+"/apps", http.StatusOK)
