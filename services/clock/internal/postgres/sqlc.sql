@@ -1,2 +1,2 @@
--- Declares for sqlc what its analyzer does not know: unnest of several arrays. It is never run.
+-- Declares unnest of several arrays, which the analyzer of sqlc does not support. sqlc reads this file; no database executes it.
 CREATE FUNCTION unnest(VARIADIC anyarray) RETURNS SETOF record LANGUAGE sql;

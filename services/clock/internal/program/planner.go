@@ -50,16 +50,16 @@ func NewPlanner(store Store, copies *Copies, lanes []Lane, now func() time.Time)
 }
 
 // Load loads the rundown from the store. If the load fails, the last copy remains in use.
-func (k *Planner) Load(ctx context.Context) error {
-	now := k.now()
-	_, err := k.load(ctx, SlotAt(now), now)
+func (p *Planner) Load(ctx context.Context) error {
+	now := p.now()
+	_, err := p.load(ctx, SlotAt(now), now)
 	return err
 }
 
 // load replaces the copy of the rundown with the entries from the running slot on. It returns the entries from the slot from on.
-func (k *Planner) load(ctx context.Context, from Slot, now time.Time) ([]Entry, error) {
+func (p *Planner) load(ctx context.Context, from Slot, now time.Time) ([]Entry, error) {
 	running := SlotAt(now)
-	entries, err := k.store.ListSlots(ctx, k.channel, from, running+Ahead)
+	entries, err := p.store.ListSlots(ctx, p.channel, from, running+Ahead)
 	if err != nil {
 		return nil, fmt.Errorf("load rundown: %w", err)
 	}
@@ -69,7 +69,7 @@ func (k *Planner) load(ctx context.Context, from Slot, now time.Time) ([]Entry, 
 			shown = append(shown, e)
 		}
 	}
-	k.rundown.Store(&Rundown{Entries: shown, LoadedAt: now, Version: versionOf(shown)})
+	p.rundown.Store(&Rundown{Entries: shown, LoadedAt: now, Version: versionOf(shown)})
 	return entries, nil
 }
 
@@ -92,26 +92,26 @@ type Filled struct {
 
 // Fill updates the stored rundown. Only one replica may call it at a time, and only from one goroutine. If the copy of the
 // markets is older than planFresh, Fill changes nothing, because the state of the markets is unknown.
-func (k *Planner) Fill(ctx context.Context) (Filled, error) {
+func (p *Planner) Fill(ctx context.Context) (Filled, error) {
 	var done Filled
-	now := k.now()
+	now := p.now()
 	from := SlotAt(now) - Ahead
-	entries, err := k.load(ctx, from, now)
+	entries, err := p.load(ctx, from, now)
 	if err != nil {
 		return done, err
 	}
-	pool := k.markets.Load()
+	pool := p.markets.Load()
 	if pool != nil && now.Sub(pool.FetchedAt) <= planFresh {
-		if changes := Plan(&k.query, pool, entries, now); len(changes) > 0 {
-			if done.Changed, err = k.store.ApplySlots(ctx, k.channel, changes, now); err != nil {
+		if changes := Plan(&p.query, pool, entries, now); len(changes) > 0 {
+			if done.Changed, err = p.store.ApplySlots(ctx, p.channel, changes, now); err != nil {
 				return done, fmt.Errorf("apply rundown: %w", err)
 			}
-			if entries, err = k.load(ctx, from, now); err != nil {
+			if entries, err = p.load(ctx, from, now); err != nil {
 				return done, err
 			}
 		}
 	}
-	done.Airings = airingsOf(k.channel, entries, pool, now)
+	done.Airings = airingsOf(p.channel, entries, pool, now)
 	return done, nil
 }
 
@@ -139,12 +139,12 @@ func airingsOf(channel string, entries []Entry, pool *Pool, now time.Time) []Air
 
 // Needed returns the markets of the running and the future slots, each once. Their state is required even after they stop being
 // airable.
-func (k *Planner) Needed() []protocol.MarketID {
-	r := k.rundown.Load()
+func (p *Planner) Needed() []protocol.MarketID {
+	r := p.rundown.Load()
 	if r == nil {
 		return nil
 	}
-	running := SlotAt(k.now())
+	running := SlotAt(p.now())
 	var out []protocol.MarketID
 	for i := range r.Entries {
 		if e := &r.Entries[i]; e.Slot >= running {

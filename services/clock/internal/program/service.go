@@ -24,7 +24,7 @@ type Copies struct {
 	Rundown atomic.Pointer[Rundown] // entries of the default channel
 }
 
-// Rundown is one immutable copy of a stored channel.
+// Rundown is an immutable copy of the stored slots of a channel, which assign a market to each slot of a lane.
 type Rundown struct {
 	Entries  []Entry
 	LoadedAt time.Time
