@@ -16,9 +16,9 @@ import (
 )
 
 type handlers struct {
-	desk *program.Service
-	book *httpcache.Cache
-	now  func() time.Time
+	programs *program.Service
+	pages    *httpcache.Cache
+	now      func() time.Time
 }
 
 func (h *handlers) timeline(c echo.Context) error {

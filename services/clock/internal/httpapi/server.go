@@ -49,7 +49,7 @@ type Config struct {
 type Server struct {
 	handler http.Handler
 	router  *httpx.Router
-	book    *httpcache.Cache
+	pages   *httpcache.Cache
 }
 
 // New returns a Server. The caller must call Close.
@@ -71,8 +71,8 @@ func New(cfg Config) *Server {
 		next = cfg.Trace(router)
 	}
 	front := httpcache.NewHandler(next, httpcache.HandlerOptions{Allow: addr.allow, Count: cfg.Count},
-		hot(book, "/program/timeline", func(string) program.Preset { return program.Default }),
-		hot(book, "/program/channel", program.ParsePreset),
+		hotRoute(pages, "/program/timeline", func(string) program.Preset { return program.Default }),
+		hotRoute(pages, "/program/channel", program.ParsePreset),
 	)
 	return &Server{handler: front, router: router, pages: pages}
 }
@@ -86,8 +86,8 @@ func (s *Server) Table() []httpx.Route { return s.router.Table() }
 // Close cancels running page builds and waits until they end.
 func (s *Server) Close() { s.pages.Close() }
 
-// hot answers a preset's ready page before the router runs; a spec goes on.
-func hot(book *httpcache.Cache, pattern string, preset func(string) program.Preset) httpcache.Hot {
+// hotRoute returns a route whose cached pages are served before the router. Requests with a spec are passed to the router.
+func hotRoute(pages *httpcache.Cache, pattern string, preset func(string) program.Preset) httpcache.Hot {
 	header := httpx.Open.Headers()
 	header.Set("Cache-Control", cacheProgram)
 	params := []httpcache.Param{
@@ -97,7 +97,7 @@ func hot(book *httpcache.Cache, pattern string, preset func(string) program.Pres
 		}},
 		{Name: "spec", Clean: func(raw string) string { return raw }},
 	}
-	return httpcache.Hot{Pattern: pattern, Cache: book, Header: header, Key: func(_, raw string) (string, bool) {
+	return httpcache.Hot{Pattern: pattern, Cache: pages, Header: header, Key: func(_, raw string) (string, bool) {
 		if len(raw) > maxHotQuery {
 			return "", false
 		}
