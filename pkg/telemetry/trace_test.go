@@ -2,6 +2,7 @@ package telemetry_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -87,7 +88,7 @@ func tracedService(t *testing.T, tr *telemetry.Tracing) (http.Handler, *ledger) 
 			t.Error(err)
 			return
 		}
-		if _, err := stream.Recv(); err != io.EOF {
+		if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
 			t.Error(err)
 		}
 	})), l

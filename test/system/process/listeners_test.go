@@ -60,7 +60,7 @@ func openListeners(t *testing.T, api string, sockets, streams int) listeners {
 
 func (l *listener) openSocket(t *testing.T, via *http.Client, api string) error {
 	url := "ws" + strings.TrimPrefix(api, "http") + "/ws"
-	conn, _, err := websocket.Dial(t.Context(), url, &websocket.DialOptions{HTTPClient: via}) //nolint:bodyclose // the library closes it
+	conn, _, err := websocket.Dial(t.Context(), url, &websocket.DialOptions{HTTPClient: via})
 	if err != nil {
 		return err
 	}

@@ -178,7 +178,7 @@ func (p *parts) openFeed(t *testing.T) (feed *http.Response) {
 	t.Helper()
 	client := &http.Client{Timeout: time.Minute}
 	stack.Eventually(t, time.Minute, "the live feed", func() bool {
-		resp, err := client.Get(p.api.URL + "/api/v1/feed/stream?channels=signals") //nolint:bodyclose // the caller closes it
+		resp, err := client.Get(p.api.URL + "/api/v1/feed/stream?channels=signals")
 		if err != nil {
 			return false
 		}

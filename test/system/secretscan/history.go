@@ -47,7 +47,7 @@ func (s *Search) History(ctx context.Context, root string) (n int, err error) {
 func (s *Search) objects(r *bufio.Reader, names map[string]string) (n int, err error) {
 	for {
 		head, err := r.ReadString('\n')
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return n, nil
 		}
 		words := strings.Fields(head)

@@ -207,7 +207,7 @@ type unbroken struct{ io.ReadCloser }
 // Read implements io.Reader.
 func (w unbroken) Read(p []byte) (int, error) {
 	n, err := w.ReadCloser.Read(p)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = ask.Cut(err)
 	}
 	return n, err

@@ -69,7 +69,7 @@ func readable(fd uintptr) bool {
 	var one [1]byte
 	for {
 		_, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK)
-		switch err { //nolint:errorlint // an unwrapped errno
+		switch err {
 		case syscall.EINTR:
 			continue
 		case syscall.EAGAIN:

@@ -238,8 +238,7 @@ func (a *App) runOrigin(ctx context.Context) error {
 	if err := a.videoHTTP.Stop(stop); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		a.log.Warn("video server shutdown failed", "error", err)
 	}
-	<-ended
-	<-swept
+	_, _ = <-ended, <-swept
 	return ctx.Err()
 }
 
