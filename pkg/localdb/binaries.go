@@ -53,20 +53,20 @@ func installed(ctx context.Context) (found []binaries, rejected []string) {
 	}
 	seen := map[string]bool{}
 	consider := func(dir string) {
-		real, err := filepath.EvalSymlinks(dir)
-		if err != nil || seen[real] {
+		path, err := filepath.EvalSymlinks(dir)
+		if err != nil || seen[path] {
 			return
 		}
-		seen[real] = true
-		if b, err := inspect(ctx, real); err != nil {
+		seen[path] = true
+		if b, err := inspect(ctx, path); err != nil {
 			rejected = append(rejected, err.Error())
 		} else {
 			found = append(found, b)
 		}
 	}
 	if tool, err := exec.LookPath("initdb"); err == nil {
-		if real, err := filepath.EvalSymlinks(tool); err == nil {
-			consider(filepath.Dir(real))
+		if path, err := filepath.EvalSymlinks(tool); err == nil {
+			consider(filepath.Dir(path))
 		}
 	}
 	onPath := len(found)

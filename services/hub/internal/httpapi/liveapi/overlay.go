@@ -35,7 +35,7 @@ func (s *Server) ToolOverlay(ctx context.Context, who caller.Caller, o httpx.Obj
 		return nil, err
 	}
 	dry := request.DryRun(o)
-	if clear := o.OptBool("clear"); clear != nil && *clear {
+	if remove := o.OptBool("clear"); remove != nil && *remove {
 		return s.toolClear(ctx, handle, o, dry)
 	}
 	overlay, err := s.readOverlay(ctx, o, handle)
