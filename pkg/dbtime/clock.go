@@ -30,7 +30,7 @@ func New(wall func() time.Time, elapsed func() time.Duration) *Clock {
 // System returns a clock that uses the system clock and the monotonic clock of this process.
 func System() *Clock {
 	start := time.Now()
-	return New(func() time.Time { return time.Now() }, func() time.Duration { return time.Since(start) })
+	return New(time.Now, func() time.Duration { return time.Since(start) })
 }
 
 // Now returns the current time, corrected by the last accepted answer of the database.

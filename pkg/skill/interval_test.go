@@ -12,7 +12,7 @@ func TestTailProbabilityAtTheBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for name, style := range styles {
 		list := at(1, choose(rng, 11, style)...)
-		for won := int64(0); won <= 11; won++ {
+		for won := range int64(12) {
 			low, high := interval(list, 11, won)
 			if won > 0 {
 				d := enumerated(scaleOdds(list, factorAt(list, low)))

@@ -114,7 +114,7 @@ func (m mark) holds(c byte) bool {
 	if m.word {
 		return isTokenByte(c)
 	}
-	return c > ' ' && !bytes.ContainsRune([]byte("&\"\\,;)}"), rune(c))
+	return c > ' ' && !strings.ContainsRune("&\"\\,;)}", rune(c))
 }
 
 // hideUserinfo hides the password in URLs of the form scheme://user:password@host.
@@ -127,7 +127,7 @@ func hideUserinfo(line []byte) []byte {
 		}
 		start := from + i + 3
 		end := start
-		for end < len(line) && line[end] > ' ' && !bytes.ContainsRune([]byte("/\"\\?#"), rune(line[end])) {
+		for end < len(line) && line[end] > ' ' && !strings.ContainsRune("/\"\\?#", rune(line[end])) {
 			end++
 		}
 		from = end

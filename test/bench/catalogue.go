@@ -110,7 +110,7 @@ func (b *bench) fetchAll(venues string) (n int) {
 	for {
 		var page struct {
 			Markets []struct {
-				ID, ConditionID, Slug, Question, Description, Outcomes, OutcomePrices, ClobTokenIds, Volume, Liquidity, EndDate string
+				ID, ConditionID, Slug, Question, Description, Outcomes, OutcomePrices, ClobTokenIDs, Volume, Liquidity, EndDate string
 				Closed, AcceptingOrders, EnableOrderBook                                                                        bool
 				BestBid, BestAsk                                                                                                json.Number
 			} `json:"markets"`

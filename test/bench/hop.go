@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -116,7 +115,7 @@ func untraced(ctx context.Context) *telemetry.Tracing {
 	return must(telemetry.NewTracing(ctx, telemetry.TraceConfig{}, "bench", "", silent()))
 }
 
-func silent() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // hopLoad is the program of the calling side. Its arguments are the kind, the address, the number of calls at the same time, and
 // a duration.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"iter"
+	"net/http"
 
 	"github.com/signalcast/signalcast/sdk/go/client"
 )

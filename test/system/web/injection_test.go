@@ -134,11 +134,11 @@ func bodyWith(at openapi.MemberPath, text string) any {
 	if len(at) == 0 {
 		return text
 	}
-	if rest := bodyWith(at[1:], text); at[0] == "0" {
+	rest := bodyWith(at[1:], text)
+	if at[0] == "0" {
 		return []any{rest}
-	} else {
-		return stack.JSON{at[0]: rest}
 	}
+	return stack.JSON{at[0]: rest}
 }
 
 // credential returns one that the operation accepts.

@@ -43,7 +43,7 @@ func (r *run) lists(f func(h host, path, rows string, most int, words []string))
 }
 
 func listsNeverFail(ctx context.Context, r *run) {
-	r.lists(func(h host, path, rows string, most int, words []string) {
+	r.lists(func(h host, path, rows string, _ int, words []string) {
 		for _, query := range append([]string{"limit=-1", "limit=zz", "limit=999999999999999999999"}, words...) {
 			a := r.get(ctx, h, path+"?"+query)
 			if r.status(a, http.StatusOK) {

@@ -53,7 +53,7 @@ func (s *Service) history(w http.ResponseWriter, r *http.Request) {
 func readWindow(v url.Values, now int64) (win window, fault string) {
 	name := v.Get("interval")
 	s, known := spans[name]
-	fidelity, err := int64(s.fidelity), error(nil)
+	fidelity, err := s.fidelity, error(nil)
 	if text := v.Get("fidelity"); text != "" {
 		fidelity, err = strconv.ParseInt(text, 10, 64)
 	}

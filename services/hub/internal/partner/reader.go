@@ -150,7 +150,7 @@ func (r *Reader) get(ctx context.Context, address string, limit int) (*http.Resp
 
 // unpack reads a body and decompresses it, with at most MaxBytes in memory.
 func unpack(into *bytes.Buffer, resp *http.Response) error {
-	var from io.Reader = io.LimitReader(resp.Body, MaxBytes+1)
+	from := io.LimitReader(resp.Body, MaxBytes+1)
 	switch resp.Header.Get("Content-Encoding") {
 	case "", "identity":
 	case "gzip":
