@@ -95,9 +95,9 @@ func (r *run) refused(a *answer, status int, code string) bool {
 }
 
 // same compares a member of an answer.
-func (r *run) same(a *answer, path string, want any) bool {
+func (r *run) same(a *answer, path string, want any) {
 	got := at(a.value, path)
-	return r.due(got == want, a, path+" is "+say(want), path+" is "+say(got))
+	r.due(got == want, a, path+" is "+say(want), path+" is "+say(got))
 }
 
 // skip ends a check that has nothing to look at.
@@ -163,9 +163,9 @@ func (r *run) cannot(c *check) string {
 }
 
 // later reads a path until holds returns true, at most 21 times: answers of a server may be some seconds old.
-func (r *run) later(ctx context.Context, h host, path string, holds func(*answer) bool) *answer {
+func (r *run) later(ctx context.Context, path string, holds func(*answer) bool) *answer {
 	for n := 0; ; n++ {
-		a := r.reread(ctx, h, path)
+		a := r.reread(ctx, hub, path)
 		if holds(a) || n == 20 || a.err != nil || a.limited() || r.wait(ctx, 1500*time.Millisecond) != nil {
 			return a
 		}

@@ -45,7 +45,7 @@ func resolveDispute(ctx context.Context, r *run) {
 		return
 	}
 	r.own.disputed = market
-	o := r.later(ctx, hub, "/api/resolution/outcome?market="+market, func(a *answer) bool { return at(a.value, "outcome.disputed") == true })
+	o := r.later(ctx, "/api/resolution/outcome?market="+market, func(a *answer) bool { return at(a.value, "outcome.disputed") == true })
 	r.same(o, "outcome.disputed", true)
 	r.same(o, "outcome.outcome", nil)
 	c := r.send(ctx, calling("marketId", market, "direction", "YES", "priceAtPrediction", 5000))
@@ -54,7 +54,7 @@ func resolveDispute(ctx context.Context, r *run) {
 	}
 	r.refused(r.finalize(ctx, market, "YES"), http.StatusConflict, "market_disputed")
 	r.status(r.decide(ctx, "/api/resolution/dispute", "marketId", market, "disputed", false), http.StatusOK)
-	o = r.later(ctx, hub, "/api/resolution/outcome?market="+market, func(a *answer) bool { return at(a.value, "outcome.disputed") != true })
+	o = r.later(ctx, "/api/resolution/outcome?market="+market, func(a *answer) bool { return at(a.value, "outcome.disputed") != true })
 	r.due(at(o.value, "outcome.disputed") != true, o, "no dispute any more", say(at(o.value, "outcome")))
 }
 
@@ -86,10 +86,10 @@ func resolveOnce(ctx context.Context, r *run) {
 	}
 	forced := r.decide(ctx, "/api/admin/resolve-signals", "marketId", market, "outcome", "YES")
 	r.refused(forced, http.StatusConflict, "already_resolved")
-	o := r.later(ctx, hub, "/api/resolution/outcome?market="+market, func(a *answer) bool { return at(a.value, "outcome") != nil })
+	o := r.later(ctx, "/api/resolution/outcome?market="+market, func(a *answer) bool { return at(a.value, "outcome") != nil })
 	r.same(o, "outcome.outcome", "NO")
 	r.same(o, "outcome.disputed", false)
-	m := r.later(ctx, hub, "/api/m/"+market, func(a *answer) bool { return at(a.value, "resolved") == true })
+	m := r.later(ctx, "/api/m/"+market, func(a *answer) bool { return at(a.value, "resolved") == true })
 	r.same(m, "resolved", true)
 	r.same(m, "resolutionValue", "NO")
 }
@@ -98,13 +98,13 @@ func resolveOnce(ctx context.Context, r *run) {
 func resolveScore(ctx context.Context, r *run) {
 	done := func(a *answer) bool { return at(a.value, "status") != "pending" }
 	if r.own.claimed {
-		a := r.later(ctx, hub, "/api/signals/"+r.own.signal, done)
+		a := r.later(ctx, "/api/signals/"+r.own.signal, done)
 		want := record.ScoreOf("won", r.own.filed.price)
 		r.same(a, "status", "won")
 		r.due(at(a.value, "score") == float64(want), a, fmt.Sprintf("score %d: won at %d", want, r.own.filed.price), "score "+say(at(a.value, "score")))
 		r.same(a, "outcome", "NO")
 		r.due(at(a.value, "resolvedAt") != nil, a, "resolvedAt", "null")
-		r.result(a, r.later(ctx, hub, "/api/signals/"+r.own.signal+"/events", resolvedEvent))
+		r.result(a, r.later(ctx, "/api/signals/"+r.own.signal+"/events", resolvedEvent))
 	}
 	if r.own.second.signal == "" {
 		return
@@ -112,11 +112,11 @@ func resolveScore(ctx context.Context, r *run) {
 	if !r.status(r.finalize(ctx, r.own.second.market, "INVALID"), http.StatusOK) {
 		return
 	}
-	a := r.later(ctx, hub, "/api/signals/"+r.own.second.signal, done)
+	a := r.later(ctx, "/api/signals/"+r.own.second.signal, done)
 	r.same(a, "status", "void")
 	r.same(a, "score", float64(0))
 	r.same(a, "outcome", nil)
-	r.result(a, r.later(ctx, hub, "/api/signals/"+r.own.second.signal+"/events", resolvedEvent))
+	r.result(a, r.later(ctx, "/api/signals/"+r.own.second.signal+"/events", resolvedEvent))
 }
 
 func resolvedEvent(a *answer) bool {

@@ -127,7 +127,7 @@ func priceSides(ctx context.Context, r *run) {
 	mine := func(s any) bool { return text(s, "marketId") == r.own.market && text(s, "handle") == r.own.handle }
 	a := r.get(ctx, hub, feed)
 	if r.own.signal != "" {
-		a = r.later(ctx, hub, feed, func(a *answer) bool { return slices.ContainsFunc(list(a.value, "signals"), mine) })
+		a = r.later(ctx, feed, func(a *answer) bool { return slices.ContainsFunc(list(a.value, "signals"), mine) })
 		if i := slices.IndexFunc(list(a.value, "signals"), mine); r.due(i >= 0, a, "the call of this run", "other ones") {
 			got, _ := whole(list(a.value, "signals")[i], "priceAtPrediction")
 			r.due(got == r.own.filed.price, a, fmt.Sprintf("priceAtPrediction %d, of NO", r.own.filed.price), fmt.Sprint(got))

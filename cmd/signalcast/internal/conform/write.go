@@ -156,7 +156,7 @@ func callFiled(ctx context.Context, r *run) {
 		return
 	}
 	r.own.market, r.own.signal, r.own.filed = market, id, d
-	s := r.later(ctx, hub, "/api/signals/"+id, func(a *answer) bool { return a.status == http.StatusOK })
+	s := r.later(ctx, "/api/signals/"+id, func(a *answer) bool { return a.status == http.StatusOK })
 	if !r.status(s, http.StatusOK) {
 		return
 	}
@@ -233,7 +233,7 @@ func callEvents(ctx context.Context, r *run) {
 	} {
 		r.refused(add(body), http.StatusBadRequest, code)
 	}
-	a := r.later(ctx, hub, path, func(a *answer) bool { return len(list(a.value, "events")) >= 3 })
+	a := r.later(ctx, path, func(a *answer) bool { return len(list(a.value, "events")) >= 3 })
 	var last time.Time
 	types := ""
 	for _, e := range list(a.value, "events") {
@@ -279,7 +279,7 @@ func callProtocol(ctx context.Context, r *run) {
 	}
 	r.own.second = second{market, id}
 	r.due(strings.HasPrefix(text(a.value, "uri"), "denpa:") && strings.HasSuffix(text(a.value, "uri"), "/signal/"+id), a, "uri denpa:<denpaId>/signal/"+id, say(at(a.value, "uri")))
-	s := r.later(ctx, hub, "/api/signals/"+id, func(a *answer) bool { return a.status == http.StatusOK })
+	s := r.later(ctx, "/api/signals/"+id, func(a *answer) bool { return a.status == http.StatusOK })
 	r.same(s, "source", "api")
 	r.same(s, "priceAtPrediction", float64(7000))
 	if message := text(a.value, "messageId"); r.due(messageForm.MatchString(message), a, "messageId is msg_ and 64 hex digits", say(message)) {

@@ -118,20 +118,20 @@ func newMarket(s Settings, cast []member, i int) []Step {
 	}
 	p := &path{r: r, x: 1.1 * r.NormFloat64()}
 	var steps []Step
-	quote := func(u float64, after time.Duration) (at time.Time, yes float64) {
-		yes = p.at(u)
-		at = open.Add(time.Duration(u * float64(life))).Add(after).UTC().Truncate(time.Millisecond)
+	quote := func(u float64, after time.Duration) time.Time {
+		yes := p.at(u)
+		at := open.Add(time.Duration(u * float64(life))).Add(after).UTC().Truncate(time.Millisecond)
 		answer := m
 		answer.YesBps = min(max(int(math.Round(yes*fullBps)), minBps), maxBps)
 		steps = append(steps, Step{At: at, Market: &answer})
-		return at, yes
+		return at
 	}
 	moments := 2 + r.IntN(3)
 	type made struct{ step, call int }
 	var calls []made
 	called := map[int]bool{}
 	for k := range moments {
-		at, _ := quote((float64(k)+r.Float64())/float64(moments)*0.97, 0)
+		at := quote((float64(k)+r.Float64())/float64(moments)*0.97, 0)
 		answer := *steps[len(steps)-1].Market
 		var list []Call
 		for range 1 + r.IntN(4) {

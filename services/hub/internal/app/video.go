@@ -184,7 +184,7 @@ func (a *App) videoParts() []run.Part {
 	}
 	return []run.Part{
 		{
-			Name: "video files", Start: func(ctx context.Context) error { _, err := a.openOrigin(ctx); return err },
+			Name: "video files", Start: a.openOrigin,
 			Stop: func(context.Context) error { return a.origin.Close() },
 		},
 		run.Loop("video", a.runOrigin),

@@ -41,6 +41,6 @@ var (
 	ErrForbidden = apperr.New(apperr.Forbidden, "forbidden", "")
 )
 
-func invalid(field, format string, args ...any) error {
-	return ErrInvalidRequest.Say(format, args...).With("field", field)
+func invalid(field, text string) error {
+	return ErrInvalidRequest.Say("%s", text).With("field", field)
 }

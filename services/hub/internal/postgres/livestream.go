@@ -158,14 +158,14 @@ func session(row db.LiveSession) livestream.Session {
 func (t operatorTx) updateURL(ctx context.Context, id, provisioned string, now time.Time) (changed bool, err error) {
 	s, _, err := t.open(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	url, err := t.q.GetSessionURL(ctx, db.GetSessionURLParams{Handle: t.handle, ID: id, Provisioned: provisioned, Now: now})
 	if err != nil || url == s.URL {
-		return false, err
+		return err
 	}
 	if err := t.q.SetSessionURL(ctx, db.SetSessionURLParams{ID: id, HLSURL: pg.Null(url)}); err != nil {
-		return false, err
+		return err
 	}
 	switch {
 	case s.URL == "":
@@ -174,7 +174,7 @@ func (t operatorTx) updateURL(ctx context.Context, id, provisioned string, now t
 		err = t.q.PublishOffline(ctx, db.PublishOfflineParams{ID: id, Now: now, EndedAt: now})
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	return true, t.publishSnapshots(ctx, now, true)
 }
