@@ -133,7 +133,7 @@ func (p *Page) matches(lines []string) bool {
 
 // takesGzip reports whether Accept-Encoding accepts gzip: it lists gzip, or * without gzip, with a weight above zero.
 func takesGzip(lines []string) bool {
-	any := false
+	wildcard := false
 	for _, line := range lines {
 		for line != "" {
 			var item string
@@ -145,11 +145,11 @@ func takesGzip(lines []string) bool {
 			case strings.EqualFold(name, "gzip"), strings.EqualFold(name, "x-gzip"):
 				return wanted
 			case name == "*":
-				any = wanted
+				wildcard = wanted
 			}
 		}
 	}
-	return any
+	return wildcard
 }
 
 func zeroWeight(params string) bool {
