@@ -42,8 +42,8 @@ func (s *Service) Sentiment(ctx context.Context, id protocol.MarketID) (Sentimen
 	})
 }
 
+// DefaultGaps and MostGaps are the default and the largest number of markets in the list of gaps.
 const (
-	// DefaultGaps and MostGaps are the default and the largest number of markets in the list of gaps.
 	DefaultGaps = 20
 	MostGaps    = 100
 )
