@@ -32,12 +32,9 @@ build: ## Compile every module; the services go to bin/
 lint test system-test: export CGO_ENABLED = 0
 lint test system-test: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
 
-lint: ## Vet, format, import rules, staticcheck
-	CGO_ENABLED=$(words $(RACE)) GOGC=400 go vet $(RACE) work
-	@bad=$$($(TOOL) gofumpt -l $(addprefix $(CURDIR)/,$(MODULES))); test -z "$$bad" || { echo "not formatted, run make fmt:"; echo "$$bad"; exit 1; }
-	go run ./test/importlint
-	GOWORK=off go -C tools build -o ../.tools/ honnef.co/go/tools/cmd/staticcheck && .tools/staticcheck $$(go list work)
-	tools/lint-workflows.sh
+lint: ## Check Go code, the OpenAPI document, protobuf, migrations, scripts and workflows
+	tools/setup.sh lint
+	tools/lint.sh go api proto sql shell workflows
 
 fmt: ## Format all Go code
 	$(TOOL) gofumpt -w $(addprefix $(CURDIR)/,$(MODULES))
@@ -46,15 +43,15 @@ gen: ## Generate code from protobuf, OpenAPI, SQL and TypeScript
 	tools/gen.sh
 
 tidy: ## Tidy every module
-	@for m in $(MODULES) tools; do echo "$$m"; (cd $$m && GOWORK=off go mod tidy); done
+	@for m in $(MODULES) tools tools/golangci tools/oasdiff tools/vale; do echo "$$m"; (cd $$m && GOWORK=off go mod tidy); done
 
-test: ## Run unit tests, database tests, TypeScript tests, clients of other projects, linters of the API document
+test: ## Run unit tests, database tests, TypeScript tests, clients of other projects, HTML of pages
 	tools/setup.sh redis postgres chromium node video && tools/gen.sh script
 	units=$$(go list $(UNITS) | grep -vxF "$$(go list $(PLAIN))"); CGO_ENABLED=$(words $(RACE)) go test $(RACE) -p $(JOBS) -exec 'env CGO_ENABLED=0' -vet=off -timeout 15m $$units
 	for d in tools/openapi deploy/check; do GOWORK=off go -C $$d test -count=1 .; done
 	go test -count=1 -vet=off -timeout 25m $(PLAIN) ./test/...
 	node --test sdk/ts/test/*.test.mjs
-	tools/lint.sh
+	tools/lint.sh pages
 
 clients: ## Run clients of other projects against a system (ARGS="-run TestClients/oauth4webapi")
 	tools/setup.sh redis postgres node

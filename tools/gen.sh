@@ -13,7 +13,7 @@ set -eu
 cd "$(dirname "$0")/.."
 export GOWORK=off # in a workspace `go tool` does not find the tools module
 
-buf=1.75.0
+buf=$(sed -n 's/.*"@bufbuild\/buf": "\(.*\)".*/\1/p' tools/lint/package.json)
 typescript=5.9.3
 openapi_typescript=7.13.0
 hls=1.7.4

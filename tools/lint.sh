@@ -1,39 +1,144 @@
-#!/bin/sh
-# Checks the OpenAPI document with Redocly and Spectral, at the versions of tools/lint/package-lock.json, which npm
-# installs once. An error or a warning fails.
-set -eu
-
-cd "$(dirname "$0")/lint"
-document=../../docs/protocol/openapi.yaml
+#!/usr/bin/env bash
+# Runs the linters. Each part first checks a bad example, so that a linter that finds nothing does not pass.
+#
+#   tools/lint.sh go prose api proto sql shell    these parts, at the same time
+#   tools/lint.sh pages                           the pages that tests render (make test)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
 
-# Prefer the Node of the test clients, because that of the machine may be too old.
-for bin in ../../test/clients/node_modules/node-linux-*/bin; do
-	[ -x "$bin/node" ] && PATH="$(cd "$bin" && pwd):$PATH"
-done
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+bad=tools/lint/testdata
+npm=tools/lint/node_modules
+modules=$(sed -n 's/^MODULES := //p' Makefile)
 
-mark=$(cat package.json package-lock.json | cksum)
-if [ "$mark" != "$(cat node_modules/.installed 2>/dev/null)" ]; then
+fail() { echo "lint: $*" >&2 && exit 1; }
+
+# rejects NAME COMMAND... fails unless the command fails and prints each word of the variable want.
+rejects() {
+	local name=$1 word
+	shift
+	if "$@" >"$tmp/rejected.$name" 2>&1; then fail "$name accepts a bad example"; fi
+	for word in $want; do
+		grep -qF -- "$word" "$tmp/rejected.$name" || { cat "$tmp/rejected.$name" && fail "$name does not report $word in a bad example"; }
+	done
+}
+
+# tool FOLDER PACKAGE builds a program of tools/FOLDER into .tools/. vale parses code with a library in C.
+tool() { GOWORK=off CGO_ENABLED=${cgo:-0} GOFLAGS='-trimpath -buildvcs=false' go -C "tools/$1" build -o "$PWD/.tools/" "$2"; }
+
+install() {
+	local mark
+	mark=$(cat tools/lint/package.json tools/lint/package-lock.json | cksum)
+	[ "$mark" = "$(cat $npm/.installed 2>/dev/null)" ] && return
 	echo "lint: fetching the linters from npm (once)"
-	npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
-	echo "$mark" >node_modules/.installed
-fi
+	(cd tools/lint && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+	echo "$mark" >$npm/.installed
+}
 
-redocly() { node node_modules/@redocly/cli/bin/cli.js lint --config redocly.yaml --format json "$1" 2>/dev/null; }
-spectral() { node node_modules/@stoplight/spectral-cli/dist/index.js lint --ruleset spectral.yaml --fail-severity hint "$1"; }
+go_part() {
+	local m
+	tool golangci github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	want="depguard dupl errorlint gocritic gofumpt gosec misspell revive staticcheck unparam unused govet" \
+		rejects golangci-lint env -C $bad/go GOWORK=off "$PWD/.tools/golangci-lint" run --config "$PWD/.golangci.yml" --allow-parallel-runners ./...
+	# shellcheck disable=SC2086 # one argument for each module
+	.tools/golangci-lint run --allow-parallel-runners $(printf './%s/... ' $modules)
+	for m in tools deploy/check; do
+		(cd $m && GOWORK=off "$OLDPWD/.tools/golangci-lint" run --allow-parallel-runners --config "$OLDPWD/.golangci.yml" ./...)
+	done
+	go run ./test/importlint
+}
 
-# silent fails if a report of Redocly contains a problem. Redocly itself does not fail on warnings.
-silent() { node -e 'const found = JSON.parse(require("fs").readFileSync(0)).problems.filter((p) => !p.ignored)
-for (const p of found.slice(0, 20)) console.error(p.ruleId, p.location[0].pointer, p.message)
+prose_part() {
+	cgo=1 tool vale github.com/vale-cli/vale/v3/cmd/vale
+	tool . ./prose
+	VALE=$PWD/.tools/vale GOWORK=off go -C tools test ./prose
+	.tools/prose -vale .tools/vale
+}
+
+# newest_tag prints the newest tag whose files this clone has.
+newest_tag() {
+	local tag
+	tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null) && git cat-file -e "$tag^{tree}" 2>/dev/null && echo "$tag"
+}
+
+redocly() { node $npm/@redocly/cli/bin/cli.js lint --config tools/lint/redocly.yaml --format json "$1" 2>/dev/null | no_problems; }
+spectral() { node $npm/@stoplight/spectral-cli/dist/index.js lint --ruleset tools/lint/spectral.yaml --fail-severity hint "$1"; }
+
+# no_problems fails if a report of redocly has a problem; redocly itself accepts warnings.
+no_problems() { node -e 'const found = JSON.parse(require("fs").readFileSync(0)).problems.filter((p) => !p.ignored)
+for (const p of found.slice(0, 20)) console.log(p.ruleId, p.location[0].pointer, p.message)
 process.exit(found.length ? 1 : 0)'; }
 
-# Check first that both linters find errors in an invalid document.
-bad=$(mktemp -d)
-trap 'rm -rf "$bad"' EXIT
-sed 's/^      operationId: signIn$/      operationId: sign in/; s/^      summary: Sign in$//' "$document" >"$bad/openapi.yaml"
-if redocly "$bad/openapi.yaml" | silent 2>/dev/null; then echo "lint: redocly finds nothing in a bad document" >&2 && exit 1; fi
-if spectral "$bad/openapi.yaml" >/dev/null 2>&1; then echo "lint: spectral finds nothing in a bad document" >&2 && exit 1; fi
+api_part() {
+	local document=docs/protocol/openapi.yaml tag
+	sed 's/^      operationId: signIn$/      operationId: sign in/; s/^      summary: Sign in$//' $document >"$tmp/openapi.yaml"
+	want=operation rejects redocly redocly "$tmp/openapi.yaml"
+	want=operation rejects spectral spectral "$tmp/openapi.yaml"
+	redocly $document || fail "redocly found the above"
+	spectral $document
+	tool oasdiff github.com/oasdiff/oasdiff
+	sed 's,^  /api/markets:$,  /api/bazaar:,' $document >"$tmp/openapi.yaml"
+	want=api-path-removed rejects oasdiff .tools/oasdiff breaking --fail-on ERR $document "$tmp/openapi.yaml"
+	tag=$(newest_tag) || { echo "oasdiff: not compared: no tag" && return; }
+	git show "$tag:$document" >"$tmp/before.yaml"
+	.tools/oasdiff breaking --fail-on ERR "$tmp/before.yaml" $document
+}
 
-redocly "$document" | silent || { echo "lint: redocly found the above" >&2 && exit 1; }
-spectral "$document"
-echo "lint: redocly and spectral find nothing"
+proto_part() {
+	local buf tag
+	buf=$(echo "$PWD"/$npm/@bufbuild/buf-*/bin/buf)
+	cp -r proto buf.yaml "$tmp" && sed -i '0,/^message /s//message lower_/; 0,/= 1;/s//= 99;/' "$tmp/proto/signal/v1/signal.proto"
+	want=lower_ rejects "buf lint" "$buf" lint "$tmp"
+	want=signal.proto rejects "buf breaking" "$buf" breaking "$tmp" --against .
+	"$buf" lint
+	tag=$(newest_tag) || { echo "buf: not compared: no tag" && return; }
+	mkdir "$tmp/before" && git archive "$tag" proto buf.yaml | tar x -C "$tmp/before"
+	"$buf" breaking --against "$tmp/before"
+}
+
+sql_part() {
+	squawk() { "$(echo "$PWD"/$npm/@squawk-cli/linux-*/bin/squawk)" --config tools/lint/squawk.toml "$@"; }
+	want="adding-required-field constraint-missing-not-valid ban-drop-column" rejects squawk squawk $bad/migration.sql
+	squawk services/*/internal/postgres/migrations/*.sql
+}
+
+shell_part() {
+	want="SC2086 SC2164" rejects shellcheck shellcheck $bad/script.sh
+	# shellcheck disable=SC2046 # one argument for each file
+	shellcheck $(git ls-files '*.sh' .ci/run tools/size ':!'$bad)
+	echo "shellcheck: no findings"
+}
+
+pages_part() {
+	local bin validate
+	install
+	# html-validate requires a newer Node than that of Debian; the tests of clients have one.
+	for bin in test/clients/node_modules/node-linux-*/bin; do
+		[ -x "$bin/node" ] && PATH="$PWD/$bin:$PATH"
+	done
+	validate="node $npm/html-validate/bin/html-validate.mjs --config tools/lint/htmlvalidate.json"
+	# shellcheck disable=SC2086 # words of a command
+	want="element-required-attributes close-order" rejects html-validate $validate $bad/page.html
+	HTML_PAGES=$tmp/pages go test -count=1 -vet=off ./services/hub/internal/edge/... ./deploy/devidp/... >"$tmp/pages.log" || { cat "$tmp/pages.log" && exit 1; }
+	go run ./docs/write "$tmp/pages/docs" >/dev/null
+	# shellcheck disable=SC2086
+	$validate "$tmp/pages"
+	echo "html-validate: $(find "$tmp/pages" -name '*.html' | wc -l) pages, no findings"
+}
+
+# The parts share two processors: the shorter ones run while golangci-lint waits for the compiler.
+for part in "$@"; do case $part in api | proto | sql) install && break ;; esac; done
+jobs=()
+for part in "$@"; do
+	("${part}_part") >"$tmp/$part.log" 2>&1 &
+	jobs+=($!)
+done
+failed=
+for part in "$@"; do
+	wait "${jobs[0]}" || failed="$failed $part"
+	jobs=("${jobs[@]:1}")
+	cat "$tmp/$part.log"
+done
+[ -z "$failed" ] || fail "failed:$failed"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs missing programs that the tests need, as root on Debian. Otherwise it prints the command that installs them.
 #
-#   tools/setup.sh redis postgres chromium node video engine compose
+#   tools/setup.sh lint redis postgres chromium node video engine compose
 set -euo pipefail
 
 # has reports whether one of the programs exists.
@@ -10,6 +10,11 @@ has() { for p in "$@"; do command -v "$p" >/dev/null && return 0; done; return 1
 missing=() optional=()
 for part in "$@"; do
 	case $part in
+	lint) # gcc compiles vale
+		has shellcheck || missing+=(shellcheck)
+		has npm || missing+=(nodejs npm)
+		has gcc || missing+=(gcc libc6-dev)
+		has git || missing+=(git) ;;
 	redis) has redis-server valkey-server || missing+=(redis-server) ;;
 	postgres) # pkg/localdb finds it outside PATH and can download it from npm
 		has postgres || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || optional+=(postgresql) ;;

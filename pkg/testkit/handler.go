@@ -23,6 +23,7 @@ func Serve(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 		h.ServeHTTP(w, r.Clone(r.Context()))
 		failed := w.Code == http.StatusServiceUnavailable || w.Header().Get("X-Degraded") != ""
 		if r.Method != http.MethodGet || !failed || time.Since(start) < minTimeout || attempt == maxAttempts {
+			savePage(r, w)
 			return w
 		}
 	}

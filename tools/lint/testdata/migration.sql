@@ -1,0 +1,3 @@
+ALTER TABLE users ADD COLUMN age integer NOT NULL;
+ALTER TABLE users ADD CONSTRAINT adult CHECK (age >= 18);
+ALTER TABLE users DROP COLUMN name;

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// changedLines are the lines that a change adds, by path. nil allows no line.
+type changedLines map[string]map[int]bool
+
+func (c changedLines) has(path string, line int) bool { return c[path][line] }
+
+var hunk = regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
+
+// readChanges returns the lines that differ from the common commit with origin/main, or from the parent of HEAD if HEAD is on main.
+func readChanges(root string, out io.Writer) changedLines {
+	base, err := git(root, "merge-base", "origin/main", "HEAD")
+	head, _ := git(root, "rev-parse", "HEAD")
+	if err != nil || base == head {
+		base = "HEAD~1"
+	}
+	raw, err := git(root, "diff", "--unified=0", "--no-color", strings.TrimSpace(base))
+	if err != nil {
+		fmt.Fprintln(out, "prose: no words to judge: this clone has no earlier commit")
+		return nil
+	}
+	changed, path := changedLines{}, ""
+	for line := range strings.Lines(raw) {
+		if name, ok := strings.CutPrefix(line, "+++ b/"); ok {
+			path = strings.TrimSpace(name)
+			changed[path] = map[int]bool{}
+		}
+		if m := hunk.FindStringSubmatch(line); m != nil {
+			first, _ := strconv.Atoi(m[1])
+			n := 1
+			if m[2] != "" {
+				n, _ = strconv.Atoi(m[2])
+			}
+			for i := range n {
+				changed[path][first+i] = true
+			}
+		}
+	}
+	return changed
+}
