@@ -58,7 +58,7 @@ debian() {
 		echo "build: set DATA_BASE to a Debian 12 image, or install debootstrap" >&2
 		return 1
 	}
-	debootstrap --variant=minbase bookworm "$ctx/debian" ${DEBIAN_MIRROR:-}
+	debootstrap --variant=minbase bookworm "$ctx/debian" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"}
 	tar -C "$ctx/debian" -c . | docker import - signalcast/debian:12 >/dev/null
 }
 

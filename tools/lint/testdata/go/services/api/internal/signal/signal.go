@@ -6,17 +6,21 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 )
 
 // begin returns nothing.
 func Read(r io.Reader, unused int) (err error) {
 
 	_, err = r.Read(nil)
-	if err == io.EOF {
-		return errors.New("The end is recieved.")
+	if errEnd := end(); err == errEnd {
+		return errors.New("The end.")
 	}
 	return fmt.Errorf("%d %w", "one", err)
 }
+
+// end is recieved.
+func end() error { return io.EOF }
 
 func client() *http.Client {
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
@@ -37,6 +41,7 @@ func always(n int) (int, error) {
 
 func Use() {
 	var s string = "x"
+	_ = strings.Title(s)
 	if n, err := always(4); n > 0 || err != nil {
 		fmt.Sprintf("%s", s)
 	}
@@ -64,7 +69,15 @@ func Sums(list []int) (a, b, c, d int) {
 			d += n
 		}
 	}
-	for _, n := range list {
+	for i, n := range list {
+		switch i {
+		case 1, 3, 5:
+			a, b = b+n*i, a-n*i
+		case 2, 4, 6:
+			c, d = d+n*i, c-n*i
+		case 7, 8, 9:
+			a, d = d-n/i, a+n/i
+		}
 		a, b, c, d = a+n, b-n, c*n, d-1
 	}
 	return a, b, c, d
@@ -92,8 +105,17 @@ func SumsAgain(list []int) (a, b, c, d int) {
 			d += n
 		}
 	}
-	for _, n := range list {
+	for i, n := range list {
+		switch i {
+		case 1, 3, 5:
+			a, b = b+n*i, a-n*i
+		case 2, 4, 6:
+			c, d = d+n*i, c-n*i
+		case 7, 8, 9:
+			a, d = d-n/i, a+n/i
+		}
 		a, b, c, d = a+n, b-n, c*n, d-1
 	}
 	return a, b, c, d
 }
+
