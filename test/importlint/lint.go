@@ -69,11 +69,3 @@ func lintFolders(files []file) []violation {
 func wantsDoc(dir string) bool {
 	return strings.HasPrefix(dir, "pkg/") || strings.HasPrefix(dir, "services/") && strings.Contains(dir, "/internal/")
 }
-
-// below reports whether an import path is one of the names; a name with a
-// slash at the end also means everything below it.
-func below(importPath string, names []string) bool {
-	return slices.ContainsFunc(names, func(n string) bool {
-		return importPath == n || strings.HasSuffix(n, "/") && strings.HasPrefix(importPath, n)
-	})
-}

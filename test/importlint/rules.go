@@ -28,7 +28,7 @@ var subjectMay = map[string][]string{
 	"livestream": {redisClient},              // viewers are counted in Redis
 }
 
-// redisClient is the package of pkg/ with the client of Redis. A subject that may import it may import go-redis, too.
+// redisClient is the package of pkg/ with the client of Redis.
 const redisClient = "redisx"
 
 // subjects lists which other subjects a subject may import, by service. All other imports between subjects are forbidden, so that
@@ -64,50 +64,18 @@ var subjects = map[string]map[string][]string{
 	"clock": {},
 }
 
-// forbiddenForSubjects are packages with input or output. A path with a slash at the end stands for all packages below it.
-var forbiddenForSubjects = []string{
-	"net/http", "os", "os/", "database/sql",
-	"github.com/labstack/", "google.golang.org/grpc", "google.golang.org/grpc/",
-	"google.golang.org/protobuf/", "github.com/jackc/", "github.com/redis/",
-}
-
 // hubEdge is the folder of the handlers of the hub. Each package below it serves one audience, except those that all may import.
 const hubEdge = "services/hub/internal/httpapi"
 
 // sharedByAudiences are the packages below hubEdge that all audiences may import.
 var sharedByAudiences = []string{"request", "view"}
 
-// hubModule is the service whose transports and rules use the generated messages of the ledger.
+// hubModule is the service whose rules use the client of the ledger.
 const hubModule = "services/hub"
-
-var (
-	// protobuf is generated code and its runtime; in the api and the clock only these adapters use it.
-	protobuf     = []string{"google.golang.org/protobuf/", prefix + "proto/"}
-	seesProtobuf = map[string]bool{"grpcapi": true, "upstream": true}
-	// messages are the generated messages and the packages that are needed to build them.
-	messages = []string{"google.golang.org/protobuf/proto", "google.golang.org/protobuf/types/known/", prefix + "proto/"}
-	// The machine-readable document is bytes, not protobuf.
-	notProtobuf = []string{prefix + "proto/openapi", prefix + "proto/openapi/"}
-)
-
-// appSees lists packages for adapters that app may import, because it opens, registers and closes what they define.
-var appSees = []string{
-	prefix + "proto/",                 // registers the generated services
-	"github.com/jackc/pgx/v5/pgxpool", // holds the pool that it opened
-}
 
 // testOnly are packages of a service that only tests import. They may import every layer.
 var testOnly = map[string]bool{
 	"apitest": true, // the api, for tests of other services
-}
-
-// seesRows lists the packages besides the postgres adapters that may import pgx.
-var seesRows = map[string]bool{
-	"pkg/pg":        true, // the pool and the driver's errors
-	"pkg/localdb":   true, // starts the private database
-	"pkg/testkit":   true, // makes fresh databases
-	"pkg/telemetry": true, // traces statements
-	"pkg/lease":     true, // takes advisory locks of a database session
 }
 
 // seesJSON lists the packages of a service that may have JSON tags. edge defines the published JSON; the others read the JSON of
