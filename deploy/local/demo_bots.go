@@ -161,7 +161,7 @@ func (b *bot) signIn(ctx context.Context, name string, machine bool) error {
 		return err
 	}
 	bot := client.OperatorType("system_bot")
-	a, err := b.client.Hub.ClassifyOperatorWithResponse(ctx, client.Classify{Handle: string(in.User.Handle), OperatorType: &bot},
+	a, err := b.client.Hub.ClassifyOperatorWithResponse(ctx, client.Classify{Handle: in.User.Handle, OperatorType: &bot},
 		func(_ context.Context, r *http.Request) error {
 			r.Header.Set("x-admin-secret", b.stack.AdminSecret)
 			return nil

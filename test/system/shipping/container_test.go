@@ -127,7 +127,7 @@ func requireNoRights(t *testing.T, pid, uid, gid int, groups string) {
 		"Uid": fmt.Sprintf("%[1]d %[1]d %[1]d %[1]d", uid), "Gid": fmt.Sprintf("%[1]d %[1]d %[1]d %[1]d", gid),
 	}
 	got := map[string]string{}
-	for line := range strings.Lines(string(raw)) {
+	for line := range strings.Lines(raw) {
 		name, value, _ := strings.Cut(line, ":")
 		if _, ok := want[name]; ok {
 			got[name] = strings.Join(strings.Fields(value), " ")

@@ -41,7 +41,7 @@ func signalPairs(s *session, v *client.Signal) error {
 		counts += ": " + *v.Reason
 	}
 	if v.Score != nil {
-		score = strconv.Itoa(int(*v.Score))
+		score = strconv.Itoa(*v.Score)
 	}
 	if v.Confidence != nil {
 		confidence = strconv.Itoa(*v.Confidence)

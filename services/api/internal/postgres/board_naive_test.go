@@ -74,7 +74,7 @@ func (l *ledger) compare(when string) {
 					got = append(got, fmt.Sprint(r.Operator.Handle, " ", r.Operator.Tier, r.Score, r.Total, r.Won, r.Lost, r.Accuracy, cast))
 				}
 				for _, r := range rows {
-					record, err := svc.Record(l.t.Context(), string(r.Operator.ID))
+					record, err := svc.Record(l.t.Context(), r.Operator.ID)
 					void := r.Total - r.Won - r.Lost - r.Pending
 					if whole := (board.Record{Total: r.Total, Won: r.Won, Lost: r.Lost, Void: void, Score: r.Score}); lane == "" && (err != nil || record != whole) {
 						l.t.Fatalf("%s, record of %s: %+v %v, on the board %+v", when, r.Operator.Handle, record, err, whole)

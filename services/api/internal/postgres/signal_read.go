@@ -190,7 +190,7 @@ func (s *Store) windowEnd(ctx context.Context, q signal.CallQuery, from place) (
 
 func (s *Store) callsBetween(ctx context.Context, q signal.CallQuery, from, to place) ([]signal.Record, error) {
 	p := db.ListSignalsParams{
-		BeforeAt: from.at, BeforeID: from.id, ToAt: to.at, ToID: to.id, Lane: string(q.Lane), Status: string(q.Status),
+		BeforeAt: from.at, BeforeID: from.id, ToAt: to.at, ToID: to.id, Lane: q.Lane, Status: string(q.Status),
 		Handle: q.Handle, Limit: int32(q.Limit),
 	}
 	switch {
