@@ -15,12 +15,14 @@ func (c changedLines) has(path string, line int) bool { return c[path][line] }
 
 var hunk = regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 
-// readChanges returns the lines that differ from the common commit with origin/main, or from the parent of HEAD if HEAD is on main.
+// readChanges returns the lines that differ from the common commit with main, or from the parent of HEAD if HEAD is on main.
 func readChanges(root string, out io.Writer) changedLines {
-	base, err := git(root, "merge-base", "origin/main", "HEAD")
+	base := "HEAD~1"
 	head, _ := git(root, "rev-parse", "HEAD")
-	if err != nil || base == head {
-		base = "HEAD~1"
+	for _, branch := range []string{"main", "origin/main"} {
+		if common, err := git(root, "merge-base", branch, "HEAD"); err == nil && common != head {
+			base = common
+		}
 	}
 	raw, err := git(root, "diff", "--unified=0", "--no-color", strings.TrimSpace(base))
 	if err != nil {

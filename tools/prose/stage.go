@@ -154,7 +154,7 @@ var twoWords = regexp.MustCompile(`[A-Za-z']+[,.:;]? [A-Za-z']+`)
 // isProse reports whether a literal has two words, so that it may be a text that people read.
 func isProse(text string) bool { return twoWords.MatchString(text) }
 
-// splitName returns the words of a name: stageFright is stage fright.
+// splitName returns the words of a name: file call for fileCall.
 func splitName(name string) string {
 	var b strings.Builder
 	previous := rune(0)
