@@ -43,7 +43,7 @@ func check(ctx context.Context, text []byte) []string {
 			found = append(found, name+": "+text)
 		}
 	}
-	if n, ok := project.Networks["data"]; !ok || !bool(n.Internal) {
+	if n, ok := project.Networks["data"]; !ok || !n.Internal {
 		found = append(found, "network data is not internal")
 	}
 	return found
