@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the linters. Each part first checks a bad example, so that a linter that finds nothing does not pass.
 #
-#   tools/lint.sh go prose api proto sql shell    these parts, at the same time
-#   tools/lint.sh pages                           the pages that tests render (make test)
+#   tools/lint.sh go prose api proto sql shell workflows    these parts, at the same time
+#   tools/lint.sh pages                                     the pages that tests render (make test)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # The build cache is shared with the other targets of the Makefile.
@@ -49,8 +49,9 @@ fetch() {
 go_part() {
 	local m
 	tool golangci github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	cp -r $bad/go "$tmp" && printf 'module github.com/signalcast/signalcast\n\ngo 1.26.0\n' >"$tmp/go/go.mod"
 	want="depguard dupl errorlint gocritic gofumpt gosec misspell revive staticcheck unparam unused govet" \
-		rejects golangci-lint env -C $bad/go GOWORK=off "$PWD/.tools/golangci-lint" run --config "$PWD/.golangci.yml" --allow-parallel-runners ./...
+		rejects golangci-lint env -C "$tmp/go" GOWORK=off "$PWD/.tools/golangci-lint" run --config "$PWD/.golangci.yml" --allow-parallel-runners ./...
 	.tools/golangci-lint run --allow-parallel-runners "${modules[@]/%//...}"
 	for m in tools deploy/check; do
 		GOWORK=off env -C $m "$PWD/.tools/golangci-lint" run --allow-parallel-runners --config "$PWD/.golangci.yml" ./...
@@ -123,6 +124,8 @@ shell_part() {
 	shellcheck $(git ls-files '*.sh' .ci/run tools/size ':!'$bad)
 	echo "shellcheck: no findings"
 }
+
+workflows_part() { tools/lint-workflows.sh; }
 
 pages_part() {
 	local bin
