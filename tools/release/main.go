@@ -121,7 +121,7 @@ func (r release) archive(files []file) []byte {
 }
 
 // writeSBOM writes the modules that the toolchain recorded in a program, in the form of CycloneDX 1.6.
-func (r release) writeSBOM(out, program, name string) error {
+func (r release) writeSBOM(out, program, _ string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return err
