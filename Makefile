@@ -32,9 +32,9 @@ build: ## Compile every module; the services go to bin/
 lint test system-test: export CGO_ENABLED = 0
 lint test system-test: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
 
-lint: ## Check Go code, the OpenAPI document, protobuf, migrations, scripts and workflows
+lint: ## Check Go code, prose, the OpenAPI document, protobuf, migrations, scripts and workflows
 	tools/setup.sh lint
-	tools/lint.sh go api proto sql shell workflows
+	tools/lint.sh go prose api proto sql shell workflows
 
 fmt: ## Format all Go code
 	$(TOOL) gofumpt -w $(addprefix $(CURDIR)/,$(MODULES))
