@@ -50,7 +50,7 @@ func (o Operators) Record(ctx context.Context, handle string) iter.Seq2[json.Raw
 			return
 		}
 		defer func() { _ = a.Body.Close() }()
-		if a.StatusCode != 200 {
+		if a.StatusCode != http.StatusOK {
 			raw, _ := io.ReadAll(io.LimitReader(a.Body, maxAnswer)) // the error contains the bytes that were read and the status
 			yield(nil, refusal(operationOf(a), a, raw))
 			return

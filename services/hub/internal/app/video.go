@@ -192,19 +192,18 @@ func (a *App) videoParts() []run.Part {
 	}
 }
 
-// openOrigin tries to lock the video directory and starts the video server. It returns false if another hub is the
-// origin.
-func (a *App) openOrigin(ctx context.Context) (bool, error) {
+// openOrigin locks the video directory and starts the video server. It does nothing if another hub is the origin.
+func (a *App) openOrigin(ctx context.Context) error {
 	locked, err := a.origin.Take()
 	if err != nil || !locked {
-		return false, err
+		return err
 	}
 	if err := a.videoHTTP.Start(ctx); err != nil {
-		return false, err
+		return err
 	}
 	addr := a.videoHTTP.Addr()
 	a.videoAddr.Store(&addr)
-	return true, nil
+	return nil
 }
 
 // runOrigin serves the origin until ctx ends. While another hub is the origin, it retries until that hub stops.
@@ -216,7 +215,7 @@ func (a *App) runOrigin(ctx context.Context) error {
 		if err := dbtime.Sleep(ctx, standbyInterval); err != nil {
 			return err
 		}
-		if _, err := a.openOrigin(ctx); err != nil && ctx.Err() == nil {
+		if err := a.openOrigin(ctx); err != nil && ctx.Err() == nil {
 			a.log.Warn("video origin not started", "error", err)
 		}
 	}

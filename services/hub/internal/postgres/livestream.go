@@ -89,7 +89,7 @@ func (t operatorTx) beat(ctx context.Context, b livestream.Start) (livestream.Se
 	if err := t.storeBeat(ctx, b, id, url, ok); err != nil {
 		return livestream.Session{}, err
 	}
-	if _, err := t.updateURL(ctx, id, b.Provisioned, b.At); err != nil {
+	if err := t.updateURL(ctx, id, b.Provisioned, b.At); err != nil {
 		return livestream.Session{}, err
 	}
 	now, _, err := t.open(ctx)
@@ -153,9 +153,8 @@ func session(row db.LiveSession) livestream.Session {
 	}
 }
 
-// updateURL updates the stream URL of an open session. It publishes an event if the session goes live or offline
-// thereby, and reports whether the URL changed.
-func (t operatorTx) updateURL(ctx context.Context, id, provisioned string, now time.Time) (changed bool, err error) {
+// updateURL updates the stream URL of an open session and publishes an event if the session goes live or offline thereby.
+func (t operatorTx) updateURL(ctx context.Context, id, provisioned string, now time.Time) error {
 	s, _, err := t.open(ctx)
 	if err != nil {
 		return err
@@ -176,7 +175,7 @@ func (t operatorTx) updateURL(ctx context.Context, id, provisioned string, now t
 	if err != nil {
 		return err
 	}
-	return true, t.publishSnapshots(ctx, now, true)
+	return t.publishSnapshots(ctx, now, true)
 }
 
 // end ends a session and publishes the event.
@@ -251,8 +250,7 @@ func (t operatorTx) refresh(ctx context.Context, provisioned string, now time.Ti
 	if err != nil || !ok || !open.At(now).Open() {
 		return err
 	}
-	_, err = t.updateURL(ctx, open.ID, provisioned, now)
-	return err
+	return t.updateURL(ctx, open.ID, provisioned, now)
 }
 
 // maxSweep is the maximum number of stale sessions, and of expired overlays, in one sweep.

@@ -50,12 +50,13 @@ func (s *site) tv(c echo.Context) error {
 	api := ""
 	station := c.QueryParam("station")
 	p.Station = station != ""
-	if stationPattern.MatchString(station) && s.APIURL != "" {
+	switch {
+	case stationPattern.MatchString(station) && s.APIURL != "":
 		p.Programme, p.Heading = s.APIURL+"/api/v1/stations/"+station+"/program", "Station "+station
 		api = " " + federation.OriginOf(s.APIURL)
-	} else if p.Station {
+	case p.Station:
 		p.Programme, p.Heading, p.EmptyText = "", "Station", stationNotFound
-	} else if s.Programs != nil {
+	case s.Programs != nil:
 		read := callPart(g, "program", s.Programs.GetProgram, program.Query{Preset: "default", Limit: tvSegments}.Request())
 		g.wait()
 		p.Rows = programmeRows(read.Value.GetProgram(), p.Lane, s.Now())
