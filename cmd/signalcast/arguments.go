@@ -13,27 +13,27 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// mostTyped is more characters than any argument has that a service takes.
-const mostTyped = 4096
+// maxArgument is the limit of an argument in characters. No service accepts a longer value.
+const maxArgument = 4096
 
 var negative = regexp.MustCompile(`^-[0-9.]`)
 
-// look checks the arguments before they are parsed. It refuses empty values, arguments that are too long, and control
-// characters. A number below zero is the value of the flag before it, not a flag.
-func look(app *kong.Application, args []string) (out []string, err error) {
+// checkArguments checks the arguments before they are parsed and returns them. It refuses empty values, arguments of more than
+// maxArgument characters, and control characters. A negative number after a flag is the value of the flag.
+func checkArguments(app *kong.Application, args []string) (out []string, err error) {
 	valued, paths := flagsOf(app.Node)
-	flag, rest := "", false // the flag that waits for its value; nothing is a flag any more
+	flag, rest := "", false // flag whose value is the next argument; whether "--" was read
 	for _, arg := range args {
 		name, value := flag, arg
 		flag = ""
 		switch n := utf8.RuneCountInString(arg); {
-		case n > mostTyped:
-			return nil, fmt.Errorf("%s has %d characters, and nothing here takes more than %d", cmp.Or(name, "an argument"), n, mostTyped)
+		case n > maxArgument:
+			return nil, fmt.Errorf("%s has %d characters; the limit is %d", cmp.Or(name, "an argument"), n, maxArgument)
 		case rest || name != "":
 		case arg == "--":
 			rest = true
 		case negative.MatchString(arg):
-			return nil, fmt.Errorf("%s stands where no number below zero can", arg)
+			return nil, fmt.Errorf("%s: a negative number is not allowed here", arg)
 		case len(arg) > 1 && arg[0] == '-':
 			whole, joined := false, ""
 			if name, joined, whole = strings.Cut(arg, "="); !whole {
@@ -49,7 +49,7 @@ func look(app *kong.Application, args []string) (out []string, err error) {
 		case value == "" && (name == "" || paths[name]):
 			return nil, fmt.Errorf("%s is empty", cmp.Or(name, "an argument"))
 		case name == "" && strings.ContainsFunc(value, unicode.IsControl):
-			return nil, errors.New("an argument has a character that cannot be seen")
+			return nil, errors.New("an argument contains an invisible character")
 		case name != "" && value == arg && negative.MatchString(arg) && strings.HasPrefix(name, "--"):
 			out[len(out)-1] += "=" + arg
 		default:
@@ -59,7 +59,8 @@ func look(app *kong.Application, args []string) (out []string, err error) {
 	return out, nil
 }
 
-// flagsOf returns which flags take a value, and which of these the name of a file. A flag has one meaning in all commands.
+// flagsOf returns which flags take a value, and which of those take the name of a file. A flag name has the same kind of value in
+// all commands.
 func flagsOf(n *kong.Node) (valued, paths map[string]bool) {
 	valued, paths = map[string]bool{}, map[string]bool{}
 	_ = kong.Visit(n, func(v kong.Visitable, next kong.Next) error {
@@ -75,7 +76,7 @@ func flagsOf(n *kong.Node) (valued, paths map[string]bool) {
 	return valued, paths
 }
 
-// command is the command that the arguments begin with, as far as there is one.
+// command returns the program and the longest known command at the start of the arguments, as "signalcast market show".
 func command(app *kong.Application, args []string) string {
 	at, words := app.Node, []string{app.Name}
 	for _, arg := range args {

@@ -9,19 +9,19 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
 )
 
-// commands are the commands of the program.
+// commands declares the commands of the program for kong.
 type commands struct {
-	Login      verbs.Login       `cmd:"" help:"Store a key, or mint one with an identity token; either comes on the standard input."`
-	Logout     verbs.Logout      `cmd:"" help:"Remove the stored key."`
-	WhoAmI     verbs.WhoAmI      `cmd:"" name:"whoami" help:"Whose the key is."`
-	Keys       verbs.Keys        `cmd:"" help:"Operator keys."`
-	Call       verbs.Call        `cmd:"" help:"File a call. The first on a market is locked."`
-	Events     verbs.Events      `cmd:"" help:"The history of a call."`
-	Market     verbs.Market      `cmd:"" help:"Markets."`
-	Board      verbs.Board       `cmd:"" help:"Operators in order."`
-	Signal     verbs.Signal      `cmd:"" help:"Calls."`
-	Receipt    verbs.Receipt     `cmd:"" help:"A call with its history and the outcome of its market."`
-	Record     record.Commands   `cmd:"" help:"Records of operators."`
+	Login      verbs.Login       `cmd:"" help:"Store a key, or mint one with an identity token. Reads either from the standard input."`
+	Logout     verbs.Logout      `cmd:"" help:"Delete the stored key. The key stays valid."`
+	WhoAmI     verbs.WhoAmI      `cmd:"" name:"whoami" help:"Show the owner of the key."`
+	Keys       verbs.Keys        `cmd:"" help:"List, mint and revoke operator keys."`
+	Call       verbs.Call        `cmd:"" help:"File a call. The first call on a market is final."`
+	Events     verbs.Events      `cmd:"" help:"Show the history of a call, or add an event to it."`
+	Market     verbs.Market      `cmd:"" help:"Search and show markets."`
+	Board      verbs.Board       `cmd:"" help:"Show a leaderboard of operators."`
+	Signal     verbs.Signal      `cmd:"" help:"Show calls."`
+	Receipt    verbs.Receipt     `cmd:"" help:"Show a call with its history and the outcome of its market."`
+	Record     record.Commands   `cmd:"" help:"Download and verify records of operators."`
 	Watch      verbs.Watch       `cmd:"" help:"Follow the live feed."`
 	Follow     verbs.Follow      `cmd:"" help:"Follow an operator. The identity token comes on the standard input."`
 	Live       verbs.Live        `cmd:"" help:"Your session and what is shown over your picture."`
@@ -37,5 +37,5 @@ type commands struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version, the commit and the Go version."`
 }
 
-// lanes are those that a list can be of; none is all.
+// lanes lists the values of --lane for lists. The empty value means all lanes.
 const lanes = "POLITICS,CRYPTO,SPORT,CULTURE,MUSIC,TECH,ECONOMY,SCIENCE,WORLD,ENTERTAINMENT,"

@@ -14,21 +14,20 @@ import (
 	"testing"
 )
 
-// TestConformEnded: who ends a run accuses nobody. The check that was cut is neither passed
-// nor failed, and the report is not complete.
+// TestConformEnded checks that the interrupted check of a run has neither passed nor failed, and that the report is not complete.
 func TestConformEnded(t *testing.T) {
 	for name, c := range map[string]struct {
 		by      syscall.Signal
 		code    int
-		answers bool // it ends between an answer and the next question
+		answers bool // the signal arrives after an answer and before the next request
 	}{
-		"Ctrl-C in a check":  {syscall.SIGINT, 130, false},
-		"SIGTERM in a check": {syscall.SIGTERM, 143, false},
-		"behind an answer":   {syscall.SIGINT, 130, true},
+		"Ctrl-C during a request":  {syscall.SIGINT, 130, false},
+		"SIGTERM during a request": {syscall.SIGTERM, 143, false},
+		"Ctrl-C after an answer":   {syscall.SIGINT, 130, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, args := range [][]string{{"--json"}, nil} {
-				d := sit(t)
+				d := newShell(t)
 				ctx, end := context.WithCancelCause(t.Context())
 				d.ctx = ctx
 				n := 0
@@ -41,36 +40,37 @@ func TestConformEnded(t *testing.T) {
 					}
 					_, _ = io.WriteString(w, `{}`)
 				})
-				out, bad := d.run(c.code, append([]string{"conform", s.URL, "--only", "reach", "--only", "markets.ids", "--only", "cors.open"}, args...)...)
-				d.has(bad, "ended by", "after 1 of 3 checks, of which 0 failed")
+				only := []string{"--only", "reach", "--only", "markets.ids", "--only", "cors.open"}
+				out, bad := d.run(c.code, slices.Concat([]string{"conform", s.URL}, only, args)...)
+				d.requireContains(bad, "ended by", "after 1 of 3 checks, of which 0 failed")
 				if strings.Contains(bad, "does not conform") || strings.Contains(out, "FAIL") || strings.Contains(out, `"fail"`) {
-					t.Errorf("%s%s", out, bad)
+					t.Errorf("an interrupted run reports a failed check:\n%s%s", out, bad)
 				}
 				if args == nil {
 					lines := strings.Split(strings.TrimSpace(out), "\n")
-					d.has(lines[len(lines)-1], "NOT COMPLETE: the run was ended after 1 of 3 checks")
+					d.requireContains(lines[len(lines)-1], "NOT COMPLETE: the run was interrupted after 1 of 3 checks")
 					continue
 				}
-				d.has(out, `"complete": false`, `"failed": 0`, `"ended": true`)
+				d.requireContains(out, `"complete": false`, `"failed": 0`, `"ended": true`)
 			}
 		})
 	}
-	d := sit(t)
-	s := serve(t, says(200, `{}`))
+	d := newShell(t)
+	s := serve(t, respond(200, `{}`))
 	out, _ := d.run(done, "conform", s.URL, "--only", "reach", "--json")
-	d.has(out, `"complete": true`)
+	d.requireContains(out, `"complete": true`)
 }
 
-// ledger is a server with markets of its own. It stops to answer at one of its routes and
-// ends the run there.
+// ledger is a fake hub with one native market. It interrupts the run when a request contains at.
 type ledger struct {
 	sync.Mutex
-	sent []string // what was decided on the market
-	end  func()
-	at   string // part of the request in which the run ends
-	down bool   // it takes nothing more then
+	sent []string // path and body of the administrative requests
+	end  func()   // interrupts the run
+	at   string   // part of the path and body of the request that is not answered
+	down bool     // answer 500 after the interruption
 }
 
+// ServeHTTP implements http.Handler.
 func (l *ledger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	said := r.URL.Path + " " + string(body)
@@ -98,8 +98,7 @@ func (l *ledger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestConformClears: what a run that is ended has made on the server is ended with it, and
-// else named.
+// TestConformClears checks that an interrupted run closes its markets, and that the error names what it could not close.
 func TestConformClears(t *testing.T) {
 	const market = "native-abcdefghijklmnop"
 	for name, c := range map[string]struct {
@@ -110,11 +109,11 @@ func TestConformClears(t *testing.T) {
 	}{
 		"a dispute":           {"/api/predictions", false, true, ""},
 		"a dispute, down":     {"/api/predictions", true, false, "left on the server: the market " + market + " (500)"},
-		"an unknown market":   {"/api/admin/markets", false, false, "left on the server: perhaps a market that asks Will the conformance kit's coin"},
+		"an unknown market":   {"/api/admin/markets", false, false, "left on the server: possibly a market with the question Will the conformance kit's coin"},
 		"a dispute half sent": {"/api/resolution/dispute", false, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := sit(t)
+			d := newShell(t)
 			d.in = key
 			ctx, end := context.WithCancelCause(t.Context())
 			d.ctx = ctx
@@ -126,9 +125,9 @@ func TestConformClears(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, bad := d.run(130, "conform", s.URL, "--key", "-", "--admin-secret", secret, "--only", "resolve.dispute")
-			d.has(bad, c.left)
+			d.requireContains(bad, c.left)
 			if c.left == "" && strings.Contains(bad, "left on the server") {
-				t.Error(bad)
+				t.Errorf("the run left something on the server: %s", bad)
 			}
 			l.Lock()
 			defer l.Unlock()
@@ -137,41 +136,41 @@ func TestConformClears(t *testing.T) {
 				`/api/resolution/finalize {"marketId":"` + market + `","reason":"conformance kit","verdict":"INVALID"}`,
 			}
 			if got := l.sent[max(0, len(l.sent)-2):]; slices.Equal(got, want) != c.clears {
-				t.Errorf("it sent %q", l.sent)
+				t.Errorf("the last requests are %q; equal to %q: want %v", got, want, c.clears)
 			}
 		})
 	}
 }
 
-// TestConformAway: who cannot be reached is not accused either.
-func TestConformAway(t *testing.T) {
-	d := sit(t)
-	none := serve(t, says(200, `{}`))
+// TestConformUnreachable checks that a service that cannot be reached fails no check.
+func TestConformUnreachable(t *testing.T) {
+	d := newShell(t)
+	none := serve(t, respond(200, `{}`))
 	none.Close()
 	for _, only := range [][]string{nil, {"--only", "reach"}, {"--only", "errors.form"}} {
-		out, bad := d.run(away, append([]string{"conform", none.URL, "--json"}, only...)...)
-		d.has(bad, "cannot be reached")
-		d.has(out, `"failed": 0`, `"passed": 0`, `"complete": false`, `"away": true`, "connection refused")
+		out, bad := d.run(unavailable, append([]string{"conform", none.URL, "--json"}, only...)...)
+		d.requireContains(bad, "cannot be reached")
+		d.requireContains(out, `"failed": 0`, `"passed": 0`, `"complete": false`, `"away": true`, "connection refused")
 	}
-	good := serve(t, says(200, `{}`))
-	r := d.conform(away, good.URL, "--api", none.URL, "--only", "reach", "--only", "feed.sequence", "--only", "feed.socket")
-	d.conform(away, good.URL, "--api", none.URL, "--only", "feed.socket")
-	if r.of("reach") != "pass" || r.of("feed.sequence") != "skip" || r.of("feed.socket") != "skip" || r.Failed != 0 {
-		t.Errorf("%+v", r.Checks)
+	good := serve(t, respond(200, `{}`))
+	r := d.conform(unavailable, good.URL, "--api", none.URL, "--only", "reach", "--only", "feed.sequence", "--only", "feed.socket")
+	d.conform(unavailable, good.URL, "--api", none.URL, "--only", "feed.socket")
+	if r.outcome("reach") != "pass" || r.outcome("feed.sequence") != "skip" || r.outcome("feed.socket") != "skip" || r.Failed != 0 {
+		t.Errorf("checks %+v, want reach passed, the others skipped and none failed", r.Checks)
 	}
 }
 
-// TestConformNothingTried: what was asked for alone and could not be tried is no success.
+// TestConformNothingTried checks that a run in which no check of --only could run has exit code 2.
 func TestConformNothingTried(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	d.in = key
-	s := serve(t, says(200, `{}`))
+	s := serve(t, respond(200, `{}`))
 	_, bad := d.run(usage, "conform", s.URL, "--key", "-", "--only", "call.filed")
-	d.has(bad, "nothing was tried of what --only names: needs a market to file a call on: --market")
+	d.requireContains(bad, "no check of --only could run: needs a market for the call: --market")
 	d.run(done, "conform", s.URL, "--key", "-", "--only", "call.filed", "--only", "reach")
 }
 
-// TestInterrupted: a program that is sent a signal ends with its number.
+// TestInterrupted checks the exit code of a process that a signal ends: 128 plus the number of the signal.
 func TestInterrupted(t *testing.T) {
 	if at := os.Getenv("SIGNALCAST_TEST_CONFORM"); at != "" {
 		os.Args = []string{"signalcast", "conform", at}

@@ -2,19 +2,23 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/signalcast/signalcast/proto/openapi"
 )
 
-// ran is what `conform --json` answers, in part.
-type ran struct {
+// conformReport contains members of the report of `conform --json`.
+type conformReport struct {
 	Passed, Failed, Skipped, NotTried, Requests, WaitedSeconds int
 	Checks                                                     []struct {
 		ID, Outcome, Because string
@@ -22,16 +26,18 @@ type ran struct {
 	}
 }
 
-func (d *desk) conform(want int, args ...string) (r ran) {
+// conform runs `conform --json` and returns its report.
+func (d *shell) conform(want int, args ...string) (r conformReport) {
 	d.t.Helper()
 	out, _ := d.run(want, append([]string{"conform", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		d.t.Fatalf("%v: %s", err, out)
+		d.t.Fatalf("the report is not JSON: %v: %s", err, out)
 	}
 	return r
 }
 
-func (r *ran) of(id string) string {
+// outcome returns the outcome of a check.
+func (r *conformReport) outcome(id string) string {
 	for _, c := range r.Checks {
 		if c.ID == id {
 			return c.Outcome
@@ -40,36 +46,38 @@ func (r *ran) of(id string) string {
 	return ""
 }
 
-// TestConformElsewhere: a server that is no Signalcast fails, check by check, and nothing
-// else happens.
-func TestConformElsewhere(t *testing.T) {
+// TestConformOtherServers checks that servers that are not Signalcast fail, that redirects are not followed, and that cookies are not
+// stored.
+func TestConformOtherServers(t *testing.T) {
 	var led atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { led.Add(1) }))
 	t.Cleanup(other.Close)
-	elsewhere := says(302, ``, "Location", other.URL+"/latest/meta-data")
+	elsewhere := respond(302, ``, "Location", other.URL+"/latest/meta-data")
 	for name, answer := range map[string]http.HandlerFunc{
-		"a web server": says(404, "<html><head><title>404 Not Found</title></head><body><center><h1>404 Not Found</h1></center></body></html>", "Content-Type", "text/html"),
-		"empty":        says(200, ``),
-		"null":         says(200, `null`),
-		"a list":       says(200, `[[[]]]`),
-		"another API":  says(200, `{"data":{"signals":"none"},"signals":7,"markets":{},"items":[null,1],"leaderboard":["x"],"keys":[[]],"messages":[1],"weeks":[]}`),
-		"elsewhere":    elsewhere,
+		"a web server": respond(404, "<html><body><h1>404 Not Found</h1></body></html>", "Content-Type", "text/html"),
+		"empty":        respond(200, ``),
+		"null":         respond(200, `null`),
+		"a list":       respond(200, `[[[]]]`),
+		"another API": respond(200, `{"data":{"signals":"none"},"signals":7,"markets":{},"items":[null,1],"leaderboard":["x"],`+
+			`"keys":[[]],"messages":[1],"weeks":[]}`),
+		"redirects": elsewhere,
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := sit(t)
+			d := newShell(t)
 			s := serve(t, answer)
 			r := d.conform(refused, s.URL, "--api", s.URL, "--clock", s.URL)
-			if r.of("reach") != "pass" || r.of("description") != "fail" || r.Failed < 15 || r.of("shape.signals") != "fail" || r.of("errors.form") != "fail" {
-				t.Errorf("%d passed, %d failed, %d skipped: %+v", r.Passed, r.Failed, r.Skipped, r.Checks)
+			if r.outcome("reach") != "pass" || r.outcome("description") != "fail" || r.Failed < 15 ||
+				r.outcome("shape.signals") != "fail" || r.outcome("errors.form") != "fail" {
+				t.Errorf("%d passed, %d failed, want at least 15; %d skipped: %+v", r.Passed, r.Failed, r.Skipped, r.Checks)
 			}
 			for _, c := range r.Checks {
 				if strings.HasPrefix(c.ID, "call.") && c.Outcome != "skip" {
-					t.Errorf("%s: %s", c.ID, c.Outcome)
+					t.Errorf("%s is %s without a key, want skip", c.ID, c.Outcome)
 				}
 			}
-			for _, q := range s.asked {
+			for _, q := range s.requests {
 				if q.Header.Get("Cookie") != "" && q.Header.Get("Cookie") != "db_uid=x; db_sig=y" {
-					t.Error("a cookie of the server came back")
+					t.Error("a cookie of the server was sent back")
 				}
 			}
 		})
@@ -79,8 +87,8 @@ func TestConformElsewhere(t *testing.T) {
 	}
 }
 
-// TestConformHostile: what hangs, never ends or shouts at the terminal is found out in
-// bounded time, and the terminal is not commanded.
+// TestConformHostile checks that a run against a server that hangs, sends endless answers or closes connections ends in bounded time,
+// and that control characters of a server are not printed.
 func TestConformHostile(t *testing.T) {
 	endless := func(w http.ResponseWriter, _ *http.Request) {
 		block := []byte(strings.Repeat("[", 64<<10))
@@ -103,10 +111,10 @@ func TestConformHostile(t *testing.T) {
 			<-r.Context().Done()
 		}, "500ms", "was cut"},
 		"cuts":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "10s", "no answer"},
-		"a long head": {says(200, `{}`, "X-Long", strings.Repeat("x", 200<<10)), "10s", "no answer"},
+		"a long head": {respond(200, `{}`, "X-Long", strings.Repeat("x", 200<<10)), "10s", "no answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := sit(t)
+			d := newShell(t)
 			var asked atomic.Int64
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				asked.Add(1)
@@ -115,28 +123,29 @@ func TestConformHostile(t *testing.T) {
 			t.Cleanup(s.Close)
 			began := time.Now()
 			r := d.conform(refused, s.URL, "--each", c.each)
-			if r.of("reach") != "fail" || r.Failed != 1 || r.Passed != 0 || asked.Load() > 4 || r.Requests > 2 {
-				t.Errorf("%d passed, %d failed, %d requests of %d", r.Passed, r.Failed, r.Requests, asked.Load())
+			if r.outcome("reach") != "fail" || r.Failed != 1 || r.Passed != 0 || asked.Load() > 4 || r.Requests > 2 {
+				t.Errorf("%d passed, want 0; %d failed, want 1; %d requests, want at most 2; the server received %d, want at most 4",
+					r.Passed, r.Failed, r.Requests, asked.Load())
 			}
-			d.has(r.Checks[0].Findings[0].Came, c.came)
+			d.requireContains(r.Checks[0].Findings[0].Came, c.came)
 			if took := time.Since(began); took > time.Minute {
-				t.Errorf("it took %v", took)
+				t.Errorf("the run took %v, want at most 1m", took)
 			}
 		})
 	}
-	d := sit(t)
-	s := serve(t, says(200, "{\"error\":\"\u001b]0;owned\u0007\u001b[2J\",\"openapi\":\"\u001b[31m"+key+"\",\"paths\":{}}"))
+	d := newShell(t)
+	s := serve(t, respond(200, "{\"error\":\"\u001b]0;owned\u0007\u001b[2J\",\"openapi\":\"\u001b[31m"+key+"\",\"paths\":{}}"))
 	out, _ := d.run(refused, "conform", s.URL)
 	if strings.ContainsAny(out, "\x1b\x07") {
-		t.Errorf("%q", out)
+		t.Errorf("the output contains control characters: %q", out)
 	}
-	d.has(out, "FAIL  description")
+	d.requireContains(out, "FAIL  description")
 }
 
-// TestConformUsage: what is wrong with the command line costs no request.
+// TestConformUsage checks that an invalid command line is refused without a request.
 func TestConformUsage(t *testing.T) {
-	d := sit(t)
-	s := serve(t, says(200, `{}`))
+	d := newShell(t)
+	s := serve(t, respond(200, `{}`))
 	open := filepath.Join(d.home, "open")
 	if err := os.WriteFile(open, []byte("a secret\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -158,25 +167,25 @@ func TestConformUsage(t *testing.T) {
 	}
 	d.in = key
 	_, bad := d.run(usage, "conform", "http://hub.example", "--key", "-")
-	d.has(bad, "not encrypted")
-	if len(s.asked) > 0 {
-		t.Errorf("%d requests", len(s.asked))
+	d.requireContains(bad, "not encrypted")
+	if len(s.requests) > 0 {
+		t.Errorf("%d requests, want 0", len(s.requests))
 	}
 	r := d.conform(refused, s.URL, "--only", "errors.gone")
-	if len(r.Checks) != 1 || r.of("errors.gone") != "fail" {
-		t.Errorf("%+v", r.Checks)
+	if len(r.Checks) != 1 || r.outcome("errors.gone") != "fail" {
+		t.Errorf("checks %+v, want errors.gone only, failed", r.Checks)
 	}
 }
 
-// TestConformWaits: the limit of a key is kept by waiting, and what the server says is
-// left is believed.
+// TestConformWaits checks that the run waits if RateLimit states that the limit is nearly reached, and after a 429.
 func TestConformWaits(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	d.in = key
-	s := serve(t, says(200, `{"handle":"mara_k"}`, "RateLimit", `"hub";r=1;t=7`, "RateLimit-Policy", `"hub";q=60;w=60`, "Cache-Control", "no-store"))
+	s := serve(t, respond(200, `{"handle":"mara_k"}`,
+		"RateLimit", `"hub";r=1;t=7`, "RateLimit-Policy", `"hub";q=60;w=60`, "Cache-Control", "no-store"))
 	r := d.conform(done, s.URL, "--key", "-", "--only", "key.owner", "--only", "key.limit")
 	if r.Passed != 2 || len(d.waited) != 1 || d.waited[0] < 6*time.Second || d.waited[0] > 7*time.Second {
-		t.Errorf("%d passed, waits %v", r.Passed, d.waited)
+		t.Errorf("%d passed, want 2; waits %v, want one of 6 to 7 s", r.Passed, d.waited)
 	}
 	busy := 0
 	s = serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -189,14 +198,14 @@ func TestConformWaits(t *testing.T) {
 	d.waited = nil
 	d.conform(refused, s.URL, "--key", "-", "--only", "key.owner")
 	if len(d.waited) != 1 || d.waited[0] < 8*time.Second || d.waited[0] > 9*time.Second {
-		t.Errorf("waits %v", d.waited)
+		t.Errorf("waits %v, want one of 8 to 9 s", d.waited)
 	}
 }
 
-// TestConformDocumented: the page lists every check with its source, and no other.
+// TestConformDocumented checks that docs/conformance.md lists exactly the checks of the program, with their titles and sources.
 func TestConformDocumented(t *testing.T) {
-	d := sit(t)
-	s := serve(t, says(404, ``))
+	d := newShell(t)
+	s := serve(t, respond(404, ``))
 	out, _ := d.run(refused, "conform", "--json", s.URL)
 	var r struct {
 		Checks []struct{ ID, Title, Source string }
@@ -215,9 +224,52 @@ func TestConformDocumented(t *testing.T) {
 		}
 	}
 	for _, c := range r.Checks {
-		d.has(string(page), "| `"+c.ID+"` | "+c.Title+" | "+c.Source+" |")
+		d.requireContains(string(page), "| `"+c.ID+"` | "+c.Title+" | "+c.Source+" |")
 	}
 	if rows != len(r.Checks) {
-		t.Errorf("%d rows of %d checks", rows, len(r.Checks))
+		t.Errorf("docs/conformance.md has %d rows for %d checks", rows, len(r.Checks))
+	}
+	for _, c := range r.Checks {
+		for source := range strings.SplitSeq(c.Source, "; ") {
+			requireSource(t, c.ID, source)
+		}
+	}
+}
+
+// requireSource checks that the source of a check exists: a heading of a page, an operationId, a tag or a paragraph of the OpenAPI
+// document. It does not check citations of public standards.
+func requireSource(t *testing.T, check, source string) {
+	t.Helper()
+	document := string(openapi.JSON)
+	if page, anchor, _ := strings.Cut(source, "#"); strings.HasPrefix(source, "docs/") {
+		text, err := os.ReadFile("../../" + page)
+		if err != nil {
+			t.Errorf("%s: %v", check, err)
+		}
+		var anchors []string
+		for line := range strings.Lines(string(text)) {
+			if title, isTitle := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); isTitle && strings.HasPrefix(line, "#") {
+				anchors = append(anchors, strings.ReplaceAll(strings.ToLower(strings.TrimSpace(title)), " ", "-"))
+			}
+		}
+		if anchor != "" && !slices.Contains(anchors, anchor) {
+			t.Errorf("%s: %s has no heading %s: %q", check, page, anchor, anchors)
+		}
+		return
+	}
+	names, isOpenAPI := strings.CutPrefix(source, "openapi: ")
+	if !isOpenAPI {
+		return
+	}
+	wanted := `"operationId":"%s"`
+	if paragraph, isInfo := strings.CutPrefix(names, "info, "); isInfo {
+		names, wanted = paragraph, "**%s.**"
+	} else if tags, isTag := strings.CutPrefix(strings.Replace(names, "tags ", "tag ", 1), "tag "); isTag {
+		names, wanted = tags, `"name":"%s"`
+	}
+	for name := range strings.SplitSeq(names, ", ") {
+		if want := fmt.Sprintf(wanted, name); !strings.Contains(strings.ReplaceAll(document, `": "`, `":"`), want) {
+			t.Errorf("%s: the OpenAPI document does not contain %s", check, want)
+		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// interrupted is why a command was ended from outside.
+// interrupted is the cause of a context that a signal ended.
 type interrupted struct{ by syscall.Signal }
 
 // Error implements error.
@@ -19,16 +19,16 @@ func (i *interrupted) Error() string {
 	return "ended by Ctrl-C"
 }
 
-// interruptible ends a context at the first SIGINT or SIGTERM, with interrupted as its cause.
-// The second one ends the program at once, whatever it is about.
+// interruptible returns a context that the first SIGINT or SIGTERM ends, with interrupted as its cause. The second signal ends
+// the program at once.
 func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, end := context.WithCancelCause(parent)
-	came := make(chan os.Signal, 1)
-	signal.Notify(came, os.Interrupt, syscall.SIGTERM)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		defer signal.Stop(came)
+		defer signal.Stop(signals)
 		select {
-		case s := <-came:
+		case s := <-signals:
 			by, _ := s.(syscall.Signal)
 			end(&interrupted{by})
 		case <-ctx.Done():
@@ -37,8 +37,8 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	return ctx, func() { end(nil) }
 }
 
-// interruption returns the exit code of a command that a signal ended: 128 plus the number of the signal, as in shells. It is
-// false without a signal.
+// interruption returns the exit code of a command that a signal ended: 128 plus the number of the signal, as in shells. ok is
+// false if no signal ended it.
 func interruption(ctx context.Context) (code int, ok bool) {
 	var i *interrupted
 	if !errors.As(context.Cause(ctx), &i) {

@@ -8,11 +8,11 @@ import (
 )
 
 func TestLoginWithAKey(t *testing.T) {
-	d := sit(t)
-	hub := serve(t, says(200, `{"denpaId":"x"}`), says(200, `{"ok":true,"id":"`+signalID+`"}`))
+	d := newShell(t)
+	hub := serve(t, respond(200, `{"denpaId":"x"}`), respond(200, `{"ok":true,"id":"`+signalID+`"}`))
 	d.in = key + "\n"
 	out, _ := d.run(done, "login", "--hub", hub.URL, "--api", "http://localhost:9")
-	d.has(out, d.config())
+	d.requireContains(out, d.config())
 	info, err := os.Stat(d.config())
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v, mode %v", err, info.Mode())
@@ -22,48 +22,48 @@ func TestLoginWithAKey(t *testing.T) {
 	}
 	d.in = ""
 	d.run(done, "call", "701122", "no", "--price", "50") // the hub and the key of the login
-	if got := hub.asked[1].Header.Get("Authorization"); got != "Bearer "+key {
+	if got := hub.requests[1].Header.Get("Authorization"); got != "Bearer "+key {
 		t.Errorf("Authorization %q", got)
 	}
 
-	other := serve(t, says(200, `{"ok":true,"id":"`+signalID+`"}`))
+	other := serve(t, respond(200, `{"ok":true,"id":"`+signalID+`"}`))
 	_, bad := d.run(usage, "call", "701122", "no", "--price", "50", "--hub", other.URL)
-	d.has(bad, "other hubs")
-	if len(other.asked) != 0 {
-		t.Error("another hub was asked")
+	d.requireContains(bad, "other hubs")
+	if len(other.requests) != 0 {
+		t.Error("a request was sent to a hub without a stored key")
 	}
 
 	if err := os.Chmod(d.config(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	_, bad = d.run(usage, "call", "701122", "no", "--price", "50")
-	d.has(bad, "chmod 600")
+	d.requireContains(bad, "chmod 600")
 }
 
 func TestLoginWithAToken(t *testing.T) {
-	d := sit(t)
-	hub := serve(t, says(201, `{"key":"`+key+`","id":"`+signalID+`","label":"signalcast","tier":"free","permissions":["read","signal"]}`))
-	d.in, d.pipe = token, true
+	d := newShell(t)
+	hub := serve(t, respond(201, `{"key":"`+key+`","id":"`+signalID+`","label":"signalcast","tier":"free","permissions":["read","signal"]}`))
+	d.in, d.piped = token, true
 	out, _ := d.run(done, "login", "--hub", hub.URL)
-	d.has(out, `"id": "`+signalID+`"`)
-	if got := hub.asked[0].Header.Get("Authorization"); got != "Bearer "+token {
+	d.requireContains(out, `"id": "`+signalID+`"`)
+	if got := hub.requests[0].Header.Get("Authorization"); got != "Bearer "+token {
 		t.Errorf("Authorization %q", got)
 	}
-	d.has(hub.said[0], `"permissions":["read","signal"]`)
+	d.requireContains(hub.bodies[0], `"permissions":["read","signal"]`)
 	raw, err := os.ReadFile(d.config())
 	if err != nil || !strings.Contains(string(raw), key) || strings.Contains(string(raw), token) {
-		t.Errorf("%v: the key is not stored, or the token is", err)
+		t.Errorf("the key is not stored, or the token is stored (error %v)", err)
 	}
 }
 
 func TestLoginRefused(t *testing.T) {
-	d := sit(t)
-	hub := serve(t, says(401, `{"error":"unauthenticated"}`))
+	d := newShell(t)
+	hub := serve(t, respond(401, `{"error":"unauthenticated"}`))
 	for _, d.in = range []string{key, token} {
 		_, bad := d.run(refused, "login", "--hub", hub.URL)
-		d.has(bad, "signalcast login")
+		d.requireContains(bad, "signalcast login")
 		if raw, _ := os.ReadFile(d.config()); strings.Contains(string(raw), "dk_") {
-			t.Error("what was refused is stored")
+			t.Error("a refused key is stored")
 		}
 	}
 	for _, d.in = range []string{"", "hello", key + "\n" + key, key[:20], strings.Repeat("a", 1<<20)} {
@@ -71,23 +71,23 @@ func TestLoginRefused(t *testing.T) {
 	}
 	d.in = key
 	_, bad := d.run(usage, "login", "--hub", "http://hub.example")
-	d.has(bad, "https")
-	if len(hub.asked) != 2 {
-		t.Errorf("it asked %d times", len(hub.asked))
+	d.requireContains(bad, "https")
+	if len(hub.requests) != 2 {
+		t.Errorf("%d requests, want 2", len(hub.requests))
 	}
-	// A home that cannot be written: no key is minted.
+	// No key is minted if the folder of the settings cannot be written.
 	t.Setenv("XDG_CONFIG_HOME", "/proc/nowhere")
 	d.in = token
 	d.run(usage, "login", "--hub", hub.URL)
-	if len(hub.asked) != 2 {
-		t.Error("a key was asked for that cannot be kept")
+	if len(hub.requests) != 2 {
+		t.Error("a key was requested that cannot be stored")
 	}
 }
 
-// TestKeyFromFile: a file of its own, which nobody else may read.
+// TestKeyFromFile checks --key with a file and with the standard input. A file that other users can read is refused.
 func TestKeyFromFile(t *testing.T) {
-	d := sit(t)
-	hub := serve(t, says(200, `{"ok":true,"id":"`+signalID+`"}`))
+	d := newShell(t)
+	hub := serve(t, respond(200, `{"ok":true,"id":"`+signalID+`"}`))
 	file := filepath.Join(d.home, "key")
 	if err := os.WriteFile(file, []byte(key+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -100,8 +100,8 @@ func TestKeyFromFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, bad := d.run(usage, append(args, file)...)
-	d.has(bad, "chmod 600", "0640")
-	if len(hub.asked) != 2 {
-		t.Errorf("it asked %d times", len(hub.asked))
+	d.requireContains(bad, "chmod 600", "0640")
+	if len(hub.requests) != 2 {
+		t.Errorf("%d requests, want 2", len(hub.requests))
 	}
 }

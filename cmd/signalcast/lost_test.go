@@ -7,17 +7,19 @@ import (
 	"testing"
 )
 
-// TestLost: of a write whose answer was lost nobody says that it was not, and each command
-// says how to find out.
-func TestLost(t *testing.T) {
+// TestUnknownResult checks the error of a write whose answer is lost or a 5xx: it says that the write may have been stored, and how
+// to find out. Reads and the sign-in before a write do not say that.
+func TestUnknownResult(t *testing.T) {
 	cut := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	half := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = w.Write([]byte(`{"ok":`))
 	}
-	for name, answer := range map[string]http.HandlerFunc{"cut": cut, "half": half, "a fault": says(500, `{"error":"internal"}`), "a proxy's": says(502, `<html>`)} {
+	for name, answer := range map[string]http.HandlerFunc{
+		"cut off": cut, "half": half, "internal error": respond(500, `{"error":"internal"}`), "proxy error": respond(502, `<html>`),
+	} {
 		t.Run(name, func(t *testing.T) {
-			d := sit(t)
+			d := newShell(t)
 			t.Setenv("SIGNALCAST_KEY", key)
 			t.Setenv("SIGNALCAST_ADMIN_SECRET", "the secret of admins")
 			hub := serve(t, answer)
@@ -32,46 +34,47 @@ func TestLost(t *testing.T) {
 				{[]string{"keys", "revoke", signalID}, "signalcast keys list"},
 				{[]string{"login"}, "signalcast keys list"},
 				{[]string{"admin", "finalize", "native-a", "yes"}, "signalcast market show"},
-				{[]string{"live", "clear"}, "Look before you send it again"},
+				{[]string{"live", "clear"}, "Check the current state before you send it again"},
 			} {
-				_, bad := d.run(away, append(c.args, "--hub", hub.URL)...)
-				d.has(bad, "may have happened", c.do)
+				_, bad := d.run(unavailable, append(c.args, "--hub", hub.URL)...)
+				d.requireContains(bad, "may have been stored", c.do)
 				if strings.Contains(bad, "cannot be reached") || strings.Count(bad, "\n") != 1 {
 					t.Errorf("%q", bad)
 				}
 			}
-			_, bad := d.run(away, "follow", "mara_k", "--hub", hub.URL) // it signs in first
-			if strings.Contains(bad, "may have happened") {
+			_, bad := d.run(unavailable, "follow", "mara_k", "--hub", hub.URL) // it signs in first
+			if strings.Contains(bad, "may have been stored") {
 				t.Errorf("%q", bad)
 			}
-			_, bad = d.run(away, "market", "show", "701122", "--hub", hub.URL)
-			if strings.Contains(bad, "may have happened") {
+			_, bad = d.run(unavailable, "market", "show", "701122", "--hub", hub.URL)
+			if strings.Contains(bad, "may have been stored") {
 				t.Errorf("%q", bad)
 			}
 		})
 	}
 }
 
-// TestLostBefore: what the last try says is not all, where an answer was lost before.
-func TestLostBefore(t *testing.T) {
-	d := sit(t)
+// TestUnknownResultOfAnEarlierAttempt checks that the result of a write is unknown if the answer to an earlier attempt was lost,
+// whatever the last attempt returns. Without a connection nothing was sent, so the result is known.
+func TestUnknownResultOfAnEarlierAttempt(t *testing.T) {
+	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
 	file := []string{"call", "701122", "no", "--price", "50", "--idempotency-key", "mine", "--hub"}
-	hub := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, says(503, `{"error":"db_unavailable"}`))
-	_, bad := d.run(away, append(file, hub.URL)...)
-	d.has(bad, "may have happened", "--idempotency-key mine")
-	goes := serve(t, nil)
-	goes.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		_ = goes.Listener.Close() // nobody is there for the tries behind this one
+	hub := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, respond(503, `{"error":"db_unavailable"}`))
+	_, bad := d.run(unavailable, append(file, hub.URL)...)
+	d.requireContains(bad, "may have been stored", "--idempotency-key mine")
+	stopping := serve(t, nil)
+	stopping.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		_ = stopping.Listener.Close() // the next attempts cannot connect
 		panic(http.ErrAbortHandler)
 	})
-	_, bad = d.run(away, append(file, goes.URL)...)
-	d.has(bad, "may have happened")
-	none := serve(t, says(200, `{}`))
+	_, bad = d.run(unavailable, append(file, stopping.URL)...)
+	d.requireContains(bad, "may have been stored")
+	none := serve(t, respond(200, `{}`))
 	none.Close()
-	_, bad = d.run(away, append(file, none.URL)...)
-	d.has(bad, "cannot be reached")
-	if strings.Contains(bad, "may have happened") {
+	_, bad = d.run(unavailable, append(file, none.URL)...)
+	d.requireContains(bad, "cannot be reached")
+	if strings.Contains(bad, "may have been stored") {
 		t.Errorf("%q", bad)
 	}
 }

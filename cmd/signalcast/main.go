@@ -1,5 +1,5 @@
-// Command signalcast files calls and reads the protocol: calls, markets, boards,
-// receipts and records of operators. Reading needs no account.
+// Command signalcast files calls, follows the feed, signs messages, verifies records and checks servers from a terminal or a
+// script. docs/cli.md describes its commands. Reading requires no account.
 package main
 
 import (
@@ -22,23 +22,24 @@ import (
 	"github.com/signalcast/signalcast/pkg/version"
 )
 
-// Exit codes; that of a command which was interrupted is made by interruption.
+// Exit codes. The function interruption returns the code of an interrupted command.
 const (
-	done    = 0
-	refused = 1 // a service or the person asked said no; a record differs or is not whole
-	usage   = 2 // the command line or a setting is wrong, or a file cannot be read or written
-	away    = 3 // a service cannot be reached, or cannot answer now, as it is over a limit
+	done        = 0
+	refused     = 1 // a service refused the request, the person did not confirm it, a record differs, or a server does not conform
+	usage       = 2 // the command line or a setting is invalid, or a file cannot be read or written
+	unavailable = 3 // a service is unavailable, the result of a write is unknown, or limits prevented checks
 )
 
 func main() {
 	ctx, stop := interruptible(context.Background())
-	code := run(ctx, os.Args[1:], os.Stderr, &verbs.Streams{In: os.Stdin, InTerminal: terminal(os.Stdin), Out: os.Stdout, Err: os.Stderr, Terminal: terminal(os.Stdout)})
+	code := run(ctx, os.Args[1:], os.Stderr, &verbs.Streams{
+		In: os.Stdin, InTerminal: terminal(os.Stdin), Out: os.Stdout, Err: os.Stderr, Terminal: terminal(os.Stdout),
+	})
 	stop()
 	os.Exit(code)
 }
 
-// terminal reports whether a file is a device of characters, as terminals are, and not the
-// null device.
+// terminal reports whether a file is a character device other than the null device. Terminals are character devices.
 func terminal(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
@@ -48,29 +49,29 @@ func terminal(f *os.File) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// run does one command and gives the exit code.
-func run(ctx context.Context, args []string, complaints io.Writer, streams *verbs.Streams) int {
+// run runs one command and returns the exit code. It writes the error of the command to errOut, with advice and without secrets.
+func run(ctx context.Context, args []string, errOut io.Writer, streams *verbs.Streams) int {
 	var cli commands
-	ended := -1
+	exited := -1 // exit code of --help
 	parser, err := kong.New(&cli, kong.Name("signalcast"), kong.Description("File calls, read the protocol, verify records and servers."),
 		kong.Writers(streams.Out, complaints), kong.Vars{"lanes": lanes, "version": "signalcast " + version.Read().String()}, kong.Bind(streams),
 		kong.Exit(func(code int) { ended = code }), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
-		panic(err) // the commands are written wrong
+		panic(err) // the declaration of the commands is invalid
 	}
-	seen, err := look(parser.Model, args)
+	checked, err := checkArguments(parser.Model, args)
 	if err == nil {
 		var to *kong.Context
-		to, err = parser.Parse(seen)
-		if ended >= 0 {
-			return ended // help was shown
+		to, err = parser.Parse(checked)
+		if exited >= 0 {
+			return exited
 		}
 		if err == nil {
 			err = to.Run(parser.Model)
 		}
 	}
-	if err = advised(err, "See "+command(parser.Model, args)+" --help"); err != nil {
-		_, _ = fmt.Fprintln(complaints, "signalcast:", settings.Hide(show.Clean(err.Error())))
+	if err = withAdvice(err, "See "+command(parser.Model, args)+" --help"); err != nil {
+		_, _ = fmt.Fprintln(errOut, "signalcast:", settings.Hide(show.Clean(err.Error())))
 	}
 	if code, ok := interruption(ctx); ok && err != nil {
 		return code
@@ -78,9 +79,8 @@ func run(ctx context.Context, args []string, complaints io.Writer, streams *verb
 	return exitCode(err)
 }
 
-// advised lets every error end with what to do: where no command has said it, that is to
-// read what the command takes.
-func advised(err error, do string) error {
+// withAdvice adds do to a refusal without advice and to an error of the command line. Other errors already say what to do.
+func withAdvice(err error, do string) error {
 	if r := (*ask.Refused)(nil); errors.As(err, &r) {
 		r.Do = cmp.Or(r.Do, do)
 		return err
@@ -95,10 +95,12 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return done
-	case errors.As(err, new(*ask.Refused)), errors.Is(err, verbs.ErrNotConfirmed), errors.Is(err, record.ErrDiffers), errors.Is(err, record.ErrOrigin), errors.Is(err, conform.ErrNotConform):
+	case errors.As(err, new(*ask.Refused)), errors.Is(err, verbs.ErrNotConfirmed),
+		errors.Is(err, record.ErrDiffers), errors.Is(err, record.ErrOrigin), errors.Is(err, conform.ErrNotConform):
 		return refused
-	case errors.As(err, new(*ask.Away)), errors.As(err, new(*ask.Lost)), errors.As(err, new(*url.Error)), errors.Is(err, conform.ErrNotTried), errors.Is(err, conform.ErrAway):
-		return away
+	case errors.As(err, new(*ask.Unavailable)), errors.As(err, new(*ask.UnknownResult)), errors.As(err, new(*url.Error)),
+		errors.Is(err, conform.ErrNotTried), errors.Is(err, conform.ErrUnavailable):
+		return unavailable
 	}
 	return usage
 }

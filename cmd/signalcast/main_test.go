@@ -23,23 +23,23 @@ const (
 	signalID = "0199f0a4-2222-7000-8000-000000000002"
 )
 
-// server is a service that says what a test wants, and keeps what it was asked.
+// server is a fake service. It records the requests.
 type server struct {
 	*httptest.Server
-	mu    sync.Mutex
-	asked []*http.Request
-	said  []string // bodies of the requests
+	mu       sync.Mutex
+	requests []*http.Request
+	bodies   []string // bodies of requests
 }
 
-// serve answers each request with the next answer, and the last one ever after.
+// serve starts a server that answers each request with the next answer, and all further requests with the last one.
 func serve(t *testing.T, answers ...http.HandlerFunc) *server {
 	t.Helper()
 	s := &server{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
-		s.asked, s.said = append(s.asked, r), append(s.said, string(body))
-		answer := answers[min(len(s.asked), len(answers))-1]
+		s.requests, s.bodies = append(s.requests, r), append(s.bodies, string(body))
+		answer := answers[min(len(s.requests), len(answers))-1]
 		s.mu.Unlock()
 		answer(w, r)
 	}))
@@ -47,7 +47,8 @@ func serve(t *testing.T, answers ...http.HandlerFunc) *server {
 	return s
 }
 
-func says(status int, body string, header ...string) http.HandlerFunc {
+// respond returns a handler that answers with a status, a body, and headers as names and values.
+func respond(status int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i+1 < len(header); i += 2 {
 			w.Header().Set(header[i], header[i+1])
@@ -57,21 +58,22 @@ func says(status int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-// desk is somebody before a terminal, with a home of their own.
-type desk struct {
-	t      *testing.T
-	home   string
-	in     string
-	typed  bool // the standard input is the terminal
-	pipe   bool // the output is read by a program
-	waited []time.Duration
-	ctx    context.Context // nil is that of the test
-	stop   func()          // presses Ctrl-C
+// shell runs commands of the program in a test, with an own folder for settings.
+type shell struct {
+	t          *testing.T
+	home       string // XDG_CONFIG_HOME
+	in         string // standard input
+	inTerminal bool   // the standard input is a terminal
+	piped      bool   // the output is not a terminal
+	waited     []time.Duration
+	ctx        context.Context // context of the command; nil means the context of the test
+	stop       func()          // ends ctx
 }
 
-func sit(t *testing.T) *desk {
+// newShell returns a shell without stored settings and without settings in the environment.
+func newShell(t *testing.T) *shell {
 	t.Helper()
-	d := &desk{t: t, home: t.TempDir()}
+	d := &shell{t: t, home: t.TempDir()}
 	t.Setenv("XDG_CONFIG_HOME", d.home)
 	for _, name := range []string{"SIGNALCAST_HUB", "SIGNALCAST_API", "SIGNALCAST_KEY"} {
 		t.Setenv(name, "")
@@ -80,10 +82,11 @@ func sit(t *testing.T) *desk {
 	return d
 }
 
-func (d *desk) config() string { return filepath.Join(d.home, "signalcast", "config.json") }
+func (d *shell) config() string { return filepath.Join(d.home, "signalcast", "config.json") }
 
-// run gives what a command writes. No secret is ever in it.
-func (d *desk) run(want int, args ...string) (out, complaints string) {
+// run runs a command and returns its output and its errors. It fails the test if the exit code is not want, or if the key or the
+// token is in the output.
+func (d *shell) run(want int, args ...string) (out, errOut string) {
 	d.t.Helper()
 	var to, bad bytes.Buffer
 	ctx := d.ctx
@@ -91,10 +94,10 @@ func (d *desk) run(want int, args ...string) (out, complaints string) {
 		ctx = d.t.Context()
 	}
 	streams := &verbs.Streams{
-		In: strings.NewReader(d.in), InTerminal: d.typed, Out: &to, Terminal: !d.pipe,
+		In: strings.NewReader(d.in), InTerminal: d.inTerminal, Out: &to, Terminal: !d.piped,
 		Wait: func(_ context.Context, pause time.Duration) error { d.waited = append(d.waited, pause); return nil },
 	}
-	if d.typed {
+	if d.inTerminal {
 		streams.Err = &bad
 	}
 	code := run(ctx, args, &bad, streams)
@@ -102,104 +105,112 @@ func (d *desk) run(want int, args ...string) (out, complaints string) {
 		d.t.Fatalf("%q: exit code %d, want %d\n%s%s", args, code, want, &to, &bad)
 	}
 	if all := to.String() + bad.String(); strings.Contains(all, key) || strings.Contains(all, token) {
-		d.t.Fatalf("%q shows a secret:\n%s", args, all)
+		d.t.Fatalf("the output of %q contains a secret:\n%s", args, all)
 	}
 	return to.String(), bad.String()
 }
 
-func (d *desk) has(text string, words ...string) {
+// requireContains checks that a text contains each of words.
+func (d *shell) requireContains(text string, words ...string) {
 	d.t.Helper()
 	for _, w := range words {
 		if !strings.Contains(text, w) {
-			d.t.Errorf("%q is not in:\n%s", w, text)
+			d.t.Errorf("the output does not contain %q:\n%s", w, text)
 		}
 	}
 }
 
 func TestCall(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
-	hub := serve(t, says(200, `{"ok":true,"id":"`+signalID+`"}`))
+	hub := serve(t, respond(200, `{"ok":true,"id":"`+signalID+`"}`))
 	out, _ := d.run(done, "call", "701122", "no", "--price", "68.5", "--confidence", "70", "--take", "It falls.", "--hub", hub.URL+"/")
-	d.has(out, "NO on 701122 at 68.5 cents", hub.URL+"/receipts/"+signalID)
-	if got, want := hub.said[0], `{"confidence":70,"direction":"NO","marketId":"701122","maxSlippageBps":200,"priceAtPrediction":6850,"textTake":"It falls."}`; strings.TrimSpace(got) != want {
-		t.Errorf("it sends %s", got)
+	d.requireContains(out, "NO on 701122 at 68.5 cents", hub.URL+"/receipts/"+signalID)
+	const want = `{"confidence":70,"direction":"NO","marketId":"701122","maxSlippageBps":200,"priceAtPrediction":6850,"textTake":"It falls."}`
+	if got := strings.TrimSpace(hub.bodies[0]); got != want {
+		t.Errorf("the body is %s; want %s", got, want)
 	}
-	if r := hub.asked[0]; r.Header.Get("Authorization") != "Bearer "+key || len(r.Header.Get("Idempotency-Key")) < 20 {
-		t.Errorf("%v", r.Header)
+	if r := hub.requests[0]; r.Header.Get("Authorization") != "Bearer "+key || len(r.Header.Get("Idempotency-Key")) < 20 {
+		t.Errorf("the request has no key or no idempotency key: %v", r.Header)
 	}
-	d.pipe = true
+	d.piped = true
 	out, _ = d.run(done, "call", "701122", "YES", "--price", "0.05", "--hub", hub.URL)
 	var filed struct{ ID string }
 	if err := json.Unmarshal([]byte(out), &filed); err != nil || filed.ID != signalID {
-		t.Errorf("%v: %s", err, out)
+		t.Errorf("the output is not JSON with the id of the call: %v: %s", err, out)
 	}
-	d.has(hub.said[1], `"priceAtPrediction":5`)
+	d.requireContains(hub.bodies[1], `"priceAtPrediction":5`)
 }
 
 func TestCallAtTheNewestPrice(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
-	hub := serve(t, says(200, `{"marketId":"701122","yesBps":3150}`), says(200, `{"ok":true,"id":"`+signalID+`"}`), says(200, `{"yesBps":null}`))
+	hub := serve(t, respond(200, `{"marketId":"701122","yesBps":3150}`), respond(200, `{"ok":true,"id":"`+signalID+`"}`),
+		respond(200, `{"yesBps":null}`))
 	d.run(done, "call", "701122", "no", "--hub", hub.URL)
-	d.has(hub.said[1], `"priceAtPrediction":6850`)
-	if hub.asked[0].Header.Get("Authorization") != "" {
-		t.Error("a route for everybody was shown the key")
+	d.requireContains(hub.bodies[1], `"priceAtPrediction":6850`)
+	if hub.requests[0].Header.Get("Authorization") != "" {
+		t.Error("the key was sent to a public route")
 	}
 	_, bad := d.run(usage, "call", "701122", "no", "--hub", hub.URL)
-	d.has(bad, "--price")
+	d.requireContains(bad, "--price")
 }
 
-// TestRefusals: each says what to do, and the exit code is 1.
+// TestRefusals checks that each refusal has exit code 1, says what to do, and is not repeated.
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
 		want   []string
 	}{
-		"already":     {says(409, `{"error":"already_predicted","message":"first call is locked","id":"`+signalID+`","receiptUrl":"https://hub.example/receipts/`+signalID+`"}`), []string{"already_predicted", "cannot change: https://hub.example/receipts/" + signalID, "events add " + signalID}},
-		"hostile id":  {says(409, `{"error":"already_predicted","id":"$(rm x)","receiptUrl":"y"}`), []string{"cannot change\n"}},
-		"settled":     {says(409, `{"error":"market_closed","reason":"settled","marketId":"701122"}`), []string{"No call can be filed on it any more", "market search"}},
-		"provisional": {says(409, `{"error":"market_closed","reason":"provisional"}`), []string{"in dispute", "market search"}},
-		"key":         {says(401, `{"error":"unauthenticated"}`), []string{"signalcast login", "revoked"}},
-		"scope":       {says(403, `{"error":"insufficient_scope"}`), []string{"may not do this"}},
-		"limit":       {says(429, `{"error":"rate_limited","limit":60,"retryAfterMs":12300}`, "Retry-After", "13"), []string{"Wait 13s"}},
-		"limit plain": {says(429, `slow down`, "Retry-After", "7"), []string{"429 Too Many Requests", "Wait 7s"}},
-		"unknown":     {says(404, `{"error":"market_not_found"}`), []string{"market search"}},
-		"member":      {says(400, `{"error":"invalid_text_take","message":"too long","field":"textTake"}`), []string{"invalid_text_take (textTake): too long"}},
-		"redirect":    {says(302, ``, "Location", "http://elsewhere.example/"), []string{"--hub"}},
-		"no service":  {says(200, `<html>`), []string{"no Signalcast service"}},
-		"hostile":     {says(400, `{"error":"x","message":"\u001b[2J`+key+`"}`), []string{"[secret]"}},
+		"already": {
+			respond(409, `{"error":"already_predicted","message":"first call is locked","id":"`+signalID+
+				`","receiptUrl":"https://hub.example/receipts/`+signalID+`"}`),
+			[]string{"already_predicted", "is final: https://hub.example/receipts/" + signalID, "events add " + signalID},
+		},
+		"hostile id":  {respond(409, `{"error":"already_predicted","id":"$(rm x)","receiptUrl":"y"}`), []string{"the first call is final\n"}},
+		"settled":     {respond(409, `{"error":"market_closed","reason":"settled"}`), []string{"no longer accepts calls", "market search"}},
+		"provisional": {respond(409, `{"error":"market_closed","reason":"provisional"}`), []string{"is disputed", "market search"}},
+		"key":         {respond(401, `{"error":"unauthenticated"}`), []string{"signalcast login", "revoked"}},
+		"scope":       {respond(403, `{"error":"insufficient_scope"}`), []string{"lacks the permission"}},
+		"limit":       {respond(429, `{"error":"rate_limited","limit":60,"retryAfterMs":12300}`, "Retry-After", "13"), []string{"Wait 13s"}},
+		"limit plain": {respond(429, `slow down`, "Retry-After", "7"), []string{"429 Too Many Requests", "Wait 7s"}},
+		"unknown":     {respond(404, `{"error":"market_not_found"}`), []string{"market search"}},
+		"member":      {respond(400, `{"error":"invalid_text_take","message":"too long","field":"textTake"}`), []string{"invalid_text_take (textTake): too long"}},
+		"redirect":    {respond(302, ``, "Location", "http://elsewhere.example/"), []string{"--hub"}},
+		"no service":  {respond(200, `<html>`), []string{"not a Signalcast service"}},
+		"hostile":     {respond(400, `{"error":"x","message":"\u001b[2J`+key+`"}`), []string{"[secret]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := sit(t)
+			d := newShell(t)
 			t.Setenv("SIGNALCAST_KEY", key)
 			hub := serve(t, c.answer)
 			_, bad := d.run(refused, "call", "701122", "no", "--price", "50", "--hub", hub.URL)
-			d.has(bad, c.want...)
+			d.requireContains(bad, c.want...)
 			if strings.Contains(bad, "\x1b") || strings.Count(bad, "\n") != 1 {
-				t.Errorf("%q", bad)
+				t.Errorf("the error is not one line without control characters: %q", bad)
 			}
-			if len(hub.asked) != 1 {
-				t.Errorf("it asked %d times", len(hub.asked))
+			if len(hub.requests) != 1 {
+				t.Errorf("%d requests, want 1", len(hub.requests))
 			}
 		})
 	}
 }
 
-// TestRefusalForPrograms: the answer is the output, the words are beside it.
-func TestRefusalForPrograms(t *testing.T) {
-	d := sit(t)
+// TestRefusalAsJSON checks that with --json the answer of the service is the output of a refused command.
+func TestRefusalAsJSON(t *testing.T) {
+	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
-	hub := serve(t, says(409, `{"error":"already_predicted","id":"`+signalID+`"}`))
+	hub := serve(t, respond(409, `{"error":"already_predicted","id":"`+signalID+`"}`))
 	out, _ := d.run(refused, "call", "701122", "no", "--price", "50", "--json", "--hub", hub.URL)
 	var said struct{ Error, ID string }
 	if err := json.Unmarshal([]byte(out), &said); err != nil || said.Error != "already_predicted" || said.ID != signalID {
-		t.Errorf("%v: %s", err, out)
+		t.Errorf("the output is not the JSON of the refusal: %v: %s", err, out)
 	}
 }
 
+// TestUsage checks that an invalid command line has exit code 2.
 func TestUsage(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	for _, args := range [][]string{
 		{},
 		{"call"},
@@ -228,62 +239,69 @@ func TestUsage(t *testing.T) {
 		{"market", "show", "1", "--hub", "https://me:" + key + "@hub.example"},
 	} {
 		_, bad := d.run(usage, args...)
-		d.has(bad, "signalcast: ")
+		d.requireContains(bad, "signalcast: ")
 	}
 	_, bad := d.run(usage, "call", "1", "yes", "--price", "5", "--key", key)
-	d.has(bad, "takes the name of a file")
-	d.typed = true
+	d.requireContains(bad, "takes the name of a file")
+	d.inTerminal = true
 	_, bad = d.run(usage, "login")
-	d.has(bad, "login < FILE")
+	d.requireContains(bad, "login < FILE")
 	out, _ := d.run(done, "--help")
-	d.has(out, "market search")
+	d.requireContains(out, "market search")
 }
 
-func TestAway(t *testing.T) {
-	d := sit(t)
+// TestUnavailable checks that a read of an unavailable service is repeated, with longer waits, and then has exit code 3. It is not
+// repeated if Retry-After is long.
+func TestUnavailable(t *testing.T) {
+	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
-	hub := serve(t, says(503, `{"error":"db_unavailable"}`))
-	d.run(away, "market", "show", "701122", "--hub", hub.URL)
-	if len(hub.asked) != 4 || len(d.waited) != 3 || d.waited[0] >= d.waited[2] {
-		t.Errorf("asked %d times, waits %v", len(hub.asked), d.waited)
+	hub := serve(t, respond(503, `{"error":"db_unavailable"}`))
+	d.run(unavailable, "market", "show", "701122", "--hub", hub.URL)
+	if len(hub.requests) != 4 || len(d.waited) != 3 || d.waited[0] >= d.waited[2] {
+		t.Errorf("%d requests, want 4; waits %v, want 3 that increase", len(hub.requests), d.waited)
 	}
-	long := serve(t, says(503, `{"error":"db_unavailable","retryAfterMs":60000}`, "Retry-After", "60"))
-	_, bad := d.run(away, "market", "show", "701122", "--hub", long.URL)
-	d.has(bad, "Try again in 1m0s")
-	if len(long.asked) != 1 {
-		t.Errorf("it asked %d times for what is away for a minute", len(long.asked))
+	long := serve(t, respond(503, `{"error":"db_unavailable","retryAfterMs":60000}`, "Retry-After", "60"))
+	_, bad := d.run(unavailable, "market", "show", "701122", "--hub", long.URL)
+	d.requireContains(bad, "Try again in 1m0s")
+	if len(long.requests) != 1 {
+		t.Errorf("%d requests to a service with Retry-After: 60, want 1", len(long.requests))
 	}
-	none := serve(t, says(200, `{}`))
+	none := serve(t, respond(200, `{}`))
 	none.Close()
-	for _, args := range [][]string{{"market", "crowd", "1"}, {"call", "1", "yes", "--price", "5"}, {"board", "--by", "broadcast"}, {"record", "get", "mara_k"}} {
-		_, bad := d.run(away, append(args, "--hub", none.URL)...)
-		d.has(bad, none.Listener.Addr().String())
+	for _, args := range [][]string{
+		{"market", "crowd", "1"}, {"call", "1", "yes", "--price", "5"}, {"board", "--by", "broadcast"}, {"record", "get", "mara_k"},
+	} {
+		_, bad := d.run(unavailable, append(args, "--hub", none.URL)...)
+		d.requireContains(bad, none.Listener.Addr().String())
 	}
 }
 
-// TestSentAgain: a call that may have been filed is sent again with the same key of idempotency.
-func TestSentAgain(t *testing.T) {
-	d := sit(t)
+// TestRepeatedWrites checks that a call whose answer was lost is sent again with the same idempotency key, and that the request for a
+// key is not repeated.
+func TestRepeatedWrites(t *testing.T) {
+	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
 	cut := func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }
-	hub := serve(t, cut, says(503, `{"error":"signal_service_unavailable"}`, "Retry-After", "1"), says(200, `{"ok":true,"id":"`+signalID+`"}`))
+	hub := serve(t, cut, respond(503, `{"error":"signal_service_unavailable"}`, "Retry-After", "1"),
+		respond(200, `{"ok":true,"id":"`+signalID+`"}`))
 	d.run(done, "call", "701122", "no", "--price", "50", "--hub", hub.URL)
-	if len(hub.asked) != 3 || hub.said[0] != hub.said[2] || hub.asked[0].Header.Get("Idempotency-Key") != hub.asked[2].Header.Get("Idempotency-Key") {
-		t.Errorf("%d requests: %q", len(hub.asked), hub.said)
+	if len(hub.requests) != 3 || hub.bodies[0] != hub.bodies[2] ||
+		hub.requests[0].Header.Get("Idempotency-Key") != hub.requests[2].Header.Get("Idempotency-Key") {
+		t.Errorf("%d requests, want 3 with the same body and idempotency key: %q", len(hub.requests), hub.bodies)
 	}
-	mint := serve(t, says(503, `{"error":"db_unavailable"}`))
+	mint := serve(t, respond(503, `{"error":"db_unavailable"}`))
 	d.in = token
-	d.run(away, "login", "--hub", mint.URL)
-	if len(mint.asked) != 1 {
-		t.Errorf("a key was asked for %d times", len(mint.asked))
+	d.run(unavailable, "login", "--hub", mint.URL)
+	if len(mint.requests) != 1 {
+		t.Errorf("%d requests for a key, want 1", len(mint.requests))
 	}
 }
 
-// TestNotWhole: what came is shown, and the exit code says that it is not all.
-func TestNotWhole(t *testing.T) {
-	d := sit(t)
-	hub := serve(t, says(200, `{"markets":[],"count":0,"next_cursor":null}`, "X-Degraded", "db"))
-	out, bad := d.run(away, "market", "search", "ostrava", "--json", "--hub", hub.URL)
-	d.has(out, `"count": 0`)
-	d.has(bad, "incomplete", "db")
+// TestDegradedAnswer checks that a degraded answer is shown and has exit code 3.
+func TestDegradedAnswer(t *testing.T) {
+	d := newShell(t)
+	hub := serve(t, respond(200, `{"markets":[],"count":0,"next_cursor":null}`, "X-Degraded", "db"))
+	out, bad := d.run(unavailable, "market", "search", "ostrava", "--json", "--hub", hub.URL)
+	d.requireContains(out, `"count": 0`)
+	d.requireContains(bad, "incomplete", "db")
 }

@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// TestManPage: every command is on the page, which is as its readers want it: each line
-// with a dot is a macro that is known, and the tools that are here find nothing.
+// TestManPage checks that the man page contains the commands and only known macros. If groff or mandoc is installed, it must report no
+// warning.
 func TestManPage(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	out, _ := d.run(done, "man")
-	d.has(out, `.SS "conform URL"`, `.SS "watch [CHANNELS...]"`, `.SS "admin market create QUESTION"`, `.B \-\-admin\-secret=FILE`, ".SH EXIT STATUS", "SIGNALCAST_ADMIN_SECRET")
+	d.requireContains(out, `.SS "conform URL"`, `.SS "watch [CHANNELS...]"`, `.SS "admin market create QUESTION"`, `.B \-\-admin\-secret=FILE`, ".SH EXIT STATUS", "SIGNALCAST_ADMIN_SECRET")
 	for line := range strings.Lines(out) {
 		if strings.HasPrefix(line, ".") && !slices.Contains([]string{".TH", ".SH", ".SS", ".TP", ".B", ".I"}, strings.Fields(line)[0]) || strings.Contains(line, "${") {
-			t.Errorf("%q", line)
+			t.Errorf("the line has an unknown macro or a kong variable: %q", line)
 		}
 	}
 	for _, tool := range [][]string{{"groff", "-man", "-Tutf8", "-ww", "-z"}, {"mandoc", "-Tlint", "-Wwarning"}} {
@@ -33,9 +33,9 @@ func TestManPage(t *testing.T) {
 	}
 }
 
-// TestCompletion: bash is offered what can come next.
+// TestCompletion checks the words that bash offers, and the syntax of the scripts for fish and zsh if these shells are installed.
 func TestCompletion(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	script, _ := d.run(done, "completion", "bash")
 	for typed, want := range map[string][]string{
 		"":                    {"admin", "board", "call", "watch"},
@@ -59,17 +59,17 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _signalcast; printf '%s\n' "${COMPREP
 		offered := strings.Fields(string(got))
 		for _, w := range want {
 			if !slices.Contains(offered, w) {
-				t.Errorf("behind %q: %q has no %s", typed, offered, w)
+				t.Errorf("after %q bash offers %q, want also %s", typed, offered, w)
 			}
 		}
 		if typed == "mark" && len(offered) != 1 || typed == "board --by " && len(offered) != 2 {
-			t.Errorf("behind %q: %q", typed, offered)
+			t.Errorf("after %q bash offers other words: %q", typed, offered)
 		}
 	}
 	fish, _ := d.run(done, "completion", "fish")
-	d.has(fish, "complete -c signalcast -n '__fish_use_subcommand' -f -a 'conform'", "-l price -r", `'__fish_seen_subcommand_from market; and not __fish_seen_subcommand_from`)
+	d.requireContains(fish, "complete -c signalcast -n '__fish_use_subcommand' -f -a 'conform'", "-l price -r", `'__fish_seen_subcommand_from market; and not __fish_seen_subcommand_from`)
 	zsh, _ := d.run(done, "completion", "zsh")
-	d.has(zsh, "#compdef signalcast", "bashcompinit")
+	d.requireContains(zsh, "#compdef signalcast", "bashcompinit")
 	for _, shell := range []string{"fish", "zsh"} {
 		path, err := exec.LookPath(shell)
 		if err != nil {
@@ -85,15 +85,15 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _signalcast; printf '%s\n' "${COMPREP
 }
 
 func TestVersion(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	out, _ := d.run(done, "version")
 	if !regexp.MustCompile(`(?m)^Protocol +1\.9$`).MatchString(out) {
-		t.Error(out)
+		t.Errorf("the output does not contain the version of the contract: %s", out)
 	}
 	out, _ = d.run(done, "--version")
 	if !regexp.MustCompile(`^signalcast \S+ \(commit \S+, go1\.\S+\)\n$`).MatchString(out) {
 		t.Errorf("--version prints %q", out)
 	}
 	out, _ = d.run(done, "version", "--json")
-	d.has(out, `"contract": "1.9"`, `"go": "go1.`)
+	d.requireContains(out, `"contract": "1.9"`, `"go": "go1.`)
 }

@@ -12,13 +12,13 @@ const call = `"id":"` + signalID + `","privyId":"op_1","callsign":"mara_k","mark
 
 const history = `[{"id":"` + signalID + `","type":"note","payload":{"text":"Rain has\nstopped."},"actor":"owner","createdAt":"2026-03-01T11:00:00.000Z"}]`
 
-// TestReads: each command asks its route, without a key, and shows what it hears.
+// TestReads checks that each command reads its route without a key and shows the answer without control characters.
 func TestReads(t *testing.T) {
 	for name, c := range map[string]struct {
-		args   []string
-		answer string
-		asks   string
-		shows  []string
+		args    []string
+		answer  string
+		request string
+		shows   []string
 	}{
 		"search": {
 			[]string{"market", "search", "ostrava", "gauge", "--lane", "SCIENCE", "--limit", "2"},
@@ -26,12 +26,12 @@ func TestReads(t *testing.T) {
 			"/api/polymarket/markets?q=ostrava+gauge&lane=SCIENCE&closed=false&sort=volume&limit=2",
 			[]string{"ID      YES   ENDS", "701122  31.5  2027-06-01 00:00Z  SCIENCE  Ostrava gauge above 6 m?", "--cursor abc"},
 		},
-		"search, nothing": {[]string{"market", "search", "x"}, `{"markets":[],"count":0,"next_cursor":null}`, "", []string{"No market has these words"}},
+		"search, nothing": {[]string{"market", "search", "x"}, `{"markets":[],"count":0,"next_cursor":null}`, "", []string{"No market matches"}},
 		"market": {
 			[]string{"market", "show", "native-a b/c"},
 			`{"marketId":"native-a","question":"Q?","status":"open","yesBps":null,"provider":"native","lane":"OTHER"}`,
 			"/api/m/native-a%20b%2Fc",
-			[]string{"Question      Q?", "none of the last ten minutes"},
+			[]string{"Question      Q?", "no price from the last ten minutes"},
 		},
 		"crowd": {
 			[]string{"market", "crowd", "701122"},
@@ -65,35 +65,35 @@ func TestReads(t *testing.T) {
 		"events": {[]string{"events", "list", signalID}, `{"signalId":"` + signalID + `","events":` + history + `}`, "/api/signals/" + signalID + "/events", []string{"note", "Rain has stopped."}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := sit(t)
+			d := newShell(t)
 			t.Setenv("SIGNALCAST_KEY", key)
-			hub := serve(t, says(200, c.answer))
+			hub := serve(t, respond(200, c.answer))
 			args := append(c.args, "--hub", hub.URL, "--api", hub.URL)
 			out, _ := d.run(done, args...)
-			d.has(out, c.shows...)
-			r := hub.asked[0]
-			if got := r.URL.EscapedPath() + "?" + r.URL.RawQuery; c.asks != "" && strings.TrimSuffix(got, "?") != c.asks {
-				t.Errorf("it asks %s", got)
+			d.requireContains(out, c.shows...)
+			r := hub.requests[0]
+			if got := r.URL.EscapedPath() + "?" + r.URL.RawQuery; c.request != "" && strings.TrimSuffix(got, "?") != c.request {
+				t.Errorf("the request is %s, want %s", got, c.request)
 			}
 			if r.Header.Get("Authorization") != "" || r.Header.Get("Accept") != "application/json" {
-				t.Errorf("%v", r.Header)
+				t.Errorf("the request has a key or does not accept JSON: %v", r.Header)
 			}
 			programs, _ := d.run(done, append(args, "--json")...)
 			for _, shown := range []string{out, programs} {
 				if strings.ContainsAny(shown, "\x1b\u009b\u202e") {
-					t.Errorf("a text commands the terminal: %q", shown)
+					t.Errorf("the output contains control characters: %q", shown)
 				}
 			}
-			none := serve(t, says(404, `{"error":"not_found"}`))
+			none := serve(t, respond(404, `{"error":"not_found"}`))
 			d.run(refused, append(c.args, "--hub", none.URL, "--api", none.URL)...)
 		})
 	}
 }
 
 func TestEventsAdd(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
-	hub := serve(t, says(201, `{"event":{"id":"`+signalID+`","type":"note","payload":{"text":"Rain."},"actor":"owner","createdAt":"2026-03-01T11:00:00.000Z"}}`))
+	hub := serve(t, respond(201, `{"event":{"id":"`+signalID+`","type":"note","payload":{"text":"Rain."},"actor":"owner","createdAt":"2026-03-01T11:00:00.000Z"}}`))
 	for body, args := range map[string][]string{
 		`{"type":"note","payload":{"text":"Rain."}}`:                       {"note", "--text", "Rain."},
 		`{"type":"take","payload":{"mediaAssetId":"m","url":"https://x"}}`: {"take", "--media", "m", "--url", "https://x"},
@@ -102,38 +102,38 @@ func TestEventsAdd(t *testing.T) {
 		`{"type":"share"}`:    {"share"},
 	} {
 		out, _ := d.run(done, append([]string{"events", "add", signalID, "--hub", hub.URL}, args...)...)
-		d.has(out, "owner  Rain.")
-		if got := strings.TrimSpace(hub.said[len(hub.said)-1]); got != body {
-			t.Errorf("it sends %s, want %s", got, body)
+		d.requireContains(out, "owner  Rain.")
+		if got := strings.TrimSpace(hub.bodies[len(hub.bodies)-1]); got != body {
+			t.Errorf("the body is %s, want %s", got, body)
 		}
-		r := hub.asked[len(hub.asked)-1]
+		r := hub.requests[len(hub.requests)-1]
 		if r.Header.Get("Idempotency-Key") == "" || r.Header.Get("Authorization") != "Bearer "+key || r.URL.Path != "/api/signals/"+signalID+"/events" {
-			t.Errorf("%s %v", r.URL, r.Header)
+			t.Errorf("the request lacks the key or an idempotency key, or has another path: %s %v", r.URL, r.Header)
 		}
 	}
-	foreign := serve(t, says(403, `{"error":"forbidden"}`))
+	foreign := serve(t, respond(403, `{"error":"forbidden"}`))
 	_, bad := d.run(refused, "events", "add", signalID, "reaffirm", "--hub", foreign.URL)
-	d.has(bad, "Only who filed a call")
+	d.requireContains(bad, "Only the operator of a call")
 }
 
-// TestRecordCut: a record that breaks off is the fault of a service that went away, with a
-// file and without one; one that cannot be written is not.
-func TestRecordCut(t *testing.T) {
-	d := sit(t)
-	breaks := serve(t, says(200, `{"type":"record","version":"2"}`+"\n", "Content-Length", "1000"))
-	short := serve(t, says(200, `{"type":"record","version":"2"}`+"\n"))
+// TestIncompleteRecord checks that an incomplete download has exit code 3 and leaves no file. A file that cannot be written has exit
+// code 2.
+func TestIncompleteRecord(t *testing.T) {
+	d := newShell(t)
+	breaks := serve(t, respond(200, `{"type":"record","version":"2"}`+"\n", "Content-Length", "1000"))
+	short := serve(t, respond(200, `{"type":"record","version":"2"}`+"\n"))
 	file := filepath.Join(d.home, "record")
 	for _, s := range []*server{breaks, short} {
 		for _, args := range [][]string{nil, {"-o", file}} {
-			_, bad := d.run(away, append([]string{"record", "get", "mara_k", "--hub", s.URL}, args...)...)
-			d.has(bad, "the answer was cut", "Try again")
+			_, bad := d.run(unavailable, append([]string{"record", "get", "mara_k", "--hub", s.URL}, args...)...)
+			d.requireContains(bad, "the answer was cut", "Try again")
 		}
 		if left, _ := filepath.Glob(file + "*"); len(left) > 0 {
-			t.Errorf("it leaves %q", left)
+			t.Errorf("files are left: %q", left)
 		}
 	}
-	d.run(away, "record", "verify", breaks.URL)
-	good := serve(t, says(200, `{"type":"end","complete":true}`+"\n"))
+	d.run(unavailable, "record", "verify", breaks.URL)
+	good := serve(t, respond(200, `{"type":"end","complete":true}`+"\n"))
 	d.run(usage, "record", "get", "mara_k", "--hub", good.URL, "-o", filepath.Join(d.home, "nowhere", "x"))
 	d.run(done, "record", "get", "mara_k", "--hub", good.URL, "-o", file)
 }

@@ -13,107 +13,109 @@ import (
 
 const denpaID = "0199f0a2-1111-7000-8000-000000000001"
 
-// passport is what the hub says of the key's owner.
+// passport is the answer of the hub with the passport of the owner of the key.
 const passport = `{"denpaId":"` + denpaID + `","uri":"denpa:x","operatorId":"op_c8eb353a8e49313f","username":"mara_k","displayName":null,"avatar":null,"bio":null,
 	"wallets":[],"identities":[],"operatorType":"human","isAi":false,"createdAt":"2026-09-18T12:00:00.000Z",
 	"stats":{"stations":0,"broadcasts":0,"signals":0,"predictions":0,"won":0,"score":0,"followers":0,"following":0},"urls":{"profile":"x"}}`
 
 func TestLogout(t *testing.T) {
-	d := sit(t)
-	hub := serve(t, says(200, passport))
+	d := newShell(t)
+	hub := serve(t, respond(200, passport))
 	d.in = key
 	d.run(done, "login", "--hub", hub.URL)
 	d.run(done, "whoami", "--hub", hub.URL)
 	_, bad := d.run(usage, "logout", "--hub", "https://other.example")
-	d.has(bad, "nothing to remove")
+	d.requireContains(bad, "no key is stored")
 	out, _ := d.run(done, "logout")
-	d.has(out, hub.URL, "keys revoke")
+	d.requireContains(out, hub.URL, "keys revoke")
 	d.run(usage, "whoami", "--hub", hub.URL)
 	if raw, err := os.ReadFile(d.config()); err != nil || strings.Contains(string(raw), key) {
-		t.Errorf("%v: the key is there still", err)
+		t.Errorf("the key is still stored (error %v)", err)
 	}
 }
 
-// TestKeysWantATokenAlone: a key is not sent where only its owner may act, and nothing
-// is minted that cannot be kept.
-func TestKeysWantATokenAlone(t *testing.T) {
-	d := sit(t)
-	hub := serve(t, says(201, `{"key":"`+key+`","id":"`+signalID+`","label":"x","tier":"free","permissions":["read"]}`))
+// TestKeysRequireAToken checks that commands that require an identity token refuse a key, and that no key is minted that cannot be
+// stored.
+func TestKeysRequireAToken(t *testing.T) {
+	d := newShell(t)
+	hub := serve(t, respond(201, `{"key":"`+key+`","id":"`+signalID+`","label":"x","tier":"free","permissions":["read"]}`))
 	file := filepath.Join(d.home, "new")
 	d.in = key
 	for _, args := range [][]string{{"keys", "list"}, {"keys", "mint", "-o", file}, {"keys", "revoke", signalID}, {"follow", "mara_k"}} {
 		_, bad := d.run(usage, append(args, "--hub", hub.URL)...)
-		d.has(bad, "identity token")
+		d.requireContains(bad, "identity token")
 	}
 	d.in = token
 	d.run(usage, "keys", "mint", "-o", filepath.Join(d.home, "nowhere", "new"), "--hub", hub.URL)
 	d.run(usage, "keys", "list", "--hub", "http://hub.example")
 	d.run(usage, "keys", "list", "--key", file, "--hub", hub.URL)
-	if len(hub.asked) > 0 {
-		t.Fatalf("%d requests", len(hub.asked))
+	if len(hub.requests) > 0 {
+		t.Fatalf("%d requests, want 0", len(hub.requests))
 	}
 	d.run(done, "keys", "mint", "-o", file, "--hub", hub.URL)
 	info, err := os.Stat(file)
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", info, err)
+		t.Errorf("the file of the key is %v (error %v), want mode 0600", info, err)
 	}
 	if raw, _ := os.ReadFile(file); string(raw) != key+"\n" {
-		t.Errorf("the file holds %d bytes", len(raw))
+		t.Errorf("the file has %d bytes and is not the key", len(raw))
 	}
 	_, bad := d.run(usage, "keys", "mint", "-o", file, "--hub", hub.URL)
-	d.has(bad, "another name")
-	refuses := serve(t, says(409, `{"error":"key_limit_reached","limit":10}`))
+	d.requireContains(bad, "another name")
+	refuses := serve(t, respond(409, `{"error":"key_limit_reached","limit":10}`))
 	other := filepath.Join(d.home, "other")
 	_, bad = d.run(refused, "keys", "mint", "-o", other, "--hub", refuses.URL)
-	d.has(bad, "Revoke a key")
+	d.requireContains(bad, "Revoke a key")
 	if _, err := os.Stat(other); err == nil {
-		t.Error("an empty file was left")
+		t.Error("an empty file is left after a refusal")
 	}
 }
 
-// TestFollow: the session is begun with the token, and the write has its cookies, the
-// hub's origin and no token.
+// TestFollow checks that follow signs in with the token and sends the write with the cookies of the session, the origin of the hub and
+// no token.
 func TestFollow(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	d.in = token
 	hub := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "db_uid", Value: "u"})
 		http.SetCookie(w, &http.Cookie{Name: "db_sig", Value: "s"})
 		http.SetCookie(w, &http.Cookie{Name: "other", Value: "o"})
-		says(200, `{"ok":true}`)(w, nil)
-	}, says(200, `{"ok":true,"followers":12,"following":4,"isFollowing":true}`))
+		respond(200, `{"ok":true}`)(w, nil)
+	}, respond(200, `{"ok":true,"followers":12,"following":4,"isFollowing":true}`))
 	out, _ := d.run(done, "follow", "tidewatch", "--hub", hub.URL)
-	d.has(out, "Followed", "12", "4")
-	r := hub.asked[1]
+	d.requireContains(out, "Followed", "12", "4")
+	r := hub.requests[1]
 	if r.Header.Get("Cookie") != "db_uid=u; db_sig=s" || r.Header.Get("Origin") != hub.URL || r.Header.Get("Authorization") != "" {
-		t.Errorf("%v", r.Header)
+		t.Errorf("the write has other headers: %v", r.Header)
 	}
-	none := serve(t, says(200, `{"ok":true}`))
+	none := serve(t, respond(200, `{"ok":true}`))
 	_, bad := d.run(usage, "follow", "tidewatch", "--hub", none.URL)
-	d.has(bad, "no session")
+	d.requireContains(bad, "no session")
 }
 
-// TestSigner: the key stays in its file, the issuer is the hub that was asked, and what
-// is signed is refused when it is no object with one reading.
+// TestSigner checks that the seed is only in the file of the key, that the issuer is the hub, and that payloads without a canonical
+// form are refused.
 func TestSigner(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
-	hub := serve(t, says(200, passport))
+	hub := serve(t, respond(200, passport))
 	file := filepath.Join(d.home, "signer")
 	out, _ := d.run(done, "signer", "new", file, "--hub", hub.URL, "--json")
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept struct{ Seed, PublicKey, Issuer string }
-	if err := json.Unmarshal(raw, &kept); err != nil || strings.Contains(out, kept.Seed) || kept.Issuer != hub.URL+"/api/protocol/v1" {
-		t.Errorf("%v %s: %s", err, kept.Issuer, out)
+	var stored struct{ Seed, PublicKey, Issuer string }
+	if err := json.Unmarshal(raw, &stored); err != nil || strings.Contains(out, stored.Seed) || stored.Issuer != hub.URL+"/api/protocol/v1" {
+		t.Errorf("issuer %s, error %v; the output is %s", stored.Issuer, err, out)
 	}
 	d.run(usage, "signer", "new", file, "--hub", hub.URL)
 	d.in = `{"marketId":"701122","position":"NO","priceBps":1e3}`
 	out, _ = d.run(done, "message", "sign", "signal.create", "--signer", file)
-	d.has(out, `"priceBps":1000`, `"denpaId":"`+denpaID+`"`, `"appId":null`, kept.PublicKey)
-	for _, bad := range []string{``, `[]`, `7`, `{"a":1,"a":2}`, `{"a":1e400}`, `{"a":"\ud800"}`, `{} {}`, "{\"a\":\"\xff\"}", strings.Repeat(" ", 40<<10)} {
+	d.requireContains(out, `"priceBps":1000`, `"denpaId":"`+denpaID+`"`, `"appId":null`, stored.PublicKey)
+	for _, bad := range []string{
+		``, `[]`, `7`, `{"a":1,"a":2}`, `{"a":1e400}`, `{"a":"\ud800"}`, `{} {}`, "{\"a\":\"\xff\"}", strings.Repeat(" ", 40<<10),
+	} {
 		d.in = bad
 		d.run(usage, "message", "sign", "signal.create", "--signer", file)
 	}
@@ -123,56 +125,58 @@ func TestSigner(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, bad := d.run(usage, "message", "sign", "signal.create", "--signer", file)
-	d.has(bad, "chmod 600")
+	d.requireContains(bad, "chmod 600")
 	swapped := filepath.Join(d.home, "swapped")
-	text := strings.Replace(string(raw), kept.PublicKey, strings.Repeat("ab", 32), 1)
+	text := strings.Replace(string(raw), stored.PublicKey, strings.Repeat("ab", 32), 1)
 	if err := os.WriteFile(swapped, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, bad = d.run(usage, "message", "sign", "signal.create", "--signer", swapped)
-	d.has(bad, "not that of the seed")
-	if strings.Contains(bad, kept.Seed) {
-		t.Error("the seed is told")
+	d.requireContains(bad, "does not belong to the seed")
+	if strings.Contains(bad, stored.Seed) {
+		t.Error("the error contains the seed")
 	}
 }
 
-// TestMessageVerdicts: what is not valid is exit code 1 and says what to do.
+// TestMessageVerdicts checks that an invalid message has exit code 1 and that the error says what to do.
 func TestMessageVerdicts(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	d.in = `{}`
 	for reason, do := range map[string]string{
-		"timestamp_out_of_window": "sign it again", "unknown_signer": "signer register", "signer_revoked": "signer new", "bad_signature": "for another hub", "payload": "schemas",
+		"timestamp_out_of_window": "sign the payload again", "unknown_signer": "signer register", "signer_revoked": "signer new",
+		"bad_signature": "for another hub", "payload": "schemas",
 	} {
-		hub := serve(t, says(200, `{"valid":false,"id":"msg_x","reasons":["`+reason+`"]}`))
+		hub := serve(t, respond(200, `{"valid":false,"id":"msg_x","reasons":["`+reason+`"]}`))
 		_, bad := d.run(refused, "message", "verify", "--hub", hub.URL)
-		d.has(bad, reason, do)
-		hub = serve(t, says(401, `{"error":"unauthenticated","reason":"`+reason+`"}`))
+		d.requireContains(bad, reason, do)
+		hub = serve(t, respond(401, `{"error":"unauthenticated","reason":"`+reason+`"}`))
 		_, bad = d.run(refused, "message", "submit", "--hub", hub.URL)
-		d.has(bad, reason, do)
+		d.requireContains(bad, reason, do)
 	}
 	d.run(usage, "message", "submit", "/nowhere")
 }
 
-// TestAdminSecret: it comes from the environment or a private file, goes in its header
-// alone, and to nobody without encryption.
+// TestAdminSecret checks that the admin secret is read from the environment or from a file, is sent in x-admin-secret only, and is
+// never sent without encryption.
 func TestAdminSecret(t *testing.T) {
-	d := sit(t)
-	hub := serve(t, says(200, `{"ok":true,"mode":"scan","scanned":3,"resolved":1,"scored":2,"skipped":{},"errors":[],"tookMs":1}`))
+	d := newShell(t)
+	hub := serve(t, respond(200, `{"ok":true,"mode":"scan","scanned":3,"resolved":1,"scored":2,"skipped":{},"errors":[],"tookMs":1}`))
 	_, bad := d.run(usage, "admin", "scan", "--hub", hub.URL)
-	d.has(bad, "SIGNALCAST_ADMIN_SECRET")
+	d.requireContains(bad, "SIGNALCAST_ADMIN_SECRET")
 	t.Setenv("SIGNALCAST_ADMIN_SECRET", "opensesame")
 	d.run(usage, "admin", "scan", "--hub", "http://hub.example")
 	out, _ := d.run(done, "admin", "scan", "--hub", hub.URL)
-	d.has(out, "Resolved  1")
-	r := hub.asked[0]
-	if r.Method != http.MethodPost || r.Header.Get("x-admin-secret") != "opensesame" || r.Header.Get("Authorization") != "" || r.ContentLength > 0 {
-		t.Errorf("%s %v", r.Method, r.Header)
+	d.requireContains(out, "Resolved  1")
+	r := hub.requests[0]
+	if r.Method != http.MethodPost || r.Header.Get("x-admin-secret") != "opensesame" ||
+		r.Header.Get("Authorization") != "" || r.ContentLength > 0 {
+		t.Errorf("the request is %s with %v, want POST with the secret only", r.Method, r.Header)
 	}
-	no := serve(t, says(403, `{"error":"forbidden"}`))
+	no := serve(t, respond(403, `{"error":"forbidden"}`))
 	_, bad = d.run(refused, "admin", "force", "701122", "yes", "--hub", no.URL)
-	d.has(bad, "not this hub's")
+	d.requireContains(bad, "not that of this hub")
 	if strings.Contains(bad, "opensesame") {
-		t.Error("the secret is told")
+		t.Error("the error contains the secret")
 	}
 	for _, args := range [][]string{
 		{"force", "701122", "maybe"},
@@ -184,28 +188,29 @@ func TestAdminSecret(t *testing.T) {
 	}
 }
 
-// TestLiveBeats: as often as the hub says, and not more often than each second.
-func TestLiveBeats(t *testing.T) {
-	d := sit(t)
+// TestHeartbeats checks that heartbeats are sent at the interval of the hub, at most once a second.
+func TestHeartbeats(t *testing.T) {
+	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
-	hub := serve(t, says(200, `{"ok":true,"showId":null,"intervalS":15,"expiresInS":45,"viewers":3}`), says(200, `{"ok":true,"showId":null,"intervalS":0,"expiresInS":45,"viewers":3}`))
+	hub := serve(t, respond(200, `{"ok":true,"showId":null,"intervalS":15,"expiresInS":45,"viewers":3}`),
+		respond(200, `{"ok":true,"showId":null,"intervalS":0,"expiresInS":45,"viewers":3}`))
 	out, _ := d.run(done, "live", "on", "--count", "3", "--hub", hub.URL)
 	if strings.Count(out, "Watching") != 3 || len(d.waited) != 2 || d.waited[0] != 15*time.Second || d.waited[1] != time.Second {
-		t.Errorf("%v\n%s", d.waited, out)
+		t.Errorf("waits %v, want 15s and 1s; the output is\n%s", d.waited, out)
 	}
 	d.run(usage, "live", "set", "701122", "--yes", "101", "--hub", hub.URL)
 }
 
-// TestLiveEndsAtAnInterrupt: an interrupted "live on" ends the session at the hub and exits without an error.
+// TestLiveEndsAtAnInterrupt checks that an interrupted "live on" ends the session at the hub and has exit code 0.
 func TestLiveEndsAtAnInterrupt(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
 	d.ctx, d.stop = context.WithCancel(t.Context())
 	const beat = `{"ok":true,"showId":null,"intervalS":15,"expiresInS":45,"viewers":3}`
 	hub := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		d.stop()
-		says(200, beat)(w, r)
-	}, says(200, beat))
+		respond(200, beat)(w, r)
+	}, respond(200, beat))
 	d.run(done, "live", "on", "--hub", hub.URL)
-	d.has(hub.said[len(hub.said)-1], `"state":"offline"`)
+	d.requireContains(hub.bodies[len(hub.bodies)-1], `"state":"offline"`)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// talks is a feed that says so many frames to whoever subscribes.
-func talks(t *testing.T, sees func(*http.Request, string), frames ...string) string {
+// serveFeed starts a feed that sends frames after the first subscription. It calls sees with the request and the subscribe frame.
+func serveFeed(t *testing.T, sees func(*http.Request, string), frames ...string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := websocket.Accept(w, r, nil)
@@ -35,7 +35,7 @@ func talks(t *testing.T, sees func(*http.Request, string), frames ...string) str
 		for _, f := range frames {
 			say(f)
 		}
-		_, _, _ = c.Read(r.Context()) // until it hangs up
+		_, _, _ = c.Read(r.Context()) // until the client disconnects
 	}))
 	t.Cleanup(s.Close)
 	return s.URL
@@ -47,92 +47,92 @@ const (
 	next  = `{"op":"event","channel":"signals","seq":64,"prev":60,"type":"signal.created","at":"2026-09-18T12:00:00.000Z","data":{"id":"x` + "\u202e" + `"}}`
 )
 
-// TestWatch: what was read is kept, the next run goes on behind it, and gaps are told.
-// No key is sent for what everybody may read, and no text commands the terminal.
+// TestWatch checks that watch resumes from its state file, stores its position, reports gaps, sends no key for public channels, and
+// prints no control characters.
 func TestWatch(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
 	state := filepath.Join(d.home, "state")
 	if err := os.WriteFile(state, []byte(`{"signals":12}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var asked atomic.Value
-	api := talks(t, func(r *http.Request, frame string) { asked.Store(r.Header.Get("Authorization") + frame) }, gap, first, next)
+	api := serveFeed(t, func(r *http.Request, frame string) { asked.Store(r.Header.Get("Authorization") + frame) }, gap, first, next)
 	out, _ := d.run(done, "watch", "--api", api, "--count", "2", "--state", state)
-	d.has(out, "behind 12 and before 60 are gone", "signal.event", "[2JRain", "signal.created")
+	d.requireContains(out, "after 12 and before 60 are no longer stored", "signal.event", "[2JRain", "signal.created")
 	if strings.ContainsAny(out, "\x1b\u202e") || strings.Count(out, "\n") != 3 {
-		t.Errorf("%q", out)
+		t.Errorf("the output is not three lines without control characters: %q", out)
 	}
 	if got := asked.Load().(string); strings.Contains(got, key) || !strings.Contains(got, `"since":{"signals":12}`) {
-		t.Errorf("it asked %s", got)
+		t.Errorf("the subscription has a key or does not resume after 12: %s", got)
 	}
 	if raw, err := os.ReadFile(state); err != nil || strings.TrimSpace(string(raw)) != `{"signals":64}` {
-		t.Errorf("%v: it keeps %s", err, raw)
+		t.Errorf("the state file contains %s (error %v), want the position 64", raw, err)
 	}
-	d.pipe = true
-	api = talks(t, func(*http.Request, string) {}, first, next)
+	d.piped = true
+	api = serveFeed(t, func(*http.Request, string) {}, first, next)
 	out, _ = d.run(done, "watch", "--api", api, "--count", "2")
-	d.has(out, `"id":"x\u202e"`, `{"kind":"event","channel":"signals","seq":60,"type":"signal.event"`, `\u001b[2J\u202eRain`)
-	api = talks(t, func(*http.Request, string) {}, `{"op":"error","error":"unknown_channel","channel":"signals"}`)
+	d.requireContains(out, `"id":"x\u202e"`, `{"kind":"event","channel":"signals","seq":60,"type":"signal.event"`, `\u001b[2J\u202eRain`)
+	api = serveFeed(t, func(*http.Request, string) {}, `{"op":"error","error":"unknown_channel","channel":"signals"}`)
 	_, bad := d.run(usage, "watch", "--api", api)
-	d.has(bad, "no such channel")
+	d.requireContains(bad, "unknown channel")
 	if err := os.WriteFile(state, []byte(`[]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, bad = d.run(usage, "watch", "--api", api, "--state", state)
-	d.has(bad, "remove it")
+	d.requireContains(bad, "remove it")
 	_, bad = d.run(usage, "watch", "--hub", "https://hub.example")
-	d.has(bad, "--api")
+	d.requireContains(bad, "--api")
 }
 
-// TestWatchMe: the key goes with the channel that needs it, and not without encryption.
+// TestWatchMe checks that the key is sent for the channel me, and only with encryption or to this machine.
 func TestWatchMe(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
 	var sent atomic.Value
-	api := talks(t, func(r *http.Request, _ string) { sent.Store(r.Header.Get("Authorization")) }, strings.ReplaceAll(first, `"signals"`, `"me"`))
+	api := serveFeed(t, func(r *http.Request, _ string) { sent.Store(r.Header.Get("Authorization")) }, strings.ReplaceAll(first, `"signals"`, `"me"`))
 	d.run(done, "watch", "me", "--api", api, "--count", "1")
 	if sent.Load() != "Bearer "+key {
-		t.Errorf("it sent %v", sent.Load())
+		t.Errorf("Authorization is %v, want the key", sent.Load())
 	}
 	_, bad := d.run(usage, "watch", "me", "--api", "http://api.example", "--hub", "https://hub.example")
-	d.has(bad, "not encrypted")
-	refuses := serve(t, says(401, `{"error":"unauthenticated"}`))
+	d.requireContains(bad, "not encrypted")
+	refuses := serve(t, respond(401, `{"error":"unauthenticated"}`))
 	_, bad = d.run(refused, "watch", "me", "--api", refuses.URL)
-	d.has(bad, "unknown or revoked")
+	d.requireContains(bad, "unknown or revoked")
 }
 
-// TestWatchEnds: Ctrl-C is no error, also where nobody answers.
+// TestWatchEnds checks that Ctrl-C has exit code 0, also while the feed is unavailable.
 func TestWatchEnds(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	d.ctx, d.stop = context.WithCancel(t.Context())
-	away := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+	down := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		d.stop()
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
-	d.run(done, "watch", "--api", away.URL)
+	d.run(done, "watch", "--api", down.URL)
 }
 
-// TestWatchState: a place that cannot be kept is told before anybody is asked.
+// TestWatchState checks that a state file that cannot be written is an error before the first request.
 func TestWatchState(t *testing.T) {
-	d := sit(t)
+	d := newShell(t)
 	d.ctx, d.stop = context.WithCancel(t.Context())
-	s := serve(t, func(http.ResponseWriter, *http.Request) { d.stop() }) // who asks, ends
+	s := serve(t, func(http.ResponseWriter, *http.Request) { d.stop() }) // a request ends the command
 	file := filepath.Join(d.home, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, state := range []string{"/nonexist/x", filepath.Join(file, "x"), d.home} {
 		_, bad := d.run(usage, "watch", "--api", s.URL, "--count", "1", "--state", state)
-		d.has(bad, state)
+		d.requireContains(bad, state)
 	}
-	if len(s.asked) > 0 {
-		t.Errorf("%d requests", len(s.asked))
+	if len(s.requests) > 0 {
+		t.Errorf("%d requests, want 0", len(s.requests))
 	}
 	state := filepath.Join(d.home, "state")
-	api := talks(t, func(*http.Request, string) {}, first)
+	api := serveFeed(t, func(*http.Request, string) {}, first)
 	d.run(done, "watch", "--api", api, "--count", "1", "--state", state)
 	if raw, err := os.ReadFile(state); err != nil || strings.TrimSpace(string(raw)) != `{"signals":60}` {
-		t.Errorf("%v: it keeps %s", err, raw)
+		t.Errorf("the state file contains %s (error %v), want the position 60", raw, err)
 	}
 }

@@ -129,7 +129,7 @@ func TestCommandLine(t *testing.T) {
 	}
 	p.lists(market)
 	record, _ := p.run(0, "", "record", "get", who.Handle)
-	if out, _ := p.run(0, record, "record", "verify", "-"); !strings.Contains(out, "every number holds (calls: 1, events: 2)") {
+	if out, _ := p.run(0, record, "record", "verify", "-"); !strings.Contains(out, "all numbers are correct (calls: 1, events: 2)") {
 		t.Error(out)
 	}
 	p.run(1, strings.Repeat("x", 8)+".y.z", "login") // the stored key does not change

@@ -88,7 +88,7 @@ func TestCommandLineSigns(t *testing.T) {
 		t.Error(bad)
 	}
 	p.run(0, "", register...)
-	if _, bad := p.run(1, "", register...); !strings.Contains(bad, "registered already") {
+	if _, bad := p.run(1, "", register...); !strings.Contains(bad, "already registered") {
 		t.Error(bad)
 	}
 	var opened struct {
@@ -121,7 +121,7 @@ func TestCommandLineSigns(t *testing.T) {
 		t.Error(table)
 	}
 	p.run(0, "", "signer", "revoke", file, "--app-token", app)
-	if _, bad := p.run(1, "", register...); !strings.Contains(bad, "never comes back") {
+	if _, bad := p.run(1, "", register...); !strings.Contains(bad, "cannot be registered again") {
 		t.Error(bad)
 	}
 }

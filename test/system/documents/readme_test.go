@@ -26,7 +26,7 @@ var promised = map[string][]string{
 		`(?m)^http://127\.0\.0\.1:\d+/receipts/[0-9a-f-]{36}$`, `"error":"already_predicted"`, `(?m)\b409$`,
 		`"type":"note","payload":\{"text":"Rain has stopped\."\}`, `"scored":1,"won":1`, `"active":false`, `(?m)\b401$`,
 		`"items":\[`, `"type":"signal\.resolved"`, `"segment":`,
-		`every number holds \(calls: 1, events: \d+\)`,
+		`all numbers are correct \(calls: 1, events: \d+\)`,
 	},
 	"docs/agents.md": {
 		`(?m)^"name":"submit_signal_event"$`, `"dryRun":true`,
@@ -36,7 +36,7 @@ var promised = map[string][]string{
 		`"permissions": \[`, `(?m)^Filed +NO on native-\S+ at 68\.5 cents$`, `already_predicted: .*/receipts/[0-9a-f-]{36}`,
 		`(?m)owner +Rain has stopped\.$`,
 		`(?m)^Calls +1$`, `(?m)^Call +NO at 68\.5 cents$`, `(?m)^RANK +HANDLE`, `"leaderboard": \[`,
-		`every number holds \(calls: \d+, events: \d+\)`,
+		`all numbers are correct \(calls: \d+, events: \d+\)`,
 		`(?m)^Handle +tidewatch$`, `(?m) signal\.created `, `(?m)^Live +session `, `(?m)^May sign +signal:create$`,
 		`(?m)^Valid +yes$`, `(?m)^exit code 1$`, `(?m)^Claimed +NO on native-`,
 	},

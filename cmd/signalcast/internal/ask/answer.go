@@ -12,44 +12,46 @@ import (
 	"time"
 )
 
-// Away says that a service is unavailable.
-type Away struct{ text string }
+// Unavailable is the error of a service that is unavailable, or whose answer is incomplete.
+type Unavailable struct{ text string }
 
 // Error implements error.
-func (a *Away) Error() string { return a.text }
+func (u *Unavailable) Error() string { return u.text }
 
-// Cut returns the error of an answer that ended early.
-func Cut(err error) *Away {
-	return &Away{"the answer was cut: " + err.Error() + ". Try again in a moment"}
+// Truncated returns the error of an answer that ended early with err.
+func Truncated(err error) *Unavailable {
+	return &Unavailable{"the answer was cut off: " + err.Error() + ". Try again in a moment"}
 }
 
-// Lost says that the result of a write is unknown: its answer was lost, or the service failed. The write may have happened.
-type Lost struct {
+// UnknownResult is the error of a write whose answer was lost, or that failed with a status of 500 or more. The write may have
+// been stored.
+type UnknownResult struct {
 	because string
-	Do      string // how to find out, in words; set by the command
+	Do      string // how to find out whether the write was stored; a sentence for people
 }
 
 // Error implements error.
-func (l *Lost) Error() string {
-	do := l.Do
+func (u *UnknownResult) Error() string {
+	do := u.Do
 	if do == "" {
-		do = "Look before you send it again"
+		do = "Check the current state before you send it again"
 	}
-	return l.because + ". What was asked may have happened all the same. " + do
+	return u.because + ". The request may have been stored. " + do
 }
 
-// MayHave sets Do of a Lost: how to find out whether the write has happened.
-func MayHave(err error, do string) error {
-	if l := (*Lost)(nil); errors.As(err, &l) {
-		l.Do = do
+// AdviseUnknown sets Do of an UnknownResult: how to find out whether the write was stored. It returns err.
+func AdviseUnknown(err error, do string) error {
+	if u := (*UnknownResult)(nil); errors.As(err, &u) {
+		u.Do = do
 	}
 	return err
 }
 
-// Harmless returns the error of a request that changes nothing although its method is that of a write: a Lost becomes an Away.
-func Harmless(err error) error {
-	if l := (*Lost)(nil); errors.As(err, &l) {
-		return &Away{l.because + ". Try again in a moment"}
+// AsRead converts the error of a request that stores nothing but has the method of a write: an UnknownResult becomes an
+// Unavailable, because the request can be repeated.
+func AsRead(err error) error {
+	if u := (*UnknownResult)(nil); errors.As(err, &u) {
+		return &Unavailable{u.because + ". Try again in a moment"}
 	}
 	return err
 }
@@ -57,19 +59,19 @@ func Harmless(err error) error {
 // Refused is the error of a request that a service refused.
 type Refused struct {
 	Status  int
-	Code    string // `error` of the answer
+	Code    string // member `error` of the answer
 	Message string
 	Field   string
-	ID      string // already_predicted: the stored call
-	Receipt string // and its receipt
+	ID      string // id of the stored call, with code already_predicted
+	Receipt string // URL of the receipt of that call
 	Reason  string
 	Limit   int
-	Wait    time.Duration // 429
-	Body    []byte        // the answer, when it is JSON
-	Do      string        // what to do, in words; set by Advise or by the command
+	Wait    time.Duration // time to wait after a 429, rounded up to seconds; 0 if unknown
+	Body    []byte        // body of the answer, if it is JSON
+	Do      string        // what to do; a sentence for people, set by Advise or by the command
 }
 
-// Error says what was refused and what to do.
+// Error returns the status, the code, the message of the service and what to do.
 func (r *Refused) Error() string {
 	text := fmt.Sprintf("%d %s", r.Status, r.Code)
 	if r.Code == "" {
@@ -87,7 +89,7 @@ func (r *Refused) Error() string {
 	return text
 }
 
-// Advise sets what to do about a refusal, by its code or by its status.
+// Advise sets Do of a Refused. The keys of do are error codes or statuses ("404"); a code takes precedence. It returns err.
 func Advise(err error, do map[string]string) error {
 	if r, ok := errors.AsType[*Refused](err); ok {
 		r.Do = cmp.Or(do[r.Code], do[strconv.Itoa(r.Status)], r.Do)
@@ -95,47 +97,52 @@ func Advise(err error, do map[string]string) error {
 	return err
 }
 
-// maxAnswer is more than any answer that the commands read has, in bytes.
+// maxAnswer is the limit of a body in bytes. Longer bodies are cut off; no route answers with that many.
 const maxAnswer = 16 << 20
 
-// Read returns the body of a successful answer. A degraded answer is returned with an Away.
+// Read returns the body of a successful answer and closes it. A degraded answer (X-Degraded) is returned together with an
+// Unavailable. Other errors are Refused, Unavailable and, for writes, UnknownResult.
 func Read(a *http.Response, err error) ([]byte, error) {
 	if err != nil {
-		return nil, unreached(err)
+		return nil, unreachable(err)
 	}
 	defer func() { _ = a.Body.Close() }()
 	write := a.Request != nil && writes(a.Request)
 	raw, err := io.ReadAll(io.LimitReader(a.Body, maxAnswer))
 	if err != nil && write {
-		return nil, &Lost{because: "the answer was cut: " + err.Error()}
+		return nil, &UnknownResult{because: "the answer was cut off: " + err.Error()}
 	}
 	if err != nil {
-		return nil, Cut(err)
+		return nil, Truncated(err)
 	}
 	switch {
 	case a.StatusCode >= 500 && write:
-		because := failed(refusal(a, raw))
+		because := statusText(refusal(a, raw))
 		if id := a.Header.Get("X-Request-Id"); id != "" {
 			because += " (request " + id + ")"
 		}
-		return nil, &Lost{because: because}
+		return nil, &UnknownResult{because: because}
 	case a.StatusCode >= 500:
-		return nil, gone(a, raw)
+		return nil, unavailable(a, raw)
 	case a.StatusCode >= 300 && a.StatusCode < 400:
-		return nil, &Refused{Status: a.StatusCode, Do: "The service stands elsewhere: give its own address with --hub or --api"}
+		return nil, &Refused{
+			Status: a.StatusCode, Do: "The server redirects, and redirects are not followed: set the final address with --hub or --api",
+		}
 	case a.StatusCode >= 400:
 		return nil, refusal(a, raw)
 	}
 	if !json.Valid(raw) {
-		return nil, &Refused{Status: a.StatusCode, Code: "no_json", Do: "What answers there is no Signalcast service: look at --hub and --api"}
+		return nil, &Refused{
+			Status: a.StatusCode, Code: "no_json", Do: "The server is not a Signalcast service: check --hub and --api",
+		}
 	}
 	if part := a.Header.Get("X-Degraded"); part != "" {
-		return raw, &Away{fmt.Sprintf("the answer is incomplete, a part of the service is unavailable (%s). Try again in a moment", part)}
+		return raw, &Unavailable{"the answer is incomplete: a part of the service is unavailable (" + part + "). Try again in a moment"}
 	}
 	return raw, nil
 }
 
-// reason returns the error of the transport without the address.
+// reason returns the text of a transport error without the address of the request.
 func reason(err error) string {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		err = u.Err
@@ -143,31 +150,33 @@ func reason(err error) string {
 	return err.Error()
 }
 
-func unreached(err error) error {
+// unreachable converts a transport error to an Unavailable with the address of the service.
+func unreachable(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		at := "the service"
 		if to, bad := url.Parse(u.URL); bad == nil {
 			at = to.Scheme + "://" + to.Host
 		}
-		return &Away{fmt.Sprintf("%s cannot be reached: %v. Look whether the address is right and the service up", at, u.Err)}
+		return &Unavailable{fmt.Sprintf("%s cannot be reached: %v. Check the address, and that the service runs", at, u.Err)}
 	}
 	return err
 }
 
-func gone(a *http.Response, raw []byte) error {
+// unavailable returns the error of a read that was answered with a status of 500 or more.
+func unavailable(a *http.Response, raw []byte) error {
 	r := refusal(a, raw)
 	again := "Try again in a moment"
 	if r.Wait > 0 {
 		again = "Try again in " + r.Wait.String()
 	}
 	if id := a.Header.Get("X-Request-Id"); a.StatusCode == http.StatusInternalServerError && id != "" {
-		again = "Tell the people who run the service, with request " + id
+		again = "Report it to the administrator of the service, with request " + id
 	}
-	return &Away{failed(r) + ". " + again}
+	return &Unavailable{statusText(r) + ". " + again}
 }
 
-// failed describes the error of a service.
-func failed(r *Refused) string {
+// statusText returns the status, code and message of r without advice.
+func statusText(r *Refused) string {
 	text := fmt.Sprintf("%d %s", r.Status, r.Code)
 	if r.Message != "" {
 		text += ": " + r.Message
@@ -175,17 +184,18 @@ func failed(r *Refused) string {
 	return text
 }
 
+// refusal converts an answer with an error status and its body to a Refused.
 func refusal(a *http.Response, raw []byte) *Refused {
-	var said struct {
+	var body struct {
 		Error, Message, Field, ID, ReceiptURL, Reason string
 		Limit                                         int
 		RetryAfterMs                                  int64
 	}
 	r := &Refused{Status: a.StatusCode, Wait: retryAfter(a)}
-	if json.Unmarshal(raw, &said) == nil {
-		r.Code, r.Message, r.Field, r.Reason, r.Limit = said.Error, said.Message, said.Field, said.Reason, said.Limit
-		r.ID, r.Receipt, r.Body = said.ID, said.ReceiptURL, raw
-		if ms := said.RetryAfterMs; ms > 0 && ms < 1<<40 {
+	if json.Unmarshal(raw, &body) == nil {
+		r.Code, r.Message, r.Field, r.Reason, r.Limit = body.Error, body.Message, body.Field, body.Reason, body.Limit
+		r.ID, r.Receipt, r.Body = body.ID, body.ReceiptURL, raw
+		if ms := body.RetryAfterMs; ms > 0 && ms < 1<<40 {
 			r.Wait = (time.Duration(ms)*time.Millisecond + time.Second - 1).Truncate(time.Second)
 		}
 	}
@@ -193,22 +203,22 @@ func refusal(a *http.Response, raw []byte) *Refused {
 	return r
 }
 
-// advise says what to do about a refusal that any command can get.
+// advise sets Do for the refusals that any command can receive.
 func (r *Refused) advise() {
 	switch {
 	case r.Status == http.StatusUnauthorized:
-		r.Do = "The key or token is wrong, expired or revoked, or of another service: run `signalcast login` with a new one"
+		r.Do = "The key or token is invalid, expired, revoked, or of another service: run `signalcast login` with a new one"
 	case r.Status == http.StatusTooManyRequests && r.Wait > 0:
 		r.Do = "Wait " + r.Wait.String() + ", then send it again"
 	case r.Status == http.StatusTooManyRequests:
 		r.Do = "Wait a minute, then send it again"
 	case r.Status == http.StatusRequestEntityTooLarge, r.Status == http.StatusRequestHeaderFieldsTooLarge:
-		r.Do = "Something in it is too long: give less"
+		r.Do = "The request is too long: shorten the arguments"
 	case r.Code == "insufficient_scope":
-		r.Do = "The key may not do this: log in with one that may"
+		r.Do = "The key lacks the permission: log in with a key that has it"
 	case r.Code == "key_limit_reached":
-		r.Do = "Revoke a key on the hub's page /dev, or give one that you have"
+		r.Do = "Revoke a key on the page /dev of the hub, or use an existing key"
 	case r.Code == "idempotency_key_reused":
-		r.Do = "Leave --idempotency-key away, or take another one"
+		r.Do = "Omit --idempotency-key, or set another key"
 	}
 }

@@ -1,5 +1,5 @@
-// Package ask sends requests to the services and returns their result: an answer, a refusal with what to do about it, or that
-// a service is unavailable.
+// Package ask sends HTTP requests to the services and returns the body of the answer, or an error that says what to do:
+// Refused, Unavailable or UnknownResult.
 //
-// Only what may be sent twice is sent again: GET, and POST with an Idempotency-Key.
+// It repeats only requests that are safe to repeat: GET, and writes with an Idempotency-Key.
 package ask

@@ -13,21 +13,21 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// Doer sends requests, again where that is safe. It follows no redirect, so that no
-// secret goes where it was not sent.
+// Doer sends requests and repeats those that are safe to repeat. It follows no redirect: a redirect could send a key to another
+// host.
 type Doer struct {
 	client http.Client
 	wait   func(context.Context, time.Duration) error
 }
 
 const (
-	tries       = 4                      // of one request, in all
-	firstWait   = 250 * time.Millisecond // doubled each time
-	longestWait = 5 * time.Second        // an answer that asks for more is returned
-	perTry      = 15 * time.Second
+	tries       = 4                      // attempts of one request, the first included
+	firstWait   = 250 * time.Millisecond // wait before the second attempt; each further wait is twice as long
+	longestWait = 5 * time.Second        // an answer with a longer Retry-After is returned at once
+	perTry      = 15 * time.Second       // timeout of one attempt
 )
 
-// NewDoer gives one; wait may be nil, and is then real time.
+// NewDoer returns a Doer. wait waits between attempts; nil means dbtime.Sleep.
 func NewDoer(wait func(context.Context, time.Duration) error) *Doer {
 	if wait == nil {
 		wait = dbtime.Sleep
@@ -38,8 +38,8 @@ func NewDoer(wait func(context.Context, time.Duration) error) *Doer {
 	}}
 }
 
-// Do implements the client's HttpRequestDoer. Faults: a Lost when a write had a connection
-// and no answer in the end; that of the transport.
+// Do implements client.HttpRequestDoer. It returns an UnknownResult if an attempt of a write was sent and the last attempt has no
+// answer, and otherwise the error of the transport.
 func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
@@ -48,9 +48,9 @@ func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	ctx, sent := Connecting(r.Context())
+	ctx, sent := TraceConnection(r.Context())
 	r = r.WithContext(ctx)
-	lost := false // an answer of one of the tries
+	lost := false // an attempt was sent and its answer did not arrive
 	pause := firstWait
 	for n := 1; ; n++ {
 		if r.Body != nil {
@@ -59,55 +59,57 @@ func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 		*sent = false
 		a, err := d.client.Do(r)
 		lost = lost || err != nil && *sent && writes(r)
-		if n == tries || !twice(r) || r.Context().Err() != nil || err == nil && !passing(a) {
-			return settled(a, err, lost)
+		if n == tries || !repeatable(r) || r.Context().Err() != nil || err == nil && !temporary(a) {
+			return finalResult(a, err, lost)
 		}
 		after := pause
 		if err == nil {
 			if asked := retryAfter(a); asked > longestWait {
-				return settled(a, nil, lost)
+				return finalResult(a, nil, lost)
 			} else if asked > after {
 				after = asked
 			}
 			_ = a.Body.Close()
 		}
 		if err := d.wait(r.Context(), after); err != nil {
-			return settled(nil, err, lost)
+			return finalResult(nil, err, lost)
 		}
 		pause *= 2
 	}
 }
 
-// Connecting notes in connected whether a request under ctx has had a connection to be
-// sent on: without one nothing has reached the service.
-func Connecting(parent context.Context) (ctx context.Context, connected *bool) {
+// TraceConnection returns a context that sets *connected when a request under it obtains a connection. Without a connection the
+// service has received no part of the request.
+func TraceConnection(parent context.Context) (ctx context.Context, connected *bool) {
 	connected = new(bool)
-	return httptrace.WithClientTrace(parent, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { *connected = true }}), connected
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { *connected = true }}
+	return httptrace.WithClientTrace(parent, trace), connected
 }
 
-// settled returns the result of all tries. If the answer to an earlier try was lost, an unavailable service at the last try
-// does not mean that the write did not happen.
-func settled(a *http.Response, err error, lost bool) (*http.Response, error) {
+// finalResult returns the result of all attempts. lost reports that the answer to an attempt of a write was lost: then an
+// unavailable service at the last attempt does not show that the write was not stored.
+func finalResult(a *http.Response, err error, lost bool) (*http.Response, error) {
 	switch {
-	case !lost || err == nil && !passing(a):
+	case !lost || err == nil && !temporary(a):
 		return a, err
 	case err == nil:
 		_ = a.Body.Close()
 		err = errors.New(a.Status)
 	}
-	return nil, &Lost{because: "no answer came: " + reason(err)}
+	return nil, &UnknownResult{because: "no answer: " + reason(err)}
 }
 
-// writes reports whether a request changes anything.
+// writes reports whether the method of a request is that of a write.
 func writes(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
-// twice reports whether a request may be sent again.
-func twice(r *http.Request) bool {
+// repeatable reports whether a second copy of a request has no further effect.
+func repeatable(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Header.Get("Idempotency-Key") != ""
 }
 
-// passing reports whether the same request may soon be answered better.
-func passing(a *http.Response) bool {
+// temporary reports whether a repetition of the request may get a better answer: the service is unavailable or the answer is
+// degraded.
+func temporary(a *http.Response) bool {
 	switch a.StatusCode {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
@@ -115,7 +117,7 @@ func passing(a *http.Response) bool {
 	return a.Header.Get("X-Degraded") != ""
 }
 
-// retryAfter is what the answer asks for; services here write seconds.
+// retryAfter returns the Retry-After of an answer, which must be in seconds; 0 if the header is missing or invalid.
 func retryAfter(a *http.Response) time.Duration {
 	n, err := strconv.Atoi(a.Header.Get("Retry-After"))
 	if err != nil || n < 0 || n > 1<<30 {

@@ -9,31 +9,31 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 )
 
-// check is one thing that a server of the protocol does.
+// check is one check of a server.
 type check struct {
 	id, title string
-	source    string // where it is demanded
-	host      host   // empty: hub
-	key       bool   // it needs the key
-	admin     bool   // and the admin secret
+	source    string // page, operation or standard that contains the rule
+	host      host   // service that is checked; empty means hub
+	key       bool   // requires the operator key
+	admin     bool   // requires the admin secret
 	run       func(context.Context, *run)
 }
 
-// Outcome is how a check ended.
+// Outcome is the outcome of a check.
 type Outcome string
 
-// The outcomes.
+// Outcomes of a check.
 const (
 	Pass Outcome = "pass"
 	Fail Outcome = "fail"
 	Skip Outcome = "skip"
 )
 
-// Finding is one difference from the specification.
+// Finding is one deviation of a server.
 type Finding struct {
-	Asked string `json:"asked"`
-	Came  string `json:"came"`
-	Due   string `json:"due"`
+	Asked string `json:"asked"` // request
+	Came  string `json:"came"`  // actual answer
+	Due   string `json:"due"`   // expected answer
 }
 
 // Result is the result of a check.
@@ -42,56 +42,57 @@ type Result struct {
 	Title    string    `json:"title"`
 	Source   string    `json:"source"`
 	Outcome  Outcome   `json:"outcome"`
-	Because  string    `json:"because,omitempty"` // why it was skipped
-	Note     string    `json:"note,omitempty"`    // what could not be checked
-	Limited  bool      `json:"limited,omitempty"` // it was not tried: a limit was reached
-	Away     bool      `json:"away,omitempty"`    // it was not tried: the service cannot be reached
-	Ended    bool      `json:"ended,omitempty"`   // the run was ended in it
+	Because  string    `json:"because,omitempty"` // reason of a skipped check
+	Note     string    `json:"note,omitempty"`    // names what could not be checked
+	Limited  bool      `json:"limited,omitempty"` // skipped because of a limit
+	Away     bool      `json:"away,omitempty"`    // skipped because the service cannot be reached
+	Ended    bool      `json:"ended,omitempty"`   // the run was interrupted during the check
 	Findings []Finding `json:"findings,omitempty"`
-	More     int       `json:"more,omitempty"` // findings that are not shown
+	More     int       `json:"more,omitempty"` // number of findings that are not shown
 }
 
-// maxFindings of a check are shown.
+// maxFindings is the number of findings of a check that are shown.
 const maxFindings = 8
 
-// run is a run as its checks see it.
+// run is the state of a run, which all checks share.
 type run struct {
 	*client
-	doc     *document
-	own     own
-	current *Result
-	looked  int // things that the check has looked at
+	doc      *document
+	state    state
+	current  *Result // result of the current check
+	compared int     // number of comparisons that the current check has made
 }
 
-// due adds a finding unless ok; came describes the answer, by default its status and error code. While an answer of the
-// check is missing because of a limit or an unavailable service, no finding is added: nothing follows from a missing answer.
-func (r *run) due(ok bool, a *answer, due string, came ...string) bool {
-	r.looked++
-	if ok || r.short != "" {
+// expect adds a finding unless ok. due describes the expected answer and came the actual one, by default its status and error code.
+// If an answer of the check is missing because of a limit or an unavailable service, expect adds no finding, because a missing
+// answer shows nothing about the server. It returns ok.
+func (r *run) expect(ok bool, a *answer, due string, came ...string) bool {
+	r.compared++
+	if ok || r.missing != "" {
 		return ok
 	}
 	if len(r.current.Findings) == maxFindings {
 		r.current.More++
 		return false
 	}
-	what := a.came()
+	what := a.summary()
 	if len(came) > 0 {
 		what = came[0]
 	}
 	r.current.Findings = append(r.current.Findings, Finding{
-		Asked: show.Short(a.asked(), 160), Came: show.Short(what, 240), Due: show.Short(due, 240),
+		Asked: show.Short(a.name(), 160), Came: show.Short(what, 240), Due: show.Short(due, 240),
 	})
 	return false
 }
 
-// status demands one.
+// status expects a status.
 func (r *run) status(a *answer, want int) bool {
-	return r.due(a.err == nil && a.status == want, a, fmt.Sprint(want))
+	return r.expect(a.err == nil && a.status == want, a, fmt.Sprint(want))
 }
 
-// refused demands an error of the protocol.
+// refused expects an error with a status and a code.
 func (r *run) refused(a *answer, status int, code string) bool {
-	return r.due(a.err == nil && a.status == status && text(a.value, "error") == code, a, fmt.Sprintf("%d %s", status, code))
+	return r.expect(a.err == nil && a.status == status && text(a.value, "error") == code, a, fmt.Sprintf("%d %s", status, code))
 }
 
 // same compares a member of an answer.
@@ -100,22 +101,23 @@ func (r *run) same(a *answer, path string, want any) {
 	r.due(got == want, a, path+" is "+say(want), path+" is "+say(got))
 }
 
-// skip ends a check that has nothing to look at.
+// skip sets the reason for which the current check is skipped.
 func (r *run) skip(because string) { r.current.Because = show.Short(because, 160) }
 
-// all runs the checks, one after the other.
-func (r *run) all(ctx context.Context, only []string, tell func(Result)) []Result {
+// all runs the checks in order, or only those with an id of only. It calls report after each check.
+func (r *run) all(ctx context.Context, only []string, report func(Result)) []Result {
 	var out []Result
 	for _, c := range checks() {
 		if len(only) > 0 && !slices.Contains(only, c.id) {
 			continue
 		}
-		r.current, r.looked, r.short, r.unreached = &Result{ID: c.id, Title: c.title, Source: c.source, Outcome: Pass}, 0, "", false
-		if r.current.Because = r.cannot(&c); r.current.Because == "" {
+		r.current = &Result{ID: c.id, Title: c.title, Source: c.source, Outcome: Pass}
+		r.compared, r.missing, r.unreached = 0, "", false
+		if r.current.Because = r.skipReason(&c); r.current.Because == "" {
 			c.run(ctx, r)
 		}
-		r.judge(ctx)
-		tell(*r.current)
+		r.setOutcome(ctx)
+		report(*r.current)
 		out = append(out, *r.current)
 		if ctx.Err() != nil {
 			break
@@ -124,27 +126,27 @@ func (r *run) all(ctx context.Context, only []string, tell func(Result)) []Resul
 	return out
 }
 
-// judge sets the outcome of the current check. A check during which the run was ended has no findings: its answers may be missing
-// because of the end.
-func (r *run) judge(ctx context.Context) {
+// setOutcome sets the outcome of the current check. A check that was interrupted has no findings, because its answers may be
+// missing only because of the interruption.
+func (r *run) setOutcome(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 		r.current.Outcome, r.current.Ended, r.current.Findings, r.current.More = Skip, true, nil, 0
-		r.skip("the run was ended in it")
+		r.skip("the run was interrupted during this check")
 	case len(r.current.Findings) > 0:
 		r.current.Outcome, r.current.Because = Fail, ""
-	case r.short != "":
+	case r.missing != "":
 		r.current.Outcome, r.current.Limited, r.current.Away = Skip, !r.unreached, r.unreached
-		r.skip("not tried: " + r.short)
+		r.skip("not tried: " + r.missing)
 	case r.current.Because != "":
 		r.current.Outcome = Skip
-	case r.looked == 0:
-		r.current.Outcome, r.current.Because = Skip, "there is nothing there to look at"
+	case r.compared == 0:
+		r.current.Outcome, r.current.Because = Skip, "the server has no data to check"
 	}
 }
 
-// cannot says why a check has to be left out.
-func (r *run) cannot(c *check) string {
+// skipReason returns why a check cannot run, or "".
+func (r *run) skipReason(c *check) string {
 	h := c.host
 	if h == "" {
 		h = hub

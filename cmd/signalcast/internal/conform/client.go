@@ -18,13 +18,13 @@ import (
 
 // Bounds of a run.
 const (
-	maxBody     = 4 << 20     // bytes of an answer that are read
-	maxHeader   = 64 << 10    // and of its head
-	maxRequests = 600         // of a run
-	maxKeyed    = 50          // of those with the key, in any minute: a key has sixty
-	maxWait     = time.Minute // for a service that is unavailable
-	tries       = 4           // of a request while the service is unavailable
-	silentAfter = 2           // answers in a row that did not come whole: the host is not asked again
+	maxBody     = 4 << 20     // bytes of a body that are read
+	maxHeader   = 64 << 10    // bytes of the headers of an answer
+	maxRequests = 600         // requests of a run
+	maxKeyed    = 50          // requests with the key in any minute; the limit of a key is 60
+	maxWait     = time.Minute // longest wait before a request to an unavailable service is repeated
+	tries       = 4           // attempts of a request while the service is unavailable
+	silentAfter = 2           // consecutive incomplete answers after which no more requests are sent to the host
 )
 
 // host is one of the three services.
@@ -39,32 +39,34 @@ const (
 // Target is the server to check, with the secrets to use.
 type Target struct {
 	Hub, API, Clock string // addresses without a slash at the end; API and Clock may be empty
-	Key, Admin      string // secrets; empty: only reading
-	Market          string // where the key may file a call; empty: on a market that Admin makes
-	Venue           string // the primary venue's name in paths
+	Key, Admin      string // operator key and admin secret; both may be empty
+	Market          string // id of the market for the call; empty means a market that is created with Admin
+	Venue           string // name of the primary venue in paths
 }
 
+// at returns the address of a service, or "".
 func (t *Target) at(h host) string {
 	return map[host]string{hub: t.Hub, api: t.API, clock: t.Clock}[h]
 }
 
-// client sends what the checks ask.
+// client sends the requests of the checks within the bounds of a run.
 type client struct {
 	Target
-	patience
+	limiter
 	http   http.Client
 	wait   func(context.Context, time.Duration) error
 	now    func() time.Time
-	sent   int
-	keyed  []time.Time  // when the key was used in the last minute
-	silent map[host]int // answers in a row that did not come
-	memo   map[string]*answer
+	sent   int                // number of requests
+	keyed  []time.Time        // times of the requests with the key in the last minute
+	silent map[host]int       // number of consecutive incomplete answers of a host
+	memo   map[string]*answer // answers to reads by host and path
 }
 
-func newClient(t Target, each time.Duration, p patience, wait func(context.Context, time.Duration) error) *client {
-	p.rest = map[budget]resting{}
+// newClient returns a client. each is the timeout of one answer.
+func newClient(t Target, each time.Duration, l limiter, wait func(context.Context, time.Duration) error) *client {
+	l.blocks = map[limitKey]block{}
 	return &client{
-		Target: t, patience: p, wait: wait, now: time.Now, silent: map[host]int{}, memo: map[string]*answer{},
+		Target: t, limiter: l, wait: wait, now: time.Now, silent: map[host]int{}, memo: map[string]*answer{},
 		http: http.Client{
 			Timeout:       each,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -76,17 +78,18 @@ func newClient(t Target, each time.Duration, p patience, wait func(context.Conte
 	}
 }
 
-// request is one question.
+// request is one HTTP request of a check.
 type request struct {
 	method string
 	host   host
 	path   string
-	body   string // JSON, or whatever a check wants
+	body   string // JSON by default; a check may send anything
 	header http.Header
-	key    bool // with the key
-	admin  bool // with the admin secret
+	key    bool // send the operator key
+	admin  bool // send the admin secret
 }
 
+// with returns the request with one more header.
 func (q request) with(name, value string) request {
 	if q.header = q.header.Clone(); q.header == nil {
 		q.header = http.Header{}
@@ -95,30 +98,29 @@ func (q request) with(name, value string) request {
 	return q
 }
 
-// reachable returns the requests to services that have an address.
-func (t *Target) reachable(asks ...request) []request {
-	return slices.DeleteFunc(asks, func(q request) bool { return t.at(q.host) == "" })
+// reachable returns the requests whose service has an address.
+func (t *Target) reachable(requests ...request) []request {
+	return slices.DeleteFunc(requests, func(q request) bool { return t.at(q.host) == "" })
 }
 
-// answer is the answer to a request. Without one, status is 0 and err says why.
+// answer is the answer to a request. If there is none, status is 0 and err is the reason.
 type answer struct {
 	method, path string
 	status       int
 	header       http.Header
 	body         []byte
 	err          error
-	unreached    bool // err, before there was a connection to send anything on
-	value        any  // the body, where it is JSON
+	unreached    bool // err occurred before there was a connection
+	value        any  // decoded body; nil if it is not JSON
 }
 
 var (
-	errBudget = errors.New("the run has sent all the requests that it may")
-	errSilent = errors.New("the host did not answer before, so it was not asked")
+	errBudget = fmt.Errorf("the run has sent %d requests, its maximum", maxRequests)
+	errSilent = errors.New("not sent, because earlier requests to the host had no answer")
 	errLong   = fmt.Errorf("the body has more than %d bytes", maxBody)
 )
 
-// get reads a path without a credential. A run reads each path once; an answer that is missing because of a limit is
-// requested again.
+// get reads a path without a credential. The answer is stored for the run, unless it is missing because of a limit.
 func (c *client) get(ctx context.Context, h host, path string) *answer {
 	name := string(h) + path
 	if a := c.memo[name]; a != nil {
@@ -131,29 +133,29 @@ func (c *client) get(ctx context.Context, h host, path string) *answer {
 	return a
 }
 
-// reread reads a path again.
+// reread reads a path again and replaces the stored answer.
 func (c *client) reread(ctx context.Context, h host, path string) *answer {
 	delete(c.memo, string(h)+path)
 	return c.get(ctx, h, path)
 }
 
-// send sends a request, again while the service is unavailable or a limit is reached. An answer that is missing because of
-// a limit is noted for the current check.
+// send sends a request and repeats it while the service is unavailable or a limit is reached, with tries attempts in all. If the
+// answer is missing because of a limit, send records that for the current check.
 func (c *client) send(ctx context.Context, q request) *answer {
 	for n := 1; ; n++ {
 		a := c.once(ctx, q)
-		if n < tries && c.again(ctx, a) {
+		if n < tries && c.retry(ctx, a) {
 			continue
 		}
 		if a.limited() {
-			c.miss(a)
+			c.noteMissing(a)
 		}
 		return a
 	}
 }
 
-// again reports whether the same request may get a better answer, and waits until then. The wait for a limit is in once.
-func (c *client) again(ctx context.Context, a *answer) bool {
+// retry reports whether the request is to be repeated. It waits if the service is unavailable; the method once waits for limits.
+func (c *client) retry(ctx context.Context, a *answer) bool {
 	switch {
 	case a.err != nil:
 		return false
@@ -166,7 +168,7 @@ func (c *client) again(ctx context.Context, a *answer) bool {
 	return false
 }
 
-// once sends a request one time, as soon as the limits allow it.
+// once sends a request once, after waiting for the limits.
 func (c *client) once(ctx context.Context, q request) *answer {
 	a := &answer{method: q.method, path: q.path}
 	switch {
@@ -177,14 +179,14 @@ func (c *client) once(ctx context.Context, q request) *answer {
 		a.err = errSilent
 		return a
 	}
-	if a.err = c.pace(ctx, q); a.err != nil {
+	if a.err = c.waitForLimit(ctx, q); a.err != nil {
 		return a
 	}
-	return c.ask(ctx, q)
+	return c.sendNow(ctx, q)
 }
 
-// ask sends a request without regard to limits.
-func (c *client) ask(ctx context.Context, q request) *answer {
+// sendNow sends a request once, without waiting for limits.
+func (c *client) sendNow(ctx context.Context, q request) *answer {
 	a := &answer{method: q.method, path: q.path}
 	if q.key {
 		c.keyed = append(c.keyed, c.now())
@@ -192,21 +194,22 @@ func (c *client) ask(ctx context.Context, q request) *answer {
 	c.sent++
 	if a.err = c.fill(ctx, q, a); a.err != nil {
 		if u := (*url.Error)(nil); errors.As(a.err, &u) {
-			a.err = u.Err // the address may be long, and the reader knows it
+			a.err = u.Err // without the address, which the report already has
 		}
 		c.silent[q.host]++
 		if a.unreached {
-			c.miss(a)
+			c.noteMissing(a)
 		}
 		return a
 	}
 	c.silent[q.host] = 0
-	c.learn(q, a)
+	c.observe(q, a)
 	return a
 }
 
+// fill sends a request and sets the fields of the answer.
 func (c *client) fill(ctx context.Context, q request, a *answer) error {
-	ctx, connected := ask.Connecting(ctx)
+	ctx, connected := ask.TraceConnection(ctx)
 	r, err := http.NewRequestWithContext(ctx, q.method, c.at(q.host)+q.path, nil)
 	if err != nil {
 		return err
@@ -238,7 +241,7 @@ func (c *client) fill(ctx context.Context, q request, a *answer) error {
 	defer func() { _ = res.Body.Close() }()
 	a.status, a.header = res.StatusCode, res.Header
 	if a.body, err = io.ReadAll(io.LimitReader(res.Body, maxBody+1)); err != nil {
-		return fmt.Errorf("the body was cut: %w", err)
+		return fmt.Errorf("the body was cut off: %w", err)
 	}
 	if len(a.body) > maxBody {
 		a.body = nil
@@ -248,11 +251,11 @@ func (c *client) fill(ctx context.Context, q request, a *answer) error {
 	return nil
 }
 
-// asked names the request in a report.
-func (a *answer) asked() string { return a.method + " " + a.path }
+// name returns the method and the path of the request, for the report.
+func (a *answer) name() string { return a.method + " " + a.path }
 
-// came describes the answer in a few words.
-func (a *answer) came() string {
+// summary describes the answer in a few words: its status and error code, or the error.
+func (a *answer) summary() string {
 	switch {
 	case a.err != nil && a.status == 0:
 		return "no answer: " + a.err.Error()
@@ -261,7 +264,7 @@ func (a *answer) came() string {
 	case text(a.value, "error") != "":
 		return fmt.Sprintf("%d %s", a.status, text(a.value, "error"))
 	case a.value == nil && len(bytes.TrimSpace(a.body)) > 0:
-		return fmt.Sprintf("%d with %s that is no JSON", a.status, strconv.Quote(cut(string(a.body), 60)))
+		return fmt.Sprintf("%d with %s, which is not JSON", a.status, strconv.Quote(shorten(string(a.body), 60)))
 	}
 	return strconv.Itoa(a.status)
 }

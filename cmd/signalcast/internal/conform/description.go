@@ -7,40 +7,42 @@ import (
 	"strings"
 )
 
+// reach checks that the hub answers at all.
 func reach(ctx context.Context, r *run) {
 	for range silentAfter {
-		if a := r.reread(ctx, hub, "/openapi.json"); r.due(a.err == nil, a, "an answer") {
+		if a := r.reread(ctx, hub, "/openapi.json"); r.expect(a.err == nil, a, "an answer") {
 			return
 		}
 	}
 }
 
-// described reads the description; nil, with a finding, is none.
-func (r *run) described(ctx context.Context) *answer {
+// readDocument reads the OpenAPI document. It returns nil and adds a finding if there is none.
+func (r *run) readDocument(ctx context.Context) *answer {
 	a := r.get(ctx, hub, "/openapi.json")
-	if !r.status(a, 200) || !r.due(at(a.value, "paths") != nil, a, "an OpenAPI document") {
+	if !r.status(a, 200) || !r.expect(at(a.value, "paths") != nil, a, "an OpenAPI document") {
 		return nil
 	}
 	return a
 }
 
+// description checks the version of the OpenAPI document, the most important paths, and the second route of the document.
 func description(ctx context.Context, r *run) {
-	a := r.described(ctx)
+	a := r.readDocument(ctx)
 	if a == nil {
 		return
 	}
-	r.due(strings.HasPrefix(text(a.value, "openapi"), "3.1"), a, "openapi is 3.1", "openapi is "+say(at(a.value, "openapi")))
+	r.expect(strings.HasPrefix(text(a.value, "openapi"), "3.1"), a, "openapi is 3.1", "openapi is "+describe(at(a.value, "openapi")))
 	version := text(a.value, "info.version")
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	n, err := strconv.Atoi(minor)
-	r.due(major == "1" && err == nil && n >= 9, a, "info.version is 1.9 or later, and below 2", "info.version is "+say(version))
+	r.expect(major == "1" && err == nil && n >= 9, a, "info.version is 1.9 or later, and below 2", "info.version is "+describe(version))
 	for _, path := range []string{"/api/predictions", "/api/signals/{id}", "/api/signals/feed", "/api/resolution/outcome", "/api/protocol/v1"} {
 		_, there := at(a.value, "paths").(map[string]any)[path]
-		r.due(there, a, "the path "+path, "no such path")
+		r.expect(there, a, "the path "+path, "the path is missing")
 	}
 	if b := r.get(ctx, hub, "/docs/openapi.json"); r.status(b, 200) {
-		r.due(bytes.Equal(a.body, b.body), b, "the bytes of /openapi.json", "other ones")
+		r.expect(bytes.Equal(a.body, b.body), b, "the bytes of /openapi.json", "other bytes")
 	}
 }
 
@@ -49,11 +51,12 @@ var openPrefixes = []string{
 	"/api/broadcast/", "/api/oracle/featured", "/api/embed/", "/api/card/", "/api/c/", "/api/fashion/signals", "/api/network/", "/api/situations",
 }
 
-// closedUnder are keyed or administrative routes below one of them.
+// closedUnder are routes below openPrefixes that require a key or the admin secret.
 var closedUnder = []string{"/api/broadcast/preempt", "/api/network/field-record/me"}
 
+// taggedOpen checks that open reads are tagged in the OpenAPI document.
 func taggedOpen(ctx context.Context, r *run) {
-	a := r.described(ctx)
+	a := r.readDocument(ctx)
 	if a == nil {
 		return
 	}
@@ -74,6 +77,6 @@ func taggedOpen(ctx context.Context, r *run) {
 		for name, v := range op {
 			tagged = tagged || strings.HasPrefix(name, "x-") && strings.HasSuffix(name, "-cors-open") && v == true
 		}
-		r.due(tagged, a, "GET "+path+" has x-<service>-cors-open: true", "it has not")
+		r.expect(tagged, a, "GET "+path+" has x-<service>-cors-open: true", "it does not have the tag")
 	}
 }

@@ -1,8 +1,6 @@
-// Package conform asks any server that claims to speak the protocol whether it does:
-// black-box checks, each with its source in the specification or the contract, and
-// nothing that only one implementation has.
+// Package conform checks from outside whether a server conforms to the protocol. Each check cites its source: a page of docs, an
+// operation of the OpenAPI document, or a public standard. docs/conformance.md describes the command.
 //
-// It trusts no server: time, bodies, headers and the number of requests are bounded,
-// no redirect is followed, and what a server says is cleaned before it is shown.
-// Without a key it only reads.
+// Servers are not trusted: time, bodies, headers and the number of requests are limited, redirects are not followed, and control
+// characters are removed from texts of a server. Without a key the checks store nothing.
 package conform

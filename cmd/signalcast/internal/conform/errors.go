@@ -6,24 +6,25 @@ import (
 	"strings"
 )
 
-// wellFormed demands the one form of errors.
+// wellFormed expects an error object: a code in snake_case and, if present, a text message.
 func (r *run) wellFormed(a *answer) {
 	if a.err != nil {
-		r.due(false, a, "an error of the protocol")
+		r.expect(false, a, "an error of the protocol")
 		return
 	}
 	o, isObject := a.value.(map[string]any)
 	code, isText := o["error"].(string)
-	if !r.due(isObject && isText && code != "", a, "an object with error", cut(string(a.body), 80)) {
+	if !r.expect(isObject && isText && code != "", a, "an object with error", shorten(string(a.body), 80)) {
 		return
 	}
-	r.due(codeForm.MatchString(code), a, "error is in snake_case", "error is "+say(code))
+	r.expect(codeForm.MatchString(code), a, "error is in snake_case", "error is "+describe(code))
 	if m, there := o["message"]; there {
 		_, isText := m.(string)
-		r.due(isText, a, "message is text", "message is "+say(m))
+		r.expect(isText, a, "message is text", "message is "+describe(m))
 	}
 }
 
+// errorForm checks the form of errors of all three services.
 func errorForm(ctx context.Context, r *run) {
 	for _, q := range r.reachable(
 		request{method: http.MethodGet, host: hub, path: "/api/nothing/of/conform"},
@@ -39,30 +40,33 @@ func errorForm(ctx context.Context, r *run) {
 		request{method: http.MethodGet, host: clock, path: "/program/channel?spec=[]"},
 	) {
 		a := r.send(ctx, q)
-		if r.due(a.status >= 400 && a.status < 500, a, "an error") {
+		if r.expect(a.status >= 400 && a.status < 500, a, "an error") {
 			r.wellFormed(a)
 		}
 	}
 	r.refused(r.get(ctx, hub, "/api/resolution/outcome"), http.StatusBadRequest, "missing_market")
 }
 
+// wrongMethod checks the answers to methods that a path does not support.
 func wrongMethod(ctx context.Context, r *run) {
-	asks := []struct{ method, path, allowed string }{
+	requests := []struct{ method, path, allowed string }{
 		{http.MethodPut, "/api/network/pulse", "GET"},
 		{http.MethodDelete, "/api/signals/feed", "GET"},
 		{http.MethodPut, "/api/predictions", "POST"},
 	}
-	for _, q := range asks {
+	for _, q := range requests {
 		a := r.send(ctx, request{method: q.method, host: hub, path: q.path})
 		if !r.refused(a, http.StatusMethodNotAllowed, "method_not_allowed") {
 			continue
 		}
 		allow := strings.Join(a.header.Values("Allow"), ", ")
-		r.due(strings.Contains(allow, q.allowed) && !strings.Contains(allow, q.method), a, "Allow has "+q.allowed+" and not "+q.method, "Allow: "+allow)
+		r.expect(strings.Contains(allow, q.allowed) && !strings.Contains(allow, q.method), a,
+			"Allow contains "+q.allowed+" and not "+q.method, "Allow: "+allow)
 	}
 }
 
-func goneRoutes(ctx context.Context, r *run) {
+// retiredRoutes checks that retired routes are 410.
+func retiredRoutes(ctx context.Context, r *run) {
 	for _, q := range r.reachable(
 		request{method: http.MethodGet, host: hub, path: "/api/channels"},
 		request{method: http.MethodGet, host: hub, path: "/api/channels/old"},
@@ -74,9 +78,12 @@ func goneRoutes(ctx context.Context, r *run) {
 	}
 }
 
-// wrongCredentials sends what no server can take; nothing of it can have an effect.
+// wrongCredentials sends requests with invalid credentials and secrets. A server that conforms stores nothing of them.
 func wrongCredentials(ctx context.Context, r *run) {
-	call := request{method: http.MethodPost, host: hub, path: "/api/predictions", body: object("marketId", noMarket, "direction", "YES", "priceAtPrediction", 5000)}
+	call := request{
+		method: http.MethodPost, host: hub, path: "/api/predictions",
+		body: object("marketId", noMarket, "direction", "YES", "priceAtPrediction", 5000),
+	}
 	for _, bearer := range []string{
 		"", "Bearer", "Bearer x", "Bearer dk_" + strings.Repeat("A", 43), "Bearer db_live_" + strings.Repeat("A", 43),
 		"Bearer dat_" + strings.Repeat("A", 43), "Bearer eyJhbGciOiJub25lIn0.e30.", "Basic eDp4",
@@ -87,12 +94,17 @@ func wrongCredentials(ctx context.Context, r *run) {
 		}
 		a := r.send(ctx, q)
 		if r.refused(a, http.StatusUnauthorized, "unauthenticated") {
-			r.due(strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer"), a, "WWW-Authenticate: Bearer", "WWW-Authenticate: "+a.header.Get("WWW-Authenticate"))
+			got := a.header.Get("WWW-Authenticate")
+			r.expect(strings.HasPrefix(got, "Bearer"), a, "WWW-Authenticate: Bearer", "WWW-Authenticate: "+got)
 		}
 	}
-	r.refused(r.send(ctx, request{method: http.MethodGet, host: hub, path: "/api/network/field-record/me"}), http.StatusUnauthorized, "unauthenticated")
-	r.refused(r.send(ctx, request{method: http.MethodGet, host: hub, path: "/api/dev/keys"}), http.StatusUnauthorized, "unauthenticated")
-	claim := request{method: http.MethodPost, host: hub, path: "/api/resolution/finalize", body: object("marketId", "native-zzzzzzzzzzzzzzzz", "verdict", "YES")}
+	for _, path := range []string{"/api/network/field-record/me", "/api/dev/keys"} {
+		r.refused(r.send(ctx, request{method: http.MethodGet, host: hub, path: path}), http.StatusUnauthorized, "unauthenticated")
+	}
+	claim := request{
+		method: http.MethodPost, host: hub, path: "/api/resolution/finalize",
+		body: object("marketId", "native-zzzzzzzzzzzzzzzz", "verdict", "YES"),
+	}
 	r.refused(r.send(ctx, claim), http.StatusUnauthorized, "unauthenticated")
 	r.refused(r.send(ctx, claim.with("x-admin-secret", "not the admin secret")), http.StatusForbidden, "forbidden")
 }

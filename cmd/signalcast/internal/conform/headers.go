@@ -8,23 +8,26 @@ import (
 	"strings"
 )
 
-const stranger = "https://stranger.example"
+// foreignOrigin is an origin that no server trusts.
+const foreignOrigin = "https://other.example"
 
-// anyOrigin demands what pages of any origin need.
+// anyOrigin expects the CORS headers with which pages of any origin can read the answer.
 func (r *run) anyOrigin(a *answer, methods ...string) {
 	if a.err != nil {
-		r.due(false, a, "an answer")
+		r.expect(false, a, "an answer")
 		return
 	}
 	h := a.header
-	r.due(h.Get("Access-Control-Allow-Origin") == "*", a, "Access-Control-Allow-Origin: *", "Access-Control-Allow-Origin: "+h.Get("Access-Control-Allow-Origin"))
-	r.due(h.Get("Access-Control-Allow-Credentials") == "", a, "no Access-Control-Allow-Credentials", h.Get("Access-Control-Allow-Credentials"))
+	origin, credentials := h.Get("Access-Control-Allow-Origin"), h.Get("Access-Control-Allow-Credentials")
+	r.expect(origin == "*", a, "Access-Control-Allow-Origin: *", "Access-Control-Allow-Origin: "+origin)
+	r.expect(credentials == "", a, "no Access-Control-Allow-Credentials", credentials)
 	got := strings.ToUpper(strings.Join(h.Values("Access-Control-Allow-Methods"), ","))
 	for _, m := range methods {
-		r.due(strings.Contains(got, m), a, "Access-Control-Allow-Methods has "+m, "Access-Control-Allow-Methods: "+got)
+		r.expect(strings.Contains(got, m), a, "Access-Control-Allow-Methods contains "+m, "Access-Control-Allow-Methods: "+got)
 	}
 }
 
+// corsOpen checks that pages of any origin can request the open reads, errors included.
 func corsOpen(ctx context.Context, r *run) {
 	for _, q := range r.reachable(
 		request{host: hub, path: "/api/network/pulse"},
@@ -44,29 +47,32 @@ func corsOpen(ctx context.Context, r *run) {
 		request{host: clock, path: "/program/now"},
 	) {
 		q.method = http.MethodGet
-		r.anyOrigin(r.send(ctx, q.with("Origin", stranger)), "GET", "OPTIONS")
+		r.anyOrigin(r.send(ctx, q.with("Origin", foreignOrigin)), "GET", "OPTIONS")
 	}
 	q := request{method: http.MethodOptions, host: hub, path: "/api/network/pulse"}
-	a := r.send(ctx, q.with("Origin", stranger).with("Access-Control-Request-Method", "GET"))
-	r.due(a.status == http.StatusOK || a.status == http.StatusNoContent, a, "200 or 204")
+	a := r.send(ctx, q.with("Origin", foreignOrigin).with("Access-Control-Request-Method", "GET"))
+	r.expect(a.status == http.StatusOK || a.status == http.StatusNoContent, a, "200 or 204")
 	r.anyOrigin(a, "GET", "OPTIONS")
-	r.due(a.header.Get("Access-Control-Max-Age") == "86400", a, "Access-Control-Max-Age: 86400", "Access-Control-Max-Age: "+a.header.Get("Access-Control-Max-Age"))
+	age := a.header.Get("Access-Control-Max-Age")
+	r.expect(age == "86400", a, "Access-Control-Max-Age: 86400", "Access-Control-Max-Age: "+age)
 }
 
+// corsClosed checks that pages of other origins cannot request writes.
 func corsClosed(ctx context.Context, r *run) {
 	for _, path := range []string{"/api/predictions", "/api/streamer/signal", "/api/user/follow", "/api/dev/keys", "/api/signals/" + noSignal + "/events"} {
 		for _, method := range []string{http.MethodPost, http.MethodOptions} {
-			q := request{method: method, host: hub, path: path}.with("Origin", stranger).with("Access-Control-Request-Method", "POST")
+			q := request{method: method, host: hub, path: path}.with("Origin", foreignOrigin).with("Access-Control-Request-Method", "POST")
 			if method == http.MethodPost {
 				q.body = "{}"
 			}
 			a := r.send(ctx, q)
 			got := a.header.Get("Access-Control-Allow-Origin")
-			r.due(got != "*" && got != stranger, a, "no Access-Control-Allow-Origin", "Access-Control-Allow-Origin: "+got)
+			r.expect(got != "*" && got != foreignOrigin, a, "no Access-Control-Allow-Origin", "Access-Control-Allow-Origin: "+got)
 		}
 	}
 }
 
+// corsProtocol checks that pages of any origin can request the routes under /api/protocol/v1 with a bearer token.
 func corsProtocol(ctx context.Context, r *run) {
 	const base = "/api/protocol/v1"
 	for _, q := range []request{
@@ -74,22 +80,22 @@ func corsProtocol(ctx context.Context, r *run) {
 		{method: http.MethodPost, host: hub, path: base + "/predictions", body: "{}"},
 		{method: http.MethodOptions, host: hub, path: base + "/signals"},
 	} {
-		a := r.send(ctx, q.with("Origin", stranger).with("Access-Control-Request-Method", "POST"))
+		a := r.send(ctx, q.with("Origin", foreignOrigin).with("Access-Control-Request-Method", "POST"))
 		r.anyOrigin(a, "GET", "POST", "DELETE", "OPTIONS")
 		allowed := strings.ToLower(strings.Join(a.header.Values("Access-Control-Allow-Headers"), ","))
 		for _, name := range []string{"authorization", "content-type", "idempotency-key"} {
-			r.due(strings.Contains(allowed, name), a, "Access-Control-Allow-Headers has "+name, "Access-Control-Allow-Headers: "+allowed)
+			r.expect(strings.Contains(allowed, name), a, "Access-Control-Allow-Headers contains "+name, "Access-Control-Allow-Headers: "+allowed)
 		}
 	}
 }
 
-// entityTags asks for what it has. The description must have a tag; others that have
-// one must know it again.
+// entityTags repeats reads with If-None-Match. The OpenAPI document must have an ETag. Each read with an ETag must be 304 if it has
+// not changed.
 func entityTags(ctx context.Context, r *run) {
 	for _, path := range []string{"/openapi.json", "/api/protocol/v1", "/api/network/tapes", "/api/signals/feed"} {
 		known := false
 		var a *answer
-		for range 5 { // the answer may change between the two
+		for range 5 { // the answer may change between the two requests
 			tag := ""
 			if a = r.reread(ctx, hub, path); a.err == nil {
 				tag = a.header.Get("ETag")
@@ -99,19 +105,19 @@ func entityTags(ctx context.Context, r *run) {
 			}
 			a = r.send(ctx, request{method: http.MethodGet, host: hub, path: path}.with("If-None-Match", tag))
 			if known = a.status == http.StatusNotModified; known {
-				r.due(len(a.body) == 0, a, "304 without a body", fmt.Sprintf("%d bytes", len(a.body)))
+				r.expect(len(a.body) == 0, a, "304 without a body", fmt.Sprintf("%d bytes", len(a.body)))
 				break
 			}
 		}
 		if a.header.Get("ETag") != "" || path == "/openapi.json" || known {
-			r.due(known, a, "304 for If-None-Match with the ETag that was given")
+			r.expect(known, a, "304 for If-None-Match with the ETag that was given")
 		}
 	}
 	a := r.send(ctx, request{method: http.MethodGet, host: hub, path: "/openapi.json"}.with("If-None-Match", `"of conform"`))
 	r.status(a, http.StatusOK)
 }
 
-// cacheAges looks at the longest time for which shared caches may keep an answer.
+// cacheAges checks the longest time for which shared caches may store an answer.
 func cacheAges(ctx context.Context, r *run) {
 	for _, c := range []struct {
 		path string
@@ -143,6 +149,6 @@ func cacheAges(ctx context.Context, r *run) {
 				age = max(age, n)
 			}
 		}
-		r.due(age <= c.most, a, fmt.Sprintf("kept for at most %d seconds", c.most), "Cache-Control: "+control)
+		r.expect(age <= c.most, a, fmt.Sprintf("an age of at most %d seconds", c.most), "Cache-Control: "+control)
 	}
 }

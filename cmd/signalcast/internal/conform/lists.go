@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// public are lists with the member that holds them, and the most rows that a page has.
+// public are the public lists: the member of the answer that contains the list, and the maximum number of its elements.
 var public = []struct {
 	host  host
 	path  string
@@ -34,6 +34,7 @@ var public = []struct {
 	{api, "/api/v1/signals/leaderboard", "leaderboard", 200, []string{"operators=zz", "lane=ZZ"}},
 }
 
+// lists calls f for each public list of a service that has an address.
 func (r *run) lists(f func(h host, path, rows string, most int, words []string)) {
 	for _, l := range public {
 		if r.at(l.host) != "" {
@@ -42,31 +43,33 @@ func (r *run) lists(f func(h host, path, rows string, most int, words []string))
 	}
 }
 
+// listsNeverFail sends invalid parameters to each list.
 func listsNeverFail(ctx context.Context, r *run) {
 	r.lists(func(h host, path, rows string, _ int, words []string) {
 		for _, query := range append([]string{"limit=-1", "limit=zz", "limit=999999999999999999999"}, words...) {
 			a := r.get(ctx, h, path+"?"+query)
 			if r.status(a, http.StatusOK) {
 				_, isList := at(a.value, rows).([]any)
-				r.due(isList, a, "a list "+rows, rows+" is "+say(at(a.value, rows)))
+				r.expect(isList, a, "a list "+rows, rows+" is "+describe(at(a.value, rows)))
 			}
 		}
 	})
 }
 
-func pagesEnd(ctx context.Context, r *run) {
+// pageSizes checks the number of elements of each list with limit=1 and with a huge limit.
+func pageSizes(ctx context.Context, r *run) {
 	r.lists(func(h host, path, rows string, most int, _ []string) {
 		a := r.get(ctx, h, path+"?limit=999999999999999999999")
 		n := len(list(a.value, rows))
-		r.due(n <= most, a, fmt.Sprintf("at most %d of %s", most, rows), fmt.Sprint(n))
+		r.expect(n <= most, a, fmt.Sprintf("at most %d of %s", most, rows), fmt.Sprint(n))
 		if one := r.get(ctx, h, path+"?limit=1"); n > 0 && one.status == http.StatusOK {
 			n := len(list(one.value, rows))
-			r.due(n <= 1, one, "at most 1 of "+rows, fmt.Sprint(n))
+			r.expect(n <= 1, one, "at most 1 of "+rows, fmt.Sprint(n))
 		}
 	})
 }
 
-// cursors reads a page of two and the next one: no item is on both.
+// cursors reads the first page of two elements and the next page. No element may be on both.
 func cursors(ctx context.Context, r *run) {
 	for _, l := range []struct {
 		host           host
@@ -79,28 +82,28 @@ func cursors(ctx context.Context, r *run) {
 		if r.at(l.host) == "" {
 			continue
 		}
-		// Rows may change their places between two pages, so a second look is taken.
-		if !r.goesOn(ctx, l.host, l.path, l.rows, l.id, false) {
-			r.goesOn(ctx, l.host, l.path, l.rows, l.id, true)
+		// The order of a list may change between two requests, so only a second failure is a finding.
+		if !r.pageContinues(ctx, l.host, l.path, l.rows, l.id, false) {
+			r.pageContinues(ctx, l.host, l.path, l.rows, l.id, true)
 		}
 	}
 }
 
-// goesOn reads two pages and reports whether the second continues the first. Only with sure it adds a finding.
-func (r *run) goesOn(ctx context.Context, h host, path, rows, id string, sure bool) bool {
-	due := func(ok bool, a *answer, due, came string) bool {
+// pageContinues reads two pages and reports whether the second continues the first. It adds findings only if sure is true.
+func (r *run) pageContinues(ctx context.Context, h host, path, rows, id string, sure bool) bool {
+	expect := func(ok bool, a *answer, due, came string) bool {
 		if sure || ok {
-			r.due(ok, a, due, came)
+			r.expect(ok, a, due, came)
 		}
 		return ok
 	}
 	a := r.reread(ctx, h, path+"?limit=2")
 	next := text(a.value, "next_cursor")
 	if next == "" || len(next) > 1024 || strings.ContainsAny(next, "&#? %\r\n") {
-		return due(next == "", a, "next_cursor is base64url", "next_cursor is "+say(next))
+		return expect(next == "", a, "next_cursor is base64url", "next_cursor is "+describe(next))
 	}
 	b := r.reread(ctx, h, path+"?limit=2&cursor="+next)
-	if !due(b.status == http.StatusOK, b, "200", b.came()) {
+	if !expect(b.status == http.StatusOK, b, "200", b.summary()) {
 		return false
 	}
 	seen, ok := map[string]bool{}, true
@@ -108,7 +111,7 @@ func (r *run) goesOn(ctx context.Context, h host, path, rows, id string, sure bo
 		seen[text(row, id)] = true
 	}
 	for _, row := range list(b.value, rows) {
-		ok = due(!seen[text(row, id)], b, "rows that were not on the page before", id+" "+say(at(row, id))+" again") && ok
+		ok = expect(!seen[text(row, id)], b, "elements that are not on the previous page", id+" "+describe(at(row, id))+" again") && ok
 	}
 	return ok
 }
@@ -119,7 +122,7 @@ const (
 	noHandle = "unknown_of_conform"
 )
 
-// emptyStates asks for what is not there.
+// emptyStates reads resources that do not exist and lists that are empty.
 func emptyStates(ctx context.Context, r *run) {
 	for _, path := range []string{
 		"/api/signals/" + noSignal, "/api/operator/" + noHandle, "/api/network/field-record/" + noHandle,
@@ -137,11 +140,11 @@ func emptyStates(ctx context.Context, r *run) {
 		a := r.get(ctx, hub, c.path)
 		if r.status(a, http.StatusOK) {
 			l, isList := at(a.value, c.rows).([]any)
-			r.due(isList && len(l) == 0, a, c.rows+" is []", c.rows+" is "+say(at(a.value, c.rows)))
+			r.expect(isList && len(l) == 0, a, c.rows+" is []", c.rows+" is "+describe(at(a.value, c.rows)))
 		}
 	}
 	if a := r.get(ctx, hub, market+"/signals"); a.status == http.StatusOK {
-		r.due(at(a.value, "yes") == nil && at(a.value, "no") == nil, a, "no yes and no no, as count is 0", "yes "+say(at(a.value, "yes")))
+		r.expect(at(a.value, "yes") == nil && at(a.value, "no") == nil, a, "yes and no are null, because count is 0", "yes "+describe(at(a.value, "yes")))
 	}
 	for _, c := range []struct {
 		path    string
@@ -160,6 +163,6 @@ func emptyStates(ctx context.Context, r *run) {
 	if a := r.get(ctx, hub, "/api/streamer/signal?handle="+noHandle); r.status(a, http.StatusOK) {
 		o, isObject := a.value.(map[string]any)
 		_, present := o["marketId"]
-		r.due(isObject && present && o["marketId"] == nil, a, "marketId: null", say(a.value))
+		r.expect(isObject && present && o["marketId"] == nil, a, "marketId: null", describe(a.value))
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 const agentPath = "/api/mcp"
 
-// rpc sends one message to the agent endpoint.
+// rpc sends one JSON-RPC message to the agent endpoint. The answer may be JSON or one server-sent event.
 func (r *run) rpc(ctx context.Context, message string) *answer {
 	q := request{method: http.MethodPost, host: hub, path: agentPath, body: message}
 	a := r.send(ctx, q.with("Accept", "application/json, text/event-stream").with("MCP-Protocol-Version", "2025-11-25"))
@@ -24,30 +24,32 @@ func (r *run) rpc(ctx context.Context, message string) *answer {
 	return a
 }
 
-// agentEndpoint greets, lists the tools, and asks for one that needs a key without one.
+// agentEndpoint initializes a session, lists the tools, and calls a tool that requires a key without a key.
 func agentEndpoint(ctx context.Context, r *run) {
-	a := r.rpc(ctx, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"signalcast-conform","version":"1"}}}`)
+	a := r.rpc(ctx, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},`+
+		`"clientInfo":{"name":"signalcast-conform","version":"1"}}}`)
 	if a.status == http.StatusNotFound {
-		r.skip("the agent endpoint is not there: POST " + agentPath + " is " + a.came())
+		r.skip("the server has no agent endpoint: POST " + agentPath + " is " + a.summary())
 		return
 	}
 	if !r.status(a, http.StatusOK) {
 		return
 	}
-	r.due(text(a.value, "result.protocolVersion") != "" && text(a.value, "result.serverInfo.name") != "", a, "protocolVersion and serverInfo", say(a.value))
+	r.expect(text(a.value, "result.protocolVersion") != "" && text(a.value, "result.serverInfo.name") != "", a, "protocolVersion and serverInfo", describe(a.value))
 	b := r.rpc(ctx, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
 	if !r.status(b, http.StatusOK) {
 		return
 	}
 	tools := list(b.value, "result.tools")
-	r.due(len(tools) == 10, b, "ten tools", fmt.Sprint(len(tools)))
+	r.expect(len(tools) == 10, b, "ten tools", fmt.Sprint(len(tools)))
 	for _, t := range tools {
-		r.due(text(t, "name") != "" && text(t, "inputSchema.type") == "object", b, "a name and an inputSchema of type object", say(t))
+		r.expect(text(t, "name") != "" && text(t, "inputSchema.type") == "object", b, "a name and an inputSchema of type object", describe(t))
 	}
-	c := r.rpc(ctx, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"submit_signal","arguments":{"marketId":"`+noMarket+`","direction":"YES","priceAtPrediction":5000}}}`)
+	c := r.rpc(ctx, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"submit_signal","arguments":`+
+		`{"marketId":"`+noMarket+`","direction":"YES","priceAtPrediction":5000}}}`)
 	if r.status(c, http.StatusUnauthorized) {
-		r.due(strings.HasPrefix(c.header.Get("WWW-Authenticate"), "Bearer"), c, "WWW-Authenticate: Bearer", c.header.Get("WWW-Authenticate"))
+		r.expect(strings.HasPrefix(c.header.Get("WWW-Authenticate"), "Bearer"), c, "WWW-Authenticate: Bearer", c.header.Get("WWW-Authenticate"))
 	}
 	d := r.send(ctx, request{method: http.MethodGet, host: hub, path: agentPath})
-	r.due(d.status == http.StatusMethodNotAllowed, d, "405, as the endpoint is stateless")
+	r.expect(d.status == http.StatusMethodNotAllowed, d, "405, because the endpoint is stateless")
 }

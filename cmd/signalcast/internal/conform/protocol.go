@@ -26,20 +26,21 @@ var (
 	}
 )
 
+// discovery checks the issuer, the scopes, the message types and the signature format of the protocol route.
 func discovery(ctx context.Context, r *run) {
 	a := r.get(ctx, hub, protocolBase)
 	if !r.status(a, http.StatusOK) {
 		return
 	}
 	u, err := url.Parse(text(a.value, "issuer"))
-	r.due(err == nil && u.Host != "" && strings.HasSuffix(u.Path, protocolBase), a, "issuer ends in "+protocolBase, say(at(a.value, "issuer")))
+	r.expect(err == nil && u.Host != "" && strings.HasSuffix(u.Path, protocolBase), a, "issuer ends in "+protocolBase, describe(at(a.value, "issuer")))
 	has := func(path string, wanted ...string) {
 		got := map[any]bool{}
 		for _, v := range list(a.value, path) {
 			got[v] = true
 		}
 		for _, w := range wanted {
-			r.due(got[w], a, path+" has "+w, say(at(a.value, path)))
+			r.expect(got[w], a, path+" contains "+w, describe(at(a.value, path)))
 		}
 	}
 	has("scopes_supported", "profile:read", "signal:create", "prediction:create")
@@ -55,9 +56,9 @@ func discovery(ctx context.Context, r *run) {
 	}
 }
 
-// attestedMessages checks the signature of every message that is given out: those that
-// are attested by a key of the hub, others by the key that they name. The signature of a hidden
-// message cannot be checked, which a note says.
+// attestedMessages checks the signature of each message of the newest page and of the run. Attested messages must be signed with a
+// key of the hub, other messages with the key that they name. The signature of a hidden message cannot be checked; the note of the
+// result states their number.
 func attestedMessages(ctx context.Context, r *run) {
 	k := r.get(ctx, hub, protocolBase+"/keys")
 	if !r.status(k, http.StatusOK) {
@@ -66,13 +67,13 @@ func attestedMessages(ctx context.Context, r *run) {
 	keys := map[string]bool{}
 	for _, key := range list(k.value, "keys") {
 		public := text(key, "publicKey")
-		r.due(text(key, "kind") == "ed25519" && keyHex.MatchString(public), k, "kind ed25519 with 64 hex digits", say(key))
+		r.expect(text(key, "kind") == "ed25519" && keyHex.MatchString(public), k, "kind ed25519 with 64 hex digits", describe(key))
 		keys[public] = true
 	}
-	r.due(len(keys) > 0, k, "at least one key", "none")
+	r.expect(len(keys) > 0, k, "at least one key", "none")
 	issuer := text(r.get(ctx, hub, protocolBase).value, "issuer")
-	seen := map[string]bool{} // whether each message, by its id, is hidden
-	for _, id := range r.own.messages {
+	seen := map[string]bool{} // by the id of a message: whether it is hidden
+	for _, id := range r.state.messages {
 		one := r.get(ctx, hub, protocolBase+"/messages/"+id)
 		if r.status(one, http.StatusOK) {
 			seen[id] = r.message(one, one.body, issuer, keys)
@@ -82,7 +83,7 @@ func attestedMessages(ctx context.Context, r *run) {
 	var page struct {
 		Messages []json.RawMessage `json:"messages"`
 	}
-	if r.status(a, http.StatusOK) && r.due(json.Unmarshal(a.body, &page) == nil, a, "a list messages") {
+	if r.status(a, http.StatusOK) && r.expect(json.Unmarshal(a.body, &page) == nil, a, "a list messages") {
 		for _, raw := range page.Messages {
 			seen[text(decode(raw), "id")] = r.message(a, raw, issuer, keys)
 		}
@@ -94,12 +95,12 @@ func attestedMessages(ctx context.Context, r *run) {
 		}
 	}
 	if hidden > 0 {
-		r.current.Note = fmt.Sprintf("%d of %d messages are hidden: their payloads, ids and signatures cannot be checked", hidden, len(seen))
+		r.current.Note = fmt.Sprintf("%d of %d messages are hidden; payloads, ids and signatures cannot be checked", hidden, len(seen))
 	}
 }
 
-// message checks one stored message, and reports whether its payload is hidden, so that its id and
-// its signature could not be checked.
+// message checks one stored message. It reports whether the payload is hidden, so that the id and the signature could not be
+// checked.
 func (r *run) message(a *answer, raw []byte, issuer string, keys map[string]bool) (hidden bool) {
 	var stored struct {
 		ID       string                     `json:"id"`
@@ -107,34 +108,35 @@ func (r *run) message(a *answer, raw []byte, issuer string, keys map[string]bool
 		Hidden   bool                       `json:"hidden"`
 		Message  map[string]json.RawMessage `json:"message"`
 	}
-	if !r.due(json.Unmarshal(raw, &stored) == nil && stored.Message != nil, a, "a message with its id") {
+	if !r.expect(json.Unmarshal(raw, &stored) == nil && stored.Message != nil, a, "a message with its id") {
 		return false
 	}
 	whole := decode(raw)
 	public, signature := text(whole, "message.signer.publicKey"), text(whole, "message.signature")
-	if !r.due(keyHex.MatchString(public) && signatureHex.MatchString(signature), a, "a key of 64 and a signature of 128 hex digits", say(at(whole, "message.signer"))) {
+	valid := keyHex.MatchString(public) && signatureHex.MatchString(signature)
+	if !r.expect(valid, a, "a key of 64 and a signature of 128 hex digits", describe(at(whole, "message.signer"))) {
 		return false
 	}
-	r.due(!stored.Attested || keys[public], a, "a key of the list of keys", public)
+	r.expect(!stored.Attested || keys[public], a, "a key of GET /api/protocol/v1/keys", public)
 	if stored.Hidden {
-		// The bytes that were signed are incomplete without the payload: nothing says that they are forged.
-		r.due(string(stored.Message["payload"]) == "null", a, "a hidden message without its payload", stored.ID)
+		// Without the payload the signed bytes cannot be restored, so a finding about the signature would be wrong.
+		r.expect(string(stored.Message["payload"]) == "null", a, "a hidden message without its payload", stored.ID)
 		return true
 	}
 	delete(stored.Message, "signature")
 	signed, err := signedBytes(issuer, stored.Message)
-	if !r.due(err == nil, a, "a message with a canonical form", stored.ID) {
+	if !r.expect(err == nil, a, "a message with a canonical form", stored.ID) {
 		return false
 	}
 	key, _ := hex.DecodeString(public)
 	sig, _ := hex.DecodeString(signature)
-	r.due(ed25519.Verify(key, signed, sig), a, "a signature of "+public+" over the message", stored.ID+" is not signed so")
+	r.expect(ed25519.Verify(key, signed, sig), a, "a signature of "+public+" over the message", stored.ID+" has another signature")
 	sum := sha256.Sum256(signed)
-	r.due(stored.ID == "msg_"+hex.EncodeToString(sum[:]), a, "id is msg_ and the SHA-256 of what is signed", say(stored.ID))
+	r.expect(stored.ID == "msg_"+hex.EncodeToString(sum[:]), a, "id is msg_ and the SHA-256 of the signed bytes", describe(stored.ID))
 	return false
 }
 
-// signedBytes is what a signature covers (identity 2.7).
+// signedBytes returns the bytes that a signature covers (docs/protocol/messages.md, What is signed).
 func signedBytes(issuer string, message any) ([]byte, error) {
 	raw, err := json.Marshal(message)
 	if err != nil {

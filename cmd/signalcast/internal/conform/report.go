@@ -16,18 +16,19 @@ type Report struct {
 	Passed   int      `json:"passed"`
 	Failed   int      `json:"failed"`
 	Skipped  int      `json:"skipped"`
-	NotTried int      `json:"notTried"` // of those skipped, because of a limit or an unavailable service
-	Complete bool     `json:"complete"` // the run came to its end, and nothing was left untried
+	NotTried int      `json:"notTried"` // checks that were skipped because of a limit or an unavailable service
+	Complete bool     `json:"complete"` // the run reached its end and NotTried is 0
 	Requests int      `json:"requests"`
-	Waited   int      `json:"waitedSeconds"` // for limits
+	Waited   int      `json:"waitedSeconds"` // time that the run waited for limits
 	Checks   []Result `json:"checks"`
-	Left     []string `json:"left,omitempty"` // on the server, by a run that was ended
+	Left     []string `json:"left,omitempty"` // what an interrupted run could not remove from the server
 
-	due   int  // checks of a whole run
+	total int  // number of checks of a complete run
 	ended bool // the run was interrupted
 	away  bool // at least one check was not tried because a service cannot be reached
 }
 
+// count sets the counts and Complete from the results.
 func (p *Report) count() {
 	for _, c := range p.Checks {
 		switch c.Outcome {
@@ -46,7 +47,7 @@ func (p *Report) count() {
 	p.Complete = p.NotTried == 0 && !p.ended
 }
 
-// line writes a check with its findings.
+// line writes the result of a check with its findings.
 func line(to io.Writer, c *Result) error {
 	word := map[Outcome]string{Pass: "ok  ", Fail: "FAIL", Skip: "skip"}[c.Outcome]
 	text := fmt.Sprintf("%s  %-20s %s  [%s]", word, c.ID, c.Title, c.Source)
@@ -71,26 +72,26 @@ func line(to io.Writer, c *Result) error {
 	return nil
 }
 
-// end writes the counts.
+// end writes the last line of the report, with the counts.
 func (p *Report) end(to io.Writer) error {
 	text := fmt.Sprintf("%d passed, %d failed, %d skipped, with %d requests to %s", p.Passed, p.Failed, p.Skipped, p.Requests, show.Clean(p.Target))
 	if p.NotTried > 0 {
 		text += fmt.Sprintf("; %d of those skipped were not tried because of limits", p.NotTried)
 		if p.away {
-			text += " or as a service cannot be reached"
+			text += " or because a service cannot be reached"
 		}
 	}
 	if p.Waited > 0 {
 		text += fmt.Sprintf("; waited %v for limits", time.Duration(p.Waited)*time.Second)
 	}
 	if p.ended {
-		text += fmt.Sprintf("; NOT COMPLETE: the run was ended after %d of %d checks", p.finished(), p.due)
+		text += fmt.Sprintf("; NOT COMPLETE: the run was interrupted after %d of %d checks", p.finished(), p.total)
 	}
 	_, err := fmt.Fprintln(to, text)
 	return err
 }
 
-// left lists what the run has left on the server.
+// left returns the part of the error that lists what an interrupted run left on the server, or "".
 func (p *Report) left() string {
 	if len(p.Left) == 0 {
 		return ""
@@ -98,7 +99,7 @@ func (p *Report) left() string {
 	return "; left on the server: " + strings.Join(p.Left, ", ")
 }
 
-// finished are the checks that came to their end.
+// finished returns the number of checks that were not interrupted.
 func (p *Report) finished() (n int) {
 	for _, c := range p.Checks {
 		if !c.Ended {

@@ -12,35 +12,49 @@ import (
 // resolving are the checks that need the key and the admin secret.
 func resolving() []check {
 	return []check{
-		{id: "resolve.dispute", title: "a disputed market takes no call and no outcome", source: "specification, Market resolution; contract 4.3.2, 4.3.5", key: true, admin: true, run: resolveDispute},
-		{id: "resolve.once", title: "an outcome is claimed once", source: "specification, Market resolution; contract 4.3.4", key: true, admin: true, run: resolveOnce},
-		{id: "resolve.score", title: "calls of a claimed market are scored by the formula", source: "specification, States; contract 4.2.1-4.2.3", key: true, admin: true, run: resolveScore},
-		{id: "resolve.closed", title: "a settled market takes no call", source: "specification, States; contract 4.3.2", key: true, admin: true, run: resolveClosed},
+		{
+			id: "resolve.dispute", title: "a disputed market accepts no call and no outcome",
+			source: "docs/protocol/errors.md#resolution; openapi: disputeMarket", key: true, admin: true, run: resolveDispute,
+		},
+		{
+			id: "resolve.once", title: "an outcome is claimed once",
+			source: "docs/concepts.md#resolution; openapi: finalizeMarket", key: true, admin: true, run: resolveOnce,
+		},
+		{
+			id: "resolve.score", title: "calls on a resolved market are scored by the formula",
+			source: "docs/scores.md#the-formula", key: true, admin: true, run: resolveScore,
+		},
+		{
+			id: "resolve.closed", title: "a resolved market accepts no call",
+			source: "docs/protocol/errors.md#calls", key: true, admin: true, run: resolveClosed,
+		},
 	}
 }
 
-// second is another call of the run.
-type second struct{ market, signal string }
+// secondCall is the call that the run files through the protocol route.
+type secondCall struct{ market, signal string }
 
-// decide sends an act of the admin on a market.
-func (r *run) decide(ctx context.Context, path string, pairs ...any) *answer {
+// adminPost sends a request with the admin secret.
+func (r *run) adminPost(ctx context.Context, path string, pairs ...any) *answer {
 	return r.send(ctx, request{method: http.MethodPost, host: hub, path: path, admin: true, body: object(pairs...)})
 }
 
+// finalize claims the outcome of a native market.
 func (r *run) finalize(ctx context.Context, market, verdict string) *answer {
-	a := r.decide(ctx, "/api/resolution/finalize", "marketId", market, "verdict", verdict, "reason", "conformance kit")
+	a := r.adminPost(ctx, "/api/resolution/finalize", "marketId", market, "verdict", verdict, "reason", "conformance kit")
 	if a.err == nil && a.status == http.StatusOK {
-		r.own.open = slices.DeleteFunc(r.own.open, func(id string) bool { return id == market })
+		r.state.open = slices.DeleteFunc(r.state.open, func(id string) bool { return id == market })
 	}
 	return a
 }
 
+// resolveDispute disputes a market of the run, tries to file a call on it and to claim its outcome, and clears the dispute.
 func resolveDispute(ctx context.Context, r *run) {
-	market := r.native(ctx, 5000)
+	market := r.createMarket(ctx, 5000)
 	if market == "" {
 		return
 	}
-	a := r.decide(ctx, "/api/resolution/dispute", "marketId", market, "reason", "conformance kit")
+	a := r.adminPost(ctx, "/api/resolution/dispute", "marketId", market, "reason", "conformance kit")
 	if !r.status(a, http.StatusOK) {
 		return
 	}
@@ -48,7 +62,7 @@ func resolveDispute(ctx context.Context, r *run) {
 	o := r.later(ctx, "/api/resolution/outcome?market="+market, func(a *answer) bool { return at(a.value, "outcome.disputed") == true })
 	r.same(o, "outcome.disputed", true)
 	r.same(o, "outcome.outcome", nil)
-	c := r.send(ctx, calling("marketId", market, "direction", "YES", "priceAtPrediction", 5000))
+	c := r.send(ctx, callRequest("marketId", market, "direction", "YES", "priceAtPrediction", 5000))
 	if r.refused(c, http.StatusConflict, "market_closed") {
 		r.same(c, "reason", "provisional")
 	}
@@ -58,15 +72,15 @@ func resolveDispute(ctx context.Context, r *run) {
 	r.due(at(o.value, "outcome.disputed") != true, o, "no dispute any more", say(at(o.value, "outcome")))
 }
 
-// resolveOnce claims an outcome, and then the same and the other.
+// resolveOnce claims the outcome of a market of the run, and then tries to claim the same and other outcomes.
 func resolveOnce(ctx context.Context, r *run) {
-	market := r.own.market
-	if market == "" || r.Market != "" { // the run resolves only markets that it made
-		if market = r.native(ctx, 5000); market == "" {
+	market := r.state.market
+	if market == "" || r.Market != "" { // the run resolves only markets that it created
+		if market = r.createMarket(ctx, 5000); market == "" {
 			return
 		}
 	} else {
-		r.own.claimed = true
+		r.state.claimed = true
 	}
 	bad := r.finalize(ctx, market, "PERHAPS")
 	r.refused(bad, http.StatusBadRequest, "invalid_verdict")
@@ -84,7 +98,7 @@ func resolveOnce(ctx context.Context, r *run) {
 			r.same(again, "outcome.outcome", "NO")
 		}
 	}
-	forced := r.decide(ctx, "/api/admin/resolve-signals", "marketId", market, "outcome", "YES")
+	forced := r.adminPost(ctx, "/api/admin/resolve-signals", "marketId", market, "outcome", "YES")
 	r.refused(forced, http.StatusConflict, "already_resolved")
 	o := r.later(ctx, "/api/resolution/outcome?market="+market, func(a *answer) bool { return at(a.value, "outcome") != nil })
 	r.same(o, "outcome.outcome", "NO")
@@ -94,22 +108,22 @@ func resolveOnce(ctx context.Context, r *run) {
 	r.same(m, "resolutionValue", "NO")
 }
 
-// resolveScore reads the run's calls when their markets are claimed: one won, one void.
+// resolveScore checks the results of the two calls of the run: one is won, the other void.
 func resolveScore(ctx context.Context, r *run) {
 	done := func(a *answer) bool { return at(a.value, "status") != "pending" }
 	if r.own.claimed {
 		a := r.later(ctx, "/api/signals/"+r.own.signal, done)
 		want := record.ScoreOf("won", r.own.filed.price)
 		r.same(a, "status", "won")
-		r.due(at(a.value, "score") == float64(want), a, fmt.Sprintf("score %d: won at %d", want, r.own.filed.price), "score "+say(at(a.value, "score")))
+		r.expect(at(a.value, "score") == float64(want), a, fmt.Sprintf("score %d: won at %d", want, r.state.filed.price), "score "+describe(at(a.value, "score")))
 		r.same(a, "outcome", "NO")
 		r.due(at(a.value, "resolvedAt") != nil, a, "resolvedAt", "null")
 		r.result(a, r.later(ctx, "/api/signals/"+r.own.signal+"/events", resolvedEvent))
 	}
-	if r.own.second.signal == "" {
+	if r.state.second.signal == "" {
 		return
 	}
-	if !r.status(r.finalize(ctx, r.own.second.market, "INVALID"), http.StatusOK) {
+	if !r.status(r.finalize(ctx, r.state.second.market, "INVALID"), http.StatusOK) {
 		return
 	}
 	a := r.later(ctx, "/api/signals/"+r.own.second.signal, done)
@@ -119,6 +133,7 @@ func resolveScore(ctx context.Context, r *run) {
 	r.result(a, r.later(ctx, "/api/signals/"+r.own.second.signal+"/events", resolvedEvent))
 }
 
+// resolvedEvent reports whether a history contains an event of type resolved.
 func resolvedEvent(a *answer) bool {
 	for _, e := range list(a.value, "events") {
 		if text(e, "type") == "resolved" {
@@ -128,17 +143,18 @@ func resolvedEvent(a *answer) bool {
 	return false
 }
 
+// resolveClosed tries to file a call on a resolved market.
 func resolveClosed(ctx context.Context, r *run) {
-	market := r.own.disputed // no call is on it
+	market := r.state.disputed // a market without calls
 	if market == "" {
-		if market = r.native(ctx, 5000); market == "" {
+		if market = r.createMarket(ctx, 5000); market == "" {
 			return
 		}
 	}
 	if !r.status(r.finalize(ctx, market, "YES"), http.StatusOK) {
 		return
 	}
-	a := r.send(ctx, calling("marketId", market, "direction", "YES", "priceAtPrediction", 5000))
+	a := r.send(ctx, callRequest("marketId", market, "direction", "YES", "priceAtPrediction", 5000))
 	if r.refused(a, http.StatusConflict, "market_closed") {
 		r.same(a, "reason", "settled")
 	}

@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// own is what the run made itself.
-type own struct {
-	handle, market, signal string
-	filed                  filed
-	claimed                bool     // the outcome of market, which the run made
-	second                 second   // filed by the protocol route
-	disputed               string   // a market that was, and has no call
-	messages               []string // ids of attested messages
-	open                   []string // markets that the run made and whose outcome is not claimed
-	asked                  string   // the question of a market whose making was not answered
-	calling                bool     // filed was sent and not answered
+// state contains what the run has created on the server and what later checks require.
+type state struct {
+	handle, market, signal string     // handle of the key; market and id of the first call
+	filed                  filed      // request of the first call
+	claimed                bool       // the run claims the outcome of market
+	second                 secondCall // call that was filed through the protocol route
+	disputed               string     // id of a market whose dispute was cleared; it has no calls
+	messages               []string   // ids of attested messages
+	open                   []string   // ids of markets that the run created and has not resolved
+	asked                  string     // question of a market whose creation was not answered
+	calling                bool       // the request of the first call was not answered
 }
 
-// signals are calls of the feed, newest first.
+// signals returns calls of a feed, the newest first.
 func (r *run) signals(ctx context.Context, kind string) []any {
 	return list(r.get(ctx, hub, "/api/signals/feed?type="+kind+"&limit=50").value, "signals")
 }
@@ -32,8 +32,8 @@ var (
 	codeForm   = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 )
 
-// pick returns the first most candidates of a form, each once. What becomes part of a path has the form of the protocol,
-// whatever the server answers.
+// pick returns the first most candidates that match form, each once. Values of an untrusted server must match before they become
+// part of a path.
 func pick(form *regexp.Regexp, most int, candidates []string) (out []string) {
 	for _, c := range candidates {
 		if len(out) < most && form.MatchString(c) && !slices.Contains(out, c) {
@@ -43,7 +43,7 @@ func pick(form *regexp.Regexp, most int, candidates []string) (out []string) {
 	return out
 }
 
-// texts returns a member of each object of a list.
+// texts returns a text member of each object of a list.
 func texts(items []any, member string) []string {
 	out := make([]string, 0, len(items))
 	for _, item := range items {
@@ -52,9 +52,9 @@ func texts(items []any, member string) []string {
 	return out
 }
 
-// handles returns handles of operators, that of the key first.
+// handles returns at most most handles of operators, the handle of the key first.
 func (r *run) handles(ctx context.Context, most int) []string {
-	all := []string{r.own.handle}
+	all := []string{r.state.handle}
 	for _, kind := range []string{"beat_crowd", "recent"} {
 		all = append(all, texts(r.signals(ctx, kind), "handle")...)
 	}
@@ -62,18 +62,18 @@ func (r *run) handles(ctx context.Context, most int) []string {
 	return pick(handleForm, most, append(all, texts(list(board.value, "leaderboard"), "handle")...))
 }
 
-// calls returns ids of calls, that of the run first.
+// calls returns at most most ids of calls, the call of the run first.
 func (r *run) calls(ctx context.Context, most int) []string {
-	all := []string{r.own.signal}
+	all := []string{r.state.signal}
 	for _, h := range r.handles(ctx, 4) {
 		all = append(all, texts(list(r.get(ctx, hub, "/api/operator/"+h).value, "recentCalls"), "signalId")...)
 	}
 	return pick(uuidForm, most, all)
 }
 
-// markets returns ids of markets, that of the run first.
+// markets returns at most most ids of markets, the market of the run first.
 func (r *run) markets(ctx context.Context, most int) []string {
-	all := append([]string{r.own.market}, texts(r.signals(ctx, "recent"), "marketId")...)
+	all := append([]string{r.state.market}, texts(r.signals(ctx, "recent"), "marketId")...)
 	all = append(all, texts(list(r.get(ctx, hub, "/api/markets/airable").value, "markets"), "marketId")...)
 	return pick(marketForm, most, append(all, texts(list(r.get(ctx, hub, "/api/"+r.Venue+"/markets").value, "markets"), "id")...))
 }

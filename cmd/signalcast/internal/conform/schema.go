@@ -14,11 +14,11 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
-// document is the OpenAPI document of this program. Its objects are open: a server may add members.
+// document is the OpenAPI document in this program. Additional members are allowed in its objects.
 type document struct{ spec *openapi3.T }
 
-// additions are members that this service adds to a schema. They are in the document and on no page of the protocol, so
-// other servers may omit them.
+// additions are members that only this service adds to a schema. The document requires them, but servers of other projects may
+// omit them.
 var additions = map[string][]string{
 	"Signal": facts, "Receipt": facts, "LedgerSignal": facts, "RecordCall": facts, "SessionReceipt": facts, "Crowd": facts,
 	"FeedSignal":    append([]string{"id", "receiptUrl"}, facts...),
@@ -41,7 +41,7 @@ var loadDocument = sync.OnceValues(func() (*document, error) {
 	for name, members := range additions {
 		schema, _ := at(all, "components.schemas."+name).(map[string]any)
 		if schema == nil {
-			return nil, fmt.Errorf("the description of the kit has no %s", name)
+			return nil, fmt.Errorf("the OpenAPI document has no schema %s", name)
 		}
 		each(schema, name, func(_ string, o map[string]any) {
 			if required, is := o["required"].([]any); is {
@@ -49,7 +49,7 @@ var loadDocument = sync.OnceValues(func() (*document, error) {
 			}
 		})
 	}
-	each(all, "", func(_ string, o map[string]any) { // the validation of schemas ignores const
+	each(all, "", func(_ string, o map[string]any) { // openapi3 does not validate const, but it validates enum
 		if value, is := o["const"]; is {
 			o["enum"] = []any{value}
 		}
@@ -60,28 +60,28 @@ var loadDocument = sync.OnceValues(func() (*document, error) {
 	}
 	spec, err := openapi3.NewLoader().LoadFromData(raw)
 	if err != nil {
-		return nil, fmt.Errorf("the description of the kit: %w", err)
+		return nil, fmt.Errorf("the OpenAPI document is invalid: %w", err)
 	}
 	return &document{spec}, nil
 })
 
-// calendar is the format date-time, which the reader of schemas leaves to its caller.
-var calendar = openapi3.NewCallbackValidator(func(s string) error {
+// dateTime validates the format date-time, which openapi3 does not validate by itself.
+var dateTime = openapi3.NewCallbackValidator(func(s string) error {
 	_, err := time.Parse(time.RFC3339, s)
 	return err
 })
 
-// differs says where a value is not of the shape of a read; empty: nowhere.
+// differs returns where a value does not match the schema of the answer to GET of a path template, or "" if it matches.
 func (d *document) differs(template string, status int, v any) string {
 	item := d.spec.Paths.Value(template)
 	if item == nil || item.Get == nil || item.Get.Responses.Status(status) == nil {
-		return fmt.Sprintf("%s with %d is not described", template, status)
+		return fmt.Sprintf("the document does not describe %s with status %d", template, status)
 	}
 	media := item.Get.Responses.Status(status).Value.Content["application/json"]
 	if media == nil {
-		return template + " is not described as JSON"
+		return "the document does not describe " + template + " as JSON"
 	}
-	err := media.Schema.Value.VisitJSON(v, openapi3.VisitAsResponse(), openapi3.WithStringFormatValidator("date-time", calendar))
+	err := media.Schema.Value.VisitJSON(v, openapi3.VisitAsResponse(), openapi3.WithStringFormatValidator("date-time", dateTime))
 	if err == nil {
 		return ""
 	}

@@ -11,40 +11,41 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/record"
 )
 
+// scoreFormula checks the scores of calls of the feeds, and computes the results of some calls again from their history.
 func scoreFormula(ctx context.Context, r *run) {
 	for _, kind := range []string{"recent", "beat_crowd"} {
 		a := r.get(ctx, hub, "/api/signals/feed?type="+kind+"&limit=50")
 		for _, s := range list(a.value, "signals") {
-			r.inRange(a, s)
+			r.scoreRange(a, s)
 		}
 	}
 	for _, id := range r.calls(ctx, 8) {
 		a := r.get(ctx, hub, "/api/signals/"+id)
 		if a.status == http.StatusOK {
-			r.inRange(a, a.value)
+			r.scoreRange(a, a.value)
 			r.result(a, r.get(ctx, hub, "/api/signals/"+id+"/events"))
 		}
 	}
 }
 
-// inRange holds what can be said of a score without its basis.
-func (r *run) inRange(a *answer, s any) {
-	score, scored := whole(s, "score")
+// scoreRange checks a score against the bounds of its status, which do not depend on the scoring price.
+func (r *run) scoreRange(a *answer, s any) {
+	score, scored := integer(s, "score")
 	switch status := text(s, "status"); status {
 	case "pending":
-		r.due(!scored && at(s, "resolvedAt") == nil, a, "no score and no resolvedAt while pending", say(at(s, "score")))
+		r.expect(!scored && at(s, "resolvedAt") == nil, a, "no score and no resolvedAt while pending", describe(at(s, "score")))
 	case "won":
-		r.due(scored && score >= 0 && score <= 99, a, "0 to 99 for what was won", say(at(s, "score")))
+		r.expect(scored && score >= 0 && score <= 99, a, "0 to 99 for a won call", describe(at(s, "score")))
 	case "lost":
-		r.due(scored && score >= -100 && score <= -1, a, "-100 to -1 for what was lost", say(at(s, "score")))
+		r.expect(scored && score >= -100 && score <= -1, a, "-100 to -1 for a lost call", describe(at(s, "score")))
 	case "void":
-		r.due(scored && score == 0, a, "0 for what is void", say(at(s, "score")))
+		r.expect(scored && score == 0, a, "0 for a void call", describe(at(s, "score")))
 	default:
-		r.due(false, a, "pending, won, lost or void", say(status))
+		r.expect(false, a, "pending, won, lost or void", describe(status))
 	}
 }
 
-// result works the result of a call out again, from its history.
+// result computes the result of a call again from the scoring price in its history.
 func (r *run) result(a, history *answer) {
 	status, direction := text(a.value, "status"), text(a.value, "direction")
 	if status == "pending" || history.status != http.StatusOK {
@@ -57,52 +58,54 @@ func (r *run) result(a, history *answer) {
 			payload, n = at(e, "payload"), n+1
 		}
 	}
-	if !r.due(n == 1, history, "one event of type resolved", fmt.Sprint(n)) {
+	if !r.expect(n == 1, history, "one event of type resolved", fmt.Sprint(n)) {
 		return
 	}
 	outcome := text(payload, "outcome")
-	r.due(outcome == "YES" || outcome == "NO" || outcome == "INVALID", history, "outcome YES, NO or INVALID", say(at(payload, "outcome")))
+	r.expect(outcome == "YES" || outcome == "NO" || outcome == "INVALID", history, "outcome YES, NO or INVALID", describe(at(payload, "outcome")))
 	want := record.StatusOf(outcome, direction)
-	r.due(status == want, a, direction+" with outcome "+outcome+" is "+want, status)
-	basis, ok := whole(payload, "scoreBasisBps")
-	if !r.due(ok && basis >= 0 && basis <= 10000, history, "scoreBasisBps", say(at(payload, "scoreBasisBps"))) {
+	r.expect(status == want, a, direction+" with outcome "+outcome+" is "+want, status)
+	basis, ok := integer(payload, "scoreBasisBps")
+	if !r.expect(ok && basis >= 0 && basis <= 10000, history, "scoreBasisBps", describe(at(payload, "scoreBasisBps"))) {
 		return
 	}
 	score := record.ScoreOf(want, basis)
-	got, _ := whole(a.value, "score")
-	r.due(got == score, a, fmt.Sprintf("score %d: %s at %d", score, want, basis), "score "+say(at(a.value, "score")))
-	scored, _ := whole(payload, "score")
-	r.due(scored == score, history, fmt.Sprintf("score %d in the event", score), say(at(payload, "score")))
-	closed, known := whole(a.value, "closePrice")
+	got, _ := integer(a.value, "score")
+	r.expect(got == score, a, fmt.Sprintf("score %d: %s at %d", score, want, basis), "score "+describe(at(a.value, "score")))
+	scored, _ := integer(payload, "score")
+	r.expect(scored == score, history, fmt.Sprintf("score %d in the event", score), describe(at(payload, "score")))
+	closed, known := integer(a.value, "closePrice")
 	if direction == "NO" {
 		closed = 10000 - closed
 	}
-	clv, has := whole(a.value, "clvBps")
+	clv, has := integer(a.value, "clvBps")
 	switch {
 	case !known || want == "void":
-		r.due(!has, a, "no clvBps without a close, or of what is void", say(at(a.value, "clvBps")))
+		r.expect(!has, a, "no clvBps without a closing price or for a void call", describe(at(a.value, "clvBps")))
 	default:
-		r.due(has && clv == closed-basis, a, fmt.Sprintf("clvBps is %d: the side called at the close, less its price", closed-basis), say(at(a.value, "clvBps")))
+		r.expect(has && clv == closed-basis, a,
+			fmt.Sprintf("clvBps is %d: closing price of the side called minus scoring price", closed-basis), describe(at(a.value, "clvBps")))
 	}
 }
 
-// wholeRecords verifies records line by line, at servers that give them out.
-func wholeRecords(ctx context.Context, r *run) {
+// completeRecords downloads and verifies records, if the server offers them.
+func completeRecords(ctx context.Context, r *run) {
 	for _, h := range r.handles(ctx, 2) {
-		a := r.send(ctx, request{method: http.MethodGet, host: hub, path: "/api/operator/" + h + "/record?format=jsonl"}.with("Accept", "*/*"))
+		q := request{method: http.MethodGet, host: hub, path: "/api/operator/" + h + "/record?format=jsonl"}
+		a := r.send(ctx, q.with("Accept", "*/*"))
 		if a.status != http.StatusOK {
-			r.skip("the server gives no records out: " + a.came())
+			r.skip("the server offers no records: " + a.summary())
 			return
 		}
-		var said bytes.Buffer
-		_, err := record.Verify(bytes.NewReader(a.body), &said, record.How{Now: r.now()})
+		var differences bytes.Buffer
+		_, err := record.Verify(bytes.NewReader(a.body), &differences, record.Options{Now: r.now()})
 		if errors.Is(err, record.ErrNoRecord) {
-			r.skip("what the server gives out at " + a.path + " is no record of the known form")
+			r.skip("the answer to " + a.path + " is not a record of the known format")
 			return
 		}
-		if !r.due(err == nil, a, "a record whose numbers follow from its lines", fmt.Sprint(err)) {
-			first, _ := io.ReadAll(io.LimitReader(&said, 200))
-			r.due(false, a, "no difference", string(first))
+		if !r.expect(err == nil, a, "a record whose numbers follow from its lines", fmt.Sprint(err)) {
+			first, _ := io.ReadAll(io.LimitReader(&differences, 200))
+			r.expect(false, a, "no difference", string(first))
 		}
 	}
 }

@@ -16,49 +16,49 @@ import (
 )
 
 const (
-	frameLimit = 1 << 20 // bytes of a frame that are read
-	mostFrames = 2000    // of one conversation
-	answerIn   = 10 * time.Second
+	frameLimit    = 1 << 20          // limit of a frame in bytes
+	maxFrames     = 2000             // frames that are read from one connection
+	answerTimeout = 10 * time.Second // timeout of the handshake; other exchanges have a multiple of it
 )
 
-// socket is one conversation with the live feed.
+// socket is a websocket connection to the live feed.
 type socket struct {
 	conn   *websocket.Conn
 	frames int
 }
 
-// dial opens one; nil, with a finding, is none.
+// dial opens a connection. It returns nil and adds a finding if that fails.
 func (r *run) dial(ctx context.Context, talk *answer) *socket {
 	address := strings.Replace(r.API, "http", "ws", 1) + "/ws" // https becomes wss
-	ctx, cancel := context.WithTimeout(ctx, answerIn)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	r.sent++
-	ctx, connected := ask.Connecting(ctx)
+	ctx, connected := ask.TraceConnection(ctx)
 	conn, res, err := websocket.Dial(ctx, address, &websocket.DialOptions{
-		HTTPClient: &http.Client{Transport: r.http.Transport, CheckRedirect: r.http.CheckRedirect}, Subprotocols: []string{"signal.v1"},
-		HTTPHeader: http.Header{"User-Agent": {"signalcast-conform"}},
+		HTTPClient:   &http.Client{Transport: r.http.Transport, CheckRedirect: r.http.CheckRedirect},
+		Subprotocols: []string{"signal.v1"}, HTTPHeader: http.Header{"User-Agent": {"signalcast-conform"}},
 	})
 	if res != nil && res.Body != nil {
 		_ = res.Body.Close()
 	}
 	if res != nil && res.StatusCode == http.StatusTooManyRequests {
-		over := &answer{method: http.MethodGet, path: "/ws", status: res.StatusCode, header: res.Header}
-		r.miss(over)
+		r.noteMissing(&answer{method: http.MethodGet, path: "/ws", status: res.StatusCode, header: res.Header})
 	}
 	if !*connected {
-		r.miss(&answer{method: http.MethodGet, path: "/ws", err: err, unreached: true})
+		r.noteMissing(&answer{method: http.MethodGet, path: "/ws", err: err, unreached: true})
 	}
-	if !r.due(err == nil, talk, "a websocket", fmt.Sprint(err)) {
+	if !r.expect(err == nil, talk, "a websocket", fmt.Sprint(err)) {
 		return nil
 	}
 	conn.SetReadLimit(frameLimit)
-	r.due(conn.Subprotocol() == "signal.v1", talk, "the subprotocol signal.v1", say(conn.Subprotocol()))
+	r.expect(conn.Subprotocol() == "signal.v1", talk, "the subprotocol signal.v1", describe(conn.Subprotocol()))
 	return &socket{conn: conn}
 }
 
 func (s *socket) close() { _ = s.conn.CloseNow() }
 
-func (s *socket) say(ctx context.Context, frame any) error {
+// send writes a frame as JSON.
+func (s *socket) send(ctx context.Context, frame any) error {
 	raw, err := json.Marshal(frame)
 	if err != nil {
 		return err
@@ -66,10 +66,9 @@ func (s *socket) say(ctx context.Context, frame any) error {
 	return s.conn.Write(ctx, websocket.MessageText, raw)
 }
 
-// until reads frames until one is wanted; the error is that of the connection, or of
-// the time.
+// until reads frames until wanted returns true. It returns the error of the connection, or an error after maxFrames frames.
 func (s *socket) until(ctx context.Context, wanted func(frame any) bool) error {
-	for ; s.frames < mostFrames; s.frames++ {
+	for ; s.frames < maxFrames; s.frames++ {
 		_, raw, err := s.conn.Read(ctx)
 		if err != nil {
 			return err
@@ -78,14 +77,14 @@ func (s *socket) until(ctx context.Context, wanted func(frame any) bool) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("more than %d frames", mostFrames)
+	return fmt.Errorf("more than %d frames", maxFrames)
 }
 
-// ofSignals are the numbered events of the channel signals (contract 4.17.4).
-var ofSignals = []string{"signal.created", "signal.event", "signal.resolved"}
+// signalEvents are the types of the numbered events of the channel signals (docs/protocol/ws.md, Channels).
+var signalEvents = []string{"signal.created", "signal.event", "signal.resolved"}
 
-// socketChain subscribes to the calls from a number on and holds what is replayed
-// against the feed: nothing is missing, nothing comes twice, and prev is a chain.
+// socketChain subscribes to the channel signals after a number and compares the replay with the feed: no event is missing or
+// repeated, and prev of each event is the number of the previous one.
 func socketChain(ctx context.Context, r *run) {
 	_, seqs, types := r.newest(ctx)
 	if len(seqs) == 0 {
@@ -94,7 +93,7 @@ func socketChain(ctx context.Context, r *run) {
 	}
 	var want []int
 	for _, seq := range seqs[1:] {
-		if slices.Contains(ofSignals, types[seq]) {
+		if slices.Contains(signalEvents, types[seq]) {
 			want = append(want, seq)
 		}
 	}
@@ -104,21 +103,23 @@ func socketChain(ctx context.Context, r *run) {
 		return
 	}
 	defer s.close()
-	ctx, cancel := context.WithTimeout(ctx, 2*answerIn)
+	ctx, cancel := context.WithTimeout(ctx, 2*answerTimeout)
 	defer cancel()
 	var hello any
-	if err := s.until(ctx, func(f any) bool { hello = f; return true }); !r.due(err == nil, talk, "a frame hello", fmt.Sprint(err)) {
+	err := s.until(ctx, func(f any) bool { hello = f; return true })
+	if !r.expect(err == nil, talk, "a frame hello", fmt.Sprint(err)) {
 		return
 	}
-	r.due(text(hello, "op") == "hello" && text(hello, "protocol") == "signal.v1", talk, "op hello of protocol signal.v1", say(hello))
+	r.expect(text(hello, "op") == "hello" && text(hello, "protocol") == "signal.v1", talk, "op hello of protocol signal.v1", describe(hello))
 	since := seqs[0]
-	if s.say(ctx, map[string]any{"op": "subscribe", "id": "s1", "channels": []string{"signals"}, "since": map[string]int{"signals": since}}) != nil {
+	subscribe := map[string]any{"op": "subscribe", "id": "s1", "channels": []string{"signals"}, "since": map[string]int{"signals": since}}
+	if s.send(ctx, subscribe) != nil {
 		return
 	}
 	r.replayed(ctx, s, &answer{method: "GET", path: "/ws signals since " + strconv.Itoa(since)}, since, want)
 }
 
-// replayed reads the replay of one channel.
+// replayed reads the replay of the channel signals after a number and compares it with the numbers of the feed.
 func (r *run) replayed(ctx context.Context, s *socket, talk *answer, since int, want []int) {
 	last, first, acked := since, true, false
 	left := slices.Clone(want)
@@ -126,30 +127,31 @@ func (r *run) replayed(ctx context.Context, s *socket, talk *answer, since int, 
 		switch text(f, "op") {
 		case "ack":
 			acked = true
-			r.due(text(f, "id") == "s1" && text(f, "channels.0") == "signals", talk, "ack of s1 with signals", say(f))
+			r.expect(text(f, "id") == "s1" && text(f, "channels.0") == "signals", talk, "ack of s1 with signals", describe(f))
 		case "gap":
-			r.due(false, talk, "the events that the feed has", "gap "+say(f))
+			r.expect(false, talk, "the events that the feed has", "gap "+describe(f))
 		case "event":
-			seq, numbered := whole(f, "seq")
+			seq, numbered := integer(f, "seq")
 			if !numbered || text(f, "channel") != "signals" {
 				return false
 			}
-			prev, _ := whole(f, "prev") // null is 0: there is none
-			r.due(seq > last, talk, fmt.Sprintf("a seq above %d", last), strconv.Itoa(seq))
+			prev, _ := integer(f, "prev") // 0 if prev is null
+			r.expect(seq > last, talk, fmt.Sprintf("a seq above %d", last), strconv.Itoa(seq))
 			chained := prev == last || first && prev <= since
-			r.due(chained, talk, fmt.Sprintf("prev %d of %d", last, seq), strconv.Itoa(prev))
+			r.expect(chained, talk, fmt.Sprintf("prev %d of %d", last, seq), strconv.Itoa(prev))
 			if i := slices.Index(left, seq); i >= 0 {
-				r.due(i == 0, talk, fmt.Sprintf("event %d before %d", left[0], seq), "it is missing, without a gap")
+				r.expect(i == 0, talk, fmt.Sprintf("event %d before %d", left[0], seq), "the event is missing without a gap frame")
 				left = left[i+1:]
 			}
 			last, first = seq, false
 		}
 		return acked && len(left) == 0
 	})
-	r.due(err == nil, talk, "ack and every event of the feed", fmt.Sprintf("%v; acknowledged: %v, events missing: %d", err, acked, len(left)))
+	r.expect(err == nil, talk, "ack and every event of the feed",
+		fmt.Sprintf("%v; acknowledged: %v, events missing: %d", err, acked, len(left)))
 }
 
-// socketFrames sends what a server must not choke on.
+// socketFrames sends valid and invalid frames, and expects an answer or a close code for each.
 func socketFrames(ctx context.Context, r *run) {
 	talk := &answer{method: "GET", path: "/ws"}
 	s := r.dial(ctx, talk)
@@ -157,17 +159,20 @@ func socketFrames(ctx context.Context, r *run) {
 		return
 	}
 	defer s.close()
-	ctx, cancel := context.WithTimeout(ctx, 3*answerIn)
+	ctx, cancel := context.WithTimeout(ctx, 3*answerTimeout)
 	defer cancel()
 	answered := func(frame any, id, op, code string) {
-		if s.say(ctx, frame) != nil {
-			r.due(false, talk, "an open socket", "it is closed")
+		if s.send(ctx, frame) != nil {
+			r.expect(false, talk, "an open connection", "a closed connection")
 			return
 		}
 		var got any
-		err := s.until(ctx, func(f any) bool { got = f; return text(f, "id") == id && text(f, "op") != "ack" }) // that comes as well
+		err := s.until(ctx, func(f any) bool { // skips the ack, which is sent in addition to the error
+			got = f
+			return text(f, "id") == id && text(f, "op") != "ack"
+		})
 		ok := err == nil && text(got, "op") == op && text(got, "error") == code
-		r.due(ok, talk, strings.TrimSpace(op+" "+code)+" with id "+id, fmt.Sprintf("%v %s", err, say(got)))
+		r.expect(ok, talk, strings.TrimSpace(op+" "+code)+" with id "+id, fmt.Sprintf("%v %s", err, describe(got)))
 	}
 	answered(map[string]any{"op": "ping", "id": "p1"}, "p1", "pong", "")
 	answered(map[string]any{"op": "subscribe", "id": "u1", "channels": []string{"market:???"}}, "u1", "error", "unknown_channel")
@@ -176,20 +181,23 @@ func socketFrames(ctx context.Context, r *run) {
 		ahead := map[string]int{"signals": seqs[len(seqs)-1] + 1_000_000}
 		answered(map[string]any{"op": "subscribe", "id": "f1", "channels": []string{"signals"}, "since": ahead}, "f1", "error", "future_cursor")
 	}
-	r.endsWith(ctx, s, talk, websocket.MessageBinary, []byte{1, 2, 3}, websocket.StatusUnsupportedData)
+	r.closesWith(ctx, s, talk, websocket.MessageBinary, []byte{1, 2, 3}, websocket.StatusUnsupportedData)
 	if s := r.dial(ctx, talk); s != nil {
 		defer s.close()
-		r.endsWith(ctx, s, talk, websocket.MessageText, []byte(`{"op":"ping","id":"`+strings.Repeat("x", 9<<10)+`"}`), websocket.StatusMessageTooBig)
+		long := []byte(`{"op":"ping","id":"` + strings.Repeat("x", 9<<10) + `"}`)
+		r.closesWith(ctx, s, talk, websocket.MessageText, long, websocket.StatusMessageTooBig)
 	}
 }
 
-// endsWith sends a frame that ends the connection.
-func (r *run) endsWith(ctx context.Context, s *socket, talk *answer, kind websocket.MessageType, frame []byte, code websocket.StatusCode) {
+// closesWith sends a frame after which the server must close the connection with a code.
+func (r *run) closesWith(
+	ctx context.Context, s *socket, talk *answer, kind websocket.MessageType, frame []byte, code websocket.StatusCode,
+) {
 	if err := s.conn.Write(ctx, kind, frame); err != nil {
-		r.due(false, talk, "an open socket", err.Error())
+		r.expect(false, talk, "an open connection", err.Error())
 		return
 	}
 	err := s.until(ctx, func(any) bool { return false })
 	got := websocket.CloseStatus(err)
-	r.due(got == code, talk, fmt.Sprintf("close code %d", code), fmt.Sprintf("%d, %v", got, err))
+	r.expect(got == code, talk, fmt.Sprintf("close code %d", code), fmt.Sprintf("%d, %v", got, err))
 }

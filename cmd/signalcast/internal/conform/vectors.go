@@ -14,11 +14,11 @@ import (
 	"github.com/signalcast/signalcast/proto/testvectors"
 )
 
-// byForm are reasons that every server finds, whatever signers it knows.
-var byForm = []string{"not_canonicalizable", "unknown_member", "schema"}
+// formReasons are the reasons that depend only on the message, not on the signers that the server knows.
+var formReasons = []string{"not_canonicalizable", "unknown_member", "schema"}
 
-// goldenMessages sends golden messages to the dry run of the server. Malformed ones must be refused with their reason. The
-// signers of well-formed ones are unknown to the server, or have another issuer: the answer must be valid: false.
+// goldenMessages sends the golden messages to the dry run of the server. Malformed messages must be refused with their reason. For
+// well-formed messages the answer must be valid: false, because their signers are not registered at the server.
 func goldenMessages(ctx context.Context, r *run) {
 	var file struct {
 		Issuer  string
@@ -53,27 +53,27 @@ func goldenMessages(ctx context.Context, r *run) {
 		case v.Error == "payload_too_large":
 			a := verify(v.Name, raw)
 			r.refused(a, http.StatusRequestEntityTooLarge, v.Error)
-		case slices.Contains(byForm, v.Reason):
+		case slices.Contains(formReasons, v.Reason):
 			a := verify(v.Name, raw)
 			refused := text(a.value, "reason") == v.Reason && a.status == http.StatusBadRequest
 			for _, reason := range list(a.value, "reasons") {
 				refused = refused || reason == v.Reason && a.status == http.StatusOK && at(a.value, "valid") == false
 			}
-			r.due(refused, a, "refused, reason "+v.Reason, a.came()+" "+text(a.value, "reason")+say(at(a.value, "reasons")))
+			r.expect(refused, a, "refused, reason "+v.Reason, a.summary()+" "+text(a.value, "reason")+describe(at(a.value, "reasons")))
 		}
 	}
 	for i, v := range file.Valid {
-		if i%4 != 0 && !strings.Contains(v.Name, "text") && !strings.Contains(v.Name, "spell") { // a few of the plain ones, and all that are hard to read
+		if i%4 != 0 && !strings.Contains(v.Name, "text") && !strings.Contains(v.Name, "spell") { // every fourth message, and all with unusual texts or numbers
 			continue
 		}
 		a := verify(v.Name, v.Raw)
 		if r.status(a, http.StatusOK) {
-			r.due(at(a.value, "valid") == false, a, "valid: false, as this key is not registered here", "valid: "+say(at(a.value, "valid")))
+			r.expect(at(a.value, "valid") == false, a, "valid: false, because the key is not registered", "valid: "+describe(at(a.value, "valid")))
 		}
 	}
 }
 
-// goldenPayloads has the server's own schemas judge the golden payloads.
+// goldenPayloads validates the golden payloads with the payload schemas of the server.
 func goldenPayloads(ctx context.Context, r *run) {
 	var file struct {
 		Payloads []struct {
@@ -92,38 +92,38 @@ func goldenPayloads(ctx context.Context, r *run) {
 		if !r.status(a, http.StatusOK) {
 			continue
 		}
-		if away := reachesOut(a.value); !r.due(away == "", a, "a schema that refers to itself alone", away) {
+		if ref := externalRef(a.value); !r.expect(ref == "", a, "a schema without external references", ref) {
 			continue
 		}
 		schema := &openapi3.Schema{}
-		if !r.due(json.Unmarshal(a.body, schema) == nil, a, "a JSON Schema") {
+		if !r.expect(json.Unmarshal(a.body, schema) == nil, a, "a JSON Schema") {
 			continue
 		}
 		for _, p := range file.Payloads {
 			if p.Schema != kind {
 				continue
 			}
-			err := schema.VisitJSON(p.Payload, openapi3.EnableJSONSchema2020(), openapi3.WithStringFormatValidator("date-time", calendar))
-			r.due((err == nil) == p.Valid, a, fmt.Sprintf("%s: valid is %v", p.Name, p.Valid), fmt.Sprint(err == nil))
+			err := schema.VisitJSON(p.Payload, openapi3.EnableJSONSchema2020(), openapi3.WithStringFormatValidator("date-time", dateTime))
+			r.expect((err == nil) == p.Valid, a, fmt.Sprintf("%s: valid is %v", p.Name, p.Valid), fmt.Sprint(err == nil))
 		}
 	}
 }
 
-// reachesOut gives a reference that leads out of a schema. Nothing is fetched for one.
-func reachesOut(v any) (away string) {
+// externalRef returns a reference of a schema to another document, or "". The run fetches no referenced document.
+func externalRef(v any) (external string) {
 	each(v, "", func(_ string, o map[string]any) {
 		for _, name := range []string{"$ref", "$dynamicRef", "$schema"} {
 			ref, there := o[name].(string)
 			if there && !strings.HasPrefix(ref, "#") && ref != "https://json-schema.org/draft/2020-12/schema" {
-				away = ref
+				external = ref
 			}
 		}
 	})
-	return away
+	return external
 }
 
-// weakKeys sends weak keys of the golden signatures to the server: of small or mixed order, or in a second encoding. With
-// such a key one signature fits many messages.
+// weakKeys sends weak public keys of the golden signatures to the server: keys of small or mixed order and keys in a non-canonical
+// encoding. With a weak key one signature can be valid for many messages.
 func weakKeys(ctx context.Context, r *run) {
 	var file struct {
 		Cases []struct {
@@ -136,10 +136,13 @@ func weakKeys(ctx context.Context, r *run) {
 		r.skip(err.Error())
 		return
 	}
-	weak := []int{0, 2, 3, 10} // of speccheck; the others have one of their keys, or one that is sound
+	weak := []int{0, 2, 3, 10} // cases of speccheck; the other cases repeat these keys or have a strong key
 	for _, c := range file.Cases {
 		if c.Source == "speccheck" && slices.Contains(weak, c.ID) {
-			a := r.send(ctx, request{method: http.MethodPost, host: hub, path: protocolBase + "/signers/challenge", key: true, body: object("publicKey", c.PublicKey)})
+			a := r.send(ctx, request{
+				method: http.MethodPost, host: hub, path: protocolBase + "/signers/challenge", key: true,
+				body: object("publicKey", c.PublicKey),
+			})
 			a.path += " (" + c.PublicKey[:8] + "…)"
 			r.refused(a, http.StatusBadRequest, "weak_key")
 		}

@@ -10,56 +10,88 @@ import (
 	"time"
 )
 
-// writing are the checks that need a key. Each builds on the ones before it.
+// writing returns the checks that require a key. Each may depend on earlier ones.
 func writing() []check {
 	return []check{
-		{id: "key.owner", title: "a key reads its owner's record, which must not be cached", source: "specification, Federation; contract 4.7.3", key: true, run: keyOwner},
-		{id: "key.limit", title: "the limit of the key is the protocol's, where the server states it", source: "specification, Limits", key: true, run: keyLimit},
-		{id: "call.refused", title: "a wrong member is named", source: "specification, Errors; contract 4.1, 4.5.1", key: true, run: callRefused},
-		{id: "call.filed", title: "a call is filed and reads as it was sent", source: "specification, Protocol writes; contract 4.5.1", key: true, run: callFiled},
-		{id: "call.locked", title: "the first call is locked", source: "specification, States; contract 4.5.1", key: true, run: callLocked},
-		{id: "call.repeated", title: "an Idempotency-Key gives the first result", source: "contract 4.5.1", key: true, run: callRepeated},
-		{id: "call.events", title: "events join the history and change nothing", source: "specification, Signal event; contract 4.5.2", key: true, run: callEvents},
-		{id: "call.owner", title: "only the owner of a call adds to its history", source: "specification, Protocol writes; contract 4.5.2", key: true, run: callOwner},
-		{id: "key.weak", title: "a weak key cannot sign", source: "identity 2.6; proto/testvectors", key: true, run: weakKeys},
-		{id: "call.protocol", title: "a protocol call is repaired, filed and attested", source: "specification, Protocol V0, Write rules; contract 4.2.7, 4.13.5", key: true, admin: true, run: callProtocol},
+		{
+			id: "key.owner", title: "a key reads the record of its owner, and the answer is not cached",
+			source: "openapi: getOwnFieldRecord", key: true, run: keyOwner,
+		},
+		{
+			id: "key.limit", title: "RateLimit-Policy states 60 requests in 60 seconds for a key",
+			source: "openapi: info, Limits", key: true, run: keyLimit,
+		},
+		{
+			id: "call.refused", title: "the error for an invalid call names the first invalid member",
+			source: "openapi: fileSignal; docs/protocol/errors.md#fields", key: true, run: callRefused,
+		},
+		{
+			id: "call.filed", title: "a call is stored as it was sent",
+			source: "openapi: fileSignal, getSignal", key: true, run: callFiled,
+		},
+		{
+			id: "call.locked", title: "a second call on a market is refused",
+			source: "docs/concepts.md#lock; openapi: fileSignal", key: true, run: callLocked,
+		},
+		{
+			id: "call.repeated", title: "a repetition with the same Idempotency-Key returns the first result",
+			source: "openapi: fileSignal", key: true, run: callRepeated,
+		},
+		{
+			id: "call.events", title: "events are added to the history and do not change the call",
+			source: "docs/protocol/events.md#signal-events; openapi: appendSignalEvent", key: true, run: callEvents,
+		},
+		{
+			id: "call.owner", title: "only the owner of a call can add events",
+			source: "openapi: appendSignalEvent", key: true, run: callOwner,
+		},
+		{
+			id: "key.weak", title: "weak public keys are refused",
+			source: "openapi: challengeSigner; proto/testvectors", key: true, run: weakKeys,
+		},
+		{
+			id: "call.protocol", title: "a NO call with the price of YES is converted, filed and attested",
+			source: "docs/scores.md#the-scoring-price; openapi: createPrediction", key: true, admin: true, run: callProtocol,
+		},
 	}
 }
 
+// keyOwner reads the record of the owner of the key and stores the handle for later checks.
 func keyOwner(ctx context.Context, r *run) {
 	a := r.send(ctx, request{method: http.MethodGet, host: hub, path: "/api/network/field-record/me", key: true})
 	if !r.status(a, http.StatusOK) {
 		return
 	}
-	if handle := text(a.value, "handle"); r.due(handleForm.MatchString(handle), a, "a handle", say(handle)) {
-		r.own.handle = handle
+	if handle := text(a.value, "handle"); r.expect(handleForm.MatchString(handle), a, "a handle", describe(handle)) {
+		r.state.handle = handle
 	}
-	r.due(strings.Contains(a.header.Get("Cache-Control"), "no-store"), a, "Cache-Control: no-store", "Cache-Control: "+a.header.Get("Cache-Control"))
+	control := a.header.Get("Cache-Control")
+	r.expect(strings.Contains(control, "no-store"), a, "Cache-Control: no-store", "Cache-Control: "+control)
 }
 
+// policyForm matches the header RateLimit-Policy: number of requests and length of the window in seconds.
 var policyForm = regexp.MustCompile(`q=(\d+);w=(\d+)`)
 
-// keyLimit reads the limit of the key from RateLimit-Policy, which saves 61 requests.
+// keyLimit reads the limit of the key from RateLimit-Policy.
 func keyLimit(ctx context.Context, r *run) {
 	a := r.send(ctx, request{method: http.MethodGet, host: hub, path: "/api/network/field-record/me", key: true})
 	policy := a.header.Get("RateLimit-Policy")
 	m := policyForm.FindStringSubmatch(policy)
 	if m == nil {
-		r.skip("the server does not tell its limits in RateLimit-Policy")
+		r.skip("the server does not send RateLimit-Policy")
 		return
 	}
-	r.due(m[1] == "60" && m[2] == "60", a, "60 in 60 seconds", policy)
+	r.expect(m[1] == "60" && m[2] == "60", a, "60 in 60 seconds", policy)
 }
 
-// calling is a draft of a call with the key.
-func calling(pairs ...any) request {
+// callRequest returns a request that files a call with the key.
+func callRequest(pairs ...any) request {
 	return request{method: http.MethodPost, host: hub, path: "/api/predictions", key: true, body: object(pairs...)}
 }
 
-// callRefused sends drafts that no server may take, in the order of the table of the
-// specification: the first wrong member is named.
+// callRefused sends invalid calls. The error must name the first invalid member.
 func callRefused(ctx context.Context, r *run) {
-	const m = "native-zzzzzzzzzzzzzzzz" // well formed and unknown
+	const m = "native-zzzzzzzzzzzzzzzz" // a valid id of a market that does not exist
 	good := func(more ...any) []any {
 		return append([]any{"marketId", m, "direction", "YES", "priceAtPrediction", 5000}, more...)
 	}
@@ -78,81 +110,87 @@ func callRefused(ctx context.Context, r *run) {
 		{good("confidence", 101), "invalid_confidence", "confidence"},
 		{good("textTake", strings.Repeat("x", 501)), "invalid_text_take", "textTake"},
 	} {
-		a := r.send(ctx, calling(c.pairs...))
+		a := r.send(ctx, callRequest(c.pairs...))
 		if r.refused(a, http.StatusBadRequest, c.code) {
 			r.same(a, "field", c.field)
 		}
 	}
-	q := calling()
+	q := callRequest()
 	q.body = "[]"
 	r.refused(r.send(ctx, q), http.StatusBadRequest, "invalid_body")
-	r.refused(r.send(ctx, calling(good()...).with("Content-Type", "text/plain")), http.StatusUnsupportedMediaType, "unsupported_media_type")
+	plain := callRequest(good()...).with("Content-Type", "text/plain")
+	r.refused(r.send(ctx, plain), http.StatusUnsupportedMediaType, "unsupported_media_type")
 	q.body = object(good("textTake", strings.Repeat("x", 65<<10))...)
 	r.refused(r.send(ctx, q), http.StatusRequestEntityTooLarge, "payload_too_large")
 }
 
-// native makes a native market and returns its id; empty, with a finding, if that fails.
-func (r *run) native(ctx context.Context, yesBps int) string {
-	r.own.asked = "Will the conformance kit's coin " + rand.Text()[:8] + " show heads?"
+// createMarket creates a native market and returns its id. It returns "" and adds a finding if that fails.
+func (r *run) createMarket(ctx context.Context, yesBps int) string {
+	r.state.asked = "Will the conformance kit's coin " + rand.Text()[:8] + " show heads?"
 	a := r.send(ctx, request{method: http.MethodPost, host: hub, path: "/api/admin/markets", admin: true, body: object(
-		"question", r.own.asked, "lane", "OTHER", "initialYesBps", yesBps,
+		"question", r.state.asked, "lane", "OTHER", "initialYesBps", yesBps,
 		"cutoffAt", r.now().AddDate(0, 1, 0).UTC().Format("2006-01-02T15:04:05.000Z"))})
 	id := text(a.value, "marketId")
 	if a.err == nil {
-		r.own.asked = ""
+		r.state.asked = ""
 	}
-	if !r.status(a, http.StatusCreated) || !r.due(strings.HasPrefix(id, "native-") && marketForm.MatchString(id), a, "a marketId native-…", say(id)) {
+	valid := strings.HasPrefix(id, "native-") && marketForm.MatchString(id)
+	if !r.status(a, http.StatusCreated) || !r.expect(valid, a, "a marketId native-…", describe(id)) {
 		return ""
 	}
-	r.own.open = append(r.own.open, id)
+	r.state.open = append(r.state.open, id)
 	return id
 }
 
-// Calls of the run itself are of the NO side, at what NO costs.
+// initialYes is the initial price of YES in bps of the market for the call of the run. The call is a NO call at the price of NO.
 const initialYes = 3100
 
-// filed is what callFiled sent.
+// filed is the request of the call that callFiled sent.
 type filed struct {
 	body  string
-	key   string // of idempotency
-	price int
+	key   string // idempotency key
+	price int    // stated price in bps
 }
 
-// place finds the market for the run's call and the price of NO there.
-func (r *run) place(ctx context.Context) (market string, price int) {
+// callTarget returns the market for the call of the run and its price of NO in bps. It returns "" and skips the check if there is no
+// market.
+func (r *run) callTarget(ctx context.Context) (market string, price int) {
 	if r.Market == "" && r.Admin == "" {
-		r.skip("needs a market to file a call on: --market, or --admin-secret to make one")
+		r.skip("needs a market for the call: --market, or --admin-secret to create one")
 		return "", 0
 	}
 	if r.Market == "" {
-		return r.native(ctx, initialYes), 10000 - initialYes
+		return r.createMarket(ctx, initialYes), 10000 - initialYes
 	}
 	a := r.get(ctx, hub, "/api/m/"+r.Market)
-	yes, ok := whole(a.value, "yesBps")
+	yes, ok := integer(a.value, "yesBps")
 	if !r.status(a, http.StatusOK) || !ok {
-		r.skip("the market of --market has no price now")
+		r.skip("the market of --market has no current price")
 		return "", 0
 	}
 	return r.Market, 10000 - yes
 }
 
+// callFiled files the call of the run and reads it.
 func callFiled(ctx context.Context, r *run) {
-	market, price := r.place(ctx)
+	market, price := r.callTarget(ctx)
 	if market == "" {
 		return
 	}
 	d := filed{key: "conform-" + rand.Text(), price: price}
-	d.body = object("marketId", market, "direction", "NO", "priceAtPrediction", price, "confidence", 60, "textTake", "A call of the conformance kit.")
-	q := calling().with("Idempotency-Key", d.key)
+	d.body = object("marketId", market, "direction", "NO", "priceAtPrediction", price,
+		"confidence", 60, "textTake", "A call of the conformance kit.")
+	q := callRequest().with("Idempotency-Key", d.key)
 	q.body = d.body
 	a := r.send(ctx, q)
-	r.own.calling = a.err != nil
+	r.state.calling = a.err != nil
 	if text(a.value, "error") == "already_predicted" {
-		r.skip("the owner of the key has a call on the market already: give another one with --market")
+		r.skip("the owner of the key already has a call on the market: set another market with --market")
 		return
 	}
 	id := text(a.value, "id")
-	if !r.status(a, http.StatusOK) || !r.due(at(a.value, "ok") == true && uuidForm.MatchString(id), a, "ok: true with the id of the call", say(a.value)) {
+	valid := at(a.value, "ok") == true && uuidForm.MatchString(id)
+	if !r.status(a, http.StatusOK) || !r.expect(valid, a, "ok: true with the id of the call", describe(a.value)) {
 		return
 	}
 	r.own.market, r.own.signal, r.own.filed = market, id, d
@@ -168,53 +206,56 @@ func callFiled(ctx context.Context, r *run) {
 	r.same(s, "textTake", "A call of the conformance kit.")
 	r.same(s, "status", "pending")
 	r.same(s, "source", "web")
-	made, ok := moment(s.value, "createdAt")
-	r.due(ok && r.now().Sub(made).Abs() < 10*time.Minute, s, "createdAt is now", say(at(s.value, "createdAt")))
+	made, ok := timeAt(s.value, "createdAt")
+	r.expect(ok && r.now().Sub(made).Abs() < 10*time.Minute, s, "createdAt is now", describe(at(s.value, "createdAt")))
 }
 
 // filedBefore reports whether the run has filed a call, and skips the check otherwise.
 func (r *run) filedBefore() bool {
-	if r.own.signal == "" {
+	if r.state.signal == "" {
 		r.skip("no call was filed")
 	}
-	return r.own.signal != ""
+	return r.state.signal != ""
 }
 
+// callLocked tries to file a second call on the market and checks that the first one did not change.
 func callLocked(ctx context.Context, r *run) {
 	if !r.filedBefore() {
 		return
 	}
 	for _, side := range []string{"YES", "NO"} {
-		a := r.send(ctx, calling("marketId", r.own.market, "direction", side, "priceAtPrediction", 5000))
+		a := r.send(ctx, callRequest("marketId", r.state.market, "direction", side, "priceAtPrediction", 5000))
 		if r.refused(a, http.StatusConflict, "already_predicted") {
-			r.same(a, "id", r.own.signal)
+			r.same(a, "id", r.state.signal)
 		}
 	}
-	a := r.reread(ctx, hub, "/api/signals/"+r.own.signal)
+	a := r.reread(ctx, hub, "/api/signals/"+r.state.signal)
 	r.same(a, "direction", "NO")
-	r.same(a, "priceAtPrediction", float64(r.own.filed.price))
+	r.same(a, "priceAtPrediction", float64(r.state.filed.price))
 }
 
+// callRepeated sends the call again with its idempotency key, and then another call with that key.
 func callRepeated(ctx context.Context, r *run) {
 	if !r.filedBefore() {
 		return
 	}
-	q := calling().with("Idempotency-Key", r.own.filed.key)
-	q.body = r.own.filed.body
+	q := callRequest().with("Idempotency-Key", r.state.filed.key)
+	q.body = r.state.filed.body
 	a := r.send(ctx, q)
 	if r.status(a, http.StatusOK) {
-		r.same(a, "id", r.own.signal)
+		r.same(a, "id", r.state.signal)
 	}
-	q.body = object("marketId", r.own.market, "direction", "YES", "priceAtPrediction", 1)
+	q.body = object("marketId", r.state.market, "direction", "YES", "priceAtPrediction", 1)
 	r.refused(r.send(ctx, q), http.StatusConflict, "idempotency_key_reused")
 }
 
+// callEvents adds valid and invalid events to the call of the run. The call itself must not change.
 func callEvents(ctx context.Context, r *run) {
 	if !r.filedBefore() {
 		return
 	}
-	path := "/api/signals/" + r.own.signal + "/events"
-	before := r.reread(ctx, hub, "/api/signals/"+r.own.signal)
+	path := "/api/signals/" + r.state.signal + "/events"
+	before := r.reread(ctx, hub, "/api/signals/"+r.state.signal)
 	add := func(body string) *answer {
 		return r.send(ctx, request{method: http.MethodPost, host: hub, path: path, key: true, body: body})
 	}
@@ -229,7 +270,8 @@ func callEvents(ctx context.Context, r *run) {
 	}
 	for body, code := range map[string]string{
 		`{"type":"resolved","payload":{}}`: "invalid_type", `{"type":"shout"}`: "invalid_type", `{"type":"note"}`: "invalid_payload",
-		`{"type":"confidence","payload":{"confidence":0}}`: "invalid_payload", `{"type":"note","payload":{"text":"` + strings.Repeat("x", 501) + `"}}`: "invalid_payload",
+		`{"type":"confidence","payload":{"confidence":0}}`:                      "invalid_payload",
+		`{"type":"note","payload":{"text":"` + strings.Repeat("x", 501) + `"}}`: "invalid_payload",
 	} {
 		r.refused(add(body), http.StatusBadRequest, code)
 	}
@@ -237,12 +279,12 @@ func callEvents(ctx context.Context, r *run) {
 	var last time.Time
 	types := ""
 	for _, e := range list(a.value, "events") {
-		made, _ := moment(e, "createdAt")
-		r.due(!made.Before(last), a, "events, the oldest first", text(e, "createdAt"))
+		made, _ := timeAt(e, "createdAt")
+		r.expect(!made.Before(last), a, "events, the oldest first", text(e, "createdAt"))
 		last, types = made, types+text(e, "type")+" "
 	}
-	r.due(types == "note confidence reaffirm ", a, "note, confidence and reaffirm", types)
-	after := r.reread(ctx, hub, "/api/signals/"+r.own.signal)
+	r.expect(types == "note confidence reaffirm ", a, "note, confidence and reaffirm", types)
+	after := r.reread(ctx, hub, "/api/signals/"+r.state.signal)
 	for _, member := range []string{"status", "score", "direction", "priceAtPrediction", "confidence", "textTake"} {
 		r.same(after, member, at(before.value, member))
 	}
@@ -251,30 +293,35 @@ func callEvents(ctx context.Context, r *run) {
 // callOwner tries to add an event to the call of another operator.
 func callOwner(ctx context.Context, r *run) {
 	for _, h := range r.handles(ctx, 5) {
-		if h == r.own.handle || r.own.handle == "" {
+		if h == r.state.handle || r.state.handle == "" {
 			continue
 		}
 		id := text(r.get(ctx, hub, "/api/operator/"+h).value, "recentCalls.0.signalId")
 		if !uuidForm.MatchString(id) {
 			continue
 		}
-		a := r.send(ctx, request{method: http.MethodPost, host: hub, path: "/api/signals/" + id + "/events", key: true, body: `{"type":"reaffirm"}`})
+		a := r.send(ctx, request{
+			method: http.MethodPost, host: hub, path: "/api/signals/" + id + "/events", key: true, body: `{"type":"reaffirm"}`,
+		})
 		r.refused(a, http.StatusForbidden, "forbidden")
 		return
 	}
 	r.skip("no other operator has a call")
 }
 
-// callProtocol files a NO call that carries the price of YES, through the protocol
-// route: the stored price is that of NO, and the hub attests the call.
+// callProtocol files a NO call that states the price of YES through the protocol route. The stored price must be that of NO, and the
+// hub must attest the call.
 func callProtocol(ctx context.Context, r *run) {
-	market := r.native(ctx, 3000)
+	market := r.createMarket(ctx, 3000)
 	if market == "" {
 		return
 	}
-	a := r.send(ctx, request{method: http.MethodPost, host: hub, path: protocolBase + "/predictions", key: true, body: object("marketId", market, "position", "NO", "priceBps", 3000)})
+	a := r.send(ctx, request{
+		method: http.MethodPost, host: hub, path: protocolBase + "/predictions", key: true,
+		body: object("marketId", market, "position", "NO", "priceBps", 3000),
+	})
 	id := text(a.value, "id")
-	if !r.status(a, http.StatusOK) || !r.due(uuidForm.MatchString(id), a, "the id of the call", say(id)) {
+	if !r.status(a, http.StatusOK) || !r.expect(uuidForm.MatchString(id), a, "the id of the call", describe(id)) {
 		return
 	}
 	r.own.second = second{market, id}
@@ -282,15 +329,15 @@ func callProtocol(ctx context.Context, r *run) {
 	s := r.later(ctx, "/api/signals/"+id, func(a *answer) bool { return a.status == http.StatusOK })
 	r.same(s, "source", "api")
 	r.same(s, "priceAtPrediction", float64(7000))
-	if message := text(a.value, "messageId"); r.due(messageForm.MatchString(message), a, "messageId is msg_ and 64 hex digits", say(message)) {
-		r.own.messages = append(r.own.messages, message)
+	if message := text(a.value, "messageId"); r.expect(messageForm.MatchString(message), a, "messageId is msg_ and 64 hex digits", describe(message)) {
+		r.state.messages = append(r.state.messages, message)
 		stored := r.get(ctx, hub, protocolBase+"/messages/"+message)
 		if r.status(stored, http.StatusOK) {
 			r.same(stored, "message.type", "prediction.create")
 			r.same(stored, "message.payload.signalId", id)
 			r.same(stored, "message.payload.credential", "operator_key")
-			got, _ := whole(stored.value, "message.payload.priceAtPrediction")
-			r.due(got == 7000, stored, "payload.priceAtPrediction is 7000", fmt.Sprint(got))
+			got, _ := integer(stored.value, "message.payload.priceAtPrediction")
+			r.expect(got == 7000, stored, "payload.priceAtPrediction is 7000", fmt.Sprint(got))
 		}
 	}
 }

@@ -15,9 +15,9 @@ type Completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Run writes the script. It sends no requests: all words are in it.
+// Run writes the completion script of a shell. The script contains all words and starts no program.
 func (c *Completion) Run(app *kong.Application, s *verbs.Streams) error {
-	at := places(app)
+	at := nodes(app)
 	var text string
 	switch c.Shell {
 	case "bash":
@@ -31,9 +31,9 @@ func (c *Completion) Run(app *kong.Application, s *verbs.Streams) error {
 	return err
 }
 
-// bash finds the command that was typed, the longest that is known, and offers what
-// stands behind it; behind a flag with choices those; and names of files else.
-func bash(name string, at []place) string {
+// bash returns the completion script for bash. The script finds the longest known command among the typed words. After a flag with
+// choices it offers the choices, otherwise the words of the command; without a match bash offers file names.
+func bash(name string, at []node) string {
 	var b strings.Builder
 	fn := "_" + strings.ReplaceAll(name, "-", "_")
 	fmt.Fprintf(&b, "# Completion of %s for bash. Written by `%s completion bash`.\n%s() {\n", name, name, fn)
@@ -46,7 +46,7 @@ func bash(name string, at []place) string {
 	for _, p := range at {
 		for _, w := range p.words {
 			if len(w.choices) > 0 {
-				fmt.Fprintf(&b, "    '%s %s') words='%s' ;;\n", spaced(p.path), w.text, strings.Join(w.choices, " "))
+				fmt.Fprintf(&b, "    '%s %s') words='%s' ;;\n", leadingSpace(p.path), w.text, strings.Join(w.choices, " "))
 			}
 		}
 	}
@@ -56,32 +56,32 @@ func bash(name string, at []place) string {
 		for _, w := range p.words {
 			texts = append(texts, w.text)
 		}
-		fmt.Fprintf(&b, "      '%s') words='%s' ;;\n", spaced(p.path), strings.Join(texts, " "))
+		fmt.Fprintf(&b, "      '%s') words='%s' ;;\n", leadingSpace(p.path), strings.Join(texts, " "))
 	}
 	b.WriteString("    esac ;;\n  esac\n")
 	fmt.Fprintf(&b, "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$here\")\n}\ncomplete -o default -F %s %s\n", fn, name)
 	return b.String()
 }
 
-// spaced is a path as the script keeps it: with a space before it, or nothing.
-func spaced(path string) string {
+// leadingSpace returns path with a space before it, or "" for the program. The variable path of the script has this form.
+func leadingSpace(path string) string {
 	if path == "" {
 		return ""
 	}
 	return " " + path
 }
 
-// bashPath is how a path and its next word meet in the script.
+// bashPath returns the pattern with which the script recognizes a command: the parent path and the last word.
 func bashPath(path string) string {
-	above, last := "", path
+	parent, last := "", path
 	if i := strings.LastIndex(path, " "); i >= 0 {
-		above, last = path[:i], path[i+1:]
+		parent, last = path[:i], path[i+1:]
 	}
-	return spaced(above) + " " + last
+	return leadingSpace(parent) + " " + last
 }
 
-// fish has a line for every word, with the condition under which it is offered.
-func fish(name string, at []place) string {
+// fish returns the completion script for fish: one line for each word, with the condition under which fish offers it.
+func fish(name string, at []node) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Completion of %s for fish. Written by `%s completion fish`.\n", name, name)
 	for _, p := range at {
@@ -124,7 +124,7 @@ func fish(name string, at []place) string {
 	return b.String()
 }
 
-// quoted is a text as fish reads it literally.
+// quoted returns a text as a literal of fish.
 func quoted(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }

@@ -1,3 +1,3 @@
-// Package manual writes what the command line says of itself: completions for shells,
-// the man page, the version. All of it comes from the commands, so nothing is declared twice.
+// Package manual writes the completions for shells, the man page and the version. It derives completions and man page from the
+// declared commands.
 package manual

@@ -13,33 +13,35 @@ import (
 // Man is `signalcast man`.
 type Man struct{}
 
-// Run writes the page: signalcast man | man -l -
+// Run writes the man page in roff: signalcast man | man -l -
 func (m *Man) Run(app *kong.Application, s *verbs.Streams) error {
 	_, err := io.WriteString(s.Out, page(app))
 	return err
 }
 
-// codes are the exit codes, as main has them.
+// codes are the exit codes of package main.
 var codes = []struct{ code, means string }{
 	{"0", "Done."},
-	{"1", "A service said no, a record differs, or a server does not conform."},
+	{"1", "A service refused the request, a record differs, or a server does not conform."},
 	{"2", "The command line or a setting is wrong, or a file cannot be read or written."},
-	{"3", "A service cannot be reached, or a part of it is unavailable; for conform, limits kept checks from being tried."},
+	{"3", "A service cannot be reached, a part of it is unavailable, or limits prevented checks of conform."},
 }
 
-// environment are the variables that are read.
+// environment lists the environment variables that the program reads.
 var environment = []struct{ name, means string }{
 	{"SIGNALCAST_HUB", "Address of the hub."},
 	{"SIGNALCAST_API", "Address of the api."},
 	{"SIGNALCAST_KEY", "The operator key."},
 	{"SIGNALCAST_ADMIN_SECRET", "The admin secret, for admin."},
-	{"XDG_CONFIG_HOME", "Where signalcast/config.json stands; else ~/.config."},
+	{"XDG_CONFIG_HOME", "Folder of signalcast/config.json. Default: ~/.config."},
 }
 
+// page returns the man page as roff.
 func page(app *kong.Application) string {
 	var b strings.Builder
 	name := roff(app.Name)
-	fmt.Fprintf(&b, ".TH %s 1 \"\" \"\" \"Signalcast\"\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), name, roff(strings.TrimSuffix(lower(app.Help), ".")))
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"\" \"Signalcast\"\n", strings.ToUpper(name))
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", name, roff(strings.TrimSuffix(lower(app.Help), ".")))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n.I command\n[\\fIflags\\fR]\n.SH COMMANDS\n", name)
 	for _, leaf := range app.Leaves(true) {
 		fmt.Fprintf(&b, ".SS \"%s\"\n%s\n", roff(usage(leaf)), roff(leaf.Help))
@@ -62,11 +64,11 @@ func page(app *kong.Application) string {
 	for _, c := range codes {
 		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", c.code, roff(c.means))
 	}
-	b.WriteString(".SH FILES\n.TP\n.I ~/.config/signalcast/config.json\n" + roff("What the last login left, of mode 0600.") + "\n")
+	b.WriteString(".SH FILES\n.TP\n.I ~/.config/signalcast/config.json\n" + roff("Addresses and keys that login stores; mode 0600.") + "\n")
 	return b.String()
 }
 
-// usage is how a command is written, without its flags.
+// usage returns a command with its arguments, without flags. Optional arguments are in brackets.
 func usage(n *kong.Node) string {
 	text := n.Path()
 	for _, p := range n.Positional {
@@ -100,7 +102,7 @@ func lower(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// roff is a text that means itself: no escape, no macro, hyphens as they are typed.
+// roff escapes a text, so that roff prints it literally.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ", `"`, `\(dq`, "…", "...", "`", `\(ga`).Replace(s)
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {

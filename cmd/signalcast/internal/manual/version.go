@@ -13,14 +13,14 @@ import (
 
 // Version is `signalcast version`.
 type Version struct {
-	JSON bool `name:"json" help:"Answer as JSON; so it is where the output is no terminal."`
+	JSON bool `name:"json" help:"Print JSON. This is the default if the output is not a terminal."`
 }
 
-// built is what is known of the program.
-type built struct {
+// buildInfo describes the program.
+type buildInfo struct {
 	Version  string `json:"version"`
-	Revision string `json:"revision,omitempty"`
-	Contract string `json:"contract"` // of the protocol that it was made for
+	Revision string `json:"revision,omitempty"` // commit
+	Contract string `json:"contract"`           // version of the contract (docs/protocol/README.md)
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
@@ -40,7 +40,7 @@ func build() (built, error) {
 
 // Run shows the version.
 func (v *Version) Run(s *verbs.Streams) error {
-	b, err := build()
+	b, err := readBuildInfo()
 	if err != nil {
 		return err
 	}
@@ -48,5 +48,6 @@ func (v *Version) Run(s *verbs.Streams) error {
 		raw, err := json.Marshal(b)
 		return errors.Join(err, show.JSON(s.Out, raw))
 	}
-	return show.Pairs(s.Out, "signalcast", b.Version, "Revision", b.Revision, "Protocol", b.Contract, "Go", b.Go, "Platform", b.Platform)
+	return show.Pairs(s.Out, "signalcast", b.Version, "Revision", b.Revision, "Protocol", b.Contract,
+		"Go", b.Go, "Platform", b.Platform)
 }

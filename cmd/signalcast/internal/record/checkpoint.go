@@ -13,11 +13,11 @@ import (
 // journalOrigin names the journal of a ledger in its checkpoints.
 const journalOrigin = "signalcast.ledger"
 
-// checkCheckpoint looks whether a text has the form of a signed root (C2SP
-// tlog-checkpoint), and, with a key, whether that has signed it.
+// checkCheckpoint checks that a text is a signed checkpoint (C2SP tlog-checkpoint) of a journal. With a key it checks that the key
+// signed it, and that there is a checkpoint.
 func checkCheckpoint(text *string, key note.Verifier, d *differences) {
 	if text == nil {
-		d.that(key == nil, "checkpoint", plain("null"), "one that the key has signed")
+		d.require(key == nil, "checkpoint", plain("null"), "a checkpoint that the key signed")
 		return
 	}
 	var known note.Verifiers = note.VerifierList()
@@ -26,11 +26,11 @@ func checkCheckpoint(text *string, key note.Verifier, d *differences) {
 	}
 	n, err := note.Open([]byte(*text), known)
 	if unknown := (*note.UnverifiedNoteError)(nil); errors.As(err, &unknown) {
-		d.that(key == nil, "checkpoint", *text, "signed by the key")
+		d.require(key == nil, "checkpoint", *text, "signed by the key")
 		n, err = unknown.Note, nil
 	}
 	if err != nil {
-		d.add("checkpoint", *text, "a checkpoint that is signed")
+		d.add("checkpoint", *text, "a signed checkpoint")
 		return
 	}
 	lines := strings.Split(n.Text, "\n")
@@ -40,5 +40,5 @@ func checkCheckpoint(text *string, key note.Verifier, d *differences) {
 		root, wrong := base64.StdEncoding.DecodeString(lines[2])
 		ok = err == nil && wrong == nil && size >= 0 && strconv.FormatInt(size, 10) == lines[1] && len(root) == sha256.Size
 	}
-	d.that(ok, "checkpoint", *text, "name, size and root of the journal")
+	d.require(ok, "checkpoint", *text, "name, size and root of the journal")
 }

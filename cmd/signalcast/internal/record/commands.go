@@ -20,26 +20,26 @@ import (
 	answer "github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 )
 
-// Commands are `signalcast record …`.
+// Commands is `signalcast record`, the commands for records of operators.
 type Commands struct {
-	Verify verifyCommand `cmd:"" help:"Recompute every number of a record from its lines and name each line that differs; exit code 1 if any does. Origin is verified only with proofs of the public log."`
-	Get    getCommand    `cmd:"" help:"Fetch the record of an operator."`
+	Verify verifyCommand `cmd:"" help:"Compute every number of a record again from its lines and print each difference. The exit code is 1 if there is one."`
+	Get    getCommand    `cmd:"" help:"Download the record of an operator."`
 }
 
 type verifyCommand struct {
-	From string `arg:"" name:"file-or-url" help:"A file, - for the standard input, or an address that begins with http."`
-	Key  string `help:"The ledger's key, as api fsck prints it: the checkpoint of the record must be signed by it." placeholder:"NAME+HASH+KEY"`
-	JSON bool   `name:"json" help:"Answer as one JSON object."`
+	From string `arg:"" name:"file-or-url" help:"File with the record, - for the standard input, or an http or https address."`
+	Key  string `help:"Public key of the ledger, as api fsck prints it. The checkpoint of the record must be signed with it." placeholder:"NAME+HASH+KEY"`
+	JSON bool   `name:"json" help:"Print one JSON object."`
 
-	RequireOrigin bool `help:"Fail with exit code 1 unless proofs of the public log show where the record comes from."`
+	RequireOrigin bool `help:"Fail with exit code 1 unless proofs of the public log verify the origin of the record."`
 }
 
-// Run verifies.
+// Run verifies the record and prints the result.
 func (v *verifyCommand) Run(ctx context.Context) error {
-	how := How{Now: time.Now()}
+	opts := Options{Now: time.Now()}
 	if v.Key != "" {
 		var err error
-		if how.Key, err = note.NewVerifier(v.Key); err != nil {
+		if opts.Key, err = note.NewVerifier(v.Key); err != nil {
 			return fmt.Errorf("--key: %w", err)
 		}
 	}
@@ -48,17 +48,17 @@ func (v *verifyCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = from.Close() }()
-	return v.report(from, os.Stdout, how)
+	return v.report(from, os.Stdout, opts)
 }
 
-// report verifies a record and writes the result. Faults: those of Verify; ErrOrigin.
-func (v *verifyCommand) report(from io.Reader, out io.Writer, how How) error {
+// report verifies a record and writes the result to out. It returns the errors of Verify, and ErrOrigin if the origin is required.
+func (v *verifyCommand) report(from io.Reader, out io.Writer, opts Options) error {
 	var lines bytes.Buffer
 	to := out
 	if v.JSON {
 		to = &lines
 	}
-	got, err := Verify(from, to, how)
+	got, err := Verify(from, to, opts)
 	if err != nil && !errors.Is(err, ErrDiffers) {
 		return err
 	}
@@ -69,7 +69,7 @@ func (v *verifyCommand) report(from io.Reader, out io.Writer, how How) error {
 		}
 		err = errors.Join(err, wrong)
 	} else if err == nil {
-		_, err = fmt.Fprintln(out, got.verdict())
+		_, err = fmt.Fprintln(out, got.summary())
 	}
 	if err == nil && v.RequireOrigin {
 		return ErrOrigin
@@ -77,7 +77,7 @@ func (v *verifyCommand) report(from io.Reader, out io.Writer, how How) error {
 	return err
 }
 
-// resultJSON is the result of a verification as a program reads it.
+// resultJSON is the JSON output of record verify.
 type resultJSON struct {
 	Handle      string   `json:"handle"`
 	Source      string   `json:"source"`
@@ -86,19 +86,20 @@ type resultJSON struct {
 	Events      int64    `json:"events"`
 	Scoring     int64    `json:"scoring"`
 	Unpriced    int64    `json:"unpriced"`
-	Arithmetic  string   `json:"arithmetic"` // verified, differs
-	Origin      string   `json:"origin"`     // not verified
+	Arithmetic  string   `json:"arithmetic"` // "verified" or "differs"
+	Origin      string   `json:"origin"`     // always originState
 	Differences []string `json:"differences"`
 }
 
-// originState is what can be said of the origin of a record without proofs of the public log:
-// a checkpoint alone does not contain the rows of the record.
+// originState is the state of the origin of every record. Records have no proofs of the public log yet, and a checkpoint does not
+// cover the lines of a record.
 const originState = "not verified"
 
-func (v *Verified) result(lines string) resultJSON {
+// result returns the JSON output. lines contains one difference a line.
+func (v *Result) result(lines string) resultJSON {
 	out := resultJSON{
-		Handle: v.Handle, Source: v.Source, AsOf: stamp(&v.AsOf), Calls: v.Calls, Events: v.Events, Scoring: v.Scoring, Unpriced: v.Unpriced,
-		Arithmetic: "verified", Origin: originState, Differences: []string{},
+		Handle: v.Handle, Source: v.Source, AsOf: stamp(&v.AsOf), Calls: v.Calls, Events: v.Events,
+		Scoring: v.Scoring, Unpriced: v.Unpriced, Arithmetic: "verified", Origin: originState, Differences: []string{},
 	}
 	if v.Differences > 0 {
 		out.Arithmetic = "differs"
@@ -109,9 +110,9 @@ func (v *Verified) result(lines string) resultJSON {
 	return out
 }
 
-// verdict describes a record without differences.
-func (v *Verified) verdict() string {
-	out := fmt.Sprintf("%q as of %s: every number holds (calls: %d, events: %d)", v.Handle, stamp(&v.AsOf), v.Calls, v.Events)
+// summary returns the output for a record without differences.
+func (v *Result) summary() string {
+	out := fmt.Sprintf("%q as of %s: all numbers are correct (calls: %d, events: %d)", v.Handle, stamp(&v.AsOf), v.Calls, v.Events)
 	if v.Scoring > 0 {
 		out += fmt.Sprintf("; calls that are still being scored: %d", v.Scoring)
 	}
@@ -125,35 +126,35 @@ func (v *Verified) verdict() string {
 }
 
 type getCommand struct {
-	Handle string `arg:"" help:"The operator's handle."`
+	Handle string `arg:"" help:"Handle of the operator."`
 	settings.Home
-	Format string `help:"jsonl or csv." enum:"jsonl,csv" default:"jsonl"`
-	Out    string `short:"o" help:"File to write; without it the standard output." type:"path"`
+	Format string `help:"Format: jsonl or csv." enum:"jsonl,csv" default:"jsonl"`
+	Out    string `short:"o" help:"File to write. Default: the standard output." type:"path"`
 }
 
-// Run fetches. A file appears under its name when it is whole, and not before.
+// Run downloads the record. It writes to a temporary file, which it renames after the record is complete.
 func (g *getCommand) Run(ctx context.Context) error {
 	hub, err := g.Address()
 	if err != nil {
 		return err
 	}
 	from, err := fetch(ctx, hub+"/api/operator/"+url.PathEscape(g.Handle)+"/record?format="+g.Format)
-	if errors.Is(err, errNone) {
-		return fmt.Errorf("%w: no operator is called %s. Find a handle with `signalcast board`", err, g.Handle)
+	if errors.Is(err, errNotFound) {
+		return fmt.Errorf("%w: no operator has the handle %s. Find a handle with `signalcast board`", err, g.Handle)
 	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = from.Close() }()
 	if g.Out == "" {
-		return copyWhole(os.Stdout, from, g.Format)
+		return copyRecord(os.Stdout, from, g.Format)
 	}
 	part := g.Out + ".part"
 	to, err := os.Create(part)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(copyWhole(to, from, g.Format), to.Close())
+	err = errors.Join(copyRecord(to, from, g.Format), to.Close())
 	if err == nil {
 		err = os.Rename(part, g.Out)
 	}
@@ -163,6 +164,7 @@ func (g *getCommand) Run(ctx context.Context) error {
 	return nil
 }
 
+// open opens a record: a file, "-" for the standard input, or an http or https address.
 func open(ctx context.Context, from string) (io.ReadCloser, error) {
 	switch {
 	case from == "-":
@@ -173,10 +175,11 @@ func open(ctx context.Context, from string) (io.ReadCloser, error) {
 	return os.Open(from)
 }
 
-// errNone is that there is no record at an address.
-var errNone = errors.New("no such record")
+// errNotFound is the error of an address without a record.
+var errNotFound = errors.New("record not found")
 
-// fetch opens an address. Errors: errNone; that of an unavailable service; else one with the status.
+// fetch sends a GET request and returns the body of the answer. It returns errNotFound for 404, an ask.Unavailable for 5xx, and an
+// error with the status for other answers than 200.
 func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -189,20 +192,20 @@ func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	switch {
 	case a.StatusCode == http.StatusNotFound:
 		_ = a.Body.Close()
-		return nil, errNone
+		return nil, errNotFound
 	case a.StatusCode >= 500:
 		_, err := ask.Read(a, nil)
 		return nil, err
 	case a.StatusCode != http.StatusOK:
-		said, _ := io.ReadAll(io.LimitReader(a.Body, 1<<10)) // what can be read of it
+		body, _ := io.ReadAll(io.LimitReader(a.Body, 1<<10)) // a read error leaves the message of the service shorter
 		_ = a.Body.Close()
-		return nil, fmt.Errorf("%s: %d %q", address, a.StatusCode, bytes.TrimSpace(said))
+		return nil, fmt.Errorf("%s: %d %q", address, a.StatusCode, bytes.TrimSpace(body))
 	}
-	return unbroken{a.Body}, nil
+	return downloadReader{a.Body}, nil
 }
 
-// unbroken reads an answer. An answer that ends early is an error of the service, not of the writer.
-type unbroken struct{ io.ReadCloser }
+// downloadReader converts read errors of a body to ask.Unavailable, so that they differ from errors of the output file.
+type downloadReader struct{ io.ReadCloser }
 
 // Read implements io.Reader.
 func (w unbroken) Read(p []byte) (int, error) {
@@ -213,11 +216,11 @@ func (w unbroken) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// copyWhole copies a record and looks whether its last line is the end of one.
-func copyWhole(to io.Writer, from io.Reader, format string) error {
+// copyRecord copies a record. It returns an error if the last line is not the end of a record.
+func copyRecord(to io.Writer, from io.Reader, format string) error {
 	last := &tail{to: to}
 	if _, err := io.Copy(last, from); err != nil {
-		return fmt.Errorf("the record is not whole: %w", err)
+		return fmt.Errorf("the record is incomplete: %w", err)
 	}
 	mark := `{"type":"end",`
 	if format == "csv" {
@@ -225,18 +228,18 @@ func copyWhole(to io.Writer, from io.Reader, format string) error {
 	}
 	lines := bytes.Split(bytes.TrimRight(last.end, "\r\n"), []byte("\n"))
 	if !bytes.HasPrefix(lines[len(lines)-1], []byte(mark)) {
-		return ask.Cut(errors.New("the record has no end"))
+		return ask.Truncated(errors.New("the record has no end"))
 	}
 	return nil
 }
 
-// tail writes on and keeps the last bytes.
+// tail is a writer that passes all bytes on and stores the last tailSize of them.
 type tail struct {
 	to  io.Writer
 	end []byte
 }
 
-// tailSize is more than the last line of a record has.
+// tailSize is the size of the buffer in bytes. It is larger than the last line of a record.
 const tailSize = 8 << 10
 
 // Write implements io.Writer.

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// differences writes one line for each number that is not what it should be. What the
-// record says is quoted: its text is untrusted, and a terminal obeys control characters.
+// differences writes one line for each member that differs from the computed value. Texts of the record are quoted, because they
+// are untrusted and can contain control characters.
 type differences struct {
 	to   io.Writer
 	line int
 	n    int
 }
 
-// plain is trusted text, which is written as it is.
+// plain is trusted text, which is written without quotes.
 type plain string
 
 func (d *differences) add(member string, says any, is plain) { d.report(member, says, is) }
 
 func (d *differences) report(member string, says, is any) {
 	d.n++
-	// The exit code reports the difference even if it cannot be written.
+	// A failed write is ignored: n counts the difference, and Verify returns ErrDiffers.
 	_, _ = fmt.Fprintf(d.to, "line %d: %s: says %s, should be %s\n", d.line, member, safe(says), safe(is))
 }
 
-// safe writes a value so that it can be shown.
+// safe returns a value as text without control characters.
 func safe(v any) string {
 	switch v := v.(type) {
 	case plain:
@@ -39,26 +39,28 @@ func safe(v any) string {
 	return fmt.Sprint(v)
 }
 
-func (d *differences) that(ok bool, member string, says any, is plain) {
+// require reports a difference unless ok is true.
+func (d *differences) require(ok bool, member string, says any, is plain) {
 	if !ok {
 		d.report(member, says, is)
 	}
 }
 
-func (d *differences) same(member string, says, is any) {
+// equal reports a difference if the value of the record is not the computed one.
+func (d *differences) equal(member string, says, is any) {
 	if says != is {
 		d.report(member, says, is)
 	}
 }
 
-// near compares chances: they are equal to one part in 1e9 (docs/method.md).
+// near reports a difference if two probabilities differ by more than one part in 1e9 (docs/method.md, The same bits everywhere).
 func (d *differences) near(member string, says, is float64) {
 	if math.Abs(says-is) > 1e-9*math.Abs(is) {
 		d.report(member, says, is)
 	}
 }
 
-// show writes a number that may be null.
+// show returns a number as text, or "null".
 func show[T int | int64](n *T) plain {
 	if n == nil {
 		return "null"
@@ -66,6 +68,7 @@ func show[T int | int64](n *T) plain {
 	return plain(fmt.Sprint(*n))
 }
 
+// deref returns the text that s points to, or "" for nil.
 func deref(s *string) string {
 	if s == nil {
 		return ""
@@ -73,6 +76,7 @@ func deref(s *string) string {
 	return *s
 }
 
+// stamp returns a time in UTC with milliseconds, or "null".
 func stamp(t *time.Time) plain {
 	if t == nil {
 		return "null"

@@ -1,5 +1,5 @@
-// Package record reads the record of an operator line by line and works out every
-// number in it again, from the lines alone. It shares nothing with the services but
-// the arithmetic of docs/method.md: scores, moments and totals are written a second
-// time here, from the protocol, so that a mistake there is not repeated.
+// Package record reads the record of an operator line by line and computes each of its numbers again from the lines.
+//
+// It shares only the statistics of docs/method.md (pkg/skill) with the services. Scores, moments and totals are implemented here
+// a second time, so that a mistake in a service is found.
 package record

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
-// head is the first line.
+// head is the first line of a record.
 type head struct {
 	Version      string      `json:"version"`
 	Source       string      `json:"source"`
@@ -17,11 +17,10 @@ type head struct {
 	Tier         string      `json:"tier"`
 	AsOf         time.Time   `json:"asOf"`
 	Tolerances   []tolerance `json:"priceTolerances"`
-	ConfirmAfter int64       `json:"quoteConfirmAfterMs"` // 0: second quotes are off
+	ConfirmAfter int64       `json:"quoteConfirmAfterMs"` // 0 means that second quotes are off
 }
 
-// call is one line of type call. Members that are not worked out and do not matter to
-// those that are, are left out.
+// call is a line of type call. It omits members that are neither computed nor used in a computation.
 type call struct {
 	N               int64       `json:"n"`
 	ID              string      `json:"id"`
@@ -79,7 +78,7 @@ type event struct {
 	CreatedAt time.Time       `json:"createdAt"`
 }
 
-// resolvedEvent is what the event of a result says; it repeats the line.
+// resolvedEvent is the payload of the event "resolved". It repeats members of the line.
 type resolvedEvent struct {
 	Outcome         string  `json:"outcome"`
 	Status          string  `json:"status"`
@@ -96,7 +95,7 @@ type resolvedEvent struct {
 	Reason          *string `json:"reason"`
 }
 
-// end is the last line.
+// end is the last line of a record.
 type end struct {
 	Complete bool    `json:"complete"`
 	Calls    int64   `json:"calls"`
@@ -104,7 +103,7 @@ type end struct {
 	SHA256   string  `json:"sha256"`
 	Numbers  numbers `json:"numbers"`
 	Edge     *edge   `json:"edge"`
-	// Checkpoint is the newest signed root of the ledger's journal.
+	// Checkpoint is the newest signed checkpoint of the journal of the ledger (docs/operations.md, The journal of the record).
 	Checkpoint *string `json:"checkpoint"`
 }
 
@@ -122,7 +121,7 @@ type numbers struct {
 	Moments  map[string]int64 `json:"moments"`
 }
 
-// edge is the report over the whole record, as GET /api/operator/{handle}/skill has it.
+// edge contains the statistics of the whole record, with the members of GET /api/operator/{handle}/skill.
 type edge struct {
 	Version string `json:"version"`
 	openapi.SkillReport

@@ -5,35 +5,34 @@ import (
 	"reflect"
 )
 
-// absent names a member of shape that an object does not have by its exact name: package
-// json takes any spelling, and another reader does not. More members than these are no
-// fault, as a form that was published is added to.
-func absent(text []byte, shape reflect.Type) string {
+// missingMember returns the name of a member of shape that the object does not have with exactly this name, or "". encoding/json
+// ignores the case of names and other readers do not. Additional members are allowed, because the format can be extended.
+func missingMember(text []byte, shape reflect.Type) string {
 	if string(text) == "null" {
 		return ""
 	}
 	switch shape.Kind() {
 	case reflect.Pointer:
-		return absent(text, shape.Elem())
+		return missingMember(text, shape.Elem())
 	case reflect.Slice:
 		var list []json.RawMessage
 		if shape.Elem().Kind() != reflect.Struct || json.Unmarshal(text, &list) != nil {
 			return ""
 		}
 		for _, one := range list {
-			if name := absent(one, shape.Elem()); name != "" {
+			if name := missingMember(one, shape.Elem()); name != "" {
 				return name
 			}
 		}
 	case reflect.Struct:
 		var members map[string]json.RawMessage
-		if json.Unmarshal(text, &members) != nil { // a time
+		if json.Unmarshal(text, &members) != nil { // a time.Time is a JSON string
 			return ""
 		}
 		for i := range shape.NumField() {
 			f := shape.Field(i)
 			if f.Anonymous {
-				if name := absent(text, f.Type); name != "" {
+				if name := missingMember(text, f.Type); name != "" {
 					return name
 				}
 				continue
@@ -42,7 +41,7 @@ func absent(text []byte, shape reflect.Type) string {
 			if !there {
 				return f.Tag.Get("json")
 			}
-			if name := absent(member, f.Type); name != "" {
+			if name := missingMember(member, f.Type); name != "" {
 				return name
 			}
 		}
@@ -51,9 +50,9 @@ func absent(text []byte, shape reflect.Type) string {
 	return ""
 }
 
-// named adds a difference where a member of v is not there by its name.
-func named(text []byte, v any, d *differences) {
-	if name := absent(text, reflect.TypeOf(v)); name != "" {
-		d.add("line", plain("no member of that name"), plain("one that is spelt "+name))
+// checkMembers reports a difference if the object lacks a member of v with its exact name.
+func checkMembers(text []byte, v any, d *differences) {
+	if name := missingMember(text, reflect.TypeOf(v)); name != "" {
+		d.add("line", plain("a member is missing"), plain("a member with the name "+name))
 	}
 }

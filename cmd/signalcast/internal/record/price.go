@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// tolerance is how far below the market a call is scored at most, from a time on.
+// tolerance is the number of bps that a scoring price may be below the market price, from a time on.
 type tolerance struct {
 	Since time.Time `json:"since"`
 	Bps   int       `json:"bps"`
 }
 
-// handover is how long a tolerance may be in use after the next one began: the
-// processes of a service are replaced one after the other.
-const handover = 5 * time.Minute
+// overlap is the time for which a process may still use the previous tolerance: the processes of a service are replaced one
+// after the other.
+const overlap = 5 * time.Minute
 
-// Bounds of quotes: the oldest one at a call, and the last one that a result uses.
+// Bounds of quotes.
 const (
-	quoteAge      = 15 * time.Minute
-	confirmWithin = 10 * time.Minute
+	quoteAge      = 15 * time.Minute // the quote at the filing must not be older
+	confirmWithin = 10 * time.Minute // the second quote must be within this time after the call
 )
 
 // quote is the price of each side at a time of the venue's clock.
@@ -31,7 +31,7 @@ type quote struct {
 	SHA256 *string   `json:"sha256"`
 }
 
-// of returns the price of a side.
+// of returns the price of a side, "YES" or "NO".
 func (q *quote) of(side string) int {
 	if side == "NO" {
 		return q.No
@@ -39,22 +39,23 @@ func (q *quote) of(side string) int {
 	return q.Yes
 }
 
+// checkTolerances checks that the tolerances are 0 to 10000 bps, begin in 1970 and are in the order of their times.
 func checkTolerances(list []tolerance, d *differences) {
 	for i, t := range list {
 		at := fmt.Sprintf("priceTolerances[%d]", i)
-		d.that(t.Bps >= 0 && t.Bps <= 10000, at+".bps", t.Bps, "0 to 10000")
+		d.require(t.Bps >= 0 && t.Bps <= 10000, at+".bps", t.Bps, "0 to 10000")
 		if i == 0 {
-			d.that(t.Since.Equal(time.Unix(0, 0)), at+".since", stamp(&t.Since), "1970-01-01T00:00:00.000Z")
+			d.require(t.Since.Equal(time.Unix(0, 0)), at+".since", stamp(&t.Since), "1970-01-01T00:00:00.000Z")
 			continue
 		}
-		d.that(t.Since.After(list[i-1].Since), at+".since", stamp(&t.Since), "behind the one before")
+		d.require(t.Since.After(list[i-1].Since), at+".since", stamp(&t.Since), "after the previous one")
 	}
 }
 
-// held are the tolerances under which a call may have been filed.
-func held(list []tolerance, at time.Time) (out []int) {
+// tolerancesAt returns the tolerances that a process may have applied to a call at a time, in bps.
+func tolerancesAt(list []tolerance, at time.Time) (out []int) {
 	for i, t := range list {
-		over := i+1 < len(list) && !at.Before(list[i+1].Since.Add(handover))
+		over := i+1 < len(list) && !at.Before(list[i+1].Since.Add(overlap))
 		if !at.Before(t.Since) && !over {
 			out = append(out, t.Bps)
 		}
@@ -62,24 +63,24 @@ func held(list []tolerance, at time.Time) (out []int) {
 	return out
 }
 
-// checkPrice recomputes the scoring price at the filing and the final one. It reports whether
-// that was possible: a verified call of the time before quotes has none.
+// checkPrice computes the scoring price at the filing and the final one again. It returns false if that is not possible: verified
+// calls from before quotes were stored have no quote.
 func (c *call) checkPrice(h *head, d *differences) bool {
-	d.that(c.Price >= 0 && c.Price <= 10000, "priceAtPrediction", c.Price, "0 to 10000")
-	d.that(c.Filing >= c.Price && c.Filing <= 10000, "filingBasisBps", c.Filing, "at least the price, at most 10000")
+	d.require(c.Price >= 0 && c.Price <= 10000, "priceAtPrediction", c.Price, "0 to 10000")
+	d.require(c.Filing >= c.Price && c.Filing <= 10000, "filingBasisBps", c.Filing, "at least the price, at most 10000")
 	c.checkQuotes(h, d)
 	final := c.Filing
 	if c.SecondQuote != nil {
 		final = max(final, c.SecondQuote.of(c.Direction))
 	}
-	d.same("scoreBasisBps", c.Basis, final)
+	d.equal("scoreBasisBps", c.Basis, final)
 	if !c.Verified {
-		d.same("filingBasisBps", c.Filing, c.Price)
+		d.equal("filingBasisBps", c.Filing, c.Price)
 		return true
 	}
-	bounds := held(h.Tolerances, c.CreatedAt)
-	d.that(len(bounds) > 0, "priceTolerances", plain("nothing"), "the one that applied at the call")
-	side, known := c.side()
+	bounds := tolerancesAt(h.Tolerances, c.CreatedAt)
+	d.require(len(bounds) > 0, "priceTolerances", plain("nothing"), "the tolerance at the time of the call")
+	side, known := c.sidePrice()
 	if !known {
 		return false
 	}
@@ -91,12 +92,12 @@ func (c *call) checkPrice(h *head, d *differences) bool {
 		}
 		wanted = append(wanted, fmt.Sprint(basis))
 	}
-	d.that(len(bounds) == 0, "filingBasisBps", c.Filing, plain(strings.Join(wanted, " or ")))
+	d.require(len(bounds) == 0, "filingBasisBps", c.Filing, plain(strings.Join(wanted, " or ")))
 	return true
 }
 
-// side returns the price of the called side at the filing.
-func (c *call) side() (bps int, known bool) {
+// sidePrice returns the market price of the called side at the filing. known is false if the record does not contain it.
+func (c *call) sidePrice() (bps int, known bool) {
 	if !c.native() {
 		if c.Quote == nil {
 			return 0, false
@@ -112,31 +113,34 @@ func (c *call) side() (bps int, known bool) {
 	return max(*c.MarketYes, *c.InitialYes), true
 }
 
-// checkQuotes checks the times of both quotes, and that only verified calls have them.
+// checkQuotes checks the prices and times of both quotes, and that only verified calls have quotes.
 func (c *call) checkQuotes(h *head, d *differences) {
-	d.that(c.Verified || c.Quote == nil && c.QuoteAt == nil, "quote", stamp(c.QuoteAt), "null, of an unverified call")
-	d.that(c.Verified || c.SecondQuote == nil, "secondQuote", stamp(c.ConfirmedAt), "null, of an unverified call")
-	d.that(among(c.MarketYes, 0, 10000), "marketYesAtSignal", show(c.MarketYes), "0 to 10000")
-	d.that(among(c.InitialYes, 0, 10000), "initialYesBps", show(c.InitialYes), "0 to 10000")
-	d.same("quoteAt", stamp(c.QuoteAt), c.Quote.stamp())
-	d.same("confirmedAt", stamp(c.ConfirmedAt), c.SecondQuote.stamp())
+	d.require(c.Verified || c.Quote == nil && c.QuoteAt == nil, "quote", stamp(c.QuoteAt), "null, of an unverified call")
+	d.require(c.Verified || c.SecondQuote == nil, "secondQuote", stamp(c.ConfirmedAt), "null, of an unverified call")
+	d.require(inRange(c.MarketYes, 0, 10000), "marketYesAtSignal", show(c.MarketYes), "0 to 10000")
+	d.require(inRange(c.InitialYes, 0, 10000), "initialYesBps", show(c.InitialYes), "0 to 10000")
+	d.equal("quoteAt", stamp(c.QuoteAt), c.Quote.stamp())
+	d.equal("confirmedAt", stamp(c.ConfirmedAt), c.SecondQuote.stamp())
 	for name, q := range map[string]*quote{"quote": c.Quote, "secondQuote": c.SecondQuote} {
 		if q != nil {
-			d.that(!c.native() && among(&q.Yes, 1, 9999) && among(&q.No, 1, 9999), name, plain(fmt.Sprint(q.Yes, " and ", q.No)), "prices from 1 to 9999, of a venue market")
+			valid := !c.native() && inRange(&q.Yes, 1, 9999) && inRange(&q.No, 1, 9999)
+			d.require(valid, name, plain(fmt.Sprint(q.Yes, " and ", q.No)), "prices from 1 to 9999, of a venue market")
 		}
 	}
 	if q := c.Quote; q != nil {
-		d.that(!q.At.Before(c.CreatedAt.Add(-quoteAge)), "quote.at", stamp(&q.At), "not older than 15 minutes")
+		d.require(!q.At.Before(c.CreatedAt.Add(-quoteAge)), "quote.at", stamp(&q.At), "not older than 15 minutes")
 	}
 	q := c.SecondQuote
 	if q == nil {
 		return
 	}
 	after := q.At.Sub(c.CreatedAt)
-	d.that(h.ConfirmAfter > 0 && after >= time.Second && after <= confirmWithin, "secondQuote.at", stamp(&q.At), "1 second to 10 minutes after the call")
-	d.that(c.Resolution != nil && !q.At.After(c.Resolution.CloseAt), "secondQuote.at", stamp(&q.At), "before closeAt")
+	inTime := h.ConfirmAfter > 0 && after >= time.Second && after <= confirmWithin
+	d.require(inTime, "secondQuote.at", stamp(&q.At), "1 second to 10 minutes after the call")
+	d.require(c.Resolution != nil && !q.At.After(c.Resolution.CloseAt), "secondQuote.at", stamp(&q.At), "before closeAt")
 }
 
+// stamp returns the time of the quote, or "null".
 func (q *quote) stamp() plain {
 	if q == nil {
 		return "null"

@@ -12,20 +12,20 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
-// totals adds up the calls: score, streak and moments of those that count, closing line and
-// edge of those that count on venue markets.
+// totals sums up the calls. Score, streak and moments use counted calls; the average closing line value and the edge use counted
+// calls on venue markets.
 type totals struct {
 	numbers
 	events  int64
-	scoring int64 // claimed, and the result is still to come
-	clv     int64
-	clvs    int64
+	scoring int64 // calls on a resolved market that are not scored yet
+	clv     int64 // sum of the closing line values, in bps
+	clvs    int64 // number of calls in clv
 	results []result
 	sample  skill.Sample
-	many    bool // more than statistics are made of
+	many    bool // the record has more than skill.MaxCalls calls, so it has no edge
 }
 
-// result is a counted call, as the streak needs it.
+// result is a counted call with the values that the streak requires.
 type result struct {
 	won               bool
 	resolved, created time.Time
@@ -77,7 +77,7 @@ func (t *totals) add(c *call) error {
 	return t.sample.Add(skill.Call{Price: protocol.Bps(c.Basis), Won: c.Status == "won", Confidence: confidence})
 }
 
-// close works out what is known at the end alone (contract 4.2.4).
+// close computes the totals that require all calls: resolved, accuracy, average closing line value and streak (docs/scores.md, Sums).
 func (t *totals) close() {
 	t.Resolved = t.Won + t.Lost
 	if t.Resolved > 0 {
@@ -98,76 +98,76 @@ func (t *totals) close() {
 	}
 }
 
-// check compares with what the last line says.
+// check compares the totals with the last line.
 func (t *totals) check(e *end, d *differences) {
 	t.close()
-	d.same("complete", e.Complete, true)
-	d.same("calls", e.Calls, t.Total)
-	d.same("events", e.Events, t.events)
+	d.equal("complete", e.Complete, true)
+	d.equal("calls", e.Calls, t.Total)
+	d.equal("events", e.Events, t.events)
 	n := e.Numbers
-	d.same("numbers.total", n.Total, t.Total)
-	d.same("numbers.won", n.Won, t.Won)
-	d.same("numbers.lost", n.Lost, t.Lost)
-	d.same("numbers.void", n.Void, t.Void)
-	d.same("numbers.pending", n.Pending, t.Pending)
-	d.same("numbers.resolved", n.Resolved, t.Resolved)
-	d.same("numbers.accuracy", n.Accuracy, t.Accuracy)
-	d.same("numbers.score", n.Score, t.Score)
-	d.same("numbers.streak", n.Streak, t.Streak)
-	d.same("numbers.avgClvBps", show(n.AvgClv), show(t.AvgClv))
+	d.equal("numbers.total", n.Total, t.Total)
+	d.equal("numbers.won", n.Won, t.Won)
+	d.equal("numbers.lost", n.Lost, t.Lost)
+	d.equal("numbers.void", n.Void, t.Void)
+	d.equal("numbers.pending", n.Pending, t.Pending)
+	d.equal("numbers.resolved", n.Resolved, t.Resolved)
+	d.equal("numbers.accuracy", n.Accuracy, t.Accuracy)
+	d.equal("numbers.score", n.Score, t.Score)
+	d.equal("numbers.streak", n.Streak, t.Streak)
+	d.equal("numbers.avgClvBps", show(n.AvgClv), show(t.AvgClv))
 	for _, tier := range tiers {
 		says, there := n.Moments[tier.name]
-		d.that(there, "numbers.moments", plain("no "+tier.name), "a number for each tier")
-		d.same("numbers.moments."+tier.name, says, t.Moments[tier.name])
+		d.require(there, "numbers.moments", plain("no "+tier.name), "a number for each tier")
+		d.equal("numbers.moments."+tier.name, says, t.Moments[tier.name])
 	}
-	d.same("numbers.moments", len(n.Moments), len(tiers))
+	d.equal("numbers.moments", len(n.Moments), len(tiers))
 	t.checkEdge(e.Edge, d)
 }
 
 func (t *totals) checkEdge(e *edge, d *differences) {
 	r, ok := t.sample.Report()
 	if ok = ok && !t.many; ok != (e != nil) {
-		d.same("edge", e != nil, ok)
+		d.equal("edge", e != nil, ok)
 		return
 	}
 	if e == nil {
 		return
 	}
 	if e.Version != skill.Version {
-		d.same("edge.version", e.Version, skill.Version)
-		return // other formulas have other numbers
+		d.equal("edge.version", e.Version, skill.Version)
+		return // the figures of another version are not comparable
 	}
-	d.same("edge.calls", e.Calls, r.Calls)
-	d.same("edge.wins", e.Wins, r.Wins)
-	d.same("edge.priceBps", e.PriceBps, int64(r.PriceBps))
-	d.same("edge.edgeBps", e.EdgeBps, int64(r.EdgeBps))
-	d.same("edge.lowBps", e.LowBps, int64(r.LowBps))
-	d.same("edge.highBps", e.HighBps, int64(r.HighBps))
+	d.equal("edge.calls", e.Calls, r.Calls)
+	d.equal("edge.wins", e.Wins, r.Wins)
+	d.equal("edge.priceBps", e.PriceBps, int64(r.PriceBps))
+	d.equal("edge.edgeBps", e.EdgeBps, int64(r.EdgeBps))
+	d.equal("edge.lowBps", e.LowBps, int64(r.LowBps))
+	d.equal("edge.highBps", e.HighBps, int64(r.HighBps))
 	d.near("edge.chance.above", e.Chance.Above, r.Above)
 	d.near("edge.chance.below", e.Chance.Below, r.Below)
 	d.near("edge.chance.twoSided", e.Chance.TwoSided, r.TwoSided)
-	d.same("edge.callsNeeded", show(e.CallsNeeded), show(r.Needed))
-	d.same("edge.callsNeededSure", show(e.CallsNeededSure), show(r.NeededSure))
+	d.equal("edge.callsNeeded", show(e.CallsNeeded), show(r.Needed))
+	d.equal("edge.callsNeededSure", show(e.CallsNeededSure), show(r.NeededSure))
 	c := r.Calibration
 	if (c != nil) != (e.Calibration != nil) {
-		d.same("edge.calibration", e.Calibration != nil, c != nil)
+		d.equal("edge.calibration", e.Calibration != nil, c != nil)
 		return
 	}
 	if c == nil {
 		return
 	}
 	s := e.Calibration
-	d.same("edge.calibration.calls", s.Calls, c.Calls)
-	d.same("edge.calibration.brierBps", s.BrierBps, int64(c.BrierBps))
-	d.same("edge.calibration.marketBrierBps", s.MarketBrierBps, int64(c.MarketBrierBps))
-	d.same("edge.calibration.reliabilityBps", s.ReliabilityBps, int64(c.ReliabilityBps))
-	d.same("edge.calibration.resolutionBps", s.ResolutionBps, int64(c.ResolutionBps))
-	d.same("edge.calibration.uncertaintyBps", s.UncertaintyBps, int64(c.UncertaintyBps))
-	d.same("edge.calibration.withinBps", s.WithinBps, int64(c.WithinBps))
-	d.same("edge.calibration.bins", len(s.Bins), len(c.Bins))
+	d.equal("edge.calibration.calls", s.Calls, c.Calls)
+	d.equal("edge.calibration.brierBps", s.BrierBps, int64(c.BrierBps))
+	d.equal("edge.calibration.marketBrierBps", s.MarketBrierBps, int64(c.MarketBrierBps))
+	d.equal("edge.calibration.reliabilityBps", s.ReliabilityBps, int64(c.ReliabilityBps))
+	d.equal("edge.calibration.resolutionBps", s.ResolutionBps, int64(c.ResolutionBps))
+	d.equal("edge.calibration.uncertaintyBps", s.UncertaintyBps, int64(c.UncertaintyBps))
+	d.equal("edge.calibration.withinBps", s.WithinBps, int64(c.WithinBps))
+	d.equal("edge.calibration.bins", len(s.Bins), len(c.Bins))
 	for i := range min(len(s.Bins), len(c.Bins)) {
 		b := c.Bins[i]
-		d.same(fmt.Sprintf("edge.calibration.bins[%d]", i), s.Bins[i], openapi.Calibration_Bins{
+		d.equal(fmt.Sprintf("edge.calibration.bins[%d]", i), s.Bins[i], openapi.Calibration_Bins{
 			From: int64(b.From), To: int64(b.To), Calls: b.Calls, Wins: b.Wins, ConfidenceBps: int64(b.ConfidenceBps),
 			HitBps: int64(b.HitBps), LowBps: int64(b.LowBps), HighBps: int64(b.HighBps),
 		})

@@ -15,51 +15,50 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// ErrDiffers says that a record is not what follows from its own lines.
-var ErrDiffers = errors.New("the record does not hold. Fetch it again, and if it differs still tell the people who run the service")
+// ErrDiffers is the error of a record with numbers that do not follow from its lines.
+var ErrDiffers = errors.New("the record contains wrong numbers")
 
-// ErrOrigin says that the origin of a record is not verified, and that the reader requires it.
+// ErrOrigin is the error of a record whose origin is required and not verified.
 var ErrOrigin = errors.New("arithmetic verified; origin not verified: the record has no proofs of the public log")
 
-// ErrNoRecord says that something is no record at all.
-var ErrNoRecord = errors.New("this is no record: jsonl is wanted, and its first line is of type record")
+// ErrNoRecord is the error of an input that is not a record in a known format.
+var ErrNoRecord = errors.New("not a record: jsonl is required, and its first line must be of type record")
 
-// longest is the longest line that is read; a call has at most 200 events.
-const longest = 16 << 20
+// maxLine is the limit of a line in bytes. A call has at most 200 events, so its line is shorter.
+const maxLine = 16 << 20
 
-// mostAhead is how far the clocks of a service and of its reader may be apart.
-const mostAhead = 5 * time.Minute
+// maxClockSkew is the allowed difference between the clocks of the service and of the reader.
+const maxClockSkew = 5 * time.Minute
 
-// How is what a reader brings along.
-type How struct {
-	Now time.Time     // by the reader's clock
-	Key note.Verifier // of the journal; nil: whether a checkpoint is signed is not looked at
+// Options contains the inputs of a verification that are not part of the record.
+type Options struct {
+	Now time.Time     // time of the reader
+	Key note.Verifier // public key of the journal; nil means that the signature of the checkpoint is not checked
 }
 
-// Verified is what a record turned out to be.
-type Verified struct {
+// Result is the result of a verification.
+type Result struct {
 	Handle        string
 	Source        string
 	AsOf          time.Time
 	Calls, Events int64
-	Scoring       int64 // calls whose market is claimed and which wait for their result
-	Unpriced      int64 // verified calls without a stored quote, whose scoring price cannot be recomputed
-	Unsigned      bool  // there is a checkpoint, and no key to look at its signature with
+	Scoring       int64 // calls on a resolved market that are not scored yet
+	Unpriced      int64 // verified calls without a stored quote, whose scoring price cannot be computed
+	Unsigned      bool  // the record has a checkpoint, but its signature was not checked because no key was given
 	Differences   int
 }
 
-// Verify reads a record and works out every number in it again: scoring price, status, score,
-// closing line value and moment of each call, the order of the calls, and on the last
-// line the totals, streak, accuracy, edge statistics and the sum of all bytes. It
-// writes a line to out for each difference. Faults: ErrDiffers; ErrNoRecord; those of r.
-func Verify(r io.Reader, out io.Writer, how How) (Verified, error) {
-	v := &verifier{how: how, d: differences{to: out}, sum: sha256.New(), seen: map[string]bool{}, markets: map[string]bool{}}
+// Verify reads a record and computes its numbers again: scoring price, status, score, closing line value and moment of each call,
+// and the totals, streak, accuracy, edge and SHA-256 of the last line. It also checks the order of the calls. It writes one line
+// to out for each difference. It returns ErrDiffers, ErrNoRecord, or the error of r.
+func Verify(r io.Reader, out io.Writer, opts Options) (Result, error) {
+	v := &verifier{opts: opts, d: differences{to: out}, sum: sha256.New(), seen: map[string]bool{}, markets: map[string]bool{}}
 	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 64<<10), longest)
-	lines.Split(wholeLines)
+	lines.Buffer(make([]byte, 64<<10), maxLine)
+	lines.Split(splitLines)
 	for lines.Scan() {
 		v.d.line++
-		if err := v.take(lines.Bytes()); err != nil {
+		if err := v.checkLine(lines.Bytes()); err != nil {
 			return v.out, err
 		}
 	}
@@ -70,16 +69,17 @@ func Verify(r io.Reader, out io.Writer, how How) (Verified, error) {
 		return v.out, ErrNoRecord
 	}
 	v.d.line++
-	v.d.that(v.ended, "end", plain("nothing"), "a line of type end: the record was cut")
+	v.d.require(v.ended, "end", plain("nothing"), "a line of type end: the record is incomplete")
 	v.out.Calls, v.out.Events, v.out.Scoring, v.out.Differences = v.t.Total, v.t.events, v.t.scoring, v.d.n
 	if v.d.n > 0 {
-		return v.out, fmt.Errorf("%w: %d differences", ErrDiffers, v.d.n)
+		return v.out, fmt.Errorf("%w: %d differences. Download it again, and report it to the administrator of the service if it still differs",
+			ErrDiffers, v.d.n)
 	}
 	return v.out, nil
 }
 
-// wholeLines splits after each line end and keeps it: the sum is over all bytes.
-func wholeLines(data []byte, atEOF bool) (int, []byte, error) {
+// splitLines is a bufio.SplitFunc that returns lines with their line end, because the SHA-256 covers all bytes.
+func splitLines(data []byte, atEOF bool) (int, []byte, error) {
 	if i := bytes.IndexByte(data, '\n'); i >= 0 {
 		return i + 1, data[:i+1], nil
 	}
@@ -89,25 +89,27 @@ func wholeLines(data []byte, atEOF bool) (int, []byte, error) {
 	return 0, nil, nil
 }
 
+// verifier is the state of a verification.
 type verifier struct {
-	how     How
+	opts    Options
 	head    head
 	d       differences
 	t       totals
-	out     Verified
-	sum     hash.Hash
-	seen    map[string]bool // calls
-	markets map[string]bool
-	last    call
-	ended   bool
+	out     Result
+	sum     hash.Hash       // SHA-256 of the lines so far
+	seen    map[string]bool // ids of the calls so far
+	markets map[string]bool // ids of their markets
+	last    call            // previous call
+	ended   bool            // the line of type end was read
 }
 
-func (v *verifier) take(text []byte) error {
+// checkLine checks one line. It returns an error only if the input is not a record.
+func (v *verifier) checkLine(text []byte) error {
 	var kind struct {
 		Type string `json:"type"`
 	}
 	err := json.Unmarshal(text, &kind)
-	if name := twice(text); name != "" {
+	if name := duplicateMember(text); name != "" {
 		v.d.add("line", name, "each member once")
 	}
 	if v.d.line == 1 {
@@ -118,9 +120,9 @@ func (v *verifier) take(text []byte) error {
 	}
 	switch {
 	case v.ended:
-		v.d.add("type", kind.Type, "nothing behind the end")
+		v.d.add("type", kind.Type, "no line after the end")
 	case err != nil:
-		v.d.add("line", plain("no JSON"), "a JSON object")
+		v.d.add("line", plain("invalid JSON"), "a JSON object")
 	case kind.Type == "call":
 		v.call(text)
 	case kind.Type == "end":
@@ -131,21 +133,23 @@ func (v *verifier) take(text []byte) error {
 	return nil
 }
 
+// begin checks the first line.
 func (v *verifier) begin(text []byte) error {
 	h := &v.head
 	if err := json.Unmarshal(text, h); err != nil {
 		return fmt.Errorf("%w: %q", ErrNoRecord, err.Error())
 	}
 	if h.Version != "2" {
-		return fmt.Errorf("%w: form %q is not known here", ErrNoRecord, h.Version)
+		return fmt.Errorf("%w: unknown version %q of the format", ErrNoRecord, h.Version)
 	}
 	v.out.Handle, v.out.Source, v.out.AsOf = h.Handle, h.Source, h.AsOf
-	named(text, *h, &v.d)
-	h.check(v.how.Now, &v.d)
+	checkMembers(text, *h, &v.d)
+	h.check(v.opts.Now, &v.d)
 	v.sum.Write(text)
 	return nil
 }
 
+// call checks a line of type call.
 func (v *verifier) call(text []byte) {
 	v.sum.Write(text)
 	var c call
@@ -153,11 +157,11 @@ func (v *verifier) call(text []byte) {
 		v.d.add("line", err, "a call")
 		return
 	}
-	named(text, c, &v.d)
-	v.d.same("n", c.N, v.t.Total+1)
-	v.d.that(!v.seen[c.ID], "id", c.ID, "another one on each line")
-	v.d.that(!v.markets[c.MarketID], "marketId", c.MarketID, "one call on each market")
-	v.d.that(!c.CreatedAt.Before(v.last.CreatedAt), "createdAt", stamp(&c.CreatedAt), "not before the line above")
+	checkMembers(text, c, &v.d)
+	v.d.equal("n", c.N, v.t.Total+1)
+	v.d.require(!v.seen[c.ID], "id", c.ID, "a different id on each line")
+	v.d.require(!v.markets[c.MarketID], "marketId", c.MarketID, "one call on each market")
+	v.d.require(!c.CreatedAt.Before(v.last.CreatedAt), "createdAt", stamp(&c.CreatedAt), "not before the previous call")
 	v.seen[c.ID], v.markets[c.MarketID] = true, true
 	c.checkForm(v.head.AsOf, &v.d)
 	if !c.checkPrice(&v.head, &v.d) {
@@ -165,11 +169,12 @@ func (v *verifier) call(text []byte) {
 	}
 	c.check(v.head.ConfirmAfter > 0, &v.d)
 	if err := v.t.add(&c); err != nil {
-		v.d.add("statistics", err, "a call that can be counted")
+		v.d.add("statistics", err, "a call that the statistics accept")
 	}
 	v.last = c
 }
 
+// end checks the line of type end.
 func (v *verifier) end(text []byte) {
 	v.ended = true
 	var e end
@@ -177,9 +182,9 @@ func (v *verifier) end(text []byte) {
 		v.d.add("line", err, "an end")
 		return
 	}
-	named(text, e, &v.d)
-	v.out.Unsigned = e.Checkpoint != nil && v.how.Key == nil
-	v.d.same("sha256", e.SHA256, hex.EncodeToString(v.sum.Sum(nil)))
+	checkMembers(text, e, &v.d)
+	v.out.Unsigned = e.Checkpoint != nil && v.opts.Key == nil
+	v.d.equal("sha256", e.SHA256, hex.EncodeToString(v.sum.Sum(nil)))
 	v.t.check(&e, &v.d)
-	checkCheckpoint(e.Checkpoint, v.how.Key, &v.d)
+	checkCheckpoint(e.Checkpoint, v.opts.Key, &v.d)
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// sample is a record as a service writes it: 48 calls on both sides at six prices on native
-// and venue markets, won, lost, void, late and open, some with a confidence, some not counted.
+// sample returns the lines of a record that a service wrote: 48 calls on both sides at six prices, on native and venue markets. They
+// are won, lost, void, late and pending; some have a confidence, some do not count.
 func sample(t *testing.T) []string {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/record.jsonl")
@@ -25,7 +25,7 @@ func sample(t *testing.T) []string {
 	return strings.SplitAfter(strings.TrimSuffix(string(raw), "\n"), "\n")
 }
 
-// whole joins lines and gives the end the sum that they have now.
+// whole joins the lines and sets the SHA-256 in the last line to that of the others.
 func whole(lines []string) string {
 	last := len(lines) - 1
 	body := strings.Join(lines[:last], "")
@@ -39,30 +39,31 @@ func whole(lines []string) string {
 	e["sha256"] = hex.EncodeToString(sum[:])
 	text, err := json.Marshal(e)
 	if err != nil {
-		panic(err) // it was JSON
+		panic(err) // e was decoded from JSON
 	}
 	return body + string(text) + "\n"
 }
 
 // reader reads the sample ten minutes after it was written.
-var reader = How{Now: time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC)}
+var reader = Options{Now: time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC)}
 
-func TestRecordThatHolds(t *testing.T) {
+func TestVerifyCorrectRecord(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	got, err := Verify(strings.NewReader(strings.Join(sample(t), "")), &out, reader)
 	if err != nil || got.Calls != 48 || got.Events != 54 || out.Len() != 0 {
-		t.Errorf("%+v %v\n%s", got, err, out.String())
+		t.Errorf("Verify of the sample: %+v, error %v; want 48 calls, 54 events and no difference\n%s", got, err, out.String())
 	}
 }
 
-// worked are the members of a call that follow from others: each may be changed by the
-// least bit and is found, on its own line.
-var worked = []string{
+// computed are the members of a call that follow from other members.
+var computed = []string{
 	"n", "status", "score", "outcome", "closePrice", "clvBps", "resolvedAt", "moment", "scoringVersion", "direction", "filingBasisBps",
 	"scoreBasisBps", "scoring", "counted", "quoteAt", "confirmedAt",
 }
 
+// TestEveryChangedMemberIsNamed changes each computed member of each line by a small amount. Verify must report a difference on
+// that line.
 func TestEveryChangedMemberIsNamed(t *testing.T) {
 	t.Parallel()
 	lines := sample(t)
@@ -79,7 +80,7 @@ func TestEveryChangedMemberIsNamed(t *testing.T) {
 			}
 			paths = append(paths, []string{"calls"}, []string{"events"}, []string{"complete"})
 		} else {
-			for _, name := range worked {
+			for _, name := range computed {
 				paths = append(paths, []string{name})
 			}
 		}
@@ -89,10 +90,10 @@ func TestEveryChangedMemberIsNamed(t *testing.T) {
 				continue
 			}
 			if path[0] == "direction" && (line["status"] == "pending" || line["status"] == "void") {
-				continue // nothing follows from it, where the price is high enough
+				continue // the direction of a call without a result may have no effect on its numbers
 			}
 			changed++
-			// The lines after a call are left out: they do not change what is found in it.
+			// Without the lines after the call the test is faster. They have no effect on the differences of the call.
 			text := strings.Join(lines[:i], "") + again
 			if line["type"] == "end" {
 				text = whole(append(lines[:i:i], again))
@@ -101,17 +102,17 @@ func TestEveryChangedMemberIsNamed(t *testing.T) {
 			_, err := Verify(strings.NewReader(text), &out, reader)
 			if !errors.Is(err, ErrDiffers) || !strings.Contains(out.String(), fmt.Sprintf("line %d: ", i+1)) {
 				missed++
-				t.Errorf("line %d, %v was changed and not found: %v\n%s", i+1, path, err, out.String())
+				t.Errorf("line %d: no difference was reported after %v was changed: %v\n%s", i+1, path, err, out.String())
 			}
 		}
 	}
 	t.Logf("%d changes, %d missed", changed, missed)
 	if changed < 400 {
-		t.Errorf("only %d changes were tried", changed)
+		t.Errorf("%d changes were tried; want at least 400", changed)
 	}
 }
 
-// leaves lists the paths to all numbers below. A place in a list is its index.
+// leaves returns the paths to all leaves of v. The path of a list element contains its index.
 func leaves(path []string, v any) (out [][]string) {
 	below := func(name string, of any) {
 		out = append(out, leaves(append(append([]string{}, path...), name), of)...)
@@ -131,7 +132,7 @@ func leaves(path []string, v any) (out [][]string) {
 	return out
 }
 
-// change alters one member.
+// change returns the line with the member at path changed, or the unchanged line if the member cannot be changed.
 func change(t *testing.T, text string, path []string) string {
 	t.Helper()
 	var line map[string]any
@@ -145,11 +146,11 @@ func change(t *testing.T, text string, path []string) string {
 			at = in
 		case []any:
 			i++
-			place, err := strconv.Atoi(path[i])
+			index, err := strconv.Atoi(path[i])
 			if err != nil {
 				t.Fatal(err)
 			}
-			at = in[place].(map[string]any)
+			at = in[index].(map[string]any)
 		}
 	}
 	name := path[len(path)-1]
@@ -164,7 +165,8 @@ func change(t *testing.T, text string, path []string) string {
 	case nil:
 		at[name] = map[string]any{
 			"score": 5, "clvBps": 5, "closePrice": 5, "outcome": "YES", "moment": "RARE", "resolvedAt": "2026-11-22T05:16:50.302Z",
-			"avgClvBps": 5, "counted": true, "quoteAt": "2026-11-22T05:16:50.302Z", "confirmedAt": "2026-11-22T05:16:50.302Z", "callsNeeded": 5, "callsNeededSure": 5, "calibration": map[string]any{"calls": 5},
+			"avgClvBps": 5, "counted": true, "quoteAt": "2026-11-22T05:16:50.302Z", "confirmedAt": "2026-11-22T05:16:50.302Z",
+			"callsNeeded": 5, "callsNeededSure": 5, "calibration": map[string]any{"calls": 5},
 		}[name]
 	case string:
 		other := map[string]string{"YES": "NO", "NO": "YES", "won": "lost", "lost": "won", "void": "won", "pending": "lost"}[v]
@@ -186,28 +188,32 @@ func change(t *testing.T, text string, path []string) string {
 	return string(out) + "\n"
 }
 
-func TestRecordThatWasCutOrMixed(t *testing.T) {
+// TestIncompleteOrReorderedRecord checks that records with missing, repeated, exchanged or changed lines have differences, and that
+// other inputs are not accepted as records.
+func TestIncompleteOrReorderedRecord(t *testing.T) {
 	t.Parallel()
 	lines := sample(t)
 	last := len(lines) - 1
 	for name, text := range map[string]string{
 		"without its end":     strings.Join(lines[:last], ""),
-		"one call less":       whole(append(append([]string{}, lines[:5]...), lines[6:]...)),
+		"a missing call":      whole(append(append([]string{}, lines[:5]...), lines[6:]...)),
 		"one call twice":      whole(append(append(append([]string{}, lines[:5]...), lines[4]), lines[5:]...)),
 		"two calls exchanged": whole(append(append(append([]string{}, lines[:4]...), lines[5], lines[4]), lines[6:]...)),
-		"more behind the end": strings.Join(lines, "") + "\n" + lines[3],
+		"a line after end":    strings.Join(lines, "") + "\n" + lines[3],
 		"a broken line":       whole(append(append(append([]string{}, lines[:4]...), "{\n"), lines[4:]...)),
 		"another byte":        strings.Replace(strings.Join(lines, ""), "=SUM", "=SUN", 1),
-		"a loss that waits":   whole(replaced(lines, `"status":"lost","scoring":false,"score":-`, `"status":"pending","scoring":false,"score":-`)),
+		"a pending loss":      whole(replaced(lines, `"status":"lost","scoring":false,"score":-`, `"status":"pending","scoring":false,"score":-`)),
 	} {
 		var out bytes.Buffer
 		if _, err := Verify(strings.NewReader(text), &out, reader); !errors.Is(err, ErrDiffers) || !strings.Contains(out.String(), "line ") {
-			t.Errorf("%s: %v %s", name, err, out.String())
+			t.Errorf("%s: error %v, want ErrDiffers and the line; output %s", name, err, out.String())
 		}
 	}
-	for name, text := range map[string]string{"nothing": "", "a page": "<!doctype html>", "a call": lines[1], "another form": `{"type":"record","version":"1"}`} {
+	for name, text := range map[string]string{
+		"empty": "", "an HTML page": "<!doctype html>", "a call": lines[1], "another version": `{"type":"record","version":"1"}`,
+	} {
 		if _, err := Verify(strings.NewReader(text), &bytes.Buffer{}, reader); !errors.Is(err, ErrNoRecord) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: error %v, want ErrNoRecord", name, err)
 		}
 	}
 }

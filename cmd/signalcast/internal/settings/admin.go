@@ -8,15 +8,16 @@ import (
 	"unicode"
 )
 
-// Admin is for commands of the people who run a service.
+// Admin is the flag of the commands for administrators.
 type Admin struct {
-	SecretFile string `name:"secret-file" help:"File with the admin secret, mode 0600. Without it SIGNALCAST_ADMIN_SECRET." placeholder:"FILE"`
+	SecretFile string `name:"secret-file" help:"File with the admin secret, mode 0600. Default: SIGNALCAST_ADMIN_SECRET." placeholder:"FILE"`
 }
 
-// ErrNoAdmin is the error of a command that needs the admin secret and has none.
-var ErrNoAdmin = errors.New("no admin secret: set SIGNALCAST_ADMIN_SECRET, or give a file with --secret-file")
+// ErrNoAdmin is the error of a command that requires the admin secret if none is set.
+var ErrNoAdmin = errors.New("no admin secret: set SIGNALCAST_ADMIN_SECRET, or name a file with --secret-file")
 
-// AdminSecret finds the secret, to be sent to a hub.
+// AdminSecret returns the admin secret, from --secret-file or else from SIGNALCAST_ADMIN_SECRET. It returns the error of
+// f.MaySend if the secret must not be sent to hub.
 func (a *Admin) AdminSecret(f *Flags, hub string) (string, error) {
 	secret := os.Getenv("SIGNALCAST_ADMIN_SECRET")
 	if a.SecretFile != "" {
@@ -31,7 +32,7 @@ func (a *Admin) AdminSecret(f *Flags, hub string) (string, error) {
 	return secret, f.MaySend(hub)
 }
 
-// AdminFile reads the admin secret from a file that only its owner may read.
+// AdminFile reads the admin secret from a file. The file must be readable by its owner only.
 func AdminFile(path string) (string, error) {
 	raw, err := Private(path)
 	if err != nil {
@@ -39,7 +40,7 @@ func AdminFile(path string) (string, error) {
 	}
 	secret := strings.TrimSpace(string(raw))
 	if secret == "" || strings.ContainsFunc(secret, unicode.IsControl) {
-		return "", errors.New("the file of the admin secret does not hold one secret on one line")
+		return "", errors.New("the file of the admin secret must contain one line with the secret")
 	}
 	return secret, nil
 }

@@ -1,6 +1,6 @@
-// Package settings says which hub and api are asked, with which key: flags first, then
-// the environment, then the file that `signalcast login` writes.
+// Package settings finds the addresses of the hub and the api and the key: in the flags, then in the environment, then in
+// the file that `signalcast login` writes.
 //
-// A key never comes from the command line, where every user of the machine can read it.
-// A key belongs to the hub that it was stored for, and is shown to no other.
+// A key is never an argument, because every user of the machine can read the arguments of its programs. A stored key is sent
+// only to the hub that it was stored for.
 package settings

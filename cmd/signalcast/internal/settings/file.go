@@ -16,31 +16,31 @@ import (
 	"github.com/natefinch/atomic"
 )
 
-// File is config.json: what the last login left.
+// File is the content of config.json, which `signalcast login` writes.
 type File struct {
 	Hub  string            `json:"hub,omitempty"`
 	API  string            `json:"api,omitempty"`
-	Keys map[string]string `json:"keys,omitempty"` // by the address of the hub
+	Keys map[string]string `json:"keys,omitempty"` // operator keys by address of the hub
 }
 
-// Path returns the path of the file: under XDG_CONFIG_HOME, or ~/.config.
+// Path returns the path of config.json: under XDG_CONFIG_HOME, or under ~/.config.
 func Path() (string, error) {
 	dir := os.Getenv("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(dir) { // the XDG specification wants others ignored
+	if !filepath.IsAbs(dir) { // the XDG Base Directory Specification requires that a relative path is ignored
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", fmt.Errorf("no place for settings: set HOME or XDG_CONFIG_HOME (%w)", err)
+			return "", fmt.Errorf("no folder for settings: set HOME or XDG_CONFIG_HOME (%w)", err)
 		}
 		dir = filepath.Join(home, ".config")
 	}
 	return filepath.Join(dir, "signalcast", "config.json"), nil
 }
 
-// Load reads the file. One that is not there is empty; one that others may read is refused.
+// Load reads config.json. A missing file is an empty File. A file that other users can read is an error.
 func Load() (File, error) {
 	path, err := Path()
 	if err != nil {
-		return File{}, nil //nolint:nilerr // without a home nothing is stored
+		return File{}, nil //nolint:nilerr // without a home folder there is no file
 	}
 	raw, err := Private(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,13 +50,13 @@ func Load() (File, error) {
 		return File{}, err
 	}
 	var f File
-	if json.Unmarshal(raw, &f) != nil { // its error may show the content
-		return File{}, fmt.Errorf("%s is broken: remove it and log in again", path)
+	if json.Unmarshal(raw, &f) != nil { // the error of json may contain a key
+		return File{}, fmt.Errorf("%s is not valid: remove it and log in again", path)
 	}
 	return f, nil
 }
 
-// Save writes the file, whole or not at all, for its owner alone.
+// Save replaces config.json atomically. Its owner can read it, other users cannot.
 func (f File) Save() error {
 	path, err := Path()
 	if err != nil {
@@ -72,10 +72,10 @@ func (f File) Save() error {
 	return atomic.WriteFile(path, bytes.NewReader(append(raw, '\n')))
 }
 
-// maxSecret is more than a key, a token or the file of settings has, in bytes.
+// maxSecret is the limit in bytes of what is read of a key, a token or config.json; all of these are shorter.
 const maxSecret = 64 << 10
 
-// Private reads a file that only its owner may read.
+// Private reads a file with a secret. It returns an error if other users can read the file.
 func Private(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -87,7 +87,8 @@ func Private(path string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
-		return nil, fmt.Errorf("%s can be read by others (mode %04o): run chmod 600 on it; if it was so for long, revoke the key", path, info.Mode().Perm())
+		return nil, fmt.Errorf("%s can be read by other users (mode %04o): run chmod 600 on it; revoke the key if another user may have read it",
+			path, info.Mode().Perm())
 	}
 	return io.ReadAll(io.LimitReader(f, maxSecret))
 }
@@ -102,15 +103,16 @@ func keyFile(path string) (string, error) {
 
 var keyForm = regexp.MustCompile(`^(dk_|db_live_)[A-Za-z0-9_-]{43}$`)
 
-// IsKey reports whether a text begins as a key does.
+// IsKey reports whether a text has the prefix of an operator key.
 func IsKey(text string) bool {
 	return strings.HasPrefix(text, "dk_") || strings.HasPrefix(text, "db_live_")
 }
 
+// oneKey reads one operator key and nothing else. name is the name of the source in errors.
 func oneKey(from io.Reader, name string) (string, error) {
 	key, err := OneSecret(from, name)
 	if err == nil && !keyForm.MatchString(key) {
-		err = fmt.Errorf("%s holds no operator key: one is dk_ or db_live_ and 43 characters", name)
+		err = fmt.Errorf("%s contains no operator key: a key is dk_ or db_live_ and 43 characters", name)
 	}
 	if err != nil {
 		return "", err
@@ -120,7 +122,7 @@ func oneKey(from io.Reader, name string) (string, error) {
 
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$`)
 
-// OneSecret reads one key or identity token and nothing else.
+// OneSecret reads one operator key or identity token and nothing else. name is the name of the source in errors.
 func OneSecret(from io.Reader, name string) (string, error) {
 	raw, err := io.ReadAll(io.LimitReader(from, maxSecret))
 	if err != nil {
@@ -129,14 +131,14 @@ func OneSecret(from io.Reader, name string) (string, error) {
 	text := strings.TrimSpace(string(raw))
 	switch {
 	case text == "":
-		return "", fmt.Errorf("%s is empty; it must hold a key or an identity token", name)
+		return "", fmt.Errorf("%s is empty; it must contain a key or an identity token", name)
 	case keyForm.MatchString(text), tokenForm.MatchString(text):
 		return text, nil
 	}
-	return "", fmt.Errorf("%s holds neither one key nor one identity token", name)
+	return "", fmt.Errorf("%s must contain one key or one identity token, and nothing else", name)
 }
 
 var secrets = regexp.MustCompile(`(dk_|db_live_|dat_|drt_)[A-Za-z0-9_-]{8,}|eyJ[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*`)
 
-// Hide takes keys and tokens out of a text that is shown.
+// Hide replaces keys and tokens in a text by "[secret]", so that the text can be shown.
 func Hide(text string) string { return secrets.ReplaceAllString(text, "[secret]") }

@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// Home is the address of the hub, for commands that need nothing else.
+// Home is the flag with the address of the hub, for commands that need no other setting.
 type Home struct {
-	Hub string `help:"Address of the hub; without it that of the last login, or http://localhost:8080." env:"SIGNALCAST_HUB" placeholder:"URL"`
+	Hub string `help:"Address of the hub. Default: hub of the last login, or http://localhost:8080." env:"SIGNALCAST_HUB" placeholder:"URL"`
 }
 
-// Flags are what every command that asks a service takes.
+// Flags are the flags of every command that sends a request.
 type Flags struct {
 	Home
-	API       string `name:"api" help:"Address of the api; without it that of the last login, or http://localhost:8081." env:"SIGNALCAST_API" placeholder:"URL"`
-	Key       string `help:"File with the key, mode 0600, or - for the standard input. Without it SIGNALCAST_KEY, then the key of the last login at this hub." placeholder:"FILE"`
-	PlainHTTP bool   `name:"plain-http" help:"Send a key without encryption to a machine that is not this one."`
-	JSON      bool   `name:"json" xor:"form" help:"Answer as JSON; so it is where the output is no terminal."`
-	Table     bool   `xor:"form" help:"Answer as a table, also where the output is no terminal."`
+	API       string `name:"api" help:"Address of the api. Default: api of the last login, or http://localhost:8081." env:"SIGNALCAST_API" placeholder:"URL"`
+	Key       string `help:"File with the key, mode 0600, or - for the standard input. Default: SIGNALCAST_KEY, then the stored key of this hub." placeholder:"FILE"`
+	PlainHTTP bool   `name:"plain-http" help:"Allow sending a key without encryption to another machine."`
+	JSON      bool   `name:"json" xor:"form" help:"Print JSON. This is the default if the output is not a terminal."`
+	Table     bool   `xor:"form" help:"Print a table, also if the output is not a terminal."`
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 	defaultAPI = "http://localhost:8081"
 )
 
-// Address is the hub's, without a slash at its end.
+// Address returns the address of the hub without a slash at its end.
 func (h Home) Address() (string, error) {
 	f, err := Load()
 	if err != nil && h.Hub == "" {
@@ -39,7 +39,7 @@ func (h Home) Address() (string, error) {
 	return Service("--hub", h.Hub, f.Hub, defaultHub)
 }
 
-// APIAddress is the api's. The one that was stored belongs to the stored hub.
+// APIAddress returns the address of the api without a slash at its end. A stored address is used only with the stored hub.
 func (f *Flags) APIAddress() (string, error) {
 	if f.API != "" {
 		return Service("--api", f.API)
@@ -54,14 +54,15 @@ func (f *Flags) APIAddress() (string, error) {
 	}
 	if stored.Hub != hub {
 		if hub != defaultHub {
-			return "", fmt.Errorf("which api belongs to %s? Give it with --api or SIGNALCAST_API", hub)
+			return "", fmt.Errorf("the address of the api of %s is not known: set it with --api or SIGNALCAST_API", hub)
 		}
 		stored.API = ""
 	}
 	return Service("--api", stored.API, defaultAPI)
 }
 
-// Service is the first address of a service that is given, without a slash at its end.
+// Service returns the first address of given that is not empty, without a slash at its end. It returns an error if that address
+// is not an http or https URL, or has a user, a query or a fragment. flag is the name of the setting in errors.
 func Service(flag string, given ...string) (string, error) {
 	for _, text := range given {
 		if text == "" {
@@ -70,17 +71,18 @@ func Service(flag string, given ...string) (string, error) {
 		u, err := url.Parse(text)
 		// The text may be a key, so the error does not contain it.
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-			return "", errors.New(flag + " is no address of a service; write it like https://hub.example")
+			return "", errors.New(flag + " is not the address of a service; write it like https://hub.example")
 		}
 		return strings.TrimRight(text, "/"), nil
 	}
 	return "", errors.New(flag + " is missing")
 }
 
-// ErrNoKey is the error of a command that needs a key and has none.
+// ErrNoKey is the error of a command that requires a key if none is set or stored.
 var ErrNoKey = errors.New("no key: run `signalcast login < FILE` with a key or an identity token in the file, or set SIGNALCAST_KEY or --key FILE")
 
-// Secret finds the key for a hub.
+// Secret returns the key for a hub: from --key, SIGNALCAST_KEY or config.json. It returns the error of MaySend if the key must
+// not be sent to hub. in is the standard input, for --key -.
 func (f *Flags) Secret(hub string, in io.Reader) (string, error) {
 	key, err := f.find(hub, in)
 	if err != nil {
@@ -92,7 +94,7 @@ func (f *Flags) Secret(hub string, in io.Reader) (string, error) {
 func (f *Flags) find(hub string, in io.Reader) (string, error) {
 	switch {
 	case IsKey(f.Key):
-		return "", errors.New("--key takes the name of a file: a key on the command line can be read by everybody on this machine. Take that key for lost, and revoke it")
+		return "", errors.New("--key takes the name of a file: all users of this machine can read a key on the command line. Revoke this key")
 	case f.Key == "-":
 		return oneKey(in, "the standard input")
 	case f.Key != "":
@@ -109,21 +111,22 @@ func (f *Flags) find(hub string, in io.Reader) (string, error) {
 		return key, nil
 	}
 	if len(stored.Keys) > 0 {
-		return "", fmt.Errorf("the stored keys are for other hubs than %s; %w", hub, ErrNoKey)
+		return "", fmt.Errorf("the stored keys are of other hubs than %s; %w", hub, ErrNoKey)
 	}
 	return "", ErrNoKey
 }
 
-// MaySend refuses what would show a secret to the network.
+// MaySend returns an error if a secret must not be sent to an address: it is neither https nor this machine, and --plain-http
+// is not set.
 func (f *Flags) MaySend(to string) error {
 	u, err := url.Parse(to)
 	if err != nil {
-		return errors.New("the address is none")
+		return errors.New("the address is not a URL")
 	}
 	host := u.Hostname()
 	ip := net.ParseIP(host)
 	if u.Scheme == "https" || f.PlainHTTP || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("%s is not encrypted, and a key would be seen on the way: use https, or --plain-http if you trust the network", to)
+	return fmt.Errorf("%s is not encrypted, so others could read the key on the network: use https, or --plain-http if you trust the network", to)
 }

@@ -1,5 +1,5 @@
-// Package show writes answers: as JSON for programs, as tables for people.
+// Package show writes answers of the services as JSON or as tables.
 //
-// Texts of others never command the terminal: what cannot be seen is escaped in JSON and
-// left out of tables.
+// Answers contain texts of other users, so invisible characters are escaped in JSON and omitted from tables: control sequences
+// do not reach the terminal.
 package show

@@ -12,31 +12,32 @@ import (
 	"unicode/utf16"
 )
 
-// JSON writes an answer as it came, in lines, with what cannot be seen escaped.
+// JSON writes the JSON of an answer with indentation. Invisible characters are escaped.
 func JSON(to io.Writer, raw []byte) error {
 	var b bytes.Buffer
 	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
-		return fmt.Errorf("the answer is no JSON: %w", err)
+		return fmt.Errorf("the answer is not JSON: %w", err)
 	}
-	return escaped(to, b.String())
+	return writeEscaped(to, b.String())
 }
 
-// Line writes one JSON value in one line, with what cannot be seen escaped.
+// Line writes one JSON value in one line. Invisible characters are escaped.
 func Line(to io.Writer, raw []byte) error {
 	var b bytes.Buffer
 	if err := json.Compact(&b, raw); err != nil {
-		return fmt.Errorf("this is no JSON: %w", err)
+		return fmt.Errorf("not valid JSON: %w", err)
 	}
-	return escaped(to, b.String())
+	return writeEscaped(to, b.String())
 }
 
-func escaped(to io.Writer, text string) error {
+// writeEscaped writes JSON and a line end. It escapes each character that is not printable as \uXXXX.
+func writeEscaped(to io.Writer, text string) error {
 	var out strings.Builder
 	for _, r := range text + "\n" {
 		switch {
 		case r == '\n', unicode.IsPrint(r):
 			out.WriteRune(r)
-		case r == '\t', r == '\r': // between members: inside a text they are escaped already
+		case r == '\t', r == '\r': // these are between members; JSON strings contain them only escaped
 			out.WriteByte(' ')
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
@@ -49,7 +50,7 @@ func escaped(to io.Writer, text string) error {
 	return err
 }
 
-// Clean makes one line of a text, of characters that can be seen.
+// Clean returns a text as one line of printable characters. It joins words with one space and drops other invisible characters.
 func Clean(text string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		switch {
@@ -62,7 +63,7 @@ func Clean(text string) string {
 	}, text)), " ")
 }
 
-// Short limits a text to most characters.
+// Short returns the clean text, shortened to at most most characters with an ellipsis.
 func Short(text string, most int) string {
 	runes := []rune(Clean(text))
 	if len(runes) <= most {
@@ -71,14 +72,15 @@ func Short(text string, most int) string {
 	return string(runes[:most-1]) + "…"
 }
 
-// Table writes one line of cells for each item under a head, whose words are separated by commas; without items it writes none.
+// Table writes a table with one line for each item. head contains the column titles, separated by commas. Without items it writes
+// the sentence none. An empty cell is "-".
 func Table[T any](to io.Writer, none, head string, items []T, cells func(T) []string) error {
 	if len(items) == 0 {
 		_, err := fmt.Fprintln(to, none)
 		return err
 	}
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, strings.ReplaceAll(head, ",", "\t")) // w reports its errors at Flush
+	_, _ = fmt.Fprintln(w, strings.ReplaceAll(head, ",", "\t")) // Flush returns the errors of writes
 	for _, item := range items {
 		line := cells(item)
 		for i, cell := range line {
@@ -89,7 +91,7 @@ func Table[T any](to io.Writer, none, head string, items []T, cells func(T) []st
 	return w.Flush()
 }
 
-// Pairs writes names and values; those without a value are left out.
+// Pairs writes one line for each name and value. It omits pairs with an empty value.
 func Pairs(to io.Writer, pairs ...string) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -104,7 +106,7 @@ func Pairs(to io.Writer, pairs ...string) error {
 	return w.Flush()
 }
 
-// Cents writes a price of hundredths of a cent: 6850 is 68.5.
+// Cents returns a price in hundredths of a cent as cents: "68.5" for 6850.
 func Cents(bps int) string {
 	sign := ""
 	if bps < 0 {

@@ -1,6 +1,6 @@
-// Package signer keeps an Ed25519 key in a file of mode 0600 and signs messages and
-// registrations of the protocol with it. It sends nothing.
+// Package signer stores an Ed25519 key in a file of mode 0600. It signs messages and registrations of the protocol with the
+// key, and sends nothing.
 //
-// The issuer under which it signs is the one that the key was registered for, and never
-// what a server says of itself: else a server could have messages signed for another one.
+// It signs for the issuer in the file of the key, never for an issuer that a server states. Otherwise a server could obtain
+// signatures that are valid at another server.
 package signer

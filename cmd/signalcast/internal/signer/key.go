@@ -11,17 +11,18 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 )
 
-// Key is a signer: what its file holds.
+// Key is the content of the file of a signing key.
 type Key struct {
 	Kind      string  `json:"kind"`
 	PublicKey string  `json:"publicKey"`
 	Seed      string  `json:"seed"` // the secret
 	DenpaID   string  `json:"denpaId"`
-	AppID     *string `json:"appId"` // null: a signer of a passport's own
+	AppID     *string `json:"appId"` // id of the app; null if the key belongs to the passport itself
 	Issuer    string  `json:"issuer"`
 }
 
-// New makes a key and keeps it in a new file.
+// New generates a key and stores it in a new file. k contains the passport, the app and the issuer. It returns an error if path
+// exists.
 func New(path string, k Key) (Key, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -32,33 +33,33 @@ func New(path string, k Key) (Key, error) {
 	if err != nil {
 		return k, err
 	}
-	file, err := settings.Claim(path)
+	file, err := settings.CreateFile(path)
 	if err != nil {
 		return k, err
 	}
-	return k, file.Keep(string(raw) + "\n")
+	return k, file.Store(string(raw) + "\n")
 }
 
-// Open reads a key. A file that others may read is refused, and so is one whose public
-// key is not that of its seed.
+// Open reads a key from its file. It returns an error if other users can read the file, or if the public key does not belong to
+// the seed.
 func Open(path string) (*Key, error) {
 	raw, err := settings.Private(path)
 	if err != nil {
 		return nil, fmt.Errorf("--signer: %w", err)
 	}
 	k := &Key{}
-	if json.Unmarshal(raw, k) != nil { // its error may show the content
-		return nil, fmt.Errorf("%s holds no signer: make one with `signalcast signer new`", path)
+	if json.Unmarshal(raw, k) != nil { // the error of json may contain the seed
+		return nil, fmt.Errorf("%s contains no signing key: create one with `signalcast signer new`", path)
 	}
 	private, err := k.private()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if hex.EncodeToString(private.Public().(ed25519.PublicKey)) != k.PublicKey {
-		return nil, fmt.Errorf("%s: the public key is not that of the seed", path)
+		return nil, fmt.Errorf("%s: the public key does not belong to the seed", path)
 	}
 	if k.DenpaID == "" || k.Issuer == "" {
-		return nil, fmt.Errorf("%s names no passport or no issuer: make one with `signalcast signer new`", path)
+		return nil, fmt.Errorf("%s has no passport or no issuer: create a key with `signalcast signer new`", path)
 	}
 	return k, nil
 }
@@ -66,7 +67,7 @@ func Open(path string) (*Key, error) {
 func (k *Key) private() (ed25519.PrivateKey, error) {
 	seed, err := hex.DecodeString(k.Seed)
 	if err != nil || len(seed) != ed25519.SeedSize || k.Kind != "ed25519" {
-		return nil, errors.New("there is no Ed25519 seed of 64 hexadecimal letters in it")
+		return nil, errors.New("the file must contain an Ed25519 seed of 64 hexadecimal digits")
 	}
 	return ed25519.NewKeyFromSeed(seed), nil
 }

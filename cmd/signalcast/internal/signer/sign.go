@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/signalcast"
 )
 
-// ErrPayload says that a payload is no JSON object with one canonical form.
+// ErrPayload is the error of a payload that is not a JSON object or has no canonical form (RFC 8785).
 var ErrPayload = errors.New("the payload is not one JSON object with one canonical form (RFC 8785)")
 
 // signer signs with the key.
@@ -24,8 +24,8 @@ func (k *Key) signer() (signalcast.Signer, error) {
 	return signalcast.NewSigner(private)
 }
 
-// Message gives a signed message in its canonical form. The payload is read as it
-// stands: members twice and numbers that no double holds are refused.
+// Message returns a signed message in canonical form (RFC 8785). It returns ErrPayload for a payload with a duplicate member or
+// with a number that a float64 cannot represent.
 func (k *Key) Message(kind string, payload []byte, now time.Time) ([]byte, error) {
 	canonical, err := jcs.Transform(payload)
 	if err != nil || len(canonical) == 0 || canonical[0] != '{' {
@@ -33,7 +33,7 @@ func (k *Key) Message(kind string, payload []byte, now time.Time) ([]byte, error
 	}
 	passport, err := uuid.Parse(k.DenpaID)
 	if err != nil {
-		return nil, fmt.Errorf("the passport of the signer is no id: %w", err)
+		return nil, fmt.Errorf("the passport id of the signing key is not a UUID: %w", err)
 	}
 	by, err := k.signer()
 	if err != nil {
@@ -45,7 +45,7 @@ func (k *Key) Message(kind string, payload []byte, now time.Time) ([]byte, error
 	return signed.Body, err
 }
 
-// Proof is the new key's own word that its holder asks for the registration.
+// Proof returns the signature of a registration with the key to register. It shows that the caller has the private key.
 func (k *Key) Proof(challenge string, scopes []string, expiresAt *string) (string, error) {
 	by, err := k.signer()
 	if err != nil {

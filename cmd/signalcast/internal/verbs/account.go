@@ -13,17 +13,17 @@ import (
 // Logout is `signalcast logout`.
 type Logout struct {
 	settings.Home
-	All  bool `help:"The keys of every hub."`
-	JSON bool `name:"json" help:"Answer as JSON; so it is where the output is no terminal."`
+	All  bool `help:"Delete the keys of every hub."`
+	JSON bool `name:"json" help:"Print JSON. This is the default if the output is not a terminal."`
 }
 
-// loggedOut is what logout answers.
+// loggedOut is the output of logout.
 type loggedOut struct {
-	Removed []string `json:"removed"` // addresses of hubs
-	Stored  string   `json:"stored"`  // the file
+	Removed []string `json:"removed"` // addresses of the hubs whose keys were deleted
+	Stored  string   `json:"stored"`  // path of config.json
 }
 
-// Run takes the key out of the file. It stays valid until it is revoked.
+// Run deletes the stored key from config.json. The key stays valid until it is revoked.
 func (l *Logout) Run(s *Streams) error {
 	stored, err := settings.Load()
 	if err != nil {
@@ -41,7 +41,7 @@ func (l *Logout) Run(s *Streams) error {
 		}
 	}
 	if len(out.Removed) == 0 {
-		return errors.New("no key is stored for " + at + ": nothing to remove")
+		return errors.New("no key is stored for " + at)
 	}
 	if out.Stored, err = settings.Path(); err == nil {
 		err = stored.Save()

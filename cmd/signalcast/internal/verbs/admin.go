@@ -14,15 +14,15 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Admin are `signalcast admin …`, for the people who run a service.
+// Admin is `signalcast admin`, the commands for administrators.
 type Admin struct {
 	Market struct {
-		Create adminMarket `cmd:"" help:"Open a market of the service's own."`
-	} `cmd:"" help:"Markets of the service's own."`
-	Finalize adminFinalize `cmd:"" help:"Claim the outcome of a market of the service's own. It stands for ever."`
-	Force    adminForce    `cmd:"" help:"Claim the outcome of any market. It stands for ever."`
-	Dispute  adminDispute  `cmd:"" help:"Flag a market as disputed, or clear that."`
-	Scan     adminScan     `cmd:"" help:"Ask the venues now, and resolve what can be resolved."`
+		Create adminMarket `cmd:"" help:"Create a native market."`
+	} `cmd:"" help:"Create native markets."`
+	Finalize adminFinalize `cmd:"" help:"Claim the outcome of a native market. This is final."`
+	Force    adminForce    `cmd:"" help:"Claim the outcome of any market. This is final."`
+	Dispute  adminDispute  `cmd:"" help:"Flag a market as disputed, or clear the flag."`
+	Scan     adminScan     `cmd:"" help:"Read the outcomes of venue markets now and resolve these markets."`
 }
 
 // adminFlags are the flags of a command that sends the admin secret to the hub.
@@ -31,7 +31,7 @@ type adminFlags struct {
 	settings.Admin
 }
 
-// Provide opens the hub for Run.
+// Provide returns a session at the hub with the admin secret, for Run.
 func (f *adminFlags) Provide(s *Streams) (*session, error) {
 	secret := ""
 	c, err := connect(&f.Flags, s, func(hub string) (_ string, err error) {
@@ -48,30 +48,30 @@ func (f *adminFlags) Provide(s *Streams) (*session, error) {
 	return c, nil
 }
 
-// decided adds to a refusal of an administrative request what to do.
-func decided(err error) error {
-	err = ask.MayHave(err, "Look with `signalcast market search` or `signalcast market show ID` before you send it again")
-	const wrongSecret = "The admin secret is not this hub's: look at SIGNALCAST_ADMIN_SECRET or --secret-file"
+// adviseAdmin adds to the error of an administrative request what to do.
+func adviseAdmin(err error) error {
+	err = ask.AdviseUnknown(err, "Check with `signalcast market search` or `signalcast market show ID` before you send it again")
+	const wrongSecret = "The admin secret is not that of this hub: check SIGNALCAST_ADMIN_SECRET or --secret-file"
 	return ask.Advise(err, map[string]string{
 		"401": wrongSecret, "403": wrongSecret,
-		"already_resolved": "The outcome that stands is in the answer; an outcome is never claimed twice",
+		"already_resolved": "The claimed outcome is in the answer; an outcome is claimed once",
 		"market_disputed":  "Clear the dispute first: signalcast admin dispute MARKET --clear",
-		"market_not_found": "Find the id with `signalcast market search`",
+		"market_not_found": findMarketID,
 	})
 }
 
 type adminMarket struct {
 	adminFlags
 	Question    string        `arg:"" help:"10 to 200 characters."`
-	Cutoff      time.Time     `required:"" help:"When it closes, as 2027-06-01T00:00:00Z." placeholder:"TIME"`
+	Cutoff      time.Time     `required:"" help:"Time at which the market closes, as 2027-06-01T00:00:00Z." placeholder:"TIME"`
 	Lane        string        `required:"" help:"One of the lanes, such as SCIENCE." enum:"${lanes}OTHER"`
-	Description string        `help:"Up to 4000 characters."`
-	Source      string        `help:"Address that will show the outcome." placeholder:"URL"`
-	Yes         *Price        `help:"Price of YES that it begins with, in cents: 1 to 99. Without it 50." placeholder:"CENTS"`
-	Within      time.Duration `help:"How long after the cutoff the outcome is claimed at the latest." placeholder:"DURATION"`
+	Description string        `help:"Description of the market, up to 4000 characters."`
+	Source      string        `help:"Address of the page that will show the outcome." placeholder:"URL"`
+	Yes         *Price        `help:"Initial price of YES in cents, 1 to 99. Default: 50." placeholder:"CENTS"`
+	Within      time.Duration `help:"Time after the cutoff within which the outcome is claimed." placeholder:"DURATION"`
 }
 
-// Run opens a market.
+// Run creates the market.
 func (m *adminMarket) Run(ctx context.Context, at *session) error {
 	draft := client.NativeMarketDraft{
 		Question: m.Question, CutoffAt: m.Cutoff, Lane: client.Lane(m.Lane), Description: given(m.Description),
@@ -82,12 +82,12 @@ func (m *adminMarket) Run(ctx context.Context, at *session) error {
 		draft.ResolvesBy = &by
 	}
 	a, err := at.CreateNativeMarket(ctx, draft)
-	return decided(finish(at, a, err, func(c *client.NativeMarketCreated) error {
+	return adviseAdmin(finish(at, a, err, func(c *client.NativeMarketCreated) error {
 		return show.Pairs(at.out, "Market", c.MarketID, "Page", at.at+"/m/"+c.MarketID)
 	}))
 }
 
-// Verdict is an outcome; it is read in any case.
+// Verdict is an outcome: YES, NO or INVALID. Arguments may be in lower case.
 type Verdict client.Verdict
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -97,25 +97,26 @@ func (v *Verdict) UnmarshalText(raw []byte) error {
 		*v = Verdict(text)
 		return nil
 	}
-	return errors.New("an outcome is yes, no or invalid")
+	return errors.New("an outcome must be yes, no or invalid")
 }
 
 type adminFinalize struct {
 	adminFlags
-	Market  string  `arg:"" help:"The market's id, native-…"`
+	Market  string  `arg:"" help:"Id of the market, native-…"`
 	Verdict Verdict `arg:"" help:"yes, no or invalid."`
-	Reason  string  `help:"Up to 500 characters."`
-	Proof   string  `help:"Address that shows it; https." placeholder:"URL"`
+	Reason  string  `help:"Reason, up to 500 characters."`
+	Proof   string  `help:"Address of a page that shows the outcome; https." placeholder:"URL"`
 
-	DecidedAt *time.Time `help:"When the outcome was public, as 2027-06-01T00:00:00Z; later calls are void." placeholder:"TIME"`
+	DecidedAt *time.Time `help:"Time at which the outcome became public, as 2027-06-01T00:00:00Z. Later calls are void." placeholder:"TIME"`
 }
 
-// Run claims.
+// Run claims the outcome of a native market.
 func (f *adminFinalize) Run(ctx context.Context, at *session) error {
 	a, err := at.FinalizeMarket(ctx, client.Finalize{
-		MarketID: f.Market, Verdict: client.Verdict(f.Verdict), Reason: given(f.Reason), ProofURL: given(f.Proof), DecidedAt: f.DecidedAt,
+		MarketID: f.Market, Verdict: client.Verdict(f.Verdict), DecidedAt: f.DecidedAt,
+		Reason: given(f.Reason), ProofURL: given(f.Proof),
 	})
-	return decided(finish(at, a, err, func(c *client.Claimed) error {
+	return adviseAdmin(finish(at, a, err, func(c *client.Claimed) error {
 		return show.Pairs(at.out, "Claimed", text(c.Outcome.Outcome)+" on "+c.MarketID, "Scored", scored(c.Scored, c.Won, c.Lost, c.Void))
 	}))
 }
@@ -126,32 +127,32 @@ func scored(all, won, lost, void int) string {
 
 type adminForce struct {
 	adminFlags
-	Market  string  `arg:"" help:"The market's id."`
+	Market  string  `arg:"" help:"Id of the market."`
 	Outcome Verdict `arg:"" help:"yes, no or invalid."`
 
-	DecidedAt *time.Time `help:"When the outcome was public, as 2027-06-01T00:00:00Z; later calls are void." placeholder:"TIME"`
+	DecidedAt *time.Time `help:"Time at which the outcome became public, as 2027-06-01T00:00:00Z. Later calls are void." placeholder:"TIME"`
 }
 
-// Run claims.
+// Run claims the outcome of any market.
 func (f *adminForce) Run(ctx context.Context, at *session) error {
 	a, err := at.ResolveSignals(ctx, client.Force{MarketID: f.Market, Outcome: client.Verdict(f.Outcome), DecidedAt: f.DecidedAt})
-	return decided(finish(at, a, err, func(c *client.Forced) error {
+	return adviseAdmin(finish(at, a, err, func(c *client.Forced) error {
 		return show.Pairs(at.out, "Claimed", text(c.Outcome.Outcome)+" on "+c.MarketID, "Scored", scored(c.Scored, c.Won, c.Lost, c.Void))
 	}))
 }
 
 type adminDispute struct {
 	adminFlags
-	Market string `arg:"" help:"The market's id."`
-	Clear  bool   `help:"Clear the flag; what waits is scored."`
-	Reason string `help:"Up to 500 characters."`
+	Market string `arg:"" help:"Id of the market."`
+	Clear  bool   `help:"Clear the flag. Pending calls on a resolved market are then scored."`
+	Reason string `help:"Reason, up to 500 characters."`
 }
 
-// Run flags or clears.
+// Run flags the market as disputed, or clears the flag.
 func (d *adminDispute) Run(ctx context.Context, at *session) error {
 	disputed := !d.Clear
 	a, err := at.DisputeMarket(ctx, client.Dispute{MarketID: d.Market, Disputed: &disputed, Reason: given(d.Reason)})
-	return decided(finish(at, a, err, func(c *client.Disputed) error {
+	return adviseAdmin(finish(at, a, err, func(c *client.Disputed) error {
 		word := "Disputed"
 		if d.Clear {
 			word = "Cleared"
@@ -162,14 +163,14 @@ func (d *adminDispute) Run(ctx context.Context, at *session) error {
 
 type adminScan struct{ adminFlags }
 
-// Run scans.
+// Run starts a scan of the venues.
 func (c *adminScan) Run(ctx context.Context, at *session) error {
 	a, err := at.ResolveSignalsWithBody(ctx, "", nil)
-	return decided(finish(at, a, err, func(r *client.Scanned) error {
+	return adviseAdmin(finish(at, a, err, func(r *client.Scanned) error {
 		if r.Busy != nil && *r.Busy {
-			return show.Pairs(at.out, "Scanned", "nothing: another scan runs")
+			return show.Pairs(at.out, "Scanned", "nothing: another scan is running")
 		}
-		return show.Pairs(at.out, "Scanned", strconv.Itoa(r.Scanned), "Resolved", strconv.Itoa(r.Resolved), "Scored", strconv.Itoa(r.Scored),
-			"Failed", strconv.Itoa(len(r.Errors)))
+		return show.Pairs(at.out, "Scanned", strconv.Itoa(r.Scanned), "Resolved", strconv.Itoa(r.Resolved),
+			"Scored", strconv.Itoa(r.Scored), "Failed", strconv.Itoa(len(r.Errors)))
 	}))
 }

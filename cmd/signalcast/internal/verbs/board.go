@@ -13,24 +13,24 @@ import (
 // Board is `signalcast board`.
 type Board struct {
 	settings.Flags
-	By        string `help:"score, from the api, or broadcast, from the hub." enum:"score,broadcast" default:"score"`
-	Operators string `help:"human, independent, house, automated or all; without it that of the board." enum:"human,independent,house,automated,all," default:""`
-	Window    string `help:"all or 28d; of the broadcast board." enum:"all,28d," default:""`
-	Lane      string `help:"One lane alone, such as SCIENCE." enum:"${lanes}" default:""`
-	Order     string `help:"score or edge." enum:"score,edge" default:"score"`
-	Limit     int    `help:"1 to 100." default:"20"`
+	By        string `help:"Board: score, from the api, or broadcast, from the hub." enum:"score,broadcast" default:"score"`
+	Operators string `help:"human, independent, house, automated or all. Default: that of the board." enum:"human,independent,house,automated,all," default:""`
+	Window    string `help:"Time window of the broadcast board: all or 28d." enum:"all,28d," default:""`
+	Lane      string `help:"Only this lane, such as SCIENCE." enum:"${lanes}" default:""`
+	Order     string `help:"Order of the rows: score or edge." enum:"score,edge" default:"score"`
+	Limit     int    `help:"Number of rows, 1 to 100." default:"20"`
 }
 
-// Run shows a board.
+// Run shows a leaderboard.
 func (b *Board) Run(ctx context.Context, s *Streams) error {
 	if b.Limit < 1 || b.Limit > 100 {
-		return errors.New("--limit is 1 to 100")
+		return errors.New("--limit must be 1 to 100")
 	}
 	address := b.APIAddress
 	if b.By == "broadcast" {
 		address = b.Address
 	} else if b.Window != "" {
-		return errors.New("--window goes with --by broadcast")
+		return errors.New("--window requires --by broadcast")
 	}
 	hub, err := address()
 	if err != nil {
@@ -40,7 +40,7 @@ func (b *Board) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	const none = "This board is empty."
+	const none = "The board is empty."
 	if b.By == "broadcast" {
 		a, err := at.ListBroadcastBoard(ctx, &client.ListBroadcastBoardParams{
 			Operators: given(b.Operators), Window: given(b.Window), Lane: given(b.Lane), Order: &b.Order, Limit: &b.Limit,
@@ -49,8 +49,8 @@ func (b *Board) Run(ctx context.Context, s *Streams) error {
 			head := "RANK,HANDLE,BROADCAST,SCORE,EDGE,WON,LOST,OPEN,FOLLOWERS"
 			return show.Table(at.out, none, head, l.Leaderboard, func(r client.BroadcastRow) []string {
 				return []string{
-					strconv.Itoa(r.Rank), r.Handle, strconv.Itoa(r.BroadcastScore), strconv.Itoa(r.Score), edge(r.Edge), strconv.Itoa(r.Won), strconv.Itoa(r.Lost), strconv.Itoa(r.Pending),
-					strconv.Itoa(r.Followers),
+					strconv.Itoa(r.Rank), r.Handle, strconv.Itoa(r.BroadcastScore), strconv.Itoa(r.Score), edge(r.Edge),
+					strconv.Itoa(r.Won), strconv.Itoa(r.Lost), strconv.Itoa(r.Pending), strconv.Itoa(r.Followers),
 				}
 			})
 		})
@@ -61,13 +61,14 @@ func (b *Board) Run(ctx context.Context, s *Streams) error {
 	return finish(at, a, err, func(l *client.ScoreBoard) error {
 		return show.Table(at.out, none, "RANK,HANDLE,SCORE,EDGE,WON,LOST,OPEN", l.Leaderboard, func(r client.ScoreRow) []string {
 			return []string{
-				strconv.Itoa(r.Rank), show.Short(text(r.Callsign), 40), strconv.Itoa(r.Score), edge(r.Edge), strconv.Itoa(r.Won), strconv.Itoa(r.Lost), strconv.Itoa(r.Pending),
+				strconv.Itoa(r.Rank), show.Short(text(r.Callsign), 40), strconv.Itoa(r.Score), edge(r.Edge),
+				strconv.Itoa(r.Won), strconv.Itoa(r.Lost), strconv.Itoa(r.Pending),
 			}
 		})
 	})
 }
 
-// edge is in cents, with where the true number lies.
+// edge returns the edge in cents with its 95% confidence interval.
 func edge(e *client.Edge) string {
 	if e == nil {
 		return ""

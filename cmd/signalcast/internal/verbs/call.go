@@ -22,34 +22,35 @@ import (
 // Call is `signalcast call`.
 type Call struct {
 	settings.Flags
-	Market      string `arg:"" help:"The market's id."`
+	Market      string `arg:"" help:"Id of the market."`
 	Side        Side   `arg:"" help:"yes or no."`
-	Price       *Price `help:"Price of the side called, in cents: 0 to 100, with at most two decimals. Without it the market's newest one." placeholder:"CENTS"`
-	Confidence  int    `help:"1 to 100."`
+	Price       *Price `help:"Price of the side called, in cents: 0 to 100, with at most two decimals. Default: newest price." placeholder:"CENTS"`
+	Confidence  int    `help:"Confidence in percent, 1 to 100."`
 	Take        string `help:"Text added to the call, up to 500 characters."`
-	MaxSlippage Price  `help:"Refuse the call when its side costs more than this above the price; 2 without it." default:"2" placeholder:"CENTS"`
+	MaxSlippage Price  `help:"Refuse the call if its side costs more than this above the price. Default: 2." default:"2" placeholder:"CENTS"`
 
-	AllowUnverified bool `help:"File without points where the market has no fresh quote."`
+	AllowUnverified bool `help:"File the call without points if the market has no fresh quote."`
 	DryRun          bool `help:"Check the call and show what would be stored; store nothing."`
-	Yes             bool `short:"y" help:"File without a question. Only a terminal is asked one."`
-	IdempotencyKey  once `help:"The same key with the same call gives the first result, for 24 hours. Without it a new one each time." placeholder:"KEY"`
+	Yes             bool `short:"y" help:"File the call without the confirmation on a terminal."`
+
+	IdempotencyKey idempotencyKey `help:"A repetition with the same key returns the first result, for 24 hours. Default: a new key." placeholder:"KEY"`
 }
 
-// once is a key of idempotency, which becomes a header.
-type once string
+// idempotencyKey is the value of the header Idempotency-Key.
+type idempotencyKey string
 
-var onceForm = regexp.MustCompile(`^[!-~]{0,128}$`)
+var idempotencyKeyForm = regexp.MustCompile(`^[!-~]{0,128}$`)
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (o *once) UnmarshalText(raw []byte) error {
-	if !onceForm.Match(raw) {
-		return errors.New("such a key has at most 128 letters, digits and signs, and no space")
+func (k *idempotencyKey) UnmarshalText(raw []byte) error {
+	if !idempotencyKeyForm.Match(raw) {
+		return errors.New("an idempotency key must have at most 128 printable ASCII characters and no space")
 	}
-	*o = once(raw)
+	*k = idempotencyKey(raw)
 	return nil
 }
 
-// Side is YES or NO; it is read in any case.
+// Side is YES or NO. Arguments may be in lower case.
 type Side client.Side
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -59,7 +60,7 @@ func (s *Side) UnmarshalText(raw []byte) error {
 		*s = Side(text)
 		return nil
 	}
-	return errors.New("a side is yes or no")
+	return errors.New("a side must be yes or no")
 }
 
 // Price is a price in hundredths of a cent.
@@ -71,11 +72,11 @@ var priceForm = regexp.MustCompile(`^(\d{1,3})(?:\.(\d{1,2}))?$`)
 func (p *Price) UnmarshalText(raw []byte) error {
 	m := priceForm.FindStringSubmatch(string(raw))
 	if m == nil {
-		return errors.New("a price is in cents, 0 to 100, with at most two decimals, like 68.5")
+		return errors.New("a price must be in cents, 0 to 100, with at most two decimals, like 68.5")
 	}
 	bps, err := strconv.Atoi(m[1] + (m[2] + "00")[:2])
 	if err != nil || bps > 10000 {
-		return errors.New("a price is at most 100 cents")
+		return errors.New("a price must be at most 100 cents")
 	}
 	*p = Price(bps)
 	return nil
@@ -84,19 +85,19 @@ func (p *Price) UnmarshalText(raw []byte) error {
 // Run files the call.
 func (c *Call) Run(ctx context.Context, s *Streams) error {
 	if c.Confidence < 0 || c.Confidence > 100 {
-		return errors.New("--confidence is 1 to 100")
+		return errors.New("--confidence must be 1 to 100")
 	}
 	at, err := writing(&c.Flags, s)
 	if err != nil {
 		return err
 	}
 	if c.Price == nil {
-		if err := c.newest(ctx, s); err != nil {
+		if err := c.useMarketPrice(ctx, s); err != nil {
 			return err
 		}
 	}
 	if c.DryRun {
-		return c.advise(c.try(ctx, at, "Would file"))
+		return c.advise(c.dryRun(ctx, at, "Would file"))
 	}
 	asks := s.InTerminal && !c.Yes
 	if asks {
@@ -105,7 +106,7 @@ func (c *Call) Run(ctx context.Context, s *Streams) error {
 		}
 	}
 	if c.IdempotencyKey == "" {
-		c.IdempotencyKey = once(rand.Text())
+		c.IdempotencyKey = idempotencyKey(rand.Text())
 	}
 	key := &client.FileSignalParams{IdempotencyKey: (*string)(&c.IdempotencyKey)}
 	raw, err := ask.Read(at.FileSignal(ctx, key, c.draft()))
@@ -114,10 +115,10 @@ func (c *Call) Run(ctx context.Context, s *Streams) error {
 		raw, err = ask.Read(at.FileSignal(ctx, key, c.draft()))
 	}
 	err = present(at, raw, err, func(f *filed) error { return c.show(at, "Filed", f) })
-	return c.advise(ask.MayHave(err, "Run the command again with "+c.again()+": it gives the call that was filed, or files it, and never two"))
+	return c.advise(ask.AdviseUnknown(err, "Run the command again with "+c.repeatFlags()+": it returns the stored call or files it once"))
 }
 
-// draft is the call as it is sent.
+// draft returns the body of the request.
 func (c *Call) draft() client.SignalDraft {
 	bound := int(c.MaxSlippage)
 	var allow *bool
@@ -126,18 +127,18 @@ func (c *Call) draft() client.SignalDraft {
 	}
 	return client.SignalDraft{
 		MarketID: c.Market, Direction: client.Side(c.Side), PriceAtPrediction: int(*c.Price),
-		Confidence: above(c.Confidence), TextTake: given(c.Take), MaxSlippageBps: &bound, AllowUnverified: allow,
+		Confidence: positive(c.Confidence), TextTake: given(c.Take), MaxSlippageBps: &bound, AllowUnverified: allow,
 	}
 }
 
-// lacksQuote reports whether a call was refused for the lack of a quote.
+// lacksQuote reports whether a call was refused because the market has no fresh quote.
 func lacksQuote(err error) bool {
 	r := (*ask.Refused)(nil)
 	return errors.As(err, &r) && r.Code == "price_moved" && r.Reason == "unverified"
 }
 
-// again is the flags that send the same call.
-func (c *Call) again() string {
+// repeatFlags returns the flags with which the command sends the same call again.
+func (c *Call) repeatFlags() string {
 	flags := "--price " + show.Cents(int(*c.Price))
 	if c.MaxSlippage != 200 {
 		flags += " --max-slippage " + show.Cents(int(c.MaxSlippage))
@@ -148,31 +149,32 @@ func (c *Call) again() string {
 	return flags + " --idempotency-key " + string(c.IdempotencyKey)
 }
 
-// try shows what would be stored.
-func (c *Call) try(ctx context.Context, at *session, word string) error {
+// dryRun sends the call as a dry run and shows what would be stored. word is the label of the first line.
+func (c *Call) dryRun(ctx context.Context, at *session, word string) error {
 	yes, draft := true, c.draft()
 	draft.DryRun = &yes
 	answer, err := at.FileSignal(ctx, nil, draft)
-	return ask.Harmless(finish(at, answer, err, func(f *filed) error { return c.show(at, word, f) }))
+	return ask.AsRead(finish(at, answer, err, func(f *filed) error { return c.show(at, word, f) }))
 }
 
-// ErrNotConfirmed is the answer no to the question of a command.
+// ErrNotConfirmed is the error of a command whose question on the terminal was not answered with yes.
 var ErrNotConfirmed = errors.New("not filed")
 
-// confirm shows on the terminal what would be stored and asks. It does not write to the output of the command.
+// confirm shows on the standard error what would be stored and asks whether to file the call. It writes nothing to the output of
+// the command.
 func (c *Call) confirm(ctx context.Context, at *session, s *Streams) error {
-	beside := *at
-	beside.out, beside.json = s.beside(), false
-	if err := c.try(ctx, &beside, "Would file"); err != nil {
+	preview := *at
+	preview.out, preview.json = s.messages(), false
+	if err := c.dryRun(ctx, &preview, "Would file"); err != nil {
 		return c.advise(err)
 	}
-	if !s.agrees(ctx, "The call cannot be changed or taken back. File it?") {
+	if !s.agrees(ctx, "The call cannot be changed or deleted. File it?") {
 		return ErrNotConfirmed
 	}
 	return nil
 }
 
-// filed is the answer to a call or to a dry run. Other servers may answer the id alone.
+// filed is the answer to a call or to a dry run. Servers of other projects may return only the id.
 type filed struct {
 	ID                      *uuid.UUID
 	PriceAtPrediction       *int
@@ -182,15 +184,15 @@ type filed struct {
 	Warnings                []string
 }
 
-// warnings in words, by their code; docs/protocol/errors.md has them all.
+// warnings are the texts of warnings by code (docs/protocol/errors.md, Warnings).
 var warnings = map[string]string{
-	"price_converted":  "the price was that of YES; that of NO is stored",
-	"price_off_market": "the price is far from the market's: is it in cents, and of the side called?",
+	"price_converted":  "the stated price was that of YES; the price of NO is stored",
+	"price_off_market": "the price is far from that of the market: check that it is in cents and of the side called",
 	"price_unverified": "the market has no fresh quote",
 	"market_unrated":   "the market is not rated",
 }
 
-// show writes what was stored, or would be.
+// show writes the stored call, or the call that would be stored. word is the label of the first line.
 func (c *Call) show(at *session, word string, f *filed) error {
 	price := int(*c.Price)
 	if f.PriceAtPrediction != nil {
@@ -212,24 +214,27 @@ func (c *Call) show(at *session, word string, f *filed) error {
 		pairs = append(pairs, "Warning", cmp.Or(warnings[w], w))
 	}
 	if f.ID != nil {
-		pairs = append(pairs, "Signal", f.ID.String(), "Receipt", receiptAt(at.at, f.ID.String()))
+		pairs = append(pairs, "Signal", f.ID.String(), "Receipt", receiptURL(at.at, f.ID.String()))
 	}
 	return show.Pairs(at.out, pairs...)
 }
 
-// points are the pairs of what a call scores. Until its second quote is known the scoring
-// price may rise, so the figures are upper bounds.
+// points returns the lines "If right" and "If wrong" with the points of a call. basis is its scoring price in bps. Unless final is
+// set, the second quote can still raise the scoring price, so both figures are upper bounds.
 func points(basis int, final bool) []string {
 	most := "at most "
 	if final {
 		most = ""
 	}
 	p := max(basis, 1)
-	return []string{"If right", fmt.Sprintf("%s%+d points", most, (10000-p)/100), "If wrong", fmt.Sprintf("%s%d points", most, -((p + 99) / 100))}
+	return []string{
+		"If right", fmt.Sprintf("%s%+d points", most, (10000-p)/100),
+		"If wrong", fmt.Sprintf("%s%d points", most, -((p + 99) / 100)),
+	}
 }
 
-// newest takes the market's price, for the side called.
-func (c *Call) newest(ctx context.Context, s *Streams) error {
+// useMarketPrice reads the newest price of the market and sets Price to that of the side called.
+func (c *Call) useMarketPrice(ctx context.Context, s *Streams) error {
 	hub, err := reading(&c.Flags, s)
 	if err != nil {
 		return err
@@ -239,7 +244,7 @@ func (c *Call) newest(ctx context.Context, s *Streams) error {
 		return c.advise(err)
 	}
 	if m.YesBps == nil {
-		return errors.New("the market has no price of the last ten minutes: give one with --price")
+		return errors.New("the market has no price from the last ten minutes: set one with --price")
 	}
 	p := Price(*m.YesBps)
 	if c.Side == "NO" {
@@ -249,7 +254,7 @@ func (c *Call) newest(ctx context.Context, s *Streams) error {
 	return nil
 }
 
-// advise adds to a refusal what to do.
+// advise adds to the refusal of a call what to do.
 func (c *Call) advise(err error) error {
 	r := (*ask.Refused)(nil)
 	if !errors.As(err, &r) {
@@ -257,27 +262,27 @@ func (c *Call) advise(err error) error {
 	}
 	switch r.Code {
 	case "already_predicted":
-		r.Do = "Your call on this market is locked and cannot change"
-		if uuid.Validate(r.ID) != nil { // it becomes part of a command
+		r.Do = "You already have a call on this market; the first call is final"
+		if uuid.Validate(r.ID) != nil { // the id of an untrusted server must not become part of a command
 			break
 		}
-		r.Do = fmt.Sprintf("Your call on this market is locked and cannot change: %s. Add to it with `signalcast events add %s note --text …`", r.Receipt, r.ID)
+		r.Do += fmt.Sprintf(": %s. Add to it with `signalcast events add %s note --text …`", r.Receipt, r.ID)
 	case "market_closed":
-		r.Do = "No call can be filed on it any more"
+		r.Do = "The market no longer accepts calls"
 		if r.Reason == "provisional" {
-			r.Do = "It is at its end, or its outcome is in sight or in dispute"
+			r.Do = "The market accepts no calls: it has ended, is disputed, or its outcome is being decided"
 		}
-		r.Do += ". Find an open one with `signalcast market search`"
+		r.Do += ". Find an open market with `signalcast market search`"
 	case "price_moved":
-		r.Do = "Give the current price with --price, or accept more with --max-slippage"
+		r.Do = "State the current price with --price, or allow more with --max-slippage"
 		if r.Reason == "unverified" {
-			r.Do = "Try again in a moment, or file without points with --allow-unverified"
+			r.Do = "Try again in a moment, or file the call without points with --allow-unverified"
 		}
 	case "market_not_found", "not_found", "invalid_market_id", "missing_market_id":
-		r.Do = "Find the id with `signalcast market search`"
+		r.Do = findMarketID
 	}
 	return err
 }
 
-// receiptAt is the address of a receipt.
-func receiptAt(hub, id string) string { return hub + "/receipts/" + url.PathEscape(id) }
+// receiptURL returns the address of the receipt of a call.
+func receiptURL(hub, id string) string { return hub + "/receipts/" + url.PathEscape(id) }

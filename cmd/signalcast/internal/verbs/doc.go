@@ -1,6 +1,4 @@
-// Package verbs holds the commands that ask a hub or an api: login, call, events,
-// market, board, signal and receipt.
+// Package verbs contains the commands that send requests to a hub or an api, such as login, call, market show and watch.
 //
-// Only login, call and events add send a key; the routes of the others are for
-// everybody, and take none.
+// Commands that only read public routes send no credential.
 package verbs

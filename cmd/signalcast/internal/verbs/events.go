@@ -18,32 +18,33 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Events are `signalcast events …`.
+// Events is `signalcast events`, the commands for the history of a call.
 type Events struct {
-	Add  eventsAdd  `cmd:"" help:"Add to the history of a call of yours. That never changes the call."`
-	List eventsList `cmd:"" help:"The history of a call, oldest first."`
+	Add  eventsAdd  `cmd:"" help:"Add an event to the history of your call. The call itself does not change."`
+	List eventsList `cmd:"" help:"Show the history of a call, oldest event first."`
 }
 
 type eventsAdd struct {
 	settings.Flags
-	Signal         uuid.UUID `arg:"" help:"The id of the call."`
-	Type           string    `arg:"" enum:"take,reaffirm,confidence,note,share" help:"take, reaffirm, confidence, note or share."`
-	Text           string    `help:"Of a take or a note, up to 500 characters."`
-	URL            string    `name:"url" help:"Of a take."`
-	Media          string    `help:"Of a take: the id of a recording."`
-	Confidence     int       `help:"Of confidence: 1 to 100."`
-	Channel        string    `help:"Of a share: where, up to 40 characters."`
-	DryRun         bool      `help:"Check the event and show what would be stored; store nothing."`
-	IdempotencyKey once      `help:"The same key is the same event. Without it a new one each time." placeholder:"KEY"`
+	Signal     uuid.UUID `arg:"" help:"Id of the call."`
+	Type       string    `arg:"" enum:"take,reaffirm,confidence,note,share" help:"take, reaffirm, confidence, note or share."`
+	Text       string    `help:"Text of a take or a note, up to 500 characters."`
+	URL        string    `name:"url" help:"Link of a take."`
+	Media      string    `help:"Id of the recording of a take."`
+	Confidence int       `help:"New confidence of a confidence event, 1 to 100."`
+	Channel    string    `help:"Channel of a share, up to 40 characters."`
+	DryRun     bool      `help:"Check the event and show what would be stored; store nothing."`
+
+	IdempotencyKey idempotencyKey `help:"A repetition with the same key adds no second event. Default: a new key." placeholder:"KEY"`
 }
 
-// members lists the flags of each type; the first of a note and of confidence are needed,
-// and one of a take.
+// members lists the payload members that each type of event accepts. A note and a confidence event require their member, a take
+// requires at least one.
 var members = map[string][]string{
 	"take": {"text", "url", "mediaAssetId"}, "reaffirm": {}, "confidence": {"confidence"}, "note": {"text"}, "share": {"channel"},
 }
 
-// body returns the JSON of a SignalEventWrite.
+// body returns the JSON of the request, a SignalEventWrite. It returns an error if a flag does not fit the type.
 func (e *eventsAdd) body() ([]byte, error) {
 	payload := map[string]any{}
 	for name, v := range map[string]string{"text": e.Text, "url": e.URL, "mediaAssetId": e.Media, "channel": e.Channel} {
@@ -56,12 +57,12 @@ func (e *eventsAdd) body() ([]byte, error) {
 	}
 	for name := range payload {
 		if !slices.Contains(members[e.Type], name) {
-			return nil, errors.New("an event of type " + e.Type + " takes no " + name)
+			return nil, errors.New("an event of type " + e.Type + " does not accept " + name)
 		}
 	}
 	if len(payload) == 0 && e.Type != "reaffirm" && e.Type != "share" {
-		need := map[string]string{"take": "--text, --url or --media", "note": "--text", "confidence": "--confidence"}
-		return nil, errors.New("an event of type " + e.Type + " needs " + need[e.Type])
+		required := map[string]string{"take": "--text, --url or --media", "note": "--text", "confidence": "--confidence"}
+		return nil, errors.New("an event of type " + e.Type + " requires " + required[e.Type])
 	}
 	return json.Marshal(struct {
 		Type    string         `json:"type"`
@@ -82,47 +83,52 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 	}
 	if e.DryRun {
 		a, err := at.AppendSignalEventWithBody(ctx, e.Signal, nil, "application/json", bytes.NewReader(body))
-		return e.advise(ask.Harmless(finish(at, a, err, func(d *client.DryEvent) error {
+		return e.advise(ask.AsRead(finish(at, a, err, func(d *client.DryEvent) error {
 			return eventTable(at, []client.SignalEvent{{
-				Type: client.SignalEventType(d.Event.Type), Payload: d.Event.Payload, Actor: d.Event.Actor, CreatedAt: d.Event.CreatedAt,
+				Type: client.SignalEventType(d.Event.Type), Payload: d.Event.Payload,
+				Actor: d.Event.Actor, CreatedAt: d.Event.CreatedAt,
 			}})
 		})))
 	}
 	if e.IdempotencyKey == "" {
-		e.IdempotencyKey = once(rand.Text())
+		e.IdempotencyKey = idempotencyKey(rand.Text())
 	}
 	key := &client.AppendSignalEventParams{IdempotencyKey: (*string)(&e.IdempotencyKey)}
 	a, err := at.AppendSignalEventWithBody(ctx, e.Signal, key, "application/json", bytes.NewReader(body))
 	err = finish(at, a, err, func(a *client.AppendedEvent) error { return eventTable(at, []client.SignalEvent{a.Event}) })
-	return e.advise(ask.MayHave(err, fmt.Sprintf("Look with `signalcast events list %s`, or run the command again with --idempotency-key %s: it adds the event once", e.Signal, e.IdempotencyKey)))
+	return e.advise(ask.AdviseUnknown(err, fmt.Sprintf(
+		"Check with `signalcast events list %s`, or run the command again with --idempotency-key %s: it adds the event once",
+		e.Signal, e.IdempotencyKey)))
 }
 
 // advise adds to a refusal what to do.
 func (e *eventsAdd) advise(err error) error {
-	err = known(err, "Look at the id: it is in the receipt of the call")
-	return ask.Advise(err, map[string]string{"forbidden": "Only who filed a call adds to it: log in with a key of theirs"})
+	err = adviseNotFound(err, checkCallID)
+	return ask.Advise(err, map[string]string{"forbidden": "Only the operator of a call can add events: log in with a key of that operator"})
 }
+
+// checkCallID is the advice for a call that does not exist.
+const checkCallID = "Check the id: it is in the receipt of the call"
 
 type eventsList struct {
 	public
-	Signal uuid.UUID `arg:"" help:"The id of the call."`
+	Signal uuid.UUID `arg:"" help:"Id of the call."`
 }
 
-// Run lists.
+// Run shows the events of the call.
 func (e *eventsList) Run(ctx context.Context, at *session) error {
 	a, err := at.ListSignalEvents(ctx, e.Signal)
-	return known(finish(at, a, err, func(l *client.SignalEvents) error { return eventTable(at, l.Events) }),
-		"Look at the id: it is in the receipt of the call")
+	return adviseNotFound(finish(at, a, err, func(l *client.SignalEvents) error { return eventTable(at, l.Events) }), checkCallID)
 }
 
 func eventTable(s *session, events []client.SignalEvent) error {
 	return show.Table(s.out, "No events.", "TIME,TYPE,BY,WHAT", events, func(e client.SignalEvent) []string {
-		return []string{when(&e.CreatedAt), string(e.Type), text(e.Actor), said(e.Payload)}
+		return []string{when(&e.CreatedAt), string(e.Type), text(e.Actor), payloadText(e.Payload)}
 	})
 }
 
-// said is a payload in a line.
-func said(payload map[string]any) string {
+// payloadText returns the payload of an event in one line: the text or the confidence alone, otherwise JSON.
+func payloadText(payload map[string]any) string {
 	if words, ok := payload["text"].(string); ok && len(payload) == 1 {
 		return words
 	}

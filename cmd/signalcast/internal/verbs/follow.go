@@ -17,14 +17,14 @@ import (
 // Follow is `signalcast follow`.
 type Follow struct {
 	signedIn
-	Handle string `arg:"" help:"Whom."`
-	Undo   bool   `help:"No longer follow."`
+	Handle string `arg:"" help:"Handle of the operator."`
+	Undo   bool   `help:"Unfollow the operator."`
 }
 
-// Run follows. The route takes the session of a browser alone, so one is begun with the
-// identity token, and forgotten.
+// Run follows the operator. The route accepts only the session of a browser, so Run signs in with the identity token and uses the
+// session for one request.
 func (f *Follow) Run(ctx context.Context, at *session) error {
-	cookies, err := at.begin(ctx)
+	cookies, err := at.signIn(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,30 +42,29 @@ func (f *Follow) Run(ctx context.Context, at *session) error {
 		}
 		return show.Pairs(at.out, word, f.Handle, "Followers", strconv.Itoa(n.Followers), "You follow", strconv.Itoa(n.Following))
 	})
-	err = ask.MayHave(err, "Run the command again: to follow twice is to follow once")
-	return known(err, "There is no such operator: look at `signalcast board`")
+	err = ask.AdviseUnknown(err, "Run the command again: a repetition has no further effect")
+	return adviseNotFound(err, "The operator does not exist: find a handle with `signalcast board`")
 }
 
-// begin signs in and gives the cookies of the session.
-func (s *session) begin(ctx context.Context) (string, error) {
+// signIn signs in with the identity token of the session and returns the cookies.
+func (s *session) signIn(ctx context.Context) (string, error) {
 	a, err := s.SignIn(ctx, &client.SignInParams{}, client.SignInJSONRequestBody{})
 	if _, err := ask.Read(a, err); err != nil {
-		return "", ask.Harmless(err)
+		return "", ask.AsRead(err)
 	}
 	var pairs []string
 	for _, c := range a.Cookies() {
-		if c.Name == "db_uid" || c.Name == "db_sig" || c.Name == "__Host-db_bind" { // the third in production only
+		if c.Name == "db_uid" || c.Name == "db_sig" || c.Name == "__Host-db_bind" { // only production sets the third
 			pairs = append(pairs, c.Name+"="+c.Value)
 		}
 	}
 	if len(pairs) < 2 {
-		return "", errors.New("the hub's answer holds no session: look at --hub")
+		return "", errors.New("the answer of the hub contains no session: check --hub")
 	}
 	return strings.Join(pairs, "; "), nil
 }
 
-// asBrowser makes a request one of the session: with its cookies, from the hub's own
-// origin, and without the token.
+// asBrowser sets the cookies of a session and the origin of the hub on a request, and removes the token.
 func asBrowser(hub, cookies string) client.RequestEditorFn {
 	return func(_ context.Context, r *http.Request) error {
 		u, err := url.Parse(hub)

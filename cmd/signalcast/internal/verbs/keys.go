@@ -14,59 +14,58 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Keys are `signalcast keys …`. A key cannot manage keys, so each of them reads an
-// identity token from the standard input.
+// Keys is `signalcast keys`. A key cannot manage keys, so each of these commands reads an identity token from the standard input.
 type Keys struct {
-	List   keysList   `cmd:"" help:"Your keys. The identity token comes on the standard input."`
-	Mint   keysMint   `cmd:"" help:"Mint a key into a file of mode 0600. The identity token comes on the standard input."`
-	Revoke keysRevoke `cmd:"" help:"Revoke a key, at once. The identity token comes on the standard input."`
+	List   keysList   `cmd:"" help:"List your keys. Reads the identity token from the standard input."`
+	Mint   keysMint   `cmd:"" help:"Mint a key into a new file of mode 0600. Reads the identity token from the standard input."`
+	Revoke keysRevoke `cmd:"" help:"Revoke a key at once. Reads the identity token from the standard input."`
 }
 
-// signedIn are the flags of a command that sends the identity token on the standard input to the hub.
+// signedIn are the flags of a command that reads an identity token from the standard input and sends it to the hub.
 type signedIn struct{ settings.Flags }
 
-// Provide opens the hub for Run.
+// Provide returns a session at the hub with the identity token, for Run.
 func (f *signedIn) Provide(s *Streams) (*session, error) {
 	if f.Key != "" {
-		return nil, errors.New("this wants an identity token on the standard input, and no --key: a key cannot stand for its owner here")
+		return nil, errors.New("this command accepts no --key: it reads an identity token from the standard input")
 	}
 	if s.InTerminal {
-		return nil, errors.New("the identity token comes on the standard input: signalcast … < FILE")
+		return nil, errors.New("this command reads an identity token from the standard input: signalcast … < FILE")
 	}
 	token, err := settings.OneSecret(s.In, "the standard input")
 	if err != nil {
 		return nil, err
 	}
 	if settings.IsKey(token) {
-		return nil, errors.New("the standard input holds a key; this wants an identity token, which comes from signing in")
+		return nil, errors.New("the standard input contains a key; this command requires an identity token, which sign-in returns")
 	}
 	return connect(&f.Flags, s, func(hub string) (string, error) { return token, f.MaySend(hub) })
 }
 
 type keysList struct{ signedIn }
 
-// Run lists.
+// Run shows the keys of the caller.
 func (k *keysList) Run(ctx context.Context, at *session) error {
 	a, err := at.ListKeys(ctx)
 	return finish(at, a, err, func(l *client.KeyList) error {
-		const none, head = "No keys. Mint one with `signalcast keys mint --out FILE`.", "ID,STATE,PERMISSIONS,LAST USED,MADE,LABEL"
+		const none, head = "No keys. Mint one with `signalcast keys mint --out FILE`.", "ID,STATE,PERMISSIONS,LAST USED,CREATED,LABEL"
 		var rows [][]string
-		for _, key := range l.Keys { // its type has no name
+		for _, key := range l.Keys { // the type of key has no name, so Table cannot take the list
 			state := "revoked"
 			if key.Active {
 				state = "active"
 			}
 			rows = append(rows, []string{
-				key.ID.String(), state, mayDo(key.Permissions, key.Strict), when(key.LastUsedAt), when(&key.CreatedAt), show.Short(key.Label, 64),
+				key.ID.String(), state, permissionsText(key.Permissions, key.Strict),
+				when(key.LastUsedAt), when(&key.CreatedAt), show.Short(key.Label, 64),
 			})
 		}
 		return show.Table(at.out, none, head, rows, func(row []string) []string { return row })
 	})
 }
 
-// mayDo names the permissions of a key. A key that is not strict is held to them only where
-// scopes apply.
-func mayDo(permissions []client.Permission, strict bool) string {
+// permissionsText returns the permissions of a key. They limit a key that is not strict only on routes with scopes.
+func permissionsText(permissions []client.Permission, strict bool) string {
 	words := make([]string, len(permissions))
 	for i, p := range permissions {
 		words[i] = string(p)
@@ -79,34 +78,35 @@ func mayDo(permissions []client.Permission, strict bool) string {
 
 type keysMint struct {
 	signedIn
-	Out        string   `short:"o" required:"" help:"File for the key. It must not be there yet." type:"path" placeholder:"FILE"`
+	Out        string   `short:"o" required:"" help:"New file for the key. An existing file is not overwritten." type:"path" placeholder:"FILE"`
 	Label      string   `help:"Name of the key." default:"signalcast"`
-	Permission []string `help:"What the key may do: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
+	Permission []string `help:"Permissions of the key: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
 }
 
-// Run mints. The file is made first, so that no key is minted that cannot be kept.
+// Run creates the file and then mints the key, so that a key is minted only if it can be stored.
 func (k *keysMint) Run(ctx context.Context, at *session) error {
-	file, err := settings.Claim(k.Out)
+	file, err := settings.CreateFile(k.Out)
 	if err != nil {
 		return err
 	}
-	made := loggedIn{Hub: at.at, Stored: k.Out}
-	key, err := mint(ctx, at, k.Label, k.Permission, &made)
+	minted := loggedIn{Hub: at.at, Stored: k.Out}
+	key, err := mint(ctx, at, k.Label, k.Permission, &minted)
 	if err != nil {
-		return errors.Join(err, file.Drop())
+		return errors.Join(err, file.Remove())
 	}
-	if err := file.Keep(key + "\n"); err != nil {
-		return errors.Join(errors.New("the key "+made.ID+" was minted and could not be kept, so revoke it: signalcast keys revoke "+made.ID), err)
+	if err := file.Store(key + "\n"); err != nil {
+		lost := errors.New("the key " + minted.ID + " was minted but could not be stored: revoke it with `signalcast keys revoke " + minted.ID + "`")
+		return errors.Join(lost, err)
 	}
-	return made.show(at)
+	return minted.show(at)
 }
 
 type keysRevoke struct {
 	signedIn
-	ID uuid.UUID `arg:"" name:"id" help:"The id of the key: signalcast keys list."`
+	ID uuid.UUID `arg:"" name:"id" help:"Id of the key, as in: signalcast keys list."`
 }
 
-// Run revokes.
+// Run revokes the key.
 func (k *keysRevoke) Run(ctx context.Context, at *session) error {
 	a, err := at.RevokeKey(ctx, &client.RevokeKeyParams{ID: k.ID})
 	err = finish(at, a, err, func(r *client.RevokedKey) error {
@@ -119,6 +119,6 @@ func (k *keysRevoke) Run(ctx context.Context, at *session) error {
 		}
 		return show.Pairs(at.out, pairs...)
 	})
-	err = ask.MayHave(err, "Look with `signalcast keys list`, and run the command again where the key is active still")
-	return known(err, "Look at the id: `signalcast keys list`")
+	err = ask.AdviseUnknown(err, "Check with `signalcast keys list`, and run the command again if the key is still active")
+	return adviseNotFound(err, "Check the id with `signalcast keys list`")
 }

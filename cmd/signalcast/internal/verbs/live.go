@@ -12,27 +12,27 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Live are `signalcast live …`.
+// Live is `signalcast live`, the commands for the session and the overlay of a live operator.
 type Live struct {
-	Set   liveSet   `cmd:"" help:"Set the market that is shown over your picture."`
-	Clear liveClear `cmd:"" help:"Show none."`
-	On    liveOn    `cmd:"" help:"Stay live until Ctrl-C, which ends it."`
+	Set   liveSet   `cmd:"" help:"Show a market on your overlay."`
+	Clear liveClear `cmd:"" help:"Clear your overlay."`
+	On    liveOn    `cmd:"" help:"Go live and send heartbeats until Ctrl-C, which ends the session."`
 	Off   liveOff   `cmd:"" help:"End your session."`
-	Me    liveMe    `cmd:"" help:"How you stand."`
+	Me    liveMe    `cmd:"" help:"Show the state of your session."`
 }
 
 type liveSet struct {
 	settings.Flags
-	Market     string   `arg:"" help:"The market's id."`
-	Name       string   `help:"What is shown; without it the market's question."`
-	Yes        *float32 `help:"Price of YES in cents, 0 to 100. Without it none is shown." placeholder:"CENTS"`
-	Annotation string   `help:"A line below, up to 180 characters."`
+	Market     string   `arg:"" help:"Id of the market."`
+	Name       string   `help:"Title on the overlay. Default: the question of the market."`
+	Yes        *float32 `help:"Price of YES in cents, 0 to 100. Default: no price." placeholder:"CENTS"`
+	Annotation string   `help:"Line below the title, up to 180 characters."`
 }
 
-// Run sets.
+// Run sets the overlay signal.
 func (l *liveSet) Run(ctx context.Context, s *Streams) error {
 	if l.Yes != nil && (*l.Yes < 0 || *l.Yes > 100) {
-		return errors.New("--yes is 0 to 100")
+		return errors.New("--yes must be 0 to 100")
 	}
 	at, err := writing(&l.Flags, s)
 	if err != nil {
@@ -43,24 +43,27 @@ func (l *liveSet) Run(ctx context.Context, s *Streams) error {
 			return err
 		}
 	}
-	a, err := at.SetOverlaySignal(ctx, client.OverlayWrite{MarketID: l.Market, Name: l.Name, YesPct: l.Yes, Annotation: given(l.Annotation)})
+	a, err := at.SetOverlaySignal(ctx, client.OverlayWrite{
+		MarketID: l.Market, Name: l.Name, YesPct: l.Yes, Annotation: given(l.Annotation),
+	})
 	return finish(at, a, err, func(o *client.OverlaySet) error {
 		return show.Pairs(at.out, "Shown", o.Signal.Name, "Market", o.Signal.MarketID, "Page", at.at+"/overlay/"+o.Signal.StreamerID)
 	})
 }
 
+// question reads the question of the market, shortened to 200 characters.
 func (l *liveSet) question(ctx context.Context, s *Streams) (string, error) {
 	hub, err := reading(&l.Flags, s)
 	if err != nil {
 		return "", err
 	}
 	m, err := decoded[client.Market](hub.GetMarket(ctx, l.Market))
-	return show.Short(m.Question, 200), known(err, "Find the id with `signalcast market search`")
+	return show.Short(m.Question, 200), adviseNotFound(err, findMarketID)
 }
 
 type liveClear struct{ keyed }
 
-// Run clears.
+// Run clears the overlay signal.
 func (l *liveClear) Run(ctx context.Context, at *session) error {
 	a, err := at.ClearOverlaySignal(ctx)
 	return finish(at, a, err, func(*client.OverlayCleared) error { return show.Pairs(at.out, "Shown", "nothing") })
@@ -68,14 +71,14 @@ func (l *liveClear) Run(ctx context.Context, at *session) error {
 
 type liveOn struct {
 	settings.Flags
-	Market string `help:"The market that you speak of."`
-	Count  int    `help:"End after this many heartbeats; the session stays live for 45 seconds at most. Without it until Ctrl-C." placeholder:"N"`
+	Market string `help:"Id of the market that the session is about."`
+	Count  int    `help:"Number of heartbeats; the session then stays live for at most 45 seconds. Default: until Ctrl-C." placeholder:"N"`
 }
 
-// farewell is the time limit of the last request after Ctrl-C.
-const farewell = 5 * time.Second
+// offlineTimeout is the time limit of the request that ends the session after Ctrl-C.
+const offlineTimeout = 5 * time.Second
 
-// Run beats, as often as the hub says. Ctrl-C is no error.
+// Run sends heartbeats at the interval that the hub returns. After Ctrl-C it ends the session and returns no error.
 func (l *liveOn) Run(ctx context.Context, s *Streams) error {
 	if l.Count < 0 {
 		return errCount
@@ -94,53 +97,56 @@ func (l *liveOn) Run(ctx context.Context, s *Streams) error {
 			return err
 		}
 		if ctx.Err() != nil || wait(ctx, every) != nil {
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), offlineTimeout)
 			defer cancel()
 			return at.offline(last)
 		}
 	}
 }
 
-// beat sends one heartbeat and gives the time to the next one.
+// beat sends one heartbeat and returns the time until the next one, 1 to 45 seconds.
 func (l *liveOn) beat(ctx context.Context, at *session) (time.Duration, error) {
 	a, err := at.SendHeartbeat(ctx, client.HeartbeatSend{MarketID: given(l.Market)})
 	var next struct{ IntervalS int }
 	err = finish(at, a, err, func(h *client.Heartbeat) error {
-		return show.Pairs(at.out, "Live", showOf(h.ShowID), "Watching", strconv.Itoa(h.Viewers))
+		return show.Pairs(at.out, "Live", sessionText(h.ShowID), "Watching", strconv.Itoa(h.Viewers))
 	}, &next)
 	return time.Duration(min(max(next.IntervalS, 1), 45)) * time.Second, err
 }
 
-func showOf[T interface{ String() string }](id *T) string {
+// sessionText returns the text for a session id.
+func sessionText[T interface{ String() string }](id *T) string {
 	if id == nil {
 		return "no session"
 	}
 	return "session " + (*id).String()
 }
 
+// offline ends the live session of the caller.
 func (s *session) offline(ctx context.Context) error {
 	state := client.HeartbeatSendState("offline")
 	a, err := s.SendHeartbeat(ctx, client.HeartbeatSend{State: &state})
-	return finish(s, a, err, func(*client.Heartbeat) error { return show.Pairs(s.out, "Live", "no more") })
+	return finish(s, a, err, func(*client.Heartbeat) error { return show.Pairs(s.out, "Live", "no") })
 }
 
 type liveOff struct{ keyed }
 
-// Run ends the session.
+// Run ends the live session.
 func (l *liveOff) Run(ctx context.Context, at *session) error {
 	return at.offline(ctx)
 }
 
 type liveMe struct{ keyed }
 
-// Run shows the state of the session.
+// Run shows the state of the caller as a live operator.
 func (l *liveMe) Run(ctx context.Context, at *session) error {
 	a, err := at.GetOwnStreamer(ctx)
 	return finish(at, a, err, func(m *client.OwnStreamer) error {
 		live := "no"
 		if m.Live {
-			live = showOf(m.ShowID)
+			live = sessionText(m.ShowID)
 		}
-		return show.Pairs(at.out, "Handle", m.Handle, "Status", string(m.Status), "Live", live, "Followers", strconv.Itoa(m.Followers))
+		return show.Pairs(at.out, "Handle", m.Handle, "Status", string(m.Status), "Live", live,
+			"Followers", strconv.Itoa(m.Followers))
 	})
 }

@@ -14,19 +14,19 @@ import (
 // Login is `signalcast login`.
 type Login struct {
 	settings.Flags
-	Label      string   `help:"Name of a key that is minted." default:"signalcast"`
-	Permission []string `help:"What a key that is minted may do: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
+	Label      string   `help:"Name of a minted key." default:"signalcast"`
+	Permission []string `help:"Permissions of a minted key: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
 }
 
-// loggedIn is what login answers; the key is not in it.
+// loggedIn is the output of login and of keys mint. It does not contain the key.
 type loggedIn struct {
 	Hub         string   `json:"hub"`
-	Stored      string   `json:"stored"` // the file
+	Stored      string   `json:"stored"` // path of the file with the key
 	ID          string   `json:"id,omitempty"`
 	Permissions []string `json:"permissions,omitempty"`
 }
 
-// Run reads a key, or mints one with the identity token it reads, and stores it.
+// Run reads a key or an identity token from the standard input. It checks the key, or mints one with the token, and stores the key.
 func (l *Login) Run(ctx context.Context, s *Streams) error {
 	if l.Key != "" || s.InTerminal {
 		return errors.New("login reads the key or the identity token from its standard input: signalcast login < FILE")
@@ -44,7 +44,7 @@ func (l *Login) Run(ctx context.Context, s *Streams) error {
 	}
 	stored, err := settings.Load()
 	if err == nil {
-		err = stored.Save() // a key that is minted can be kept, or none is
+		err = stored.Save() // fails before a key is minted that cannot be stored
 	}
 	if err != nil {
 		return err
@@ -65,14 +65,14 @@ func (l *Login) Run(ctx context.Context, s *Streams) error {
 		if secret, err = mint(ctx, c, l.Label, l.Permission, &done); err != nil {
 			return err
 		}
-	} else if err := try(ctx, c); err != nil {
+	} else if err := checkKey(ctx, c); err != nil {
 		return err
 	}
-	return keep(c, stored, at, secret, done)
+	return storeKey(c, stored, at, secret, done)
 }
 
-// try asks whether the hub knows the key; one that may not read is known.
-func try(ctx context.Context, c *session) error {
+// checkKey returns an error if the hub refuses the key. 403 is not an error: the key is valid and lacks the permission to read.
+func checkKey(ctx context.Context, c *session) error {
 	_, err := ask.Read(c.GetMe(ctx))
 	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Status == http.StatusForbidden {
 		return nil
@@ -80,32 +80,34 @@ func try(ctx context.Context, c *session) error {
 	return err
 }
 
-// mint makes a strict key with an identity token, and records its id.
+// mint mints a strict key with the identity token of c. It sets the id and the permissions of done.
 func mint(ctx context.Context, c *session, label string, permissions []string, done *loggedIn) (key string, err error) {
 	may := make([]client.Permission, len(permissions))
 	for i, p := range permissions {
 		may[i] = client.Permission(p)
 	}
-	strict := true // held to its permissions on every route
+	strict := true // the permissions limit the key on every route
 	minted, err := decoded[client.MintedKey](c.MintKey(ctx, client.KeyMint{Label: label, Permissions: &may, Strict: &strict}))
 	if err != nil {
-		return "", ask.MayHave(err, "Look with `signalcast keys list`: a key that was minted cannot be shown again, so revoke it with `signalcast keys revoke ID`")
+		return "", ask.AdviseUnknown(err,
+			"Check with `signalcast keys list`: a minted key cannot be shown again, so revoke it with `signalcast keys revoke ID`")
 	}
 	if !settings.IsKey(minted.Key) {
-		return "", errors.New("the hub's answer holds no key: look at --hub")
+		return "", errors.New("the answer of the hub contains no key: check --hub")
 	}
 	done.ID, done.Permissions = minted.ID.String(), permissions
 	return minted.Key, nil
 }
 
-func keep(c *session, stored settings.File, at, key string, done loggedIn) error {
+// storeKey stores a key for the hub at an address and shows the result of the login.
+func storeKey(c *session, stored settings.File, at, key string, done loggedIn) error {
 	if stored.Keys == nil {
 		stored.Keys = map[string]string{}
 	}
 	stored.Hub, stored.Keys[at] = at, key
 	if err := stored.Save(); err != nil {
 		if done.ID != "" {
-			err = fmt.Errorf("the key %s was minted and could not be stored, so revoke it at %s/dev: %w", done.ID, at, err)
+			err = fmt.Errorf("the key %s was minted but could not be stored: revoke it at %s/dev: %w", done.ID, at, err)
 		}
 		return err
 	}

@@ -12,27 +12,27 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Market are `signalcast market …`.
+// Market is `signalcast market`, the commands that read markets.
 type Market struct {
-	Search marketSearch `cmd:"" help:"Markets of the primary venue by words; without words all that are open."`
-	Show   marketShow   `cmd:"" help:"One market."`
-	Crowd  marketCrowd  `cmd:"" help:"What was called on a market."`
+	Search marketSearch `cmd:"" help:"Search the markets of the primary venue. Without words it lists all open markets."`
+	Show   marketShow   `cmd:"" help:"Show a market."`
+	Crowd  marketCrowd  `cmd:"" help:"Show the calls on a market by side."`
 }
 
 type marketSearch struct {
 	settings.Flags
-	Words  []string `arg:"" optional:"" help:"Every one of them is in the name."`
-	Lane   string   `help:"One lane alone, such as SCIENCE." enum:"${lanes}" default:""`
-	Closed bool     `help:"Those that are closed or resolved."`
-	Sort   string   `help:"volume, volume24h or endDate." enum:"volume,volume24h,endDate" default:"volume"`
-	Limit  int      `help:"1 to 100." default:"20"`
-	Cursor string   `help:"next_cursor of the page before."`
+	Words  []string `arg:"" optional:"" help:"Words that the name must contain."`
+	Lane   string   `help:"Only this lane, such as SCIENCE." enum:"${lanes}" default:""`
+	Closed bool     `help:"List closed and resolved markets instead of open ones."`
+	Sort   string   `help:"Order: volume, volume24h or endDate." enum:"volume,volume24h,endDate" default:"volume"`
+	Limit  int      `help:"Number of markets, 1 to 100." default:"20"`
+	Cursor string   `help:"Start at this cursor, the next_cursor of the previous page."`
 }
 
-// Run searches.
+// Run lists the markets that match the words and flags.
 func (m *marketSearch) Run(ctx context.Context, s *Streams) error {
 	if m.Limit < 1 || m.Limit > 100 {
-		return errors.New("--limit is 1 to 100")
+		return errors.New("--limit must be 1 to 100")
 	}
 	at, err := reading(&m.Flags, s)
 	if err != nil {
@@ -40,10 +40,11 @@ func (m *marketSearch) Run(ctx context.Context, s *Streams) error {
 	}
 	closed := strconv.FormatBool(m.Closed)
 	a, err := at.FindMarkets(ctx, &client.FindMarketsParams{
-		Q: given(strings.Join(m.Words, " ")), Lane: given(m.Lane), Closed: &closed, Sort: &m.Sort, Limit: &m.Limit, Cursor: given(m.Cursor),
+		Q: given(strings.Join(m.Words, " ")), Lane: given(m.Lane), Closed: &closed, Sort: &m.Sort, Limit: &m.Limit,
+		Cursor: given(m.Cursor),
 	})
 	return finish(at, a, err, func(l *client.MarketRows) error {
-		const none = "No market has these words. Use fewer, or --closed."
+		const none = "No market matches. Use fewer words, or --closed."
 		err := show.Table(at.out, none, "ID,YES,ENDS,LANE,NAME", l.Markets, func(r client.MarketRow) []string {
 			yes := ""
 			if r.YesPct != nil {
@@ -54,46 +55,47 @@ func (m *marketSearch) Run(ctx context.Context, s *Streams) error {
 		if err != nil || l.NextCursor == nil {
 			return err
 		}
-		return show.Pairs(at.out, "More with", "--cursor "+*l.NextCursor)
+		return show.Pairs(at.out, "Next page", "--cursor "+*l.NextCursor)
 	})
 }
 
 type marketShow struct {
 	public
-	Market string `arg:"" help:"The market's id."`
+	Market string `arg:"" help:"Id of the market."`
 }
 
-// Run shows.
+// Run shows the market with its newest price.
 func (m *marketShow) Run(ctx context.Context, at *session) error {
 	a, err := at.GetMarket(ctx, m.Market)
-	return known(finish(at, a, err, func(m *client.Market) error {
-		yes := "none of the last ten minutes"
+	return adviseNotFound(finish(at, a, err, func(m *client.Market) error {
+		yes := "no price from the last ten minutes"
 		if m.YesBps != nil {
 			yes = show.Cents(*m.YesBps) + " cents"
 		}
 		return show.Pairs(at.out, "Market", m.MarketID, "Question", m.Question, "Price of YES", yes, "Status", string(m.Status),
 			"Outcome", text(m.ResolutionValue), "Ends", when(m.EndDate), "Lane", string(m.Lane), "Venue", string(m.Provider))
-	}), "Find the id with `signalcast market search`")
+	}), findMarketID)
 }
 
 type marketCrowd struct {
 	public
-	Market string `arg:"" help:"The market's id."`
+	Market string `arg:"" help:"Id of the market."`
 }
 
-// Run shows the crowd.
+// Run shows the number of calls on each side of the market.
 func (m *marketCrowd) Run(ctx context.Context, at *session) error {
 	a, err := at.GetCrowd(ctx, m.Market)
-	return known(finish(at, a, err, func(c *client.Crowd) error {
+	return adviseNotFound(finish(at, a, err, func(c *client.Crowd) error {
 		best := ""
 		if c.TopForecasters != nil {
 			best = strconv.Itoa(c.TopForecasters.YesPercent) + "% YES of " + strconv.Itoa(c.TopForecasters.SampleSize) + " calls"
 		}
 		return show.Pairs(at.out, "Market", c.MarketID, "Calls", strconv.Itoa(c.TotalSignals),
 			"YES", share(c.YesCount, c.YesPercent), "NO", share(c.NoCount, c.NoPercent), "Best forecasters", best)
-	}), "Find the id with `signalcast market search`")
+	}), findMarketID)
 }
 
+// share returns a count with its percentage, if there is one.
 func share(n int, percent *int) string {
 	if percent == nil {
 		return strconv.Itoa(n)
@@ -101,5 +103,8 @@ func share(n int, percent *int) string {
 	return strconv.Itoa(n) + " (" + strconv.Itoa(*percent) + "%)"
 }
 
-// known says what to do when there is no such thing.
-func known(err error, do string) error { return ask.Advise(err, map[string]string{"404": do}) }
+// adviseNotFound sets do as the advice of an error with status 404.
+func adviseNotFound(err error, do string) error { return ask.Advise(err, map[string]string{"404": do}) }
+
+// findMarketID is the advice for a market that does not exist.
+const findMarketID = "Find the id with `signalcast market search`"

@@ -17,17 +17,17 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Message are `signalcast message …`.
+// Message is `signalcast message`, the commands for signed messages.
 type Message struct {
-	Sign   messageSign   `cmd:"" help:"Sign a payload. Nothing is sent."`
-	Verify messageVerify `cmd:"" help:"Ask the hub whether it would take a message. Nothing is kept."`
-	Submit messageSubmit `cmd:"" help:"Submit a message. The same bytes again have no second effect."`
+	Sign   messageSign   `cmd:"" help:"Sign a payload and print the message. Sends nothing."`
+	Verify messageVerify `cmd:"" help:"Check a message at the hub. The hub stores nothing."`
+	Submit messageSubmit `cmd:"" help:"Submit a message. A repetition of the same bytes has no further effect."`
 }
 
-// mostMessage is what the protocol takes, in bytes.
-const mostMessage = 32 << 10
+// maxMessage is the limit of a message in bytes (docs/protocol/errors.md, payload_too_large).
+const maxMessage = 32 << 10
 
-// readFile reads a file that is no secret, or the standard input.
+// readFile reads a file without a secret, of at most maxMessage bytes. The name "-" is the standard input.
 func readFile(name string, s *Streams) ([]byte, error) {
 	var from io.Reader = s.In
 	if name != "-" {
@@ -38,20 +38,20 @@ func readFile(name string, s *Streams) ([]byte, error) {
 		defer func() { _ = f.Close() }()
 		from = f
 	}
-	raw, err := io.ReadAll(io.LimitReader(from, mostMessage+1))
-	if err == nil && len(raw) > mostMessage {
-		err = errors.New(name + ": a message has at most 32 KiB")
+	raw, err := io.ReadAll(io.LimitReader(from, maxMessage+1))
+	if err == nil && len(raw) > maxMessage {
+		err = errors.New(name + ": a message must have at most 32 KiB")
 	}
 	return raw, err
 }
 
 type messageSign struct {
-	Type   string `arg:"" help:"Type of the message, as signal.create." enum:"profile.update,station.create,station.update,broadcast.create,broadcast.goLive,signal.create,prediction.create,market.create,resolution.create"`
-	File   string `arg:"" optional:"" help:"File with the payload; without it the standard input." default:"-"`
-	Signer string `required:"" help:"File of the key: signalcast signer new." type:"path" placeholder:"FILE"`
+	Type   string `arg:"" help:"Type of the message, such as signal.create." enum:"profile.update,station.create,station.update,broadcast.create,broadcast.goLive,signal.create,prediction.create,market.create,resolution.create"`
+	File   string `arg:"" optional:"" help:"File with the payload. Default: the standard input." default:"-"`
+	Signer string `required:"" help:"File of the signing key, from signalcast signer new." type:"path" placeholder:"FILE"`
 }
 
-// Run signs.
+// Run signs the payload and prints the message.
 func (m *messageSign) Run(s *Streams) error {
 	key, err := signer.Open(m.Signer)
 	if err != nil {
@@ -70,10 +70,10 @@ func (m *messageSign) Run(s *Streams) error {
 
 type messageVerify struct {
 	settings.Flags
-	File string `arg:"" optional:"" help:"File with the message; without it the standard input." default:"-"`
+	File string `arg:"" optional:"" help:"File with the message. Default: the standard input." default:"-"`
 }
 
-// Run asks. A message that would not be taken is a refusal.
+// Run sends the message to the dry run of the hub. It returns a Refused for an invalid message.
 func (m *messageVerify) Run(ctx context.Context, s *Streams) error {
 	raw, err := readFile(m.File, s)
 	if err != nil {
@@ -90,36 +90,38 @@ func (m *messageVerify) Run(ctx context.Context, s *Streams) error {
 		if got.Valid {
 			word = "yes"
 		}
-		return show.Pairs(at.out, "Valid", word, "Message", got.ID, "Because", strings.Join(got.Reasons, " "))
+		return show.Pairs(at.out, "Valid", word, "Message", got.ID, "Reasons", strings.Join(got.Reasons, " "))
 	}, &v)
 	if err == nil && !v.Valid {
-		return &ask.Refused{Status: http.StatusOK, Code: "not_valid", Message: strings.Join(v.Reasons, " "), Do: signedAdvice(v.Reasons...)}
+		return &ask.Refused{
+			Status: http.StatusOK, Code: "not_valid", Message: strings.Join(v.Reasons, " "), Do: messageAdvice(v.Reasons...),
+		}
 	}
-	return adviseSigned(ask.Harmless(err))
+	return adviseMessage(ask.AsRead(err))
 }
 
 type messageSubmit struct {
 	settings.Flags
-	File string `arg:"" optional:"" help:"File with the message; without it the standard input." default:"-"`
+	File string `arg:"" optional:"" help:"File with the message. Default: the standard input." default:"-"`
 }
 
-// Run submits.
+// Run submits the message.
 func (m *messageSubmit) Run(ctx context.Context, s *Streams) error {
 	raw, err := readFile(m.File, s)
 	if err != nil {
 		return err
 	}
-	at, err := reading(&m.Flags, s) // the signature is the credential
+	at, err := reading(&m.Flags, s) // without a key: the signature is the credential
 	if err != nil {
 		return err
 	}
-	return ask.MayHave(at.submit(ctx, raw), "Submit the same file again: the same bytes have one effect")
+	return ask.AdviseUnknown(at.submit(ctx, raw), "Submit the same file again: the same bytes have one effect")
 }
 
-// submit sends a message and shows what it did.
+// submit submits a message and shows the ids of what it created.
 func (s *session) submit(ctx context.Context, message []byte) error {
 	a, err := s.SubmitMessageWithBody(ctx, "application/json", bytes.NewReader(message))
-	return adviseSigned(finish(s, a, err, func(v *client.SubmittedMessage) error {
+	return adviseMessage(finish(s, a, err, func(v *client.SubmittedMessage) error {
 		pairs := []string{"Message", v.ID, "Address", v.URI}
 		if v.Result != nil {
 			for _, name := range []string{"signalId", "marketId", "stationId", "broadcastId", "showId"} {
@@ -132,32 +134,33 @@ func (s *session) submit(ctx context.Context, message []byte) error {
 	}))
 }
 
-func adviseSigned(err error) error {
+// adviseMessage adds to the refusal of a message what to do.
+func adviseMessage(err error) error {
 	err = ask.Advise(err, map[string]string{
-		"insufficient_scope": "The signer has not the scope of this type: register one that has, with `signalcast signer new` and `register --scope`",
+		"insufficient_scope": "The signing key lacks the scope of this type: register a key with `signalcast signer new` and `register --scope`",
 	})
 	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Reason != "" {
-		if do := signedAdvice(r.Reason); do != "" {
+		if do := messageAdvice(r.Reason); do != "" {
 			r.Do, r.Message = do, strings.TrimSpace(r.Reason+" "+r.Message)
 		}
 	}
 	return err
 }
 
-// signedAdvice says what to do about a message that is not taken.
-func signedAdvice(reasons ...string) string {
+// messageAdvice returns what to do about a message that was refused for these reasons; "" if none of them is known.
+func messageAdvice(reasons ...string) string {
 	for _, reason := range reasons {
 		switch reason {
 		case "timestamp_out_of_window":
-			return "A message is good for five minutes by the clocks of both: sign it again"
+			return "A message is valid for five minutes: check the clock of this machine and sign the payload again"
 		case "unknown_signer":
-			return "The key is not registered here: signalcast signer register FILE"
+			return "The key is not registered at this hub: run `signalcast signer register FILE`"
 		case "signer_revoked", "signer_expired":
-			return "The key may not sign any more: make a new one with `signalcast signer new`"
+			return "The key is revoked or expired: create a new one with `signalcast signer new`"
 		case "bad_signature":
-			return "It was changed after it was signed, or signed for another hub: sign it again, with a key whose issuer is this hub"
+			return "The message was changed after it was signed, or is for another hub: sign it again with a key whose issuer is this hub"
 		case "payload":
-			return "Look at the schema of the payload: /api/protocol/v1/schemas/TYPE of the hub"
+			return "Check the payload against its schema: /api/protocol/v1/schemas/TYPE of the hub"
 		}
 	}
 	return ""

@@ -13,15 +13,15 @@ import (
 // Resolve is `signalcast resolve`.
 type Resolve struct {
 	settings.Flags
-	Market  string  `arg:"" help:"The id of a market that you have made, native-…"`
+	Market  string  `arg:"" help:"Id of a market that you created, native-…"`
 	Verdict Verdict `arg:"" help:"yes, no or invalid."`
-	Signer  string  `required:"" help:"File of your key, with the scope resolution:create." type:"path" placeholder:"FILE"`
-	Proof   string  `help:"Address that shows it; https." placeholder:"URL"`
-	Reason  string  `help:"Up to 500 characters."`
+	Signer  string  `required:"" help:"File of your signing key, with the scope resolution:create." type:"path" placeholder:"FILE"`
+	Proof   string  `help:"Address of a page that shows the outcome; https." placeholder:"URL"`
+	Reason  string  `help:"Reason, up to 500 characters."`
 }
 
-// Run proposes the outcome as the market's creator: a signed resolution.create. It closes
-// the market to calls; an admin claims it with `signalcast admin finalize`.
+// Run proposes the outcome with a signed resolution.create of the creator of the market. The proposal closes the market to calls.
+// An administrator claims the outcome with `signalcast admin finalize`.
 func (r *Resolve) Run(ctx context.Context, s *Streams) error {
 	key, err := signer.Open(r.Signer)
 	if err != nil {
@@ -45,5 +45,5 @@ func (r *Resolve) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	return ask.MayHave(at.submit(ctx, message), "Look with `signalcast market show "+r.Market+"` before you send it again")
+	return ask.AdviseUnknown(at.submit(ctx, message), "Check with `signalcast market show "+r.Market+"` before you send it again")
 }

@@ -16,27 +16,27 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Streams is what the commands read and write.
+// Streams are the inputs and outputs of a command.
 type Streams struct {
 	In         io.Reader
 	InTerminal bool // In is a terminal
 	Out        io.Writer
-	Err        io.Writer                                  // messages that are not the output; may be nil
+	Err        io.Writer                                  // progress and questions; may be nil
 	Terminal   bool                                       // Out is a terminal
-	Wait       func(context.Context, time.Duration) error // between tries; nil is real time
+	Wait       func(context.Context, time.Duration) error // waits between attempts; nil means dbtime.Sleep
 }
 
-// beside returns the writer of messages that are not the output.
-func (s *Streams) beside() io.Writer {
+// messages returns the writer of progress and questions, which are not part of the output.
+func (s *Streams) messages() io.Writer {
 	if s.Err == nil {
 		return io.Discard
 	}
 	return s.Err
 }
 
-// agrees asks a question on the terminal and reports whether the answer is yes. It is false when ctx ends.
+// agrees asks a question on the terminal and reports whether the answer is yes. It returns false when ctx ends.
 func (s *Streams) agrees(ctx context.Context, question string) bool {
-	_, _ = fmt.Fprint(s.beside(), question+" [y/N] ")
+	_, _ = fmt.Fprint(s.messages(), question+" [y/N] ")
 	answer := make(chan string, 1)
 	go func() { answer <- s.line() }()
 	select {
@@ -47,10 +47,10 @@ func (s *Streams) agrees(ctx context.Context, question string) bool {
 	}
 }
 
-// line reads a short line in lower case.
+// line reads one line of at most 16 bytes and returns it in lower case without surrounding space.
 func (s *Streams) line() string {
 	var line []byte
-	for one := make([]byte, 1); len(line) < 16; { // a reader with a buffer would take the next answer too
+	for one := make([]byte, 1); len(line) < 16; { // a buffered reader would consume the answer to the next question as well
 		n, err := s.In.Read(one)
 		if n == 0 || one[0] == '\n' {
 			if n == 0 && err == nil {
@@ -63,25 +63,25 @@ func (s *Streams) line() string {
 	return strings.ToLower(strings.TrimSpace(string(line)))
 }
 
-// session is a connection of one command to a service.
+// session is the client of one command for one service, with its output.
 type session struct {
 	*client.Client
 	at   string // address of the service
 	out  io.Writer
-	json bool
+	json bool // print JSON instead of a table
 }
 
-// reading opens the hub without a credential.
+// reading returns a session at the hub without a credential.
 func reading(f *settings.Flags, s *Streams) (*session, error) {
 	return connect(f, s, func(string) (string, error) { return "", nil })
 }
 
-// writing opens the hub with the key.
+// writing returns a session at the hub with the operator key.
 func writing(f *settings.Flags, s *Streams) (*session, error) {
 	return connect(f, s, func(hub string) (string, error) { return f.Secret(hub, s.In) })
 }
 
-// connect opens the hub with the credential that secret returns for its address.
+// connect returns a session at the hub with the credential that secret returns for the address of the hub.
 func connect(f *settings.Flags, s *Streams, secret func(hub string) (string, error)) (*session, error) {
 	at, err := f.Address()
 	if err != nil {
@@ -97,16 +97,16 @@ func connect(f *settings.Flags, s *Streams, secret func(hub string) (string, err
 // public are the flags of a command that reads the hub without a credential.
 type public struct{ settings.Flags }
 
-// Provide opens the hub for Run.
+// Provide returns a session at the hub without a credential, for Run.
 func (f *public) Provide(s *Streams) (*session, error) { return reading(&f.Flags, s) }
 
 // keyed are the flags of a command that sends the operator key to the hub.
 type keyed struct{ settings.Flags }
 
-// Provide opens the hub for Run.
+// Provide returns a session at the hub with the operator key, for Run.
 func (f *keyed) Provide(s *Streams) (*session, error) { return writing(&f.Flags, s) }
 
-// open makes a session at an address; without a secret it sends none.
+// open returns a session at an address. An empty secret means no credential.
 func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
 	c, err := client.NewClient(at, client.WithHTTPClient(ask.NewDoer(s.Wait)), client.WithRequestEditorFn(
 		func(_ context.Context, r *http.Request) error {
@@ -120,14 +120,14 @@ func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
 	return &session{Client: c, at: at, out: s.Out, json: f.JSON || !f.Table && !s.Terminal}, err
 }
 
-// finish shows an answer: as JSON if s.json is set, else with table. It returns a refusal as the error, and shows its body in the
-// JSON case. The answer is also decoded into the values of also.
+// finish shows an answer: as JSON if s.json is set, otherwise with table. It returns the errors of ask.Read; with s.json it also
+// prints the body of a refusal. It also decodes the answer into each value of also.
 func finish[T any](s *session, a *http.Response, err error, table func(*T) error, also ...any) error {
 	raw, err := ask.Read(a, err)
 	return present(s, raw, err, table, also...)
 }
 
-// present is finish for a body that Read returned.
+// present does the same as finish for the body and the error that ask.Read returned.
 func present[T any](s *session, raw []byte, err error, table func(*T) error, also ...any) error {
 	if raw == nil {
 		if r := (*ask.Refused)(nil); s.json && errors.As(err, &r) && r.Body != nil {
@@ -150,7 +150,7 @@ func present[T any](s *session, raw []byte, err error, table func(*T) error, als
 	return errors.Join(err, table(&v))
 }
 
-// answer shows what a command has made: as JSON if s.json is set, else as pairs.
+// answer shows a result that is not the answer of a service: v as JSON if s.json is set, otherwise pairs.
 func (s *session) answer(v any, pairs ...string) error {
 	if s.json {
 		raw, err := json.Marshal(v)
@@ -159,7 +159,7 @@ func (s *session) answer(v any, pairs ...string) error {
 	return show.Pairs(s.out, pairs...)
 }
 
-// decoded reads the answer to a request whose answer the command uses and does not show.
+// decoded returns the decoded answer to a request. It is for answers that the command uses but does not show.
 func decoded[T any](a *http.Response, err error) (v T, _ error) {
 	raw, err := ask.Read(a, err)
 	if err == nil && json.Unmarshal(raw, &v) != nil {
@@ -168,11 +168,11 @@ func decoded[T any](a *http.Response, err error) (v T, _ error) {
 	return v, err
 }
 
-var errProtocol = errors.New("the answer is not of this protocol: look at --hub and --api, or use --json")
+var errProtocol = errors.New("the answer does not match the protocol: check --hub and --api, or use --json")
 
-var errCount = errors.New("--count is 1 or more, or left out")
+var errCount = errors.New("--count must be at least 1")
 
-// text gives what a pointer points to, or nothing.
+// text returns the text that p points to, or "" for nil.
 func text[T ~string](p *T) string {
 	if p == nil {
 		return ""
@@ -180,7 +180,7 @@ func text[T ~string](p *T) string {
 	return string(*p)
 }
 
-// given leaves an empty text out of a request.
+// given returns a pointer to s, or nil for an empty text: requests omit members that are nil.
 func given(s string) *string {
 	if s == "" {
 		return nil
@@ -188,14 +188,15 @@ func given(s string) *string {
 	return &s
 }
 
-// above leaves a number out that was not given.
-func above(n int) *int {
+// positive returns a pointer to n, or nil for 0: requests omit members that are nil.
+func positive(n int) *int {
 	if n == 0 {
 		return nil
 	}
 	return &n
 }
 
+// when returns a time in UTC to the minute, or "" for nil.
 func when(t *time.Time) string {
 	if t == nil {
 		return ""

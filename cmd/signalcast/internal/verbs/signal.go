@@ -12,22 +12,23 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Signal are `signalcast signal …`.
+// Signal is `signalcast signal`.
 type Signal struct {
-	Show signalShow `cmd:"" help:"One call and, once its market is resolved, its result."`
+	Show signalShow `cmd:"" help:"Show a call, with its result once its market is resolved."`
 }
 
 type signalShow struct {
 	public
-	Signal uuid.UUID `arg:"" help:"The id of the call."`
+	Signal uuid.UUID `arg:"" help:"Id of the call."`
 }
 
-// Run shows.
+// Run shows the call.
 func (c *signalShow) Run(ctx context.Context, at *session) error {
 	a, err := at.GetSignal(ctx, c.Signal)
-	return known(finish(at, a, err, func(v *client.Signal) error { return signalPairs(at, v) }), "Look at the id: it is in the receipt of the call")
+	return adviseNotFound(finish(at, a, err, func(v *client.Signal) error { return signalPairs(at, v) }), checkCallID)
 }
 
+// signalPairs writes the members of a call as names and values.
 func signalPairs(s *session, v *client.Signal) error {
 	score, confidence, closed := "", "", ""
 	basis, counts := "", ""
@@ -51,9 +52,10 @@ func signalPairs(s *session, v *client.Signal) error {
 	}
 	pairs := []string{
 		"Signal", v.ID.String(), "By", text(v.Callsign), "Market", v.MarketID, "Title", v.MarketTitle,
-		"Call", string(v.Direction) + " at " + show.Cents(v.PriceAtPrediction) + " cents", "Scored at", basis, "Confidence", confidence, "Take", text(v.TextTake),
+		"Call", string(v.Direction) + " at " + show.Cents(v.PriceAtPrediction) + " cents", "Scored at", basis,
+		"Confidence", confidence, "Take", text(v.TextTake),
 		"Filed", when(&v.CreatedAt), "Status", string(v.Status), "Score", score, "Outcome", text(v.Outcome), "Close", closed,
-		"Resolved", when(v.ResolvedAt), "Counts in points", counts, "Receipt", receiptAt(s.at, v.ID.String()),
+		"Resolved", when(v.ResolvedAt), "Counts in points", counts, "Receipt", receiptURL(s.at, v.ID.String()),
 	}
 	if v.Status == client.SignalStatusPending && v.PriceVerified && v.Rated {
 		pairs = append(pairs, points(v.ScoreBasisBps, v.ConfirmedAt != nil || strings.HasPrefix(v.MarketID, "native-"))...)
@@ -64,7 +66,7 @@ func signalPairs(s *session, v *client.Signal) error {
 // Receipt is `signalcast receipt`.
 type Receipt struct {
 	public
-	Signal uuid.UUID `arg:"" help:"The id of the call."`
+	Signal uuid.UUID `arg:"" help:"Id of the call."`
 }
 
 // receipt is a call with its history and the outcome of its market.
@@ -74,15 +76,16 @@ type receipt struct {
 	Resolution *client.Outcome      `json:"resolution"`
 }
 
-// Run shows.
+// Run shows the receipt of the call.
 func (c *Receipt) Run(ctx context.Context, at *session) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, receiptAt(at.at, c.Signal.String()), nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, receiptURL(at.at, c.Signal.String()), nil)
 	if err != nil {
 		return err
 	}
-	r.Header.Set("Accept", "application/json") // else it is a page, which is why the generated client has no such call
+	// Without this header the route returns an HTML page, so the generated client has no method for it.
+	r.Header.Set("Accept", "application/json")
 	a, err := at.Client.Client.Do(r)
-	return known(finish(at, a, err, func(v *receipt) error {
+	return adviseNotFound(finish(at, a, err, func(v *receipt) error {
 		if err := signalPairs(at, &v.Signal); err != nil {
 			return err
 		}
@@ -91,10 +94,12 @@ func (c *Receipt) Run(ctx context.Context, at *session) error {
 			if o.Disputed {
 				disputed = text(o.DisputeReason) + " since " + when(o.DisputedAt)
 			}
-			if err := show.Pairs(at.out, "Claimed", text(o.Outcome), "By", text(o.Resolver), "Source", text(o.Source), "Proof", text(o.ProofURL), "Disputed", disputed); err != nil {
+			err := show.Pairs(at.out, "Claimed", text(o.Outcome), "By", text(o.Resolver), "Source", text(o.Source),
+				"Proof", text(o.ProofURL), "Disputed", disputed)
+			if err != nil {
 				return err
 			}
 		}
 		return eventTable(at, v.Events)
-	}), "Look at the id: it is in the answer of `signalcast call`")
+	}), "Check the id: it is in the output of `signalcast call`")
 }

@@ -14,20 +14,20 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Signer are `signalcast signer …`.
+// Signer is `signalcast signer`, the commands for signing keys.
 type Signer struct {
-	New      signerNew      `cmd:"" help:"Make an Ed25519 key of your passport, in a new file of mode 0600."`
-	Register signerRegister `cmd:"" help:"Let the key sign for you."`
-	Revoke   signerRevoke   `cmd:"" help:"Take that back, for ever. What it signed stays."`
+	New      signerNew      `cmd:"" help:"Create an Ed25519 key of your passport in a new file of mode 0600."`
+	Register signerRegister `cmd:"" help:"Register a key, so that it can sign messages for you."`
+	Revoke   signerRevoke   `cmd:"" help:"Revoke a key. This is final. Messages that it signed stay valid."`
 }
 
-// byApp are the flags of a command that sends the token of an app to the hub, or else the operator key.
+// byApp are the flags of a command that sends the access token of an app to the hub or, without that flag, the operator key.
 type byApp struct {
 	settings.Flags
-	AppToken string `name:"app-token" help:"File with the access token of an app (dat_…), mode 0600: the key is of its grant, and may have each scope of it. It is needed with new, register and revoke alike." placeholder:"FILE"`
+	AppToken string `name:"app-token" help:"File with an access token of an app (dat_…), mode 0600. The key belongs to the grant and can have its scopes. Set the flag for new, register and revoke." placeholder:"FILE"`
 }
 
-// Provide opens the hub for Run.
+// Provide returns a session at the hub with the access token or the operator key, for Run.
 func (b *byApp) Provide(s *Streams) (*session, error) {
 	if b.AppToken == "" {
 		return writing(&b.Flags, s)
@@ -43,24 +43,24 @@ func (b *byApp) Provide(s *Streams) (*session, error) {
 
 type signerNew struct {
 	byApp
-	File   string `arg:"" help:"The file, which must not be there yet." type:"path"`
-	Issuer string `help:"Under whose name messages are signed; without it the hub's address and /api/protocol/v1." placeholder:"URL"`
+	File   string `arg:"" help:"New file for the key. An existing file is not overwritten." type:"path"`
+	Issuer string `help:"Issuer for which messages are signed. Default: the address of the hub and /api/protocol/v1." placeholder:"URL"`
 }
 
-// made is what signer new answers; the seed is not in it.
-type made struct {
+// newSigner is the output of signer new. It does not contain the seed.
+type newSigner struct {
 	PublicKey string `json:"publicKey"`
 	DenpaID   string `json:"denpaId"`
 	Issuer    string `json:"issuer"`
 	Stored    string `json:"stored"`
 }
 
-// Run makes a key for the passport of the operator key.
+// Run creates a key for the passport of the caller.
 func (n *signerNew) Run(ctx context.Context, at *session) error {
 	if n.Issuer == "" {
 		n.Issuer = at.at + "/api/protocol/v1"
 	} else if u, err := url.Parse(n.Issuer); err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(n.Issuer, "\n\r") {
-		return errors.New("--issuer is no address; write it like https://hub.example/api/protocol/v1")
+		return errors.New("--issuer is not a URL; write it like https://hub.example/api/protocol/v1")
 	}
 	me, err := decoded[client.OwnPassport](at.GetMe(ctx))
 	if err != nil {
@@ -75,20 +75,20 @@ func (n *signerNew) Run(ctx context.Context, at *session) error {
 	if err != nil {
 		return err
 	}
-	out := made{key.PublicKey, key.DenpaID, key.Issuer, n.File}
+	out := newSigner{key.PublicKey, key.DenpaID, key.Issuer, n.File}
 	return at.answer(out, "Public key", out.PublicKey, "Passport", out.DenpaID, "Issuer", out.Issuer, "Stored in", out.Stored,
 		"Next", "signalcast signer register "+out.Stored+" --scope signal:create")
 }
 
 type signerRegister struct {
 	byApp
-	File  string   `arg:"" help:"The file of the key." type:"path"`
-	Scope []string `required:"" help:"What it may sign, as signal:create; one for each type of message. An operator key can give those of its permissions."`
-	Label string   `help:"Name of the signer." default:"signalcast"`
-	Days  int      `help:"Days until the signer expires, at most 90 with an operator key. A signer of an app ends with its grant at the latest." default:"89"`
+	File  string   `arg:"" help:"File of the key." type:"path"`
+	Scope []string `required:"" help:"Scopes of the key, such as signal:create, one for each type of message. An operator key can grant those of its permissions."`
+	Label string   `help:"Name of the key." default:"signalcast"`
+	Days  int      `help:"Days until the key expires, at most 90 with an operator key. A key of an app expires with its grant at the latest." default:"89"`
 }
 
-// Run proves that the key is held here, and registers it.
+// Run requests a challenge, signs the registration with the key, and registers the key.
 func (r *signerRegister) Run(ctx context.Context, s *Streams) error {
 	if r.Days < 1 {
 		return errors.New("--days must be at least 1")
@@ -103,44 +103,51 @@ func (r *signerRegister) Run(ctx context.Context, s *Streams) error {
 	}
 	c, err := decoded[client.SignerChallenge](at.ChallengeSigner(ctx, client.SignerChallengeDraft{PublicKey: key.PublicKey}))
 	if err != nil {
-		return r.advise(ask.Harmless(err))
+		return r.advise(ask.AsRead(err))
 	}
 	if c.Challenge == "" {
-		return errors.New("the hub's answer holds no challenge: look at --hub")
+		return errors.New("the answer of the hub contains no challenge: check --hub")
 	}
 	expires := time.Now().UTC().AddDate(0, 0, r.Days).Truncate(time.Second)
-	stamp := expires.Format(time.RFC3339) // as the body spells it
+	stamp := expires.Format(time.RFC3339) // the signature covers this text, which must equal the one in the body
 	proof, err := key.Proof(c.Challenge, r.Scope, &stamp)
 	if err != nil {
 		return err
 	}
-	a, err := at.RegisterSigner(ctx, client.SignerDraft{PublicKey: key.PublicKey, Scopes: r.Scope, Label: &r.Label, ExpiresAt: &expires, Challenge: c.Challenge, Proof: proof})
+	a, err := at.RegisterSigner(ctx, client.SignerDraft{
+		PublicKey: key.PublicKey, Scopes: r.Scope, Label: &r.Label, ExpiresAt: &expires, Challenge: c.Challenge, Proof: proof,
+	})
 	return r.advise(finish(at, a, err, signerPairs(at)))
 }
 
+// signerPairs returns a function that shows a registered key.
 func signerPairs(at *session) func(*client.Signer) error {
 	return func(v *client.Signer) error {
-		return show.Pairs(at.out, "Signer", v.PublicKey, "May sign", strings.Join(v.Scopes, " "), "Status", string(v.Status), "Passport", v.DenpaID.String())
+		return show.Pairs(at.out, "Signer", v.PublicKey, "May sign", strings.Join(v.Scopes, " "),
+			"Status", string(v.Status), "Passport", v.DenpaID.String())
 	}
 }
 
+// advise adds to the refusal of a registration what to do.
 func (r *signerRegister) advise(err error) error {
-	err = ask.MayHave(err, "Run the command again: the answer says whether the key is registered")
+	err = ask.AdviseUnknown(err, "Run the command again: the answer says whether the key is registered")
 	return ask.Advise(err, map[string]string{
-		"signer_exists":      "It is registered already: sign with `signalcast message sign`",
-		"signer_revoked":     "A key that was revoked never comes back: make a new one with `signalcast signer new`",
-		"invalid_proof":      "The key was made under another issuer or passport: make one for this hub with `signalcast signer new`, and --issuer if the hub has another name",
-		"insufficient_scope": "An operator key gives no more than signal:create, prediction:create and those of broadcasts and stations; for others take an app's token with --app-token",
-		"limit_reached":      "Revoke a signer that you do not use: signalcast signer revoke FILE",
+		"signer_exists":  "The key is already registered: sign with `signalcast message sign`",
+		"signer_revoked": "A revoked key cannot be registered again: create a new one with `signalcast signer new`",
+		"invalid_proof": "The key has another issuer or passport: create a key for this hub with `signalcast signer new`, " +
+			"and set --issuer if the hub has another issuer",
+		"insufficient_scope": "An operator key can grant signal:create, prediction:create and the scopes of broadcasts and stations only; " +
+			"for other scopes use the token of an app with --app-token",
+		"limit_reached": "Revoke a key that you do not use: signalcast signer revoke FILE",
 	})
 }
 
 type signerRevoke struct {
 	byApp
-	File string `arg:"" help:"The file of the key." type:"path"`
+	File string `arg:"" help:"File of the key." type:"path"`
 }
 
-// Run revokes; the file stays.
+// Run revokes the key at the hub. It does not delete the file.
 func (r *signerRevoke) Run(ctx context.Context, s *Streams) error {
 	key, err := signer.Open(r.File)
 	if err != nil {
@@ -151,5 +158,5 @@ func (r *signerRevoke) Run(ctx context.Context, s *Streams) error {
 		return err
 	}
 	a, err := at.RevokeSigner(ctx, key.PublicKey)
-	return known(finish(at, a, err, signerPairs(at)), "It is registered nowhere here: look at --hub")
+	return adviseNotFound(finish(at, a, err, signerPairs(at)), "The key is not registered at this hub: check --hub")
 }

@@ -21,34 +21,34 @@ import (
 // Watch is `signalcast watch`.
 type Watch struct {
 	settings.Flags
-	Channels []string `arg:"" optional:"" help:"What to read, as signals, market:701122, operator:mara_k, resolutions, live, me. Without it signals."`
+	Channels []string `arg:"" optional:"" help:"Channels, such as signals, market:701122, operator:mara_k, resolutions, live, me. Default: signals."`
 	Count    int      `help:"End after this many events." placeholder:"N"`
-	State    string   `help:"File that keeps how far was read, so that the next run goes on from there." type:"path" placeholder:"FILE"`
+	State    string   `help:"File that stores the position in the feed, so that the next run continues there." type:"path" placeholder:"FILE"`
 }
 
-// watched is a message of the feed in a line.
+// watched is one line of the output: a message of the feed.
 type watched struct {
-	Kind    string          `json:"kind"` // event, snapshot, gap or error
+	Kind    string          `json:"kind"` // "event", "snapshot", "gap" or "error"
 	Channel string          `json:"channel,omitempty"`
 	Seq     int64           `json:"seq,omitempty"`
 	Prev    int64           `json:"prev,omitempty"`
 	Type    string          `json:"type,omitempty"`
 	At      *time.Time      `json:"at,omitempty"`
-	From    int64           `json:"from,omitempty"`   // of a gap: the last event before it
-	Oldest  int64           `json:"oldest,omitempty"` // of a gap: the first event after it
+	From    int64           `json:"from,omitempty"`   // gap: number of the last event before it
+	Oldest  int64           `json:"oldest,omitempty"` // gap: number of the first event after it
 	Error   string          `json:"error,omitempty"`
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// Run reads until Ctrl-C, which is no error, or until enough has come.
+// Run prints the messages of the feed until Ctrl-C, which is not an error, or until Count events were printed.
 func (w *Watch) Run(ctx context.Context, s *Streams) error {
 	o, err := w.options(s)
 	if err != nil {
 		return err
 	}
-	if w.State != "" { // before anything is asked: what cannot be kept would come again
-		if err := keepPlaces(w.State, o.Since); err != nil {
-			return fmt.Errorf("--state: how far was read cannot be kept: %w", err)
+	if w.State != "" { // fails before the first request, because the next run would print the events again
+		if err := writePositions(w.State, o.Since); err != nil {
+			return fmt.Errorf("--state: the position cannot be stored: %w", err)
 		}
 	}
 	c, err := feed.Open(ctx, o)
@@ -58,14 +58,18 @@ func (w *Watch) Run(ctx context.Context, s *Streams) error {
 	defer c.Close()
 	err = w.read(ctx, c, s)
 	if w.State != "" {
-		err = errors.Join(err, keepPlaces(w.State, c.Last()))
+		err = errors.Join(err, writePositions(w.State, c.Last()))
 	}
 	if errors.Is(err, feed.ErrUnauthenticated) {
-		return &ask.Refused{Status: http.StatusUnauthorized, Code: "unauthenticated", Do: "The key is unknown or revoked: run `signalcast login` with a new one"}
+		return &ask.Refused{
+			Status: http.StatusUnauthorized, Code: "unauthenticated",
+			Do: "The key is unknown or revoked: run `signalcast login` with a new one",
+		}
 	}
 	return err
 }
 
+// options returns the options of the feed client.
 func (w *Watch) options(s *Streams) (feed.Options, error) {
 	if w.Count < 0 {
 		return feed.Options{}, errCount
@@ -81,7 +85,7 @@ func (w *Watch) options(s *Streams) (feed.Options, error) {
 		return o, err
 	}
 	o.URL = address + "/ws"
-	if slices.Contains(w.Channels, "me") { // nothing else needs it
+	if slices.Contains(w.Channels, "me") { // no other channel requires a key
 		hub, err := w.Address()
 		if err != nil {
 			return o, err
@@ -94,19 +98,20 @@ func (w *Watch) options(s *Streams) (feed.Options, error) {
 		}
 	}
 	if w.State != "" {
-		if o.Since, err = readPlaces(w.State); err != nil {
+		if o.Since, err = readPositions(w.State); err != nil {
 			return o, err
 		}
 	}
 	o.OnState = func(st feed.State) {
 		if st.Phase == feed.Reconnecting && s.Err != nil {
-			text := fmt.Sprintf("the feed was cut, and is asked again in %s: %v", st.Wait.Round(100*time.Millisecond), st.Err)
+			text := fmt.Sprintf("feed disconnected, reconnecting in %s: %v", st.Wait.Round(100*time.Millisecond), st.Err)
 			_, _ = fmt.Fprintln(s.Err, "signalcast:", settings.Hide(show.Clean(text)))
 		}
 	}
 	return o, nil
 }
 
+// read prints the messages of c until ctx ends, Count events were printed, or an error occurs.
 func (w *Watch) read(ctx context.Context, c *feed.Client, s *Streams) error {
 	events := 0
 	for m, err := range c.Messages(ctx) {
@@ -124,7 +129,7 @@ func (w *Watch) read(ctx context.Context, c *feed.Client, s *Streams) error {
 			return err
 		}
 		if line.Kind == "error" && line.Error == "unknown_channel" && len(w.Channels) == 1 {
-			return errors.New("there is no such channel: " + line.Channel + ". docs/protocol/ws.md lists them")
+			return errors.New("unknown channel: " + line.Channel + ". docs/protocol/ws.md lists the channels")
 		}
 		if line.Kind == "event" {
 			if events++; events == w.Count {
@@ -135,7 +140,7 @@ func (w *Watch) read(ctx context.Context, c *feed.Client, s *Streams) error {
 	return nil
 }
 
-// lineOf is what a message says; false for signs of life.
+// lineOf converts a message to a line of the output. It reports false for messages that are not shown, such as beats.
 func lineOf(m feed.Message) (watched, bool) {
 	switch m := m.(type) {
 	case *feed.Event:
@@ -150,7 +155,7 @@ func lineOf(m feed.Message) (watched, bool) {
 	return watched{}, false
 }
 
-// write writes one line: JSON for programs, columns for people.
+// write prints one line, as JSON or as columns.
 func (w *Watch) write(s *Streams, l watched) error {
 	if w.JSON || !w.Table && !s.Terminal {
 		raw, err := json.Marshal(l)
@@ -159,11 +164,11 @@ func (w *Watch) write(s *Streams, l watched) error {
 	what := ""
 	switch l.Kind {
 	case "event":
-		what = show.Short(said(payloadOf(l.Data)), 100)
+		what = show.Short(payloadText(payloadOf(l.Data)), 100)
 	case "snapshot":
-		l.Type, what = "(as it stands)", show.Short(string(l.Data), 100)
+		l.Type, what = "(snapshot)", show.Short(string(l.Data), 100)
 	case "gap":
-		l.Type, what = "(gap)", fmt.Sprintf("events behind %d and before %d are gone: read the routes again", l.From, l.Oldest)
+		l.Type, what = "(gap)", fmt.Sprintf("events after %d and before %d are no longer stored: read the REST routes again", l.From, l.Oldest)
 	case "error":
 		l.Type, what = "(refused)", l.Error
 	}
@@ -171,7 +176,8 @@ func (w *Watch) write(s *Streams, l watched) error {
 	if l.Seq > 0 {
 		seq = strconv.FormatInt(l.Seq, 10)
 	}
-	_, err := fmt.Fprintf(s.Out, "%-17s %8s  %-24s %-18s %s\n", when(l.At), seq, show.Short(l.Channel, 40), show.Clean(l.Type), show.Clean(what))
+	_, err := fmt.Fprintf(s.Out, "%-17s %8s  %-24s %-18s %s\n",
+		when(l.At), seq, show.Short(l.Channel, 40), show.Clean(l.Type), show.Clean(what))
 	return err
 }
 
@@ -183,8 +189,8 @@ func payloadOf(raw json.RawMessage) map[string]any {
 	return v
 }
 
-// readPlaces reads how far an earlier run came; one that never was has come nowhere.
-func readPlaces(path string) (map[string]int64, error) {
+// readPositions reads the positions that an earlier run stored, by channel. A missing file means no positions.
+func readPositions(path string) (map[string]int64, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -194,13 +200,13 @@ func readPlaces(path string) (map[string]int64, error) {
 	}
 	var at map[string]int64
 	if json.Unmarshal(raw, &at) != nil {
-		return nil, errors.New("--state: the file does not hold what watch has written: remove it to begin with the newest")
+		return nil, errors.New("--state: the file was not written by watch: remove it to start with new events")
 	}
 	return at, nil
 }
 
-// keepPlaces writes the file, whole or not at all.
-func keepPlaces(path string, at map[string]int64) error {
+// writePositions stores the positions by channel. It replaces the file atomically.
+func writePositions(path string, at map[string]int64) error {
 	if at == nil {
 		at = map[string]int64{}
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// decode reads one JSON value; nil is none.
+// decode decodes one JSON value. It returns nil for invalid JSON and for data after the value.
 func decode(raw []byte) any {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -25,7 +25,7 @@ func decode(raw []byte) any {
 	return v
 }
 
-// at finds a value by its path, like signals.0.id; nil is null or not there.
+// at returns the value at a path such as signals.0.id. It returns nil if the value is null or missing.
 func at(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		switch in := v.(type) {
@@ -54,14 +54,14 @@ func list(v any, path string) []any {
 	return l
 }
 
-// number gives a number; false when there is none.
+// number returns the number at a path, and false if there is none.
 func number(v any, path string) (float64, bool) {
 	n, ok := at(v, path).(float64)
 	return n, ok
 }
 
-// whole gives a whole number; false when there is none.
-func whole(v any, path string) (int, bool) {
+// integer returns the integer at a path, and false if there is none.
+func integer(v any, path string) (int, bool) {
 	n, ok := number(v, path)
 	if !ok || n != math.Trunc(n) || math.Abs(n) > 1<<53 {
 		return 0, false
@@ -69,13 +69,13 @@ func whole(v any, path string) (int, bool) {
 	return int(n), true
 }
 
-// moment reads a time.
-func moment(v any, path string) (time.Time, bool) {
+// timeAt returns the RFC 3339 time at a path, and false if there is none.
+func timeAt(v any, path string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339, text(v, path))
 	return t, err == nil
 }
 
-// each calls f for every object in a value, however deep.
+// each calls f for every object in a value at any depth, with its path.
 func each(v any, path string, f func(path string, o map[string]any)) {
 	switch in := v.(type) {
 	case map[string]any:
@@ -90,7 +90,7 @@ func each(v any, path string, f func(path string, o map[string]any)) {
 	}
 }
 
-// object writes a request's body.
+// object returns a JSON object with these names and values, for the body of a request.
 func object(pairs ...any) string {
 	o := map[string]any{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -98,27 +98,28 @@ func object(pairs ...any) string {
 	}
 	raw, err := json.Marshal(o)
 	if err != nil {
-		panic(err) // the check is written wrong
+		panic(err) // the values are constants of the checks, so this is an error of a check
 	}
 	return string(raw)
 }
 
-// say writes a value for a report.
-func say(v any) string {
+// describe returns a value as short text for the report.
+func describe(v any) string {
 	if v == nil {
-		return "null, or nothing"
+		return "null or missing"
 	}
 	if s, ok := v.(string); ok {
-		return strconv.Quote(cut(s, 60))
+		return strconv.Quote(shorten(s, 60))
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return "?"
 	}
-	return cut(string(raw), 80)
+	return shorten(string(raw), 80)
 }
 
-func cut(s string, most int) string {
+// shorten shortens a text to at most most characters with an ellipsis.
+func shorten(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}

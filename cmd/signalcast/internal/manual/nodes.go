@@ -7,26 +7,26 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// place is one node of the commands, with the words that may follow it.
-type place struct {
-	path  string // "market search"; empty is the program
+// node is a command or a group of commands, with the words that can follow it on the command line.
+type node struct {
+	path  string // as "market search"; empty for the program itself
 	help  string
 	words []word
 }
 
-// word is a command or a flag that can come next.
+// word is a subcommand, a flag, or a choice of an argument.
 type word struct {
 	text, help string
 	flag       bool
-	value      bool     // the flag takes one
-	choices    []string // of its value; empty: anything
+	value      bool     // the flag takes a value
+	choices    []string // allowed values of the flag; empty if any value is allowed
 }
 
-// places lists every node, the program first.
-func places(of *kong.Application) (out []place) {
+// nodes lists the program and all of its commands, parents before their children.
+func nodes(of *kong.Application) (out []node) {
 	var walk func(n *kong.Node, path string)
 	walk = func(n *kong.Node, path string) {
-		p := place{path: path, help: n.Help}
+		p := node{path: path, help: n.Help}
 		for _, c := range n.Children {
 			if c.Type == kong.CommandNode && !c.Hidden {
 				p.words = append(p.words, word{text: c.Name, help: c.Help})
@@ -53,7 +53,7 @@ func places(of *kong.Application) (out []place) {
 	return out
 }
 
-// flags are those of a node and of all above it.
+// flags lists the flags of a node and of its parents, each name once.
 func flags(n *kong.Node) (out []*kong.Flag) {
 	for _, group := range n.AllFlags(true) {
 		for _, f := range group {

@@ -1,0 +1,43 @@
+package conform
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
+)
+
+// cleanUpTimeout is the time limit of cleanUp.
+const cleanUpTimeout = 5 * time.Second
+
+// cleanUp closes the markets that an interrupted run has created: it clears their disputes and resolves each as INVALID, so that
+// calls on it are void. It returns what it could not close, and does not wait for limits.
+func (r *run) cleanUp(ctx context.Context) (left []string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
+	defer cancel()
+	for _, market := range slices.Clone(r.state.open) {
+		_ = r.adminOnce(ctx, "/api/resolution/dispute", "marketId", market, "disputed", false)
+		a := r.adminOnce(ctx, "/api/resolution/finalize", "marketId", market, "verdict", "INVALID", "reason", "conformance kit")
+		if a.err != nil || a.status != http.StatusOK && text(a.value, "error") != "already_resolved" {
+			left = append(left, "the market "+market+" ("+show.Short(a.summary(), 80)+")")
+		}
+	}
+	if r.state.asked != "" {
+		left = append(left, "possibly a market with the question "+r.state.asked)
+	}
+	switch { // calls cannot be deleted
+	case r.Market == "":
+	case r.state.signal != "":
+		left = append(left, "the call "+r.state.signal)
+	case r.state.calling:
+		left = append(left, "possibly a call on "+r.Market)
+	}
+	return left
+}
+
+// adminOnce sends a request with the admin secret once, without waiting for limits.
+func (r *run) adminOnce(ctx context.Context, path string, pairs ...any) *answer {
+	return r.sendNow(ctx, request{method: http.MethodPost, host: hub, path: path, admin: true, body: object(pairs...)})
+}
