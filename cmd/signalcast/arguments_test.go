@@ -102,8 +102,8 @@ func TestEveryArgument(t *testing.T) {
 	}
 }
 
-// TestEveryFlag gives each flag wrong values, which the command must refuse: a text of 100,000 characters, an empty file name, and a
-// negative number. The flags that almost all commands have (hub, api, key) are tested with one command.
+// TestEveryFlag gives each flag wrong values, which the command must refuse: a text of 100,000 characters, an empty file name,
+// and a negative number. The flags that almost all commands have (hub, api, key) are tested with one command.
 func TestEveryFlag(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)

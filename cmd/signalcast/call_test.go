@@ -10,7 +10,8 @@ const (
 	unverified = `"priceAtPrediction":6850,"scoreBasisBps":6850,"priceVerified":false,"rated":true,"marketYesBps":null,"yesPriceBps":null,"noPriceBps":null,"warnings":["price_unverified","of_next_year"]`
 )
 
-var noQuote = respond(409, `{"error":"price_moved","reason":"unverified","marketId":"701122","marketYesBps":null,"yesPriceBps":null,"noPriceBps":null}`)
+var noQuote = respond(409,
+	`{"error":"price_moved","reason":"unverified","marketId":"701122","marketYesBps":null,"yesPriceBps":null,"noPriceBps":null}`)
 
 // TestCallShowsWhatWasStored checks that the command shows the stored price, the points and the warnings of the answer
 // (docs/guarantees.md, P13).
@@ -19,7 +20,8 @@ func TestCallShowsWhatWasStored(t *testing.T) {
 	t.Setenv("SIGNALCAST_KEY", key)
 	hub := serve(t, respond(200, `{"ok":true,"id":"`+signalID+`",`+strings.Replace(verified, "[]", `["price_converted"]`, 1)+`}`))
 	out, _ := d.run(done, "call", "701122", "no", "--price", "31.5", "--hub", hub.URL)
-	d.requireContains(out, "NO on 701122 at 68.5 cents", "69 cents", "at most +31 points", "at most -69 points", "the price of NO is stored", hub.URL+"/receipts/"+signalID)
+	d.requireContains(out, "NO on 701122 at 68.5 cents", "69 cents", "at most +31 points", "at most -69 points",
+		"the price of NO is stored", hub.URL+"/receipts/"+signalID)
 	out, _ = d.run(done, "call", "native-1", "no", "--price", "68.5", "--hub", hub.URL)
 	if strings.Contains(out, "at most") {
 		t.Errorf("the points on a native market are shown as upper bounds: %s", out)
@@ -79,7 +81,8 @@ func TestDryRunOfACommand(t *testing.T) {
 func TestCallAsksOnATerminal(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
-	dry, stored := respond(200, `{"ok":true,"dryRun":true,`+verified+`}`), respond(200, `{"ok":true,"id":"`+signalID+`",`+verified+`}`)
+	dry := respond(200, `{"ok":true,"dryRun":true,`+verified+`}`)
+	stored := respond(200, `{"ok":true,"id":"`+signalID+`",`+verified+`}`)
 	file := func(hub *server) []string {
 		return []string{"call", "701122", "no", "--price", "68.5", "--hub", hub.URL}
 	}
@@ -106,7 +109,8 @@ func TestCallAsksOnATerminal(t *testing.T) {
 	d.requireContains(bad, "without points?")
 	d.requireContains(out, "does not count")
 	d.requireContains(hub.bodies[2], `"maxSlippageBps":200`, `"allowUnverified":true`)
-	if key := "Idempotency-Key"; hub.requests[1].Header.Get(key) == "" || hub.requests[1].Header.Get(key) != hub.requests[2].Header.Get(key) {
+	if key := "Idempotency-Key"; hub.requests[1].Header.Get(key) == "" ||
+		hub.requests[1].Header.Get(key) != hub.requests[2].Header.Get(key) {
 		t.Errorf("the keys are %q and %q; want the same", hub.requests[1].Header.Get(key), hub.requests[2].Header.Get(key))
 	}
 	d.in = "y\nn\n"

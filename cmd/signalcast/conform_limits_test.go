@@ -23,16 +23,22 @@ func TestConformOverLimit(t *testing.T) {
 		want   int
 		failed string
 	}{
-		"an hour":         {rateLimited(3600), unavailable, ""},
-		"a date":          {respond(429, `{"error":"rate_limited","limit":20,"retryAfterMs":3600000}`, "Retry-After", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)), refused, "limit.form"},
-		"no header":       {respond(429, `{"error":"rate_limited","limit":20,"retryAfterMs":3600000}`), refused, "limit.form"},
-		"another body":    {respond(429, `{"message":"slow down"}`, "Retry-After", "3600"), refused, "limit.form"},
-		"a page":          {respond(429, `<h1>Too many requests</h1>`, "Retry-After", "3600"), refused, "limit.form"},
-		"another code":    {respond(429, `{"error":"too_many","limit":20,"retryAfterMs":3600000}`, "Retry-After", "3600"), refused, "limit.form"},
-		"rounded down":    {respond(429, `{"error":"rate_limited","limit":20,"retryAfterMs":3600001}`, "Retry-After", "3600"), refused, "limit.form"},
-		"something left":  {respond(429, `{"error":"rate_limited","limit":20,"retryAfterMs":3600000}`, "Retry-After", "3600", "RateLimit", `"hub";r=3;t=3600`), refused, "limit.form"},
-		"another policy":  {respond(429, `{"error":"rate_limited","limit":20,"retryAfterMs":3600000}`, "Retry-After", "3600", "RateLimit-Policy", `"hub";q=60;w=60`), refused, "limit.form"},
-		"an endless wait": {respond(429, `{"error":"rate_limited","limit":20,"retryAfterMs":9e18}`, "Retry-After", "99999999999999999999"), refused, "limit.form"},
+		"an hour": {rateLimited(3600), unavailable, ""},
+		"a date": {respond(429, `{"error":"rate_limited","limit":20,"retryAfterMs":3600000}`, "Retry-After",
+			time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)), refused, "limit.form"},
+		"no header":    {respond(429, `{"error":"rate_limited","limit":20,"retryAfterMs":3600000}`), refused, "limit.form"},
+		"another body": {respond(429, `{"message":"slow down"}`, "Retry-After", "3600"), refused, "limit.form"},
+		"a page":       {respond(429, `<h1>Too many requests</h1>`, "Retry-After", "3600"), refused, "limit.form"},
+		"another code": {respond(429, `{"error":"too_many","limit":20,"retryAfterMs":3600000}`, "Retry-After",
+			"3600"), refused, "limit.form"},
+		"rounded down": {respond(429, `{"error":"rate_limited","limit":20,"retryAfterMs":3600001}`, "Retry-After",
+			"3600"), refused, "limit.form"},
+		"something left": {respond(429, `{"error":"rate_limited","limit":20,"retryAfterMs":3600000}`, "Retry-After", "3600",
+			"RateLimit", `"hub";r=3;t=3600`), refused, "limit.form"},
+		"another policy": {respond(429, `{"error":"rate_limited","limit":20,"retryAfterMs":3600000}`, "Retry-After", "3600",
+			"RateLimit-Policy", `"hub";q=60;w=60`), refused, "limit.form"},
+		"an endless wait": {respond(429, `{"error":"rate_limited","limit":20,"retryAfterMs":9e18}`, "Retry-After",
+			"99999999999999999999"), refused, "limit.form"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newShell(t)
@@ -80,8 +86,8 @@ func TestConformWaitIsBounded(t *testing.T) {
 	d.requireContains(text, "because: not tried: GET /openapi.json is over a limit", "were not tried because of limits")
 }
 
-// keyLimited returns a handler that accepts most requests with a key, and refuses more with a limit and a wait in seconds. After a wait
-// of more than one second it accepts requests again.
+// keyLimited returns a handler that accepts most requests with a key, and refuses more with a limit and a wait in seconds. After
+// a wait of more than one second it accepts requests again.
 func keyLimited(d *shell, most, limit, wait int) http.HandlerFunc {
 	taken := 0
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -93,13 +99,14 @@ func keyLimited(d *shell, most, limit, wait int) http.HandlerFunc {
 			_, _ = io.WriteString(w, `{"handle":"mara_k"}`)
 			return
 		}
-		body := strings.Replace(fmt.Sprintf(`{"error":"rate_limited","limit":L,"retryAfterMs":%d}`, 1000*wait), "L", fmt.Sprint(limit), 1)
+		body := strings.Replace(fmt.Sprintf(`{"error":"rate_limited","limit":L,"retryAfterMs":%d}`, 1000*wait), "L",
+			fmt.Sprint(limit), 1)
 		respond(429, body, "Retry-After", fmt.Sprint(wait))(w, r)
 	}
 }
 
-// TestConformCountsTheKey checks that limit.key passes only for a server that accepts 60 requests with a key, refuses the next one, and
-// accepts requests again after the required wait.
+// TestConformCountsTheKey checks that limit.key passes only for a server that accepts 60 requests with a key, refuses the next
+// one, and accepts requests again after the required wait.
 func TestConformCountsTheKey(t *testing.T) {
 	for name, c := range map[string]struct {
 		most, limit, wait int

@@ -46,8 +46,8 @@ func (r *conformReport) outcome(id string) string {
 	return ""
 }
 
-// TestConformOtherServers checks that servers that are not Signalcast fail, that redirects are not followed, and that cookies are not
-// stored.
+// TestConformOtherServers checks that servers that are not Signalcast fail, that redirects are not followed, and that cookies are
+// not stored.
 func TestConformOtherServers(t *testing.T) {
 	var led atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { led.Add(1) }))
@@ -87,8 +87,8 @@ func TestConformOtherServers(t *testing.T) {
 	}
 }
 
-// TestConformHostile checks that a run against a server that hangs, sends endless answers or closes connections ends in bounded time,
-// and that control characters of a server are not printed.
+// TestConformHostile checks that a run against a server that hangs, sends endless answers or closes connections ends in bounded
+// time, and that control characters of a server are not printed.
 func TestConformHostile(t *testing.T) {
 	endless := func(w http.ResponseWriter, _ *http.Request) {
 		block := []byte(strings.Repeat("[", 64<<10))
@@ -236,8 +236,8 @@ func TestConformDocumented(t *testing.T) {
 	}
 }
 
-// requireSource checks that the source of a check exists: a heading of a page, an operationId, a tag or a paragraph of the OpenAPI
-// document. It does not check citations of public standards.
+// requireSource checks that the source of a check exists: a heading of a page, an operationId, a tag or a paragraph of the
+// OpenAPI document. It does not check citations of public standards.
 func requireSource(t *testing.T, check, source string) {
 	t.Helper()
 	document := string(openapi.JSON)

@@ -42,7 +42,8 @@ func TestLoginWithAKey(t *testing.T) {
 
 func TestLoginWithAToken(t *testing.T) {
 	d := newShell(t)
-	hub := serve(t, respond(201, `{"key":"`+key+`","id":"`+signalID+`","label":"signalcast","tier":"free","permissions":["read","signal"]}`))
+	hub := serve(t, respond(201,
+		`{"key":"`+key+`","id":"`+signalID+`","label":"signalcast","tier":"free","permissions":["read","signal"]}`))
 	d.in, d.piped = token, true
 	out, _ := d.run(done, "login", "--hub", hub.URL)
 	d.requireContains(out, `"id": "`+signalID+`"`)

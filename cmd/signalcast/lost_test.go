@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestUnknownResult checks the error of a write whose answer is lost or a 5xx: it says that the write may have been stored, and how
-// to find out. Reads and the sign-in before a write do not say that.
+// TestUnknownResult checks the error of a write whose answer is lost or a 5xx: it says that the write may have been stored, and
+// how to find out. Reads and the sign-in before a write do not say that.
 func TestUnknownResult(t *testing.T) {
 	cut := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	half := func(w http.ResponseWriter, _ *http.Request) {
@@ -60,7 +60,8 @@ func TestUnknownResultOfAnEarlierAttempt(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
 	file := []string{"call", "701122", "no", "--price", "50", "--idempotency-key", "mine", "--hub"}
-	hub := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, respond(503, `{"error":"db_unavailable"}`))
+	hub := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		respond(503, `{"error":"db_unavailable"}`))
 	_, bad := d.run(unavailable, append(file, hub.URL)...)
 	d.requireContains(bad, "may have been stored", "--idempotency-key mine")
 	stopping := serve(t, nil)

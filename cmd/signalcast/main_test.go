@@ -124,7 +124,8 @@ func TestCall(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
 	hub := serve(t, respond(200, `{"ok":true,"id":"`+signalID+`"}`))
-	out, _ := d.run(done, "call", "701122", "no", "--price", "68.5", "--confidence", "70", "--take", "It falls.", "--hub", hub.URL+"/")
+	out, _ := d.run(done, "call", "701122", "no", "--price", "68.5", "--confidence", "70", "--take", "It falls.", "--hub",
+		hub.URL+"/")
 	d.requireContains(out, "NO on 701122 at 68.5 cents", hub.URL+"/receipts/"+signalID)
 	const want = `{"confidence":70,"direction":"NO","marketId":"701122","maxSlippageBps":200,"priceAtPrediction":6850,"textTake":"It falls."}`
 	if got := strings.TrimSpace(hub.bodies[0]); got != want {
@@ -167,18 +168,22 @@ func TestRefusals(t *testing.T) {
 				`","receiptUrl":"https://hub.example/receipts/`+signalID+`"}`),
 			[]string{"already_predicted", "is final: https://hub.example/receipts/" + signalID, "events add " + signalID},
 		},
-		"hostile id":  {respond(409, `{"error":"already_predicted","id":"$(rm x)","receiptUrl":"y"}`), []string{"the first call is final\n"}},
-		"settled":     {respond(409, `{"error":"market_closed","reason":"settled"}`), []string{"no longer accepts calls", "market search"}},
+		"hostile id": {respond(409,
+			`{"error":"already_predicted","id":"$(rm x)","receiptUrl":"y"}`), []string{"the first call is final\n"}},
+		"settled": {respond(409,
+			`{"error":"market_closed","reason":"settled"}`), []string{"no longer accepts calls", "market search"}},
 		"provisional": {respond(409, `{"error":"market_closed","reason":"provisional"}`), []string{"is disputed", "market search"}},
 		"key":         {respond(401, `{"error":"unauthenticated"}`), []string{"signalcast login", "revoked"}},
 		"scope":       {respond(403, `{"error":"insufficient_scope"}`), []string{"lacks the permission"}},
-		"limit":       {respond(429, `{"error":"rate_limited","limit":60,"retryAfterMs":12300}`, "Retry-After", "13"), []string{"Wait 13s"}},
+		"limit": {respond(429, `{"error":"rate_limited","limit":60,"retryAfterMs":12300}`, "Retry-After",
+			"13"), []string{"Wait 13s"}},
 		"limit plain": {respond(429, `slow down`, "Retry-After", "7"), []string{"429 Too Many Requests", "Wait 7s"}},
 		"unknown":     {respond(404, `{"error":"market_not_found"}`), []string{"market search"}},
-		"member":      {respond(400, `{"error":"invalid_text_take","message":"too long","field":"textTake"}`), []string{"invalid_text_take (textTake): too long"}},
-		"redirect":    {respond(302, ``, "Location", "http://elsewhere.example/"), []string{"--hub"}},
-		"no service":  {respond(200, `<html>`), []string{"not a Signalcast service"}},
-		"hostile":     {respond(400, `{"error":"x","message":"\u001b[2J`+key+`"}`), []string{"[secret]"}},
+		"member": {respond(400,
+			`{"error":"invalid_text_take","message":"too long","field":"textTake"}`), []string{"invalid_text_take (textTake): too long"}},
+		"redirect":   {respond(302, ``, "Location", "http://elsewhere.example/"), []string{"--hub"}},
+		"no service": {respond(200, `<html>`), []string{"not a Signalcast service"}},
+		"hostile":    {respond(400, `{"error":"x","message":"\u001b[2J`+key+`"}`), []string{"[secret]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newShell(t)
@@ -250,8 +255,8 @@ func TestUsage(t *testing.T) {
 	d.requireContains(out, "market search")
 }
 
-// TestUnavailable checks that a read of an unavailable service is repeated, with longer waits, and then has exit code 3. It is not
-// repeated if Retry-After is long.
+// TestUnavailable checks that a read of an unavailable service is repeated, with longer waits, and then has exit code 3. It is
+// not repeated if Retry-After is long.
 func TestUnavailable(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
@@ -276,8 +281,8 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// TestRepeatedWrites checks that a call whose answer was lost is sent again with the same idempotency key, and that the request for a
-// key is not repeated.
+// TestRepeatedWrites checks that a call whose answer was lost is sent again with the same idempotency key, and that the request
+// for a key is not repeated.
 func TestRepeatedWrites(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)

@@ -9,14 +9,16 @@ import (
 	"testing"
 )
 
-// TestManPage checks that the man page contains the commands and only known macros. If groff or mandoc is installed, it must report no
-// warning.
+// TestManPage checks that the man page contains the commands and only known macros. If groff or mandoc is installed, it must
+// report no warning.
 func TestManPage(t *testing.T) {
 	d := newShell(t)
 	out, _ := d.run(done, "man")
-	d.requireContains(out, `.SS "conform URL"`, `.SS "watch [CHANNELS...]"`, `.SS "admin market create QUESTION"`, `.B \-\-admin\-secret=FILE`, ".SH EXIT STATUS", "SIGNALCAST_ADMIN_SECRET")
+	d.requireContains(out, `.SS "conform URL"`, `.SS "watch [CHANNELS...]"`, `.SS "admin market create QUESTION"`,
+		`.B \-\-admin\-secret=FILE`, ".SH EXIT STATUS", "SIGNALCAST_ADMIN_SECRET")
 	for line := range strings.Lines(out) {
-		if strings.HasPrefix(line, ".") && !slices.Contains([]string{".TH", ".SH", ".SS", ".TP", ".B", ".I"}, strings.Fields(line)[0]) || strings.Contains(line, "${") {
+		if strings.HasPrefix(line, ".") &&
+			!slices.Contains([]string{".TH", ".SH", ".SS", ".TP", ".B", ".I"}, strings.Fields(line)[0]) || strings.Contains(line, "${") {
 			t.Errorf("the line has an unknown macro or a kong variable: %q", line)
 		}
 	}
@@ -67,7 +69,8 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _signalcast; printf '%s\n' "${COMPREP
 		}
 	}
 	fish, _ := d.run(done, "completion", "fish")
-	d.requireContains(fish, "complete -c signalcast -n '__fish_use_subcommand' -f -a 'conform'", "-l price -r", `'__fish_seen_subcommand_from market; and not __fish_seen_subcommand_from`)
+	d.requireContains(fish, "complete -c signalcast -n '__fish_use_subcommand' -f -a 'conform'", "-l price -r",
+		`'__fish_seen_subcommand_from market; and not __fish_seen_subcommand_from`)
 	zsh, _ := d.run(done, "completion", "zsh")
 	d.requireContains(zsh, "#compdef signalcast", "bashcompinit")
 	for _, shell := range []string{"fish", "zsh"} {

@@ -93,7 +93,8 @@ func TestReads(t *testing.T) {
 func TestEventsAdd(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
-	hub := serve(t, respond(201, `{"event":{"id":"`+signalID+`","type":"note","payload":{"text":"Rain."},"actor":"owner","createdAt":"2026-03-01T11:00:00.000Z"}}`))
+	hub := serve(t, respond(201,
+		`{"event":{"id":"`+signalID+`","type":"note","payload":{"text":"Rain."},"actor":"owner","createdAt":"2026-03-01T11:00:00.000Z"}}`))
 	for body, args := range map[string][]string{
 		`{"type":"note","payload":{"text":"Rain."}}`:                       {"note", "--text", "Rain."},
 		`{"type":"take","payload":{"mediaAssetId":"m","url":"https://x"}}`: {"take", "--media", "m", "--url", "https://x"},
@@ -107,7 +108,8 @@ func TestEventsAdd(t *testing.T) {
 			t.Errorf("the body is %s, want %s", got, body)
 		}
 		r := hub.requests[len(hub.requests)-1]
-		if r.Header.Get("Idempotency-Key") == "" || r.Header.Get("Authorization") != "Bearer "+key || r.URL.Path != "/api/signals/"+signalID+"/events" {
+		if r.Header.Get("Idempotency-Key") == "" || r.Header.Get("Authorization") != "Bearer "+key ||
+			r.URL.Path != "/api/signals/"+signalID+"/events" {
 			t.Errorf("the request lacks the key or an idempotency key, or has another path: %s %v", r.URL, r.Header)
 		}
 	}
@@ -116,8 +118,8 @@ func TestEventsAdd(t *testing.T) {
 	d.requireContains(bad, "Only the operator of a call")
 }
 
-// TestIncompleteRecord checks that an incomplete download has exit code 3 and leaves no file. A file that cannot be written has exit
-// code 2.
+// TestIncompleteRecord checks that an incomplete download has exit code 3 and leaves no file. A file that cannot be written has
+// exit code 2.
 func TestIncompleteRecord(t *testing.T) {
 	d := newShell(t)
 	breaks := serve(t, respond(200, `{"type":"record","version":"2"}`+"\n", "Content-Length", "1000"))

@@ -34,8 +34,8 @@ func TestLogout(t *testing.T) {
 	}
 }
 
-// TestKeysRequireAToken checks that commands that require an identity token refuse a key, and that no key is minted that cannot be
-// stored.
+// TestKeysRequireAToken checks that commands that require an identity token refuse a key, and that no key is minted that cannot
+// be stored.
 func TestKeysRequireAToken(t *testing.T) {
 	d := newShell(t)
 	hub := serve(t, respond(201, `{"key":"`+key+`","id":"`+signalID+`","label":"x","tier":"free","permissions":["read"]}`))
@@ -71,8 +71,8 @@ func TestKeysRequireAToken(t *testing.T) {
 	}
 }
 
-// TestFollow checks that follow signs in with the token and sends the write with the cookies of the session, the origin of the hub and
-// no token.
+// TestFollow checks that follow signs in with the token and sends the write with the cookies of the session, the origin of the
+// hub and no token.
 func TestFollow(t *testing.T) {
 	d := newShell(t)
 	d.in = token
@@ -93,8 +93,8 @@ func TestFollow(t *testing.T) {
 	d.requireContains(bad, "no session")
 }
 
-// TestSigner checks that the seed is only in the file of the key, that the issuer is the hub, and that payloads without a canonical
-// form are refused.
+// TestSigner checks that the seed is only in the file of the key, that the issuer is the hub, and that payloads without a
+// canonical form are refused.
 func TestSigner(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
@@ -106,7 +106,8 @@ func TestSigner(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stored struct{ Seed, PublicKey, Issuer string }
-	if err := json.Unmarshal(raw, &stored); err != nil || strings.Contains(out, stored.Seed) || stored.Issuer != hub.URL+"/api/protocol/v1" {
+	if err := json.Unmarshal(raw, &stored); err != nil || strings.Contains(out, stored.Seed) ||
+		stored.Issuer != hub.URL+"/api/protocol/v1" {
 		t.Errorf("issuer %s, error %v; the output is %s", stored.Issuer, err, out)
 	}
 	d.run(usage, "signer", "new", file, "--hub", hub.URL)
@@ -156,11 +157,12 @@ func TestMessageVerdicts(t *testing.T) {
 	d.run(usage, "message", "submit", "/nowhere")
 }
 
-// TestAdminSecret checks that the admin secret is read from the environment or from a file, is sent in x-admin-secret only, and is
-// never sent without encryption.
+// TestAdminSecret checks that the admin secret is read from the environment or from a file, is sent in x-admin-secret only, and
+// is never sent without encryption.
 func TestAdminSecret(t *testing.T) {
 	d := newShell(t)
-	hub := serve(t, respond(200, `{"ok":true,"mode":"scan","scanned":3,"resolved":1,"scored":2,"skipped":{},"errors":[],"tookMs":1}`))
+	hub := serve(t, respond(200,
+		`{"ok":true,"mode":"scan","scanned":3,"resolved":1,"scored":2,"skipped":{},"errors":[],"tookMs":1}`))
 	_, bad := d.run(usage, "admin", "scan", "--hub", hub.URL)
 	d.requireContains(bad, "SIGNALCAST_ADMIN_SECRET")
 	t.Setenv("SIGNALCAST_ADMIN_SECRET", "opensesame")

@@ -47,8 +47,8 @@ const (
 	next  = `{"op":"event","channel":"signals","seq":64,"prev":60,"type":"signal.created","at":"2026-09-18T12:00:00.000Z","data":{"id":"x` + "\u202e" + `"}}`
 )
 
-// TestWatch checks that watch resumes from its state file, stores its position, reports gaps, sends no key for public channels, and
-// prints no control characters.
+// TestWatch checks that watch resumes from its state file, stores its position, reports gaps, sends no key for public channels,
+// and prints no control characters.
 func TestWatch(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
@@ -72,7 +72,8 @@ func TestWatch(t *testing.T) {
 	d.piped = true
 	api = serveFeed(t, func(*http.Request, string) {}, first, next)
 	out, _ = d.run(done, "watch", "--api", api, "--count", "2")
-	d.requireContains(out, `"id":"x\u202e"`, `{"kind":"event","channel":"signals","seq":60,"type":"signal.event"`, `\u001b[2J\u202eRain`)
+	d.requireContains(out, `"id":"x\u202e"`, `{"kind":"event","channel":"signals","seq":60,"type":"signal.event"`,
+		`\u001b[2J\u202eRain`)
 	api = serveFeed(t, func(*http.Request, string) {}, `{"op":"error","error":"unknown_channel","channel":"signals"}`)
 	_, bad := d.run(usage, "watch", "--api", api)
 	d.requireContains(bad, "unknown channel")
@@ -90,7 +91,8 @@ func TestWatchMe(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
 	var sent atomic.Value
-	api := serveFeed(t, func(r *http.Request, _ string) { sent.Store(r.Header.Get("Authorization")) }, strings.ReplaceAll(first, `"signals"`, `"me"`))
+	api := serveFeed(t, func(r *http.Request, _ string) { sent.Store(r.Header.Get("Authorization")) },
+		strings.ReplaceAll(first, `"signals"`, `"me"`))
 	d.run(done, "watch", "me", "--api", api, "--count", "1")
 	if sent.Load() != "Bearer "+key {
 		t.Errorf("Authorization is %v, want the key", sent.Load())

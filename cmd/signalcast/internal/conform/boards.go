@@ -42,7 +42,9 @@ func (r *run) ranked(a *answer) {
 
 // operatorNumbers checks that the counts, the accuracy and the score of operators are consistent.
 func operatorNumbers(ctx context.Context, r *run) {
-	boards := []*answer{r.get(ctx, hub, "/api/operator/leaderboard?operators=all&limit=100"), r.get(ctx, hub, "/api/network/operators?limit=40")}
+	boards := []*answer{
+		r.get(ctx, hub, "/api/operator/leaderboard?operators=all&limit=100"), r.get(ctx, hub, "/api/network/operators?limit=40"),
+	}
 	if r.API != "" {
 		boards = append(boards, r.get(ctx, api, "/api/v1/signals/leaderboard?operators=all&limit=200"))
 	}
@@ -70,7 +72,8 @@ func operatorNumbers(ctx context.Context, r *run) {
 		resolved, _ := integer(a.value, "resolved")
 		correct, _ := integer(a.value, "correct")
 		pending, _ := integer(a.value, "pending")
-		r.expect(correct <= resolved && resolved+pending <= calls, a, "correct at most resolved, and resolved and pending at most calls",
+		r.expect(correct <= resolved && resolved+pending <= calls, a,
+			"correct at most resolved, and resolved and pending at most calls",
 			fmt.Sprintf("%d, %d, %d of %d", correct, resolved, pending, calls))
 		r.accuracy(a, a.value, correct, resolved)
 		if resolved == 0 {

@@ -63,10 +63,10 @@ type run struct {
 	compared int     // number of comparisons that the current check has made
 }
 
-// expect adds a finding unless ok. due describes the expected answer and came the actual one, by default its status and error code.
-// If an answer of the check is missing because of a limit or an unavailable service, expect adds no finding, because a missing
-// answer shows nothing about the server. It returns ok.
-func (r *run) expect(ok bool, a *answer, due string, came ...string) bool {
+// expect adds a finding unless ok. want describes the expected answer and got the actual one, by default its status and error
+// code. If an answer of the check is missing because of a limit or an unavailable service, expect adds no finding, because a
+// missing answer shows nothing about the server. It returns ok.
+func (r *run) expect(ok bool, a *answer, want string, got ...string) bool {
 	r.compared++
 	if ok || r.missing != "" {
 		return ok
@@ -75,12 +75,12 @@ func (r *run) expect(ok bool, a *answer, due string, came ...string) bool {
 		r.current.More++
 		return false
 	}
-	what := a.summary()
-	if len(came) > 0 {
-		what = came[0]
+	actual := a.summary()
+	if len(got) > 0 {
+		actual = got[0]
 	}
 	r.current.Findings = append(r.current.Findings, Finding{
-		Asked: show.Short(a.name(), 160), Came: show.Short(what, 240), Due: show.Short(due, 240),
+		Asked: show.Short(a.name(), 160), Came: show.Short(actual, 240), Due: show.Short(want, 240),
 	})
 	return false
 }

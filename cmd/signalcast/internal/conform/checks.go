@@ -67,7 +67,7 @@ func checks() []check {
 			id: "cache.tags", title: "a read with the current ETag in If-None-Match is 304",
 			source: "openapi: info, Lists; RFC 9110 13.1.2", run: entityTags,
 		},
-		check{id: "cache.ages", title: "the age limits of cached answers are short", source: "RFC 9111 5.2.2", run: cacheAges},
+		check{id: "cache.ages", title: "caches store an answer for at most 5 to 300 seconds, depending on the route", source: "RFC 9111 5.2.2", run: cacheAges},
 		check{
 			id: "markets.ids", title: "market ids have the format of their provider",
 			source: "docs/concepts.md#market", run: marketIDs,

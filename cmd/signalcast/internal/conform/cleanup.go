@@ -24,14 +24,14 @@ func (r *run) cleanUp(ctx context.Context) (left []string) {
 			left = append(left, "the market "+market+" ("+show.Short(a.summary(), 80)+")")
 		}
 	}
-	if r.state.asked != "" {
-		left = append(left, "possibly a market with the question "+r.state.asked)
+	if r.state.pendingQuestion != "" {
+		left = append(left, "possibly a market with the question "+r.state.pendingQuestion)
 	}
 	switch { // calls cannot be deleted
 	case r.Market == "":
 	case r.state.signal != "":
 		left = append(left, "the call "+r.state.signal)
-	case r.state.calling:
+	case r.state.callPending:
 		left = append(left, "possibly a call on "+r.Market)
 	}
 	return left

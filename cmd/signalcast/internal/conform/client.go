@@ -161,7 +161,8 @@ func (c *client) retry(ctx context.Context, a *answer) bool {
 		return false
 	case a.status == http.StatusTooManyRequests:
 		return a.retryAfter() <= c.left
-	case a.status == http.StatusBadGateway, a.status == http.StatusServiceUnavailable, a.status == http.StatusGatewayTimeout, a.header.Get("X-Degraded") != "":
+	case a.status == http.StatusBadGateway, a.status == http.StatusServiceUnavailable, a.status == http.StatusGatewayTimeout,
+		a.header.Get("X-Degraded") != "":
 		pause := a.retryAfter()
 		return pause <= maxWait && c.wait(ctx, pause) == nil
 	}

@@ -111,7 +111,9 @@ func clockSame(ctx context.Context, r *run) {
 
 // clockSpec checks that invalid specs are refused and that a valid one filters the segments.
 func clockSpec(ctx context.Context, r *run) {
-	for _, spec := range []string{`[]`, `{`, `{"minVolume":"x"}`, `{"minYes":90,"maxYes":10}`, `{"topPerCategory":51}`, `{"maxResolveHours":0}`} {
+	for _, spec := range []string{
+		`[]`, `{`, `{"minVolume":"x"}`, `{"minYes":90,"maxYes":10}`, `{"topPerCategory":51}`, `{"maxResolveHours":0}`,
+	} {
 		a := r.get(ctx, clock, "/program/channel?spec="+url.QueryEscape(spec))
 		r.refused(a, http.StatusBadRequest, "invalid_spec")
 	}

@@ -36,8 +36,11 @@ func description(ctx context.Context, r *run) {
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	n, err := strconv.Atoi(minor)
-	r.expect(major == "1" && err == nil && n >= 9, a, "info.version is 1.9 or later, and below 2", "info.version is "+describe(version))
-	for _, path := range []string{"/api/predictions", "/api/signals/{id}", "/api/signals/feed", "/api/resolution/outcome", "/api/protocol/v1"} {
+	r.expect(major == "1" && err == nil && n >= 9, a, "info.version is 1.9 or later, and below 2",
+		"info.version is "+describe(version))
+	for _, path := range []string{
+		"/api/predictions", "/api/signals/{id}", "/api/signals/feed", "/api/resolution/outcome", "/api/protocol/v1",
+	} {
 		_, there := at(a.value, "paths").(map[string]any)[path]
 		r.expect(there, a, "the path "+path, "the path is missing")
 	}
@@ -48,7 +51,8 @@ func description(ctx context.Context, r *run) {
 
 // openPrefixes are the paths that any origin may read.
 var openPrefixes = []string{
-	"/api/broadcast/", "/api/oracle/featured", "/api/embed/", "/api/card/", "/api/c/", "/api/fashion/signals", "/api/network/", "/api/situations",
+	"/api/broadcast/", "/api/oracle/featured", "/api/embed/", "/api/card/", "/api/c/", "/api/fashion/signals",
+	"/api/network/", "/api/situations",
 }
 
 // closedUnder are routes below openPrefixes that require a key or the admin secret.

@@ -23,8 +23,8 @@ func (r *run) newest(ctx context.Context) (a *answer, seqs []int, types map[int]
 	return a, seqs, types
 }
 
-// feedSequence reads the newest page of the feed, and the same events again after the oldest one. Each number must be one more than
-// the previous one.
+// feedSequence reads the newest page of the feed, and the same events again after the oldest one. Each number must be one more
+// than the previous one.
 func feedSequence(ctx context.Context, r *run) {
 	a, seqs, _ := r.newest(ctx)
 	if len(seqs) == 0 {

@@ -59,7 +59,9 @@ func corsOpen(ctx context.Context, r *run) {
 
 // corsClosed checks that pages of other origins cannot request writes.
 func corsClosed(ctx context.Context, r *run) {
-	for _, path := range []string{"/api/predictions", "/api/streamer/signal", "/api/user/follow", "/api/dev/keys", "/api/signals/" + noSignal + "/events"} {
+	for _, path := range []string{
+		"/api/predictions", "/api/streamer/signal", "/api/user/follow", "/api/dev/keys", "/api/signals/" + noSignal + "/events",
+	} {
 		for _, method := range []string{http.MethodPost, http.MethodOptions} {
 			q := request{method: method, host: hub, path: path}.with("Origin", foreignOrigin).with("Access-Control-Request-Method", "POST")
 			if method == http.MethodPost {
@@ -84,13 +86,14 @@ func corsProtocol(ctx context.Context, r *run) {
 		r.anyOrigin(a, "GET", "POST", "DELETE", "OPTIONS")
 		allowed := strings.ToLower(strings.Join(a.header.Values("Access-Control-Allow-Headers"), ","))
 		for _, name := range []string{"authorization", "content-type", "idempotency-key"} {
-			r.expect(strings.Contains(allowed, name), a, "Access-Control-Allow-Headers contains "+name, "Access-Control-Allow-Headers: "+allowed)
+			r.expect(strings.Contains(allowed, name), a, "Access-Control-Allow-Headers contains "+name,
+				"Access-Control-Allow-Headers: "+allowed)
 		}
 	}
 }
 
-// entityTags repeats reads with If-None-Match. The OpenAPI document must have an ETag. Each read with an ETag must be 304 if it has
-// not changed.
+// entityTags repeats reads with If-None-Match. The OpenAPI document must have an ETag. Each read with an ETag must be 304 if it
+// has not changed.
 func entityTags(ctx context.Context, r *run) {
 	for _, path := range []string{"/openapi.json", "/api/protocol/v1", "/api/network/tapes", "/api/signals/feed"} {
 		known := false

@@ -16,8 +16,8 @@ const keyRequests = 60
 func limitChecks() []check {
 	return []check{
 		{
-			id: "limit.key", title: "a key has 60 requests in any minute, and more after the required wait", source: "openapi: info, Limits",
-			key: true, run: exhaustKey,
+			id: "limit.key", title: "a key has 60 requests in any minute, and more after the required wait",
+			source: "openapi: info, Limits", key: true, run: exhaustKey,
 		},
 		{
 			id: "limit.form", title: "a 429 answer states how long to wait",
@@ -61,8 +61,8 @@ func exhaustKey(ctx context.Context, r *run) {
 	r.expect(b.err == nil && b.status != http.StatusTooManyRequests, b, fmt.Sprintf("an answer after a wait of %v", a.retryAfter()))
 }
 
-// refusedTooEarly adds a finding if the key was refused before its 60th request in a minute, or with another limit. If the limit of
-// the IP address is reached, the check is not tried.
+// refusedTooEarly adds a finding if the key was refused before its 60th request in a minute, or with another limit. If the limit
+// of the IP address is reached, the check is not tried.
 func (r *run) refusedTooEarly(ctx context.Context, a *answer) {
 	if limit, _ := integer(a.value, "limit"); limit == keyRequests {
 		used := 0
@@ -71,7 +71,8 @@ func (r *run) refusedTooEarly(ctx context.Context, a *answer) {
 				used++
 			}
 		}
-		r.expect(used >= keyRequests, a, fmt.Sprintf("%d requests before the key is over its limit", keyRequests), fmt.Sprintf("429 after %d", used))
+		r.expect(used >= keyRequests, a, fmt.Sprintf("%d requests before the key is over its limit", keyRequests),
+			fmt.Sprintf("429 after %d", used))
 		return
 	}
 	address := r.sendNow(ctx, request{method: http.MethodGet, host: hub, path: "/api/signals/feed"})

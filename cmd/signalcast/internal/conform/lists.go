@@ -144,7 +144,8 @@ func emptyStates(ctx context.Context, r *run) {
 		}
 	}
 	if a := r.get(ctx, hub, market+"/signals"); a.status == http.StatusOK {
-		r.expect(at(a.value, "yes") == nil && at(a.value, "no") == nil, a, "yes and no are null, because count is 0", "yes "+describe(at(a.value, "yes")))
+		r.expect(at(a.value, "yes") == nil && at(a.value, "no") == nil, a, "yes and no are null, because count is 0",
+			"yes "+describe(at(a.value, "yes")))
 	}
 	for _, c := range []struct {
 		path    string

@@ -35,7 +35,8 @@ func agentEndpoint(ctx context.Context, r *run) {
 	if !r.status(a, http.StatusOK) {
 		return
 	}
-	r.expect(text(a.value, "result.protocolVersion") != "" && text(a.value, "result.serverInfo.name") != "", a, "protocolVersion and serverInfo", describe(a.value))
+	r.expect(text(a.value, "result.protocolVersion") != "" && text(a.value, "result.serverInfo.name") != "", a,
+		"protocolVersion and serverInfo", describe(a.value))
 	b := r.rpc(ctx, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
 	if !r.status(b, http.StatusOK) {
 		return
@@ -43,12 +44,14 @@ func agentEndpoint(ctx context.Context, r *run) {
 	tools := list(b.value, "result.tools")
 	r.expect(len(tools) == 10, b, "ten tools", fmt.Sprint(len(tools)))
 	for _, t := range tools {
-		r.expect(text(t, "name") != "" && text(t, "inputSchema.type") == "object", b, "a name and an inputSchema of type object", describe(t))
+		r.expect(text(t, "name") != "" && text(t, "inputSchema.type") == "object", b, "a name and an inputSchema of type object",
+			describe(t))
 	}
 	c := r.rpc(ctx, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"submit_signal","arguments":`+
 		`{"marketId":"`+noMarket+`","direction":"YES","priceAtPrediction":5000}}}`)
 	if r.status(c, http.StatusUnauthorized) {
-		r.expect(strings.HasPrefix(c.header.Get("WWW-Authenticate"), "Bearer"), c, "WWW-Authenticate: Bearer", c.header.Get("WWW-Authenticate"))
+		r.expect(strings.HasPrefix(c.header.Get("WWW-Authenticate"), "Bearer"), c, "WWW-Authenticate: Bearer",
+			c.header.Get("WWW-Authenticate"))
 	}
 	d := r.send(ctx, request{method: http.MethodGet, host: hub, path: agentPath})
 	r.expect(d.status == http.StatusMethodNotAllowed, d, "405, because the endpoint is stateless")

@@ -33,7 +33,8 @@ func discovery(ctx context.Context, r *run) {
 		return
 	}
 	u, err := url.Parse(text(a.value, "issuer"))
-	r.expect(err == nil && u.Host != "" && strings.HasSuffix(u.Path, protocolBase), a, "issuer ends in "+protocolBase, describe(at(a.value, "issuer")))
+	r.expect(err == nil && u.Host != "" && strings.HasSuffix(u.Path, protocolBase), a, "issuer ends in "+protocolBase,
+		describe(at(a.value, "issuer")))
 	has := func(path string, wanted ...string) {
 		got := map[any]bool{}
 		for _, v := range list(a.value, path) {
@@ -56,9 +57,9 @@ func discovery(ctx context.Context, r *run) {
 	}
 }
 
-// attestedMessages checks the signature of each message of the newest page and of the run. Attested messages must be signed with a
-// key of the hub, other messages with the key that they name. The signature of a hidden message cannot be checked; the note of the
-// result states their number.
+// attestedMessages checks the signature of each message of the newest page and of the run. Attested messages must be signed with
+// a key of the hub, other messages with the key that they name. The signature of a hidden message cannot be checked; the note of
+// the result states their number.
 func attestedMessages(ctx context.Context, r *run) {
 	k := r.get(ctx, hub, protocolBase+"/keys")
 	if !r.status(k, http.StatusOK) {
@@ -132,7 +133,8 @@ func (r *run) message(a *answer, raw []byte, issuer string, keys map[string]bool
 	sig, _ := hex.DecodeString(signature)
 	r.expect(ed25519.Verify(key, signed, sig), a, "a signature of "+public+" over the message", stored.ID+" has another signature")
 	sum := sha256.Sum256(signed)
-	r.expect(stored.ID == "msg_"+hex.EncodeToString(sum[:]), a, "id is msg_ and the SHA-256 of the signed bytes", describe(stored.ID))
+	r.expect(stored.ID == "msg_"+hex.EncodeToString(sum[:]), a, "id is msg_ and the SHA-256 of the signed bytes",
+		describe(stored.ID))
 	return false
 }
 

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// limiter waits for the rate limits of a server. Reaching a limit is not a deviation: a request that a limit refused counts as not
-// sent.
+// limiter waits for the rate limits of a server. Reaching a limit is not a deviation: a request that a limit refused counts as
+// not sent.
 type limiter struct {
 	left     time.Duration                             // time that the run may still wait
 	waited   time.Duration                             // time that the run has waited
@@ -24,8 +24,8 @@ type limiter struct {
 	unreached bool // missing describes a service that cannot be reached, not a limit
 }
 
-// limitKey identifies a limit. Each service has separate limits for the key, for requests with the admin secret, for messages, and
-// for the IP address.
+// limitKey identifies a limit. Each service has separate limits for the key, for requests with the admin secret, for messages,
+// and for the IP address.
 type limitKey struct {
 	host host
 	on   string // "key", "secret", "message" or "address"
@@ -122,8 +122,8 @@ func (c *client) observe(q request, a *answer) {
 	}
 }
 
-// waitForLimit waits until the request may be sent: until the block of its limit ends, and until fewer than maxKeyed requests with
-// the key were sent in the last minute.
+// waitForLimit waits until the request may be sent: until the block of its limit ends, and until fewer than maxKeyed requests
+// with the key were sent in the last minute.
 func (c *client) waitForLimit(ctx context.Context, q request) error {
 	at := q.limitKey()
 	if known, there := c.blocks[at]; there {
@@ -143,7 +143,8 @@ func (c *client) waitForLimit(ctx context.Context, q request) error {
 		c.keyed = c.keyed[1:]
 	}
 	if len(c.keyed) >= maxKeyed {
-		if err := c.pause(ctx, c.keyed[0].Add(time.Minute).Sub(now), fmt.Sprintf("the key was used %d times in a minute", maxKeyed)); err != nil {
+		if err := c.pause(ctx, c.keyed[0].Add(time.Minute).Sub(now),
+			fmt.Sprintf("the key was used %d times in a minute", maxKeyed)); err != nil {
 			return err
 		}
 	}

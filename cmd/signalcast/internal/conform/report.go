@@ -61,7 +61,7 @@ func line(to io.Writer, c *Result) error {
 		return err
 	}
 	for _, f := range c.Findings {
-		if _, err := fmt.Fprintf(to, "        %s\n          came: %s\n          due:  %s\n", f.Asked, f.Came, f.Due); err != nil {
+		if _, err := fmt.Fprintf(to, "        %s\n          actual:   %s\n          expected: %s\n", f.Asked, f.Came, f.Due); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,8 @@ func line(to io.Writer, c *Result) error {
 
 // end writes the last line of the report, with the counts.
 func (p *Report) end(to io.Writer) error {
-	text := fmt.Sprintf("%d passed, %d failed, %d skipped, with %d requests to %s", p.Passed, p.Failed, p.Skipped, p.Requests, show.Clean(p.Target))
+	text := fmt.Sprintf("%d passed, %d failed, %d skipped, with %d requests to %s", p.Passed, p.Failed, p.Skipped, p.Requests,
+		show.Clean(p.Target))
 	if p.NotTried > 0 {
 		text += fmt.Sprintf("; %d of those skipped were not tried because of limits", p.NotTried)
 		if p.away {

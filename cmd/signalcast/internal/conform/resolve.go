@@ -115,7 +115,8 @@ func resolveScore(ctx context.Context, r *run) {
 		a := r.later(ctx, "/api/signals/"+r.own.signal, done)
 		want := record.ScoreOf("won", r.own.filed.price)
 		r.same(a, "status", "won")
-		r.expect(at(a.value, "score") == float64(want), a, fmt.Sprintf("score %d: won at %d", want, r.state.filed.price), "score "+describe(at(a.value, "score")))
+		r.expect(at(a.value, "score") == float64(want), a, fmt.Sprintf("score %d: won at %d", want, r.state.filed.price),
+			"score "+describe(at(a.value, "score")))
 		r.same(a, "outcome", "NO")
 		r.due(at(a.value, "resolvedAt") != nil, a, "resolvedAt", "null")
 		r.result(a, r.later(ctx, "/api/signals/"+r.own.signal+"/events", resolvedEvent))

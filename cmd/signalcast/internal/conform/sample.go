@@ -15,8 +15,8 @@ type state struct {
 	disputed               string     // id of a market whose dispute was cleared; it has no calls
 	messages               []string   // ids of attested messages
 	open                   []string   // ids of markets that the run created and has not resolved
-	asked                  string     // question of a market whose creation was not answered
-	calling                bool       // the request of the first call was not answered
+	pendingQuestion        string     // question of a market whose creation was not answered
+	callPending            bool       // the request of the first call was not answered
 }
 
 // signals returns calls of a feed, the newest first.

@@ -62,7 +62,8 @@ func (r *run) result(a, history *answer) {
 		return
 	}
 	outcome := text(payload, "outcome")
-	r.expect(outcome == "YES" || outcome == "NO" || outcome == "INVALID", history, "outcome YES, NO or INVALID", describe(at(payload, "outcome")))
+	r.expect(outcome == "YES" || outcome == "NO" || outcome == "INVALID", history, "outcome YES, NO or INVALID",
+		describe(at(payload, "outcome")))
 	want := record.StatusOf(outcome, direction)
 	r.expect(status == want, a, direction+" with outcome "+outcome+" is "+want, status)
 	basis, ok := integer(payload, "scoreBasisBps")
@@ -84,7 +85,8 @@ func (r *run) result(a, history *answer) {
 		r.expect(!has, a, "no clvBps without a closing price or for a void call", describe(at(a.value, "clvBps")))
 	default:
 		r.expect(has && clv == closed-basis, a,
-			fmt.Sprintf("clvBps is %d: closing price of the side called minus scoring price", closed-basis), describe(at(a.value, "clvBps")))
+			fmt.Sprintf("clvBps is %d: closing price of the side called minus scoring price", closed-basis),
+			describe(at(a.value, "clvBps")))
 	}
 }
 

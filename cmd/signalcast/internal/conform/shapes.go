@@ -73,8 +73,8 @@ func shapes() []check {
 	return out
 }
 
-// shape reads a path and compares the answer with its schema. It omits the read if the path requires a sample value and the server
-// has none.
+// shape reads a path and compares the answer with its schema. It omits the read if the path requires a sample value and the
+// server has none.
 func (r *run) shape(ctx context.Context, h host, template, query string) {
 	path := strings.Replace(template, "/polymarket/", "/"+r.Venue+"/", 1)
 	before, rest, inPath := strings.Cut(path, "{")
@@ -111,7 +111,8 @@ func (r *run) sample(ctx context.Context, template, name string) string {
 	switch {
 	case name == "handle", strings.Contains(template, "/passports/"):
 		return first(r.handles(ctx, 1))
-	case strings.HasPrefix(template, "/api/polymarket/") && name != "" && name != "marketId": // these routes use the ids of the venue
+	// These routes use the ids of the venue.
+	case strings.HasPrefix(template, "/api/polymarket/") && name != "" && name != "marketId":
 		return first(pick(marketForm, 1, []string{text(r.get(ctx, hub, "/api/"+r.Venue+"/markets").value, "markets.0.id")}))
 	case name == "id":
 		return first(r.calls(ctx, 1))

@@ -28,7 +28,7 @@ type socket struct {
 }
 
 // dial opens a connection. It returns nil and adds a finding if that fails.
-func (r *run) dial(ctx context.Context, talk *answer) *socket {
+func (r *run) dial(ctx context.Context, subject *answer) *socket {
 	address := strings.Replace(r.API, "http", "ws", 1) + "/ws" // https becomes wss
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -47,11 +47,11 @@ func (r *run) dial(ctx context.Context, talk *answer) *socket {
 	if !*connected {
 		r.noteMissing(&answer{method: http.MethodGet, path: "/ws", err: err, unreached: true})
 	}
-	if !r.expect(err == nil, talk, "a websocket", fmt.Sprint(err)) {
+	if !r.expect(err == nil, subject, "a websocket", fmt.Sprint(err)) {
 		return nil
 	}
 	conn.SetReadLimit(frameLimit)
-	r.expect(conn.Subprotocol() == "signal.v1", talk, "the subprotocol signal.v1", describe(conn.Subprotocol()))
+	r.expect(conn.Subprotocol() == "signal.v1", subject, "the subprotocol signal.v1", describe(conn.Subprotocol()))
 	return &socket{conn: conn}
 }
 
@@ -97,8 +97,8 @@ func socketChain(ctx context.Context, r *run) {
 			want = append(want, seq)
 		}
 	}
-	talk := &answer{method: "GET", path: "/ws"}
-	s := r.dial(ctx, talk)
+	subject := &answer{method: "GET", path: "/ws"}
+	s := r.dial(ctx, subject)
 	if s == nil {
 		return
 	}
@@ -107,12 +107,15 @@ func socketChain(ctx context.Context, r *run) {
 	defer cancel()
 	var hello any
 	err := s.until(ctx, func(f any) bool { hello = f; return true })
-	if !r.expect(err == nil, talk, "a frame hello", fmt.Sprint(err)) {
+	if !r.expect(err == nil, subject, "a frame hello", fmt.Sprint(err)) {
 		return
 	}
-	r.expect(text(hello, "op") == "hello" && text(hello, "protocol") == "signal.v1", talk, "op hello of protocol signal.v1", describe(hello))
+	r.expect(text(hello, "op") == "hello" && text(hello, "protocol") == "signal.v1", subject, "op hello of protocol signal.v1",
+		describe(hello))
 	since := seqs[0]
-	subscribe := map[string]any{"op": "subscribe", "id": "s1", "channels": []string{"signals"}, "since": map[string]int{"signals": since}}
+	subscribe := map[string]any{
+		"op": "subscribe", "id": "s1", "channels": []string{"signals"}, "since": map[string]int{"signals": since},
+	}
 	if s.send(ctx, subscribe) != nil {
 		return
 	}
@@ -120,41 +123,41 @@ func socketChain(ctx context.Context, r *run) {
 }
 
 // replayed reads the replay of the channel signals after a number and compares it with the numbers of the feed.
-func (r *run) replayed(ctx context.Context, s *socket, talk *answer, since int, want []int) {
+func (r *run) replayed(ctx context.Context, s *socket, subject *answer, since int, want []int) {
 	last, first, acked := since, true, false
 	left := slices.Clone(want)
 	err := s.until(ctx, func(f any) bool {
 		switch text(f, "op") {
 		case "ack":
 			acked = true
-			r.expect(text(f, "id") == "s1" && text(f, "channels.0") == "signals", talk, "ack of s1 with signals", describe(f))
+			r.expect(text(f, "id") == "s1" && text(f, "channels.0") == "signals", subject, "ack of s1 with signals", describe(f))
 		case "gap":
-			r.expect(false, talk, "the events that the feed has", "gap "+describe(f))
+			r.expect(false, subject, "the events that the feed has", "gap "+describe(f))
 		case "event":
 			seq, numbered := integer(f, "seq")
 			if !numbered || text(f, "channel") != "signals" {
 				return false
 			}
 			prev, _ := integer(f, "prev") // 0 if prev is null
-			r.expect(seq > last, talk, fmt.Sprintf("a seq above %d", last), strconv.Itoa(seq))
+			r.expect(seq > last, subject, fmt.Sprintf("a seq above %d", last), strconv.Itoa(seq))
 			chained := prev == last || first && prev <= since
-			r.expect(chained, talk, fmt.Sprintf("prev %d of %d", last, seq), strconv.Itoa(prev))
+			r.expect(chained, subject, fmt.Sprintf("prev %d of %d", last, seq), strconv.Itoa(prev))
 			if i := slices.Index(left, seq); i >= 0 {
-				r.expect(i == 0, talk, fmt.Sprintf("event %d before %d", left[0], seq), "the event is missing without a gap frame")
+				r.expect(i == 0, subject, fmt.Sprintf("event %d before %d", left[0], seq), "the event is missing without a gap frame")
 				left = left[i+1:]
 			}
 			last, first = seq, false
 		}
 		return acked && len(left) == 0
 	})
-	r.expect(err == nil, talk, "ack and every event of the feed",
+	r.expect(err == nil, subject, "ack and every event of the feed",
 		fmt.Sprintf("%v; acknowledged: %v, events missing: %d", err, acked, len(left)))
 }
 
 // socketFrames sends valid and invalid frames, and expects an answer or a close code for each.
 func socketFrames(ctx context.Context, r *run) {
-	talk := &answer{method: "GET", path: "/ws"}
-	s := r.dial(ctx, talk)
+	subject := &answer{method: "GET", path: "/ws"}
+	s := r.dial(ctx, subject)
 	if s == nil {
 		return
 	}
@@ -163,7 +166,7 @@ func socketFrames(ctx context.Context, r *run) {
 	defer cancel()
 	answered := func(frame any, id, op, code string) {
 		if s.send(ctx, frame) != nil {
-			r.expect(false, talk, "an open connection", "a closed connection")
+			r.expect(false, subject, "an open connection", "a closed connection")
 			return
 		}
 		var got any
@@ -172,32 +175,33 @@ func socketFrames(ctx context.Context, r *run) {
 			return text(f, "id") == id && text(f, "op") != "ack"
 		})
 		ok := err == nil && text(got, "op") == op && text(got, "error") == code
-		r.expect(ok, talk, strings.TrimSpace(op+" "+code)+" with id "+id, fmt.Sprintf("%v %s", err, describe(got)))
+		r.expect(ok, subject, strings.TrimSpace(op+" "+code)+" with id "+id, fmt.Sprintf("%v %s", err, describe(got)))
 	}
 	answered(map[string]any{"op": "ping", "id": "p1"}, "p1", "pong", "")
 	answered(map[string]any{"op": "subscribe", "id": "u1", "channels": []string{"market:???"}}, "u1", "error", "unknown_channel")
 	_, seqs, _ := r.newest(ctx)
 	if len(seqs) > 0 {
 		ahead := map[string]int{"signals": seqs[len(seqs)-1] + 1_000_000}
-		answered(map[string]any{"op": "subscribe", "id": "f1", "channels": []string{"signals"}, "since": ahead}, "f1", "error", "future_cursor")
+		answered(map[string]any{"op": "subscribe", "id": "f1", "channels": []string{"signals"}, "since": ahead}, "f1", "error",
+			"future_cursor")
 	}
-	r.closesWith(ctx, s, talk, websocket.MessageBinary, []byte{1, 2, 3}, websocket.StatusUnsupportedData)
-	if s := r.dial(ctx, talk); s != nil {
+	r.closesWith(ctx, s, subject, websocket.MessageBinary, []byte{1, 2, 3}, websocket.StatusUnsupportedData)
+	if s := r.dial(ctx, subject); s != nil {
 		defer s.close()
 		long := []byte(`{"op":"ping","id":"` + strings.Repeat("x", 9<<10) + `"}`)
-		r.closesWith(ctx, s, talk, websocket.MessageText, long, websocket.StatusMessageTooBig)
+		r.closesWith(ctx, s, subject, websocket.MessageText, long, websocket.StatusMessageTooBig)
 	}
 }
 
 // closesWith sends a frame after which the server must close the connection with a code.
 func (r *run) closesWith(
-	ctx context.Context, s *socket, talk *answer, kind websocket.MessageType, frame []byte, code websocket.StatusCode,
+	ctx context.Context, s *socket, subject *answer, kind websocket.MessageType, frame []byte, code websocket.StatusCode,
 ) {
 	if err := s.conn.Write(ctx, kind, frame); err != nil {
-		r.expect(false, talk, "an open connection", err.Error())
+		r.expect(false, subject, "an open connection", err.Error())
 		return
 	}
 	err := s.until(ctx, func(any) bool { return false })
 	got := websocket.CloseStatus(err)
-	r.expect(got == code, talk, fmt.Sprintf("close code %d", code), fmt.Sprintf("%d, %v", got, err))
+	r.expect(got == code, subject, fmt.Sprintf("close code %d", code), fmt.Sprintf("%d, %v", got, err))
 }

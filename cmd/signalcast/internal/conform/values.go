@@ -42,8 +42,8 @@ func marketIDs(ctx context.Context, r *run) {
 	}
 }
 
-// maskedIDs checks the public ids in the reads of the hub with operators. It omits the list of the calls on a market, which has the
-// subject at the identity provider instead (docs/concepts.md, Operator).
+// maskedIDs checks the public ids in the reads of the hub with operators. It omits the list of the calls on a market, which has
+// the subject at the identity provider instead (docs/concepts.md, Operator).
 func maskedIDs(ctx context.Context, r *run) {
 	paths := []string{
 		"/api/signals/feed?type=recent&limit=50", "/api/signals/feed?type=open&limit=50", "/api/operator/leaderboard?operators=all",
@@ -61,7 +61,8 @@ func maskedIDs(ctx context.Context, r *run) {
 		each(a.value, "", func(where string, o map[string]any) {
 			for _, name := range []string{"operatorPublicId", "privyId", "operatorId"} {
 				id, there := o[name].(string)
-				if !there || !r.expect(maskForm.MatchString(id), a, name+" is op_ and 16 hex digits", where+"."+name+" is "+describe(o[name])) {
+				if !there || !r.expect(maskForm.MatchString(id), a, name+" is op_ and 16 hex digits",
+					where+"."+name+" is "+describe(o[name])) {
 					continue
 				}
 				if handle := text(o, "handle"); handle != "" {
@@ -80,8 +81,9 @@ var bounds = map[string]struct {
 	low, high float64
 	whole     bool
 }{
-	"priceAtPrediction": {0, 10000, true}, "crowdYesAtSignal": {0, 10000, true}, "closePrice": {0, 10000, true}, "liveYesBps": {0, 10000, true},
-	"yesBps": {0, 10000, true}, "oddsBps": {0, 10000, true}, "clvBps": {-10000, 10000, true}, "avgClvBps": {-10000, 10000, true},
+	"priceAtPrediction": {0, 10000, true}, "crowdYesAtSignal": {0, 10000, true}, "closePrice": {0, 10000, true},
+	"liveYesBps": {0, 10000, true},
+	"yesBps":     {0, 10000, true}, "oddsBps": {0, 10000, true}, "clvBps": {-10000, 10000, true}, "avgClvBps": {-10000, 10000, true},
 	"moveBps": {-10000, 10000, true}, "gapBps": {-10000, 10000, true}, "yesPct": {0, 100, false}, "topYesPct": {0, 100, false},
 	"accuracy": {0, 100, true}, "yesPercent": {0, 100, true}, "noPercent": {0, 100, true}, "confidence": {1, 100, true},
 	"attention": {0, 100, true}, "situationScore": {0, 100, true}, "fromProbability": {0, 1, false}, "toProbability": {0, 1, false},
@@ -127,8 +129,8 @@ func priceBounds(ctx context.Context, r *run) {
 	}
 }
 
-// priceSides computes moveBps of pending calls again, which is wrong if the price of a NO call is that of YES. The NO call of the run
-// must be among them. It also checks that the stated price is not above the scoring price.
+// priceSides computes moveBps of pending calls again, which is wrong if the price of a NO call is that of YES. The NO call of the
+// run must be among them. It also checks that the stated price is not above the scoring price.
 func priceSides(ctx context.Context, r *run) {
 	const feed = "/api/signals/feed?type=open&limit=50"
 	mine := func(s any) bool { return text(s, "marketId") == r.state.market && text(s, "handle") == r.state.handle }
@@ -151,7 +153,8 @@ func priceSides(ctx context.Context, r *run) {
 		}
 		move, known := integer(s, "moveBps")
 		r.expect(known && move == live-price, a,
-			fmt.Sprintf("moveBps is %d: live price of the side called minus stated price", live-price), "moveBps is "+describe(at(s, "moveBps")))
+			fmt.Sprintf("moveBps is %d: live price of the side called minus stated price", live-price),
+			"moveBps is "+describe(at(s, "moveBps")))
 	}
 	for _, id := range r.calls(ctx, 5) {
 		a := r.get(ctx, hub, "/api/signals/"+id)
@@ -186,7 +189,8 @@ func crowdNumbers(ctx context.Context, r *run) {
 		}
 		r.expect(yes+no == total, a, "the sum of yesCount and noCount is totalSignals", fmt.Sprintf("%d, %d and %d", yes, no, total))
 		if total == 0 {
-			r.expect(at(a.value, "yesPercent") == nil && at(a.value, "noPercent") == nil, a, "null percentages without calls", describe(at(a.value, "yesPercent")))
+			r.expect(at(a.value, "yesPercent") == nil && at(a.value, "noPercent") == nil, a, "null percentages without calls",
+				describe(at(a.value, "yesPercent")))
 			continue
 		}
 		want := int(math.Floor(100*float64(yes)/float64(total) + 0.5))
@@ -209,7 +213,8 @@ func wireOrder(ctx context.Context, r *run) {
 		from, _ := number(m, "fromProbability")
 		to, _ := number(m, "toProbability")
 		delta, ok := number(m, "delta")
-		r.expect(ok && math.Abs(to-from-delta) < 0.0011, a, "delta is toProbability minus fromProbability", fmt.Sprintf("%v, %v and %v", from, to, delta))
+		r.expect(ok && math.Abs(to-from-delta) < 0.0011, a, "delta is toProbability minus fromProbability",
+			fmt.Sprintf("%v, %v and %v", from, to, delta))
 		r.expect(strings.Contains(text(m, "marketId"), ":"), a, "marketId is <provider>:<id>", describe(at(m, "marketId")))
 		sizes = append(sizes, -math.Abs(delta))
 	}

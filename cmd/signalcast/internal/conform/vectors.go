@@ -17,8 +17,8 @@ import (
 // formReasons are the reasons that depend only on the message, not on the signers that the server knows.
 var formReasons = []string{"not_canonicalizable", "unknown_member", "schema"}
 
-// goldenMessages sends the golden messages to the dry run of the server. Malformed messages must be refused with their reason. For
-// well-formed messages the answer must be valid: false, because their signers are not registered at the server.
+// goldenMessages sends the golden messages to the dry run of the server. Malformed messages must be refused with their reason.
+// For well-formed messages the answer must be valid: false, because their signers are not registered at the server.
 func goldenMessages(ctx context.Context, r *run) {
 	var file struct {
 		Issuer  string
@@ -63,12 +63,14 @@ func goldenMessages(ctx context.Context, r *run) {
 		}
 	}
 	for i, v := range file.Valid {
-		if i%4 != 0 && !strings.Contains(v.Name, "text") && !strings.Contains(v.Name, "spell") { // every fourth message, and all with unusual texts or numbers
+		// every fourth message, and all with unusual texts or numbers
+		if i%4 != 0 && !strings.Contains(v.Name, "text") && !strings.Contains(v.Name, "spell") {
 			continue
 		}
 		a := verify(v.Name, v.Raw)
 		if r.status(a, http.StatusOK) {
-			r.expect(at(a.value, "valid") == false, a, "valid: false, because the key is not registered", "valid: "+describe(at(a.value, "valid")))
+			r.expect(at(a.value, "valid") == false, a, "valid: false, because the key is not registered",
+				"valid: "+describe(at(a.value, "valid")))
 		}
 	}
 }
@@ -122,8 +124,8 @@ func externalRef(v any) (external string) {
 	return external
 }
 
-// weakKeys sends weak public keys of the golden signatures to the server: keys of small or mixed order and keys in a non-canonical
-// encoding. With a weak key one signature can be valid for many messages.
+// weakKeys sends weak public keys of the golden signatures to the server: keys of small or mixed order and keys in a
+// non-canonical encoding. With a weak key one signature can be valid for many messages.
 func weakKeys(ctx context.Context, r *run) {
 	var file struct {
 		Cases []struct {

@@ -126,13 +126,13 @@ func callRefused(ctx context.Context, r *run) {
 
 // createMarket creates a native market and returns its id. It returns "" and adds a finding if that fails.
 func (r *run) createMarket(ctx context.Context, yesBps int) string {
-	r.state.asked = "Will the conformance kit's coin " + rand.Text()[:8] + " show heads?"
+	r.state.pendingQuestion = "Will the conformance kit's coin " + rand.Text()[:8] + " show heads?"
 	a := r.send(ctx, request{method: http.MethodPost, host: hub, path: "/api/admin/markets", admin: true, body: object(
-		"question", r.state.asked, "lane", "OTHER", "initialYesBps", yesBps,
+		"question", r.state.pendingQuestion, "lane", "OTHER", "initialYesBps", yesBps,
 		"cutoffAt", r.now().AddDate(0, 1, 0).UTC().Format("2006-01-02T15:04:05.000Z"))})
 	id := text(a.value, "marketId")
 	if a.err == nil {
-		r.state.asked = ""
+		r.state.pendingQuestion = ""
 	}
 	valid := strings.HasPrefix(id, "native-") && marketForm.MatchString(id)
 	if !r.status(a, http.StatusCreated) || !r.expect(valid, a, "a marketId native-…", describe(id)) {
@@ -152,8 +152,8 @@ type filed struct {
 	price int    // stated price in bps
 }
 
-// callTarget returns the market for the call of the run and its price of NO in bps. It returns "" and skips the check if there is no
-// market.
+// callTarget returns the market for the call of the run and its price of NO in bps. It returns "" and skips the check if there is
+// no market.
 func (r *run) callTarget(ctx context.Context) (market string, price int) {
 	if r.Market == "" && r.Admin == "" {
 		r.skip("needs a market for the call: --market, or --admin-secret to create one")
@@ -183,7 +183,7 @@ func callFiled(ctx context.Context, r *run) {
 	q := callRequest().with("Idempotency-Key", d.key)
 	q.body = d.body
 	a := r.send(ctx, q)
-	r.state.calling = a.err != nil
+	r.state.callPending = a.err != nil
 	if text(a.value, "error") == "already_predicted" {
 		r.skip("the owner of the key already has a call on the market: set another market with --market")
 		return
@@ -260,7 +260,8 @@ func callEvents(ctx context.Context, r *run) {
 		return r.send(ctx, request{method: http.MethodPost, host: hub, path: path, key: true, body: body})
 	}
 	for _, body := range []string{
-		`{"type":"note","payload":{"text":"A note of the conformance kit."}}`, `{"type":"confidence","payload":{"confidence":61}}`, `{"type":"reaffirm"}`,
+		`{"type":"note","payload":{"text":"A note of the conformance kit."}}`,
+		`{"type":"confidence","payload":{"confidence":61}}`, `{"type":"reaffirm"}`,
 	} {
 		a := add(body)
 		if r.status(a, http.StatusCreated) {
@@ -309,8 +310,8 @@ func callOwner(ctx context.Context, r *run) {
 	r.skip("no other operator has a call")
 }
 
-// callProtocol files a NO call that states the price of YES through the protocol route. The stored price must be that of NO, and the
-// hub must attest the call.
+// callProtocol files a NO call that states the price of YES through the protocol route. The stored price must be that of NO, and
+// the hub must attest the call.
 func callProtocol(ctx context.Context, r *run) {
 	market := r.createMarket(ctx, 3000)
 	if market == "" {
@@ -329,7 +330,8 @@ func callProtocol(ctx context.Context, r *run) {
 	s := r.later(ctx, "/api/signals/"+id, func(a *answer) bool { return a.status == http.StatusOK })
 	r.same(s, "source", "api")
 	r.same(s, "priceAtPrediction", float64(7000))
-	if message := text(a.value, "messageId"); r.expect(messageForm.MatchString(message), a, "messageId is msg_ and 64 hex digits", describe(message)) {
+	if message := text(a.value, "messageId"); r.expect(messageForm.MatchString(message), a, "messageId is msg_ and 64 hex digits",
+		describe(message)) {
 		r.state.messages = append(r.state.messages, message)
 		stored := r.get(ctx, hub, protocolBase+"/messages/"+message)
 		if r.status(stored, http.StatusOK) {

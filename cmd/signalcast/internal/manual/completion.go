@@ -31,8 +31,8 @@ func (c *Completion) Run(app *kong.Application, s *verbs.Streams) error {
 	return err
 }
 
-// bash returns the completion script for bash. The script finds the longest known command among the typed words. After a flag with
-// choices it offers the choices, otherwise the words of the command; without a match bash offers file names.
+// bash returns the completion script for bash. The script finds the longest known command among the typed words. After a flag
+// with choices it offers the choices, otherwise the words of the command; without a match bash offers file names.
 func bash(name string, at []node) string {
 	var b strings.Builder
 	fn := "_" + strings.ReplaceAll(name, "-", "_")

@@ -64,7 +64,8 @@ func page(app *kong.Application) string {
 	for _, c := range codes {
 		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", c.code, roff(c.means))
 	}
-	b.WriteString(".SH FILES\n.TP\n.I ~/.config/signalcast/config.json\n" + roff("Addresses and keys that login stores; mode 0600.") + "\n")
+	b.WriteString(".SH FILES\n.TP\n.I ~/.config/signalcast/config.json\n")
+	b.WriteString(roff("Addresses and keys that login stores; mode 0600.") + "\n")
 	return b.String()
 }
 

@@ -13,8 +13,8 @@ import (
 // journalOrigin names the journal of a ledger in its checkpoints.
 const journalOrigin = "signalcast.ledger"
 
-// checkCheckpoint checks that a text is a signed checkpoint (C2SP tlog-checkpoint) of a journal. With a key it checks that the key
-// signed it, and that there is a checkpoint.
+// checkCheckpoint checks that a text is a signed checkpoint (C2SP tlog-checkpoint) of a journal. With a key it checks that the
+// key signed it, and that there is a checkpoint.
 func checkCheckpoint(text *string, key note.Verifier, d *differences) {
 	if text == nil {
 		d.require(key == nil, "checkpoint", plain("null"), "a checkpoint that the key signed")

@@ -51,7 +51,8 @@ func (v *verifyCommand) Run(ctx context.Context) error {
 	return v.report(from, os.Stdout, opts)
 }
 
-// report verifies a record and writes the result to out. It returns the errors of Verify, and ErrOrigin if the origin is required.
+// report verifies a record and writes the result to out. It returns the errors of Verify, and ErrOrigin if the origin is
+// required.
 func (v *verifyCommand) report(from io.Reader, out io.Writer, opts Options) error {
 	var lines bytes.Buffer
 	to := out
@@ -91,8 +92,8 @@ type resultJSON struct {
 	Differences []string `json:"differences"`
 }
 
-// originState is the state of the origin of every record. Records have no proofs of the public log yet, and a checkpoint does not
-// cover the lines of a record.
+// originState is the state of the origin of every record: a record contains no proofs of the public log, and a checkpoint alone
+// does not contain the lines of the record.
 const originState = "not verified"
 
 // result returns the JSON output. lines contains one difference a line.
@@ -178,8 +179,8 @@ func open(ctx context.Context, from string) (io.ReadCloser, error) {
 // errNotFound is the error of an address without a record.
 var errNotFound = errors.New("record not found")
 
-// fetch sends a GET request and returns the body of the answer. It returns errNotFound for 404, an ask.Unavailable for 5xx, and an
-// error with the status for other answers than 200.
+// fetch sends a GET request and returns the body of the answer. It returns errNotFound for 404, an ask.Unavailable for 5xx, and
+// an error with the status for other answers than 200.
 func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -23,7 +23,7 @@ func (d *differences) add(member string, says any, is plain) { d.report(member, 
 func (d *differences) report(member string, says, is any) {
 	d.n++
 	// A failed write is ignored: n counts the difference, and Verify returns ErrDiffers.
-	_, _ = fmt.Fprintf(d.to, "line %d: %s: says %s, should be %s\n", d.line, member, safe(says), safe(is))
+	_, _ = fmt.Fprintf(d.to, "line %d: %s: is %s, should be %s\n", d.line, member, safe(says), safe(is))
 }
 
 // safe returns a value as text without control characters.

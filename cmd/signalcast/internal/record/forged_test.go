@@ -71,7 +71,9 @@ func scoredAt(call object, bps int) { call["filingBasisBps"], call["scoreBasisBp
 // makePending removes the result of a call.
 func makePending(call object) {
 	call["status"], call["events"] = "pending", []any{}
-	for _, name := range []string{"score", "outcome", "closePrice", "clvBps", "resolvedAt", "scoringVersion", "scoringVertical", "resolution", "counted", "reason"} {
+	for _, name := range []string{
+		"score", "outcome", "closePrice", "clvBps", "resolvedAt", "scoringVersion", "scoringVertical", "resolution", "counted", "reason",
+	} {
 		call[name] = nil
 	}
 }
@@ -93,15 +95,30 @@ func TestForgeries(t *testing.T) {
 		change func(head, call, end object)
 		says   string
 	}{
-		"a higher price of the side":  {func(_, c, _ object) { c["marketYesAtSignal"] = 0 }, "line 2: filingBasisBps: says 9600, should be 10000"},
-		"a higher initial price":      {func(_, c, _ object) { c["initialYesBps"] = 300 }, "line 2: filingBasisBps: says 9600, should be 9700"},
-		"basis below the side":        {func(h, c, e object) { statedLow(h, c, e); scoredAt(c, 9599) }, "line 2: filingBasisBps: says 9599, should be 9600"},
-		"another final basis":         {func(_, c, _ object) { c["scoreBasisBps"] = 9500 }, "line 2: scoreBasisBps: says 9500, should be 9600"},
-		"an unrated call that counts": {func(_, c, _ object) { c["rated"] = false }, "line 2: counted: says true, should be false"},
-		"a market that is unrated":    {func(_, c, _ object) { c["resolution"].(object)["rated"] = false }, "line 2: counted: says true, should be false"},
-		"an own market that counts":   {func(_, c, _ object) { c["ownMarket"] = true }, "line 2: counted: says true, should be false"},
-		"a call that is not counted":  {func(_, c, _ object) { c["counted"] = false }, "line 2: counted: says false, should be true"},
-		"a late reason on time":       {func(_, c, _ object) { c["reason"] = "late" }, "line 2: reason"},
+		"a higher price of the side": {
+			func(_, c, _ object) { c["marketYesAtSignal"] = 0 },
+			"line 2: filingBasisBps: is 9600, should be 10000",
+		},
+		"a higher initial price": {
+			func(_, c, _ object) { c["initialYesBps"] = 300 },
+			"line 2: filingBasisBps: is 9600, should be 9700",
+		},
+		"basis below the side": {
+			func(h, c, e object) { statedLow(h, c, e); scoredAt(c, 9599) },
+			"line 2: filingBasisBps: is 9599, should be 9600",
+		},
+		"another final basis": {
+			func(_, c, _ object) { c["scoreBasisBps"] = 9500 },
+			"line 2: scoreBasisBps: is 9500, should be 9600",
+		},
+		"an unrated call that counts": {func(_, c, _ object) { c["rated"] = false }, "line 2: counted: is true, should be false"},
+		"a market that is unrated": {
+			func(_, c, _ object) { c["resolution"].(object)["rated"] = false },
+			"line 2: counted: is true, should be false",
+		},
+		"an own market that counts":  {func(_, c, _ object) { c["ownMarket"] = true }, "line 2: counted: is true, should be false"},
+		"a call that is not counted": {func(_, c, _ object) { c["counted"] = false }, "line 2: counted: is false, should be true"},
+		"a late reason on time":      {func(_, c, _ object) { c["reason"] = "late" }, "line 2: reason"},
 		"another tolerance": {func(h, c, e object) {
 			statedLow(h, c, e)
 			h["priceTolerances"] = tolerances("1970-01-01T00:00:00Z", 500)
@@ -114,35 +131,68 @@ func TestForgeries(t *testing.T) {
 			statedLow(h, c, e)
 			h["priceTolerances"] = tolerances("1970-01-01T00:00:00Z", 1000, "2026-11-01T00:00:00Z", 500)
 		}, "should be 9100"},
-		"no tolerances":               {func(h, _, _ object) { delete(h, "priceTolerances") }, "line 2: priceTolerances"},
-		"tolerances from some day on": {func(h, _, _ object) { h["priceTolerances"] = tolerances("2026-01-01T00:00:00Z", 1000) }, "line 1: priceTolerances[0].since"},
+		"no tolerances": {func(h, _, _ object) { delete(h, "priceTolerances") }, "line 2: priceTolerances"},
+		"tolerances from some day on": {
+			func(h, _, _ object) { h["priceTolerances"] = tolerances("2026-01-01T00:00:00Z", 1000) },
+			"line 1: priceTolerances[0].since",
+		},
 		"tolerances backwards": {func(h, _, _ object) {
 			h["priceTolerances"] = tolerances("1970-01-01T00:00:00Z", 1000, "1970-01-01T00:00:00Z", 1000)
 		}, "line 1: priceTolerances[1].since"},
-		"an unverified price":          {func(_, c, _ object) { c["priceVerified"] = false }, "line 2: counted"},
-		"asOf in the future":           {func(h, _, _ object) { h["asOf"] = "2026-11-22T09:35:01Z" }, "line 1: asOf"},
-		"asOf before the result":       {func(h, c, _ object) { h["asOf"] = c["createdAt"] }, "line 2: resolvedAt"},
-		"an event before its call":     {func(_, c, _ object) { noteOf(c)["createdAt"] = "1999-01-01T00:00:00Z" }, "line 2: events.createdAt"},
-		"a result before its call":     {func(_, c, _ object) { c["resolvedAt"] = "1999-01-01T00:00:00Z" }, "line 2: resolvedAt: says 1999-01-01T00:00:00.000Z, should be not before the call"},
-		"a resolution before its call": {func(_, c, _ object) { c["resolution"].(object)["resolvedAt"] = "1999-01-01T00:00:00Z" }, "line 2: resolution.resolvedAt"},
-		"a close before the call":      {func(_, c, _ object) { c["resolution"].(object)["closeAt"] = "2000-01-01T00:00:00Z" }, `line 2: reason: says "", should be "late"`},
-		"a close after the result":     {func(_, c, _ object) { c["resolution"].(object)["closeAt"] = "2026-11-22T09:00:00Z" }, "line 2: resolution.closeAt"},
-		"an unknown vertical":          {func(_, c, _ object) { c["scoringVertical"] = "NONSENSE" }, "line 2: scoringVertical"},
-		"an unknown lane":              {func(_, c, _ object) { c["lane"] = "X" }, "line 2: lane"},
-		"a crowd above 100%":           {func(_, c, _ object) { c["crowdYesAtSignal"] = 99999 }, "line 2: crowdYesAtSignal"},
-		"a path as an id":              {func(_, c, _ object) { c["id"] = "../../x" }, "line 2: id"},
-		"a path as a market id":        {func(_, c, _ object) { c["marketId"] = "native-../x" }, "line 2: marketId"},
-		"a random event id":            {func(_, c, _ object) { noteOf(c)["id"] = "3e96deca-cfd9-44ff-bab5-291617153993" }, "line 2: events.id"},
-		"an invalid event id":          {func(_, c, _ object) { noteOf(c)["id"] = "x" }, "line 2: events.id"},
-		"an invalid public id":         {func(h, _, _ object) { h["operatorPublicId"] = "mara" }, "line 1: operatorPublicId"},
-		"control codes in a handle":    {func(h, _, _ object) { h["handle"] = "mara\x1b[2J\x1b[H" }, `line 1: handle: says "mara\x1b[2J\x1b[H"`},
-		"an invalid checkpoint":        {func(_, _, e object) { e["checkpoint"] = "forged" }, "checkpoint"},
+		"an unverified price":    {func(_, c, _ object) { c["priceVerified"] = false }, "line 2: counted"},
+		"asOf in the future":     {func(h, _, _ object) { h["asOf"] = "2026-11-22T09:35:01Z" }, "line 1: asOf"},
+		"asOf before the result": {func(h, c, _ object) { h["asOf"] = c["createdAt"] }, "line 2: resolvedAt"},
+		"an event before its call": {
+			func(_, c, _ object) { noteOf(c)["createdAt"] = "1999-01-01T00:00:00Z" },
+			"line 2: events.createdAt",
+		},
+		"a result before its call": {
+			func(_, c, _ object) { c["resolvedAt"] = "1999-01-01T00:00:00Z" },
+			"line 2: resolvedAt: is 1999-01-01T00:00:00.000Z, should be not before the call",
+		},
+		"a resolution before its call": {
+			func(_, c, _ object) { c["resolution"].(object)["resolvedAt"] = "1999-01-01T00:00:00Z" },
+			"line 2: resolution.resolvedAt",
+		},
+		"a close before the call": {
+			func(_, c, _ object) { c["resolution"].(object)["closeAt"] = "2000-01-01T00:00:00Z" },
+			`line 2: reason: is "", should be "late"`,
+		},
+		"a close after the result": {
+			func(_, c, _ object) { c["resolution"].(object)["closeAt"] = "2026-11-22T09:00:00Z" },
+			"line 2: resolution.closeAt",
+		},
+		"an unknown vertical":   {func(_, c, _ object) { c["scoringVertical"] = "NONSENSE" }, "line 2: scoringVertical"},
+		"an unknown lane":       {func(_, c, _ object) { c["lane"] = "X" }, "line 2: lane"},
+		"a crowd above 100%":    {func(_, c, _ object) { c["crowdYesAtSignal"] = 99999 }, "line 2: crowdYesAtSignal"},
+		"a path as an id":       {func(_, c, _ object) { c["id"] = "../../x" }, "line 2: id"},
+		"a path as a market id": {func(_, c, _ object) { c["marketId"] = "native-../x" }, "line 2: marketId"},
+		"a random event id": {
+			func(_, c, _ object) { noteOf(c)["id"] = "3e96deca-cfd9-44ff-bab5-291617153993" },
+			"line 2: events.id",
+		},
+		"an invalid event id":  {func(_, c, _ object) { noteOf(c)["id"] = "x" }, "line 2: events.id"},
+		"an invalid public id": {func(h, _, _ object) { h["operatorPublicId"] = "mara" }, "line 1: operatorPublicId"},
+		"control codes in a handle": {
+			func(h, _, _ object) { h["handle"] = "mara\x1b[2J\x1b[H" },
+			`line 1: handle: is "mara\x1b[2J\x1b[H"`,
+		},
+		"an invalid checkpoint": {func(_, _, e object) { e["checkpoint"] = "forged" }, "checkpoint"},
 		"a checkpoint without a size": {func(_, _, e object) {
 			e["checkpoint"] = strings.Replace(signed, "\n12\n", "\n012\n", 1) + "AAAAAQECAwQ=\n"
 		}, "should be name, size and root"},
-		"a total in another spelling":    {func(_, _, e object) { respell(e["numbers"].(object), "streak", "Streak") }, "a member with the name streak"},
-		"a tier in another spelling":     {func(_, _, e object) { respell(e["numbers"].(object)["moments"].(object), "RARE", "R2RE") }, "a number for each tier"},
-		"an edge in another spelling":    {func(_, _, e object) { respell(e["edge"].(object), "lowBps", "LowBps") }, "a member with the name lowBps"},
+		"a total in another spelling": {
+			func(_, _, e object) { respell(e["numbers"].(object), "streak", "Streak") },
+			"a member with the name streak",
+		},
+		"a tier in another spelling": {
+			func(_, _, e object) { respell(e["numbers"].(object)["moments"].(object), "RARE", "R2RE") },
+			"a number for each tier",
+		},
+		"an edge in another spelling": {
+			func(_, _, e object) { respell(e["edge"].(object), "lowBps", "LowBps") },
+			"a member with the name lowBps",
+		},
 		"a result in another spelling":   {func(_, c, _ object) { respell(c, "score", "Score") }, "a member with the name score"},
 		"a scored call still in scoring": {func(_, c, _ object) { c["scoring"] = true }, "line 2: scoring"},
 		"a result in two spellings":      {func(_, c, _ object) { c["Score"] = c["score"]; c["score"] = 99 }, "each member once"},
@@ -189,10 +239,16 @@ func TestValidVariants(t *testing.T) {
 			makePending(c)
 			claim["disputed"], c["resolution"] = true, claim
 		}, 0, 0},
-		"a checkpoint":                         {func(_, _, e object) { e["checkpoint"] = signed + "AAAAAQECAwQ=\n" }, 0, 0},
-		"a name in two spellings in a payload": {func(_, c, _ object) { noteOf(c)["payload"] = object{"a": 1, "A": object{"score": 1, "Score": 2}} }, 0, 0},
-		"an event with an idempotency key":     {func(_, c, _ object) { noteOf(c)["id"] = "3e96deca-cfd9-84ff-bab5-291617153993" }, 0, 0},
-		"the reader's clock is behind":         {func(h, _, _ object) { h["asOf"] = "2026-11-22T09:34:59Z" }, 0, 0},
+		"a checkpoint": {func(_, _, e object) { e["checkpoint"] = signed + "AAAAAQECAwQ=\n" }, 0, 0},
+		"a name in two spellings in a payload": {
+			func(_, c, _ object) { noteOf(c)["payload"] = object{"a": 1, "A": object{"score": 1, "Score": 2}} },
+			0, 0,
+		},
+		"an event with an idempotency key": {
+			func(_, c, _ object) { noteOf(c)["id"] = "3e96deca-cfd9-84ff-bab5-291617153993" },
+			0, 0,
+		},
+		"the reader's clock is behind": {func(h, _, _ object) { h["asOf"] = "2026-11-22T09:34:59Z" }, 0, 0},
 	} {
 		var out bytes.Buffer
 		got, _ := Verify(strings.NewReader(edited(t, c.change)), &out, reader)
@@ -231,16 +287,37 @@ func TestForgedQuotes(t *testing.T) {
 		change func(head, call, end object)
 		says   string
 	}{
-		"a better first quote":    {func(_, c, _ object) { c["quote"].(object)["yesPriceBps"] = 1800 }, "line 4: filingBasisBps: says 1700, should be 1800"},
-		"no first quote":          {func(_, c, _ object) { c["quote"], c["quoteAt"] = nil, nil }, "line 4: counted: says true, should be false"},
-		"an old first quote":      {func(_, c, _ object) { c["quote"].(object)["at"] = "2026-11-22T05:00:00Z" }, "line 4: quote.at"},
-		"the basis at the filing": {func(_, c, _ object) { c["scoreBasisBps"] = 1700 }, "line 4: scoreBasisBps: says 1700, should be 2000"},
-		"a lower second quote":    {func(_, c, _ object) { c["secondQuote"].(object)["yesPriceBps"] = 1900 }, "line 4: scoreBasisBps: says 2000, should be 1900"},
-		"no second quote":         {func(_, c, _ object) { c["secondQuote"], c["confirmedAt"] = nil, nil }, "line 4: counted: says true, should be false"},
-		"a second quote too soon": {func(_, c, _ object) { c["secondQuote"].(object)["at"] = c["createdAt"] }, "line 4: secondQuote.at"},
-		"second after the close":  {func(_, c, _ object) { c["secondQuote"].(object)["at"] = "2026-11-22T05:20:00Z" }, "line 4: secondQuote.at"},
-		"second quotes are off":   {func(h, _, _ object) { h["quoteConfirmAfterMs"] = 0 }, "line 4: secondQuote.at"},
-		"another second quote":    {func(_, c, _ object) { c["confirmedAt"] = "2026-11-22T05:18:57Z" }, "line 4: confirmedAt"},
+		"a better first quote": {
+			func(_, c, _ object) { c["quote"].(object)["yesPriceBps"] = 1800 },
+			"line 4: filingBasisBps: is 1700, should be 1800",
+		},
+		"no first quote": {
+			func(_, c, _ object) { c["quote"], c["quoteAt"] = nil, nil },
+			"line 4: counted: is true, should be false",
+		},
+		"an old first quote": {func(_, c, _ object) { c["quote"].(object)["at"] = "2026-11-22T05:00:00Z" }, "line 4: quote.at"},
+		"the basis at the filing": {
+			func(_, c, _ object) { c["scoreBasisBps"] = 1700 },
+			"line 4: scoreBasisBps: is 1700, should be 2000",
+		},
+		"a lower second quote": {
+			func(_, c, _ object) { c["secondQuote"].(object)["yesPriceBps"] = 1900 },
+			"line 4: scoreBasisBps: is 2000, should be 1900",
+		},
+		"no second quote": {
+			func(_, c, _ object) { c["secondQuote"], c["confirmedAt"] = nil, nil },
+			"line 4: counted: is true, should be false",
+		},
+		"a second quote too soon": {
+			func(_, c, _ object) { c["secondQuote"].(object)["at"] = c["createdAt"] },
+			"line 4: secondQuote.at",
+		},
+		"second after the close": {
+			func(_, c, _ object) { c["secondQuote"].(object)["at"] = "2026-11-22T05:20:00Z" },
+			"line 4: secondQuote.at",
+		},
+		"second quotes are off": {func(h, _, _ object) { h["quoteConfirmAfterMs"] = 0 }, "line 4: secondQuote.at"},
+		"another second quote":  {func(_, c, _ object) { c["confirmedAt"] = "2026-11-22T05:18:57Z" }, "line 4: confirmedAt"},
 	} {
 		var out bytes.Buffer
 		_, err := Verify(strings.NewReader(editedLine(t, venueLine, c.change)), &out, reader)

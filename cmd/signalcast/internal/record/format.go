@@ -47,7 +47,8 @@ func (c *call) checkForm(asOf time.Time, d *differences) {
 	d.require(uuidForm.MatchString(c.ID), "id", c.ID, "an id of a call")
 	d.require(isMarketID(c.MarketID), "marketId", c.MarketID, "an id of a market")
 	d.require(isLane(c.Lane), "lane", c.Lane, "one of the lanes")
-	d.require(c.ScoringVertical == nil || isLane(*c.ScoringVertical), "scoringVertical", deref(c.ScoringVertical), "one of the lanes")
+	d.require(c.ScoringVertical == nil || isLane(*c.ScoringVertical), "scoringVertical", deref(c.ScoringVertical),
+		"one of the lanes")
 	d.require(inRange(c.Crowd, 0, 10000), "crowdYesAtSignal", show(c.Crowd), "0 to 10000")
 	d.require(inRange(c.Confidence, 1, 100), "confidence", show(c.Confidence), "1 to 100")
 	d.require(c.TimeLeft == nil || *c.TimeLeft >= 0, "timeToResolution", show(c.TimeLeft), "0 or more")
@@ -63,8 +64,10 @@ func (c *call) checkForm(asOf time.Time, d *differences) {
 	if r == nil {
 		return
 	}
-	d.require(r.Outcome == "YES" || r.Outcome == "NO" || r.Outcome == "INVALID", "resolution.outcome", r.Outcome, "YES, NO or INVALID")
-	d.require(slices.Contains([]string{"admin", "oracle", "manual"}, r.Resolver), "resolution.resolver", r.Resolver, "admin, oracle or manual")
+	d.require(r.Outcome == "YES" || r.Outcome == "NO" || r.Outcome == "INVALID", "resolution.outcome", r.Outcome,
+		"YES, NO or INVALID")
+	d.require(slices.Contains([]string{"admin", "oracle", "manual"}, r.Resolver), "resolution.resolver", r.Resolver,
+		"admin, oracle or manual")
 	d.require(inRange(r.ClosePrice, 0, 10000), "resolution.closePrice", show(r.ClosePrice), "0 to 10000")
 	c.checkTime(asOf, "resolution.resolvedAt", &r.ResolvedAt, d)
 	// A market is closed at the latest when its outcome is claimed.
@@ -80,8 +83,8 @@ func (c *call) checkTime(asOf time.Time, member string, t *time.Time, d *differe
 	d.require(!t.After(asOf), member, stamp(t), "not after asOf, "+stamp(&asOf))
 }
 
-// duplicateMember returns the name of a member that an object has twice, or "". Readers differ in which of the two they use. Names
-// are compared without regard to case, except in the payload of an event, which its author can choose.
+// duplicateMember returns the name of a member that an object has twice, or "". Readers differ in which of the two they use.
+// Names are compared without regard to case, except in the payload of an event, which its author can choose.
 func duplicateMember(text []byte) string {
 	type level struct {
 		names   map[string]bool // names of the members so far; nil for a list

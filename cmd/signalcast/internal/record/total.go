@@ -77,7 +77,8 @@ func (t *totals) add(c *call) error {
 	return t.sample.Add(skill.Call{Price: protocol.Bps(c.Basis), Won: c.Status == "won", Confidence: confidence})
 }
 
-// close computes the totals that require all calls: resolved, accuracy, average closing line value and streak (docs/scores.md, Sums).
+// close computes the totals that require all calls: resolved, accuracy, average closing line value and streak (docs/scores.md,
+// Sums).
 func (t *totals) close() {
 	t.Resolved = t.Won + t.Lost
 	if t.Resolved > 0 {

@@ -72,8 +72,8 @@ func Verify(r io.Reader, out io.Writer, opts Options) (Result, error) {
 	v.d.require(v.ended, "end", plain("nothing"), "a line of type end: the record is incomplete")
 	v.out.Calls, v.out.Events, v.out.Scoring, v.out.Differences = v.t.Total, v.t.events, v.t.scoring, v.d.n
 	if v.d.n > 0 {
-		return v.out, fmt.Errorf("%w: %d differences. Download it again, and report it to the administrator of the service if it still differs",
-			ErrDiffers, v.d.n)
+		const text = "%w: %d differences. Download it again, and report it to the administrator of the service if it still differs"
+		return v.out, fmt.Errorf(text, ErrDiffers, v.d.n)
 	}
 	return v.out, nil
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// sample returns the lines of a record that a service wrote: 48 calls on both sides at six prices, on native and venue markets. They
-// are won, lost, void, late and pending; some have a confidence, some do not count.
+// sample returns the lines of a record that a service wrote: 48 calls on both sides at six prices, on native and venue markets.
+// They are won, lost, void, late and pending; some have a confidence, some do not count.
 func sample(t *testing.T) []string {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/record.jsonl")
@@ -188,8 +188,8 @@ func change(t *testing.T, text string, path []string) string {
 	return string(out) + "\n"
 }
 
-// TestIncompleteOrReorderedRecord checks that records with missing, repeated, exchanged or changed lines have differences, and that
-// other inputs are not accepted as records.
+// TestIncompleteOrReorderedRecord checks that records with missing, repeated, exchanged or changed lines have differences, and
+// that other inputs are not accepted as records.
 func TestIncompleteOrReorderedRecord(t *testing.T) {
 	t.Parallel()
 	lines := sample(t)
@@ -202,10 +202,12 @@ func TestIncompleteOrReorderedRecord(t *testing.T) {
 		"a line after end":    strings.Join(lines, "") + "\n" + lines[3],
 		"a broken line":       whole(append(append(append([]string{}, lines[:4]...), "{\n"), lines[4:]...)),
 		"another byte":        strings.Replace(strings.Join(lines, ""), "=SUM", "=SUN", 1),
-		"a pending loss":      whole(replaced(lines, `"status":"lost","scoring":false,"score":-`, `"status":"pending","scoring":false,"score":-`)),
+		"a pending loss": whole(replaced(lines, `"status":"lost","scoring":false,"score":-`,
+			`"status":"pending","scoring":false,"score":-`)),
 	} {
 		var out bytes.Buffer
-		if _, err := Verify(strings.NewReader(text), &out, reader); !errors.Is(err, ErrDiffers) || !strings.Contains(out.String(), "line ") {
+		if _, err := Verify(strings.NewReader(text), &out, reader); !errors.Is(err, ErrDiffers) ||
+			!strings.Contains(out.String(), "line ") {
 			t.Errorf("%s: error %v, want ErrDiffers and the line; output %s", name, err, out.String())
 		}
 	}

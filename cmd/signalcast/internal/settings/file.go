@@ -87,7 +87,7 @@ func Private(path string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
-		return nil, fmt.Errorf("%s can be read by other users (mode %04o): run chmod 600 on it; revoke the key if another user may have read it",
+		return nil, fmt.Errorf("%s can be read by other users (mode %04o): run chmod 600 on it, and revoke the key if they may have read it",
 			path, info.Mode().Perm())
 	}
 	return io.ReadAll(io.LimitReader(f, maxSecret))

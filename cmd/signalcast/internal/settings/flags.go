@@ -70,7 +70,8 @@ func Service(flag string, given ...string) (string, error) {
 		}
 		u, err := url.Parse(text)
 		// The text may be a key, so the error does not contain it.
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+			u.Fragment != "" {
 			return "", errors.New(flag + " is not the address of a service; write it like https://hub.example")
 		}
 		return strings.TrimRight(text, "/"), nil
@@ -79,7 +80,8 @@ func Service(flag string, given ...string) (string, error) {
 }
 
 // ErrNoKey is the error of a command that requires a key if none is set or stored.
-var ErrNoKey = errors.New("no key: run `signalcast login < FILE` with a key or an identity token in the file, or set SIGNALCAST_KEY or --key FILE")
+var ErrNoKey = errors.New("no key: run `signalcast login < FILE` with a key or an identity token in the file, " +
+	"or set SIGNALCAST_KEY or --key FILE")
 
 // Secret returns the key for a hub: from --key, SIGNALCAST_KEY or config.json. It returns the error of MaySend if the key must
 // not be sent to hub. in is the standard input, for --key -.
@@ -94,7 +96,8 @@ func (f *Flags) Secret(hub string, in io.Reader) (string, error) {
 func (f *Flags) find(hub string, in io.Reader) (string, error) {
 	switch {
 	case IsKey(f.Key):
-		return "", errors.New("--key takes the name of a file: all users of this machine can read a key on the command line. Revoke this key")
+		return "", errors.New("--key takes the name of a file: all users of this machine can read a key on the command line. " +
+			"Revoke this key")
 	case f.Key == "-":
 		return oneKey(in, "the standard input")
 	case f.Key != "":
@@ -128,5 +131,5 @@ func (f *Flags) MaySend(to string) error {
 	if u.Scheme == "https" || f.PlainHTTP || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("%s is not encrypted, so others could read the key on the network: use https, or --plain-http if you trust the network", to)
+	return fmt.Errorf("%s is not encrypted, so others can read the key: use https, or --plain-http if you trust the network", to)
 }

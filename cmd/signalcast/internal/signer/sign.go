@@ -52,6 +52,7 @@ func (k *Key) Proof(challenge string, scopes []string, expiresAt *string) (strin
 		return "", err
 	}
 	return by.Prove(k.Issuer, map[string]any{
-		"appId": k.AppID, "challenge": challenge, "denpaId": k.DenpaID, "expiresAt": expiresAt, "publicKey": k.PublicKey, "scopes": scopes,
+		"appId": k.AppID, "challenge": challenge, "denpaId": k.DenpaID, "expiresAt": expiresAt,
+		"publicKey": k.PublicKey, "scopes": scopes,
 	})
 }

@@ -117,7 +117,8 @@ func (f *adminFinalize) Run(ctx context.Context, at *session) error {
 		Reason: given(f.Reason), ProofURL: given(f.Proof),
 	})
 	return adviseAdmin(finish(at, a, err, func(c *client.Claimed) error {
-		return show.Pairs(at.out, "Claimed", text(c.Outcome.Outcome)+" on "+c.MarketID, "Scored", scored(c.Scored, c.Won, c.Lost, c.Void))
+		return show.Pairs(at.out, "Claimed", text(c.Outcome.Outcome)+" on "+c.MarketID, "Scored",
+			scored(c.Scored, c.Won, c.Lost, c.Void))
 	}))
 }
 
@@ -137,7 +138,8 @@ type adminForce struct {
 func (f *adminForce) Run(ctx context.Context, at *session) error {
 	a, err := at.ResolveSignals(ctx, client.Force{MarketID: f.Market, Outcome: client.Verdict(f.Outcome), DecidedAt: f.DecidedAt})
 	return adviseAdmin(finish(at, a, err, func(c *client.Forced) error {
-		return show.Pairs(at.out, "Claimed", text(c.Outcome.Outcome)+" on "+c.MarketID, "Scored", scored(c.Scored, c.Won, c.Lost, c.Void))
+		return show.Pairs(at.out, "Claimed", text(c.Outcome.Outcome)+" on "+c.MarketID, "Scored",
+			scored(c.Scored, c.Won, c.Lost, c.Void))
 	}))
 }
 

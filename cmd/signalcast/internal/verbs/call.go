@@ -110,12 +110,14 @@ func (c *Call) Run(ctx context.Context, s *Streams) error {
 	}
 	key := &client.FileSignalParams{IdempotencyKey: (*string)(&c.IdempotencyKey)}
 	raw, err := ask.Read(at.FileSignal(ctx, key, c.draft()))
-	if asks && !c.AllowUnverified && lacksQuote(err) && s.agrees(ctx, "The market has no fresh quote. File the call without points?") {
+	if asks && !c.AllowUnverified && lacksQuote(err) &&
+		s.agrees(ctx, "The market has no fresh quote. File the call without points?") {
 		c.AllowUnverified = true
 		raw, err = ask.Read(at.FileSignal(ctx, key, c.draft()))
 	}
 	err = present(at, raw, err, func(f *filed) error { return c.show(at, "Filed", f) })
-	return c.advise(ask.AdviseUnknown(err, "Run the command again with "+c.repeatFlags()+": it returns the stored call or files it once"))
+	return c.advise(ask.AdviseUnknown(err,
+		"Run the command again with "+c.repeatFlags()+": it returns the stored call or files it once"))
 }
 
 // draft returns the body of the request.
@@ -219,8 +221,8 @@ func (c *Call) show(at *session, word string, f *filed) error {
 	return show.Pairs(at.out, pairs...)
 }
 
-// points returns the lines "If right" and "If wrong" with the points of a call. basis is its scoring price in bps. Unless final is
-// set, the second quote can still raise the scoring price, so both figures are upper bounds.
+// points returns the lines "If right" and "If wrong" with the points of a call. basis is its scoring price in bps. Unless final
+// is set, the second quote can still raise the scoring price, so both figures are upper bounds.
 func points(basis int, final bool) []string {
 	most := "at most "
 	if final {

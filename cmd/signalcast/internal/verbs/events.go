@@ -104,7 +104,9 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 // advise adds to a refusal what to do.
 func (e *eventsAdd) advise(err error) error {
 	err = adviseNotFound(err, checkCallID)
-	return ask.Advise(err, map[string]string{"forbidden": "Only the operator of a call can add events: log in with a key of that operator"})
+	return ask.Advise(err, map[string]string{
+		"forbidden": "Only the operator of a call can add events: log in with a key of that operator",
+	})
 }
 
 // checkCallID is the advice for a call that does not exist.

@@ -95,8 +95,8 @@ func (k *keysMint) Run(ctx context.Context, at *session) error {
 		return errors.Join(err, file.Remove())
 	}
 	if err := file.Store(key + "\n"); err != nil {
-		lost := errors.New("the key " + minted.ID + " was minted but could not be stored: revoke it with `signalcast keys revoke " + minted.ID + "`")
-		return errors.Join(lost, err)
+		const text = "the key %s was minted but could not be stored: revoke it with `signalcast keys revoke %[1]s`"
+		return errors.Join(fmt.Errorf(text, minted.ID), err)
 	}
 	return minted.show(at)
 }

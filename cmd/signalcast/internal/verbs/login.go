@@ -26,7 +26,8 @@ type loggedIn struct {
 	Permissions []string `json:"permissions,omitempty"`
 }
 
-// Run reads a key or an identity token from the standard input. It checks the key, or mints one with the token, and stores the key.
+// Run reads a key or an identity token from the standard input. It checks the key, or mints one with the token, and stores the
+// key.
 func (l *Login) Run(ctx context.Context, s *Streams) error {
 	if l.Key != "" || s.InTerminal {
 		return errors.New("login reads the key or the identity token from its standard input: signalcast login < FILE")

@@ -137,7 +137,8 @@ func (s *session) submit(ctx context.Context, message []byte) error {
 // adviseMessage adds to the refusal of a message what to do.
 func adviseMessage(err error) error {
 	err = ask.Advise(err, map[string]string{
-		"insufficient_scope": "The signing key lacks the scope of this type: register a key with `signalcast signer new` and `register --scope`",
+		"insufficient_scope": "The signing key lacks the scope of this type: " +
+			"register a key with `signalcast signer new` and `register --scope`",
 	})
 	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Reason != "" {
 		if do := messageAdvice(r.Reason); do != "" {

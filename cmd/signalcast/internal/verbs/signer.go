@@ -136,7 +136,7 @@ func (r *signerRegister) advise(err error) error {
 		"signer_revoked": "A revoked key cannot be registered again: create a new one with `signalcast signer new`",
 		"invalid_proof": "The key has another issuer or passport: create a key for this hub with `signalcast signer new`, " +
 			"and set --issuer if the hub has another issuer",
-		"insufficient_scope": "An operator key can grant signal:create, prediction:create and the scopes of broadcasts and stations only; " +
+		"insufficient_scope": "An operator key can grant signal:create, prediction:create and the scopes of broadcasts and stations; " +
 			"for other scopes use the token of an app with --app-token",
 		"limit_reached": "Revoke a key that you do not use: signalcast signer revoke FILE",
 	})

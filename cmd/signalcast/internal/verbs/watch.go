@@ -168,7 +168,8 @@ func (w *Watch) write(s *Streams, l watched) error {
 	case "snapshot":
 		l.Type, what = "(snapshot)", show.Short(string(l.Data), 100)
 	case "gap":
-		l.Type, what = "(gap)", fmt.Sprintf("events after %d and before %d are no longer stored: read the REST routes again", l.From, l.Oldest)
+		l.Type, what = "(gap)", fmt.Sprintf("events after %d and before %d are no longer stored: read the REST routes again", l.From,
+			l.Oldest)
 	case "error":
 		l.Type, what = "(refused)", l.Error
 	}
