@@ -14,13 +14,13 @@ func checks() []check {
 			source: "openapi: info, Browsers", run: taggedOpen,
 		},
 	}
-	out = append(out, writing()...)
+	out = append(out, writeChecks()...)
 	out = append(out, check{
 		id: "prices.side", title: "the price of a call is that of the side called",
 		source: "docs/concepts.md#price-of-the-side", run: priceSides,
 	})
-	out = append(out, resolving()...)
-	out = append(out, shapes()...)
+	out = append(out, resolveChecks()...)
+	out = append(out, shapeChecks()...)
 	out = append(out,
 		check{
 			id: "lists.limits", title: "list parameters never cause an error",

@@ -143,7 +143,7 @@ func (c *client) reread(ctx context.Context, h host, path string) *answer {
 // answer is missing because of a limit, send records that for the current check.
 func (c *client) send(ctx context.Context, q request) *answer {
 	for n := 1; ; n++ {
-		a := c.once(ctx, q)
+		a := c.sendOnce(ctx, q)
 		if n < tries && c.retry(ctx, a) {
 			continue
 		}
@@ -154,7 +154,7 @@ func (c *client) send(ctx context.Context, q request) *answer {
 	}
 }
 
-// retry reports whether the request is to be repeated. It waits if the service is unavailable; the method once waits for limits.
+// retry reports whether the request is to be repeated. It waits if the service is unavailable; sendOnce waits for limits.
 func (c *client) retry(ctx context.Context, a *answer) bool {
 	switch {
 	case a.err != nil:
@@ -169,8 +169,8 @@ func (c *client) retry(ctx context.Context, a *answer) bool {
 	return false
 }
 
-// once sends a request once, after waiting for the limits.
-func (c *client) once(ctx context.Context, q request) *answer {
+// sendOnce sends a request once, after waiting for the limits.
+func (c *client) sendOnce(ctx context.Context, q request) *answer {
 	a := &answer{method: q.method, path: q.path}
 	switch {
 	case c.sent >= maxRequests:

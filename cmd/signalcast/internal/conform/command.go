@@ -118,7 +118,7 @@ func (c *Command) target(s *verbs.Streams) (Target, error) {
 		return t, errors.New("--wait must be 0s to 24h")
 	}
 	for _, id := range c.Only {
-		if !known(id) {
+		if !isCheck(id) {
 			return t, fmt.Errorf("--only: unknown check %q; docs/conformance.md lists the checks", id)
 		}
 	}
@@ -150,6 +150,6 @@ func (c *Command) target(s *verbs.Streams) (Target, error) {
 	return t, err
 }
 
-func known(id string) bool {
+func isCheck(id string) bool {
 	return slices.ContainsFunc(checks(), func(c check) bool { return c.id == id })
 }

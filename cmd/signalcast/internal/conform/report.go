@@ -61,7 +61,8 @@ func line(to io.Writer, c *Result) error {
 		return err
 	}
 	for _, f := range c.Findings {
-		if _, err := fmt.Fprintf(to, "        %s\n          actual:   %s\n          expected: %s\n", f.Asked, f.Came, f.Due); err != nil {
+		if _, err := fmt.Fprintf(to, "        %s\n          actual:   %s\n          expected: %s\n", f.Asked, f.Came,
+			f.Due); err != nil {
 			return err
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/record"
 )
 
-// resolving are the checks that need the key and the admin secret.
-func resolving() []check {
+// resolveChecks returns the checks that require the key and the admin secret.
+func resolveChecks() []check {
 	return []check{
 		{
 			id: "resolve.dispute", title: "a disputed market accepts no call and no outcome",

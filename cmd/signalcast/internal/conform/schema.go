@@ -20,8 +20,9 @@ type document struct{ spec *openapi3.T }
 // additions are members that only this service adds to a schema. The document requires them, but servers of other projects may
 // omit them.
 var additions = map[string][]string{
-	"Signal": facts, "Receipt": facts, "LedgerSignal": facts, "RecordCall": facts, "SessionReceipt": facts, "Crowd": facts,
-	"FeedSignal":    append([]string{"id", "receiptUrl"}, facts...),
+	"Signal": callMembers, "Receipt": callMembers, "LedgerSignal": callMembers, "RecordCall": callMembers,
+	"SessionReceipt": callMembers, "Crowd": callMembers,
+	"FeedSignal":    append([]string{"id", "receiptUrl"}, callMembers...),
 	"EmbedOperator": {"shortUrl"}, "EmbedMarket": {"shortUrl"}, "EmbedSignal": {"shortUrl"},
 	"Market": {"volumeUnit"}, "MarketRow": {"volumeUnit"}, "VenueMarket": {"volumeUnit"},
 	"ScoreRow": {"edge"}, "BroadcastRow": {"edge"}, "ScoreBoard": {"order"}, "BroadcastBoard": {"order"},
@@ -29,8 +30,8 @@ var additions = map[string][]string{
 	"Feed":   {"head", "gap"},
 }
 
-// facts are the members that the ledger adds to every object of a call.
-var facts = []string{
+// callMembers are the members that the ledger adds to every object of a call.
+var callMembers = []string{
 	"marketYesAtSignal", "closesAtSignal", "scoreBasisBps", "priceVerified", "rated", "counted", "reason", "quoteAt", "confirmedAt",
 }
 

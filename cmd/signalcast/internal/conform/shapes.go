@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// shapes returns one check for each area. It compares answers with their schemas in the OpenAPI document.
-func shapes() []check {
+// shapeChecks returns one check for each area. It compares answers with their schemas in the OpenAPI document.
+func shapeChecks() []check {
 	areas := []struct {
 		id, title, source string
 		host              host

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// writing returns the checks that require a key. Each may depend on earlier ones.
-func writing() []check {
+// writeChecks returns the checks that require a key. Each may depend on earlier ones.
+func writeChecks() []check {
 	return []check{
 		{
 			id: "key.owner", title: "a key reads the record of its owner, and the answer is not cached",

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// formula is the version of the scoring formula that this package implements.
-const formula = "1.1"
+// scoringVersion is the version of the scoring formula that this package implements.
+const scoringVersion = "1.1"
 
 // tiers are the moments with the highest scoring price of each, in bps.
 var tiers = [...]struct {
@@ -84,7 +84,7 @@ func (c *call) checkResult(confirm bool, d *differences) {
 	d.equal("closePrice", show(c.ClosePrice), show(r.ClosePrice))
 	d.equal("clvBps", show(c.Clv), show(clv))
 	d.equal("resolvedAt", stamp(c.ResolvedAt), stamp(&r.ResolvedAt))
-	d.equal("scoringVersion", deref(c.ScoringVersion), formula)
+	d.equal("scoringVersion", deref(c.ScoringVersion), scoringVersion)
 	d.require(c.ScoringVertical != nil, "scoringVertical", plain("null"), "one of the lanes")
 }
 

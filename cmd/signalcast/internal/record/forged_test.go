@@ -210,8 +210,8 @@ func TestForgeries(t *testing.T) {
 	}
 }
 
-// TestValidVariants checks that variants that a service can write have no differences, except in the totals of the last line, which
-// are those of the sample.
+// TestValidVariants checks that variants that a service can write have no differences, except in the totals of the last line,
+// which are those of the sample.
 func TestValidVariants(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -253,7 +253,8 @@ func TestValidVariants(t *testing.T) {
 		var out bytes.Buffer
 		got, _ := Verify(strings.NewReader(edited(t, c.change)), &out, reader)
 		for line := range strings.Lines(out.String()) {
-			if !strings.HasPrefix(line, "line 50: numbers.") && !strings.HasPrefix(line, "line 50: edge.") && !strings.HasPrefix(line, "line 50: events:") &&
+			if !strings.HasPrefix(line, "line 50: numbers.") && !strings.HasPrefix(line, "line 50: edge.") &&
+				!strings.HasPrefix(line, "line 50: events:") &&
 				!(name == "a tolerance is replaced" && !strings.HasPrefix(line, "line 2:")) { // a tolerance applies to all calls
 				t.Errorf("%s: unexpected difference %s", name, line)
 			}
@@ -327,8 +328,8 @@ func TestForgedQuotes(t *testing.T) {
 	}
 }
 
-// TestOriginIsNotVerified checks that the output states that the origin is not verified, and that a record is refused if the origin
-// is required.
+// TestOriginIsNotVerified checks that the output states that the origin is not verified, and that a record is refused if the
+// origin is required.
 func TestOriginIsNotVerified(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -337,7 +338,10 @@ func TestOriginIsNotVerified(t *testing.T) {
 		says []string
 		err  error
 	}{
-		{verifyCommand{}, strings.Join(sample(t), ""), []string{"all numbers are correct (calls: 48, events: 54)", "arithmetic verified; origin not verified"}, nil},
+		{
+			verifyCommand{}, strings.Join(sample(t), ""),
+			[]string{"all numbers are correct (calls: 48, events: 54)", "arithmetic verified; origin not verified"}, nil,
+		},
 		{verifyCommand{RequireOrigin: true}, strings.Join(sample(t), ""), []string{"origin not verified"}, ErrOrigin},
 		{
 			verifyCommand{JSON: true},
@@ -396,7 +400,8 @@ func TestCheckpointAndKey(t *testing.T) {
 		want int
 	}{{string(text), nil, 0}, {string(text), key, 0}, {string(text), other, 1}, {nil, nil, 0}, {nil, key, 1}} {
 		var out bytes.Buffer
-		got, _ := Verify(strings.NewReader(edited(t, func(_, _, e object) { e["checkpoint"] = c.text })), &out, Options{Now: reader.Now, Key: c.key})
+		got, _ := Verify(strings.NewReader(edited(t, func(_, _, e object) { e["checkpoint"] = c.text })), &out,
+			Options{Now: reader.Now, Key: c.key})
 		if got.Differences != c.want {
 			t.Errorf("%v: %d differences, want %d\n%s", c, got.Differences, c.want, out.String())
 		}

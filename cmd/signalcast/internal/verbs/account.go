@@ -67,7 +67,7 @@ type WhoAmI struct{ keyed }
 // Run shows the owner of the key.
 func (w *WhoAmI) Run(ctx context.Context, at *session) error {
 	a, err := at.GetMe(ctx)
-	return finish(at, a, err, func(p *client.OwnPassport) error {
+	return showResponse(at, a, err, func(p *client.OwnPassport) error {
 		return show.Pairs(at.out, "Handle", text(p.Username), "Name", text(p.DisplayName), "Passport", p.DenpaID.String(),
 			"Public id", p.OperatorID, "Kind", string(p.OperatorType), "Since", when(&p.CreatedAt), "Hub", at.at)
 	})

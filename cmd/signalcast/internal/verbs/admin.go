@@ -74,15 +74,15 @@ type adminMarket struct {
 // Run creates the market.
 func (m *adminMarket) Run(ctx context.Context, at *session) error {
 	draft := client.NativeMarketDraft{
-		Question: m.Question, CutoffAt: m.Cutoff, Lane: client.Lane(m.Lane), Description: given(m.Description),
-		ResolutionSource: given(m.Source), InitialYesBps: (*int)(m.Yes),
+		Question: m.Question, CutoffAt: m.Cutoff, Lane: client.Lane(m.Lane), Description: optional(m.Description),
+		ResolutionSource: optional(m.Source), InitialYesBps: (*int)(m.Yes),
 	}
 	if m.Within > 0 {
 		by := m.Cutoff.Add(m.Within)
 		draft.ResolvesBy = &by
 	}
 	a, err := at.CreateNativeMarket(ctx, draft)
-	return adviseAdmin(finish(at, a, err, func(c *client.NativeMarketCreated) error {
+	return adviseAdmin(showResponse(at, a, err, func(c *client.NativeMarketCreated) error {
 		return show.Pairs(at.out, "Market", c.MarketID, "Page", at.at+"/m/"+c.MarketID)
 	}))
 }
@@ -114,9 +114,9 @@ type adminFinalize struct {
 func (f *adminFinalize) Run(ctx context.Context, at *session) error {
 	a, err := at.FinalizeMarket(ctx, client.Finalize{
 		MarketID: f.Market, Verdict: client.Verdict(f.Verdict), DecidedAt: f.DecidedAt,
-		Reason: given(f.Reason), ProofURL: given(f.Proof),
+		Reason: optional(f.Reason), ProofURL: optional(f.Proof),
 	})
-	return adviseAdmin(finish(at, a, err, func(c *client.Claimed) error {
+	return adviseAdmin(showResponse(at, a, err, func(c *client.Claimed) error {
 		return show.Pairs(at.out, "Claimed", text(c.Outcome.Outcome)+" on "+c.MarketID, "Scored",
 			scored(c.Scored, c.Won, c.Lost, c.Void))
 	}))
@@ -137,7 +137,7 @@ type adminForce struct {
 // Run claims the outcome of any market.
 func (f *adminForce) Run(ctx context.Context, at *session) error {
 	a, err := at.ResolveSignals(ctx, client.Force{MarketID: f.Market, Outcome: client.Verdict(f.Outcome), DecidedAt: f.DecidedAt})
-	return adviseAdmin(finish(at, a, err, func(c *client.Forced) error {
+	return adviseAdmin(showResponse(at, a, err, func(c *client.Forced) error {
 		return show.Pairs(at.out, "Claimed", text(c.Outcome.Outcome)+" on "+c.MarketID, "Scored",
 			scored(c.Scored, c.Won, c.Lost, c.Void))
 	}))
@@ -153,8 +153,8 @@ type adminDispute struct {
 // Run flags the market as disputed, or clears the flag.
 func (d *adminDispute) Run(ctx context.Context, at *session) error {
 	disputed := !d.Clear
-	a, err := at.DisputeMarket(ctx, client.Dispute{MarketID: d.Market, Disputed: &disputed, Reason: given(d.Reason)})
-	return adviseAdmin(finish(at, a, err, func(c *client.Disputed) error {
+	a, err := at.DisputeMarket(ctx, client.Dispute{MarketID: d.Market, Disputed: &disputed, Reason: optional(d.Reason)})
+	return adviseAdmin(showResponse(at, a, err, func(c *client.Disputed) error {
 		word := "Disputed"
 		if d.Clear {
 			word = "Cleared"
@@ -168,7 +168,7 @@ type adminScan struct{ adminFlags }
 // Run starts a scan of the venues.
 func (c *adminScan) Run(ctx context.Context, at *session) error {
 	a, err := at.ResolveSignalsWithBody(ctx, "", nil)
-	return adviseAdmin(finish(at, a, err, func(r *client.Scanned) error {
+	return adviseAdmin(showResponse(at, a, err, func(r *client.Scanned) error {
 		if r.Busy != nil && *r.Busy {
 			return show.Pairs(at.out, "Scanned", "nothing: another scan is running")
 		}

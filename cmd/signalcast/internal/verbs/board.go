@@ -43,9 +43,9 @@ func (b *Board) Run(ctx context.Context, s *Streams) error {
 	const none = "The board is empty."
 	if b.By == "broadcast" {
 		a, err := at.ListBroadcastBoard(ctx, &client.ListBroadcastBoardParams{
-			Operators: given(b.Operators), Window: given(b.Window), Lane: given(b.Lane), Order: &b.Order, Limit: &b.Limit,
+			Operators: optional(b.Operators), Window: optional(b.Window), Lane: optional(b.Lane), Order: &b.Order, Limit: &b.Limit,
 		})
-		return finish(at, a, err, func(l *client.BroadcastBoard) error {
+		return showResponse(at, a, err, func(l *client.BroadcastBoard) error {
 			head := "RANK,HANDLE,BROADCAST,SCORE,EDGE,WON,LOST,OPEN,FOLLOWERS"
 			return show.Table(at.out, none, head, l.Leaderboard, func(r client.BroadcastRow) []string {
 				return []string{
@@ -56,9 +56,9 @@ func (b *Board) Run(ctx context.Context, s *Streams) error {
 		})
 	}
 	a, err := at.ListScoreBoard(ctx, &client.ListScoreBoardParams{
-		Operators: given(b.Operators), Lane: given(b.Lane), Order: &b.Order, Limit: &b.Limit,
+		Operators: optional(b.Operators), Lane: optional(b.Lane), Order: &b.Order, Limit: &b.Limit,
 	})
-	return finish(at, a, err, func(l *client.ScoreBoard) error {
+	return showResponse(at, a, err, func(l *client.ScoreBoard) error {
 		return show.Table(at.out, none, "RANK,HANDLE,SCORE,EDGE,WON,LOST,OPEN", l.Leaderboard, func(r client.ScoreRow) []string {
 			return []string{
 				strconv.Itoa(r.Rank), show.Short(text(r.Callsign), 40), strconv.Itoa(r.Score), edge(r.Edge),

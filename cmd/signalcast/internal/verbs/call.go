@@ -87,7 +87,7 @@ func (c *Call) Run(ctx context.Context, s *Streams) error {
 	if c.Confidence < 0 || c.Confidence > 100 {
 		return errors.New("--confidence must be 1 to 100")
 	}
-	at, err := writing(&c.Flags, s)
+	at, err := openWithKey(&c.Flags, s)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (c *Call) Run(ctx context.Context, s *Streams) error {
 		c.AllowUnverified = true
 		raw, err = ask.Read(at.FileSignal(ctx, key, c.draft()))
 	}
-	err = present(at, raw, err, func(f *filed) error { return c.show(at, "Filed", f) })
+	err = showBody(at, raw, err, func(f *filed) error { return c.show(at, "Filed", f) })
 	return c.advise(ask.AdviseUnknown(err,
 		"Run the command again with "+c.repeatFlags()+": it returns the stored call or files it once"))
 }
@@ -129,7 +129,7 @@ func (c *Call) draft() client.SignalDraft {
 	}
 	return client.SignalDraft{
 		MarketID: c.Market, Direction: client.Side(c.Side), PriceAtPrediction: int(*c.Price),
-		Confidence: positive(c.Confidence), TextTake: given(c.Take), MaxSlippageBps: &bound, AllowUnverified: allow,
+		Confidence: positive(c.Confidence), TextTake: optional(c.Take), MaxSlippageBps: &bound, AllowUnverified: allow,
 	}
 }
 
@@ -156,7 +156,7 @@ func (c *Call) dryRun(ctx context.Context, at *session, word string) error {
 	yes, draft := true, c.draft()
 	draft.DryRun = &yes
 	answer, err := at.FileSignal(ctx, nil, draft)
-	return ask.AsRead(finish(at, answer, err, func(f *filed) error { return c.show(at, word, f) }))
+	return ask.AsRead(showResponse(at, answer, err, func(f *filed) error { return c.show(at, word, f) }))
 }
 
 // ErrNotConfirmed is the error of a command whose question on the terminal was not answered with yes.
@@ -237,7 +237,7 @@ func points(basis int, final bool) []string {
 
 // useMarketPrice reads the newest price of the market and sets Price to that of the side called.
 func (c *Call) useMarketPrice(ctx context.Context, s *Streams) error {
-	hub, err := reading(&c.Flags, s)
+	hub, err := openPublic(&c.Flags, s)
 	if err != nil {
 		return err
 	}

@@ -77,13 +77,13 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	at, err := writing(&e.Flags, s)
+	at, err := openWithKey(&e.Flags, s)
 	if err != nil {
 		return err
 	}
 	if e.DryRun {
 		a, err := at.AppendSignalEventWithBody(ctx, e.Signal, nil, "application/json", bytes.NewReader(body))
-		return e.advise(ask.AsRead(finish(at, a, err, func(d *client.DryEvent) error {
+		return e.advise(ask.AsRead(showResponse(at, a, err, func(d *client.DryEvent) error {
 			return eventTable(at, []client.SignalEvent{{
 				Type: client.SignalEventType(d.Event.Type), Payload: d.Event.Payload,
 				Actor: d.Event.Actor, CreatedAt: d.Event.CreatedAt,
@@ -95,7 +95,7 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 	}
 	key := &client.AppendSignalEventParams{IdempotencyKey: (*string)(&e.IdempotencyKey)}
 	a, err := at.AppendSignalEventWithBody(ctx, e.Signal, key, "application/json", bytes.NewReader(body))
-	err = finish(at, a, err, func(a *client.AppendedEvent) error { return eventTable(at, []client.SignalEvent{a.Event}) })
+	err = showResponse(at, a, err, func(a *client.AppendedEvent) error { return eventTable(at, []client.SignalEvent{a.Event}) })
 	return e.advise(ask.AdviseUnknown(err, fmt.Sprintf(
 		"Check with `signalcast events list %s`, or run the command again with --idempotency-key %s: it adds the event once",
 		e.Signal, e.IdempotencyKey)))
@@ -120,7 +120,8 @@ type eventsList struct {
 // Run shows the events of the call.
 func (e *eventsList) Run(ctx context.Context, at *session) error {
 	a, err := at.ListSignalEvents(ctx, e.Signal)
-	return adviseNotFound(finish(at, a, err, func(l *client.SignalEvents) error { return eventTable(at, l.Events) }), checkCallID)
+	return adviseNotFound(showResponse(at, a, err, func(l *client.SignalEvents) error { return eventTable(at, l.Events) }),
+		checkCallID)
 }
 
 func eventTable(s *session, events []client.SignalEvent) error {

@@ -35,7 +35,7 @@ func (f *Follow) Run(ctx context.Context, at *session) error {
 	} else {
 		a, err = at.Follow(ctx, client.FollowAsk{Handle: f.Handle}, own)
 	}
-	err = finish(at, a, err, func(n *client.Followed) error {
+	err = showResponse(at, a, err, func(n *client.Followed) error {
 		word := "No longer followed"
 		if n.IsFollowing {
 			word = "Followed"

@@ -47,7 +47,7 @@ type keysList struct{ signedIn }
 // Run shows the keys of the caller.
 func (k *keysList) Run(ctx context.Context, at *session) error {
 	a, err := at.ListKeys(ctx)
-	return finish(at, a, err, func(l *client.KeyList) error {
+	return showResponse(at, a, err, func(l *client.KeyList) error {
 		const none, head = "No keys. Mint one with `signalcast keys mint --out FILE`.", "ID,STATE,PERMISSIONS,LAST USED,CREATED,LABEL"
 		var rows [][]string
 		for _, key := range l.Keys { // the type of key has no name, so Table cannot take the list
@@ -109,7 +109,7 @@ type keysRevoke struct {
 // Run revokes the key.
 func (k *keysRevoke) Run(ctx context.Context, at *session) error {
 	a, err := at.RevokeKey(ctx, &client.RevokeKeyParams{ID: k.ID})
-	err = finish(at, a, err, func(r *client.RevokedKey) error {
+	err = showResponse(at, a, err, func(r *client.RevokedKey) error {
 		pairs := []string{"Revoked", r.ID.String()}
 		if len(r.Revoked.Signers) > 0 {
 			pairs = append(pairs, "Signers revoked", strings.Join(r.Revoked.Signers, " "))

@@ -34,7 +34,7 @@ func (l *liveSet) Run(ctx context.Context, s *Streams) error {
 	if l.Yes != nil && (*l.Yes < 0 || *l.Yes > 100) {
 		return errors.New("--yes must be 0 to 100")
 	}
-	at, err := writing(&l.Flags, s)
+	at, err := openWithKey(&l.Flags, s)
 	if err != nil {
 		return err
 	}
@@ -44,16 +44,16 @@ func (l *liveSet) Run(ctx context.Context, s *Streams) error {
 		}
 	}
 	a, err := at.SetOverlaySignal(ctx, client.OverlayWrite{
-		MarketID: l.Market, Name: l.Name, YesPct: l.Yes, Annotation: given(l.Annotation),
+		MarketID: l.Market, Name: l.Name, YesPct: l.Yes, Annotation: optional(l.Annotation),
 	})
-	return finish(at, a, err, func(o *client.OverlaySet) error {
+	return showResponse(at, a, err, func(o *client.OverlaySet) error {
 		return show.Pairs(at.out, "Shown", o.Signal.Name, "Market", o.Signal.MarketID, "Page", at.at+"/overlay/"+o.Signal.StreamerID)
 	})
 }
 
 // question reads the question of the market, shortened to 200 characters.
 func (l *liveSet) question(ctx context.Context, s *Streams) (string, error) {
-	hub, err := reading(&l.Flags, s)
+	hub, err := openPublic(&l.Flags, s)
 	if err != nil {
 		return "", err
 	}
@@ -66,7 +66,7 @@ type liveClear struct{ keyed }
 // Run clears the overlay signal.
 func (l *liveClear) Run(ctx context.Context, at *session) error {
 	a, err := at.ClearOverlaySignal(ctx)
-	return finish(at, a, err, func(*client.OverlayCleared) error { return show.Pairs(at.out, "Shown", "nothing") })
+	return showResponse(at, a, err, func(*client.OverlayCleared) error { return show.Pairs(at.out, "Shown", "nothing") })
 }
 
 type liveOn struct {
@@ -83,7 +83,7 @@ func (l *liveOn) Run(ctx context.Context, s *Streams) error {
 	if l.Count < 0 {
 		return errCount
 	}
-	at, err := writing(&l.Flags, s)
+	at, err := openWithKey(&l.Flags, s)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (l *liveOn) Run(ctx context.Context, s *Streams) error {
 		wait = dbtime.Sleep
 	}
 	for n := 1; ; n++ {
-		every, err := l.beat(ctx, at)
+		every, err := l.sendHeartbeat(ctx, at)
 		if ctx.Err() == nil && (err != nil || n == l.Count) {
 			return err
 		}
@@ -104,11 +104,11 @@ func (l *liveOn) Run(ctx context.Context, s *Streams) error {
 	}
 }
 
-// beat sends one heartbeat and returns the time until the next one, 1 to 45 seconds.
-func (l *liveOn) beat(ctx context.Context, at *session) (time.Duration, error) {
-	a, err := at.SendHeartbeat(ctx, client.HeartbeatSend{MarketID: given(l.Market)})
+// sendHeartbeat sends one heartbeat and returns the time until the next one, 1 to 45 seconds.
+func (l *liveOn) sendHeartbeat(ctx context.Context, at *session) (time.Duration, error) {
+	a, err := at.SendHeartbeat(ctx, client.HeartbeatSend{MarketID: optional(l.Market)})
 	var next struct{ IntervalS int }
-	err = finish(at, a, err, func(h *client.Heartbeat) error {
+	err = showResponse(at, a, err, func(h *client.Heartbeat) error {
 		return show.Pairs(at.out, "Live", sessionText(h.ShowID), "Watching", strconv.Itoa(h.Viewers))
 	}, &next)
 	return time.Duration(min(max(next.IntervalS, 1), 45)) * time.Second, err
@@ -126,7 +126,7 @@ func sessionText[T interface{ String() string }](id *T) string {
 func (s *session) offline(ctx context.Context) error {
 	state := client.HeartbeatSendState("offline")
 	a, err := s.SendHeartbeat(ctx, client.HeartbeatSend{State: &state})
-	return finish(s, a, err, func(*client.Heartbeat) error { return show.Pairs(s.out, "Live", "no") })
+	return showResponse(s, a, err, func(*client.Heartbeat) error { return show.Pairs(s.out, "Live", "no") })
 }
 
 type liveOff struct{ keyed }
@@ -141,7 +141,7 @@ type liveMe struct{ keyed }
 // Run shows the state of the caller as a live operator.
 func (l *liveMe) Run(ctx context.Context, at *session) error {
 	a, err := at.GetOwnStreamer(ctx)
-	return finish(at, a, err, func(m *client.OwnStreamer) error {
+	return showResponse(at, a, err, func(m *client.OwnStreamer) error {
 		live := "no"
 		if m.Live {
 			live = sessionText(m.ShowID)

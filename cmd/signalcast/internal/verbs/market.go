@@ -34,16 +34,16 @@ func (m *marketSearch) Run(ctx context.Context, s *Streams) error {
 	if m.Limit < 1 || m.Limit > 100 {
 		return errors.New("--limit must be 1 to 100")
 	}
-	at, err := reading(&m.Flags, s)
+	at, err := openPublic(&m.Flags, s)
 	if err != nil {
 		return err
 	}
 	closed := strconv.FormatBool(m.Closed)
 	a, err := at.FindMarkets(ctx, &client.FindMarketsParams{
-		Q: given(strings.Join(m.Words, " ")), Lane: given(m.Lane), Closed: &closed, Sort: &m.Sort, Limit: &m.Limit,
-		Cursor: given(m.Cursor),
+		Q: optional(strings.Join(m.Words, " ")), Lane: optional(m.Lane), Closed: &closed, Sort: &m.Sort, Limit: &m.Limit,
+		Cursor: optional(m.Cursor),
 	})
-	return finish(at, a, err, func(l *client.MarketRows) error {
+	return showResponse(at, a, err, func(l *client.MarketRows) error {
 		const none = "No market matches. Use fewer words, or --closed."
 		err := show.Table(at.out, none, "ID,YES,ENDS,LANE,NAME", l.Markets, func(r client.MarketRow) []string {
 			yes := ""
@@ -67,7 +67,7 @@ type marketShow struct {
 // Run shows the market with its newest price.
 func (m *marketShow) Run(ctx context.Context, at *session) error {
 	a, err := at.GetMarket(ctx, m.Market)
-	return adviseNotFound(finish(at, a, err, func(m *client.Market) error {
+	return adviseNotFound(showResponse(at, a, err, func(m *client.Market) error {
 		yes := "no price from the last ten minutes"
 		if m.YesBps != nil {
 			yes = show.Cents(*m.YesBps) + " cents"
@@ -85,7 +85,7 @@ type marketCrowd struct {
 // Run shows the number of calls on each side of the market.
 func (m *marketCrowd) Run(ctx context.Context, at *session) error {
 	a, err := at.GetCrowd(ctx, m.Market)
-	return adviseNotFound(finish(at, a, err, func(c *client.Crowd) error {
+	return adviseNotFound(showResponse(at, a, err, func(c *client.Crowd) error {
 		best := ""
 		if c.TopForecasters != nil {
 			best = strconv.Itoa(c.TopForecasters.YesPercent) + "% YES of " + strconv.Itoa(c.TopForecasters.SampleSize) + " calls"

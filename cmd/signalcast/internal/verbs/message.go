@@ -79,13 +79,13 @@ func (m *messageVerify) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	at, err := reading(&m.Flags, s)
+	at, err := openPublic(&m.Flags, s)
 	if err != nil {
 		return err
 	}
 	a, err := at.VerifyMessageWithBody(ctx, "application/json", bytes.NewReader(raw))
 	var v client.MessageVerdict
-	err = finish(at, a, err, func(got *client.MessageVerdict) error {
+	err = showResponse(at, a, err, func(got *client.MessageVerdict) error {
 		word := "no"
 		if got.Valid {
 			word = "yes"
@@ -111,7 +111,7 @@ func (m *messageSubmit) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	at, err := reading(&m.Flags, s) // without a key: the signature is the credential
+	at, err := openPublic(&m.Flags, s) // without a key: the signature is the credential
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (m *messageSubmit) Run(ctx context.Context, s *Streams) error {
 // submit submits a message and shows the ids of what it created.
 func (s *session) submit(ctx context.Context, message []byte) error {
 	a, err := s.SubmitMessageWithBody(ctx, "application/json", bytes.NewReader(message))
-	return adviseMessage(finish(s, a, err, func(v *client.SubmittedMessage) error {
+	return adviseMessage(showResponse(s, a, err, func(v *client.SubmittedMessage) error {
 		pairs := []string{"Message", v.ID, "Address", v.URI}
 		if v.Result != nil {
 			for _, name := range []string{"signalId", "marketId", "stationId", "broadcastId", "showId"} {

@@ -41,7 +41,7 @@ func (r *Resolve) Run(ctx context.Context, s *Streams) error {
 	if err != nil {
 		return err
 	}
-	at, err := reading(&r.Flags, s)
+	at, err := openPublic(&r.Flags, s)
 	if err != nil {
 		return err
 	}

@@ -71,13 +71,13 @@ type session struct {
 	json bool // print JSON instead of a table
 }
 
-// reading returns a session at the hub without a credential.
-func reading(f *settings.Flags, s *Streams) (*session, error) {
+// openPublic returns a session at the hub without a credential.
+func openPublic(f *settings.Flags, s *Streams) (*session, error) {
 	return connect(f, s, func(string) (string, error) { return "", nil })
 }
 
-// writing returns a session at the hub with the operator key.
-func writing(f *settings.Flags, s *Streams) (*session, error) {
+// openWithKey returns a session at the hub with the operator key.
+func openWithKey(f *settings.Flags, s *Streams) (*session, error) {
 	return connect(f, s, func(hub string) (string, error) { return f.Secret(hub, s.In) })
 }
 
@@ -98,13 +98,13 @@ func connect(f *settings.Flags, s *Streams, secret func(hub string) (string, err
 type public struct{ settings.Flags }
 
 // Provide returns a session at the hub without a credential, for Run.
-func (f *public) Provide(s *Streams) (*session, error) { return reading(&f.Flags, s) }
+func (f *public) Provide(s *Streams) (*session, error) { return openPublic(&f.Flags, s) }
 
 // keyed are the flags of a command that sends the operator key to the hub.
 type keyed struct{ settings.Flags }
 
 // Provide returns a session at the hub with the operator key, for Run.
-func (f *keyed) Provide(s *Streams) (*session, error) { return writing(&f.Flags, s) }
+func (f *keyed) Provide(s *Streams) (*session, error) { return openWithKey(&f.Flags, s) }
 
 // open returns a session at an address. An empty secret means no credential.
 func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
@@ -120,15 +120,15 @@ func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
 	return &session{Client: c, at: at, out: s.Out, json: f.JSON || !f.Table && !s.Terminal}, err
 }
 
-// finish shows an answer: as JSON if s.json is set, otherwise with table. It returns the errors of ask.Read; with s.json it also
-// prints the body of a refusal. It also decodes the answer into each value of also.
-func finish[T any](s *session, a *http.Response, err error, table func(*T) error, also ...any) error {
+// showResponse shows an answer: as JSON if s.json is set, otherwise with table. It returns the errors of ask.Read; with s.json it
+// also prints the body of a refusal. It also decodes the answer into each value of also.
+func showResponse[T any](s *session, a *http.Response, err error, table func(*T) error, also ...any) error {
 	raw, err := ask.Read(a, err)
-	return present(s, raw, err, table, also...)
+	return showBody(s, raw, err, table, also...)
 }
 
-// present does the same as finish for the body and the error that ask.Read returned.
-func present[T any](s *session, raw []byte, err error, table func(*T) error, also ...any) error {
+// showBody does the same as showResponse for the body and the error that ask.Read returned.
+func showBody[T any](s *session, raw []byte, err error, table func(*T) error, also ...any) error {
 	if raw == nil {
 		if r := (*ask.Refused)(nil); s.json && errors.As(err, &r) && r.Body != nil {
 			return errors.Join(err, show.JSON(s.out, r.Body))
@@ -180,8 +180,8 @@ func text[T ~string](p *T) string {
 	return string(*p)
 }
 
-// given returns a pointer to s, or nil for an empty text: requests omit members that are nil.
-func given(s string) *string {
+// optional returns a pointer to s, or nil for an empty text: requests omit members that are nil.
+func optional(s string) *string {
 	if s == "" {
 		return nil
 	}

@@ -25,7 +25,7 @@ type signalShow struct {
 // Run shows the call.
 func (c *signalShow) Run(ctx context.Context, at *session) error {
 	a, err := at.GetSignal(ctx, c.Signal)
-	return adviseNotFound(finish(at, a, err, func(v *client.Signal) error { return signalPairs(at, v) }), checkCallID)
+	return adviseNotFound(showResponse(at, a, err, func(v *client.Signal) error { return signalPairs(at, v) }), checkCallID)
 }
 
 // signalPairs writes the members of a call as names and values.
@@ -85,7 +85,7 @@ func (c *Receipt) Run(ctx context.Context, at *session) error {
 	// Without this header the route returns an HTML page, so the generated client has no method for it.
 	r.Header.Set("Accept", "application/json")
 	a, err := at.Client.Client.Do(r)
-	return adviseNotFound(finish(at, a, err, func(v *receipt) error {
+	return adviseNotFound(showResponse(at, a, err, func(v *receipt) error {
 		if err := signalPairs(at, &v.Signal); err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ type byApp struct {
 // Provide returns a session at the hub with the access token or the operator key, for Run.
 func (b *byApp) Provide(s *Streams) (*session, error) {
 	if b.AppToken == "" {
-		return writing(&b.Flags, s)
+		return openWithKey(&b.Flags, s)
 	}
 	return connect(&b.Flags, s, func(hub string) (string, error) {
 		token, err := settings.AppToken(b.AppToken)
@@ -117,7 +117,7 @@ func (r *signerRegister) Run(ctx context.Context, s *Streams) error {
 	a, err := at.RegisterSigner(ctx, client.SignerDraft{
 		PublicKey: key.PublicKey, Scopes: r.Scope, Label: &r.Label, ExpiresAt: &expires, Challenge: c.Challenge, Proof: proof,
 	})
-	return r.advise(finish(at, a, err, signerPairs(at)))
+	return r.advise(showResponse(at, a, err, signerPairs(at)))
 }
 
 // signerPairs returns a function that shows a registered key.
@@ -158,5 +158,5 @@ func (r *signerRevoke) Run(ctx context.Context, s *Streams) error {
 		return err
 	}
 	a, err := at.RevokeSigner(ctx, key.PublicKey)
-	return adviseNotFound(finish(at, a, err, signerPairs(at)), "The key is not registered at this hub: check --hub")
+	return adviseNotFound(showResponse(at, a, err, signerPairs(at)), "The key is not registered at this hub: check --hub")
 }
