@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// Command is `signalcast conform`.
+// Command is the command `signalcast conform`.
 type Command struct {
 	URL         string        `arg:"" name:"url" help:"Address of the hub."`
 	API         string        `name:"api" help:"Address of the api service. Its checks are skipped without it." placeholder:"URL"`

@@ -118,7 +118,7 @@ func describe(v any) string {
 	return shorten(string(raw), 80)
 }
 
-// shorten shortens a text to at most most characters with an ellipsis.
+// shorten shortens a text to up to most characters with an ellipsis.
 func shorten(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"

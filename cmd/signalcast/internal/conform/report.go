@@ -78,7 +78,7 @@ func (p *Report) end(to io.Writer) error {
 	text := fmt.Sprintf("%d passed, %d failed, %d skipped, with %d requests to %s", p.Passed, p.Failed, p.Skipped, p.Requests,
 		show.Clean(p.Target))
 	if p.NotTried > 0 {
-		text += fmt.Sprintf("; %d of those skipped were not tried because of limits", p.NotTried)
+		text += fmt.Sprintf("; %d of the skipped checks were not tried because of limits", p.NotTried)
 		if p.away {
 			text += " or because a service cannot be reached"
 		}

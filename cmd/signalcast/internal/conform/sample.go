@@ -52,7 +52,7 @@ func texts(items []any, member string) []string {
 	return out
 }
 
-// handles returns at most most handles of operators, the handle of the key first.
+// handles returns up to most handles of operators, the handle of the key first.
 func (r *run) handles(ctx context.Context, most int) []string {
 	all := []string{r.state.handle}
 	for _, kind := range []string{"beat_crowd", "recent"} {
@@ -62,7 +62,7 @@ func (r *run) handles(ctx context.Context, most int) []string {
 	return pick(handleForm, most, append(all, texts(list(board.value, "leaderboard"), "handle")...))
 }
 
-// calls returns at most most ids of calls, the call of the run first.
+// calls returns up to most ids of calls, the call of the run first.
 func (r *run) calls(ctx context.Context, most int) []string {
 	all := []string{r.state.signal}
 	for _, h := range r.handles(ctx, 4) {
@@ -71,7 +71,7 @@ func (r *run) calls(ctx context.Context, most int) []string {
 	return pick(uuidForm, most, all)
 }
 
-// markets returns at most most ids of markets, the market of the run first.
+// markets returns up to most ids of markets, the market of the run first.
 func (r *run) markets(ctx context.Context, most int) []string {
 	all := append([]string{r.state.market}, texts(r.signals(ctx, "recent"), "marketId")...)
 	all = append(all, texts(list(r.get(ctx, hub, "/api/markets/airable").value, "markets"), "marketId")...)

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
 )
 
-// Completion is `signalcast completion`.
+// Completion is the command `signalcast completion`.
 type Completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/verbs"
 )
 
-// Man is `signalcast man`.
+// Man is the command `signalcast man`.
 type Man struct{}
 
 // Run writes the man page in roff: signalcast man | man -l -

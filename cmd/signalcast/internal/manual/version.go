@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
-// Version is `signalcast version`.
+// Version is the command `signalcast version`.
 type Version struct {
 	JSON bool `name:"json" help:"Print JSON. This is the default if the output is not a terminal."`
 }

@@ -339,8 +339,10 @@ func TestOriginIsNotVerified(t *testing.T) {
 		err  error
 	}{
 		{
-			verifyCommand{}, strings.Join(sample(t), ""),
-			[]string{"all numbers are correct (calls: 48, events: 54)", "arithmetic verified; origin not verified"}, nil,
+			verifyCommand{},
+			strings.Join(sample(t), ""),
+			[]string{"all numbers are correct (calls: 48, events: 54)", "arithmetic verified; origin not verified"},
+			nil,
 		},
 		{verifyCommand{RequireOrigin: true}, strings.Join(sample(t), ""), []string{"origin not verified"}, ErrOrigin},
 		{

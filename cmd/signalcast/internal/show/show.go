@@ -63,7 +63,7 @@ func Clean(text string) string {
 	}, text)), " ")
 }
 
-// Short returns the clean text, shortened to at most most characters with an ellipsis.
+// Short returns the clean text, shortened to up to most characters with an ellipsis.
 func Short(text string, most int) string {
 	runes := []rune(Clean(text))
 	if len(runes) <= most {

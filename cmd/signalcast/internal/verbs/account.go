@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Logout is `signalcast logout`.
+// Logout is the command `signalcast logout`.
 type Logout struct {
 	settings.Home
 	All  bool `help:"Delete the keys of every hub."`
@@ -61,7 +61,7 @@ func (l *Logout) Run(s *Streams) error {
 	return show.Pairs(s.Out, "Still valid", "until it is revoked: signalcast keys revoke ID")
 }
 
-// WhoAmI is `signalcast whoami`.
+// WhoAmI is the command `signalcast whoami`.
 type WhoAmI struct{ keyed }
 
 // Run shows the owner of the key.

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Board is `signalcast board`.
+// Board is the command `signalcast board`.
 type Board struct {
 	settings.Flags
 	By        string `help:"Board: score, from the api, or broadcast, from the hub." enum:"score,broadcast" default:"score"`

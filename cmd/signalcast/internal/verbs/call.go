@@ -19,7 +19,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Call is `signalcast call`.
+// Call is the command `signalcast call`.
 type Call struct {
 	settings.Flags
 	Market      string `arg:"" help:"Id of the market."`

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Follow is `signalcast follow`.
+// Follow is the command `signalcast follow`.
 type Follow struct {
 	signedIn
 	Handle string `arg:"" help:"Handle of the operator."`

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Login is `signalcast login`.
+// Login is the command `signalcast login`.
 type Login struct {
 	settings.Flags
 	Label      string   `help:"Name of a minted key." default:"signalcast"`

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Market is `signalcast market`, the commands that read markets.
+// Market is the command `signalcast market`, the commands that read markets.
 type Market struct {
 	Search marketSearch `cmd:"" help:"Search the markets of the primary venue. Without words it lists all open markets."`
 	Show   marketShow   `cmd:"" help:"Show a market."`

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/signer"
 )
 
-// Resolve is `signalcast resolve`.
+// Resolve is the command `signalcast resolve`.
 type Resolve struct {
 	settings.Flags
 	Market  string  `arg:"" help:"Id of a market that you created, native-…"`

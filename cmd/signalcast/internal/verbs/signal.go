@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Signal is `signalcast signal`.
+// Signal is the command `signalcast signal`.
 type Signal struct {
 	Show signalShow `cmd:"" help:"Show a call, with its result once its market is resolved."`
 }
@@ -63,7 +63,7 @@ func signalPairs(s *session, v *client.Signal) error {
 	return show.Pairs(s.out, pairs...)
 }
 
-// Receipt is `signalcast receipt`.
+// Receipt is the command `signalcast receipt`.
 type Receipt struct {
 	public
 	Signal uuid.UUID `arg:"" help:"Id of the call."`

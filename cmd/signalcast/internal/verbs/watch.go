@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/feed"
 )
 
-// Watch is `signalcast watch`.
+// Watch is the command `signalcast watch`.
 type Watch struct {
 	settings.Flags
 	Channels []string `arg:"" optional:"" help:"Channels, such as signals, market:701122, operator:mara_k, resolutions, live, me. Default: signals."`
