@@ -20,7 +20,7 @@ import (
 	answer "github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 )
 
-// Commands is the command `signalcast record`, the commands for records of operators.
+// Commands groups the commands of `signalcast record`, which are for records of operators.
 type Commands struct {
 	Verify verifyCommand `cmd:"" help:"Compute every number of a record again from its lines and print each difference. The exit code is 1 if there is one."`
 	Get    getCommand    `cmd:"" help:"Download the record of an operator."`

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Admin is the command `signalcast admin`, the commands for administrators.
+// Admin groups the commands of `signalcast admin`, which are for administrators.
 type Admin struct {
 	Market struct {
 		Create adminMarket `cmd:"" help:"Create a native market."`

@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Events is the command `signalcast events`, the commands for the history of a call.
+// Events groups the commands of `signalcast events`, which are for the history of a call.
 type Events struct {
 	Add  eventsAdd  `cmd:"" help:"Add an event to the history of your call. The call itself does not change."`
 	List eventsList `cmd:"" help:"Show the history of a call, oldest event first."`

@@ -14,7 +14,8 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Keys is the command `signalcast keys`. A key cannot manage keys, so each of these commands reads an identity token from the standard input.
+// Keys groups the commands of `signalcast keys`. A key cannot manage keys, so each of these commands reads an identity token
+// from the standard input.
 type Keys struct {
 	List   keysList   `cmd:"" help:"List your keys. Reads the identity token from the standard input."`
 	Mint   keysMint   `cmd:"" help:"Mint a key into a new file of mode 0600. Reads the identity token from the standard input."`

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Live is the command `signalcast live`, the commands for the session and the overlay of a live operator.
+// Live groups the commands of `signalcast live`, which are for the session and the overlay of a live operator.
 type Live struct {
 	Set   liveSet   `cmd:"" help:"Show a market on your overlay."`
 	Clear liveClear `cmd:"" help:"Clear your overlay."`

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Market is the command `signalcast market`, the commands that read markets.
+// Market groups the commands of `signalcast market`, which read markets.
 type Market struct {
 	Search marketSearch `cmd:"" help:"Search the markets of the primary venue. Without words it lists all open markets."`
 	Show   marketShow   `cmd:"" help:"Show a market."`

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Message is the command `signalcast message`, the commands for signed messages.
+// Message groups the commands of `signalcast message`, which are for signed messages.
 type Message struct {
 	Sign   messageSign   `cmd:"" help:"Sign a payload and print the message. Sends nothing."`
 	Verify messageVerify `cmd:"" help:"Check a message at the hub. The hub stores nothing."`

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Signer is the command `signalcast signer`, the commands for signing keys.
+// Signer groups the commands of `signalcast signer`, which are for signing keys.
 type Signer struct {
 	New      signerNew      `cmd:"" help:"Create an Ed25519 key of your passport in a new file of mode 0600."`
 	Register signerRegister `cmd:"" help:"Register a key, so that it can sign messages for you."`
