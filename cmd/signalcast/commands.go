@@ -23,16 +23,16 @@ type commands struct {
 	Receipt    verbs.Receipt     `cmd:"" help:"Show a call with its history and the outcome of its market."`
 	Record     record.Commands   `cmd:"" help:"Download and verify records of operators."`
 	Watch      verbs.Watch       `cmd:"" help:"Follow the live feed."`
-	Follow     verbs.Follow      `cmd:"" help:"Follow an operator. The identity token comes on the standard input."`
-	Live       verbs.Live        `cmd:"" help:"Your session and what is shown over your picture."`
-	Signer     verbs.Signer      `cmd:"" help:"Keys that sign messages."`
-	Message    verbs.Message     `cmd:"" help:"Signed messages."`
-	Resolve    verbs.Resolve     `cmd:"" help:"Propose the outcome of a market that you have made."`
-	Admin      verbs.Admin       `cmd:"" help:"For the people who run a service."`
-	Conform    conform.Command   `cmd:"" help:"Ask any server whether it speaks the protocol; exit code 1 if a check fails."`
-	Completion manual.Completion `cmd:"" help:"Script of completions for a shell."`
-	Man        manual.Man        `cmd:"" help:"The man page: signalcast man | man -l -"`
-	Version    manual.Version    `cmd:"" help:"What this program is."`
+	Follow     verbs.Follow      `cmd:"" help:"Follow an operator. Reads the identity token from the standard input."`
+	Live       verbs.Live        `cmd:"" help:"Control your live session and your overlay."`
+	Signer     verbs.Signer      `cmd:"" help:"Create, register and revoke signing keys."`
+	Message    verbs.Message     `cmd:"" help:"Sign, verify and submit messages."`
+	Resolve    verbs.Resolve     `cmd:"" help:"Propose the outcome of a market that you created."`
+	Admin      verbs.Admin       `cmd:"" help:"Administer markets."`
+	Conform    conform.Command   `cmd:"" help:"Check whether a server conforms to the protocol. The exit code is 1 if a check fails."`
+	Completion manual.Completion `cmd:"" help:"Print the completion script of a shell."`
+	Man        manual.Man        `cmd:"" help:"Print the man page: signalcast man | man -l -"`
+	Version    manual.Version    `cmd:"" help:"Print the version of the program."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version, the commit and the Go version."`
 }

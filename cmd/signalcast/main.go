@@ -53,9 +53,10 @@ func terminal(f *os.File) bool {
 func run(ctx context.Context, args []string, errOut io.Writer, streams *verbs.Streams) int {
 	var cli commands
 	exited := -1 // exit code of --help
-	parser, err := kong.New(&cli, kong.Name("signalcast"), kong.Description("File calls, read the protocol, verify records and servers."),
-		kong.Writers(streams.Out, complaints), kong.Vars{"lanes": lanes, "version": "signalcast " + version.Read().String()}, kong.Bind(streams),
-		kong.Exit(func(code int) { ended = code }), kong.BindTo(ctx, (*context.Context)(nil)))
+	parser, err := kong.New(&cli, kong.Name("signalcast"),
+		kong.Description("File calls, read the protocol, verify records and servers."),
+		kong.Writers(streams.Out, errOut), kong.Vars{"lanes": lanes, "version": "signalcast " + version.Read().String()}, kong.Bind(streams),
+		kong.Exit(func(code int) { exited = code }), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		panic(err) // the declaration of the commands is invalid
 	}

@@ -95,10 +95,10 @@ func (r *run) refused(a *answer, status int, code string) bool {
 	return r.expect(a.err == nil && a.status == status && text(a.value, "error") == code, a, fmt.Sprintf("%d %s", status, code))
 }
 
-// same compares a member of an answer.
+// same expects a value of a member of the answer.
 func (r *run) same(a *answer, path string, want any) {
 	got := at(a.value, path)
-	r.due(got == want, a, path+" is "+say(want), path+" is "+say(got))
+	r.expect(got == want, a, path+" is "+describe(want), path+" is "+describe(got))
 }
 
 // skip sets the reason for which the current check is skipped.
@@ -164,8 +164,9 @@ func (r *run) skipReason(c *check) string {
 	return ""
 }
 
-// later reads a path until holds returns true, at most 21 times: answers of a server may be some seconds old.
-func (r *run) later(ctx context.Context, path string, holds func(*answer) bool) *answer {
+// poll reads a path until holds returns true, at most 21 times with pauses of 1.5 s: answers of a server may be some seconds old.
+// It returns the last answer.
+func (r *run) poll(ctx context.Context, path string, holds func(*answer) bool) *answer {
 	for n := 0; ; n++ {
 		a := r.reread(ctx, hub, path)
 		if holds(a) || n == 20 || a.err != nil || a.limited() || r.wait(ctx, 1500*time.Millisecond) != nil {

@@ -3,6 +3,7 @@ package conform
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"math"
@@ -19,7 +20,7 @@ func decode(raw []byte) any {
 	if d.Decode(&v) != nil {
 		return nil
 	}
-	if _, err := d.Token(); err != io.EOF {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil
 	}
 	return v

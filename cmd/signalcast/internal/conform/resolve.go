@@ -58,8 +58,9 @@ func resolveDispute(ctx context.Context, r *run) {
 	if !r.status(a, http.StatusOK) {
 		return
 	}
-	r.own.disputed = market
-	o := r.later(ctx, "/api/resolution/outcome?market="+market, func(a *answer) bool { return at(a.value, "outcome.disputed") == true })
+	r.state.disputed = market
+	o := r.poll(ctx, "/api/resolution/outcome?market="+market,
+		func(a *answer) bool { return at(a.value, "outcome.disputed") == true })
 	r.same(o, "outcome.disputed", true)
 	r.same(o, "outcome.outcome", nil)
 	c := r.send(ctx, callRequest("marketId", market, "direction", "YES", "priceAtPrediction", 5000))
@@ -67,9 +68,10 @@ func resolveDispute(ctx context.Context, r *run) {
 		r.same(c, "reason", "provisional")
 	}
 	r.refused(r.finalize(ctx, market, "YES"), http.StatusConflict, "market_disputed")
-	r.status(r.decide(ctx, "/api/resolution/dispute", "marketId", market, "disputed", false), http.StatusOK)
-	o = r.later(ctx, "/api/resolution/outcome?market="+market, func(a *answer) bool { return at(a.value, "outcome.disputed") != true })
-	r.due(at(o.value, "outcome.disputed") != true, o, "no dispute any more", say(at(o.value, "outcome")))
+	r.status(r.adminPost(ctx, "/api/resolution/dispute", "marketId", market, "disputed", false), http.StatusOK)
+	o = r.poll(ctx, "/api/resolution/outcome?market="+market,
+		func(a *answer) bool { return at(a.value, "outcome.disputed") != true })
+	r.expect(at(o.value, "outcome.disputed") != true, o, "no dispute", describe(at(o.value, "outcome")))
 }
 
 // resolveOnce claims the outcome of a market of the run, and then tries to claim the same and other outcomes.
@@ -100,10 +102,10 @@ func resolveOnce(ctx context.Context, r *run) {
 	}
 	forced := r.adminPost(ctx, "/api/admin/resolve-signals", "marketId", market, "outcome", "YES")
 	r.refused(forced, http.StatusConflict, "already_resolved")
-	o := r.later(ctx, "/api/resolution/outcome?market="+market, func(a *answer) bool { return at(a.value, "outcome") != nil })
+	o := r.poll(ctx, "/api/resolution/outcome?market="+market, func(a *answer) bool { return at(a.value, "outcome") != nil })
 	r.same(o, "outcome.outcome", "NO")
 	r.same(o, "outcome.disputed", false)
-	m := r.later(ctx, "/api/m/"+market, func(a *answer) bool { return at(a.value, "resolved") == true })
+	m := r.poll(ctx, "/api/m/"+market, func(a *answer) bool { return at(a.value, "resolved") == true })
 	r.same(m, "resolved", true)
 	r.same(m, "resolutionValue", "NO")
 }
@@ -111,15 +113,15 @@ func resolveOnce(ctx context.Context, r *run) {
 // resolveScore checks the results of the two calls of the run: one is won, the other void.
 func resolveScore(ctx context.Context, r *run) {
 	done := func(a *answer) bool { return at(a.value, "status") != "pending" }
-	if r.own.claimed {
-		a := r.later(ctx, "/api/signals/"+r.own.signal, done)
-		want := record.ScoreOf("won", r.own.filed.price)
+	if r.state.claimed {
+		a := r.poll(ctx, "/api/signals/"+r.state.signal, done)
+		want := record.ScoreOf("won", r.state.filed.price)
 		r.same(a, "status", "won")
 		r.expect(at(a.value, "score") == float64(want), a, fmt.Sprintf("score %d: won at %d", want, r.state.filed.price),
 			"score "+describe(at(a.value, "score")))
 		r.same(a, "outcome", "NO")
-		r.due(at(a.value, "resolvedAt") != nil, a, "resolvedAt", "null")
-		r.result(a, r.later(ctx, "/api/signals/"+r.own.signal+"/events", resolvedEvent))
+		r.expect(at(a.value, "resolvedAt") != nil, a, "resolvedAt", "null")
+		r.result(a, r.poll(ctx, "/api/signals/"+r.state.signal+"/events", resolvedEvent))
 	}
 	if r.state.second.signal == "" {
 		return
@@ -127,11 +129,11 @@ func resolveScore(ctx context.Context, r *run) {
 	if !r.status(r.finalize(ctx, r.state.second.market, "INVALID"), http.StatusOK) {
 		return
 	}
-	a := r.later(ctx, "/api/signals/"+r.own.second.signal, done)
+	a := r.poll(ctx, "/api/signals/"+r.state.second.signal, done)
 	r.same(a, "status", "void")
 	r.same(a, "score", float64(0))
 	r.same(a, "outcome", nil)
-	r.result(a, r.later(ctx, "/api/signals/"+r.own.second.signal+"/events", resolvedEvent))
+	r.result(a, r.poll(ctx, "/api/signals/"+r.state.second.signal+"/events", resolvedEvent))
 }
 
 // resolvedEvent reports whether a history contains an event of type resolved.

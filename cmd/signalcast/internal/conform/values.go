@@ -135,11 +135,11 @@ func priceSides(ctx context.Context, r *run) {
 	const feed = "/api/signals/feed?type=open&limit=50"
 	mine := func(s any) bool { return text(s, "marketId") == r.state.market && text(s, "handle") == r.state.handle }
 	a := r.get(ctx, hub, feed)
-	if r.own.signal != "" {
-		a = r.later(ctx, feed, func(a *answer) bool { return slices.ContainsFunc(list(a.value, "signals"), mine) })
-		if i := slices.IndexFunc(list(a.value, "signals"), mine); r.due(i >= 0, a, "the call of this run", "other ones") {
-			got, _ := whole(list(a.value, "signals")[i], "priceAtPrediction")
-			r.due(got == r.own.filed.price, a, fmt.Sprintf("priceAtPrediction %d, of NO", r.own.filed.price), fmt.Sprint(got))
+	if r.state.signal != "" {
+		a = r.poll(ctx, feed, func(a *answer) bool { return slices.ContainsFunc(list(a.value, "signals"), mine) })
+		if i := slices.IndexFunc(list(a.value, "signals"), mine); r.expect(i >= 0, a, "the call of this run", "only other calls") {
+			got, _ := integer(list(a.value, "signals")[i], "priceAtPrediction")
+			r.expect(got == r.state.filed.price, a, fmt.Sprintf("priceAtPrediction %d, of NO", r.state.filed.price), fmt.Sprint(got))
 		}
 	}
 	for _, s := range list(a.value, "signals") {

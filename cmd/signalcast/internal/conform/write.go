@@ -193,8 +193,8 @@ func callFiled(ctx context.Context, r *run) {
 	if !r.status(a, http.StatusOK) || !r.expect(valid, a, "ok: true with the id of the call", describe(a.value)) {
 		return
 	}
-	r.own.market, r.own.signal, r.own.filed = market, id, d
-	s := r.later(ctx, "/api/signals/"+id, func(a *answer) bool { return a.status == http.StatusOK })
+	r.state.market, r.state.signal, r.state.filed = market, id, d
+	s := r.poll(ctx, "/api/signals/"+id, func(a *answer) bool { return a.status == http.StatusOK })
 	if !r.status(s, http.StatusOK) {
 		return
 	}
@@ -276,7 +276,7 @@ func callEvents(ctx context.Context, r *run) {
 	} {
 		r.refused(add(body), http.StatusBadRequest, code)
 	}
-	a := r.later(ctx, path, func(a *answer) bool { return len(list(a.value, "events")) >= 3 })
+	a := r.poll(ctx, path, func(a *answer) bool { return len(list(a.value, "events")) >= 3 })
 	var last time.Time
 	types := ""
 	for _, e := range list(a.value, "events") {
@@ -325,9 +325,11 @@ func callProtocol(ctx context.Context, r *run) {
 	if !r.status(a, http.StatusOK) || !r.expect(uuidForm.MatchString(id), a, "the id of the call", describe(id)) {
 		return
 	}
-	r.own.second = second{market, id}
-	r.due(strings.HasPrefix(text(a.value, "uri"), "denpa:") && strings.HasSuffix(text(a.value, "uri"), "/signal/"+id), a, "uri denpa:<denpaId>/signal/"+id, say(at(a.value, "uri")))
-	s := r.later(ctx, "/api/signals/"+id, func(a *answer) bool { return a.status == http.StatusOK })
+	r.state.second = secondCall{market, id}
+	uri := text(a.value, "uri")
+	r.expect(strings.HasPrefix(uri, "denpa:") && strings.HasSuffix(uri, "/signal/"+id), a, "uri denpa:<denpaId>/signal/"+id,
+		describe(uri))
+	s := r.poll(ctx, "/api/signals/"+id, func(a *answer) bool { return a.status == http.StatusOK })
 	r.same(s, "source", "api")
 	r.same(s, "priceAtPrediction", float64(7000))
 	if message := text(a.value, "messageId"); r.expect(messageForm.MatchString(message), a, "messageId is msg_ and 64 hex digits",

@@ -25,9 +25,9 @@ type buildInfo struct {
 	Platform string `json:"platform"`
 }
 
-func build() (built, error) {
+func readBuildInfo() (buildInfo, error) {
 	v := version.Read()
-	b := built{Version: v.Version, Revision: v.Commit, Go: v.Go, Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := buildInfo{Version: v.Version, Revision: v.Commit, Go: v.Go, Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	var doc struct {
 		Info struct {
 			Contract string `json:"x-contract-version"`

@@ -209,10 +209,10 @@ func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 type downloadReader struct{ io.ReadCloser }
 
 // Read implements io.Reader.
-func (w unbroken) Read(p []byte) (int, error) {
-	n, err := w.ReadCloser.Read(p)
+func (d downloadReader) Read(p []byte) (int, error) {
+	n, err := d.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = ask.Cut(err)
+		err = ask.Truncated(err)
 	}
 	return n, err
 }
