@@ -79,7 +79,7 @@ func (r *replicas) cut(t *testing.T, route *route) {
 	case how == 0:
 		route.proxy.Break(t, stack.Reset)
 		stack.Wait(t, 100*time.Millisecond) // nothing may be sent meanwhile
-		route.proxy.Mend(t)
+		route.proxy.Repair(t)
 		route.proxy.Cut(t)
 	case how == 1 && r.isUp(1-route.to):
 		r.redirect(t, route)

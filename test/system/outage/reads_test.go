@@ -181,7 +181,7 @@ func (m *matrix) during(t *testing.T, i int, o outage) {
 	proxy := m.copy.proxies[o.dependency]
 	proxy.Break(t, o.how)
 	answers := append(ask(t, m.copy.addresses, fresh), ask(t, m.copy.addresses, known)...)
-	proxy.Mend(t)
+	proxy.Repair(t)
 	m.requireRecovery(t)
 	m.learn(t, append(fresh, known...))
 

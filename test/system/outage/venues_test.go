@@ -52,7 +52,7 @@ func TestFailingVenuesDoNotReachReaders(t *testing.T) {
 		t.Errorf("99%% of the reads are answered within %v while the venues fail; want %v", got, most)
 	}
 	const maxBody, buffers = 16 << 20, 8 << 20 // what was sent and not read is in buffers of the machine
-	if taken := w.venues.Taken.Load(); taken == 0 || taken > maxBody+buffers {
+	if taken := w.venues.MostRead.Load(); taken == 0 || taken > maxBody+buffers {
 		t.Errorf("%d MB of one answer were read; want 1 to 16", taken>>20)
 	}
 	if n := w.redirected.Connections.Load(); n != 0 {
@@ -167,7 +167,7 @@ func (w *venueWard) fail(t *testing.T, i int, f venueFailure) {
 	unknownReads.Wait()
 	w.venues.Answer(stack.Unchanged)
 	if f.connection != "" {
-		w.line.Mend(t)
+		w.line.Repair(t)
 	}
 	for _, id := range unknown {
 		w.requireKnown(t, id)

@@ -12,15 +12,16 @@ import (
 	"testing"
 )
 
-// Programs are the packages that a system runs.
+// Programs are the packages of the programs that a system runs, as import paths relative to the repository root.
 var Programs = []string{
 	"./services/api", "./services/hub", "./services/clock", "./deploy/venuesim", "./deploy/devidp", "./deploy/local",
 }
 
-// binEnv names a directory of built programs. Fault tests set it to programs with a fault.
+// binEnv is the environment variable that names a directory of built programs. Fault tests point it at programs that
+// contain a fault. If it is unset, the programs are built from this tree.
 const binEnv = "SYSTEM_BIN"
 
-// Root returns the directory of go.work.
+// Root returns the root directory of the repository: the directory of go.work.
 func Root() (string, error) {
 	out, err := exec.Command("go", "env", "GOWORK").Output()
 	if err != nil {
@@ -33,7 +34,7 @@ func Root() (string, error) {
 	return filepath.Dir(work), nil
 }
 
-// Build compiles Programs into dir; flags go to go build.
+// Build compiles Programs into dir. It passes flags to go build.
 func Build(dir string, flags ...string) error {
 	root, err := Root()
 	if err != nil {
@@ -48,8 +49,9 @@ func Build(dir string, flags ...string) error {
 	return nil
 }
 
-// built returns the directory of the programs. The test binaries of a repository share one build: go build links a program
-// again only if it has changed. Each binary has its own links to the programs, so that a later build does not change them.
+// built returns the directory of the built programs. All test binaries of the repository share one build, because go
+// build links a program again only if it has changed. Each test binary links the programs into a directory that only it
+// uses, so that a later build does not replace them.
 var built = sync.OnceValues(func() (string, error) {
 	if dir := os.Getenv(binEnv); dir != "" {
 		return dir, nil
@@ -87,7 +89,7 @@ var built = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// lock waits until no other process holds the lock of a file.
+// lock takes an exclusive lock on a file and waits while another process holds it.
 func lock(name string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, err
@@ -99,10 +101,10 @@ func lock(name string) (unlock func(), err error) {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", name, err), file.Close())
 	}
-	return func() { _ = file.Close() }, nil // which unlocks it
+	return func() { _ = file.Close() }, nil // closing the file releases the lock
 }
 
-// linkOrCopy makes a hard link, or a copy on another file system.
+// linkOrCopy makes a hard link to a file, or a copy if the directories are on different file systems.
 func linkOrCopy(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil
@@ -114,7 +116,7 @@ func linkOrCopy(from, to string) error {
 	return os.WriteFile(to, program, 0o755)
 }
 
-// Bin returns the directory of the programs.
+// Bin returns the directory of the built programs. It builds them on the first call.
 func Bin(t testing.TB) string {
 	t.Helper()
 	dir, err := built()
@@ -124,8 +126,8 @@ func Bin(t testing.TB) string {
 	return dir
 }
 
-// tempRoot returns the directory of everything that this test binary writes; Main removes it. Databases may run as
-// another user, who must be able to pass through.
+// tempRoot returns the directory of all files that this test binary writes. Main removes it. Other users may enter the
+// directory, because a database may run as another user.
 var tempRoot = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "signalcast-system-")
 	if err != nil {
@@ -134,7 +136,7 @@ var tempRoot = sync.OnceValues(func() (string, error) {
 	return dir, os.Chmod(dir, 0o711)
 })
 
-// TempDir returns a new directory that exists until Main ends, for what several tests of the binary use.
+// TempDir returns a new directory that exists until Main ends, for files that several tests of the binary use.
 func TempDir(t testing.TB) string {
 	t.Helper()
 	root, err := tempRoot()
@@ -148,7 +150,7 @@ func TempDir(t testing.TB) string {
 	return dir
 }
 
-// ReadFile returns the content of a file.
+// ReadFile returns the content of a file and fails the test if the file cannot be read.
 func ReadFile(t testing.TB, path string) string {
 	t.Helper()
 	raw, err := os.ReadFile(path)

@@ -10,11 +10,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// StoredCall is a call that InsertCalls stores.
+// StoredCall is a call that InsertCalls stores directly in the database.
 type StoredCall struct {
 	ID, Operator string // Operator is a user id
 	Yes          bool
-	Price, Basis int // of the side called; Basis is the scoring price
+	Price, Basis int // in basis points of the side called; Basis is the scoring price
 }
 
 const insertCalls = `
@@ -34,8 +34,9 @@ SELECT $1, count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes), count(*
 ON CONFLICT (market_id) DO UPDATE SET yes = t.yes + excluded.yes, no = t.no + excluded.no,
     crowd_yes = t.crowd_yes + excluded.crowd_yes, crowd_no = t.crowd_no + excluded.crowd_no`
 
-// InsertCalls stores calls on a market with their counters, without filing them, for markets with too many calls to file.
-// It sets missing ids. Boards count the calls after RefreshBoards.
+// InsertCalls stores calls on a market directly in the database and updates the counters of the market. It is for
+// markets with more calls than a test can file over HTTP. It sets missing ids. Boards include the calls only after
+// RefreshBoards.
 func (s *Stack) InsertCalls(t testing.TB, market string, calls []StoredCall) {
 	t.Helper()
 	var ids, users []string
@@ -52,7 +53,7 @@ func (s *Stack) InsertCalls(t testing.TB, market string, calls []StoredCall) {
 	args := []any{market, ids, users, yes, prices, bases, time.Now().UTC().Truncate(time.Millisecond)}
 	_, err := s.DB(t).Exec(t.Context(), insertCalls, args...)
 	var refused *pgconn.PgError
-	if errors.As(err, &refused) && refused.Code == "42703" { // undefined_column: rated, in a database of the last release
+	if errors.As(err, &refused) && refused.Code == "42703" { // undefined_column: the database of an earlier release has no column rated
 		older := strings.NewReplacer("price_verified, rated", "price_verified", "true, true", "true").Replace(insertCalls)
 		_, err = s.DB(t).Exec(t.Context(), older, args...)
 	}
@@ -61,7 +62,7 @@ func (s *Stack) InsertCalls(t testing.TB, market string, calls []StoredCall) {
 	}
 }
 
-// RefreshBoards computes the boards from all stored calls.
+// RefreshBoards recomputes the boards from all stored calls.
 func (s *Stack) RefreshBoards(t testing.TB) {
 	t.Helper()
 	if _, err := s.DB(t).Exec(t.Context(), "SELECT api.fill_boards()"); err != nil {

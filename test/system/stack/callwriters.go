@@ -15,17 +15,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// SentCall is a call that a writer sent.
+// SentCall is a call that a CallWriters has sent.
 type SentCall struct {
 	Operator *Operator
 	Market   string
 	Yes      bool
 	Price    int
-	Key      string // Idempotency-Key; empty: none
-	ID       string // of the acknowledgement; empty: none came
+	Key      string // Idempotency-Key header; empty if none was sent
+	ID       string // id of the acknowledged call; empty if the call was not acknowledged
 }
 
-// Send files the call at a hub, again with the same body and key.
+// Send files the call at a hub. Every repetition has the same body and idempotency key.
 func (c SentCall) Send(t testing.TB, hub string) (Answer, error) {
 	side := "NO"
 	if c.Yes {
@@ -38,8 +38,8 @@ func (c SentCall) Send(t testing.TB, hub string) (Answer, error) {
 	return c.Operator.Try(t, http.MethodPost, hub+"/api/predictions", sets...)
 }
 
-// CallWriters file calls at all hubs while a test stops processes, and record which calls were acknowledged. Each call has
-// another pair of operator and market.
+// CallWriters file calls at all hubs while a test stops processes, and record which calls were acknowledged. Each call
+// uses a different combination of operator and market, because an operator has one call on a market.
 type CallWriters struct {
 	s         *Stack
 	hubs      []string
@@ -50,8 +50,8 @@ type CallWriters struct {
 
 	mu           sync.Mutex
 	Acknowledged []SentCall
-	InDoubt      []SentCall // no answer or a 5xx came: the call may be stored
-	Refused      int        // not sent, or refused by a limit
+	InDoubt      []SentCall // answered with 5xx or not at all: the call may be stored
+	Refused      int        // number of calls that were not sent or were refused by a limit
 }
 
 // StartCallWriters starts n goroutines that file calls until Stop. Half of the calls have an idempotency key.
@@ -82,7 +82,7 @@ func (s *Stack) StartCallWriters(t testing.TB, n int, operators []*Operator, mar
 	return w
 }
 
-// write files one call and reports whether there are further ones.
+// write files one call and reports whether the writer should continue.
 func (w *CallWriters) write(t testing.TB) bool {
 	i := int(w.next.Add(1)) - 1
 	if i >= len(w.operators)*len(w.markets) {
@@ -97,12 +97,12 @@ func (w *CallWriters) write(t testing.TB) bool {
 	}
 	a, err := c.Send(t, w.hubs[i%len(w.hubs)])
 	if !w.record(t, c, a, err) {
-		time.Sleep(100 * time.Millisecond) // the services are unavailable
+		time.Sleep(100 * time.Millisecond) // the services are unavailable: wait before the next call
 	}
 	return true
 }
 
-// record stores the outcome of a call and reports whether it was answered.
+// record stores the outcome of a call and reports whether the call needs no repetition.
 func (w *CallWriters) record(t testing.TB, c SentCall, a Answer, err error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,22 +119,22 @@ func (w *CallWriters) record(t testing.TB, c SentCall, a Answer, err error) bool
 	case a.Status == http.StatusTooManyRequests:
 		w.Refused++
 	default:
-		t.Errorf("a first call was answered %d: %.300s", a.Status, a.Body)
+		t.Errorf("the first call of an operator on a market was answered %d; want 200: %.300s", a.Status, a.Body)
 	}
 	return true
 }
 
-// Count returns the number of calls that have been acknowledged so far.
+// Count returns the number of calls acknowledged so far.
 func (w *CallWriters) Count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.Acknowledged)
 }
 
-// Stop ends the writers; each call in progress is answered first. After it the fields can be read.
+// Stop ends the writers after the answers to the calls in progress. The exported fields may be read only after Stop.
 func (w *CallWriters) Stop() { w.stop() }
 
-// RequireStored stops the writers and fails the test unless each acknowledged call is stored as it was filed, and each
+// RequireStored stops the writers. It fails the test unless each acknowledged call is stored as it was sent, and each
 // stored call was acknowledged or is in doubt. It also fails if fewer than 100 calls were acknowledged.
 func (w *CallWriters) RequireStored(t testing.TB) {
 	t.Helper()
@@ -150,7 +150,7 @@ func (w *CallWriters) RequireStored(t testing.TB) {
 		}
 	}
 	if refused > 0 {
-		t.Errorf("%d stored calls were refused; want 0", refused)
+		t.Errorf("%d calls are stored although the service refused them; want 0", refused)
 	}
 	if len(w.Acknowledged) < 100 {
 		t.Errorf("%d calls were acknowledged; want at least 100", len(w.Acknowledged))
@@ -158,7 +158,7 @@ func (w *CallWriters) RequireStored(t testing.TB) {
 	t.Logf("%d calls acknowledged, %d in doubt, %d refused", len(w.Acknowledged), len(w.InDoubt), w.Refused)
 }
 
-// RequireStored fails the test unless each acknowledged call is stored as it was sent.
+// RequireStored fails the test unless each acknowledged call is stored with the side and price that were sent.
 func (s *Stack) RequireStored(t testing.TB, acknowledged []SentCall) {
 	t.Helper()
 	var markets []string
@@ -171,22 +171,22 @@ func (s *Stack) RequireStored(t testing.TB, acknowledged []SentCall) {
 	for _, c := range acknowledged {
 		if got := stored[c.Pair()]; got.ID != c.ID || !got.Is(c) {
 			if lost++; lost <= 5 {
-				t.Errorf("call %s (YES: %v, price %d) was acknowledged; stored is %+v", c.ID, c.Yes, c.Price, got)
+				t.Errorf("call %s (YES: %v, price %d) was acknowledged, but the stored call is %+v", c.ID, c.Yes, c.Price, got)
 			}
 		}
 	}
 	if lost > 0 {
-		t.Errorf("%d of %d acknowledged calls are not stored as they were sent; want 0", lost, len(acknowledged))
+		t.Errorf("%d of %d acknowledged calls are missing or differ from what was sent; want 0", lost, len(acknowledged))
 	}
 }
 
-// Pair identifies the only call of an operator on a market.
+// Pair identifies a call by its market and operator. An operator has at most one call on a market.
 type Pair struct{ Market, Operator string }
 
-// Pair returns the pair of the call.
+// Pair returns the market and operator of the call.
 func (c SentCall) Pair() Pair { return Pair{c.Market, c.Operator.ID} }
 
-// CallsOn returns the stored calls on markets.
+// CallsOn returns the stored calls on the markets. It fails the test if an operator has two calls on one market.
 func (s *Stack) CallsOn(t testing.TB, markets []string) map[Pair]StoredCall {
 	t.Helper()
 	rows, err := s.DB(t).Query(t.Context(), "SELECT market_id, user_id::text, id::text, yes, price_bps FROM api.signals WHERE market_id = ANY ($1)", markets)
@@ -209,8 +209,8 @@ func (s *Stack) CallsOn(t testing.TB, markets []string) map[Pair]StoredCall {
 	return out
 }
 
-// Is reports whether the stored call has the side and price that were sent. A NO call may be stored with the price of the
-// other side.
+// Is reports whether the stored call has the side and price that were sent. A NO call may be stored with the price of
+// the YES side.
 func (c StoredCall) Is(sent SentCall) bool {
 	return c.Yes == sent.Yes && (c.Price == sent.Price || !c.Yes && c.Price == 10000-sent.Price)
 }

@@ -21,26 +21,26 @@ const (
 	maxAnswer      = 64 << 20
 )
 
-// JSON is a JSON object in a request.
+// JSON is a JSON object of a request.
 type JSON map[string]any
 
-// Set changes a request before it is sent.
+// Set changes a request before it is sent, for example a header or the body.
 type Set func(*http.Request)
 
-// Header sets a header.
+// Header returns a Set that sets a header.
 func Header(name, value string) Set { return func(r *http.Request) { r.Header.Set(name, value) } }
 
-// Bearer sends a key or token.
+// Bearer returns a Set that sends an operator key or a token as bearer credential (RFC 6750).
 func Bearer(token string) Set { return Header("Authorization", "Bearer "+token) }
 
-// Body sends text as it is and anything else as JSON.
+// Body returns a Set that sends a body: a string unchanged, any other value as JSON.
 func Body(v any) Set {
 	return func(r *http.Request) {
 		raw, ok := v.(string)
 		if !ok {
 			b, err := json.Marshal(v)
 			if err != nil {
-				panic(err) // an error of the test's own code
+				panic(err) // a programming error of the test
 			}
 			raw = string(b)
 		}
@@ -51,15 +51,15 @@ func Body(v any) Set {
 	}
 }
 
-// Admin sends the administrators' secret.
+// Admin returns a Set that sends the secret of administrators.
 func (s *Stack) Admin() Set { return Header("x-admin-secret", s.AdminSecret) }
 
-// Client sends requests from one loopback address, so that limits per address apply to each client alone.
+// Client sends requests from one loopback address. Limits per IP address therefore apply to each client separately.
 type Client struct{ http *http.Client }
 
 var addresses atomic.Uint32
 
-// NewClient returns a client with an address of 127.0.0.0/8 that no other client of this test binary has.
+// NewClient returns a client whose address in 127.0.0.0/8 no other client of this test binary uses.
 func NewClient() *Client {
 	n := addresses.Add(1)
 	addr := net.IPv4(127, byte(16+n>>16), byte(n>>8), byte(n))
@@ -67,17 +67,18 @@ func NewClient() *Client {
 		Timeout: requestTimeout,
 		Transport: observed{&http.Transport{
 			DialContext: (&net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: addr}}).DialContext,
-			// Shorter than the two seconds after which a server closes an unused connection.
+			// Servers close an unused connection after two seconds. The client closes it earlier, so that it never
+			// writes to a closed connection.
 			IdleConnTimeout: time.Second, MaxIdleConnsPerHost: 16, DisableCompression: true,
 		}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// plain sends requests whose address does not matter. It has enough addresses for the tests that poll at the same time.
+// plain sends requests that need no particular IP address. It has enough addresses for tests that poll concurrently.
 var plain = NewCrowd(32)
 
-// Answer is a whole HTTP answer.
+// Answer is an HTTP response with its whole body.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -87,7 +88,7 @@ type Answer struct {
 	what string
 }
 
-// Do sends a request once. The test fails if no answer comes.
+// Do sends a request once. The test fails if there is no complete answer.
 func (c *Client) Do(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	a, err := c.Try(t, method, url, sets...)
@@ -97,7 +98,8 @@ func (c *Client) Do(t testing.TB, method, url string, sets ...Set) Answer {
 	return a
 }
 
-// Try sends a request once and returns an error if no complete answer comes. Any goroutine may call it.
+// Try sends a request once and returns an error if there is no complete answer. Unlike Do, it may be called from any
+// goroutine.
 func (c *Client) Try(t testing.TB, method, url string, sets ...Set) (Answer, error) {
 	r, err := http.NewRequestWithContext(context.WithValue(t.Context(), testKey{}, t), method, url, nil)
 	if err != nil {
@@ -115,7 +117,8 @@ func (c *Client) Try(t testing.TB, method, url string, sets ...Set) (Answer, err
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, t: t, what: method + " " + url}, err
 }
 
-// Retry is Do, and Do again while the answer is 503 or degraded, up to five times: a loaded machine sheds requests.
+// Retry sends a request, and repeats it up to five times while the answer is 503 or degraded. On a loaded machine the
+// services shed requests.
 func (c *Client) Retry(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	return retry(t, func() Answer { return c.Do(t, method, url, sets...) })
@@ -131,36 +134,36 @@ func retry(t testing.TB, send func() Answer) Answer {
 	return a
 }
 
-// unavailable reports whether the answer lacks something because a service was too slow for it.
+// unavailable reports whether the answer is 503 or degraded because a service was too slow.
 func (a Answer) unavailable() bool {
 	source := a.Header.Get("X-Degraded")
 	return a.Status == http.StatusServiceUnavailable || source == "db" || source == "timeout" || source == "signal_service"
 }
 
-// Send is Retry without a credential.
+// Send sends a request without a credential and retries it as Client.Retry does.
 func Send(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	return plain.Retry(t, method, url, sets...)
 }
 
-// Get sends GET without a credential.
+// Get sends a GET request without a credential and retries it as Client.Retry does.
 func Get(t testing.TB, url string, sets ...Set) Answer {
 	t.Helper()
 	return plain.Do(t, http.MethodGet, url, sets...)
 }
 
-// Post sends POST without a credential.
+// Post sends a POST request without a credential and retries it as Client.Retry does.
 func Post(t testing.TB, url string, sets ...Set) Answer {
 	t.Helper()
 	return plain.Do(t, http.MethodPost, url, sets...)
 }
 
-// String returns the status, the source of a degradation and the beginning of the body.
+// String returns the status, the X-Degraded header and the first 160 characters of the body.
 func (a Answer) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %.160s", a.Status, a.Header.Get("X-Degraded"), a.Body))
 }
 
-// Require fails the test unless the status is the given one.
+// Require fails the test unless the answer has this status.
 func (a Answer) Require(status int) Answer {
 	a.t.Helper()
 	if a.Status != status {
@@ -169,7 +172,7 @@ func (a Answer) Require(status int) Answer {
 	return a
 }
 
-// RequireError fails the test unless the answer is this refusal.
+// RequireError fails the test unless the answer is an error with this status and error code.
 func (a Answer) RequireError(status int, code string) Answer {
 	a.t.Helper()
 	if a.Status != status || a.Code() != code {
@@ -178,7 +181,7 @@ func (a Answer) RequireError(status int, code string) Answer {
 	return a
 }
 
-// Expect reports an error for each member that has another value. Keys are paths such as "signals.0.id".
+// Expect reports an error for each member whose value differs. The keys of want are paths such as "signals.0.id".
 func (a Answer) Expect(want JSON) Answer {
 	a.t.Helper()
 	for path, w := range want {
@@ -192,15 +195,15 @@ func (a Answer) Expect(want JSON) Answer {
 	return a
 }
 
-// Code returns the error code of a refusal; empty if there is none.
+// Code returns the error code of an error answer, or an empty string if the body has none.
 func (a Answer) Code() string {
 	var body struct{ Error any }
-	_ = json.Unmarshal(a.Body, &body) // another form of body has no code
+	_ = json.Unmarshal(a.Body, &body) // a body of another form has no code
 	code, _ := body.Error.(string)
 	return code
 }
 
-// Decode decodes the JSON of the body.
+// Decode decodes the body as JSON.
 func (a Answer) Decode(into any) {
 	a.t.Helper()
 	if err := json.Unmarshal(a.Body, into); err != nil {
@@ -208,7 +211,7 @@ func (a Answer) Decode(into any) {
 	}
 }
 
-// Value returns the value at a path; numbers are json.Number.
+// Value returns the JSON value at a path such as "signals.0.id". Numbers are returned as json.Number.
 func (a Answer) Value(path string) any {
 	a.t.Helper()
 	v, err := a.find(path)
@@ -218,48 +221,48 @@ func (a Answer) Value(path string) any {
 	return v
 }
 
-// Text returns the text at a path.
+// Text returns the string at a path. It fails the test if the value is not a string.
 func (a Answer) Text(path string) string {
 	a.t.Helper()
 	s, ok := a.Value(path).(string)
 	if !ok {
-		a.t.Fatalf("%s: %s is no text\n%.2000s", a.what, path, a.Body)
+		a.t.Fatalf("%s: %s is not a string\n%.2000s", a.what, path, a.Body)
 	}
 	return s
 }
 
-// Member returns the text at a path, or "" if there is none.
+// Member returns the string at a path, or "" if the path has no string.
 func (a Answer) Member(path string) string {
 	v, _ := a.find(path)
 	s, _ := v.(string)
 	return s
 }
 
-// Int returns the whole number at a path.
+// Int returns the integer at a path. It fails the test if the value is not an integer.
 func (a Answer) Int(path string) int {
 	a.t.Helper()
 	n, ok := a.Value(path).(json.Number)
 	i, err := n.Int64()
 	if !ok || err != nil {
-		a.t.Fatalf("%s: %s is no whole number\n%.2000s", a.what, path, a.Body)
+		a.t.Fatalf("%s: %s is not an integer\n%.2000s", a.what, path, a.Body)
 	}
 	return int(i)
 }
 
-// List returns the list at a path.
+// List returns the array at a path. It fails the test if the value is not an array.
 func (a Answer) List(path string) []any {
 	a.t.Helper()
 	l, ok := a.Value(path).([]any)
 	if !ok {
-		a.t.Fatalf("%s: %s is no list\n%.2000s", a.what, path, a.Body)
+		a.t.Fatalf("%s: %s is not an array\n%.2000s", a.what, path, a.Body)
 	}
 	return l
 }
 
-// Contains reports whether the body contains the text.
+// Contains reports whether the body contains the text, byte for byte.
 func (a Answer) Contains(text string) bool { return bytes.Contains(a.Body, []byte(text)) }
 
-// ShowsText reports whether a page contains the text, which HTML may write with character references.
+// ShowsText reports whether an HTML page contains the text. It decodes character references such as &amp; first.
 func (a Answer) ShowsText(text string) bool {
 	return strings.Contains(html.UnescapeString(string(a.Body)), text)
 }
@@ -292,14 +295,15 @@ func (a Answer) find(path string) (any, error) {
 	return v, nil
 }
 
-// EqualJSON reports whether a decoded value and a Go value have the same JSON; numbers are compared as they are written.
+// EqualJSON reports whether two values have the same JSON. Numbers are compared by their text: 1 and 1.0 differ.
 func EqualJSON(got, want any) bool {
 	a, errA := json.Marshal(got)
 	b, errB := json.Marshal(want)
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
-// Opened sends GET, returns the status and closes the connection: for answers that do not end.
+// Opened sends a GET request, returns the status and closes the connection without reading the body. It is for streams
+// that never end.
 func Opened(t testing.TB, url string, set Set) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.WithValue(t.Context(), testKey{}, t), http.MethodGet, url, nil)

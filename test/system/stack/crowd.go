@@ -5,13 +5,14 @@ import (
 	"testing"
 )
 
-// Crowd sends requests from many addresses, so that no limit per address applies to a test that sends thousands.
+// Crowd sends requests from many IP addresses, so that limits per address do not affect a test with thousands of
+// requests.
 type Crowd struct {
 	clients []*Client
 	next    atomic.Uint64
 }
 
-// NewCrowd returns a crowd of n addresses.
+// NewCrowd returns a crowd with n addresses.
 func NewCrowd(n int) *Crowd {
 	c := &Crowd{}
 	for range n {
@@ -20,25 +21,27 @@ func NewCrowd(n int) *Crowd {
 	return c
 }
 
-// Do sends a request once, from the next address.
+// Do sends a request once from the next address. The test fails if there is no complete answer.
 func (c *Crowd) Do(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	return c.clients[c.next.Add(1)%uint64(len(c.clients))].Do(t, method, url, sets...)
 }
 
-// Try sends a request once, from the next address, and returns an error if no complete answer comes.
+// Try sends a request once from the next address and returns an error if there is no complete answer.
 func (c *Crowd) Try(t testing.TB, method, url string, sets ...Set) (Answer, error) {
 	t.Helper()
 	return c.clients[c.next.Add(1)%uint64(len(c.clients))].Try(t, method, url, sets...)
 }
 
-// Retry is Do, and Do again while the answer is 503 or degraded, up to five times: a loaded machine sheds requests.
+// Retry sends a request, and repeats it up to five times while the answer is 503 or degraded. On a loaded machine the
+// services shed requests.
 func (c *Crowd) Retry(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	return retry(t, func() Answer { return c.Do(t, method, url, sets...) })
 }
 
-// Base returns the address of a service: hub, api or clock. i selects one of the hubs and may exceed their number.
+// Base returns the base URL of a service: hub, api or clock. For the hub, i selects one of the hubs, modulo their
+// number.
 func (s *Stack) Base(service string, i int) string {
 	switch service {
 	case "api":

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// FeedWriters write facts that the feed publishes: calls, and a note on each call.
+// FeedWriters create facts that the feed publishes: calls, and one note on each call.
 type FeedWriters struct {
 	s         *Stack
 	hubs      []string
@@ -18,20 +18,21 @@ type FeedWriters struct {
 	next      atomic.Int64
 
 	mu           sync.Mutex
-	acknowledged []string // ids of calls and notes
+	acknowledged []string // ids of acknowledged calls and notes
 	inDoubt      int
 }
 
 const (
 	feedMarkets = 20
-	// An operator writes two facts on each market: a key has 60 requests a minute.
+	// Each operator writes two facts on each market. The number of markets respects the limit of 60 requests per minute
+	// and key.
 	factsPerOperator = 2 * feedMarkets
 )
 
-// feedLanes are the lanes of the markets, repeated. Lane OTHER has no channel.
+// feedLanes are the lanes of the markets; the list is repeated for further markets. The lane OTHER has no channel.
 var feedLanes = []string{"SCIENCE", "OTHER", "MUSIC", "SCIENCE"}
 
-// NewFeedWriters creates the markets and operators for at most n facts.
+// NewFeedWriters creates enough markets and operators for n facts.
 func (s *Stack) NewFeedWriters(t testing.TB, n int) *FeedWriters {
 	t.Helper()
 	w := &FeedWriters{s: s, hubs: append([]string{s.Hub}, s.Hubs...), operators: s.SeedOperators(t, n/factsPerOperator+2)}
@@ -41,8 +42,8 @@ func (s *Stack) NewFeedWriters(t testing.TB, n int) *FeedWriters {
 	return w
 }
 
-// Write writes n facts in each of the given number of goroutines, with a pause after each. It returns when all are answered or
-// stop is closed; stop may be nil.
+// Write writes n facts in each goroutine, with a pause after each fact. It returns when all requests are answered or
+// stop is closed. stop may be nil.
 func (w *FeedWriters) Write(t testing.TB, goroutines, n int, pause time.Duration, stop <-chan struct{}) {
 	var done sync.WaitGroup
 	for range goroutines {
@@ -60,7 +61,7 @@ func (w *FeedWriters) Write(t testing.TB, goroutines, n int, pause time.Duration
 	done.Wait()
 }
 
-// fact files a call and, if another fact may follow, adds a note to it. It returns the number of facts.
+// fact files a call and, if more is set, adds a note to it. It returns the number of facts that it sent.
 func (w *FeedWriters) fact(t testing.TB, more bool) int {
 	i := int(w.next.Add(1)) - 1
 	o := w.operators[(i/feedMarkets)%len(w.operators)]
@@ -75,7 +76,7 @@ func (w *FeedWriters) fact(t testing.TB, more bool) int {
 	return 2
 }
 
-// record stores the outcome of a request and reports whether it was acknowledged.
+// record stores the outcome of a request and reports whether the request was acknowledged.
 func (w *FeedWriters) record(a Answer, err error, status int, id string) bool {
 	ok := err == nil && a.Status == status
 	w.mu.Lock()
@@ -86,7 +87,7 @@ func (w *FeedWriters) record(a Answer, err error, status int, id string) bool {
 	}
 	w.mu.Unlock()
 	if !ok {
-		time.Sleep(50 * time.Millisecond) // the services are unavailable
+		time.Sleep(50 * time.Millisecond) // the services are unavailable: wait before the next request
 	}
 	return ok
 }
@@ -98,10 +99,10 @@ func (w *FeedWriters) Acknowledged() int {
 	return len(w.acknowledged)
 }
 
-// Markets returns the markets of the facts.
+// Markets returns the ids of the markets on which facts are written.
 func (w *FeedWriters) Markets() []string { return w.markets }
 
-// Handles returns the handles of the writers.
+// Handles returns the handles of the operators that write facts.
 func (w *FeedWriters) Handles() (out []string) {
 	for _, o := range w.operators {
 		out = append(out, o.Handle)
@@ -124,8 +125,8 @@ const lostFacts = `
 SELECT count(*) FROM unnest($1::uuid[]) AS a (id)
 WHERE NOT EXISTS (SELECT FROM api.signals s WHERE s.id = a.id) AND NOT EXISTS (SELECT FROM api.signal_events e WHERE e.id = a.id)`
 
-// RequirePublished fails the test unless each stored fact is in the feed exactly once within d, and each acknowledged fact
-// is stored.
+// RequirePublished fails the test unless the feed contains each stored fact exactly once within d, and the database
+// contains each acknowledged fact.
 func (w *FeedWriters) RequirePublished(t testing.TB, d time.Duration) {
 	t.Helper()
 	Eventually(t, d, "each stored fact once in the feed", func() bool {

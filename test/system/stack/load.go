@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// AtOnce runs do for 0 to n-1 in goroutines that start together, and returns when all have ended.
+// AtOnce calls do with 0 to n-1 in n goroutines that start at the same time. It returns when all have ended.
 func AtOnce(n int, do func(i int)) {
 	var ready, done sync.WaitGroup
 	start := make(chan struct{})
@@ -24,8 +24,8 @@ func AtOnce(n int, do func(i int)) {
 	done.Wait()
 }
 
-// Each runs do for 0 to n-1, at most width at the same time, and returns when all have ended. A call that ends its goroutine,
-// as t.Fatal does, ends alone.
+// Each calls do with 0 to n-1, at most width at the same time, and returns when all calls have ended. If a call ends
+// its goroutine, as t.Fatal does, the other calls continue.
 func Each(n, width int, do func(i int)) {
 	var done sync.WaitGroup
 	slots := make(chan struct{}, width)
@@ -39,9 +39,9 @@ func Each(n, width int, do func(i int)) {
 	done.Wait()
 }
 
-// Steady starts do perSecond times a second for d, whether or not earlier ones have ended, and returns their number when
-// all have ended. It catches up after a pause of the machine, so that what was late is measured as late. It ends early with
-// the test.
+// Steady calls do perSecond times a second for d, also while earlier calls still run. It returns the number of calls
+// when all have ended. After a pause of the machine it makes up for the missed calls, so that the delay appears in the
+// measurement. It stops early if the test ends.
 func Steady(t testing.TB, perSecond int, d time.Duration, do func(i int)) int {
 	t.Helper()
 	var done sync.WaitGroup
@@ -59,7 +59,7 @@ func Steady(t testing.TB, perSecond int, d time.Duration, do func(i int)) int {
 	return total
 }
 
-// Times collects durations from several goroutines.
+// Times collects durations. Several goroutines may use it.
 type Times struct {
 	mu   sync.Mutex
 	list []time.Duration
@@ -72,7 +72,8 @@ func (t *Times) Add(d time.Duration) {
 	t.list = append(t.list, d)
 }
 
-// Quantile returns the duration at quantile q, from 0 to 1; 1 is the longest. It returns 0 if there are none.
+// Quantile returns the duration at quantile q, from 0 to 1, where 1 is the longest duration. It returns 0 if there are
+// no durations.
 func (t *Times) Quantile(q float64) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,17 +9,18 @@ import (
 	"time"
 )
 
-// Venues are the simulated venues.
+// Venues are the names of the simulated venues.
 var Venues = []string{"polymarket", "kalshi", "limitless", "manifold"}
 
-// VenueMarket is a market of a simulated venue.
+// VenueMarket is a market at a simulated venue.
 type VenueMarket struct {
 	ID, Venue, Title string
 
 	s *Stack
 }
 
-// NewVenueMarket creates a market at a venue with a YES price from 0 to 1 and further members of the control route.
+// NewVenueMarket creates a market at a venue with a YES price from 0 to 1. more contains further members of the control
+// request of the simulator.
 func (s *Stack) NewVenueMarket(t testing.TB, venue string, yesPrice float64, more JSON) *VenueMarket {
 	t.Helper()
 	m := &VenueMarket{Venue: venue, Title: "Will the bridge at " + rand.Text() + " open in time?", s: s}
@@ -29,19 +30,19 @@ func (s *Stack) NewVenueMarket(t testing.TB, venue string, yesPrice float64, mor
 	return m
 }
 
-// Change changes the market at its venue.
+// Change changes the market at its venue, for example its price or state.
 func (m *VenueMarket) Change(t testing.TB, change JSON) {
 	t.Helper()
 	Post(t, m.s.Venues+"/sim/"+m.Venue+"/markets/"+m.ID, Body(change)).Require(http.StatusOK)
 }
 
-// Resolve makes the venue resolve the market now.
+// Resolve resolves the market at its venue immediately.
 func (m *VenueMarket) Resolve(t testing.TB, outcome string) {
 	t.Helper()
 	m.Change(t, JSON{"state": "resolved", "outcome": outcome})
 }
 
-// Read reads the market through the hub, which stores it in the api.
+// Read reads the market through the hub. The api stores a market when it is read for the first time.
 func (m *VenueMarket) Read(t testing.TB) Answer {
 	t.Helper()
 	return plain.Retry(t, http.MethodGet, m.s.Hub+"/api/m/"+m.ID).Require(http.StatusOK)
@@ -57,13 +58,14 @@ func (m *VenueMarket) AwaitFollowed(t testing.TB) {
 	})
 }
 
-// FailVenue makes a venue fail in a mode of the simulator; "none" ends it.
+// FailVenue makes a venue fail for d in one of the fault modes of the simulator. The mode "none" ends the failure.
 func (s *Stack) FailVenue(t testing.TB, venue, mode string, d time.Duration) {
 	t.Helper()
 	Post(t, s.Venues+"/sim/"+venue+"/fault", Body(JSON{"mode": mode, "seconds": max(d.Seconds(), 1)})).Require(http.StatusOK)
 }
 
-// NewNativeMarket creates a native market as administrator that is open for a year, with further members.
+// NewNativeMarket creates a native market that is open for a year and returns its id. more contains further members of
+// the request.
 func (s *Stack) NewNativeMarket(t testing.TB, initialYesBps int, more JSON) string {
 	t.Helper()
 	body := JSON{
@@ -74,26 +76,27 @@ func (s *Stack) NewNativeMarket(t testing.TB, initialYesBps int, more JSON) stri
 	return plain.Retry(t, http.MethodPost, s.Hub+"/api/admin/markets", s.Admin(), Body(body)).Require(http.StatusCreated).Text("marketId")
 }
 
-// Finalize resolves a native market.
+// Finalize resolves a native market as administrator.
 func (s *Stack) Finalize(t testing.TB, market, outcome string) {
 	t.Helper()
 	body := Body(JSON{"marketId": market, "verdict": outcome})
 	plain.Retry(t, http.MethodPost, s.Hub+"/api/resolution/finalize", s.Admin(), body).Require(http.StatusOK)
 }
 
-// Scan makes the ledger ask the venues for outcomes.
+// Scan makes the api read the outcomes of open markets from the venues.
 func (s *Stack) Scan(t testing.TB) Answer {
 	t.Helper()
 	return plain.Retry(t, http.MethodPost, s.Hub+"/api/admin/resolve-signals", s.Admin()).Require(http.StatusOK)
 }
 
-// Signal reads a call.
+// Signal returns the call with this id.
 func (s *Stack) Signal(t testing.TB, id string) Answer {
 	t.Helper()
 	return Send(t, http.MethodGet, s.Hub+"/api/signals/"+id).Require(http.StatusOK)
 }
 
-// RequireResult scans until the call has a result and returns the call. A venue that failed may rest for up to a minute.
+// RequireResult runs scans until the call has a result, and returns the call. It waits up to 90 s, because the api does
+// not read a failed venue for up to a minute.
 func (s *Stack) RequireResult(t testing.TB, id string) Answer {
 	t.Helper()
 	var a Answer

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// ProtocolPath is the path of the routes for applications and signed messages.
+	// ProtocolPath is the path prefix of the routes for applications and signed messages.
 	ProtocolPath = "/api/protocol/v1"
-	// AppRedirect is the redirect URI of every application of the tests.
+	// AppRedirect is the redirect URI of all applications in the tests.
 	AppRedirect = "https://app.example/cb"
-	// AppState is the state of every authorization request of the tests.
+	// AppState is the state parameter of all authorization requests in the tests.
 	AppState = "a state"
-	// CodeVerifier is the PKCE verifier of every authorization request of the tests.
+	// CodeVerifier is the PKCE verifier of all authorization requests in the tests.
 	CodeVerifier = "system-verifier-0123456789-abcdefghijklmnopqrstuvwxyz"
 )
 
@@ -27,7 +27,7 @@ func CodeChallenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Form sends form values.
+// Form returns a Set that sends a body of form values.
 func Form(values url.Values) Set {
 	return func(r *http.Request) {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -35,7 +35,7 @@ func Form(values url.Values) Set {
 	}
 }
 
-// App is an OAuth application with an IP address of its own. Its requests alternate between the hubs.
+// App is an OAuth application. It sends its requests from one IP address, alternately to the hubs.
 type App struct {
 	*Client
 	ID, Secret string // Secret is empty for public applications
@@ -44,8 +44,8 @@ type App struct {
 	turn atomic.Int64
 }
 
-// NewApp registers an application of a kind, "public" or "confidential", that an administrator trusts: only trusted
-// applications receive the errors of authorization requests.
+// NewApp registers an application of the kind "public" or "confidential" and marks it as trusted by an administrator.
+// Only trusted applications receive the errors of authorization requests.
 func (o *Operator) NewApp(t testing.TB, kind string, scopes ...string) *App {
 	t.Helper()
 	made := o.Retry(t, http.MethodPost, o.s.Hub+"/api/dev/apps", Bearer(o.Login), Body(JSON{
@@ -59,11 +59,11 @@ func (o *Operator) NewApp(t testing.TB, kind string, scopes ...string) *App {
 	return a
 }
 
-// Hub returns the address of the next hub.
+// Hub returns the address of the hub for the next request.
 func (a *App) Hub() string { return a.s.HubAt(int(a.turn.Add(1))) }
 
-// AuthorizeRequest returns the parameters of an authorization request with changes: pairs of name and value. An empty value
-// removes the parameter.
+// AuthorizeRequest returns the parameters of an authorization request. change contains pairs of name and value that
+// replace parameters; an empty value removes the parameter.
 func (a *App) AuthorizeRequest(scope string, change ...string) url.Values {
 	return changed(url.Values{
 		"response_type": {"code"}, "client_id": {a.ID}, "redirect_uri": {AppRedirect}, "scope": {scope}, "state": {AppState},
@@ -71,7 +71,8 @@ func (a *App) AuthorizeRequest(scope string, change ...string) url.Values {
 	}, change)
 }
 
-// CodeRequest returns the form that exchanges an authorization code for tokens, with changes as in AuthorizeRequest.
+// CodeRequest returns the form that exchanges an authorization code for tokens. change has the form of
+// AuthorizeRequest.
 func (a *App) CodeRequest(code string, change ...string) url.Values {
 	form := url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "client_id": {a.ID}, "redirect_uri": {AppRedirect},
@@ -97,33 +98,33 @@ func changed(values url.Values, change []string) url.Values {
 	return values
 }
 
-// OAuth sends a form to the token, revoke or introspect endpoint.
+// OAuth sends a form to an OAuth endpoint: "token", "revoke" or "introspect".
 func (a *App) OAuth(t testing.TB, endpoint string, form url.Values) Answer {
 	t.Helper()
 	return a.Do(t, http.MethodPost, a.Hub()+ProtocolPath+"/oauth/"+endpoint, Form(form))
 }
 
-// ConsentPage opens the page on which a signed-in person decides about an authorization request.
+// ConsentPage opens the page on which a signed-in person approves or denies an authorization request.
 func (a *App) ConsentPage(t testing.TB, request url.Values, sets ...Set) Answer {
 	t.Helper()
 	return a.Retry(t, http.MethodGet, a.Hub()+"/protocol/authorize?"+request.Encode(), sets...)
 }
 
-// ConsentRequest returns what the form of a consent page sends back; empty if the page has no form.
+// ConsentRequest returns the request field of the form on a consent page, or an empty string if the page has no form.
 func (a Answer) ConsentRequest() string {
 	_, rest, _ := strings.Cut(string(a.Body), `name="request" value="`)
 	value, _, _ := strings.Cut(rest, `"`)
 	return value
 }
 
-// Decide sends the form of a consent page; the decision is "approve" or "deny".
+// Decide submits the form of a consent page. decision is "approve" or "deny".
 func (a *App) Decide(t testing.TB, request, decision string, sets ...Set) Answer {
 	t.Helper()
 	form := Form(url.Values{"request": {request}, "decision": {decision}})
 	return a.Do(t, http.MethodPost, a.Hub()+"/protocol/authorize", append(sets, form)...)
 }
 
-// Redirected returns the parameters with which an answer redirects to AppRedirect; nil for any other answer.
+// Redirected returns the parameters of a redirect to AppRedirect, or nil if the answer is not such a redirect.
 func (a Answer) Redirected() url.Values {
 	query, ok := strings.CutPrefix(a.Header.Get("Location"), AppRedirect+"?")
 	values, err := url.ParseQuery(query)
@@ -133,7 +134,7 @@ func (a Answer) Redirected() url.Values {
 	return values
 }
 
-// Code gives a person's consent to an authorization request and returns the code.
+// Code approves an authorization request as the person of the session and returns the authorization code.
 func (a *App) Code(t testing.TB, session Set, request url.Values) string {
 	t.Helper()
 	page := a.ConsentPage(t, request, session).Require(http.StatusOK)
@@ -145,18 +146,18 @@ func (a *App) Code(t testing.TB, session Set, request url.Values) string {
 	return code
 }
 
-// Tokens are what a grant gives to an application. Refresh is empty without the scope offline_access.
+// Tokens are the tokens that an application receives. Refresh is empty without the scope offline_access.
 type Tokens struct{ Access, Refresh, Grant, Scope string }
 
-// Grant gives a person's consent to scopes, separated by spaces, and returns the tokens. Changes of the authorization
-// request are given as in AuthorizeRequest.
+// Grant approves scopes, separated by spaces, as the person of the session and returns the tokens. change has the form
+// of AuthorizeRequest.
 func (a *App) Grant(t testing.TB, session Set, scopes string, change ...string) Tokens {
 	t.Helper()
 	code := a.Code(t, session, a.AuthorizeRequest(scopes, change...))
 	return a.OAuth(t, "token", a.CodeRequest(code)).Require(http.StatusOK).Tokens()
 }
 
-// Tokens returns the tokens of an answer of the token endpoint.
+// Tokens decodes an answer of the token endpoint.
 func (a Answer) Tokens() Tokens {
 	a.t.Helper()
 	out := Tokens{Access: a.Text("access_token"), Grant: a.Text("grantId"), Scope: a.Text("scope")}

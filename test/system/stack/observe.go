@@ -7,19 +7,20 @@ import (
 	"testing"
 )
 
-// Observer receives each answer of a service before its client does. If it reads the body, it must replace it by an unread copy.
-// t is nil if the request was not sent by a method of Client.
+// Observer receives each answer of a service before the client that sent the request. An observer that reads the body
+// must replace it with an unread copy. t is nil if the request was not sent by a method of Client.
 type Observer func(t testing.TB, service string, r *http.Request, res *http.Response)
 
 var observer Observer
 
-// Observe makes all clients pass the answers of all systems to o. It must be called before the first request.
+// Observe registers the observer of all answers of all systems. It must be called before the first request.
 func Observe(o Observer) { observer = o }
 
-// services are the names of the services by host and port.
+// services maps host:port to the name of the service.
 var services sync.Map
 
-// Service returns the service of a running system that has the address, given as host and port: hub, api or clock.
+// Service returns the name of the service at an address (host:port): hub, api or clock. It returns an empty string for
+// other addresses.
 func Service(address string) string {
 	name, _ := services.Load(address)
 	service, _ := name.(string)
@@ -36,7 +37,7 @@ func (s *Stack) register() {
 
 type testKey struct{}
 
-// Observed returns a transport whose answers the observer receives.
+// Observed wraps a transport: the observer receives each answer.
 func Observed(next http.RoundTripper) http.RoundTripper { return observed{next} }
 
 type observed struct{ next http.RoundTripper }
@@ -54,7 +55,7 @@ func (o observed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// CloseIdleConnections closes the unused connections of the transport below.
+// CloseIdleConnections closes the unused connections of the wrapped transport.
 func (o observed) CloseIdleConnections() {
 	if t, ok := o.next.(*http.Transport); ok {
 		t.CloseIdleConnections()

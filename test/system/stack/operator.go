@@ -18,12 +18,13 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/signalcast"
 )
 
-// Operator files calls: one account with a key and an IP address of its own.
+// Operator is an account with an operator key that files calls. Its requests come from an IP address that no other
+// operator uses.
 type Operator struct {
 	*Client
 	ID     string // user id
 	Handle string
-	Login  string // identity token; empty for seeded operators
+	Login  string // identity token; empty for operators of SeedOperators
 	Key    string
 
 	s *Stack
@@ -34,7 +35,7 @@ var (
 	runID     = strings.ToLower(rand.Text()[:6])
 )
 
-// NewOperator signs a new person in at the development issuer and mints a key with all permissions.
+// NewOperator signs a new person in at the development identity provider and creates a key with all permissions.
 func (s *Stack) NewOperator(t testing.TB) *Operator {
 	t.Helper()
 	o := &Operator{Client: NewClient(), Handle: fmt.Sprintf("sys_%s_%d", runID, operators.Add(1)), s: s}
@@ -50,14 +51,15 @@ func (o *Operator) NewLogin(t testing.TB) string {
 	return o.Do(t, http.MethodPost, o.s.IDP+"/mint", Body(JSON{"user": o.Handle})).Require(http.StatusOK).Text("token")
 }
 
-// Mint makes a key and returns its text and id.
+// Mint creates an operator key and returns its text and id.
 func (o *Operator) Mint(t testing.TB, body JSON) (key, id string) {
 	t.Helper()
 	a := o.Retry(t, http.MethodPost, o.s.Hub+"/api/dev/keys", Bearer(o.Login), Body(body)).Require(http.StatusCreated)
 	return a.Text("key"), a.Text("id")
 }
 
-// Session signs in and returns what a page of the hub sends: the session cookies and the site of the request.
+// Session signs the operator in and returns a Set that adds the session cookies and the Sec-Fetch-Site header of a page
+// of the hub.
 func (o *Operator) Session(t testing.TB) Set {
 	t.Helper()
 	cookies := o.Retry(t, http.MethodPost, o.s.Hub+"/api/auth/privy", Bearer(o.Login)).Require(http.StatusOK).Cookies()
@@ -69,17 +71,17 @@ func (o *Operator) Session(t testing.TB) Set {
 	}
 }
 
-// SetStreamer sets the status of the operator as a streamer: approved, suspended or another one.
+// SetStreamer sets the streamer status of the operator as administrator, for example "approved" or "suspended".
 func (o *Operator) SetStreamer(t testing.TB, status string) {
 	t.Helper()
 	body := Body(JSON{"handle": o.Handle, "status": status})
 	plain.Retry(t, http.MethodPost, o.s.Hub+"/api/admin/streamers", o.s.Admin(), body).Require(http.StatusOK)
 }
 
-// PageCookies signs in and returns the cookies, by name, with which a browser is signed in to all pages.
+// PageCookies signs the operator in and returns, by name, the cookies with which a browser is signed in on all pages.
 func (o *Operator) PageCookies(t testing.TB) map[string]string {
 	t.Helper()
-	all := map[string]string{"db_dev": o.Login} // of the developer page
+	all := map[string]string{"db_dev": o.Login} // used by the developer page
 	for _, c := range o.Retry(t, http.MethodPost, o.s.Hub+"/api/auth/privy", Bearer(o.Login)).Require(http.StatusOK).Cookies() {
 		all[c.Name] = c.Value
 	}
@@ -89,7 +91,7 @@ func (o *Operator) PageCookies(t testing.TB) map[string]string {
 // Cookies returns the cookies that the answer sets.
 func (a Answer) Cookies() []*http.Cookie { return (&http.Response{Header: a.Header}).Cookies() }
 
-// SDK returns the Go library with the operator's key.
+// SDK returns a client of the Go library with the key of the operator.
 func (o *Operator) SDK(t testing.TB) *signalcast.Client {
 	t.Helper()
 	c, err := signalcast.New(signalcast.Options{
@@ -101,36 +103,37 @@ func (o *Operator) SDK(t testing.TB) *signalcast.Client {
 	return c
 }
 
-// File sends a call as it is, through POST /api/predictions.
+// File sends a call through POST /api/predictions and returns the answer. It does not retry.
 func (o *Operator) File(t testing.TB, body JSON, sets ...Set) Answer {
 	t.Helper()
 	return o.Do(t, http.MethodPost, o.s.Hub+"/api/predictions", append([]Set{Bearer(o.Key), Body(body)}, sets...)...)
 }
 
-// NewCall files a call with further members, which must be accepted, and returns its id.
+// NewCall files a call and returns its id. more contains further members of the request. The test fails if the call is
+// refused.
 func (o *Operator) NewCall(t testing.TB, market, side string, price int, more JSON) string {
 	t.Helper()
 	body := Call(market, side, price)
 	maps.Copy(body, more)
 	a := retry(t, func() Answer { return o.File(t, body) })
-	if a.Code() == "already_predicted" { // the answer 503 to the first attempt came after the call was stored
+	if a.Code() == "already_predicted" { // an earlier attempt was answered with 503 although the call was stored
 		return a.Text("id")
 	}
 	return a.Require(http.StatusOK).Text("id")
 }
 
-// Send sends a POST to a path of the hub and requires the status of the answer.
+// Send sends a POST request to a path of the hub and requires the status of the answer.
 func (o *Operator) Send(t testing.TB, path string, status int, as Set, body JSON) Answer {
 	t.Helper()
 	return o.Retry(t, http.MethodPost, o.s.Hub+path, as, Body(body)).Require(status)
 }
 
-// Call returns the three required members of a call.
+// Call returns a request body with the three required members of a call.
 func Call(market, side string, price int) JSON {
 	return JSON{"marketId": market, "direction": side, "priceAtPrediction": price}
 }
 
-// With returns a copy of the object with further members.
+// With returns a copy of the object in which the member has this value.
 func (j JSON) With(name string, value any) JSON {
 	out := JSON{name: value}
 	for n, v := range j {
@@ -159,7 +162,8 @@ INSERT INTO api.operator_keys (id, user_id, hash, prefix, last4, label, permissi
 SELECT id, user_id, hash, 'dk_', last4, 'seeded', '{read,signal,broadcast}', now()
 FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::text[]) AS t (id, user_id, hash, last4)`
 
-// SeedOperators inserts n operators with one key each, without signing them in. Each has an IP address of its own.
+// SeedOperators inserts n operators with one key each directly into the database. Each operator sends from a different
+// IP address.
 func (s *Stack) SeedOperators(t testing.TB, n int) []*Operator {
 	t.Helper()
 	out := make([]*Operator, n)
@@ -167,7 +171,7 @@ func (s *Stack) SeedOperators(t testing.TB, n int) []*Operator {
 	var hashes [][]byte
 	for i := range out {
 		id, secret := uuid.Must(uuid.NewV7()).String(), make([]byte, 32)
-		_, _ = rand.Read(secret) // never fails
+		_, _ = rand.Read(secret) // never returns an error
 		o := &Operator{
 			Client: NewClient(), ID: id, Handle: fmt.Sprintf("seed_%s_%d", runID, operators.Add(1)),
 			Key: "dk_" + base64.RawURLEncoding.EncodeToString(secret), s: s,

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Output collects what a program writes. Several goroutines may use it.
+// Output collects the output of a program. Several goroutines may use it.
 type Output struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -18,7 +18,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// String returns what has been written so far.
+// String returns the output so far.
 func (o *Output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -8,30 +8,30 @@ import (
 	"testing"
 )
 
-// ProtocolScopes are the scopes that routes of the protocol require.
+// ProtocolScopes are the OAuth scopes that routes of the protocol require.
 var ProtocolScopes = []string{"profile:read", "signer:create", "signal:create", "prediction:create", "offline_access"}
 
-// QuietChannel is the channel of a market that does not exist: its webhooks get no events.
+// QuietChannel is the channel of a market that does not exist. A webhook on this channel receives no events.
 const QuietChannel = "market:native-ffffffffffffffffffffffffffffffff"
 
-// Owner is a person with one of everything that a person can own.
+// Owner is a person who owns one item of every kind: keys, an application, a webhook, a station, a call and so on.
 type Owner struct {
 	*Operator
-	Browser Set // session of the person
+	Browser Set // session cookies of the person
 
 	SecondKey, SecondKeyID string
-	Friend                 *Operator // whom the person follows
+	Friend                 *Operator // an operator that the person follows
 	App                    *App      // registered by the person
-	Tokens                 Tokens    // of App, for the person
+	Tokens                 Tokens    // tokens of App for the person
 	Signer                 *Signer
 	Webhook, WebhookSecret string
 	Station                string
-	Market, Call           string // a call with an event on a market with a stream
-	Message                string // a call that the hub has attested
+	Market, Call           string // a call with an event, on a market with a stream
+	Message                string // id of a signed message that the hub has attested
 	Wallet, IdentityToken  string
 }
 
-// NewOwner creates an owner.
+// NewOwner creates an owner with all items.
 func (s *Stack) NewOwner(t testing.TB) *Owner {
 	t.Helper()
 	w := &Owner{Operator: s.NewOperator(t), Friend: s.NewOperator(t)}
@@ -65,7 +65,7 @@ func (o *Operator) NewWebhook(t testing.TB, url string) (id, secret string) {
 	return a.Text("id"), a.Text("secret")
 }
 
-// NewStation registers a partner station that an administrator has not approved.
+// NewStation registers a partner station. The station remains unapproved.
 func (o *Operator) NewStation(t testing.TB, id string) {
 	t.Helper()
 	o.Do(t, http.MethodPost, o.s.API+"/api/v1/stations", Bearer(o.Key), Body(JSON{
@@ -73,7 +73,7 @@ func (o *Operator) NewStation(t testing.TB, id string) {
 	})).Require(http.StatusCreated)
 }
 
-// claimWallet links a wallet to the person at the identity provider and claims it.
+// claimWallet links a wallet to the person at the identity provider and claims the wallet at the hub.
 func (w *Owner) claimWallet(t testing.TB) {
 	t.Helper()
 	w.Wallet = NewWallet()
@@ -83,10 +83,10 @@ func (w *Owner) claimWallet(t testing.TB) {
 	w.ClaimIdentity(t, w.Wallet, w.Browser, Header("Privy-Id-Token", w.IdentityToken)).Require(http.StatusOK)
 }
 
-// NewWallet returns a random address of an Ethereum wallet.
+// NewWallet returns a random Ethereum address.
 func NewWallet() string {
 	address := make([]byte, 20)
-	_, _ = rand.Read(address) // never fails
+	_, _ = rand.Read(address) // never returns an error
 	return "0x" + hex.EncodeToString(address)
 }
 
@@ -97,13 +97,14 @@ func (o *Operator) LinkWallet(t testing.TB, address string) {
 	Post(t, o.s.IDP+"/users/did:idp:"+o.Handle+"/wallets", body).Require(http.StatusOK)
 }
 
-// ClaimIdentity claims a wallet.
+// ClaimIdentity sends the claim of a linked wallet to the hub and returns the answer.
 func (o *Operator) ClaimIdentity(t testing.TB, address string, as ...Set) Answer {
 	t.Helper()
 	return o.Do(t, http.MethodPost, o.s.Hub+"/api/identity/claim", append(as, Body(JSON{"address": address}))...)
 }
 
-// holdings selects what a person owns, without the times of the last use and the position of a webhook.
+// holdings selects all items of a person. It omits members that change without a request: times of last use and
+// positions of webhooks.
 const holdings = `SELECT jsonb_pretty(jsonb_build_object(
 	'user', (SELECT to_jsonb(u) FROM api.users u WHERE id = $1),
 	'keys', (SELECT jsonb_agg(to_jsonb(k) - 'last_used_at' ORDER BY k.id) FROM api.operator_keys k WHERE user_id = $1),
@@ -125,7 +126,8 @@ const holdings = `SELECT jsonb_pretty(jsonb_build_object(
 	'webhooks', (SELECT jsonb_agg(to_jsonb(w) - 'taken' ORDER BY w.id) FROM api.webhooks w WHERE user_id = $1),
 	'deliveries', (SELECT count(*) FROM api.webhook_deliveries d JOIN api.webhooks w ON w.id = d.webhook_id WHERE w.user_id = $1)))`
 
-// Holdings returns everything that the person owns, as JSON with one member per line.
+// Holdings returns all items that the person owns, as JSON with one member per line. Two results are equal if nothing
+// changed.
 func (o *Operator) Holdings(t testing.TB) string {
 	t.Helper()
 	return Query[string](t, o.s, holdings, o.ID, o.Handle)

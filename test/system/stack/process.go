@@ -17,7 +17,8 @@ import (
 
 const readyWithin = 30 * time.Second
 
-// PID returns the process that runs under a name now: hub, hub-2, api, clock, venues, idp, postgres, redis.
+// PID returns the id of the process that currently runs under a name: hub, hub-2, api, clock, venues, idp, postgres,
+// redis.
 func (s *Stack) PID(t testing.TB, name string) int {
 	t.Helper()
 	pid := s.pid(name)
@@ -27,7 +28,7 @@ func (s *Stack) PID(t testing.TB, name string) int {
 	return pid
 }
 
-// FindPID returns the process that runs under a name now; ok is false while there is none.
+// FindPID returns the id of the process that currently runs under a name. ok is false if there is none.
 func (s *Stack) FindPID(name string) (pid int, ok bool) {
 	pid = s.pid(name)
 	return pid, pid != 0
@@ -36,12 +37,13 @@ func (s *Stack) FindPID(name string) (pid int, ok bool) {
 func (s *Stack) pid(name string) int {
 	var now Info
 	if s.read(&now) != nil {
-		return 0 // the file is being replaced
+		return 0 // the launcher is replacing the file
 	}
 	return now.PIDs[name]
 }
 
-// Kill ends a process with SIGKILL, Postgres with its children. The launcher starts it again.
+// Kill ends a process with SIGKILL. For Postgres it ends the child processes as well. The launcher starts the process
+// again.
 func (s *Stack) Kill(t testing.TB, name string) {
 	t.Helper()
 	if err := localdb.KillFamily(s.PID(t, name)); err != nil {
@@ -49,7 +51,7 @@ func (s *Stack) Kill(t testing.TB, name string) {
 	}
 }
 
-// Crash kills a process and returns when all services are ready again.
+// Crash kills a process and waits until its replacement runs and all services are ready.
 func (s *Stack) Crash(t testing.TB, name string) {
 	t.Helper()
 	old := s.PID(t, name)
@@ -58,7 +60,7 @@ func (s *Stack) Crash(t testing.TB, name string) {
 	s.RequireReady(t)
 }
 
-// Hang stops a process and its children without ending them, until resume is called or the test ends.
+// Hang suspends a process and its children (SIGSTOP) until resume is called or the test ends.
 func (s *Stack) Hang(t testing.TB, name string) (resume func()) {
 	t.Helper()
 	pid := s.PID(t, name)
@@ -70,15 +72,15 @@ func (s *Stack) Hang(t testing.TB, name string) (resume func()) {
 	}
 	resume = sync.OnceFunc(func() {
 		for _, p := range family {
-			_ = syscall.Kill(p, syscall.SIGCONT) // it may have ended
+			_ = syscall.Kill(p, syscall.SIGCONT) // the process may have ended
 		}
 	})
 	t.Cleanup(resume)
 	return resume
 }
 
-// Down kills processes and stops the launcher, so that they are not started again until up is called or the test ends.
-// up returns when all services are ready.
+// Down kills processes and suspends the launcher, so that the processes are not started again until up is called or the
+// test ends. up returns when all services are ready.
 func (s *Stack) Down(t testing.TB, names ...string) (up func()) {
 	t.Helper()
 	before := map[string]int{}
@@ -133,7 +135,7 @@ func isReady(base string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// require is Eventually without the context of the test: it works in a cleanup, too.
+// require works like Eventually, but does not use the context of the test. It can therefore be used in a cleanup.
 func require(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(readyWithin); !done(); time.Sleep(10 * time.Millisecond) {
@@ -163,7 +165,7 @@ func RSS(t testing.TB, pid int) int64 {
 	return 0
 }
 
-// Routes returns the public routes of a service as "METHOD pattern", from its running process.
+// Routes returns the public routes of a running service, each as "METHOD pattern".
 func (s *Stack) Routes(t testing.TB, service string) []string {
 	t.Helper()
 	var list struct {
@@ -180,7 +182,7 @@ func (s *Stack) Routes(t testing.TB, service string) []string {
 	return out
 }
 
-// Environment returns the settings of a running service.
+// Environment returns the environment variables of a running service.
 func (s *Stack) Environment(t testing.TB, service string) map[string]string {
 	t.Helper()
 	env, err := environmentOf(s.PID(t, service))
@@ -190,7 +192,7 @@ func (s *Stack) Environment(t testing.TB, service string) map[string]string {
 	return env
 }
 
-// environmentOf returns the environment of a running process.
+// environmentOf reads the environment variables of a process from /proc.
 func environmentOf(pid int) (map[string]string, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {
@@ -205,7 +207,7 @@ func environmentOf(pid int) (map[string]string, error) {
 	return env, nil
 }
 
-// Setting returns an environment variable of a running process.
+// Setting returns the value of an environment variable of a running process.
 func (s *Stack) Setting(t testing.TB, name, variable string) string {
 	t.Helper()
 	env := s.Environment(t, name)

@@ -10,10 +10,10 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Outage is a way in which connections through a Proxy fail.
+// Outage is a way in which a Proxy makes connections fail.
 type Outage string
 
-// The outages.
+// Kinds of outages.
 const (
 	Refused Outage = "refused" // new connections are refused, open ones are closed
 	Hung    Outage = "hung"    // requests are accepted and never answered
@@ -21,16 +21,16 @@ const (
 	Reset   Outage = "reset"   // connections are reset within an answer
 )
 
-// Outages are all of them.
+// Outages lists all kinds of outages.
 var Outages = []Outage{Refused, Hung, Slow, Reset}
 
-// Proxy passes TCP connections on to an upstream and can make them fail.
+// Proxy forwards TCP connections to an upstream and can make them fail.
 type Proxy struct {
 	Addr  string
 	proxy *toxiproxy.Proxy
 }
 
-// NewProxy listens on a free port of the loopback address until the test ends.
+// NewProxy listens on a free loopback port and forwards connections to upstream until the test ends.
 func NewProxy(t testing.TB, upstream string) *Proxy {
 	t.Helper()
 	addr := FreeAddr(t)
@@ -43,7 +43,7 @@ func NewProxy(t testing.TB, upstream string) *Proxy {
 	return p
 }
 
-// Break makes connections fail until Mend.
+// Break makes connections fail until Repair.
 func (p *Proxy) Break(t testing.TB, how Outage) {
 	t.Helper()
 	switch how {
@@ -65,7 +65,7 @@ func (p *Proxy) add(t testing.TB, toxic string) {
 	}
 }
 
-// Cut closes every open connection; new ones pass.
+// Cut closes all open connections. New connections are forwarded.
 func (p *Proxy) Cut(t testing.TB) {
 	t.Helper()
 	p.add(t, `{"name":"cut","type":"timeout","attributes":{"timeout":1}}`)
@@ -73,12 +73,12 @@ func (p *Proxy) Cut(t testing.TB) {
 	p.proxy.Toxics.ResetToxics(t.Context())
 }
 
-// Redirect closes every open connection and passes new ones on to another upstream.
+// Redirect closes all open connections and forwards new connections to another upstream.
 func (p *Proxy) Redirect(t testing.TB, upstream string) {
 	t.Helper()
 	want := &toxiproxy.Proxy{Listen: p.Addr, Upstream: upstream, Enabled: true}
 	var err error
-	for range 250 { // the port may be in use for a moment
+	for range 250 { // the port may still be in use
 		if err = p.proxy.Update(want); err == nil {
 			return
 		}
@@ -87,14 +87,14 @@ func (p *Proxy) Redirect(t testing.TB, upstream string) {
 	t.Fatalf("redirect proxy %s: %v", p.Addr, err)
 }
 
-// Mend ends every outage.
-func (p *Proxy) Mend(t testing.TB) {
+// Repair ends all outages.
+func (p *Proxy) Repair(t testing.TB) {
 	t.Helper()
 	p.proxy.Toxics.ResetToxics(t.Context())
 	if p.proxy.Enabled {
 		return
 	}
 	if err := p.proxy.Start(); err != nil {
-		t.Fatalf("start the proxy %s again: %v", p.Addr, err)
+		t.Fatalf("restart the proxy %s: %v", p.Addr, err)
 	}
 }

@@ -8,28 +8,28 @@ import (
 	"testing"
 )
 
-// Environment variables with which the fault runner changes every system of a test binary.
+// Environment variables with which the fault runner changes all systems of a test binary.
 const (
-	settingsEnv = "SYSTEM_SETTINGS" // lines NAME=value; postgres.NAME=value is a setting of Postgres
-	sqlEnv      = "SYSTEM_SQL"      // statements that run as the schema owner after the start
-	sizeEnv     = "SYSTEM_SIZE"     // full: the sizes of a release
+	settingsEnv = "SYSTEM_SETTINGS" // lines NAME=value; postgres.NAME=value changes a setting of Postgres
+	sqlEnv      = "SYSTEM_SQL"      // SQL statements that the schema owner executes after the start
+	sizeEnv     = "SYSTEM_SIZE"     // "full" selects the test sizes of a release
 )
 
-// settings are what a system is started with.
+// settings are the parameters with which a system is started.
 type settings struct {
-	env      map[string]string // of every process
-	postgres []string          // NAME=value
+	env      map[string]string // environment variables of all processes
+	postgres []string          // settings of Postgres as NAME=value
 	hubs     int
-	bin      string // directory of the programs; empty: built from this tree
+	bin      string // directory of the programs; empty if they are built from this tree
 }
 
-// Option changes how a system is started.
+// Option changes the settings with which a system is started.
 type Option func(*settings)
 
-// Env sets an environment variable of every process.
+// Env sets an environment variable of all processes.
 func Env(name, value string) Option { return func(s *settings) { s.env[name] = value } }
 
-// Hubs sets the number of hubs, 1 by default.
+// Hubs sets the number of hubs. The default is 1.
 func Hubs(n int) Option { return func(s *settings) { s.hubs = n } }
 
 // Postgres changes a setting of Postgres, given as NAME=value.
@@ -37,18 +37,19 @@ func Postgres(value string) Option {
 	return func(s *settings) { s.postgres = append(s.postgres, value) }
 }
 
-// ProgramsIn takes the programs from a directory, for example those of another release.
+// ProgramsIn sets the directory of the programs, for example the programs of another release.
 func ProgramsIn(dir string) Option { return func(s *settings) { s.bin = dir } }
 
-// ScoredAtOnce makes every verified call count with its first quote, on markets of any volume and creator.
+// ScoredAtOnce makes every verified call count after its first quote, on markets of any volume and any creator.
 func ScoredAtOnce() Option {
 	return func(s *settings) {
 		s.env["QUOTE_CONFIRM_AFTER"], s.env["RATED_MIN_VOLUME_USD"], s.env["MANIFOLD_RATED_CREATORS"] = "off", "0", "*"
 	}
 }
 
-func settle(opts []Option) settings {
-	// Reads may take longer than in production because tests share the machine. The limit is below that of a GET request in the hub.
+func newSettings(opts []Option) settings {
+	// Reads may take longer than in production, because tests share the machine. The limit is below the limit of a GET
+	// request in the hub.
 	s := settings{env: map[string]string{"DB_READ_TIMEOUT": "700ms"}, hubs: 1}
 	for _, o := range opts {
 		o(&s)
@@ -64,7 +65,7 @@ func settle(opts []Option) settings {
 	return s
 }
 
-// name returns a text that is equal for equal settings.
+// name returns a text that identifies the settings: it is equal for equal settings.
 func (s settings) name() string {
 	var pairs []string
 	for name, value := range s.env {
@@ -74,7 +75,8 @@ func (s settings) name() string {
 	return strings.Join(slices.Concat(pairs, s.postgres, []string{strconv.Itoa(s.hubs), s.bin}), "\n")
 }
 
-// Size returns how much a test tries: short under -short, full with SYSTEM_SIZE=full, otherwise usual.
+// Size returns the size of a test, for example its number of requests: short under -short, full with SYSTEM_SIZE=full,
+// and otherwise usual.
 func Size(t testing.TB, short, usual, full int) int {
 	t.Helper()
 	switch {

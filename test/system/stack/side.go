@@ -17,9 +17,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/localdb"
 )
 
-// Side is a further process of a service with changed settings. The launcher does not start it again.
+// Side is an additional process of a service with changed settings. The launcher does not restart it.
 type Side struct {
-	URL  string // of the public listener
+	URL  string // base URL of the public listener
 	GRPC string // host:port of the gRPC listener; empty if the service has none
 
 	path, log string
@@ -29,8 +29,8 @@ type Side struct {
 
 var sides atomic.Int64
 
-// Side starts a further process of hub, api or clock, waits until it is ready, and ends it with the test. An empty value
-// unsets a setting.
+// Side starts an additional process of hub, api or clock with changed environment variables and waits until it is
+// ready. An empty value unsets a variable. The process ends with the test.
 func (s *Stack) Side(t testing.TB, service string, changed map[string]string) *Side {
 	t.Helper()
 	d := s.PrepareSide(t, service, changed)
@@ -38,7 +38,7 @@ func (s *Stack) Side(t testing.TB, service string, changed map[string]string) *S
 	return d
 }
 
-// PrepareSide returns the process of Side before its start.
+// PrepareSide prepares the additional process that Side would start, without starting it.
 func (s *Stack) PrepareSide(t testing.TB, service string, changed map[string]string) *Side {
 	t.Helper()
 	env := s.Environment(t, service)
@@ -54,7 +54,7 @@ func (s *Stack) PrepareSide(t testing.TB, service string, changed map[string]str
 	return d
 }
 
-// Start runs the process, again after Kill, and waits until it is ready.
+// Start starts the process, also after Kill, and waits until it is ready.
 func (d *Side) Start(t testing.TB) {
 	t.Helper()
 	d.Launch(t)
@@ -68,7 +68,7 @@ func (d *Side) Start(t testing.TB) {
 	})
 }
 
-// Launch runs the process without waiting. The process ends with the test.
+// Launch starts the process without waiting until it is ready. The process ends with the test.
 func (d *Side) Launch(t testing.TB) {
 	t.Helper()
 	log, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -89,38 +89,38 @@ func (d *Side) Launch(t testing.TB) {
 	t.Cleanup(d.Stop)
 }
 
-// Stop ends the process with SIGTERM, after 5 s with SIGKILL.
+// Stop ends the process with SIGTERM, and with SIGKILL if it still runs after 5 s.
 func (d *Side) Stop() { d.child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second) }
 
 // Terminate sends SIGTERM and returns a channel that is closed when the process has ended.
 func (d *Side) Terminate() <-chan struct{} {
-	_ = d.child.Signal(syscall.SIGTERM) // it may have ended
+	_ = d.child.Signal(syscall.SIGTERM) // the process may have ended
 	return d.child.Done()
 }
 
 // Kill ends the process with SIGKILL.
 func (d *Side) Kill() {
-	_ = d.child.Signal(syscall.SIGKILL) // it may have ended
+	_ = d.child.Signal(syscall.SIGKILL) // the process may have ended
 	<-d.child.Done()
 }
 
 // Done returns a channel that is closed when the process has ended.
 func (d *Side) Done() <-chan struct{} { return d.child.Done() }
 
-// Err returns how the process ended; nil after a clean exit.
+// Err returns the error with which the process ended, or nil after exit status 0.
 func (d *Side) Err() error { return d.child.Err() }
 
 // PID returns the process id.
 func (d *Side) PID() int { return d.child.PID() }
 
-// Log returns the path of the log file.
+// Log returns the path of the log file of the process.
 func (d *Side) Log() string { return d.log }
 
-// Tail returns the last 40 lines of the log.
+// Tail returns the last 40 lines of the log of the process.
 func (d *Side) Tail() string { return tail(d.log, 40) }
 
-// RefusedStart starts a further process of hub, api or clock with the settings of the system's own and some changed; an
-// empty value unsets one. It requires that the process ends with an error, and returns its output.
+// RefusedStart starts an additional process of hub, api or clock with changed environment variables; an empty value
+// unsets a variable. It requires that the process ends with an error, and returns the output of the process.
 func (s *Stack) RefusedStart(t testing.TB, service string, changed map[string]string) string {
 	t.Helper()
 	d := s.PrepareSide(t, service, changed)
@@ -128,15 +128,15 @@ func (s *Stack) RefusedStart(t testing.TB, service string, changed map[string]st
 	select {
 	case <-d.Done():
 	case <-time.After(readyWithin):
-		t.Fatalf("a further %s runs; want it to refuse its settings\n%s", service, d.Tail())
+		t.Fatalf("an additional %s is running with invalid settings; want it to end with an error\n%s", service, d.Tail())
 	}
 	if d.Err() == nil {
-		t.Fatalf("a further %s ended without an error; want it to refuse its settings", service)
+		t.Fatalf("an additional %s with invalid settings ended with exit status 0; want an error", service)
 	}
 	return d.Tail()
 }
 
-// FreeAddr returns a loopback address with a port that is free now.
+// FreeAddr returns a loopback address (host:port) whose port is free at the time of the call.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
 	port, err := localdb.FreePort()
@@ -146,7 +146,8 @@ func FreeAddr(t testing.TB) string {
 	return "127.0.0.1:" + strconv.Itoa(port)
 }
 
-// Rerouted returns the settings of a service that contain one of the addresses, with the other address in its place.
+// Rerouted returns the settings of a service that contain one of the addresses, with that address replaced. The keys of
+// addresses are the old addresses, the values the new ones.
 func (s *Stack) Rerouted(t testing.TB, service string, addresses map[string]string) map[string]string {
 	t.Helper()
 	settings := s.Environment(t, service)
@@ -154,7 +155,7 @@ func (s *Stack) Rerouted(t testing.TB, service string, addresses map[string]stri
 	for name, value := range settings {
 		other := value
 		for from, to := range addresses {
-			// An address ends where the digits of its port end.
+			// \b prevents a match of a port number that only begins with the digits of this port.
 			other = regexp.MustCompile(regexp.QuoteMeta(from)+`\b`).ReplaceAllLiteralString(other, to)
 		}
 		if other != value {
@@ -164,7 +165,7 @@ func (s *Stack) Rerouted(t testing.TB, service string, addresses map[string]stri
 	return changed
 }
 
-// Settings returns the environment of a running process.
+// Settings returns the environment variables of a running process.
 func (s *Stack) Settings(t testing.TB, name string) map[string]string {
 	t.Helper()
 	env := s.Environment(t, name)

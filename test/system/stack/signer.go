@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// Signer is an Ed25519 key that signs messages of a person.
+// Signer is an Ed25519 key that signs messages for a person.
 type Signer struct {
 	Private   ed25519.PrivateKey
-	PublicKey string // hexadecimal
-	Person    string // id
-	App       any    // id of the application whose token registers the key; nil for a key of the person
+	PublicKey string // in hexadecimal
+	Person    string // user id
+	App       any    // id of the application whose token registers the key; nil if the person registers it
 	Expires   string
-	Label     string // empty: none
+	Label     string // empty if the key has no label
 
 	s *Stack
 }
 
-// NewSigner generates a key that is not registered. It expires within the 90 days that keys registered with an operator
-// key may last.
+// NewSigner generates an unregistered key. Its expiry respects the maximum of 90 days for keys that are registered with
+// an operator key.
 func (o *Operator) NewSigner(t testing.TB) *Signer {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
@@ -38,10 +38,10 @@ func (o *Operator) NewSigner(t testing.TB) *Signer {
 	}
 }
 
-// Issuer returns the name of the system in signed bytes.
+// Issuer returns the issuer URL that signed bytes contain.
 func (s *Stack) Issuer() string { return s.Hub + ProtocolPath }
 
-// Register registers the key with a credential of the person or a token of the application.
+// Register registers the key with a credential of the person or a token of an application.
 func (g *Signer) Register(t testing.TB, as Set, scopes ...string) {
 	t.Helper()
 	challenge := g.Challenge(t, as)
@@ -49,20 +49,20 @@ func (g *Signer) Register(t testing.TB, as Set, scopes ...string) {
 	g.Apply(t, as, challenge, proof, scopes).Require(http.StatusCreated)
 }
 
-// Challenge requests a challenge for the key.
+// Challenge requests a challenge for the registration of the key.
 func (g *Signer) Challenge(t testing.TB, as Set) string {
 	t.Helper()
 	return Post(t, g.s.Issuer()+"/signers/challenge", as, Body(JSON{"publicKey": g.PublicKey})).Require(http.StatusOK).Text("challenge")
 }
 
-// ProofBytes returns what the proof of possession signs.
+// ProofBytes returns the bytes that the proof of possession signs.
 func (g *Signer) ProofBytes(challenge string, scopes []string) []byte {
 	return fmt.Appendf(nil, "denpa-signer-v1\n%s\n%s", g.s.Issuer(), Canonical(JSON{
 		"appId": g.App, "challenge": challenge, "denpaId": g.Person, "expiresAt": g.Expires, "publicKey": g.PublicKey, "scopes": scopes,
 	}))
 }
 
-// Apply sends a registration with any proof.
+// Apply sends a registration with the given proof, valid or not, and returns the answer.
 func (g *Signer) Apply(t testing.TB, as Set, challenge string, proof []byte, scopes []string) Answer {
 	t.Helper()
 	body := JSON{
@@ -74,7 +74,7 @@ func (g *Signer) Apply(t testing.TB, as Set, challenge string, proof []byte, sco
 	return Post(t, g.s.Issuer()+"/signers", as, Body(body))
 }
 
-// Draft returns a message without its signature, with a random nonce and the current time.
+// Draft returns an unsigned message with a random nonce and the current time.
 func (g *Signer) Draft(kind string, payload JSON) JSON {
 	return JSON{
 		"version": 1, "type": kind, "denpaId": g.Person, "appId": g.App, "timestamp": time.Now().UnixMilli(), "nonce": rand.Text(),
@@ -82,29 +82,31 @@ func (g *Signer) Draft(kind string, payload JSON) JSON {
 	}
 }
 
-// MessageBytes returns what the signature of a draft signs.
+// MessageBytes returns the bytes that the signature of the message signs.
 func (g *Signer) MessageBytes(draft JSON) []byte {
 	return fmt.Appendf(nil, "denpa-message-v1\n%s\n%s", g.s.Issuer(), Canonical(draft))
 }
 
-// Sign returns a draft with its signature.
+// Sign returns a copy of the message with its signature.
 func (g *Signer) Sign(draft JSON) JSON {
 	return draft.With("signature", hex.EncodeToString(ed25519.Sign(g.Private, g.MessageBytes(draft))))
 }
 
-// Message returns a signed message.
+// Message returns a signed message with a random nonce and the current time.
 func (g *Signer) Message(kind string, payload JSON) JSON { return g.Sign(g.Draft(kind, payload)) }
 
-// Canonical returns the bytes that are signed (RFC 8785). Member names must be ASCII and numbers whole: then encoding/json
-// differs from the RFC in two characters only.
+// Canonical returns the canonical JSON of a value, which signatures cover (RFC 8785). Member names must be ASCII and
+// numbers must be integers. Under these conditions encoding/json differs from the RFC only in U+2028 and U+2029, which
+// it escapes.
 func Canonical(v any) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // an error of the test's own code
+		panic(err) // a programming error of the test
 	}
-	// The first pair of the list matches escaped backslashes, so that no other pair matches their second half.
+	// The first pair consumes escaped backslashes, so that the other pairs cannot match the second backslash of an
+	// escaped one.
 	plain := strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029").Replace(out.String())
 	return []byte(strings.TrimSuffix(plain, "\n"))
 }

@@ -27,7 +27,7 @@ const (
 	stopWithin  = 20 * time.Second
 )
 
-// Info is what the launcher writes to stack.json.
+// Info is the content of stack.json, which the launcher writes when the system has started.
 type Info struct {
 	Hub         string         `json:"hub"`
 	Hubs        []string       `json:"hubs"`
@@ -35,7 +35,7 @@ type Info struct {
 	Clock       string         `json:"clock"`
 	Venues      string         `json:"venues"`
 	IDP         string         `json:"idp"`
-	Origin      string         `json:"origin"` // of video
+	Origin      string         `json:"origin"` // of the video origin
 	DatabaseURL string         `json:"databaseUrl"`
 	RedisURL    string         `json:"redisUrl"`
 	AdminSecret string         `json:"adminSecret"`
@@ -43,16 +43,16 @@ type Info struct {
 	PIDs        map[string]int `json:"pids"`
 }
 
-// Stack is one running system.
+// Stack is one running system: hubs, api, clock, simulated venues, identity provider, Postgres and Redis.
 type Stack struct {
-	Info // as of the start; process ids change, see PID
+	Info // at the start of the system; use PID for current process ids
 
 	dir, bin string
 	launcher *localdb.Child
 	admin    func() (*pgxpool.Pool, error)
 }
 
-// shared holds the systems of this test binary by the name of their settings.
+// shared stores the systems of this test binary by the name of their settings.
 var shared struct {
 	mu     sync.Mutex
 	byName map[string]*sharedStack
@@ -60,7 +60,7 @@ var shared struct {
 
 type sharedStack struct {
 	start func() (*Stack, error)
-	use   sync.Mutex // locked by the test that uses an exclusive system
+	use   sync.Mutex // locked by the test that currently uses an exclusive system
 }
 
 func sharedBy(name string, set settings) *sharedStack {
@@ -77,20 +77,20 @@ func sharedBy(name string, set settings) *sharedStack {
 	return s
 }
 
-// Shared returns the system with these settings that tests of this binary share. The first caller starts it, Main stops
-// it. A test must not stop processes of a shared system or make its venues fail.
+// Shared returns the system that all tests of this binary with the same settings share. The first call starts the
+// system and Main stops it. A test must not stop processes of a shared system or make its venues fail.
 func Shared(t testing.TB, opts ...Option) *Stack {
 	t.Helper()
-	set := settle(opts)
+	set := newSettings(opts)
 	return open(t, sharedBy(set.name(), set))
 }
 
-// Exclusive returns a system that one test uses at a time and that is not the one of Shared: for tests that stop processes,
-// make venues fail or measure. When the test ends, all processes must be ready within 30 s. A parallel test that waits for
-// the system counts as running.
+// Exclusive returns a system that only one test uses at a time and that Shared never returns. It is for tests that stop
+// processes, make venues fail, or measure. When the test ends, all processes must be ready within 30 s. A parallel test
+// that waits for the system occupies one of the parallel slots of the test binary.
 func Exclusive(t testing.TB, opts ...Option) *Stack {
 	t.Helper()
-	set := settle(opts)
+	set := newSettings(opts)
 	entry := sharedBy("exclusive\n"+set.name(), set)
 	entry.use.Lock()
 	t.Cleanup(entry.use.Unlock)
@@ -110,11 +110,11 @@ func open(t testing.TB, entry *sharedStack) *Stack {
 	return s
 }
 
-// Start runs a system for one test and stops it when the test ends.
+// Start starts a system for one test and stops it when the test ends.
 func Start(t testing.TB, opts ...Option) *Stack {
 	t.Helper()
 	Bin(t)
-	s, err := launch(settle(opts))
+	s, err := launch(newSettings(opts))
 	if err != nil {
 		t.Fatalf("start the system: %v", err)
 	}
@@ -127,7 +127,7 @@ func Start(t testing.TB, opts ...Option) *Stack {
 	return s
 }
 
-// Stop ends a system of Start before its test ends.
+// Stop stops a system of Start before its test ends.
 func (s *Stack) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.stop(); err != nil {
@@ -135,20 +135,21 @@ func (s *Stack) Stop(t testing.TB) {
 	}
 }
 
-// atEnd are functions that Main calls after the tests.
+// atEnd stores the functions that Main calls after the tests.
 var atEnd struct {
 	mu   sync.Mutex
 	list []func()
 }
 
-// AtEnd makes Main call a function after the tests.
+// AtEnd registers a function that Main calls after the tests.
 func AtEnd(do func()) {
 	atEnd.mu.Lock()
 	defer atEnd.mu.Unlock()
 	atEnd.list = append(atEnd.list, do)
 }
 
-// Parallel sets how many parallel tests of the package run at a time, unless the command line does: for tests that mostly wait.
+// Parallel sets the number of tests of the package that run in parallel, for tests that mostly wait. The flag
+// -test.parallel takes precedence.
 func Parallel(n int) {
 	flag.Parse()
 	chosen := false
@@ -161,7 +162,8 @@ func Parallel(n int) {
 	}
 }
 
-// Main runs the tests of a package, then the checks, stops the shared systems and removes all files.
+// Main runs the tests of a package, then the checks. It stops the shared systems, removes all temporary files and
+// exits.
 func Main(m *testing.M, checks ...func() error) {
 	code := m.Run()
 	for _, do := range atEnd.list {
@@ -189,7 +191,7 @@ func stopShared() error {
 	failed := make(chan error, len(shared.byName))
 	for _, entry := range shared.byName {
 		wait.Go(func() {
-			if s, err := entry.start(); err == nil { // tests fail otherwise
+			if s, err := entry.start(); err == nil { // a failed start has already failed a test
 				failed <- s.stop()
 			}
 		})
@@ -205,8 +207,8 @@ func stopShared() error {
 
 var started atomic.Int64
 
-// launch runs a system and waits until every service answers. It tries again when another process has taken a port between
-// its choice and its use.
+// launch starts a system and waits until every service answers. It tries up to three times, because another process can
+// take a chosen port before the system listens on it.
 func launch(set settings) (s *Stack, err error) {
 	for range 3 {
 		if s, err = launchOnce(set); err == nil || !strings.Contains(err.Error(), "address already in use") {
@@ -216,7 +218,8 @@ func launch(set settings) (s *Stack, err error) {
 	return s, err
 }
 
-// lockStarts makes the systems of all test binaries start one after another: a start uses all cores.
+// lockStarts takes a lock that is shared by all test binaries, so that only one system starts at a time: a start uses
+// all cores.
 func lockStarts() (unlock func(), err error) {
 	root, err := Root()
 	if err != nil {
@@ -257,7 +260,8 @@ func launchOnce(set settings) (*Stack, error) {
 	}
 	cmd := exec.Command(filepath.Join(bin, "local"), args...)
 	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, environment(set.env)
-	// SIGKILL: a launcher that a test has stopped handles no other signal.
+	// SIGKILL is required because a test may have suspended the launcher, and a suspended process handles no other
+	// signal.
 	if s.launcher, err = localdb.StartChild(cmd, syscall.SIGKILL); err != nil {
 		return nil, err
 	}
@@ -274,7 +278,7 @@ func launchOnce(set settings) (*Stack, error) {
 	return s, nil
 }
 
-// exec runs statements as the schema owner.
+// exec executes SQL statements as the schema owner.
 func (s *Stack) exec(sql string) error {
 	pool, err := s.admin()
 	if err != nil {
@@ -284,7 +288,8 @@ func (s *Stack) exec(sql string) error {
 	return err
 }
 
-// environment returns the environment of this process without what selects another system, with the settings of a test.
+// environment returns the environment of this process, changed by own. It omits variables that select another system or
+// its settings.
 func environment(own map[string]string) []string {
 	var out []string
 	for _, pair := range os.Environ() {
@@ -304,7 +309,7 @@ func environment(own map[string]string) []string {
 	return out
 }
 
-// waitStarted returns when stack.json exists: the launcher writes it last.
+// waitStarted waits until stack.json exists. The launcher writes this file when all services answer.
 func (s *Stack) waitStarted() error {
 	deadline := time.After(startWithin)
 	for {
@@ -313,7 +318,7 @@ func (s *Stack) waitStarted() error {
 		}
 		select {
 		case <-s.launcher.Done():
-			return fmt.Errorf("the launcher ended: %w\n%s", s.launcher.Err(), tail(s.dir+".log", 20))
+			return fmt.Errorf("the launcher ended before the system was ready: %w\n%s", s.launcher.Err(), tail(s.dir+".log", 20))
 		case <-deadline:
 			return fmt.Errorf("the system was not ready within %v\n%s", startWithin, tail(s.dir+".log", 20))
 		case <-time.After(20 * time.Millisecond):
@@ -329,7 +334,7 @@ func (s *Stack) read(into *Info) error {
 	return json.Unmarshal(raw, into)
 }
 
-// stop ends every process; the error says that the launcher did not end in order.
+// stop ends all processes. It returns an error if the launcher ends with an error.
 func (s *Stack) stop() error {
 	if s.admin != nil {
 		if pool, err := s.admin(); err == nil {
@@ -338,12 +343,12 @@ func (s *Stack) stop() error {
 	}
 	s.launcher.Stop(context.Background(), syscall.SIGTERM, stopWithin)
 	if err := s.launcher.Err(); err != nil {
-		return fmt.Errorf("the launcher did not end in order: %w\n%s", err, tail(s.dir+".log", 20))
+		return fmt.Errorf("the launcher ended with an error: %w\n%s", err, tail(s.dir+".log", 20))
 	}
 	return nil
 }
 
-// logOnFailure prints the newest warnings of the services when the test has failed.
+// logOnFailure logs the last ten warnings and errors of each service if the test fails.
 func (s *Stack) logOnFailure(t testing.TB) {
 	t.Cleanup(func() {
 		if !t.Failed() {
@@ -352,7 +357,7 @@ func (s *Stack) logOnFailure(t testing.TB) {
 		for _, service := range []string{"hub", "api", "clock"} {
 			raw, err := os.ReadFile(s.Log(service))
 			if err != nil {
-				continue // it was never started
+				continue // the service was never started
 			}
 			var warnings []string
 			for line := range strings.SplitSeq(string(raw), "\n") {
@@ -361,19 +366,19 @@ func (s *Stack) logOnFailure(t testing.TB) {
 				}
 			}
 			if n := len(warnings); n > 0 {
-				t.Logf("%d warnings of %s, the newest:\n%s", n, service, strings.Join(warnings[max(0, n-10):], "\n"))
+				t.Logf("%d warnings and errors of %s; the last ten:\n%s", n, service, strings.Join(warnings[max(0, n-10):], "\n"))
 			}
 		}
 	})
 }
 
-// Dir returns the state directory of the system.
+// Dir returns the directory of the files of the system.
 func (s *Stack) Dir() string { return s.dir }
 
 // AllHubs returns the addresses of all hubs.
 func (s *Stack) AllHubs() []string { return append([]string{s.Hub}, s.Hubs...) }
 
-// HubAt returns the address of a hub; i may exceed their number.
+// HubAt returns the address of the hub with index i, modulo the number of hubs.
 func (s *Stack) HubAt(i int) string {
 	all := s.AllHubs()
 	return all[i%len(all)]
@@ -392,7 +397,7 @@ func (s *Stack) Logs(t testing.TB) []string {
 	return append(logs, s.dir+".log", filepath.Join(s.dir, "pg", "postgres.log"))
 }
 
-// Secret returns a secret that the launcher has generated, by its name in secrets.json.
+// Secret returns a secret from secrets.json, in which the launcher stores the secrets that it generates.
 func (s *Stack) Secret(t testing.TB, name string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(s.dir, "secrets.json"))
@@ -409,7 +414,7 @@ func (s *Stack) Secret(t testing.TB, name string) string {
 	return all[name]
 }
 
-// DB returns a connection pool of the schema owner.
+// DB returns a connection pool with the permissions of the schema owner.
 func (s *Stack) DB(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	pool, err := s.admin()
@@ -419,7 +424,7 @@ func (s *Stack) DB(t testing.TB) *pgxpool.Pool {
 	return pool
 }
 
-// Query returns one value of the database as T.
+// Query executes a query as the schema owner and returns its only value as T.
 func Query[T any](t testing.TB, s *Stack, sql string, args ...any) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -431,24 +436,25 @@ func Query[T any](t testing.TB, s *Stack, sql string, args ...any) T {
 	return out
 }
 
-// Eventually fails the test unless done returns true within d.
+// Eventually calls done every 50 ms and fails the test unless done returns true within d. what describes the expected
+// state.
 func Eventually(t testing.TB, d time.Duration, what string, done func() bool) {
 	t.Helper()
 	end := time.Now().Add(d)
 	for !done() {
 		if time.Now().After(end) {
-			t.Fatalf("%s: not within %v", what, d)
+			t.Fatalf("waited for %s: not reached within %v", what, d)
 		}
 		Wait(t, 50*time.Millisecond)
 	}
 }
 
-// Wait blocks for d, or until the test ends.
+// Wait waits for d. It fails the test if the test ends earlier.
 func Wait(t testing.TB, d time.Duration) {
 	t.Helper()
 	select {
 	case <-t.Context().Done():
-		t.Fatalf("the test ended during a wait of %v", d)
+		t.Fatalf("the test ended while it waited for %v", d)
 	case <-time.After(d):
 	}
 }
@@ -462,7 +468,7 @@ func tail(path string, lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// ServiceDatabase returns the connection string with which a service connects.
+// ServiceDatabase returns the DATABASE_URL of a running service.
 func (s *Stack) ServiceDatabase(t testing.TB, service string) string {
 	t.Helper()
 	env := s.Environment(t, service)

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// Tripwire is a TCP address that no program has a reason to connect to. It counts connections.
+// Tripwire is a TCP address that no program may connect to. It counts the connections that are made nevertheless.
 type Tripwire struct {
 	Addr        string
 	Connections atomic.Int64
 }
 
-// NewTripwire listens until the test ends.
+// NewTripwire listens on a free loopback port until the test ends.
 func NewTripwire(t testing.TB) *Tripwire {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -25,7 +25,7 @@ func NewTripwire(t testing.TB) *Tripwire {
 		for {
 			conn, err := l.Accept()
 			if err != nil {
-				return // closed
+				return // the listener is closed
 			}
 			w.Connections.Add(1)
 			_ = conn.Close()
@@ -34,5 +34,5 @@ func NewTripwire(t testing.TB) *Tripwire {
 	return w
 }
 
-// URL returns an http URL of the address.
+// URL returns an http URL with the address of the tripwire.
 func (w *Tripwire) URL() string { return "http://" + w.Addr + "/tripwire" }

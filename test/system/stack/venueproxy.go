@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// VenueAnswer is the way in which a VenueProxy changes the answers of the venues.
+// VenueAnswer is a kind of malformed answer that a VenueProxy sends in place of the answer of a venue.
 type VenueAnswer string
 
-// The ways of a VenueProxy.
+// Kinds of malformed answers.
 const (
 	Unchanged      VenueAnswer = "unchanged"
 	Truncated      VenueAnswer = "half of the JSON"
@@ -36,23 +36,24 @@ const (
 
 const (
 	endlessBody = 100 << 20
-	// fastBytes of an endless body are sent fast, the rest slowly, so that few bytes wait unread in socket buffers.
+	// The first fastBytes of an endless body are sent fast and the rest slowly, so that few unread bytes collect in
+	// socket buffers.
 	fastBytes = 15 << 20
 )
 
-// VenueProxy passes requests to the simulated venues, counts them, and changes the answers.
+// VenueProxy forwards requests to the simulated venues, counts them, and can replace the answers with malformed ones.
 type VenueProxy struct {
 	Addr      string
-	Redirects atomic.Int64 // redirects that were sent
-	Taken     atomic.Int64 // most bytes that were read of one endless body
+	Redirects atomic.Int64 // number of redirects sent
+	MostRead  atomic.Int64 // largest number of bytes that a client read of one endless body
 
-	target string // of redirects
+	target string // URL to which redirects lead
 	mode   atomic.Value
 	mu     sync.Mutex
-	paths  map[string]int // requests by path
+	paths  map[string]int // number of requests by path
 }
 
-// NewVenueProxy starts a proxy in front of the venues; its redirects lead to target. It ends with the test.
+// NewVenueProxy starts a proxy for the simulated venues. Its redirects lead to target. The proxy ends with the test.
 func (s *Stack) NewVenueProxy(t testing.TB, target string) *VenueProxy {
 	t.Helper()
 	to, err := url.Parse(s.Venues)
@@ -71,7 +72,7 @@ func (s *Stack) NewVenueProxy(t testing.TB, target string) *VenueProxy {
 	return p
 }
 
-// Answer changes all answers from now on.
+// Answer selects the kind of malformed answer for all later requests.
 func (p *VenueProxy) Answer(how VenueAnswer) { p.mode.Store(how) }
 
 // Requests returns the number of requests whose path contains part.
@@ -100,12 +101,12 @@ func (p *VenueProxy) serve(w http.ResponseWriter, r *http.Request, venues http.H
 		w.Header().Set("Content-Type", "text/html; charset=UTF-8")
 		_, _ = io.WriteString(w, "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>")
 	default:
-		r.Header.Del("Accept-Encoding") // change reads the body
+		r.Header.Del("Accept-Encoding") // the proxy must be able to read the body
 		venues.ServeHTTP(w, r)
 	}
 }
 
-// sendEndless sends one JSON text until the client closes the connection.
+// sendEndless sends an endless JSON text until the client closes the connection.
 func (p *VenueProxy) sendEndless(ctx context.Context, w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	sent, err := io.WriteString(w, `{"id":"`)
@@ -123,12 +124,13 @@ func (p *VenueProxy) sendEndless(ctx context.Context, w http.ResponseWriter) {
 		case <-time.After(pause):
 		}
 	}
-	for most := p.Taken.Load(); int64(sent) > most && !p.Taken.CompareAndSwap(most, int64(sent)); most = p.Taken.Load() {
+	for most := p.MostRead.Load(); int64(sent) > most && !p.MostRead.CompareAndSwap(most, int64(sent)); most = p.MostRead.Load() {
 	}
 }
 
 var (
-	// decimals are prices and amounts; the seconds of a time end with a letter.
+	// decimals matches prices and amounts. It does not match the seconds of a timestamp, because these are followed by
+	// a letter.
 	decimals       = regexp.MustCompile(`([\[",:\s])(\d+\.\d+)([\]"\\,}])`)
 	decimalsInText = regexp.MustCompile(`(")(\d+\.\d+)(\\?")`)
 	numbers        = regexp.MustCompile(`([\[,:])(-?\d+(?:\.\d+)?)([\],}])`)
@@ -164,7 +166,7 @@ func (p *VenueProxy) change(r *http.Response) error {
 	return nil
 }
 
-// Readable reports whether the changed answer can be read as one of the venue, without its prices.
+// Readable reports whether a client can still read the answer, apart from its prices.
 func (how VenueAnswer) Readable() bool {
 	return how == WrongTypes || how == NaNTexts || how == NegativePrices || how == HugePrices
 }

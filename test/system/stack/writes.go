@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// Author is an operator with one of each thing that the routes of WriteRoutes name.
+// Author is an operator with one item of each kind that the requests of WriteRoutes refer to.
 type Author struct {
 	*Operator
-	Market   string // open; the operator has no call on it
-	CallID   string // of a call of the operator on another market
-	KeyID    string // of a key that WriteRoutes revokes
-	Webhook  string // id
+	Market   string // an open market without a call of the operator
+	CallID   string // id of a call of the operator on another market
+	KeyID    string // id of a key that WriteRoutes revokes
+	Webhook  string // id of a webhook
 	session  Set
 	otherKey string
 }
 
-// WebhookDraft is a webhook of a host that does not exist, on the channel of a market that does not exist.
+// WebhookDraft returns the request body of a webhook. Neither its host nor the market of its channel exists.
 func WebhookDraft() JSON {
 	return JSON{"url": "https://hooks.example/events", "channels": []string{"market:native-ffffffffffffffffffffffffffffffff"}}
 }
 
-// NewAuthor signs an operator in and creates what WriteRoutes names.
+// NewAuthor signs a new operator in and creates the items that WriteRoutes refers to.
 func (s *Stack) NewAuthor(t testing.TB) *Author {
 	t.Helper()
 	a := &Author{Operator: s.NewOperator(t), Market: s.NewNativeMarket(t, 5000, nil)}
@@ -34,17 +34,17 @@ func (s *Stack) NewAuthor(t testing.TB) *Author {
 	return a
 }
 
-// WriteRoute is a valid request that changes something.
+// WriteRoute is a valid request that changes stored data.
 type WriteRoute struct {
 	Name         string
-	Service      string // hub or api
+	Service      string // "hub" or "api"
 	Method, Path string
-	Body         JSON // nil: none
+	Body         JSON // nil if the request has no body
 
 	credential Set
 }
 
-// Sets returns the credential and the body with some members changed.
+// Sets returns the Sets for the credential and for the body, in which change replaces members.
 func (w WriteRoute) Sets(change JSON) []Set {
 	if w.Body == nil {
 		return []Set{w.credential}
@@ -54,7 +54,7 @@ func (w WriteRoute) Sets(change JSON) []Set {
 	return []Set{w.credential, Body(body)}
 }
 
-// WriteRoutes returns a valid request for each way to change something: by operators, webhooks and administrators.
+// WriteRoutes returns a valid request for each kind of change that operators, webhooks and administrators can make.
 func (s *Stack) WriteRoutes(a *Author) []WriteRoute {
 	call, label := Call(a.Market, "YES", 5000), JSON{"label": "a key", "permissions": []string{"read"}}
 	key, login := Bearer(a.Key), Bearer(a.Login)
