@@ -11,7 +11,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// P10: title, crowd and price of a call's market are the ledger's, whatever the caller sends.
+// TestFactsOfACallAreTheLedgers checks that title, crowd and price of a call come from the ledger, whatever the caller
+// sends (guarantee P10).
 func TestFactsOfACallAreTheLedgers(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -27,28 +28,29 @@ func TestFactsOfACallAreTheLedgers(t *testing.T) {
 	call := s.Signal(t, id)
 	call.Expect(stack.JSON{"marketTitle": m.Title, "priceAtPrediction": 1, "crowdYesAtSignal": 10, "timeToResolution": 315360000})
 	if at := call.Int("marketYesAtSignal"); at < 7800 || at > 7900 {
-		t.Errorf("marketYesAtSignal is %d, want about 7850", at)
+		t.Errorf("marketYesAtSignal is %d; want about 7850", at)
 	}
 	if basis := call.Int("scoreBasisBps"); basis < 7850 {
-		t.Errorf("the scoring price is %d, want at least 7850", basis)
+		t.Errorf("the scoring price is %d; want at least 7850", basis)
 	}
 	for _, url := range []string{
 		s.Hub + "/u/" + o.Handle, s.Hub + "/api/signals/feed?limit=100", s.Hub + "/api/signals/" + id, s.Hub + "/api/embed/signal/" + id,
 		s.Hub + "/api/network/field-record/" + o.Handle, a.Text("receiptUrl"), s.API + "/api/v1/feed?limit=500",
 	} {
 		if page := stack.Get(t, url); page.Contains("Bitcoin") {
-			t.Errorf("%s shows the caller's title", url)
+			t.Errorf("%s shows the title that the caller sent; want the title of the venue", url)
 		}
 	}
 	page := stack.Send(t, http.MethodGet, a.Text("receiptUrl")).Require(http.StatusOK)
 	for _, invented := range []string{"+99", ">0.1%", " 0.1%"} {
 		if page.ShowsText(invented) {
-			t.Errorf("the receipt shows %q, which the caller invented", invented)
+			t.Errorf("the receipt shows %q, which only the caller sent", invented)
 		}
 	}
 }
 
-// P12: the role of the api cannot insert a call of another time, or on a resolved market.
+// TestServiceRoleCannotInsertBackdatedCalls checks that the database role of the api cannot insert a call with another
+// time or on a resolved market (guarantee P12).
 func TestServiceRoleCannotInsertBackdatedCalls(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -65,11 +67,11 @@ func TestServiceRoleCannotInsertBackdatedCalls(t *testing.T) {
 		at           time.Time
 		allowed      bool
 	}{
-		{"of years ago", open, time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), false},
-		{"two minutes old", open, time.Now().Add(-2 * time.Minute), false},
-		{"two minutes ahead", open, time.Now().Add(2 * time.Minute), false},
+		{"with a time years ago", open, time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), false},
+		{"with a time two minutes ago", open, time.Now().Add(-2 * time.Minute), false},
+		{"with a time in two minutes", open, time.Now().Add(2 * time.Minute), false},
 		{"on a resolved market", resolved, time.Now(), false},
-		{"of now", open, time.Now(), true},
+		{"with the current time", open, time.Now(), true},
 	} {
 		tx, err := conn.Begin(t.Context())
 		if err != nil {
@@ -78,7 +80,7 @@ func TestServiceRoleCannotInsertBackdatedCalls(t *testing.T) {
 		_, err = tx.Exec(t.Context(), `INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified,
 			crowd_yes_bps, created_at, market_title, source) VALUES ($1, $2, $3, true, 1, 1, true, 5000, $4, 'x', 'web')`, uuid.NewString(), tc.market, o.ID, tc.at)
 		if (err == nil) != tc.allowed {
-			t.Errorf("a call %s: error %v; allowed should be %v", tc.name, err, tc.allowed)
+			t.Errorf("insert of a call %s: error %v; want allowed: %v", tc.name, err, tc.allowed)
 		}
 		if err := tx.Rollback(t.Context()); err != nil {
 			t.Fatal(err)

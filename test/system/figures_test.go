@@ -8,10 +8,11 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// The top forecasters of a market are the best quarter, by mean score, of the operators with at least ten results.
+// TestTopForecasters checks the forecast of the top forecasters of a market: the best quarter, by mean score, of the
+// operators with at least ten results.
 func TestTopForecasters(t *testing.T) {
 	t.Parallel()
-	s := stack.Start(t, stack.ScoredAtOnce()) // operators of other tests would be among the best
+	s := stack.Start(t, stack.ScoredAtOnce()) // a separate system: operators of other tests could be top forecasters
 	var all []*stack.Operator
 	for range 12 {
 		all = append(all, s.NewOperator(t))
@@ -36,7 +37,7 @@ func TestTopForecasters(t *testing.T) {
 		}
 		o.File(t, stack.Call(market, side, 5000)).Require(http.StatusOK)
 	}
-	stack.Eventually(t, 30*time.Second, "the top forecasters of the market", func() bool {
+	stack.Eventually(t, 30*time.Second, "the forecast of the three top forecasters of the market", func() bool {
 		a := stack.Send(t, http.MethodGet, s.Hub+"/api/m/"+market+"/crowd").Require(http.StatusOK)
 		return a.Value("topForecasters") != nil && a.Int("topForecasters.sampleSize") == 3 &&
 			a.Int("topForecasters.yesPercent") == 67 &&

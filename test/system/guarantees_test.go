@@ -13,10 +13,11 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// guarantee is one line of docs/guarantees.md.
+// guarantee is a table row of docs/guarantees.md.
 type guarantee struct{ id, test, fault string }
 
-// docs/guarantees.md names every guarantee, and the tests and faults that exist.
+// TestGuaranteesPageMatchesTheCode checks that docs/guarantees.md lists all faults and all guarantees from P1 to P24,
+// and that the tests and faults that it names exist.
 func TestGuaranteesPageMatchesTheCode(t *testing.T) {
 	t.Parallel()
 	root, err := stack.Root()
@@ -36,7 +37,7 @@ func TestGuaranteesPageMatchesTheCode(t *testing.T) {
 	for _, g := range rows {
 		ids[g.id] = true
 		if !tests[g.test] {
-			t.Errorf("%s: there is no test %s", g.id, g.test)
+			t.Errorf("guarantee %s: the page names the test %s, which does not exist", g.id, g.test)
 		}
 		if g.fault == "" {
 			continue
@@ -45,17 +46,17 @@ func TestGuaranteesPageMatchesTheCode(t *testing.T) {
 		f, ok := byName[g.fault]
 		name, _, _ := strings.Cut(f.Test, "/")
 		if !ok || f.Guarantee != g.id || name != g.test {
-			t.Errorf("%s: the page names %s for %s; the patch is of %q and %q", g.fault, g.test, g.id, f.Guarantee, f.Test)
+			t.Errorf("fault %s: the page names test %s and guarantee %s; the header of the fault names guarantee %q and test %q", g.fault, g.test, g.id, f.Guarantee, f.Test)
 		}
 	}
 	for name := range byName {
 		if !listed[name] {
-			t.Errorf("fault %s is not on the page", name)
+			t.Errorf("fault %s is not listed in docs/guarantees.md", name)
 		}
 	}
 	for n := 1; n <= 24; n++ {
 		if !ids["P"+strconv.Itoa(n)] {
-			t.Errorf("the page has no line of P%d", n)
+			t.Errorf("docs/guarantees.md has no row for guarantee P%d", n)
 		}
 	}
 }
@@ -73,12 +74,12 @@ func readGuarantees(t *testing.T, path string) []guarantee {
 		out = append(out, guarantee{m[1], m[2], m[3]})
 	}
 	if lines := len(regexp.MustCompile(`(?m)^\| [A-Z]\d`).FindAll(raw, -1)); lines != len(out) || lines == 0 {
-		t.Fatalf("%d of %d lines have the form of the table", len(out), lines)
+		t.Fatalf("%d of %d table rows could be parsed; want all", len(out), lines)
 	}
 	return out
 }
 
-// testsBelow returns the names of all tests of the repository.
+// testsBelow returns the names of all test functions below a directory.
 func testsBelow(t *testing.T, root string) map[string]bool {
 	t.Helper()
 	out, declaration := map[string]bool{}, regexp.MustCompile(`(?m)^func (Test\w+)\(`)

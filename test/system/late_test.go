@@ -9,8 +9,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// P7 and P2: no call that is filed after a venue has resolved its market wins, however soon it comes. The ledger has read the
-// market just before and reads nothing between.
+// TestCallsAfterResolution checks that a call that is filed after the venue has resolved its market cannot win, however
+// short the delay (guarantees P7 and P2). The ledger reads the market just before the resolution and not again before
+// the call.
 func TestCallsAfterResolution(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -22,7 +23,7 @@ func TestCallsAfterResolution(t *testing.T) {
 				m := s.NewVenueMarket(t, venue, 0.30, nil)
 				early := s.NewOperator(t).File(t, stack.Call(m.ID, "NO", 7000)).Require(http.StatusOK)
 				o := s.NewOperator(t)
-				// Venues date the end of a market by whole seconds: a call in the same second is late as well.
+				// Venues state the end of a market in whole seconds, so a call in the same second counts as late too.
 				waitForSecond(t)
 				m.Resolve(t, "YES")
 				if delay > 0 {
@@ -31,7 +32,7 @@ func TestCallsAfterResolution(t *testing.T) {
 
 				a := o.Retry(t, http.MethodPost, s.Hub+"/api/predictions", stack.Bearer(o.Key), stack.Body(stack.Call(m.ID, "YES", 3000)))
 				if a.Status != http.StatusOK {
-					a.RequireError(http.StatusConflict, "market_closed") // provisional, or settled if a scan of another test came first
+					a.RequireError(http.StatusConflict, "market_closed") // provisional, or resolved if a scan of another test ran first
 					return
 				}
 				late := s.RequireResult(t, a.Text("id"))
@@ -42,14 +43,15 @@ func TestCallsAfterResolution(t *testing.T) {
 	}
 }
 
-// waitForSecond returns at the beginning of a second.
+// waitForSecond waits until the beginning of the next second.
 func waitForSecond(t *testing.T) {
 	t.Helper()
 	now := time.Now()
 	stack.Wait(t, now.Truncate(time.Second).Add(time.Second+20*time.Millisecond).Sub(now))
 }
 
-// P7: on a native market, calls after the time at which its outcome was public are void when it is finalized.
+// TestNativeCallsAfterTheDecisionAreVoid checks that finalizing a native market makes the calls void that were filed
+// after its outcome was public (guarantee P7).
 func TestNativeCallsAfterTheDecisionAreVoid(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)

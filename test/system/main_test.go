@@ -7,6 +7,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	stack.Parallel(4) // they wait for quotes to age and markets to end
+	stack.Parallel(4) // most tests wait: for quotes to age and for markets to end
 	stack.Main(m)
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// P22: an operator who is not approved is not on public screens, and the host of its stream is in no policy. The
-// stream of an approved operator, which began later, is shown until the operator is suspended.
+// TestUnapprovedOperatorsAreNotAired checks that public screens do not show an operator who is not approved, and that
+// no content security policy allows the host of the operator's stream (guarantee P22). The stream of an approved
+// operator, which began later, is shown until the operator is suspended.
 func TestUnapprovedOperatorsAreNotAired(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -24,39 +25,42 @@ func TestUnapprovedOperatorsAreNotAired(t *testing.T) {
 	goLive(t, s, approved, s.NewNativeMarket(t, 5000, nil), shownHost)
 	stack.Send(t, http.MethodGet, s.Hub+"/api/streamers/live").Require(http.StatusOK)
 	for _, path := range []string{"/tv", "/live/" + approved.Handle, "/api/broadcast/feed?types=live&limit=100"} {
-		stack.Eventually(t, 10*time.Second, path+" with the stream of the approved operator", func() bool {
+		stack.Eventually(t, 10*time.Second, "the stream of the approved operator on "+path, func() bool {
 			return screenNames(t, s, path, shownHost)
 		})
 	}
 	for _, path := range []string{"/tv", "/live/" + unapproved.Handle, "/api/broadcast/spotlight", "/api/broadcast/feed?types=live&limit=100"} {
 		if screenNames(t, s, path, refusedHost) {
-			t.Errorf("%s shows or allows the stream of an operator who is not approved", path)
+			t.Errorf("%s shows the stream of an unapproved operator, or its policy allows the host", path)
 		}
 	}
 	approved.SetStreamer(t, "suspended")
 	for _, path := range []string{"/tv", "/live/" + approved.Handle} {
-		stack.Eventually(t, 10*time.Second, path+" without the stream of the suspended operator", func() bool {
+		stack.Eventually(t, 10*time.Second, "no stream of the suspended operator on "+path, func() bool {
 			return !screenNames(t, s, path, shownHost)
 		})
 	}
 }
 
-// screenNames reports whether an answer or its policy contains a host. The test fails unless the status is 200.
+// screenNames reports whether an answer or its content security policy contains a host. The test fails unless the
+// status is 200.
 func screenNames(t *testing.T, s *stack.Stack, path, host string) bool {
 	t.Helper()
 	page := stack.Send(t, http.MethodGet, s.Hub+path).Require(http.StatusOK)
 	return page.Contains(host) || strings.Contains(page.Header.Get("Content-Security-Policy"), host)
 }
 
-// goLive binds a stream of a host to a market and begins a session. Tests use different hosts, because they share a stack.
+// goLive binds a stream of a host to a market and starts a session. Each test uses another host, because the tests
+// share a system.
 func goLive(t *testing.T, s *stack.Stack, o *stack.Operator, market, host string) {
 	t.Helper()
 	o.Do(t, http.MethodPost, s.Hub+"/api/m/"+market+"/streams", stack.Bearer(o.Key), stack.Body(stack.JSON{"url": "https://" + host + "/x.m3u8"})).Require(http.StatusOK)
 	o.Do(t, http.MethodPost, s.Hub+"/api/streamer/heartbeat", stack.Bearer(o.Key)).Require(http.StatusOK)
 }
 
-// P23: an administrator hides text; numbers stay. Each surface shows the text before and after. It is not parallel: the calls
-// of other tests would move its call off the first page of the feed.
+// TestModerationHidesTextAndKeepsNumbers checks that an administrator can hide text without a change of the numbers
+// (guarantee P23). It checks every surface before and after. It does not run in parallel, because calls of other tests
+// would move its call off the first page of the feed.
 func TestModerationHidesTextAndKeepsNumbers(t *testing.T) {
 	s := ledgerStack(t)
 	o := s.NewOperator(t)
@@ -100,14 +104,14 @@ func moderate(t *testing.T, s *stack.Stack, body stack.JSON) stack.Answer {
 	return stack.Post(t, s.Hub+"/api/admin/moderation", s.Admin(), stack.Header("x-admin-name", "mara"), stack.Body(body))
 }
 
-// P23: the texts and media addresses that a hidden profile shows on the air leave every surface, and return when the
-// profile is shown. Numbers stay.
+// TestHiddenProfilesAreOffTheAir checks that no surface of a broadcast shows texts and media addresses of a hidden
+// profile, and that they reappear when the profile is shown again (guarantee P23). The numbers do not change.
 func TestHiddenProfilesAreOffTheAir(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
 	o, reader := s.NewOperator(t), s.NewOperator(t)
 	market := s.NewNativeMarket(t, 5000, nil)
-	const text = "hidden-profile" // in each text and address
+	const text = "hidden-profile" // part of each text and address of the profile
 	bearer := stack.Bearer(o.Key)
 	beat := func(state string) string {
 		t.Helper()
@@ -147,19 +151,20 @@ func TestHiddenProfilesAreOffTheAir(t *testing.T) {
 				return strings.Contains(snapshot(t, s, channel), text) == want
 			})
 		}
-		// An agent sees the same record as /api/operator; a key is limited to 60 requests per minute.
+		// An agent reads the same record as /api/operator. The request needs a key, and a key is limited to 60 requests
+		// per minute.
 		agent := stack.Post(t, s.Hub+"/api/mcp", stack.Bearer(reader.Key), stack.Header("Accept", "application/json, text/event-stream"), stack.Body(stack.JSON{
 			"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": stack.JSON{"name": "get_operator", "arguments": stack.JSON{"handle": o.Handle}},
 		})).Require(http.StatusOK)
 		if !agent.Contains(o.Handle) || agent.Contains(text) != want {
-			t.Errorf("get_operator: text shown is not %t: %s", want, agent.Body)
+			t.Errorf("get_operator: want text shown: %t; got: %s", want, agent.Body)
 		}
-		// The record of the ended session stays, and its market has the ledger's title.
+		// The record of the ended session remains public. Its market has the title from the ledger.
 		stack.Send(t, http.MethodGet, s.Hub+"/api/streamer/recap?handle="+o.Handle+"&showId="+ended).Require(http.StatusOK).Expect(stack.JSON{
 			"showId": ended, "recap.topMarket.marketId": market, "recap.topMarket.title": stack.Get(t, s.Hub+"/api/m/"+market).Text("question"), "recap.calls": 0,
 		})
 		if !stack.Get(t, s.Hub+"/api/streamers/live").Contains(ended) {
-			t.Error("the ended session is not among the recent ones")
+			t.Error("the ended session is missing in the list of recent sessions")
 		}
 	}
 	shown(true)
@@ -170,14 +175,14 @@ func TestHiddenProfilesAreOffTheAir(t *testing.T) {
 	shown(true)
 }
 
-// snapshot returns the first state of a channel of the event stream.
+// snapshot returns the snapshot that the event stream of a channel sends first.
 func snapshot(t *testing.T, s *stack.Stack, channel string) string {
 	t.Helper()
 	return firstStreamLine(t, s, channel, `"op":"snapshot"`)
 }
 
-// firstStreamLine returns the first line of the event stream of a channel that contains a text. The
-// channel may be followed by other parameters.
+// firstStreamLine returns the first line of the event stream of a channel that contains the text. channel may end with
+// further query parameters.
 func firstStreamLine(t *testing.T, s *stack.Stack, channel, text string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -198,6 +203,6 @@ func firstStreamLine(t *testing.T, s *stack.Stack, channel, text string) string 
 			return lines.Text()
 		}
 	}
-	t.Fatalf("no %s on %s: %v", text, channel, lines.Err())
+	t.Fatalf("the event stream ended without a line that contains %q on channel %s: %v", text, channel, lines.Err())
 	return ""
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// outageStack returns the system whose venues tests make fail, to one test at a time.
+// outageStack returns a system whose venues a test may make fail. Only one test uses it at a time.
 func outageStack(t *testing.T) *stack.Stack {
 	t.Helper()
 	return stack.Exclusive(t, stack.Env("MANIFOLD_RATED_CREATORS", "*"))
 }
 
-// P2: while a venue does not answer, a call at any price is stored, within the time bound, and gains nothing.
+// TestCallsDuringAnOutageGainNothing checks that a call at any price is stored within the time limit while its venue
+// does not answer, and gains no points (guarantee P2).
 func TestCallsDuringAnOutageGainNothing(t *testing.T) {
 	t.Parallel()
 	s := outageStack(t)
@@ -31,14 +32,14 @@ func TestCallsDuringAnOutageGainNothing(t *testing.T) {
 			o, began := s.NewOperator(t), time.Now()
 			a := o.File(t, stack.Call(m.ID, "YES", 1)).Require(http.StatusOK)
 			if took := time.Since(began); took > 2500*time.Millisecond {
-				t.Errorf("the call took %v; want at most 1.75 s and the time of the machine", took)
+				t.Errorf("the call was answered after %v; want at most 1.75 s plus the tolerance for a loaded machine", took)
 			}
 			a.Expect(stack.JSON{"priceVerified": false, "scoreBasisBps": 1, "yesPriceBps": nil, "warnings": []string{"price_unverified"}})
 			s.NewOperator(t).File(t, stack.Call(m.ID, "YES", 1).With("maxSlippageBps", 200)).
 				RequireError(http.StatusConflict, "price_moved").Expect(stack.JSON{"reason": "unverified"})
 
 			s.FailVenue(t, venue, "none", 0)
-			stack.Wait(t, 1100*time.Millisecond) // the end of the market has whole seconds
+			stack.Wait(t, 1100*time.Millisecond) // venues state the end of a market in whole seconds
 			m.Resolve(t, "YES")
 			result := s.RequireResult(t, a.Text("id"))
 			result.Expect(stack.JSON{"status": "won", "priceVerified": false, "counted": false})
@@ -49,7 +50,8 @@ func TestCallsDuringAnOutageGainNothing(t *testing.T) {
 	}
 }
 
-// P8: a call on a market that no venue has confirmed is shown to its operator only, and is void when the venue denies it.
+// TestUnconfirmedMarketsAreNotPublic checks that only the operator sees a call on a market that no venue has confirmed,
+// and that the call is void when the venue denies the market (guarantee P8).
 func TestUnconfirmedMarketsAreNotPublic(t *testing.T) {
 	t.Parallel()
 	s := stack.Start(t, stack.Env("MANIFOLD_RATED_CREATORS", "*"))
@@ -61,7 +63,7 @@ func TestUnconfirmedMarketsAreNotPublic(t *testing.T) {
 	call := a.Text("id")
 
 	if got := s.Signal(t, call).Text("marketTitle"); got != id {
-		t.Errorf("the title is %q; want the id", got)
+		t.Errorf("the title of an unconfirmed market is %q; want its id", got)
 	}
 	o.File(t, stack.Call(id, "NO", 5000)).RequireError(http.StatusConflict, "already_predicted")
 	public := []string{
@@ -84,7 +86,8 @@ func TestUnconfirmedMarketsAreNotPublic(t *testing.T) {
 	}
 }
 
-// P8: when the venue confirms the market as open, its calls become public with the venue's title.
+// TestConfirmedMarketsBecomePublic checks that the calls of a market become public with the title of the venue when the
+// venue confirms the market (guarantee P8).
 func TestConfirmedMarketsBecomePublic(t *testing.T) {
 	t.Parallel()
 	s := stack.Start(t, stack.Env("MANIFOLD_RATED_CREATORS", "*"))
@@ -100,11 +103,12 @@ func TestConfirmedMarketsBecomePublic(t *testing.T) {
 	ledger := stack.Send(t, http.MethodGet, s.Hub+"/api/m/"+m.ID+"/signals").Require(http.StatusOK)
 	ledger.Expect(stack.JSON{"signals.0.id": call, "count": 1})
 	if page := stack.Get(t, s.API+"/api/v1/feed?after=0"); !page.Contains(call) || page.Contains("an invented title") {
-		t.Error("the feed does not have the call, or has the caller's title")
+		t.Error("the feed lacks the call or shows the title that the caller sent")
 	}
 }
 
-// P2: one operator cannot use up the venue reads of others.
+// TestOneOperatorCannotUseUpVenueReads checks that one operator cannot use up the venue reads that calls of others need
+// (guarantee P2).
 func TestOneOperatorCannotUseUpVenueReads(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -121,7 +125,7 @@ func TestOneOperatorCannotUseUpVenueReads(t *testing.T) {
 		}
 	}
 	if verified == 0 || verified > 20 {
-		t.Errorf("%d of 30 calls caused a read of their venue; want 1 to 20", verified)
+		t.Errorf("%d of 30 calls of one operator caused a read of the venue; want 1 to 20", verified)
 	}
 	m := s.NewVenueMarket(t, "manifold", 0.50, nil)
 	s.NewOperator(t).File(t, stack.Call(m.ID, "YES", 5000)).Require(http.StatusOK).Expect(stack.JSON{"priceVerified": true})

@@ -9,17 +9,17 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// ledgerStack returns the system of most tests: the settings of production, except that markets of every creator on Manifold
-// are rated. Tests that make venues fail use another one.
+// ledgerStack returns the system of most tests. It has production settings, except that Manifold markets of all
+// creators are rated. Tests that make venues fail use outageStack.
 func ledgerStack(t *testing.T) *stack.Stack {
 	t.Helper()
 	return stack.Shared(t, stack.Env("MANIFOLD_RATED_CREATORS", "*"))
 }
 
-// quoted is the prices of a market in bps: of each side, and the middle.
+// quoted contains the prices of a market in basis points: of YES, of NO, and the middle.
 type quoted struct{ yes, no, middle int }
 
-// quoteOf returns the prices of a market from the answer to a call of another operator.
+// quoteOf returns the prices of a market. It reads them from the answer to a call of a new operator.
 func quoteOf(t *testing.T, s *stack.Stack, m *stack.VenueMarket) quoted {
 	t.Helper()
 	m.Read(t)
@@ -27,7 +27,8 @@ func quoteOf(t *testing.T, s *stack.Stack, m *stack.VenueMarket) quoted {
 	return quoted{yes: a.Int("yesPriceBps"), no: a.Int("noPriceBps"), middle: a.Int("marketYesBps")}
 }
 
-// P1 and P3: on every venue the scoring price is the larger of the stated price and the price of the side.
+// TestScoringPriceIsNeverBelowTheMarket checks on every venue that the scoring price is the larger of the stated price
+// and the price of the side called (guarantees P1 and P3).
 func TestScoringPriceIsNeverBelowTheMarket(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -36,7 +37,7 @@ func TestScoringPriceIsNeverBelowTheMarket(t *testing.T) {
 			t.Parallel()
 			m := s.NewVenueMarket(t, venue, 0.30, nil)
 			q := quoteOf(t, s, m)
-			half := 50 // of the spread of one cent of the simulated books
+			half := 50 // half the spread of one cent in the simulated order books
 			if venue == "manifold" {
 				half = 0
 			}
@@ -64,7 +65,8 @@ func TestScoringPriceIsNeverBelowTheMarket(t *testing.T) {
 	}
 }
 
-// P4: a price that has left when a call is filed does not score it: the first quote at least 5 s later does.
+// TestSecondQuoteScoresTheCall checks that an outdated price does not score a call: if the price has risen, the first
+// quote at least 5 s after the call does (guarantee P4).
 func TestSecondQuoteScoresTheCall(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -76,9 +78,9 @@ func TestSecondQuoteScoresTheCall(t *testing.T) {
 			o, other := s.NewOperator(t), s.NewOperator(t)
 			follower := o.File(t, stack.Call(m.ID, "YES", 3000)).Require(http.StatusOK)
 			loser := other.File(t, stack.Call(m.ID, "NO", 7000)).Require(http.StatusOK)
-			m.Change(t, stack.JSON{"yesPrice": 0.90}) // both calls are filed before the ledger can have seen it
+			m.Change(t, stack.JSON{"yesPrice": 0.90}) // both calls are filed before the ledger can read the new price
 			waitForSecondQuote(t, s, follower.Text("id"))
-			stack.Wait(t, 1100*time.Millisecond) // venues give the time of the end in whole seconds
+			stack.Wait(t, 1100*time.Millisecond) // venues state the end of a market in whole seconds
 			m.Resolve(t, "YES")
 
 			won := s.RequireResult(t, follower.Text("id"))
@@ -95,7 +97,7 @@ func TestSecondQuoteScoresTheCall(t *testing.T) {
 	}
 }
 
-// waitForSecondQuote returns when a quote at least 5 s later than the call is stored.
+// waitForSecondQuote waits until a quote is stored that is at least 5 s newer than the call.
 func waitForSecondQuote(t *testing.T, s *stack.Stack, id string) {
 	t.Helper()
 	stack.Eventually(t, 25*time.Second, "a second quote of call "+id, func() bool {
@@ -104,7 +106,8 @@ func waitForSecondQuote(t *testing.T, s *stack.Stack, id string) {
 	})
 }
 
-// P4: a call whose market ends before a second quote does not count.
+// TestCallWithoutSecondQuoteDoesNotCount checks that a call does not count if its market ends before a second quote
+// (guarantee P4).
 func TestCallWithoutSecondQuoteDoesNotCount(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -112,12 +115,13 @@ func TestCallWithoutSecondQuoteDoesNotCount(t *testing.T) {
 	m.Read(t)
 	o := s.NewOperator(t)
 	id := o.File(t, stack.Call(m.ID, "YES", 3000)).Require(http.StatusOK).Text("id")
-	stack.Wait(t, 1500*time.Millisecond) // the venue's time of the end has whole seconds
+	stack.Wait(t, 1500*time.Millisecond) // venues state the end of a market in whole seconds
 	m.Resolve(t, "YES")
 	s.RequireResult(t, id).Expect(stack.JSON{"status": "won", "counted": false})
 }
 
-// P5: on a native market neither the crowd nor the caller makes a price below the opening price.
+// TestCrowdCannotMoveANativePriceBelowItsOpening checks that neither the crowd nor the caller lowers the price of a
+// native market below its opening price (guarantee P5).
 func TestCrowdCannotMoveANativePriceBelowItsOpening(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -128,13 +132,14 @@ func TestCrowdCannotMoveANativePriceBelowItsOpening(t *testing.T) {
 	a := s.NewOperator(t).File(t, stack.Call(market, "YES", 1000)).Require(http.StatusOK)
 	a.Expect(stack.JSON{"scoreBasisBps": 5000, "priceVerified": true, "rated": true})
 	if crowd := a.Int("marketYesBps"); crowd >= 5000 {
-		t.Fatalf("20 NO calls left the crowd at %d; want below 5000", crowd)
+		t.Fatalf("after 20 NO calls the crowd is at %d bps; want below 5000", crowd)
 	}
 	s.Finalize(t, market, "YES")
 	s.Signal(t, a.Text("id")).Expect(stack.JSON{"status": "won", "score": 50, "counted": true})
 }
 
-// P16: the receipt shows the points that scoring gives, from the scoring price, and marks another stated price.
+// TestReceiptShowsThePointsOfTheScoringPrice checks that the receipt shows the points for the scoring price, and marks
+// a stated price that differs (guarantee P16).
 func TestReceiptShowsThePointsOfTheScoringPrice(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -143,7 +148,7 @@ func TestReceiptShowsThePointsOfTheScoringPrice(t *testing.T) {
 	a := s.NewOperator(t).File(t, stack.Call(m.ID, "YES", 1)).Require(http.StatusOK)
 	page := stack.Send(t, http.MethodGet, a.Text("receiptUrl")).Require(http.StatusOK)
 	if win := fmt.Sprintf("+%d", (10_000-q.yes)/100); !page.ShowsText(win) || page.ShowsText("+99") {
-		t.Errorf("the receipt does not show a gain of %s, or shows one of +99", win)
+		t.Errorf("the receipt does not show a gain of %s, or shows +99, the gain for the stated price", win)
 	}
 	for _, text := range []string{"at most", "stated"} {
 		if !page.ShowsText(text) {

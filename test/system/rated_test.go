@@ -8,7 +8,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// P6: calls on a market of low volume, or of an unknown creator, are stored and do not count.
+// TestUnratedMarketsDoNotCount checks that calls on a market of low volume or of an unlisted creator are stored and do
+// not count (guarantee P6).
 func TestUnratedMarketsDoNotCount(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -25,7 +26,7 @@ func TestUnratedMarketsDoNotCount(t *testing.T) {
 	requirePoints(t, s, o, 0)
 }
 
-// P6: an administrator decides for later calls; calls that are stored keep their value.
+// TestAdministratorRatesAMarket checks that the rating by an administrator applies to later calls only (guarantee P6).
 func TestAdministratorRatesAMarket(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -44,7 +45,8 @@ func TestAdministratorRatesAMarket(t *testing.T) {
 	m.Read(t).Expect(stack.JSON{"rated": true})
 }
 
-// P9: points, boards and skill are made of counted calls; the record itself shows all of them.
+// TestBoardsAreMadeOfCountedCalls checks that points, boards and skill include only counted calls, while the record of
+// the operator shows all calls (guarantee P9).
 func TestBoardsAreMadeOfCountedCalls(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -59,14 +61,14 @@ func TestBoardsAreMadeOfCountedCalls(t *testing.T) {
 		requirePoints(t, s, o, map[string]int{rated: 60}[market])
 	}
 	var record stack.Answer
-	stack.Eventually(t, 30*time.Second, "the record with both calls", func() bool { // answers are cached for seconds
+	stack.Eventually(t, 30*time.Second, "the record with both calls", func() bool { // answers are cached for some seconds
 		record = stack.Send(t, http.MethodGet, s.Hub+"/api/network/field-record/"+o.Handle).Require(http.StatusOK)
 		return record.Int("resolved") == 2
 	})
 	record.Expect(stack.JSON{"score": 60, "correct": 2, "calls": 2})
 }
 
-// requirePoints fails the test unless the operator has this sum of points.
+// requirePoints fails the test unless the operator has this number of points.
 func requirePoints(t *testing.T, s *stack.Stack, o *stack.Operator, want int) {
 	t.Helper()
 	if got := stack.Query[int](t, s, "SELECT score FROM api.operator_scores WHERE user_id = $1", o.ID); got != want {
@@ -74,7 +76,7 @@ func requirePoints(t *testing.T, s *stack.Stack, o *stack.Operator, want int) {
 	}
 }
 
-// P24: results have the scoring version of these rules.
+// TestScoringVersion checks that results have the current scoring version (guarantee P24).
 func TestScoringVersion(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)

@@ -10,13 +10,14 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// P4: through the whole system, calls that state too low a price or follow a jump of the venue have an expected score of at most
-// 0. The caller knows the venue's price at every moment; TestSimulation of services/api/internal/app plays all strategies with
+// TestStrategiesOverHTTPGainNothing plays strategies through the whole system: calls with too low a stated price, and
+// calls that follow a jump of the venue's price (guarantee P4). Their expected score must be at most 0, although the
+// caller knows the venue's price at every moment. TestSimulation in services/api/internal/app plays all strategies with
 // 10,000 calls each.
 func TestStrategiesOverHTTPGainNothing(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
-	const groups = 20 // of operators, each with one market and ten calls
+	const groups = 20 // groups of operators; each group has one market, and each operator files one call
 	rng := rand.New(rand.NewPCG(1, 1))
 	operators := s.SeedOperators(t, 10*groups)
 	type filed struct {
@@ -32,13 +33,13 @@ func TestStrategiesOverHTTPGainNothing(t *testing.T) {
 		m.Read(t)
 		markets = append(markets, m)
 		list := operators[10*g : 10*(g+1)]
-		list[0].File(t, stack.Call(m.ID, "YES", 5000)).Require(http.StatusOK) // the ledger has a quote from here on
+		list[0].File(t, stack.Call(m.ID, "YES", 5000)).Require(http.StatusOK) // stores a first quote of the market
 		m.Change(t, stack.JSON{"yesPrice": float64(after) / 10_000})
 		out := make([]filed, len(list))
 		var wait sync.WaitGroup
 		for i, o := range list[1:] {
 			side, price, chance := "YES", before, after
-			if i%2 == 1 || i > 5 && after < before { // the last ones call the side of the jump
+			if i%2 == 1 || i > 5 && after < before { // the last calls are on the side of the jump
 				side, price, chance = "NO", 10_000-before, 10_000-after
 			}
 			switch i % 3 {
@@ -52,7 +53,7 @@ func TestStrategiesOverHTTPGainNothing(t *testing.T) {
 				if a.Status == http.StatusOK {
 					out[i] = filed{a.Text("id"), side, chance}
 				} else {
-					t.Errorf("a call of operator %d: %d %s", i, a.Status, a.Body)
+					t.Errorf("the call of operator %d was answered %d; want 200: %s", i, a.Status, a.Body)
 				}
 			})
 		}
@@ -74,10 +75,10 @@ func TestStrategiesOverHTTPGainNothing(t *testing.T) {
 		}
 		counted++
 		if basis := result.Int("scoreBasisBps"); basis < c.after {
-			t.Errorf("a %s call is scored at %d when its side was worth %d", c.side, basis, c.after)
+			t.Errorf("a %s call is scored at %d bps; want at least %d, the price of its side after the jump", c.side, basis, c.after)
 		}
 	}
 	if counted < len(calls)*9/10 {
-		t.Errorf("%d of %d calls count; want nearly all", counted, len(calls))
+		t.Errorf("%d of %d calls count; want at least 90%%", counted, len(calls))
 	}
 }

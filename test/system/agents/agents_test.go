@@ -1,4 +1,4 @@
-// Package agents tests the Model Context Protocol routes with the public library as the client, over two hubs.
+// Package agents tests the Model Context Protocol routes of two hubs with the public MCP library as client.
 package agents
 
 import (
@@ -20,11 +20,12 @@ import (
 func TestMain(m *testing.M) { stack.Main(m) }
 
 const (
-	keyPath   = "/api/mcp"                  // for operator keys
-	tokenPath = stack.ProtocolPath + "/mcp" // for application tokens
+	keyPath   = "/api/mcp"                  // route for operator keys
+	tokenPath = stack.ProtocolPath + "/mcp" // route for application tokens
 )
 
-// open returns the system of these tests. Its hubs share each limit; a loaded machine is no outage of Redis.
+// open returns the system of these tests. Its hubs and api wait up to 5 s for Redis, so that a slow answer on a loaded
+// machine does not count as an outage of Redis.
 func open(t *testing.T) *stack.Stack {
 	t.Helper()
 	return stack.Shared(
@@ -32,7 +33,7 @@ func open(t *testing.T) *stack.Stack {
 	)
 }
 
-// keyed sends an operator key with every request.
+// keyed is a transport that sends an operator key with every request.
 type keyed string
 
 // RoundTrip implements http.RoundTripper.
@@ -42,7 +43,7 @@ func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// connect opens a client session of the library with an operator key.
+// connect opens an MCP session with an operator key.
 func connect(t *testing.T, s *stack.Stack, key string) *mcp.ClientSession {
 	t.Helper()
 	transport := &mcp.StreamableClientTransport{
@@ -56,16 +57,16 @@ func connect(t *testing.T, s *stack.Stack, key string) *mcp.ClientSession {
 	return session
 }
 
-// use calls a tool and returns the JSON of its text, and whether the tool failed.
+// use calls a tool. It returns the JSON in the text of the result, and whether the result is an error.
 func use(t *testing.T, session *mcp.ClientSession, tool string, arguments stack.JSON) (out stack.JSON, failed bool) {
 	t.Helper()
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {
-		t.Fatalf("%s: %v", tool, err)
+		t.Fatalf("call tool %s: %v", tool, err)
 	}
 	text, ok := result.Content[0].(*mcp.TextContent)
 	if !ok || json.Unmarshal([]byte(text.Text), &out) != nil {
-		t.Fatalf("%s returned %v", tool, result.Content)
+		t.Fatalf("tool %s returned %v; want one text of JSON", tool, result.Content)
 	}
 	return out, result.IsError
 }
@@ -74,7 +75,8 @@ func callTool(market string, price int) stack.JSON {
 	return stack.JSON{"marketId": market, "direction": "YES", "priceAtPrediction": price}
 }
 
-// Of forty calls that one person files at the same time by the tool and by the route, one is stored, and every answer names it.
+// TestToolAndRouteFileOneCall files forty calls of one person at the same time, by the tool and by the HTTP route. One
+// call must be stored, and every answer must contain its id.
 func TestToolAndRouteFileOneCall(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -101,7 +103,7 @@ func TestToolAndRouteFileOneCall(t *testing.T) {
 		ids[out["id"]]++
 	})
 	if won.Load() != 1 || len(ids) != 1 {
-		t.Errorf("%d calls were stored, answers name %v; want one call in every answer", won.Load(), ids)
+		t.Errorf("%d calls were stored and the answers contain the ids %v; want one call and its id in every answer", won.Load(), ids)
 	}
 }
 
@@ -114,13 +116,14 @@ func toolMessage(tool string, arguments stack.JSON) stack.JSON {
 	return message("tools/call", stack.JSON{"name": tool, "arguments": arguments})
 }
 
-// send sends a message, or a text that is none.
+// send posts a JSON-RPC message, or a string that is not one.
 func send(t *testing.T, c *stack.Client, url string, what any, sets ...stack.Set) stack.Answer {
 	t.Helper()
 	return c.Do(t, http.MethodPost, url, append(sets, stack.Body(what))...)
 }
 
-// requireLimited requires the refusal of docs/protocol/identity.md: 429 without a JSON-RPC message, and one wait in three places.
+// requireLimited requires the answer for a rate limit in docs/protocol/identity.md: 429 without a JSON-RPC message, and
+// the same wait in the body and in two headers.
 func requireLimited(t *testing.T, a stack.Answer, limit int) {
 	t.Helper()
 	a.RequireError(http.StatusTooManyRequests, "rate_limited").Expect(stack.JSON{"limit": limit})
@@ -132,11 +135,11 @@ func requireLimited(t *testing.T, a stack.Answer, limit int) {
 	}
 }
 
-// accepted sends n requests, 24 at the same time, and returns how many the limit let pass.
+// accepted sends n requests, 24 at the same time, and returns how many the rate limit accepted.
 func accepted(t *testing.T, n, limit int, request func(i int) stack.Answer) int {
 	t.Helper()
 	var passed atomic.Int64
-	stack.Each(n, 24, func(i int) { // a hub sheds what it cannot answer in time
+	stack.Each(n, 24, func(i int) { // more concurrent requests than this could be shed by the hub
 		if a := request(i); a.Status == http.StatusTooManyRequests {
 			requireLimited(t, a, limit)
 		} else {
@@ -146,8 +149,8 @@ func accepted(t *testing.T, n, limit int, request func(i int) stack.Answer) int 
 	return int(passed.Load())
 }
 
-// A key has sixty requests a minute over both hubs, tools and routes; requests above the limit do nothing. After the wait it
-// is served again.
+// TestAgentsShareTheLimitOfTheKey checks that a key has 60 requests per minute over both hubs, tools and routes
+// together. Requests above the limit must have no effect, and after the stated wait the key must be accepted again.
 func TestAgentsShareTheLimitOfTheKey(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -169,7 +172,7 @@ func TestAgentsShareTheLimitOfTheKey(t *testing.T) {
 		return send(t, o.Client, s.HubAt(i)+keyPath, messages[i/2%len(messages)], key)
 	})
 	if got != 60 {
-		t.Errorf("%d of %d requests passed; want 60", got, n)
+		t.Errorf("%d of %d requests of one key were accepted; want 60", got, n)
 	}
 	last := toolMessage("submit_signal", callTool(free, 5000))
 	for i := range 2 {
@@ -182,14 +185,15 @@ func TestAgentsShareTheLimitOfTheKey(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	stack.Eventually(t, 2*time.Minute, "the end of the limit", func() bool {
+	stack.Eventually(t, 2*time.Minute, "the key to be accepted after the limit", func() bool {
 		stack.Wait(t, time.Second)
 		return send(t, o.Client, s.Hub+keyPath, last, key).Status == http.StatusOK
 	})
 	stack.Get(t, s.Hub+"/api/m/"+free+"/signals").Require(http.StatusOK).Expect(stack.JSON{"count": 1})
 }
 
-// The tokens of one grant share sixty requests a minute over both hubs; another grant has its own.
+// TestAgentsShareTheLimitOfTheGrant checks that the tokens of one grant share 60 requests per minute over both hubs,
+// and that another grant has a separate limit.
 func TestAgentsShareTheLimitOfTheGrant(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -211,16 +215,16 @@ func TestAgentsShareTheLimitOfTheGrant(t *testing.T) {
 		return send(t, o.Client, s.HubAt(i)+tokenPath, messages[i/4%len(messages)], stack.Bearer(tokens[i/2%2]))
 	})
 	if got != 60 {
-		t.Errorf("%d of 150 requests passed; want 60", got)
+		t.Errorf("%d of 150 requests of one grant were accepted; want 60", got)
 	}
 	send(t, o.Client, s.HubAt(0)+tokenPath, record, stack.Bearer(grant("profile:read").Access)).Require(http.StatusOK)
 	send(t, o.Client, s.HubAt(1)+tokenPath, list).Require(http.StatusOK)
 	requireLimited(t, send(t, o.Client, s.HubAt(1)+tokenPath, record, stack.Bearer(tokens[1])), 60)
 }
 
-// The login of a person has 120 requests a minute over hubs and api together; another person has the same number. The test
-// needs no agent. It is here because hubs and api of this system wait 5 s for Redis: on a loaded machine, a process that waits
-// 50 ms counts alone.
+// TestHubsAndAPIShareTheLimitOfALogin checks that a signed-in person has 120 requests per minute over hubs and api
+// together, and that another person has a separate limit. It uses no agent. It is in this package because the services
+// of this system wait 5 s for Redis: with the usual 50 ms, a process on a loaded machine would count locally.
 func TestHubsAndAPIShareTheLimitOfALogin(t *testing.T) {
 	t.Parallel()
 	s, c := open(t), stack.NewClient()
@@ -240,7 +244,7 @@ func TestHubsAndAPIShareTheLimitOfALogin(t *testing.T) {
 		return who(i/2, mine)
 	})
 	if got != 120 {
-		t.Errorf("%d of 180 requests passed; want 120", got)
+		t.Errorf("%d of 180 requests of one person were accepted; want 120", got)
 	}
 	requireLimited(t, mint(mine), 120)
 	requireLimited(t, who(0, mine), 120)
@@ -249,7 +253,8 @@ func TestHubsAndAPIShareTheLimitOfALogin(t *testing.T) {
 	who(0, other).Require(http.StatusOK)
 }
 
-// Without a credential the agent routes count against the address, and so does a text that is no message.
+// TestAgentsShareTheLimitOfTheAddress checks that requests to the agent routes without a credential count against the
+// limit of the IP address, and that bodies without a JSON-RPC message count too.
 func TestAgentsShareTheLimitOfTheAddress(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -265,15 +270,15 @@ func TestAgentsShareTheLimitOfTheAddress(t *testing.T) {
 		},
 	}
 	if got := accepted(t, 40, 20, func(i int) stack.Answer { return requests[i%len(requests)]() }); got != 20 {
-		t.Errorf("%d of 40 requests passed; want 20", got)
+		t.Errorf("%d of 40 requests of one IP address were accepted; want 20", got)
 	}
 	a := send(t, c, hub+tokenPath, list, stack.Header("Origin", "https://stranger.example"))
 	requireLimited(t, a, 20)
 	exposed := a.Header.Get("Access-Control-Expose-Headers")
 	if a.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(exposed, "Retry-After") {
-		t.Errorf("the page of an app cannot read the wait: %v", a.Header)
+		t.Errorf("a page of another origin cannot read Retry-After on the token route: headers %v", a.Header)
 	}
 	if a := send(t, c, hub+keyPath, list); a.Header.Get("Access-Control-Allow-Origin") != "" {
-		t.Errorf("any page can read a refusal of the key route: %v", a.Header)
+		t.Errorf("a page of another origin can read a refusal of the key route: headers %v", a.Header)
 	}
 }

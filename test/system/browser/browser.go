@@ -26,14 +26,14 @@ import (
 // Size is the size of a tab in CSS pixels.
 type Size struct{ Width, Height int64 }
 
-// The sizes of a phone, of a desktop and of a television.
+// Sizes of a phone, a desktop window and a television.
 var (
 	Phone   = Size{390, 844}
 	Desktop = Size{1280, 900}
 	Screen  = Size{1920, 1080}
 )
 
-// PhoneAndDesktop are the sizes at which tests open the pages that people read.
+// PhoneAndDesktop are the sizes in which tests open pages for people.
 var PhoneAndDesktop = []Size{Phone, Desktop}
 
 // String returns the size as "390x844".
@@ -42,7 +42,8 @@ func (s Size) String() string { return fmt.Sprintf("%dx%d", s.Width, s.Height) }
 // chromium returns the browser that the tests of this binary share. The first call starts it.
 var chromium = sync.OnceValues(start)
 
-// start runs a browser until stack.Main ends. Its requests reach this machine only, from many addresses.
+// start runs a browser until stack.Main ends. Its requests go through a proxy that connects to this machine only, from
+// many IP addresses.
 func start() (context.Context, error) {
 	path, err := executable()
 	if err != nil {
@@ -66,7 +67,7 @@ func start() (context.Context, error) {
 		cancel()
 		cancelAlloc()
 		p.close()
-		_ = os.RemoveAll(profile) // the browser may still be writing
+		_ = os.RemoveAll(profile) // the browser may still write files
 	})
 	if err := chromedp.Do(ctx); err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
@@ -83,8 +84,8 @@ func executable() (string, error) {
 	return "", fmt.Errorf("chromium is missing; type: sudo apt-get update && sudo apt-get install -y chromium")
 }
 
-// testCertificate returns the hash of the public key that TLS servers of httptest use, in base64. The browser accepts it, so
-// that pages can load videos from such servers.
+// testCertificate returns the SHA-256 hash, in base64, of the public key that TLS servers of package httptest use. The
+// browser accepts certificates with this key, so that pages can load videos from test servers.
 func testCertificate() string {
 	s := httptest.NewUnstartedServer(nil)
 	s.StartTLS()
@@ -93,7 +94,7 @@ func testCertificate() string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Open opens a tab that shares no cookies with others. It is closed when the test ends.
+// Open opens a tab that shares no cookies with other tabs. The tab is closed when the test ends.
 func Open(t testing.TB, size Size) *Tab {
 	t.Helper()
 	browser, err := chromium()
@@ -103,7 +104,7 @@ func Open(t testing.TB, size Size) *Tab {
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	b := &Tab{t: t, ctx: ctx}
-	if err := chromedp.Do(ctx); err != nil { // opens the tab, which exists as long as this context
+	if err := chromedp.Do(ctx); err != nil { // opens the tab, which exists until this context ends
 		t.Fatal(err)
 	}
 	if err := chromedp.Listen(ctx, b.record); err != nil {
@@ -122,11 +123,11 @@ func Open(t testing.TB, size Size) *Tab {
 	return b
 }
 
-// abandonedSocket is logged when a page closes a websocket whose handshake takes more than two seconds, as on a loaded
-// machine. It is not a problem: the page connects again, and shows an outage if it cannot.
+// abandonedSocket is the console message when a page closes a websocket whose handshake takes more than two seconds, as
+// on a loaded machine. It is not recorded as a problem: the page reconnects, and shows an error if it cannot.
 const abandonedSocket = "WebSocket is closed before the connection is established"
 
-// record adds an event of the browser to the problems or the requests.
+// record adds an event of the browser to the problems or to the requests of the tab.
 func (b *Tab) record(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

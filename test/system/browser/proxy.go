@@ -16,18 +16,19 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// proxy sends each request of a browser from another address, so that no limit per address applies to it.
+// proxy is an HTTP proxy that sends each request of the browser from another IP address, so that limits per address do
+// not affect it.
 type proxy struct {
 	addr   string
 	close  func()
 	next   atomic.Uint32
-	second byte // second byte of the addresses from which it connects
+	second byte // second byte of the source addresses
 }
 
 func newProxy() *proxy {
 	p := &proxy{second: byte(16 + rand.IntN(200))}
 	forward := &httputil.ReverseProxy{
-		Rewrite:   func(*httputil.ProxyRequest) {}, // the request contains the address
+		Rewrite:   func(*httputil.ProxyRequest) {}, // the request of a proxy client already contains the full URL
 		Transport: stack.Observed(&http.Transport{DialContext: p.dial, DisableKeepAlives: true}),
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, err.Error(), http.StatusBadGateway)
@@ -45,7 +46,7 @@ func newProxy() *proxy {
 	return p
 }
 
-// dial connects to this machine only, from the next address.
+// dial connects from the next source address. It refuses addresses outside this machine.
 func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if host, _, _ := net.SplitHostPort(address); host != "localhost" && !net.ParseIP(host).IsLoopback() {
 		return nil, errors.New("the proxy connects to loopback addresses only")
@@ -55,7 +56,7 @@ func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, er
 	return (&net.Dialer{Timeout: 20 * time.Second, LocalAddr: from}).DialContext(ctx, network, address)
 }
 
-// connect forwards a connection, as a websocket requires.
+// connect forwards a connection (HTTP CONNECT), which websockets require.
 func (p *proxy) connect(w http.ResponseWriter, r *http.Request) {
 	upstream, err := p.dial(r.Context(), "tcp", r.Host)
 	if err != nil {

@@ -9,11 +9,12 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// unavailable is the beginning of the log entry for a resource that was answered 503; its address follows.
+// unavailable is the prefix of the problem for a resource that was answered with 503. The URL of the resource follows
+// it.
 const unavailable = "log network: Failed to load resource: the server responded with a status of 503 (Service Unavailable) "
 
-// Problems returns and removes the recorded problems: calls of the canary, violations of the content security policy,
-// exceptions, dialogs, and warnings and errors of the console.
+// Problems returns the recorded problems and removes them: calls of the canary, violations of the content security
+// policy, exceptions, dialogs, and warnings and errors of the console.
 func (b *Tab) Problems() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -22,7 +23,7 @@ func (b *Tab) Problems() []string {
 	return problems
 }
 
-// Forget removes the problems that contain one of the texts.
+// Forget removes the recorded problems that contain one of the texts.
 func (b *Tab) Forget(texts ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -31,11 +32,11 @@ func (b *Tab) Forget(texts ...string) {
 	})
 }
 
-// ForgetOutage removes the problems that the browser reports while a server is unavailable.
+// ForgetOutage removes the recorded problems that the browser reports while a server is unavailable.
 func (b *Tab) ForgetOutage() { b.Forget("WebSocket connection to", "Failed to load resource") }
 
-// RequireNoProblems reports an error for each recorded problem and removes it. A resource that was unavailable is requested
-// once more; it is a problem only if it is unavailable again.
+// RequireNoProblems reports a test error for each recorded problem and removes it. A resource that was answered with
+// 503 is requested once more, and is a problem only if it is unavailable again.
 func (b *Tab) RequireNoProblems() {
 	b.t.Helper()
 	for _, problem := range b.Problems() {
@@ -46,7 +47,7 @@ func (b *Tab) RequireNoProblems() {
 	}
 }
 
-// CanaryCalls returns the number of problems that are calls of the canary.
+// CanaryCalls returns the number of problems that are calls of the function canary.
 func CanaryCalls(problems []string) int {
 	n := 0
 	for _, problem := range problems {
@@ -57,8 +58,8 @@ func CanaryCalls(problems []string) int {
 	return n
 }
 
-// Requests returns the addresses that pages of the tab have requested, without those of the hosts in except. It leaves out
-// addresses with the scheme data, which cause no request.
+// Requests returns the URLs that pages of the tab have requested, except those on the hosts in except. It omits data
+// URLs, which cause no request.
 func (b *Tab) Requests(except ...string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +76,7 @@ func (b *Tab) Requests(except ...string) []string {
 // RequireFits requires that the page is not wider than the tab.
 func (b *Tab) RequireFits() {
 	b.t.Helper()
-	stack.Eventually(b.t, Within, "the whole page", func() bool {
+	stack.Eventually(b.t, Within, "the loaded page", func() bool {
 		complete, err := TryEval[bool](b, `document.readyState === "complete" && document.body !== null`)
 		return err == nil && complete
 	})
@@ -85,8 +86,8 @@ func (b *Tab) RequireFits() {
 	}
 }
 
-// RequireAccessible requires texts with enough contrast in both color schemes, names of pictures, sections and links, and
-// headings in order. It includes RequireFits and RequireNoProblems.
+// RequireAccessible requires sufficient contrast of texts in both color schemes, accessible names of pictures, sections
+// and links, and headings without skipped levels. It includes RequireFits and RequireNoProblems.
 func (b *Tab) RequireAccessible() {
 	b.t.Helper()
 	for _, scheme := range []string{"light", "dark"} {
@@ -96,14 +97,14 @@ func (b *Tab) RequireAccessible() {
 		}
 	}
 	for _, element := range Eval[[]string](b, withoutName) {
-		b.t.Errorf("%s: %s", b.URL(), element)
+		b.t.Errorf("%s: accessibility: %s", b.URL(), element)
 	}
 	b.RequireFits()
 	b.RequireNoProblems()
 }
 
-// RequireLinks requires that every address below base to which the page links answers without an error. It adds the
-// addresses to seen and does not request those that are there.
+// RequireLinks requires that every URL below base to which the page links is answered without an error. It skips the
+// URLs in seen and adds the new ones.
 func (b *Tab) RequireLinks(base string, seen map[string]bool) {
 	b.t.Helper()
 	const links = `[...document.querySelectorAll('a[href], link[rel=stylesheet], link[rel=icon]')].map(e => e.href)`
@@ -114,12 +115,13 @@ func (b *Tab) RequireLinks(base string, seen map[string]bool) {
 		}
 		seen[address] = true
 		if a := stack.NewClient().Retry(b.t, http.MethodGet, address); a.Status >= http.StatusBadRequest {
-			b.t.Errorf("%s links to %s, which answers %d", b.URL(), address, a.Status)
+			b.t.Errorf("%s links to %s, which is answered %d", b.URL(), address, a.Status)
 		}
 	}
 }
 
-// lowContrast returns the texts whose contrast with their background is below WCAG 2.2, level AA (1.4.3).
+// lowContrast is a script that returns the texts whose contrast with the background is below WCAG 2.2, level AA
+// (1.4.3).
 const lowContrast = `(() => {
 	const parse = s => {
 		let m = s.match(/^rgba?\(([^)]+)\)/);
@@ -151,8 +153,8 @@ const lowContrast = `(() => {
 	return bad;
 })()`
 
-// withoutName returns pictures, sections and links without an accessible name, empty headings, headings that skip a level,
-// and the number of h1 elements unless it is one.
+// withoutName is a script that returns pictures, sections and links without an accessible name, empty headings,
+// headings that skip a level, and the number of h1 elements if it is not one.
 const withoutName = `(() => {
 	const bad = [], all = s => document.querySelectorAll(s), label = e => (e.getAttribute('aria-label') || '').trim();
 	for (const e of all('svg')) {

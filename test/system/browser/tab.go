@@ -22,20 +22,20 @@ import (
 // Within is the longest time that one step in a page may take.
 const Within = 30 * time.Second
 
-// canaryCalled is the beginning of the problem that records a call of the canary.
+// canaryCalled is the prefix of the problem that records a call of the function canary.
 const canaryCalled = "canary called"
 
-// Tab is a tab of the browser. Its methods fail the test by themselves; only the goroutine of the test may call them.
+// Tab is a tab of the browser. Its methods fail the test if a step fails. Only the goroutine of the test may call them.
 type Tab struct {
 	t   testing.TB
 	ctx context.Context
 
 	mu       sync.Mutex
 	problems []string
-	requests []string // addresses
+	requests []string // URLs
 }
 
-// do runs steps and fails the test if one does not work.
+// do runs steps and fails the test if a step fails. what describes the steps.
 func (b *Tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if err := b.try(steps...); err != nil {
@@ -49,7 +49,7 @@ func (b *Tab) try(steps ...chromedp.Action[chromedp.Void]) error {
 	return chromedp.Do(ctx, steps...)
 }
 
-// Eval returns the value of an expression in the page, which may be a promise.
+// Eval returns the value of a JavaScript expression in the page. If the value is a promise, Eval waits for it.
 func Eval[T any](b *Tab, expression string) T {
 	b.t.Helper()
 	out, err := TryEval[T](b, expression)
@@ -59,14 +59,15 @@ func Eval[T any](b *Tab, expression string) T {
 	return out
 }
 
-// TryEval is Eval for a page that may be replaced by another one, which makes the evaluation fail.
+// TryEval is like Eval but returns an error. It is for pages that may navigate away, which makes the evaluation fail.
 func TryEval[T any](b *Tab, expression string) (T, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, Within)
 	defer cancel()
 	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// Visit opens an address and requires its status. A page that answers 503 is opened again: a loaded machine sheds requests.
+// Visit opens a URL and requires the status of the page. It opens a page that was answered with 503 again, because a
+// loaded machine sheds requests.
 func (b *Tab) Visit(url string, status int64) {
 	b.t.Helper()
 	for end := time.Now().Add(Within); ; stack.Wait(b.t, 200*time.Millisecond) {
@@ -85,37 +86,38 @@ func (b *Tab) Visit(url string, status int64) {
 	}
 }
 
-// VisitWhole opens a page until no part of it is missing. A part that is slow on a loaded machine is left out.
+// VisitWhole opens a page repeatedly until the page contains all its parts. On a loaded machine the hub leaves out
+// parts that are slow.
 func (b *Tab) VisitWhole(url string) {
 	b.t.Helper()
-	stack.Eventually(b.t, 45*time.Second, url+" with all of its parts", func() bool {
+	stack.Eventually(b.t, 45*time.Second, "a complete page "+url, func() bool {
 		b.Visit(url, http.StatusOK)
 		return b.Count(".unavailable") == 0
 	})
 }
 
-// URL returns the address of the page.
+// URL returns the URL of the current page.
 func (b *Tab) URL() string {
 	b.t.Helper()
 	return Eval[string](b, `location.href`)
 }
 
-// Press clicks a link or a button that opens another page, and waits until that page shows an element.
+// Press clicks a link or button that opens another page, and waits until that page shows the element appears.
 func (b *Tab) Press(selector, appears string) {
 	b.t.Helper()
-	Eval[bool](b, `window.previous = true`) // the element may be on this page, too
+	Eval[bool](b, `window.previous = true`) // marks the current page, which may contain the element too
 	click := chromedp.Click(chromedp.CSS(selector))
-	if b.try(click) != nil { // the document may have been replaced during the search
+	if b.try(click) != nil { // the page may have been replaced during the search
 		b.do("click "+selector, click)
 	}
-	stack.Eventually(b.t, Within, "another page after a click on "+selector, func() bool {
+	stack.Eventually(b.t, Within, "a new page after a click on "+selector, func() bool {
 		replaced, err := TryEval[bool](b, `window.previous === undefined`)
 		return err == nil && replaced
 	})
 	b.awaitVisible(appears)
 }
 
-// awaitVisible waits until the page displays an element. A page that was answered 503 is loaded again.
+// awaitVisible waits until the page displays an element. It reloads a page that was answered with 503.
 func (b *Tab) awaitVisible(selector string) {
 	b.t.Helper()
 	stack.Eventually(b.t, Within, selector+" at "+b.URL(), func() bool {
@@ -131,11 +133,11 @@ func (b *Tab) awaitVisible(selector string) {
 	})
 }
 
-// navigationStatus is the status with which the page was answered.
+// navigationStatus is a script that returns the HTTP status of the current page.
 const navigationStatus = `performance.getEntriesByType("navigation")[0]?.responseStatus ?? 0`
 
-// Click clicks an element that stays on the page. It waits until the element is visible, and after the click until the
-// elements of appear are visible.
+// Click clicks an element that stays on the page. It waits until the element is visible before the click, and until all
+// elements of appear are visible after it.
 func (b *Tab) Click(selector string, appear ...string) {
 	b.t.Helper()
 	b.awaitVisible(selector)
@@ -145,14 +147,14 @@ func (b *Tab) Click(selector string, appear ...string) {
 	}
 }
 
-// Type types into an input.
+// Type types text into an input.
 func (b *Tab) Type(selector, text string) {
 	b.t.Helper()
 	b.awaitVisible(selector)
 	b.do("type into "+selector, chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// Fill replaces the values of fields of a form.
+// Fill sets the values of form fields by name.
 func (b *Tab) Fill(form string, fields map[string]string) {
 	b.t.Helper()
 	for name, text := range fields {
@@ -162,8 +164,8 @@ func (b *Tab) Fill(form string, fields map[string]string) {
 	}
 }
 
-// SignIn completes the sign-in on the pages of the development issuer and waits until the page to which the sign-in returns
-// shows the element appears.
+// SignIn completes the sign-in on the pages of the development identity provider. It waits until the page to which the
+// sign-in returns shows the element appears.
 func (b *Tab) SignIn(handle, appears string) {
 	b.t.Helper()
 	b.Type("#user", handle)
@@ -171,31 +173,31 @@ func (b *Tab) SignIn(handle, appears string) {
 	b.Press(`form[action$="/dev/session"] button`, appears)
 }
 
-// SignOut signs out with the menu of the page.
+// SignOut signs out through the menu of the page.
 func (b *Tab) SignOut() {
 	b.t.Helper()
 	b.Click(`.me summary`, `.menu form button`)
 	b.Press(`.menu form button`, `a.button`)
 }
 
-// all returns an expression for the list of elements that a CSS selector matches.
+// all returns a JavaScript expression for the array of elements that a CSS selector matches.
 func all(selector string) string {
 	return `[...document.querySelectorAll(` + strconv.Quote(selector) + `)]`
 }
 
-// Count returns the number of elements.
+// Count returns the number of elements that a CSS selector matches.
 func (b *Tab) Count(selector string) int {
 	b.t.Helper()
 	return Eval[int](b, all(selector)+`.length`)
 }
 
-// Texts returns the text contents of all elements.
+// Texts returns the text contents of all elements that a CSS selector matches.
 func (b *Tab) Texts(selector string) []string {
 	b.t.Helper()
 	return Eval[[]string](b, all(selector)+`.map(e => e.textContent)`)
 }
 
-// Text returns the text of an element as it is displayed, and waits for the element.
+// Text waits for an element and returns its text as displayed.
 func (b *Tab) Text(selector string) string {
 	b.t.Helper()
 	var found []string
@@ -207,19 +209,19 @@ func (b *Tab) Text(selector string) string {
 	return found[0]
 }
 
-// Value returns the value of an input.
+// Value returns the value of an input element.
 func (b *Tab) Value(selector string) string {
 	b.t.Helper()
 	return Eval[string](b, all(selector)+`[0].value`)
 }
 
-// Visible returns the text content of the element with an id; empty if it is not displayed.
+// Visible returns the text content of the element with an id, or an empty string if the element is not displayed.
 func (b *Tab) Visible(id string) string {
 	b.t.Helper()
 	return Eval[string](b, all("#"+id)+`.filter(e => e.getClientRects().length).map(e => e.textContent).join("")`)
 }
 
-// Shows requires that an element displays texts. Upper and lower case, and white space, do not count.
+// Shows requires that an element displays all texts. It ignores case and white space.
 func (b *Tab) Shows(selector string, texts ...string) {
 	b.t.Helper()
 	shown := strings.Join(strings.Fields(b.Text(selector)), " ")
@@ -230,13 +232,13 @@ func (b *Tab) Shows(selector string, texts ...string) {
 	}
 }
 
-// Await waits until the content of an element contains texts.
+// Await waits until the content of an element contains all texts.
 func (b *Tab) Await(selector string, texts ...string) {
 	b.t.Helper()
 	b.AwaitWithin(Within, selector, texts...)
 }
 
-// AwaitWithin is Await with another time.
+// AwaitWithin is like Await with a different time limit.
 func (b *Tab) AwaitWithin(d time.Duration, selector string, texts ...string) {
 	b.t.Helper()
 	for end := time.Now().Add(d); ; stack.Wait(b.t, 50*time.Millisecond) {
@@ -251,7 +253,7 @@ func (b *Tab) AwaitWithin(d time.Duration, selector string, texts ...string) {
 	}
 }
 
-// ColorScheme selects the scheme that the browser prefers: light or dark.
+// ColorScheme sets the color scheme that the browser prefers: "light" or "dark".
 func (b *Tab) ColorScheme(name string) {
 	b.t.Helper()
 	b.do("prefer "+name, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
@@ -262,7 +264,7 @@ func (b *Tab) ColorScheme(name string) {
 	}))
 }
 
-// DisableScripts makes the tab ignore the scripts of pages.
+// DisableScripts disables the scripts of pages in this tab.
 func (b *Tab) DisableScripts() {
 	b.t.Helper()
 	b.do("disable scripts", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
@@ -272,7 +274,7 @@ func (b *Tab) DisableScripts() {
 	}))
 }
 
-// RunFirst runs a script before those of every page that is opened.
+// RunFirst runs a script in every page that is opened later, before the scripts of the page.
 func (b *Tab) RunFirst(script string) {
 	b.t.Helper()
 	b.do("add a script", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
@@ -282,7 +284,7 @@ func (b *Tab) RunFirst(script string) {
 	}))
 }
 
-// SetCookie sets a cookie of the host of an address.
+// SetCookie sets a cookie for the host of a URL.
 func (b *Tab) SetCookie(address, name, value string) {
 	b.t.Helper()
 	b.do("set a cookie", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
@@ -291,7 +293,7 @@ func (b *Tab) SetCookie(address, name, value string) {
 	}))
 }
 
-// Screenshot returns a PNG of the whole page.
+// Screenshot returns an image of the whole page as PNG.
 func (b *Tab) Screenshot() []byte {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, Within)

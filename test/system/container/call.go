@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// call sends a request to the engine and decodes the answer into into unless that is nil.
+// call sends a request to the engine. It decodes the answer into the value into unless that is nil.
 func (e *Engine) call(ctx context.Context, method, path string, body, into any) error {
 	resp, err := e.open(ctx, method, path, body)
 	if err != nil {
@@ -28,7 +28,7 @@ func (e *Engine) call(ctx context.Context, method, path string, body, into any) 
 	return nil
 }
 
-// open sends a request to the engine. The caller closes the body of the answer.
+// open sends a request to the engine. The caller must close the body of the response.
 func (e *Engine) open(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {

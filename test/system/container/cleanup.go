@@ -14,7 +14,8 @@ import (
 
 const groupsRoot = "/sys/fs/cgroup"
 
-// removeGroups removes the cgroups of the engine, and returns an error for each of its processes and mounts that remains.
+// removeGroups removes the cgroups of the engine. It returns an error for each process, mount or cgroup of the engine
+// that remains.
 func (e *Engine) removeGroups() error {
 	var found []error
 	groups, err := e.groups()
@@ -23,7 +24,7 @@ func (e *Engine) removeGroups() error {
 	}
 	for _, dir := range slices.Backward(groups) { // children first
 		if err := removeGroup(dir); err != nil {
-			found = append(found, fmt.Errorf("remains: %w", err))
+			found = append(found, fmt.Errorf("a cgroup could not be removed: %w", err))
 		}
 	}
 	links, err := filepath.Glob("/proc/[0-9]*/ns/pid")
@@ -32,23 +33,25 @@ func (e *Engine) removeGroups() error {
 	}
 	for _, link := range links {
 		if at, err := os.Readlink(link); err == nil && at == e.namespace {
-			found = append(found, fmt.Errorf("remains: the process of %s", link))
+			found = append(found, fmt.Errorf("a process of the engine still runs: %s", link))
 		}
 	}
-	// Not /proc/self, which is the main thread: a test may have moved that into the namespace of a container.
+	// /proc/self is the main thread, which a test may have moved into the namespace of a container. /proc/thread-self
+	// is this thread.
 	mounts, err := os.ReadFile("/proc/thread-self/mountinfo")
 	if err != nil {
 		return err
 	}
 	for line := range strings.Lines(string(mounts)) {
 		if strings.Contains(line, e.dir+"/") {
-			found = append(found, fmt.Errorf("remains: the mount %s", strings.TrimSpace(line)))
+			found = append(found, fmt.Errorf("a mount of the engine remains: %s", strings.TrimSpace(line)))
 		}
 	}
 	return errors.Join(found...)
 }
 
-// groups returns the directories of the cgroups, below every controller of cgroup v1 or in the tree of cgroup v2, parents first.
+// groups returns the directories of the engine's cgroups, parents first: below each controller of cgroup v1, or in the
+// tree of cgroup v2.
 func (e *Engine) groups() (dirs []string, err error) {
 	tops, err := filepath.Glob(filepath.Join(groupsRoot, "*", e.group))
 	if err != nil {
@@ -58,7 +61,7 @@ func (e *Engine) groups() (dirs []string, err error) {
 		err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
-				return nil // removed meanwhile, or never created
+				return nil // removed in the meantime, or never created
 			case err == nil && d.IsDir():
 				dirs = append(dirs, path)
 			}
@@ -71,7 +74,8 @@ func (e *Engine) groups() (dirs []string, err error) {
 	return dirs, nil
 }
 
-// removeGroup removes a cgroup. It waits up to 5 s, because the kernel removes ended processes later.
+// removeGroup removes a cgroup. It retries for up to 5 s, because the kernel removes processes some time after their
+// end.
 func removeGroup(dir string) error {
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		err := os.Remove(dir)

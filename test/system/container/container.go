@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Config is the configuration of a container, as the API of the engine has it.
+// Config is the configuration of a container, with the member names of the Docker Engine API.
 type Config struct {
 	Image       string
 	User        string
@@ -31,7 +31,7 @@ type Health struct {
 	Retries                        int
 }
 
-// Host is what a container gets from its host.
+// Host is the host configuration of a container: limits, mounts, network and permissions.
 type Host struct {
 	NetworkMode    string
 	IpcMode        string `json:",omitempty"` // empty: the default of the engine
@@ -50,7 +50,7 @@ type Host struct {
 	LogConfig      Log
 }
 
-// Mount is a volume and its directory in the container.
+// Mount is a volume (Source) and its directory in the container (Target).
 type Mount struct{ Type, Source, Target string }
 
 // Restart is the restart policy of a container.
@@ -62,14 +62,14 @@ type Log struct {
 	Config map[string]string
 }
 
-// Container is a container of an engine.
+// Container is a container of an Engine.
 type Container struct {
 	ID       string   `json:"Id"`
-	Warnings []string // settings that the engine does not apply
+	Warnings []string // settings that the engine ignores, as it reports them
 	engine   *Engine
 }
 
-// State is what the engine reports about a container.
+// State is the state of a container as the engine reports it.
 type State struct {
 	Config     Config
 	HostConfig Host
@@ -85,7 +85,7 @@ type State struct {
 	}
 }
 
-// Create creates a container without starting it.
+// Create creates a container. It does not start the container.
 func (e *Engine) Create(ctx context.Context, name string, config Config, host Host) (*Container, error) {
 	c := &Container{engine: e}
 	body := struct {
@@ -100,19 +100,20 @@ func (c *Container) Start(ctx context.Context) error {
 	return c.engine.call(ctx, http.MethodPost, "/containers/"+c.ID+"/start", nil, nil)
 }
 
-// Stop ends the container: with SIGTERM, and with SIGKILL after its StopTimeout.
+// Stop ends the container with SIGTERM, and with SIGKILL if it runs longer than its StopTimeout.
 func (c *Container) Stop(ctx context.Context) error {
 	return c.engine.call(ctx, http.MethodPost, "/containers/"+c.ID+"/stop", nil, nil)
 }
 
-// Inspect returns what the engine reports about the container.
+// Inspect reads the state of the container from the engine.
 func (c *Container) Inspect(ctx context.Context) (State, error) {
 	var s State
 	err := c.engine.call(ctx, http.MethodGet, "/containers/"+c.ID+"/json", nil, &s)
 	return s, err
 }
 
-// Limit returns a limit that the kernel enforces: the file v1 of a controller of cgroup v1, or the file v2 of cgroup v2.
+// Limit returns a resource limit as the kernel reports it: from the file v1 of a controller of cgroup v1, or from the
+// file v2 of cgroup v2.
 func (c *Container) Limit(controller, v1, v2 string) (string, error) {
 	dir := filepath.Join(groupsRoot, controller, c.engine.group, c.ID)
 	name := v1
@@ -123,7 +124,7 @@ func (c *Container) Limit(controller, v1, v2 string) (string, error) {
 	return strings.TrimSpace(string(raw)), err
 }
 
-// PIDs returns the process ids of the container on this machine, in ascending order.
+// PIDs returns the ids of the container's processes on this machine, in ascending order.
 func (c *Container) PIDs() (pids []int, err error) {
 	text, err := c.Limit("pids", "cgroup.procs", "cgroup.procs")
 	if err != nil {
@@ -132,18 +133,18 @@ func (c *Container) PIDs() (pids []int, err error) {
 	for word := range strings.FieldsSeq(text) {
 		pid, err := strconv.Atoi(word)
 		if err != nil {
-			return nil, fmt.Errorf("cgroup.procs: %w", err)
+			return nil, fmt.Errorf("read cgroup.procs: %w", err)
 		}
 		pids = append(pids, pid)
 	}
 	if len(pids) == 0 {
-		return nil, fmt.Errorf("container %s has no process", c.ID)
+		return nil, fmt.Errorf("container %s has no running process", c.ID)
 	}
 	slices.Sort(pids)
 	return pids, nil
 }
 
-// Log returns the last lines of the output of the container, or the error of reading them.
+// Log returns the last lines of the container's output. If they cannot be read, it returns the text of the error.
 func (c *Container) Log(ctx context.Context) string {
 	resp, err := c.engine.open(ctx, http.MethodGet, "/containers/"+c.ID+"/logs?stdout=1&stderr=1&tail=5", nil)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package container runs a private container engine, with its images and containers, and removes it without remains.
+// Package container runs a private container engine with its images and containers, and removes all of it afterwards.
 //
-// The engine is dockerd in process and mount namespaces of its own. All its files are in one directory and all its cgroups
-// below one name. It listens on a socket in that directory. It has no network, or networks in a namespace of its own. It
-// requires Linux and root.
+// The engine is a dockerd in separate process and mount namespaces. All its files are in one directory and all its
+// cgroups below one name. It listens on a Unix socket in that directory. It has no networks, or networks in a separate
+// network namespace. The package requires Linux and root permissions.
 package container

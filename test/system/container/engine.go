@@ -17,16 +17,16 @@ import (
 	"github.com/signalcast/signalcast/pkg/localdb"
 )
 
-// programs are those of Debian's package docker.io that the engine requires.
+// programs are the programs that the engine requires. Debian's package docker.io contains them.
 var programs = []string{"dockerd", "docker", "containerd", "runc"}
 
-// Unavailable returns why this machine cannot run an engine; empty if it can.
+// Unavailable returns the reason why this machine cannot run an engine, or an empty string if it can.
 func Unavailable() string {
 	if runtime.GOOS != "linux" {
-		return "this is not Linux"
+		return "the operating system is not Linux"
 	}
 	if os.Geteuid() != 0 {
-		return "not root"
+		return "the test does not run as root"
 	}
 	for _, name := range programs {
 		if _, err := exec.LookPath(name); err != nil {
@@ -41,13 +41,13 @@ type Engine struct {
 	Version string
 
 	dir, group string
-	namespace  string // of its processes
+	namespace  string // network namespace of its processes
 	child      *localdb.Child
 	client     *http.Client
 }
 
-// startScript gives the engine its own process list and mounts, and hides the two directories of the machine in which it would
-// leave files.
+// startScript starts dockerd with a private process list and private mounts. It hides two directories of the machine in
+// which dockerd would leave files.
 const startScript = `mount --make-rprivate /
 mount -t proc proc /proc
 mount -t tmpfs run /run
@@ -56,19 +56,19 @@ exec dockerd "$@"`
 
 // Options change how an engine is started.
 type Options struct {
-	Data     string // directory of images and volumes that Stop does not remove; empty: below the directory of the engine
-	Networks bool   // the engine has networks, in a network namespace that reaches nothing else
+	Data     string // directory of images and volumes, which Stop does not remove; empty: a directory that Stop removes
+	Networks bool   // the engine has networks, in a network namespace without any outside connection
 }
 
-// Gateway is the address at which containers of an engine with networks reach other programs in its network namespace.
+// Gateway is the IP address at which containers reach other programs in the network namespace of the engine.
 const Gateway = "172.31.255.1"
 
 const (
 	startWithin = 60 * time.Second
-	stopWithin  = 40 * time.Second // it stops its containers first
+	stopWithin  = 40 * time.Second // dockerd stops its containers first
 )
 
-// Start runs an engine with its files in dir, which must not exist.
+// Start runs an engine and waits until it answers. dir is the directory of its files, which must not exist.
 func Start(ctx context.Context, dir string, opts Options) (*Engine, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
@@ -102,12 +102,12 @@ func Start(ctx context.Context, dir string, opts Options) (*Engine, error) {
 		err = e.Command(ctx, "ip", "link", "set", "lo", "up").Run()
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("dockerd: %w\n%s", err, e.tail()), e.Stop())
+		return nil, errors.Join(fmt.Errorf("start dockerd: %w\n%s", err, e.tail()), e.Stop())
 	}
 	return e, nil
 }
 
-// arguments returns the arguments of dockerd.
+// arguments returns the command line arguments of dockerd.
 func (e *Engine) arguments(opts Options) []string {
 	if opts.Data == "" {
 		opts.Data = e.path("data")
@@ -123,7 +123,7 @@ func (e *Engine) arguments(opts Options) []string {
 	return append(args, "--bridge=none", "--iptables=false", "--ip-forward=false", "--ip-masq=false")
 }
 
-// Command returns a command that runs in the network namespace of the engine and uses the engine.
+// Command returns a command that runs in the network namespace of the engine. Docker clients in it use this engine.
 func (e *Engine) Command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	net := fmt.Sprintf("--net=/proc/%d/ns/net", e.child.PID())
 	cmd := exec.CommandContext(ctx, "nsenter", append([]string{net, program}, args...)...)
@@ -131,7 +131,7 @@ func (e *Engine) Command(ctx context.Context, program string, args ...string) *e
 	return cmd
 }
 
-// wait returns when the engine answers.
+// wait waits until the engine answers.
 func (e *Engine) wait(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
@@ -148,7 +148,7 @@ func (e *Engine) wait(ctx context.Context) error {
 		}
 		select {
 		case <-e.child.Done():
-			return fmt.Errorf("dockerd ended: %w", e.child.Err())
+			return fmt.Errorf("dockerd ended before it answered: %w", e.child.Err())
 		case <-ctx.Done():
 			return err
 		case <-time.After(20 * time.Millisecond):
@@ -160,12 +160,12 @@ func (e *Engine) path(name string) string { return filepath.Join(e.dir, name) }
 
 func (e *Engine) socket() string { return e.path("sock") }
 
-// Environ returns the environment of this process, for programs that use this engine.
+// Environ returns the environment of this process, changed so that Docker clients use this engine.
 func (e *Engine) Environ() []string {
 	return append(os.Environ(), "DOCKER_HOST=unix://"+e.socket(), "DOCKER_CONFIG="+e.path("client"), "DOCKER_CONTEXT=")
 }
 
-// tail returns the end of the log of the engine.
+// tail returns the last lines of the engine's log.
 func (e *Engine) tail() string {
 	raw, err := os.ReadFile(e.path("log"))
 	if err != nil {
@@ -175,7 +175,7 @@ func (e *Engine) tail() string {
 	return strings.Join(lines[max(0, len(lines)-20):], "\n")
 }
 
-// Stop ends the engine and its containers and removes its files. The error names what remains.
+// Stop ends the engine and its containers and removes its files. The error lists everything that could not be removed.
 func (e *Engine) Stop() error {
 	e.child.Stop(context.Background(), syscall.SIGTERM, stopWithin)
 	err := errors.Join(e.removeGroups(), os.RemoveAll(e.dir))

@@ -13,13 +13,14 @@ import (
 	"net/url"
 )
 
-// File is one file or folder in a layer of an image.
+// File is a file or directory in a layer of an image.
 type File struct {
 	*tar.Header
-	Sum [sha256.Size]byte // of the content
+	Sum [sha256.Size]byte // SHA-256 of the content
 }
 
-// Files returns the files of all layers of an image, also those that a later layer hides or replaces: they are part of the image.
+// Files returns the files of all layers of an image. It includes files that a later layer hides or replaces, because
+// the image still contains them.
 func (e *Engine) Files(ctx context.Context, image string) ([]File, error) {
 	resp, err := e.open(ctx, http.MethodGet, "/images/"+url.PathEscape(image)+"/get", nil)
 	if err != nil {
@@ -28,12 +29,13 @@ func (e *Engine) Files(ctx context.Context, image string) ([]File, error) {
 	defer func() { _ = resp.Body.Close() }()
 	files, err := readSaved(resp.Body)
 	if err != nil {
-		return nil, fmt.Errorf("image %s: %w", image, err)
+		return nil, fmt.Errorf("read image %s: %w", image, err)
 	}
 	return files, nil
 }
 
-// readSaved returns the files of a saved image: an archive of layers, which are archives, and their list.
+// readSaved returns the files of an image in the format of docker save: an archive of layer archives and their list
+// manifest.json.
 func readSaved(r io.Reader) (files []File, err error) {
 	parts := map[string][]byte{}
 	err = each(r, func(h *tar.Header, r io.Reader) error {
@@ -48,12 +50,12 @@ func readSaved(r io.Reader) (files []File, err error) {
 		return nil, fmt.Errorf("manifest.json: %w", err)
 	}
 	if len(list) != 1 {
-		return nil, fmt.Errorf("%d images, want 1", len(list))
+		return nil, fmt.Errorf("the archive contains %d images; want 1", len(list))
 	}
 	for _, layer := range list[0].Layers {
 		raw, ok := parts[layer]
 		if !ok {
-			return nil, fmt.Errorf("there is no layer %s", layer)
+			return nil, fmt.Errorf("manifest.json names the layer %s, which the archive does not contain", layer)
 		}
 		err := each(bytes.NewReader(raw), func(h *tar.Header, r io.Reader) error {
 			f, sum := File{Header: h}, sha256.New()
@@ -69,7 +71,7 @@ func readSaved(r io.Reader) (files []File, err error) {
 	return files, nil
 }
 
-// each calls do for each entry of an archive.
+// each calls do for each entry of a tar archive.
 func each(r io.Reader, do func(*tar.Header, io.Reader) error) error {
 	for t := tar.NewReader(r); ; {
 		h, err := t.Next()

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// archive makes one out of names, modes and contents.
+// archive returns a tar archive of the entries. The content of an entry is its Linkname.
 func archive(t *testing.T, entries ...tar.Header) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	for _, h := range entries {
-		content := h.Linkname // a plain file has none, so it carries the content here
+		content := h.Linkname // a regular file has no link name, so the test stores the content in it
 		h.Linkname, h.Size = "", int64(len(content))
 		if err := w.WriteHeader(&h); err != nil {
 			t.Fatal(err)
@@ -45,24 +45,24 @@ func TestSavedImage(t *testing.T) {
 		names = append(names, f.Name)
 	}
 	if strings.Join(names, " ") != "bin/sh bin/.wh.sh service" {
-		t.Errorf("%q: what a layer hides is in the image still", names)
+		t.Errorf("files of the image are %q; want hidden files included", names)
 	}
 	if files[0].Mode != 0o4755 || files[2].Sum != sha256.Sum256([]byte("a program")) {
-		t.Errorf("%+v", files)
+		t.Errorf("files of the image are %+v", files)
 	}
 }
 
 func TestSavedImagesThatAreNone(t *testing.T) {
 	t.Parallel()
 	for name, raw := range map[string][]byte{
-		"no archive":        []byte(strings.Repeat("text ", 300)),
-		"no list":           archive(t),
-		"a lost layer":      archive(t, tar.Header{Name: "manifest.json", Linkname: `[{"Layers":["one"]}]`}),
-		"a layer that ends": archive(t, tar.Header{Name: "one", Linkname: strings.Repeat("x", 600)}, tar.Header{Name: "manifest.json", Linkname: `[{"Layers":["one"]}]`}),
+		"not an archive":    []byte(strings.Repeat("text ", 300)),
+		"no manifest.json":  archive(t),
+		"a missing layer":   archive(t, tar.Header{Name: "manifest.json", Linkname: `[{"Layers":["one"]}]`}),
+		"a truncated layer": archive(t, tar.Header{Name: "one", Linkname: strings.Repeat("x", 600)}, tar.Header{Name: "manifest.json", Linkname: `[{"Layers":["one"]}]`}),
 		"two images":        archive(t, tar.Header{Name: "manifest.json", Linkname: `[{},{}]`}),
 	} {
 		if files, err := readSaved(bytes.NewReader(raw)); err == nil {
-			t.Errorf("%s: %d files", name, len(files))
+			t.Errorf("%s: %d files were read; want an error", name, len(files))
 		}
 	}
 }

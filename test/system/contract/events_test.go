@@ -11,7 +11,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// The data of an event is as documented and names the market and, of a call, its receipt and operator.
+// TestEventsAreAsDescribed checks that the data of each event type matches the documentation. The data must name the
+// market, and for events of a call also its receipt and operator.
 func TestEventsAreAsDescribed(t *testing.T) {
 	t.Parallel()
 	s, doc := system(t), openapi.ForTest(t)

@@ -1,5 +1,5 @@
-// Package contract sends valid requests to every operation of the OpenAPI document. Each answer must be as documented, and each
-// operation must give a good answer and a refusal.
+// Package contract sends valid requests to every operation of the OpenAPI document. Every answer must match the
+// document, and every operation must be tested with a successful answer and with a refusal.
 package contract
 
 import (
@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// system returns the system of these tests. It has no limit per address.
+// system returns the system of these tests. It has no rate limits per IP address.
 func system(t *testing.T) *stack.Stack {
 	t.Helper()
 	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"))
@@ -34,7 +34,7 @@ func post(t testing.TB, url string, sets ...stack.Set) stack.Answer {
 	return stack.Send(t, http.MethodPost, url, sets...)
 }
 
-// form sends pairs of a name and a value as the form of a page of the hub does.
+// form returns a Set that submits the form of a page of the hub. pairs contains field names and values.
 func form(pairs ...string) stack.Set {
 	values := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -27,13 +27,13 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// providerIDRoutes are the routes that show ids of the identity provider, as the protocol specifies.
+// providerIDRoutes are the routes whose answers contain user ids of the identity provider, as the protocol specifies.
 var providerIDRoutes = []string{"GET api/api/v1/signals/leaderboard", "GET hub/api/m/{marketId}/signals"}
 
-// person is a person with the id of the identity provider.
+// person contains the ids of a person. ProviderID is the user id at the identity provider.
 type person struct{ MaskedText, ProviderID, PublicID string }
 
-// people returns everybody who has signed in. MaskedText is what PublicID is made of.
+// people returns all persons who have signed in. PublicID is computed from MaskedText.
 func people(t *testing.T, s *stack.Stack) []person {
 	t.Helper()
 	rows, err := s.DB(t).Query(t.Context(), `SELECT CASE WHEN issuer LIKE 'http%' THEN provider_id ELSE issuer || '|' || provider_id END,
@@ -48,7 +48,8 @@ func people(t *testing.T, s *stack.Stack) []person {
 	return out
 }
 
-// G9: ids of the identity provider are on two routes only, and in no log.
+// TestProviderIDsAreOnTwoRoutes checks that user ids of the identity provider appear on two routes only, and in no log
+// (guarantee G9).
 func TestProviderIDsAreOnTwoRoutes(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -75,7 +76,7 @@ func TestProviderIDsAreOnTwoRoutes(t *testing.T) {
 			}
 			t.Run(o.Name(), func(t *testing.T) {
 				t.Parallel()
-				address := x.address(t, o) // its ids are of objects that exist; TestReadsAnswer requires a good answer
+				address := x.address(t, o) // contains ids of existing objects; TestReadsAnswer requires a successful answer
 				missing := strings.NewReplacer(
 					x.Market, "native-0000000000", x.CallID, x.ID, x.Handle, "unknown_person", x.message, x.ID,
 				).Replace(address)
@@ -83,7 +84,7 @@ func TestProviderIDsAreOnTwoRoutes(t *testing.T) {
 				for _, address := range []string{address, missing, bare + "?limit=x&cursor=%00&id=%7b"} {
 					a := get(t, address, x.credential(o))
 					mu.Lock()
-					// whoami shows the ids of the caller to the caller.
+					// whoami shows the ids of the caller to the caller, which is permitted.
 					shown[o.Name()] = shown[o.Name()] || o.Path != "/api/dev/whoami" && find.in(a.Body, fmt.Append(nil, a.Header))
 					mu.Unlock()
 				}
@@ -92,7 +93,7 @@ func TestProviderIDsAreOnTwoRoutes(t *testing.T) {
 	})
 	for name, is := range shown {
 		if want := slices.Contains(providerIDRoutes, name); is != want {
-			t.Errorf("%s shows ids of the identity provider: %t, want %t", name, is, want)
+			t.Errorf("%s shows user ids of the identity provider: %t; want %t", name, is, want)
 		}
 	}
 	root, err := stack.Root()
@@ -122,7 +123,7 @@ func TestProviderIDsAreOnTwoRoutes(t *testing.T) {
 	}
 }
 
-// idFinder finds ids of the identity provider in several encodings.
+// idFinder contains user ids of the identity provider in several encodings.
 type idFinder [][]byte
 
 func newIDFinder(people []person) (f idFinder) {
@@ -146,7 +147,8 @@ func (f idFinder) in(texts ...[]byte) bool {
 	})
 }
 
-// subscribe opens a websocket on channels of the live feed. The result returns all frames once one contains a word.
+// subscribe opens a websocket on channels of the live feed. The returned function reads frames until one contains a
+// word, and returns all frames.
 func subscribe(t *testing.T, s *stack.Stack, channels ...string) func(t *testing.T, word string) []byte {
 	t.Helper()
 	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(s.API, "http")+"/ws", nil)
@@ -166,7 +168,7 @@ func subscribe(t *testing.T, s *stack.Stack, channels ...string) func(t *testing
 		for !bytes.Contains(all, []byte(word)) {
 			_, frame, err := conn.Read(t.Context())
 			if err != nil {
-				t.Fatalf("the live feed ended before %s: %v", word, err)
+				t.Fatalf("the live feed ended before a frame contained %s: %v", word, err)
 			}
 			all = append(append(all, frame...), '\n')
 		}
@@ -174,7 +176,7 @@ func subscribe(t *testing.T, s *stack.Stack, channels ...string) func(t *testing
 	}
 }
 
-// G9: public ids cannot be computed without the secret.
+// TestPublicIDsNeedTheSecret checks that public ids cannot be computed without the secret (guarantee G9).
 func TestPublicIDsNeedTheSecret(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -194,17 +196,17 @@ func TestPublicIDsNeedTheSecret(t *testing.T) {
 	known := []string{"", "secret", "signalcast", "signalcast-dev", "test-pepper-do-not-use", settings["HUB_URL"], settings["LINK_SECRET"]}
 	for _, p := range people(t, s) {
 		if want := mask(settings["MASK_SECRET"], p.MaskedText); p.PublicID != want {
-			t.Errorf("the public id of %s is %s, want %s", p.MaskedText, p.PublicID, want)
+			t.Errorf("the public id of %s is %s; want %s", p.MaskedText, p.PublicID, want)
 		}
 		for _, text := range []string{p.MaskedText, p.ProviderID} {
 			for _, secret := range known {
 				if mask(secret, text) == p.PublicID {
-					t.Errorf("the public id of %s is made with the known secret %q", p.MaskedText, secret)
+					t.Errorf("the public id of %s can be computed with the public secret %q", p.MaskedText, secret)
 				}
 			}
 			for name, hash := range hashes {
 				if "op_"+hex.EncodeToString(hash(text)[:8]) == p.PublicID {
-					t.Errorf("the public id of %s is a hash by %s", p.MaskedText, name)
+					t.Errorf("the public id of %s can be computed without a secret, with %s", p.MaskedText, name)
 				}
 			}
 		}

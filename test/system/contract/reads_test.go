@@ -11,14 +11,14 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// things are the objects that the reads of the tests name in their addresses.
+// things are the existing objects to which the addresses of the tests refer.
 type things struct {
 	*stack.Author
 	s       *stack.Stack
 	session stack.Set
 	app     *stack.App
 	message string // id of a signed message
-	code    string // of a short URL
+	code    string // code of a short URL
 }
 
 func newThings(t *testing.T, s *stack.Stack) *things {
@@ -33,7 +33,7 @@ func newThings(t *testing.T, s *stack.Stack) *things {
 	return x
 }
 
-// address returns the address of a read whose parameters name existing objects.
+// address returns the URL of a read operation. Its parameters refer to existing objects.
 func (x *things) address(t *testing.T, o *openapi.Operation) string {
 	t.Helper()
 	id := x.CallID
@@ -71,7 +71,7 @@ func (x *things) address(t *testing.T, o *openapi.Operation) string {
 	return x.s.Base(o.Host, 0) + strings.TrimSuffix(path+"?"+query.Encode(), "?")
 }
 
-// parameter returns a value for a required parameter of a query.
+// parameter returns a valid value for a required query parameter.
 func (x *things) parameter(t *testing.T, o *openapi.Operation, name string) string {
 	t.Helper()
 	switch {
@@ -89,7 +89,7 @@ func (x *things) parameter(t *testing.T, o *openapi.Operation, name string) stri
 	return x.Market
 }
 
-// scored returns a market with an attention score, which the api computes every ten seconds.
+// scored returns the id of a market with an attention score. The api computes these scores every ten seconds.
 func scored(t *testing.T, s *stack.Stack) (id string) {
 	t.Helper()
 	stack.Eventually(t, 30*time.Second, "a market with an attention score", func() bool {
@@ -102,7 +102,7 @@ func scored(t *testing.T, s *stack.Stack) (id string) {
 	return id
 }
 
-// credential returns a credential that the operation accepts; if it accepts none, a Set that changes nothing.
+// credential returns a credential that the operation accepts, or a Set without effect if the operation needs none.
 func (x *things) credential(o *openapi.Operation) stack.Set {
 	switch {
 	case o.Takes("adminSecret"):
@@ -119,8 +119,8 @@ func (x *things) credential(o *openapi.Operation) stack.Set {
 	return func(*http.Request) {}
 }
 
-// Each read of an existing object gives a good answer. An operation with an ETag sends it in the answer to HEAD as well, and
-// answers 304 to a client that has the same version.
+// TestReadsAnswer checks that each read of an existing object is answered successfully. An operation with an ETag must
+// send it in the answer to HEAD too, and must answer 304 to a client that has the current version.
 func TestReadsAnswer(t *testing.T) {
 	t.Parallel()
 	s, doc := system(t), openapi.ForTest(t)
@@ -137,7 +137,7 @@ func TestReadsAnswer(t *testing.T) {
 			t.Parallel()
 			address, as, asJSON := x.address(t, o), x.credential(o), stack.Header("Accept", "application/json")
 			if a := get(t, address, as, asJSON); a.Status >= 400 {
-				t.Fatalf("%s: %v; want a good answer", address, a)
+				t.Fatalf("GET %s: %v; want a successful answer", address, a)
 			}
 			if !o.Knows(http.StatusNotModified) || o.Path == "/api/c/{code}" {
 				return
@@ -147,7 +147,7 @@ func TestReadsAnswer(t *testing.T) {
 				"a strong tag":  func(tag string) string { return strings.TrimPrefix(tag, "W/") },
 				"a list of all": func(tag string) string { return `"x", ` + tag + `, "y"` },
 			} {
-				stack.Eventually(t, 15*time.Second, "304 to "+name, func() bool { // the answer may change between two requests
+				stack.Eventually(t, 15*time.Second, "304 to "+name, func() bool { // the answer may change between the two requests
 					tag := get(t, address, asJSON).Require(http.StatusOK).Header.Get("ETag")
 					a := get(t, address, asJSON, stack.Header("If-None-Match", form(tag)))
 					return a.Status == http.StatusNotModified && a.Header.Get("ETag") == tag
@@ -156,22 +156,22 @@ func TestReadsAnswer(t *testing.T) {
 			get(t, address, asJSON, stack.Header("If-None-Match", `"other"`)).Require(http.StatusOK)
 			head := stack.Send(t, http.MethodHead, address, asJSON).Require(http.StatusOK)
 			if len(head.Body) != 0 || head.Header.Get("ETag") == "" {
-				t.Errorf("HEAD: %d bytes, %v; want an ETag and no body", len(head.Body), head.Header)
+				t.Errorf("HEAD was answered with %d bytes and the headers %v; want an ETag and no body", len(head.Body), head.Header)
 			}
 		})
 	}
 	if conditional < 15 {
-		t.Errorf("%d reads have a validator; want at least 15", conditional)
+		t.Errorf("%d read operations have an ETag; want at least 15", conditional)
 	}
 }
 
-// written are paths of reads that the tests in writes_test.go send.
+// written lists the paths of read operations that writes_test.go tests.
 var written = map[string]bool{
 	"/s/{eventKey}": true, "/dev/session": true, "/api/v1/stations/{stationId}": true, "/api/v1/stations/{stationId}/program": true,
 	"/api/protocol/v1/signers/{publicKey}": true, "/api/admin/resolve-signals": true,
 }
 
-// No value of a parameter makes the read of a list fail.
+// TestListsAcceptEveryParameter checks that no value of a parameter makes the read of a list fail.
 func TestListsAcceptEveryParameter(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -215,7 +215,7 @@ func TestListsAcceptEveryParameter(t *testing.T) {
 				for _, value := range values {
 					a := get(t, list.url+"?"+name+"="+value)
 					if a.Status != http.StatusOK || a.Header.Get("X-Degraded") != "" {
-						t.Errorf("%s=%.40s: %v; want 200", name, value, a)
+						t.Errorf("%s=%.40s was answered %v; want 200", name, value, a)
 					}
 				}
 			}

@@ -28,14 +28,14 @@ func TestUnknownCredentialIsRefused(t *testing.T) {
 			t.Parallel()
 			a := stack.Send(t, o.Method, s.Base(o.Host, 0)+o.Fill(nil), stack.Bearer("a.b.c"), stack.Header("Accept", "application/json"))
 			if a.Status < 400 || a.Status >= 500 {
-				t.Errorf("%v; want a refusal", a)
+				t.Errorf("the answer is %v; want a status from 400 to 499", a)
 			}
 		})
 	}
 }
 
-// TestOtherMethodsAreRefused sends requests with unsupported methods to every path of the OpenAPI document and requires the
-// status 405. It does not check the header Allow, because package openapi checks it in every answer that a test receives.
+// TestOtherMethodsAreRefused sends requests with unsupported methods to every path of the OpenAPI document and requires
+// the status 405. It does not check the Allow header, because package openapi checks it in every answer.
 func TestOtherMethodsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -57,7 +57,8 @@ func TestOtherMethodsAreRefused(t *testing.T) {
 	}
 }
 
-// The hub serves the document of the repository, in two formats that have the same content.
+// TestDocumentIsServed checks that the hub serves the OpenAPI document of the repository, as JSON and YAML with the
+// same content.
 func TestDocumentIsServed(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -74,14 +75,14 @@ func TestDocumentIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if yaml := get(t, s.Hub+"/docs/openapi.yaml").Require(http.StatusOK); string(yaml.Body) != string(source) {
-		t.Error("/docs/openapi.yaml is not docs/protocol/openapi.yaml")
+		t.Error("/docs/openapi.yaml differs from docs/protocol/openapi.yaml")
 	}
 	if diff := cmp.Diff(decoded(t, source), decoded(t, one.Body)); diff != "" {
-		t.Errorf("docs/protocol/openapi.yaml and /openapi.json differ; make gen writes it (-want +got):\n%.2000s", diff)
+		t.Errorf("docs/protocol/openapi.yaml and /openapi.json differ; run make gen (-want +got):\n%.2000s", diff)
 	}
 }
 
-// decoded returns an OpenAPI document as the values of its JSON.
+// decoded returns an OpenAPI document as decoded JSON values.
 func decoded(t *testing.T, document []byte) (out any) {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(document)

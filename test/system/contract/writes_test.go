@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// requireText fails the test unless the answer is 200 and contains the text.
+// requireText fails the test unless the answer has status 200 and contains the text.
 func requireText(t *testing.T, a stack.Answer, text string) {
 	t.Helper()
 	if !a.Require(http.StatusOK).Contains(text) {
@@ -52,7 +52,7 @@ func TestWebhooks(t *testing.T) {
 		Expect(stack.JSON{"description": "the desk"})
 	post(t, one+"/secret", key).Require(http.StatusOK)
 	post(t, one+"/test", key).Require(http.StatusOK)
-	stack.Eventually(t, 15*time.Second, "the test among the deliveries", func() bool {
+	stack.Eventually(t, 15*time.Second, "the test delivery in the list of deliveries", func() bool {
 		return len(get(t, one+"/deliveries", key).Require(http.StatusOK).List("deliveries")) > 0
 	})
 	stack.Send(t, http.MethodDelete, one, key).Require(http.StatusOK)
@@ -216,12 +216,12 @@ func TestAgents(t *testing.T) {
 			stack.Header("Mcp-Protocol-Version", "2025-06-18"),
 			stack.Body(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)).Require(http.StatusOK)
 		if len(a.List("result.tools")) == 0 {
-			t.Errorf("%s lists no tools", address)
+			t.Errorf("the answer of %s contains no tools", address)
 		}
 	}
 }
 
-// The forms of the pages of people and developers are accepted.
+// TestForms checks that the forms of the pages for people and developers are accepted.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -264,7 +264,7 @@ func TestForms(t *testing.T) {
 	as(session, "/sign-out", http.StatusSeeOther)
 }
 
-// A websocket and a stream are opened.
+// TestFeedsOpen checks that websockets and event streams can be opened.
 func TestFeedsOpen(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -286,7 +286,7 @@ func TestFeedsOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if status := stack.Opened(t, open.url, open.set); status != open.status {
-				t.Errorf("status %d; want %d", status, open.status)
+				t.Errorf("opening the feed was answered with status %d; want %d", status, open.status)
 			}
 		})
 	}

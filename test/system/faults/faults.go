@@ -12,25 +12,26 @@ import (
 	"strings"
 )
 
-// systemPackage is the package of the test when the header names none; the packages below it run whole systems, too.
+// systemPackage is the package of the test if the header names no package. The packages below it run complete systems
+// as well.
 const systemPackage = "./test/system"
 
-// Fault is one file of the folder.
+// Fault is one fault file of the directory.
 type Fault struct {
-	Name      string // of the file, without its extension
+	Name      string // name of the file without its extension
 	Guarantee string
-	Test      string // path of a test as go test -run takes it, for example TestX/kalshi
+	Test      string // path of a test in the form of go test -run, for example TestX/kalshi
 	Package   string
-	What      string // what the fault breaks
+	What      string // description of what the fault breaks
 	Race      bool   // the test must run with the race detector to detect the fault
 
-	Files []string // patched files, from the root of the repository; none unless the fault is a patch
+	Files []string // patched files, relative to the root of the repository; empty unless the fault is a patch
 
 	kind string // extension of the file: .patch, .env or .sql
-	body string // the file below its header
+	body string // content of the file after its header
 }
 
-// Load reads all faults of a folder, by name.
+// Load reads all faults of a directory, sorted by name.
 func Load(dir string) ([]Fault, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -64,13 +65,13 @@ func parse(name, kind, text string) (Fault, error) {
 	for line := range strings.Lines(header) {
 		member, value, _ := strings.Cut(strings.TrimRight(line, "\n"), ": ")
 		if members[member] == nil {
-			return f, fmt.Errorf("%q is no line of a header", line)
+			return f, fmt.Errorf("header line %q is invalid: a known name, a colon and a value are expected", line)
 		}
 		*members[member] = strings.TrimSpace(value)
 	}
 	for member, value := range members {
 		if *value == "" {
-			return f, fmt.Errorf("the header has no %s", member)
+			return f, fmt.Errorf("the header has no line %s", member)
 		}
 	}
 	f.Race = race == "yes"
@@ -81,22 +82,22 @@ func parse(name, kind, text string) (Fault, error) {
 	}
 	switch {
 	case strings.TrimSpace(body) == "":
-		return f, errors.New("the fault is empty")
+		return f, errors.New("the file contains nothing after its header")
 	case kind == ".patch" && len(f.Files) == 0:
-		return f, errors.New("the patch changes no file")
+		return f, errors.New("the patch changes no files")
 	case kind != ".patch" && !f.System():
-		return f, errors.New("only a patch can change the test of a package that runs no system")
+		return f, errors.New("settings and SQL require a test that runs a system; use a patch for this package")
 	}
 	return f, nil
 }
 
-// System reports whether the test runs a whole system, whose programs are built with the fault. Otherwise the fault is
-// built into the test itself.
+// System reports whether the test runs a complete system, whose programs are then built with the fault. Otherwise the
+// fault is compiled into the test binary.
 func (f Fault) System() bool {
 	return f.Package == systemPackage || strings.HasPrefix(f.Package, systemPackage+"/")
 }
 
-// Environ returns the environment variables with which the harness applies a fault that needs no build.
+// Environ returns the environment variables with which package stack applies a fault that consists of settings or SQL.
 func (f Fault) Environ() []string {
 	switch f.kind {
 	case ".env":
@@ -107,8 +108,8 @@ func (f Fault) Environ() []string {
 	return nil
 }
 
-// Apply writes patched copies of the files into dir and returns the path of an overlay for go build. It fails if the patch
-// no longer applies.
+// Apply writes patched copies of the files into dir and returns the path of an overlay file for go build -overlay. It
+// returns an error if the patch does not apply to the current files.
 func (f Fault) Apply(root, dir string) (overlay string, err error) {
 	replace := map[string]string{}
 	for _, path := range f.Files {
@@ -127,11 +128,11 @@ func (f Fault) Apply(root, dir string) (overlay string, err error) {
 	}
 	cmd := exec.Command("git", "apply", "-")
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(f.body)
-	// A repository above dir, or one that a hook names, would make git ignore the files.
+	// Without these variables git would ignore the files if dir is inside a repository or a git hook runs this program.
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "GIT_") }),
 		"GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("the patch no longer applies: %w\n%s", err, bytes.TrimSpace(out))
+		return "", fmt.Errorf("the patch does not apply to the current files: %w\n%s", err, bytes.TrimSpace(out))
 	}
 	raw, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -141,7 +142,7 @@ func (f Fault) Apply(root, dir string) (overlay string, err error) {
 	return overlay, os.WriteFile(overlay, raw, 0o644)
 }
 
-// Pattern returns the -run pattern that selects exactly the test.
+// Pattern returns the value of go test -run that selects exactly the test.
 func (f Fault) Pattern() string {
 	parts := strings.Split(f.Test, "/")
 	for i, p := range parts {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Every fault has its header, and every patch applies to the current files.
+// TestEveryPatchApplies checks that every fault file has a valid header and that every patch applies to the current
+// files.
 func TestEveryPatchApplies(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "env", "GOWORK").Output()
@@ -26,12 +27,13 @@ func TestEveryPatchApplies(t *testing.T) {
 			continue
 		}
 		if _, err := f.Apply(root, t.TempDir()); err != nil {
-			t.Errorf("%s: %v", f.Name, err)
+			t.Errorf("apply fault %s: %v", f.Name, err)
 		}
 	}
 }
 
-// A patch that no longer applies is an error, and so is a header without the test.
+// TestBrokenPatchesAreRefused checks that a patch for other file content and a file with an incomplete header are
+// refused.
 func TestBrokenPatchesAreRefused(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -49,26 +51,27 @@ func TestBrokenPatchesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if raw, err := os.ReadFile(filepath.Join(dir, "a.go")); err != nil || !strings.Contains(string(raw), "n = 2") {
-		t.Errorf("the copy is %q (%v)", raw, err)
+		t.Errorf("the patched copy is %q (error %v)", raw, err)
 	}
 	if got, want := good.Pattern(), "^TestX$/^of_two$"; got != want {
-		t.Errorf("pattern %s, want %s", got, want)
+		t.Errorf("pattern is %s; want %s", got, want)
 	}
 	stale, err := parse("stale", ".patch", header+strings.ReplaceAll(diff, "-const n = 1", "-const n = 3"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := stale.Apply(root, t.TempDir()); err == nil {
-		t.Error("a patch for another file was applied")
+		t.Error("a patch for other file content was applied; want an error")
 	}
 	for name, text := range map[string]string{"no header": diff, "no file": header} {
 		if _, err := parse(name, ".patch", text); err == nil {
-			t.Errorf("%s: accepted", name)
+			t.Errorf("%s: the fault was accepted; want an error", name)
 		}
 	}
 }
 
-// Settings and SQL reach the harness by the environment, and only where a whole system runs.
+// TestFaultsWithoutABuild checks that settings and SQL are passed to package stack in environment variables, and are
+// accepted only for tests that run a system.
 func TestFaultsWithoutABuild(t *testing.T) {
 	t.Parallel()
 	const header = "Guarantee: P1\nTest: TestX\nFault: n is wrong\n"
@@ -77,12 +80,12 @@ func TestFaultsWithoutABuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := env.Environ(), []string{"SYSTEM_SETTINGS=N=1\npostgres.fsync=off\n"}; !slices.Equal(got, want) {
-		t.Errorf("environment %q, want %q", got, want)
+		t.Errorf("environment is %q; want %q", got, want)
 	}
 	if _, err := parse("unit", ".sql", header+"Package: ./pkg/pg\n\nSELECT 1\n"); err == nil {
-		t.Error("SQL for the test of a package without a system: accepted")
+		t.Error("SQL was accepted for a test that runs no system; want an error")
 	}
 	if _, err := parse("empty", ".sql", header); err == nil {
-		t.Error("an empty fault: accepted")
+		t.Error("a fault without content was accepted; want an error")
 	}
 }

@@ -1,5 +1,5 @@
-// Package feedclient reads the live feed as the programs of users do and records every numbered event, for a comparison with
-// the database.
+// Package feedclient reads the live feed as client programs do and records every numbered event, so that a test can compare
+// the events with the database.
 //
-// A Reader survives cut connections and restarts of the server: it continues after the last number that it recorded.
+// A Reader survives lost connections and restarts of the server: it resumes after the last event number that it recorded.
 package feedclient

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/feed"
 )
 
-// library reads with the Go library.
+// library reads with the Go library of the SDK.
 func (r *Reader) library(ctx context.Context, web *http.Client) {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -39,16 +39,16 @@ func (r *Reader) library(ctx context.Context, web *http.Client) {
 	}
 	r.receive(reading, c)
 	c.Close()
-	if ctx.Err() == nil { // not killed: what the library has read can still be taken
+	if ctx.Err() == nil { // the session was not killed: messages that the library has already read are recorded
 		r.receive(ctx, c)
 		if at := r.positions(); !maps.Equal(c.Last(), at) {
-			r.countError(fmt.Sprintf("the library is at %v, its reader at %v", c.Last(), at))
+			r.countError(fmt.Sprintf("the library reports the positions %v; the reader has recorded %v", c.Last(), at))
 		}
 	}
 	r.count(func(counts *Counts) { counts.Repeats += int(c.Stats().Repeats) })
 }
 
-// receive records messages until the library has no more or ctx ends.
+// receive records messages until the library returns none or ctx ends.
 func (r *Reader) receive(ctx context.Context, c *feed.Client) {
 	for {
 		m, err := c.Next(ctx)
@@ -68,18 +68,18 @@ func (r *Reader) receive(ctx context.Context, c *feed.Client) {
 	}
 }
 
-// frame has the members of server frames that readers need.
+// frame contains the members of a server message that readers use.
 type frame struct {
 	Op      string
 	Channel string
 	Seq     int64
-	Prev    int64 // 0: null
+	Prev    int64 // number of the previous event; 0 if the message has null
 	Type    string
 	Data    json.RawMessage
 	Error   string
 }
 
-// stream reads one connection of server-sent events.
+// stream reads one connection of server-sent events (SSE).
 func (r *Reader) stream(ctx context.Context, web *http.Client) {
 	channels := slices.Sorted(maps.Keys(r.Channels))
 	at := r.lastEventID(channels)
@@ -111,11 +111,12 @@ func (r *Reader) stream(ctx context.Context, web *http.Client) {
 		r.take(f)
 	}
 	if recorded := r.lastEventID(channels); at != recorded {
-		r.countError(fmt.Sprintf("the stream is at %s, its reader at %s", at, recorded))
+		r.countError(fmt.Sprintf("the stream reports the event id %s; the reader has recorded %s", at, recorded))
 	}
 }
 
-// lastEventID returns the event id of the recorded positions: the numbers of the channels in the order of the request.
+// lastEventID returns the Last-Event-ID for the recorded positions: the event numbers of the channels in the order of
+// the request.
 func (r *Reader) lastEventID(channels []string) string {
 	at, numbers := r.positions(), make([]string, len(channels))
 	for i, name := range channels {
@@ -124,7 +125,8 @@ func (r *Reader) lastEventID(channels []string) string {
 	return strings.Join(numbers, "-")
 }
 
-// nextEvent reads one server-sent event. An event that is cut off does not count, nor does its id. ok is false at the end.
+// nextEvent reads one server-sent event. It ignores an incomplete event at the end of the stream, with its id. ok is
+// false at the end of the stream.
 func nextEvent(in *bufio.Reader, last string) (id string, f frame, ok bool) {
 	id, data := last, ""
 	for {
@@ -144,7 +146,7 @@ func nextEvent(in *bufio.Reader, last string) (id string, f frame, ok bool) {
 	}
 }
 
-// take records a frame of a stream.
+// take records a message of a stream.
 func (r *Reader) take(f frame) {
 	switch f.Op {
 	case "ack":
@@ -157,7 +159,7 @@ func (r *Reader) take(f frame) {
 		if f.Seq == 0 {
 			return
 		}
-		// The predecessor of a first event is any number up to the start.
+		// The predecessor of the first event can be any number up to the start position.
 		at := r.Position(f.Channel)
 		if started := at != r.Channels[f.Channel]; started && f.Prev != at || f.Prev > at {
 			r.countHole()
@@ -166,10 +168,10 @@ func (r *Reader) take(f frame) {
 	}
 }
 
-// pollInterval leaves the requests of one address well below its limit.
+// pollInterval keeps the requests of one IP address well below its rate limit.
 const pollInterval = 150 * time.Millisecond
 
-// poll asks for the events after the last number until an answer fails.
+// poll requests the events after the last recorded number until a request fails.
 func (r *Reader) poll(ctx context.Context, web *http.Client) {
 	for started := false; ; started = true {
 		var page struct {
@@ -192,7 +194,7 @@ func (r *Reader) poll(ctx context.Context, web *http.Client) {
 	}
 }
 
-// getJSON reports whether a whole answer came that is not degraded.
+// getJSON decodes an answer into into. It reports whether the answer was complete, had status 200 and was not degraded.
 func getJSON(ctx context.Context, web *http.Client, url string, into any) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -10,30 +10,30 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/feed"
 )
 
-// listenWithin is how long a Listener waits for a message before the test fails.
+// listenWithin is the longest time that a Listener waits for a message before the test fails.
 const listenWithin = 15 * time.Second
 
-// Listener waits for single messages of channels. It reads with the Go library, which reports missing events of a channel.
+// Listener waits for single messages of channels. It uses the Go library, which reports missing events of a channel.
 type Listener struct {
-	t      testing.TB
-	client *feed.Client
-	begun  map[string]string // data of the first snapshot by channel
+	t         testing.TB
+	client    *feed.Client
+	snapshots map[string]string // data of the first snapshot by channel
 }
 
-// Listen subscribes to channels until the test ends and reads their snapshots.
+// Listen subscribes to channels until the test ends and waits for the first snapshot of each channel.
 func Listen(t testing.TB, api string, channels ...string) *Listener {
 	t.Helper()
 	c, err := feed.Open(t.Context(), feed.Options{URL: api + "/ws", Channels: channels})
 	if err != nil {
-		t.Fatalf("listen to %q: %v", channels, err)
+		t.Fatalf("subscribe to %q: %v", channels, err)
 	}
 	t.Cleanup(c.Close)
-	l := &Listener{t: t, client: c, begun: map[string]string{}}
-	for len(l.begun) < len(channels) {
+	l := &Listener{t: t, client: c, snapshots: map[string]string{}}
+	for len(l.snapshots) < len(channels) {
 		l.Until(fmt.Sprintf("snapshots of %q", channels), func(m feed.Message) bool {
 			s, ok := m.(*feed.Snapshot)
 			if ok && slices.Contains(channels, s.Channel) {
-				l.begun[s.Channel] = string(s.Data)
+				l.snapshots[s.Channel] = string(s.Data)
 			}
 			return ok
 		})
@@ -41,19 +41,19 @@ func Listen(t testing.TB, api string, channels ...string) *Listener {
 	return l
 }
 
-// Close ends the subscription before the end of the test.
+// Close ends the subscription. Without it, the subscription ends with the test.
 func (l *Listener) Close() { l.client.Close() }
 
 // Snapshot returns the data of the first snapshot of a channel.
-func (l *Listener) Snapshot(channel string) string { return l.begun[channel] }
+func (l *Listener) Snapshot(channel string) string { return l.snapshots[channel] }
 
-// Event waits for an event of the type kind on a channel.
+// Event waits for the next event of the type kind on a channel and returns it.
 func (l *Listener) Event(channel, kind string) *feed.Event {
 	l.t.Helper()
 	return l.EventThat(channel, kind, func(*feed.Event) bool { return true })
 }
 
-// EventThat waits for an event of the type kind on a channel for which fits is true.
+// EventThat waits for an event of the type kind on a channel for which fits returns true, and returns it.
 func (l *Listener) EventThat(channel, kind string, fits func(*feed.Event) bool) (found *feed.Event) {
 	l.t.Helper()
 	l.Until(kind+" on "+channel, func(m feed.Message) bool {
@@ -66,7 +66,7 @@ func (l *Listener) EventThat(channel, kind string, fits func(*feed.Event) bool) 
 	return found
 }
 
-// Until reads messages until fits is true for one. what names it in the error.
+// Until reads messages until fits returns true for one. what describes the expected message in the failure text.
 func (l *Listener) Until(what string, fits func(feed.Message) bool) {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), listenWithin)
@@ -74,7 +74,7 @@ func (l *Listener) Until(what string, fits func(feed.Message) bool) {
 	for {
 		m, err := l.client.Next(ctx)
 		if err != nil {
-			l.t.Fatalf("%s: not within %v: %v", what, listenWithin, err)
+			l.t.Fatalf("waited for %s: not received within %v: %v", what, listenWithin, err)
 		}
 		if fits(m) {
 			return

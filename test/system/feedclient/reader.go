@@ -12,40 +12,40 @@ import (
 	"time"
 )
 
-// Kind is how a Reader reads.
+// Kind is the way in which a Reader reads the feed.
 type Kind string
 
-// The kinds.
+// Kinds of readers.
 const (
-	Library  Kind = "library"  // the Go library, which reconnects by itself
+	Library  Kind = "library"  // the Go library, which reconnects automatically
 	Reopened Kind = "reopened" // the Go library, opened again after each lost connection
 	Stream   Kind = "stream"   // server-sent events with Last-Event-ID
-	Poll     Kind = "poll"     // GET /api/v1/feed after the last number, again and again
+	Poll     Kind = "poll"     // repeated GET /api/v1/feed after the last number
 )
 
-// AllEvents is the one channel of a Reader that polls.
+// AllEvents is the only channel of a Reader of kind Poll.
 const AllEvents = "feed"
 
-// Options select what a Reader reads.
+// Options configure a Reader.
 type Options struct {
 	Kind     Kind
-	URL      string           // of the api or of a proxy in front of it
-	ClientIP string           // sent as X-Forwarded-For
-	Channels map[string]int64 // with the number after which each starts
+	URL      string           // base URL of the api, or of a proxy for it
+	ClientIP string           // sent in the X-Forwarded-For header
+	Channels map[string]int64 // channels, each with the event number after which reading starts
 }
 
-// Event is a numbered event as a Reader received it.
+// Event is a numbered event that a Reader has received.
 type Event struct {
 	Seq int64
-	Sum uint64 // Checksum of its type and data
+	Sum uint64 // Checksum of the type and data of the event
 }
 
-// Checksum returns a sum of the type and the stored data of an event. White space does not count, nor does the URL of the
+// Checksum returns a hash of the type and the stored data of an event. It ignores white space and the URL of the
 // receipt, which the server adds when it sends the event.
 func Checksum(kind string, data []byte) uint64 {
 	var b bytes.Buffer
 	if json.Compact(&b, data) != nil {
-		b.Write(data) // invalid JSON differs from every stored text
+		b.Write(data) // invalid JSON is hashed unchanged and equals no stored event
 	}
 	stored := b.Bytes()
 	const receipt = `,"receiptUrl":"`
@@ -54,36 +54,36 @@ func Checksum(kind string, data []byte) uint64 {
 		stored = slices.Concat(stored[:i], stored[end:])
 	}
 	h := fnv.New64a()
-	_, _ = h.Write(append([]byte(kind+"\n"), stored...)) // never fails
+	_, _ = h.Write(append([]byte(kind+"\n"), stored...)) // never returns an error
 	return h.Sum64()
 }
 
-// Counts are what a Reader met besides events.
+// Counts are the numbers of incidents that a Reader observed.
 type Counts struct {
-	Sessions int      // connections that were subscribed to every channel
+	Sessions int      // connections that were subscribed to all channels
 	Holes    int      // events whose predecessor was missing
-	Gaps     int      // gaps that the server announced
-	Repeats  int      // events that came again
-	Errors   []string // errors that the server sent, and positions that disagree
+	Gaps     int      // gaps that the server reported
+	Repeats  int      // events that were received more than once
+	Errors   []string // errors that the server sent, and positions that differ from the recorded ones
 }
 
-// Reader reads until Close.
+// Reader reads events of the feed until Close.
 type Reader struct {
 	Options
 	stop func()
 	done chan struct{}
 
 	mu     sync.Mutex
-	end    context.CancelFunc // of the current session
+	end    context.CancelFunc // cancels the current session
 	events map[string][]Event
 	last   map[string]int64
 	counts Counts
 }
 
-// minSession is the least time between the starts of two sessions.
+// minSession is the minimum time between the starts of two sessions.
 const minSession = 200 * time.Millisecond
 
-// Open starts a Reader.
+// Open starts a Reader. ctx limits its life.
 func Open(ctx context.Context, o Options) *Reader {
 	ctx, stop := context.WithCancel(ctx)
 	r := &Reader{Options: o, stop: stop, done: make(chan struct{}), events: map[string][]Event{}, last: maps.Clone(o.Channels)}
@@ -96,7 +96,7 @@ func Open(ctx context.Context, o Options) *Reader {
 	return r
 }
 
-// session reads until Kill, or until the connection of a kind that does not reconnect by itself ends.
+// session reads until Kill. A kind that does not reconnect automatically also ends when its connection ends.
 func (r *Reader) session(ctx context.Context) {
 	next := time.Now().Add(minSession)
 	session, end := context.WithCancel(ctx)
@@ -118,8 +118,8 @@ func (r *Reader) session(ctx context.Context) {
 	pause(ctx, time.Until(next))
 }
 
-// Kill ends the current session without a word to the server. What the session had read and not recorded is lost; the next
-// session starts at once.
+// Kill aborts the current session without closing the connection in order. Messages that the session has read and not
+// recorded are lost. The next session starts immediately.
 func (r *Reader) Kill() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,23 +128,24 @@ func (r *Reader) Kill() {
 	}
 }
 
-// Close ends the Reader.
+// Close stops the Reader and waits until it has ended.
 func (r *Reader) Close() {
 	r.stop()
 	<-r.done
 }
 
-// Received returns the events of a channel in the order of their arrival.
+// Received returns the events of a channel in the order in which they were received.
 func (r *Reader) Received(channel string) []Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.events[channel])
 }
 
-// Position returns the last recorded number of a channel, or the number after which it starts.
+// Position returns the last recorded event number of a channel. Before the first event it is the number after which the
+// channel starts.
 func (r *Reader) Position(channel string) int64 { return r.positions()[channel] }
 
-// Counts returns the counts so far.
+// Counts returns the incident counts so far.
 func (r *Reader) Counts() Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -178,7 +179,7 @@ func (r *Reader) countError(text string) {
 	r.count(func(c *Counts) { c.Errors = append(c.Errors, text) })
 }
 
-// forwarded sends the address of the client as a proxy does.
+// forwarded is a transport that sends the IP address of a client in X-Forwarded-For, as a proxy does.
 type forwarded struct {
 	next http.RoundTripper
 	ip   string

@@ -1,3 +1,3 @@
-// Package grpcproxy stands between two services, passes every gRPC call on as it is,
-// and counts the calls by their method.
+// Package grpcproxy is a proxy between a gRPC client and a gRPC server. It forwards every call unchanged and counts the
+// calls by method.
 package grpcproxy

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Tap is one such place.
+// Tap is a running proxy. Addr is the address (host:port) on which it listens.
 type Tap struct {
 	Addr string
 
@@ -25,7 +25,7 @@ type Tap struct {
 	calls  map[string]int
 }
 
-// frame is a message that nobody here reads.
+// frame is an encoded message, which the proxy forwards without decoding it.
 type frame struct{ raw []byte }
 
 type codec struct{}
@@ -35,7 +35,7 @@ func (codec) Name() string { return "proto" }
 func (codec) Marshal(v any) ([]byte, error) {
 	f, ok := v.(*frame)
 	if !ok {
-		return nil, fmt.Errorf("tap: a message of type %T", v)
+		return nil, fmt.Errorf("grpcproxy: cannot encode a message of type %T", v)
 	}
 	return f.raw, nil
 }
@@ -43,13 +43,13 @@ func (codec) Marshal(v any) ([]byte, error) {
 func (codec) Unmarshal(data []byte, v any) error {
 	f, ok := v.(*frame)
 	if !ok {
-		return fmt.Errorf("tap: a message of type %T", v)
+		return fmt.Errorf("grpcproxy: cannot decode into a message of type %T", v)
 	}
 	f.raw = append([]byte(nil), data...)
 	return nil
 }
 
-// New listens on a port of its own and passes on to upstream.
+// New starts a proxy on a free loopback port that forwards calls to upstream (host:port).
 func New(upstream string) (*Tap, error) {
 	conn, err := grpc.NewClient(upstream, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.ForceCodec(codec{}), grpc.MaxCallRecvMsgSize(16<<20)))
@@ -61,12 +61,12 @@ func New(upstream string) (*Tap, error) {
 		return nil, errors.Join(err, conn.Close())
 	}
 	t := &Tap{Addr: l.Addr().String(), conn: conn, calls: map[string]int{}}
-	t.server = grpc.NewServer(grpc.ForceServerCodec(codec{}), grpc.MaxRecvMsgSize(16<<20), grpc.UnknownServiceHandler(t.pass))
+	t.server = grpc.NewServer(grpc.ForceServerCodec(codec{}), grpc.MaxRecvMsgSize(16<<20), grpc.UnknownServiceHandler(t.forward))
 	go func() { _ = t.server.Serve(l) }()
 	return t, nil
 }
 
-// Calls is how often each method was called, by its full name.
+// Calls returns the number of calls by full method name, for example "/package.Service/Method".
 func (t *Tap) Calls() map[string]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,17 +77,17 @@ func (t *Tap) Calls() map[string]int {
 	return out
 }
 
-// Close ends it.
+// Close stops the proxy and closes its connection to the upstream.
 func (t *Tap) Close() {
 	t.server.Stop()
 	_ = t.conn.Close()
 }
 
-// pass carries one call to its end.
-func (t *Tap) pass(_ any, in grpc.ServerStream) error {
+// forward forwards one call, in both directions, until the server ends it.
+func (t *Tap) forward(_ any, in grpc.ServerStream) error {
 	method, ok := grpc.MethodFromServerStream(in)
 	if !ok {
-		return status.Error(codes.Internal, "a call without a method")
+		return status.Error(codes.Internal, "the call has no method")
 	}
 	t.mu.Lock()
 	t.calls[method]++
@@ -99,17 +99,17 @@ func (t *Tap) pass(_ any, in grpc.ServerStream) error {
 	if err != nil {
 		return err
 	}
-	asked := make(chan error, 1)
-	go func() { asked <- carry(in, out) }()
-	if err := answer(out, in); err != nil {
+	sent := make(chan error, 1)
+	go func() { sent <- sendRequests(in, out) }()
+	if err := sendResponses(out, in); err != nil {
 		return err
 	}
 	cancel()
 	return nil
 }
 
-// carry passes questions on until there are no more.
-func carry(in grpc.ServerStream, out grpc.ClientStream) error {
+// sendRequests forwards messages of the client to the server until the client ends its stream.
+func sendRequests(in grpc.ServerStream, out grpc.ClientStream) error {
 	for {
 		var f frame
 		if err := in.RecvMsg(&f); err != nil {
@@ -124,8 +124,8 @@ func carry(in grpc.ServerStream, out grpc.ClientStream) error {
 	}
 }
 
-// answer passes answers back until there are no more.
-func answer(out grpc.ClientStream, in grpc.ServerStream) error {
+// sendResponses forwards messages of the server to the client until the server ends its stream.
+func sendResponses(out grpc.ClientStream, in grpc.ServerStream) error {
 	for {
 		var f frame
 		err := out.RecvMsg(&f)

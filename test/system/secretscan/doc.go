@@ -1,4 +1,4 @@
-// Package secretscan looks for secrets in the history of a repository, in texts and in
-// programs: values that it is told of, what has the form of a credential, and what looks
-// as if it came from a random source. What is no secret is named by file and sum.
+// Package secretscan searches the history of a repository, texts and programs for secrets. It reports the secrets that
+// it is given, values in the form of a credential, and values that look random. Values that look like secrets but are
+// public are listed with their file and checksum.
 package secretscan

@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// History reads every object behind HEAD but the lists of files.
+// History searches every commit message and file version that is reachable from HEAD. It returns the number of objects
+// searched.
 func (s *Search) History(ctx context.Context, root string) (n int, err error) {
 	revs := exec.CommandContext(ctx, "git", "rev-list", "--objects", "HEAD")
 	revs.Dir = root
@@ -38,12 +39,12 @@ func (s *Search) History(ctx context.Context, root string) (n int, err error) {
 	}
 	n, err = s.objects(bufio.NewReaderSize(out, 1<<20), names)
 	if err != nil {
-		_ = cmd.Process.Kill() // it waits for a reader
+		_ = cmd.Process.Kill() // git would block on its full output pipe
 	}
 	return n, errors.Join(err, cmd.Wait())
 }
 
-// objects reads what `git cat-file --batch` says.
+// objects searches the output of git cat-file --batch. names contains the path of each object by its id.
 func (s *Search) objects(r *bufio.Reader, names map[string]string) (n int, err error) {
 	for {
 		head, err := r.ReadString('\n')
@@ -52,7 +53,7 @@ func (s *Search) objects(r *bufio.Reader, names map[string]string) (n int, err e
 		}
 		words := strings.Fields(head)
 		if err != nil || len(words) != 3 {
-			return n, fmt.Errorf("git cat-file said %q: %w", head, err)
+			return n, fmt.Errorf("unexpected header of git cat-file --batch: %q: %w", head, err)
 		}
 		size, err := strconv.Atoi(words[2])
 		if err != nil {
@@ -67,7 +68,7 @@ func (s *Search) objects(r *bufio.Reader, names map[string]string) (n int, err e
 		case words[1] == "tree":
 			continue
 		case name == "":
-			s.Text("the message of "+words[0][:12], raw)
+			s.Text("the message of commit "+words[0][:12], raw)
 		case bytes.IndexByte(raw[:min(size, 8000)], 0) >= 0:
 			s.Program(name, raw)
 		default:

@@ -1,10 +1,10 @@
 package secretscan
 
-// exception is a value that looks like a secret and is none.
+// exception is a value that looks like a secret but is public. why is the reason.
 type exception struct{ file, sum, why string }
 
-// known are the exceptions: by file, and by the first 16 digits of the SHA-256 of the
-// exact value.
+// known lists the values that are not secrets, each with its file and the first 16 hexadecimal digits of the SHA-256 of
+// the value. Files of earlier commits are included, because the search covers the history.
 var known = []exception{
 	{"cmd/signalcast/main_test.go", "a5bce6f9fc13ce2e", "the alphabet as a key"},
 	{"deploy/devidp/internal/person/seed.json", "025b68933739777f", "the address of a wallet of an invented person"},
@@ -74,9 +74,9 @@ var known = []exception{
 	{"test/system/openapi/answer_test.go", "d5c508b938e17494", "digits in the form of a key"},
 }
 
-// whole are files of other people's programs, kept as they were published: by the sum of
-// the whole file. They are searched for secrets of the system and forms of secrets alone.
+// whole lists files of third-party libraries that are stored unchanged, each with the first 16 hexadecimal digits of
+// the SHA-256 of the file. They are searched only for the secrets of the system and for forms of credentials.
 var whole = []exception{
-	{"services/hub/internal/httpapi/pages/static/swagger-ui-bundle.js", "e6a898692f2d768e", "the reader of the contract, packed, with its pictures"},
-	{"services/hub/internal/httpapi/pages/static/swagger-ui.css", "5ed08757e53da3e0", "its style, with its pictures"},
+	{"services/hub/internal/httpapi/pages/static/swagger-ui-bundle.js", "e6a898692f2d768e", "minified script of Swagger UI, with embedded images"},
+	{"services/hub/internal/httpapi/pages/static/swagger-ui.css", "5ed08757e53da3e0", "style sheet of Swagger UI, with embedded images"},
 }

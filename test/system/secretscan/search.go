@@ -13,17 +13,18 @@ import (
 	"strings"
 )
 
-// Search is one search.
+// Search searches files for secrets and collects its findings.
 type Search struct {
-	Bytes   int // looked through
+	Bytes   int // number of bytes searched
 	secrets map[string][]byte
 	hits    map[string]bool
 	used    map[exception]bool
-	lines   map[uint64]bool // of each file, those that were looked at
+	lines   map[uint64]bool // hashes of file name and line of all lines already searched
 	seed    maphash.Seed
 }
 
-// New is a search that has found nothing. It knows the secrets by what they are.
+// New returns a search without findings. secrets contains the secret values of the system by their names, which
+// findings state.
 func New(secrets map[string]string) *Search {
 	s := &Search{secrets: map[string][]byte{}, hits: map[string]bool{}, used: map[exception]bool{}, lines: map[uint64]bool{}, seed: maphash.MakeSeed()}
 	for name, text := range secrets {
@@ -32,11 +33,11 @@ func New(secrets map[string]string) *Search {
 	return s
 }
 
-// Hits are what was found; the values themselves are not shown.
+// Hits returns the findings in sorted order. They do not contain the values themselves.
 func (s *Search) Hits() []string { return slices.Sorted(maps.Keys(s.hits)) }
 
-// Exceptions is how many values look like secrets and are none; idle are those of them
-// that were not met.
+// Exceptions returns the number of listed exceptions, and in idle a text for each exception that the search did not
+// meet.
 func (s *Search) Exceptions() (n int, idle []string) {
 	all := slices.Concat(known, whole)
 	for _, k := range all {
@@ -47,13 +48,13 @@ func (s *Search) Exceptions() (n int, idle []string) {
 	return len(all), idle
 }
 
-// formed is a beginning that secrets of one kind have, and the whole of one.
+// formed describes one form of secrets: a prefix and a pattern for the whole value.
 type formed struct {
 	mark  string
 	whole *regexp.Regexp
 }
 
-// forms are those of our own credentials and of those that other places hand out.
+// forms are the forms of the product's credentials and of credentials of common services.
 var forms = []formed{
 	{"dk_", regexp.MustCompile(`^dk_[A-Za-z0-9_-]{32,}`)},
 	{"db_live_", regexp.MustCompile(`^db_live_[A-Za-z0-9_-]{32,}`)},
@@ -70,21 +71,20 @@ var forms = []formed{
 	{"eyJ", regexp.MustCompile(`^eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}`)},
 }
 
-// apart are forms that are longer than a line.
-var apart = []formed{{"-----BEGIN ", regexp.MustCompile(`^-----BEGIN [A-Z ]*PRIVATE KEY-----\s+[A-Za-z0-9+/]{16}`)}}
+// multiline are forms that extend over several lines.
+var multiline = []formed{{"-----BEGIN ", regexp.MustCompile(`^-----BEGIN [A-Z ]*PRIVATE KEY-----\s+[A-Za-z0-9+/]{16}`)}}
 
-// named matches values that stand behind the name of a secret.
+// named matches values that follow a name such as "secret" or "token".
 var named = regexp.MustCompile(`(?i)(?:secret|token|passw(?:or)?d|passwd|api_?key|private|credential|seed|pepper)[a-z0-9_]{0,20}["']?\s{0,3}(?::=|=|:|,)\s{0,3}["'` + "`]?" + `([A-Za-z0-9+/_=-]{20,})`)
 
-// Text looks through a file that people write. Lines that the file had in another
-// version were looked at then.
+// Text searches a text file. It skips lines that another version of the same file contained.
 func (s *Search) Text(where string, raw []byte) {
 	if s.foreign(where, raw) {
 		s.Program(where, raw)
 		return
 	}
 	s.Bytes += len(raw)
-	for _, f := range apart {
+	for _, f := range multiline {
 		s.form(where, raw, f)
 	}
 	for line := range bytes.Lines(raw) {
@@ -104,7 +104,7 @@ func (s *Search) line(where string, line []byte) {
 	s.plain(where, line)
 	for _, m := range named.FindAllSubmatch(line, -1) {
 		if mixed(m[1]) && entropy(m[1]) >= 3.5 {
-			s.hit(where, "something behind the name of a secret", m[1])
+			s.hit(where, "a value after the name of a secret", m[1])
 		}
 	}
 	if sums(where) {
@@ -116,16 +116,16 @@ func (s *Search) line(where string, line []byte) {
 			end++
 		}
 		if word := line[i:end]; len(word) >= 32 && random(word) {
-			s.hit(where, "something random", word)
+			s.hit(where, "a random-looking value", word)
 		}
 		i = end + 1
 	}
 }
 
-// Program looks for the secrets, and for what has the form of one.
+// Program searches a binary file. It searches only for the secrets of the system and for forms of credentials.
 func (s *Search) Program(where string, raw []byte) {
 	s.Bytes += len(raw)
-	for _, f := range apart {
+	for _, f := range multiline {
 		s.form(where, raw, f)
 	}
 	s.plain(where, raw)
@@ -134,7 +134,7 @@ func (s *Search) Program(where string, raw []byte) {
 func (s *Search) plain(where string, raw []byte) {
 	for name, text := range s.secrets {
 		if bytes.Contains(raw, text) {
-			s.hits[fmt.Sprintf("%s holds %s", where, name)] = true
+			s.hits[fmt.Sprintf("%s contains %s", where, name)] = true
 		}
 	}
 	for _, f := range forms {
@@ -150,12 +150,12 @@ func (s *Search) form(where string, raw []byte, f formed) {
 		}
 		at += i
 		if whole := f.whole.Find(raw[at:]); whole != nil && (at == 0 || !codeByte[raw[at-1]]) && entropy(whole) > 3 {
-			s.hit(where, "the form of a secret", whole)
+			s.hit(where, "a value in the form of a secret", whole)
 		}
 	}
 }
 
-// hit notes a value, if it is none of those that everybody may know.
+// hit records a finding unless the value is a known exception.
 func (s *Search) hit(where, what string, value []byte) {
 	raw := sha256.Sum256(value)
 	sum := hex.EncodeToString(raw[:8])
@@ -163,10 +163,10 @@ func (s *Search) hit(where, what string, value []byte) {
 		s.used[known[i]] = true
 		return
 	}
-	s.hits[fmt.Sprintf("%s has %s, %d characters that sum to %s", where, what, len(value), sum)] = true
+	s.hits[fmt.Sprintf("%s contains %s: %d characters, checksum %s", where, what, len(value), sum)] = true
 }
 
-// foreign tells whether a file is one of a library that is kept here as it was published.
+// foreign reports whether a file is an unchanged file of a third-party library.
 func (s *Search) foreign(where string, raw []byte) bool {
 	i := slices.IndexFunc(whole, func(k exception) bool { return k.file == where })
 	if i < 0 {
@@ -178,12 +178,12 @@ func (s *Search) foreign(where string, raw []byte) bool {
 	return same
 }
 
-// sums tells whether a file holds check sums of public packages by its nature.
+// sums reports whether a file lists checksums of public packages, which look random.
 func sums(where string) bool {
 	return strings.HasSuffix(where, ".sum") || strings.HasSuffix(where, "package-lock.json")
 }
 
-// codeByte is what keys, tokens and their codings are made of.
+// codeByte contains the bytes that keys, tokens and their encodings consist of.
 var codeByte = func() (set [256]bool) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-=") {
 		set[c] = true
@@ -191,15 +191,15 @@ var codeByte = func() (set [256]bool) {
 	return set
 }()
 
-// mixed tells whether a text has digits and letters both, and is no list of an alphabet.
+// mixed reports whether a text contains both digits and letters and does not list an alphabet.
 func mixed(text []byte) bool {
 	digit := bytes.ContainsAny(text, "0123456789")
 	letter := bytes.ContainsFunc(text, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
 	return digit && letter && !alphabet(text)
 }
 
-// random tells whether a text looks as if it came from a random source: large and small
-// letters and several digits, hardly any of them twice.
+// random reports whether a text looks random: it contains lower-case letters, upper-case letters and digits, at least
+// four of each, and few characters are repeated.
 func random(text []byte) bool {
 	digits, small, large := 0, 0, 0
 	for _, c := range text {
@@ -215,7 +215,7 @@ func random(text []byte) bool {
 	return digits >= 4 && small >= 4 && large >= 4 && !alphabet(text) && entropy(text) >= 4.3
 }
 
-// alphabet tells whether eight characters follow each other as in a list of them.
+// alphabet reports whether the text contains eight consecutive characters in ascending order.
 func alphabet(text []byte) bool {
 	run := 1
 	for i := 1; i < len(text); i++ {
@@ -229,7 +229,7 @@ func alphabet(text []byte) bool {
 	return false
 }
 
-// entropy is how many bits a character of the text tells.
+// entropy returns the Shannon entropy of the text in bits per character.
 func entropy(text []byte) (bits float64) {
 	var count [256]int
 	for _, c := range text {

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/secretscan"
 )
 
-// noise is 36 bytes that nobody can tell from random ones, in a form without words.
+// noise returns the base64url encoding of 36 pseudo-random bytes without a recognizable word.
 func noise() string {
 	raw := make([]byte, 36)
 	x := uint32(2463534242)
@@ -28,67 +28,67 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	secret := noise()
 	for name, c := range map[string]struct {
-		text, says string
+		text, want string
 	}{
-		"a secret of the system":   {"x = the-canary-of-this-test", "holds the canary"},
-		"a key":                    {"curl -H 'Bearer dk_" + secret + "'", "the form of a secret"},
-		"an agent's key":           {"db_live_" + secret, "the form of a secret"},
-		"an app's token":           {"dat_" + secret, "the form of a secret"},
-		"a refresh token":          {"drt_" + secret, "the form of a secret"},
-		"a cloud's key":            {"id: AKIA" + "Q3XLM7RZ0TV5NWPB", "the form of a secret"},
-		"a private key":            {"-----BEGIN EC PRIVATE" + " KEY-----\n" + secret + "\n", "the form of a secret"},
-		"a signed token":           {"eyJhbGciOiJFUzI1NiJ9" + ".eyJzdWIiOiJhYmNkIn0." + secret, "the form of a secret"},
-		"something random":         {"value " + secret, "something random"},
-		"digits behind a name":     {`"admin_secret": "` + "4f1c9ad27be03658" + `e1d4a7b09c3f6285"`, "behind the name of a secret"},
-		"a setting":                {"HUB_PASSWORD=" + secret[:22], "behind the name of a secret"},
-		"nothing":                  {"a sentence about the secret: it is kept elsewhere", ""},
-		"an alphabet":              {`const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"`, ""},
-		"a name of the program":    {"GetStreamerAnalyticsParamsWindowN24H", ""},
-		"the number of a token":    {`"token_id": "30761434287848437595941445481689166113189856445749751235124586287345084092951"`, ""},
-		"a header without its key": {"-----BEGIN PRIVATE KEY-----", ""},
+		"a secret of the system":     {"x = the-canary-of-this-test", "contains the canary"},
+		"a key":                      {"curl -H 'Bearer dk_" + secret + "'", "the form of a secret"},
+		"an agent's key":             {"db_live_" + secret, "the form of a secret"},
+		"an app's token":             {"dat_" + secret, "the form of a secret"},
+		"a refresh token":            {"drt_" + secret, "the form of a secret"},
+		"a cloud's key":              {"id: AKIA" + "Q3XLM7RZ0TV5NWPB", "the form of a secret"},
+		"a private key":              {"-----BEGIN EC PRIVATE" + " KEY-----\n" + secret + "\n", "the form of a secret"},
+		"a signed token":             {"eyJhbGciOiJFUzI1NiJ9" + ".eyJzdWIiOiJhYmNkIn0." + secret, "the form of a secret"},
+		"a random value":             {"value " + secret, "a random-looking value"},
+		"digits after a name":        {`"admin_secret": "` + "4f1c9ad27be03658" + `e1d4a7b09c3f6285"`, "after the name of a secret"},
+		"a setting":                  {"HUB_PASSWORD=" + secret[:22], "after the name of a secret"},
+		"nothing":                    {"a sentence about the secret: it is kept elsewhere", ""},
+		"an alphabet":                {`const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"`, ""},
+		"an identifier of a program": {"GetStreamerAnalyticsParamsWindowN24H", ""},
+		"the number of a token":      {`"token_id": "30761434287848437595941445481689166113189856445749751235124586287345084092951"`, ""},
+		"a header without its key":   {"-----BEGIN PRIVATE KEY-----", ""},
 	} {
 		s := secretscan.New(map[string]string{"the canary": "the-canary-of-this-test"})
 		s.Text("a/file.txt", []byte(c.text))
 		got := strings.Join(s.Hits(), "\n")
-		if (got == "") != (c.says == "") || !strings.Contains(got, c.says) {
-			t.Errorf("%s: %q, want %q", name, got, c.says)
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: findings are %q; want %q", name, got, c.want)
 		}
 		if strings.Contains(got, secret) {
-			t.Errorf("%s shows the value", name)
+			t.Errorf("%s: the finding contains the secret value", name)
 		}
 	}
 }
 
-// TestExceptions: a value is one of its file alone.
+// TestExceptions checks that an exception applies to one file only.
 func TestExceptions(t *testing.T) {
 	t.Parallel()
-	// The example of RFC 7636, in two pieces so that this file needs no exception.
+	// The value is the example of RFC 7636. It is split into two strings so that this file needs no exception.
 	line := []byte("dBjftJeZ4CVP-mB92K27" + "uhbUJU1p1r_wW1gFWFOEjXk\n")
 	s := secretscan.New(nil)
 	s.Text("test/prove/internal/rows/consent.go", line)
 	if hits := s.Hits(); len(hits) != 0 {
-		t.Error(hits)
+		t.Errorf("findings are %q; want none in the file of the exception", hits)
 	}
 	if n, idle := s.Exceptions(); len(idle) != n-1 {
-		t.Errorf("%d of %d exceptions idle", len(idle), n)
+		t.Errorf("%d of %d exceptions were not met; want all but one", len(idle), n)
 	}
 	s.Text("elsewhere.go", line)
 	if hits := s.Hits(); len(hits) != 1 {
-		t.Errorf("%q", hits)
+		t.Errorf("findings in another file are %q; want one", hits)
 	}
 }
 
-// TestHistory reads this repository.
+// TestHistory checks that History can read the history of this repository.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	s := secretscan.New(nil)
 	n, err := s.History(t.Context(), "../../..")
 	if err != nil || n < 10 || s.Bytes < 1000 {
-		t.Fatalf("%d objects, %d bytes: %v", n, s.Bytes, err)
+		t.Fatalf("%d objects and %d bytes were searched (error %v); want at least 10 objects and 1000 bytes", n, s.Bytes, err)
 	}
 }
 
-// A key that one commit adds and the next one removes is found.
+// TestHistoryFindsARemovedKey checks that History finds a key that one commit adds and the next one removes.
 func TestHistoryFindsARemovedKey(t *testing.T) {
 	t.Parallel()
 	dir, key := t.TempDir(), "dk_"+noise()
@@ -112,6 +112,6 @@ func TestHistoryFindsARemovedKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if hits := strings.Join(s.Hits(), "\n"); !strings.Contains(hits, "notes.txt") || strings.Contains(hits, key) {
-		t.Errorf("hits: %q; want notes.txt without the key", hits)
+		t.Errorf("findings are %q; want notes.txt without the value of the key", hits)
 	}
 }

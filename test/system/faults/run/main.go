@@ -1,4 +1,5 @@
-// Command run builds each fault of test/system/faults and requires that the test of its guarantee fails.
+// Command run tests each fault of test/system/faults: it builds the fault and requires that the test of its guarantee
+// fails.
 //
 //	go run ./test/system/faults/run [-p 2] [name ... | i/n]
 package main
@@ -23,7 +24,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// testWithin bounds one test with a fault, without its build.
+// testWithin is the longest time that one test with a fault may run, without its build.
 const testWithin = 4 * time.Minute
 
 func main() {
@@ -38,18 +39,18 @@ func main() {
 	}
 }
 
-// runner holds what all faults share.
+// runner builds and tests faults. It stores what all faults share.
 type runner struct {
 	root, dir string
-	bin       string // programs without a fault
+	bin       string // directory of the programs without a fault
 
 	mu    sync.Mutex
-	tests map[string]func() (string, error) // test binaries of the packages that run systems, without a fault
+	tests map[string]func() (string, error) // by package: builds its test binary without a fault once and returns the path
 }
 
-// run returns how many faults were not detected.
+// run tests the chosen faults and returns the number of faults that were not detected.
 func run(ctx context.Context) (missed int, err error) {
-	abreast := flag.Int("p", 2, "faults tested at the same time")
+	parallel := flag.Int("p", 2, "number of faults tested at the same time")
 	flag.Parse()
 	r := runner{tests: map[string]func() (string, error){}}
 	if r.root, err = stack.Root(); err != nil {
@@ -72,7 +73,7 @@ func run(ctx context.Context) (missed int, err error) {
 	}
 	errs := make([]error, len(chosen))
 	var wait sync.WaitGroup
-	slots := make(chan struct{}, max(1, *abreast))
+	slots := make(chan struct{}, max(1, *parallel))
 	for i, f := range chosen {
 		wait.Go(func() {
 			slots <- struct{}{}
@@ -96,13 +97,13 @@ func run(ctx context.Context) (missed int, err error) {
 	return missed, ctx.Err()
 }
 
-// choose returns the faults with these names, those of share i/n, or all without an argument.
+// choose returns the faults with the given names, or share i of n, or all faults if there is no argument.
 func choose(all []faults.Fault, args []string) ([]faults.Fault, error) {
 	var i, n int
 	if len(args) == 1 {
 		if _, err := fmt.Sscanf(args[0], "%d/%d", &i, &n); err == nil {
 			if i < 1 || i > n {
-				return nil, fmt.Errorf("share %s: want i/n with i from 1 to n", args[0])
+				return nil, fmt.Errorf("share %s is invalid; it must be i/n with i from 1 to n", args[0])
 			}
 			var share []faults.Fault
 			for k := i - 1; k < len(all); k += n {
@@ -116,14 +117,14 @@ func choose(all []faults.Fault, args []string) ([]faults.Fault, error) {
 	}
 	chosen := slices.DeleteFunc(slices.Clone(all), func(f faults.Fault) bool { return !slices.Contains(args, f.Name) })
 	if len(chosen) != len(args) {
-		return nil, fmt.Errorf("%d of %d named faults exist", len(chosen), len(args))
+		return nil, fmt.Errorf("only %d of the %d named faults exist", len(chosen), len(args))
 	}
 	return chosen, nil
 }
 
-// prepare builds the programs and the tests without a fault.
+// prepare builds the programs without a fault and creates their directory.
 func (r *runner) prepare(ctx context.Context) error {
-	// Databases may run as another user, who must be able to pass through.
+	// Other users may enter the directory, because a database may run as another user.
 	if err := os.Chmod(r.dir, 0o711); err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func (r *runner) prepare(ctx context.Context) error {
 	return stack.Build(r.bin)
 }
 
-// systemTests returns the test binary of a package and builds it once.
+// systemTests returns the path of the test binary of a package. It builds each binary once.
 func (r *runner) systemTests(ctx context.Context, pkg string) (string, error) {
 	r.mu.Lock()
 	build, ok := r.tests[pkg]
@@ -149,7 +150,7 @@ func (r *runner) systemTests(ctx context.Context, pkg string) (string, error) {
 	return build()
 }
 
-// goRun runs the go command at the root of the repository; the error has its output.
+// goRun runs the go command in the root directory of the repository. The error contains the output of the command.
 func (r *runner) goRun(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = r.root
@@ -159,7 +160,7 @@ func (r *runner) goRun(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// detect returns an error unless the test of the fault ran and failed.
+// detect runs the test with the fault. It returns an error unless the test ran and failed.
 func (r *runner) detect(ctx context.Context, f faults.Fault) error {
 	dir, err := os.MkdirTemp(r.dir, "fault-")
 	if err != nil {
@@ -175,13 +176,13 @@ func (r *runner) detect(ctx context.Context, f faults.Fault) error {
 	}
 	args := []string{"-test.count=1", "-test.v", "-test.run", f.Pattern()}
 	if f.System() {
-		args = append(args, "-test.short") // the small size of a test detects its fault
+		args = append(args, "-test.short") // the small size of a test is enough to detect its fault
 	}
 	ctx, cancel := context.WithTimeout(ctx, testWithin)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, tests, args...)
 	cmd.Dir = filepath.Join(r.root, f.Package)
-	// SYSTEM_FILES has the patched files, for tests that read files of the repository.
+	// SYSTEM_FILES names the directory of patched files, for tests that read files of the repository.
 	cmd.Env = append(append(os.Environ(), "SYSTEM_BIN="+bin, "SYSTEM_FILES="+filepath.Join(dir, "src"), "TMPDIR="+dir), f.Environ()...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 30 * time.Second
@@ -192,18 +193,18 @@ func (r *runner) detect(ctx context.Context, f faults.Fault) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err == nil && !bytes.Contains(out, []byte("--- PASS: "+name)):
-		return fmt.Errorf("there is no test %s", f.Test)
+		return fmt.Errorf("the test %s does not exist", f.Test)
 	case err == nil:
-		return fmt.Errorf("the test passes")
+		return fmt.Errorf("the test passes although the fault is present")
 	case bytes.Contains(out, []byte("start the system:")), bytes.Contains(out, []byte("start the shared system:")):
 		return fmt.Errorf("the system does not start\n%s", out)
 	case !bytes.Contains(out, []byte("--- FAIL: "+name)):
-		return fmt.Errorf("the test did not run\n%s", out)
+		return fmt.Errorf("the test ended without a result\n%s", out)
 	}
 	return nil
 }
 
-// build returns the test binary and the directory of programs with which the fault is tested.
+// build returns the test binary and the directory of programs for the test of a fault.
 func (r *runner) build(ctx context.Context, f faults.Fault, dir string) (tests, bin string, err error) {
 	var overlay string
 	if len(f.Files) > 0 {
@@ -222,7 +223,8 @@ func (r *runner) build(ctx context.Context, f faults.Fault, dir string) (tests, 
 	return tests, bin, err
 }
 
-// buildFaulty returns a directory of programs, of which those that contain a patched file are built with the fault.
+// buildFaulty returns a directory of programs. It builds those that contain a patched file with the fault, and links
+// the others.
 func (r *runner) buildFaulty(ctx context.Context, f faults.Fault, overlay, dir string) (string, error) {
 	bin := filepath.Join(dir, "bin")
 	if err := os.Mkdir(bin, 0o711); err != nil {
@@ -239,14 +241,15 @@ func (r *runner) buildFaulty(ctx context.Context, f faults.Fault, overlay, dir s
 			return "", err
 		}
 	}
-	if len(faulty) == 0 { // the patch changes files that no program contains
+	if len(faulty) == 0 { // no program contains the patched files
 		return bin, nil
 	}
 	args := []string{"build", "-overlay", overlay, "-o", bin + string(filepath.Separator)}
 	return bin, r.goRun(ctx, append(args, faulty...)...)
 }
 
-// contains reports whether a program may contain one of the files: its own, or one that programs share.
+// contains reports whether a program may contain one of the files: a file of the program itself or of a package that
+// programs share.
 func contains(program string, files []string) bool {
 	own := strings.TrimPrefix(program, "./") + "/"
 	return slices.ContainsFunc(files, func(f string) bool {
