@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// L2: each request with a secret of administrators or of the scheduler leaves two entries in the audit log of the hub: what was
-// asked and what was answered.
+// TestRequestsWithSecretsAreAudited checks that each request with the secret of administrators or of the scheduler adds
+// two entries to the audit log of the hub: the request and its result (guarantee L2).
 func TestRequestsWithSecretsAreAudited(t *testing.T) {
 	t.Parallel()
 	s := accessStack(t)
@@ -29,10 +29,10 @@ func TestRequestsWithSecretsAreAudited(t *testing.T) {
 				sets = append(sets, query(p.Name, value))
 			}
 		}
-		a := patient(t, crowd, op.Method, s.Hub+path, append(sets, stack.Header("X-Request-Id", id))...)
+		a := sendPatiently(t, crowd, op.Method, s.Hub+path, append(sets, stack.Header("X-Request-Id", id))...)
 		n := stack.Query[int](t, s, "SELECT count(*) FROM hub.audit_log WHERE request_id = $1", id)
 		if a.Status >= 300 || n != 2 {
-			t.Errorf("%s with the %s secret: %d with %d entries in the audit log, want a success with 2\n%.200s", op.Name(), as, a.Status, n, a.Body)
+			t.Errorf("%s with the %s secret: status %d and %d entries in the audit log; want a success and 2 entries\n%.200s", op.Name(), as, a.Status, n, a.Body)
 		}
 	}
 	for _, op := range openapi.ForTest(t).Operations {
@@ -52,7 +52,8 @@ func TestRequestsWithSecretsAreAudited(t *testing.T) {
 	}
 }
 
-// L2: the api audits what administrators decide about stations, people and markets.
+// TestAPIAuditsAdministrators checks that the api logs the decisions of administrators about stations, people and
+// markets in its audit log (guarantee L2).
 func TestAPIAuditsAdministrators(t *testing.T) {
 	t.Parallel()
 	s := accessStack(t)
@@ -68,7 +69,7 @@ func TestAPIAuditsAdministrators(t *testing.T) {
 	stack.Post(t, s.Hub+"/api/admin/operators", s.Admin(), stack.Body(kind)).Require(http.StatusOK)
 	for subject, want := range map[string]int{station: 2, market: 1, o.ID: 1} {
 		if n := stack.Query[int](t, s, "SELECT count(*) FROM api.audit_log WHERE subject = $1", subject); n != want {
-			t.Errorf("%d entries about %s in the audit log of the api, want %d", n, subject, want)
+			t.Errorf("%d entries about %s in the audit log of the api; want %d", n, subject, want)
 		}
 	}
 }

@@ -14,23 +14,23 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// credential is one way to authenticate a request.
+// credential is a way to authenticate a request.
 type credential struct {
 	name string
 	set  stack.Set
 
-	schemes     []string // security schemes of the OpenAPI document that it satisfies
-	bearer      bool     // it has an Authorization header, which no route ignores
-	query       bool     // it has a parameter in the URL
+	schemes     []string // security schemes of the OpenAPI document that the credential satisfies
+	bearer      bool     // sends an Authorization header, which no route ignores
+	query       bool     // sends a query parameter
 	admin, cron secretState
-	powers      []string // scopes of a token or permissions of a key; nil: it needs none
-	handle      string   // of the person; empty: the owner of the matrix
-	forAgents   bool     // a token whose resource is the MCP endpoint
+	powers      []string // scopes of a token or permissions of a key; nil: not limited
+	handle      string   // handle of the person; empty: the owner of the matrix
+	forAgents   bool     // token whose resource is the MCP endpoint
 	session     stack.Set
-	client      bool // it names the application
+	client      bool // identifies the application
 }
 
-// secretState says whether a request has a secret of administrators or of the scheduler.
+// secretState is the validity of the secret of administrators or of the scheduler in a request.
 type secretState int
 
 const (
@@ -44,7 +44,7 @@ var otherScopes = []string{
 	"profile:update", "station:create", "station:update", "broadcast:create", "broadcast:goLive", "market:create", "resolution:create",
 }
 
-// credentials holds one credential of each kind and what they belong to.
+// credentials contains one credential of each kind, and the objects to which they belong.
 type credentials struct {
 	*stack.Owner
 	s      *stack.Stack
@@ -52,7 +52,7 @@ type credentials struct {
 	all    []credential
 }
 
-// newCredentials creates credentials of each kind.
+// newCredentials creates one credential of each kind.
 func newCredentials(t *testing.T, s *stack.Stack) *credentials {
 	t.Helper()
 	c := &credentials{Owner: s.NewOwner(t), s: s}
@@ -82,7 +82,7 @@ func (c *credentials) addPeople(t *testing.T) {
 	)
 }
 
-// developer returns the cookie of the developer page, sent by a page of the hub.
+// developer returns a Set that sends the cookie of the developer page, as a page of the hub does.
 func developer(token string) stack.Set {
 	return func(r *http.Request) {
 		r.AddCookie(&http.Cookie{Name: "db_dev", Value: token})
@@ -90,7 +90,7 @@ func developer(token string) stack.Set {
 	}
 }
 
-// both combines credentials.
+// both returns a Set that applies all sets.
 func both(sets ...stack.Set) stack.Set {
 	return func(r *http.Request) {
 		for _, set := range sets {
@@ -101,19 +101,19 @@ func both(sets ...stack.Set) stack.Set {
 	}
 }
 
-// query adds values of a parameter to the URL.
+// query returns a Set that adds values of a query parameter.
 func query(name string, values ...string) stack.Set {
 	return func(r *http.Request) {
 		r.URL.RawQuery = strings.Trim(r.URL.RawQuery+"&"+url.Values{name: values}.Encode(), "&")
 	}
 }
 
-// lines sets a header with several lines.
+// lines returns a Set that sends a header in several lines.
 func lines(name string, values ...string) stack.Set {
 	return func(r *http.Request) { r.Header[name] = values }
 }
 
-// mintAgentKey makes a key at the api.
+// mintAgentKey creates a key at the api and returns its text.
 func mintAgentKey(t *testing.T, s *stack.Stack, login string, body stack.JSON) (key string) {
 	t.Helper()
 	return stack.Post(t, s.API+"/api/v1/agent/keys", stack.Bearer(login), stack.Body(body)).Require(http.StatusCreated).Text("key")
@@ -121,7 +121,7 @@ func mintAgentKey(t *testing.T, s *stack.Stack, login string, body stack.JSON) (
 
 func (c *credentials) addKeys(t *testing.T) {
 	t.Helper()
-	owner := map[bool]*stack.Operator{} // a person has at most ten keys
+	owner := map[bool]*stack.Operator{} // a person may have at most ten keys
 	for _, agent := range []bool{false, true} {
 		owner[agent] = c.s.NewOperator(t)
 	}
@@ -172,7 +172,7 @@ func (c *credentials) addTokens(t *testing.T) {
 			name: name, set: stack.Bearer(tokens.Access), schemes: []string{"appToken"}, bearer: true, powers: append([]string{}, powers...),
 		}
 	}
-	// A session opens the consent page at most 30 times a minute.
+	// A session may open the consent page at most 30 times per minute.
 	person := c.s.NewOperator(t)
 	browser := person.Session(t)
 	all := strings.Join(stack.ProtocolScopes, " ")
@@ -243,7 +243,7 @@ func (c *credentials) addBroken(t *testing.T) {
 	}
 	expired := stack.Post(t, c.s.IDP+"/mint", stack.Body(stack.JSON{"user": c.Handle, "ttl": -3600})).Require(http.StatusOK).Text("token")
 	secret, _, _ := strings.Cut(c.s.Settings(t, "hub")["SESSION_SECRETS"], ",")
-	person := c.s.NewOperator(t) // with a limit of its own
+	person := c.s.NewOperator(t) // a person whose rate limit no other test uses
 	signed := func(secret string, at time.Time) stack.Set {
 		return both(stack.Header("Cookie", signSession(secret, person.ID, at)), stack.Header("Sec-Fetch-Site", "same-origin"))
 	}
@@ -259,7 +259,7 @@ func (c *credentials) addBroken(t *testing.T) {
 	)
 }
 
-// signSession returns the cookies of a session as the hub signs them.
+// signSession returns a Set with the cookies of a session, signed in the way of the hub.
 func signSession(secret, user string, issued time.Time) string {
 	uid := fmt.Sprintf("%s.%d.0", base64.RawURLEncoding.EncodeToString([]byte(user)), issued.Unix())
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -267,7 +267,7 @@ func signSession(secret, user string, issued time.Time) string {
 	return "db_uid=" + uid + "; db_sig=" + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// addPairs adds requests with two credentials.
+// addPairs adds combinations of two credentials in one request.
 func (c *credentials) addPairs(t *testing.T) {
 	t.Helper()
 	other := c.s.NewOperator(t)

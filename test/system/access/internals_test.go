@@ -29,13 +29,13 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// reflection are methods of gRPC that describe a server.
+// reflection lists gRPC methods that describe a server.
 var reflection = []string{
 	"grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 	"grpc.health.v1.Health/Check",
 }
 
-// internalPaths are paths under which programs show metrics, profiles and settings.
+// internalPaths are usual paths of metrics, profiles and settings.
 var internalPaths = append([]string{
 	"metrics", "metrics/", "routes", "debug", "debug/", "debug/routes", "debug/vars", "debug/pprof", "debug/pprof/", "debug/pprof/heap",
 	"debug/pprof/goroutine", "debug/pprof/profile", "debug/pprof/cmdline", "debug/pprof/symbol", "debug/pprof/trace", "debug/requests",
@@ -44,7 +44,7 @@ var internalPaths = append([]string{
 	"api/protocol/v1/metrics", "_metrics", "prometheus", "federate", "swagger", "graphql", ".env", ".git/config",
 }, reflection...)
 
-// pathSpellings write a path in ways that a proxy or a router could read as the plain path.
+// pathSpellings write a path in other ways that a proxy or router could treat as the same path.
 var pathSpellings = []func(path string) string{
 	func(p string) string { return "/" + p },
 	func(p string) string { return "//" + p },
@@ -72,7 +72,7 @@ var pathSpellings = []func(path string) string{
 	func(p string) string { return p },
 }
 
-// internalMarks are texts of metrics, profiles and lists of routes.
+// internalMarks are texts that metrics, profiles and lists of routes contain.
 var internalMarks = []string{
 	"# HELP", "# TYPE", "go_goroutines", "goroutine profile", "/debug/pprof", "memstats", "cmdline", `"routes":[`, "heap profile", "[core]",
 	"grpc.reflection",
@@ -87,8 +87,8 @@ func markOf(text string) string {
 	return ""
 }
 
-// L6: the public listener of each process shows no metrics, profiles, routes or gRPC services, and nothing else listens in
-// public.
+// TestInternalsAreNotPublic checks that the public listener of each process serves no metrics, profiles, route lists or
+// gRPC services, and that no further listener has a public address (guarantee L6).
 func TestInternalsAreNotPublic(t *testing.T) {
 	t.Parallel()
 	s := accessStack(t)
@@ -97,9 +97,9 @@ func TestInternalsAreNotPublic(t *testing.T) {
 			t.Parallel()
 			settings := s.Settings(t, process)
 			public, internal := settings["HTTP_ADDR"], settings["METRICS_ADDR"]
-			for _, path := range []string{"/metrics", "/routes"} { // else the search could find nothing
+			for _, path := range []string{"/metrics", "/routes"} { // otherwise the search could find nothing
 				if status, text := rawRequest(t, i, internal, http.MethodGet, path, internal); status != http.StatusOK || markOf(text) == "" {
-					t.Fatalf("%s at the internal address: %d without a mark", path, status)
+					t.Fatalf("%s at the internal address was answered %d without a known mark of internal data", path, status)
 				}
 			}
 			n := i * 10_000
@@ -107,7 +107,7 @@ func TestInternalsAreNotPublic(t *testing.T) {
 				n++
 				status, text := rawRequest(t, n, public, method, path, host)
 				if mark := markOf(text); mark != "" || status < 400 || status >= 500 || status == http.StatusTooManyRequests {
-					t.Errorf("%s %s (host %s): %d with the mark %q, want a refusal\n%.200s", method, path, host, status, mark, text)
+					t.Errorf("%s %s (host %s) was answered %d with %q; want no internal data\n%.200s", method, path, host, status, mark, text)
 				}
 			}
 			for _, path := range internalPaths {
@@ -127,7 +127,8 @@ func TestInternalsAreNotPublic(t *testing.T) {
 	}
 }
 
-// rawRequest sends a request as it is written, from one of many addresses. The text is the header and the body of the answer.
+// rawRequest sends an HTTP request exactly as given, from one of many source addresses. It returns the status, and the
+// header and body as text.
 func rawRequest(t *testing.T, i int, addr, method, path, host string) (status int, text string) {
 	t.Helper()
 	d := net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 77, byte(i/200), byte(1+i%200))}}
@@ -153,7 +154,7 @@ func rawRequest(t *testing.T, i int, addr, method, path, host string) (status in
 	return resp.StatusCode, fmt.Sprint(resp.Header) + string(raw)
 }
 
-// requireNoGRPC reports an error if a public listener speaks HTTP/2 or gRPC.
+// requireNoGRPC reports an error if a public listener accepts HTTP/2 or gRPC.
 func requireNoGRPC(t *testing.T, addr string) {
 	t.Helper()
 	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -166,7 +167,7 @@ func requireNoGRPC(t *testing.T, addr string) {
 		err := conn.Invoke(ctx, "/"+method, &emptypb.Empty{}, &emptypb.Empty{})
 		cancel()
 		if code := status.Code(err); code != codes.Unavailable && code != codes.DeadlineExceeded {
-			t.Errorf("%s is answered: %v", method, err)
+			t.Errorf("the gRPC method %s is answered on the public listener: %v", method, err)
 		}
 	}
 	for name, first := range map[string]string{
@@ -187,16 +188,16 @@ func requireNoGRPC(t *testing.T, addr string) {
 		}
 		_ = conn.Close()
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("send %s: %v", name, err)
 		}
 		if n > 0 && !strings.HasPrefix(string(answer[:n]), "HTTP/1.1 4") {
-			t.Errorf("%s is answered %q", name, answer[:n])
+			t.Errorf("%s is answered %q; want a refusal of HTTP/2", name, answer[:n])
 		}
 	}
 }
 
-// requireListeners reports an error if a process listens at an address that its settings do not name, or if an internal
-// address is not local.
+// requireListeners reports an error if a process listens on an address that its settings do not contain, or if an
+// internal listener has an address that other machines can reach.
 func requireListeners(t *testing.T, pid int, settings map[string]string) {
 	t.Helper()
 	all := listeners(t, pid)
@@ -204,17 +205,17 @@ func requireListeners(t *testing.T, pid int, settings map[string]string) {
 		switch {
 		case slices.Contains([]string{settings["HTTP_ADDR"], settings["ORIGIN_LISTEN"]}, at.String()):
 		case !slices.Contains([]string{settings["METRICS_ADDR"], settings["GRPC_ADDR"]}, at.String()):
-			t.Errorf("the process listens at %s, which no setting names", at)
+			t.Errorf("the process listens on %s, which is not in its settings", at)
 		case !at.Addr().IsLoopback() && !at.Addr().IsPrivate():
 			t.Errorf("an internal listener has the public address %s", at)
 		}
 	}
 	if len(all) < 2 {
-		t.Errorf("%d listeners were found, want at least 2", len(all))
+		t.Errorf("%d listeners were found; want at least 2", len(all))
 	}
 }
 
-// listeners returns the TCP addresses that a process listens at, from /proc.
+// listeners returns the TCP addresses on which a process listens, from /proc.
 func listeners(t *testing.T, pid int) (out []netip.AddrPort) {
 	t.Helper()
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
@@ -223,7 +224,7 @@ func listeners(t *testing.T, pid int) (out []netip.AddrPort) {
 	}
 	sockets := map[string]bool{}
 	for _, file := range files {
-		if to, err := os.Readlink(file); err == nil { // closed since
+		if to, err := os.Readlink(file); err == nil { // the file may have been closed
 			sockets[strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]")] = true
 		}
 	}
@@ -253,25 +254,27 @@ func kernelAddress(t *testing.T, text string) netip.AddrPort {
 	addr, ok := netip.AddrFromSlice(raw)
 	n, portErr := strconv.ParseUint(port, 16, 16)
 	if err = errors.Join(err, portErr); err != nil || !ok {
-		t.Fatalf("%q is no address: %v", text, err)
+		t.Fatalf("cannot parse %q as an address: %v", text, err)
 	}
 	return netip.AddrPortFrom(addr.Unmap(), uint16(n))
 }
 
-// L6: a service refuses to show its metrics on all interfaces.
+// TestPublicMetricsAddressIsRefused checks that no service starts if its metrics would be reachable on all interfaces
+// (guarantee L6).
 func TestPublicMetricsAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	s := accessStack(t)
 	for _, service := range openapi.Hosts {
 		for _, addr := range []string{":9090", "0.0.0.0:9090", "[::]:9090"} {
 			if out := s.RefusedStart(t, service, map[string]string{"METRICS_ADDR": addr}); !strings.Contains(out, "METRICS_ADDR") {
-				t.Errorf("%s refuses %s without naming METRICS_ADDR: %.200s", service, addr, out)
+				t.Errorf("the error of %s for METRICS_ADDR=%s does not name the setting: %.200s", service, addr, out)
 			}
 		}
 	}
 }
 
-// L6: compose.yaml publishes the ports of the services, of the video and of encoders only.
+// TestComposePublishesPublicPortsOnly checks that compose.yaml publishes only the ports of services, video and encoders
+// (guarantee L6).
 func TestComposePublishesPublicPortsOnly(t *testing.T) {
 	t.Parallel()
 	root, err := stack.Root()
@@ -285,10 +288,10 @@ func TestComposePublishesPublicPortsOnly(t *testing.T) {
 	ports := regexp.MustCompile(`"127\.0\.0\.1:[^"]*:(\d+)"`).FindAllSubmatch(raw, -1)
 	for _, m := range ports {
 		if !slices.Contains([]string{"8080", "8083", "1935"}, string(m[1])) {
-			t.Errorf("compose.yaml publishes port %s of a container", m[1])
+			t.Errorf("compose.yaml publishes port %s of a container, which must not be public", m[1])
 		}
 	}
 	if len(ports) < 3 {
-		t.Errorf("%d published ports were found, want at least 3", len(ports))
+		t.Errorf("%d published ports were found in compose.yaml; want at least 3", len(ports))
 	}
 }

@@ -22,7 +22,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// G1: a key has 256 random bits, is shown once, and is stored as its SHA-256 only.
+// TestKeysAreStoredAsHashes checks that a key has 256 random bits, is shown once, and is stored only as its SHA-256
+// hash (guarantee G1).
 func TestKeysAreStoredAsHashes(t *testing.T) {
 	t.Parallel()
 	s := accessStack(t)
@@ -58,10 +59,10 @@ func TestKeysAreStoredAsHashes(t *testing.T) {
 		h.search("metrics of "+name, text)
 	}
 	for _, where := range slices.Sorted(maps.Keys(h.found)) {
-		t.Errorf("%s contains a key", where)
+		t.Errorf("%s contains the text of a key", where)
 	}
 	if len(h.hashes) != len(keys) {
-		t.Errorf("the search found %d of %d hashes of keys; it must find all", len(h.hashes), len(keys))
+		t.Errorf("the search found %d of %d hashes of keys; want all, otherwise the search does not work", len(h.hashes), len(keys))
 	}
 	if n := stack.Query[int](t, s, `SELECT count(*) FROM pg_constraint WHERE conrelid = 'api.operator_keys'::regclass
 		AND contype = 'c' AND pg_get_constraintdef(oid) LIKE '%octet_length(hash) = 32%'`); n != 1 {
@@ -69,7 +70,8 @@ func TestKeysAreStoredAsHashes(t *testing.T) {
 	}
 }
 
-// useTenKeys makes ten keys of a new person, the last at the api, and files a call with each.
+// useTenKeys creates ten keys of a new person, the last one at the api, and files a call with each key. It returns the
+// keys.
 func useTenKeys(t *testing.T, s *stack.Stack, markets []string) []string {
 	t.Helper()
 	o := s.NewOperator(t)
@@ -92,13 +94,13 @@ func useTenKeys(t *testing.T, s *stack.Stack, markets []string) []string {
 	return keys
 }
 
-// secretPart returns the random part of a key.
+// secretPart returns the random part of the text of a key.
 func secretPart(key string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(key, "dk_"), "db_live_")
 }
 
-// requireRandom reports an error if keys repeat or a bit is set in more or fewer keys than chance explains: the bound is six
-// standard deviations.
+// requireRandom reports an error if two keys are equal, or if a bit is set in so few or many keys that chance does not
+// explain it. The bound is six standard deviations.
 func requireRandom(t *testing.T, keys []string) {
 	t.Helper()
 	unlikely := func(set, n int) bool { return (2*set-n)*(2*set-n) > 36*n }
@@ -107,7 +109,7 @@ func requireRandom(t *testing.T, keys []string) {
 	for _, key := range keys {
 		raw, err := base64.RawURLEncoding.DecodeString(secretPart(key))
 		if err != nil || len(raw) != 32 {
-			t.Fatalf("a key has %d bytes, want 32 (%v)", len(raw), err)
+			t.Fatalf("the random part of a key has %d bytes; want 32 (%v)", len(raw), err)
 		}
 		distinct[string(raw)] = true
 		for i, b := range raw {
@@ -118,27 +120,27 @@ func requireRandom(t *testing.T, keys []string) {
 		}
 	}
 	if len(distinct) != len(keys) {
-		t.Errorf("%d of %d keys are distinct", len(distinct), len(keys))
+		t.Errorf("%d of %d keys are distinct; want all", len(distinct), len(keys))
 	}
 	if n := len(keys) * 256; unlikely(total, n) {
-		t.Errorf("%d of %d bits are set", total, n)
+		t.Errorf("%d of %d bits of the keys are set; want about half", total, n)
 	}
 	for i, n := range set {
 		if unlikely(n, len(keys)) {
-			t.Errorf("bit %d is set in %d of %d keys", i, n, len(keys))
+			t.Errorf("bit %d is set in %d of %d keys; want about half", i, n, len(keys))
 		}
 	}
 }
 
-// prefixLength is the number of bytes by which keySearch looks up the texts that it searches for.
+// prefixLength is the number of bytes by which keySearch looks up its texts.
 const prefixLength = 12
 
-// keySearch finds keys, in several encodings, and their hashes in text.
+// keySearch finds keys, in several encodings, and hashes of keys in text.
 type keySearch struct {
-	texts  map[string][]string // by their prefix
+	texts  map[string][]string // texts to find, by their prefix
 	isHash map[string]bool
-	found  map[string]bool // places with a key
-	hashes map[string]bool // that were found
+	found  map[string]bool // places that contain a key
+	hashes map[string]bool // hashes that were found
 }
 
 func newKeySearch(t *testing.T, keys []string) *keySearch {
@@ -154,7 +156,7 @@ func newKeySearch(t *testing.T, keys []string) *keySearch {
 		hash := hex.EncodeToString(sum[:])
 		h.isHash[hash] = true
 		h.add(hash, text, hex.EncodeToString(raw), hex.EncodeToString([]byte(text)), string(raw), base64.StdEncoding.EncodeToString(raw)[:40])
-		for skip := range 3 { // base64 of a longer text that contains the key at any offset
+		for skip := range 3 { // base64 of a longer text may contain the key at any offset
 			encoded := base64.StdEncoding.EncodeToString(append(make([]byte, skip), text...))
 			h.add(encoded[4 : len(encoded)-4])
 		}
@@ -182,7 +184,7 @@ func (h *keySearch) search(where, text string) {
 	}
 }
 
-// searchTables searches each table and the statements that Postgres remembers.
+// searchTables searches each table of the database and the statements that Postgres has recorded.
 func (h *keySearch) searchTables(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	rememberStatements(t, s)
@@ -205,14 +207,14 @@ func (h *keySearch) searchTables(t *testing.T, s *stack.Stack) {
 			h.search("table "+table, string(rows.RawValues()[0]))
 		}
 		if err := rows.Err(); err != nil {
-			t.Fatalf("read %s: %v", table, err)
+			t.Fatalf("read table %s: %v", table, err)
 		}
 	}
 }
 
 var extension sync.Mutex
 
-// rememberStatements makes pg_stat_statements readable.
+// rememberStatements creates the extension with which the recorded statements can be read.
 func rememberStatements(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	extension.Lock()
@@ -222,7 +224,7 @@ func rememberStatements(t *testing.T, s *stack.Stack) {
 	}
 }
 
-// searchRedis searches each key of Redis and its value.
+// searchRedis searches the name and the value of each key in Redis.
 func (h *keySearch) searchRedis(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	db := openRedis(t, s)
@@ -231,7 +233,7 @@ func (h *keySearch) searchRedis(t *testing.T, s *stack.Stack) {
 		key := all.Val()
 		var value any
 		switch kind := db.Type(t.Context(), key).Val(); kind {
-		case "none": // it has expired
+		case "none": // the key has expired
 		case "string":
 			value = db.Get(t.Context(), key).Val()
 		case "list":
@@ -245,7 +247,7 @@ func (h *keySearch) searchRedis(t *testing.T, s *stack.Stack) {
 		case "stream":
 			value = db.XRange(t.Context(), key, "-", "+").Val()
 		default:
-			t.Fatalf("the type of %s is %s, which this search does not read", key, kind)
+			t.Fatalf("the Redis key %s has the type %s, which this search does not support", key, kind)
 		}
 		h.search("Redis at "+key, fmt.Sprint(key, value))
 	}
@@ -264,7 +266,7 @@ func openRedis(t *testing.T, s *stack.Stack) *redisx.Client {
 	return db
 }
 
-// metrics returns the metrics of each service.
+// metrics returns the metrics of each service as text.
 func metrics(t *testing.T, s *stack.Stack) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -276,13 +278,14 @@ func metrics(t *testing.T, s *stack.Stack) map[string]string {
 }
 
 const (
-	// A key files 60 calls per minute, 30 per hub without Redis.
+	// A key may file 60 calls per minute, or 30 per hub if Redis is unavailable.
 	callsBeforeRevocation = 34
 	callsAfterRevocation  = 20
 	senders               = 8
 )
 
-// G3: no hub accepts a call that was sent after the answer of the key's revocation, with Redis and without.
+// TestRevokedKeysAreRefusedAtOnce checks that no hub accepts a call that was sent after the answer to the revocation of
+// its key, with Redis and without it (guarantee G3).
 func TestRevokedKeysAreRefusedAtOnce(t *testing.T) {
 	s := stack.Exclusive(t, stack.Hubs(2), stack.ScoredAtOnce())
 	markets := make([]string, callsBeforeRevocation+callsAfterRevocation)
@@ -309,7 +312,7 @@ func TestRevokedKeysAreRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// revokeUnderLoad revokes a key while it files calls at all hubs.
+// revokeUnderLoad revokes a key while goroutines file calls with it at all hubs.
 func revokeUnderLoad(t *testing.T, s *stack.Stack, o *stack.Operator, hub string, markets []string) {
 	t.Helper()
 	key, id := o.Mint(t, stack.JSON{"label": "to be revoked"})
@@ -321,13 +324,13 @@ func revokeUnderLoad(t *testing.T, s *stack.Stack, o *stack.Operator, hub string
 		stored := a.Status == http.StatusOK || a.Status == http.StatusConflict
 		switch {
 		case err != nil:
-			t.Errorf("a call: %v", err)
+			t.Errorf("file a call: %v", err)
 		case stored && after:
-			t.Errorf("a call that was sent after the revocation: %d %s", a.Status, a.Body)
+			t.Errorf("a call that was sent after the revocation was answered %d; want 401: %s", a.Status, a.Body)
 		case stored:
 			accepted.Add(1)
 		case a.Status != http.StatusUnauthorized:
-			t.Errorf("a call: %d %s, want 200 or 401", a.Status, a.Body)
+			t.Errorf("a call during the revocation was answered %d; want 200 or 401: %s", a.Status, a.Body)
 		}
 	}
 	var wait sync.WaitGroup

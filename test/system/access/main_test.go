@@ -11,15 +11,15 @@ import (
 
 func TestMain(m *testing.M) { stack.Main(m) }
 
-// accessStack returns the system of most tests of this package.
+// accessStack returns the system of most tests in this package.
 func accessStack(t *testing.T) *stack.Stack {
 	t.Helper()
 	return stack.Shared(t, stack.Hubs(2), stack.ScoredAtOnce())
 }
 
-// patient sends a request from the next address of a crowd, again while a service is busy and after the time that a refusal
-// for the limit of a credential names.
-func patient(t testing.TB, c *stack.Crowd, method, address string, sets ...stack.Set) (a stack.Answer) {
+// sendPatiently sends a request from the next address of a crowd. It retries while a service is overloaded, and after
+// the Retry-After time if the rate limit of the credential refuses the request.
+func sendPatiently(t testing.TB, c *stack.Crowd, method, address string, sets ...stack.Set) (a stack.Answer) {
 	t.Helper()
 	for range 4 {
 		a = c.Retry(t, method, address, both(sets...))

@@ -13,7 +13,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// G7: each route accepts the credentials of its description and no others.
+// TestRoutesAcceptOnlyTheirCredentials checks that each route accepts the credentials that the OpenAPI document names,
+// and no others (guarantee G7).
 func TestRoutesAcceptOnlyTheirCredentials(t *testing.T) {
 	t.Parallel()
 	s, doc := accessStack(t), openapi.ForTest(t)
@@ -22,9 +23,9 @@ func TestRoutesAcceptOnlyTheirCredentials(t *testing.T) {
 	for _, op := range doc.Operations {
 		switch op.Name() {
 		case "GET hub/protocol/authorize", "POST hub/protocol/authorize":
-			consent = append(consent, op) // first, while no session has used up its limit
+			consent = append(consent, op) // tested first, while no session has used up its limit
 		case "DELETE hub/api/auth/privy", "POST hub/sign-out":
-			signOut = append(signOut, op) // last: they end sessions
+			signOut = append(signOut, op) // tested last, because they end sessions
 		default:
 			rest = append(rest, op)
 		}
@@ -52,13 +53,13 @@ func TestRoutesAcceptOnlyTheirCredentials(t *testing.T) {
 	})
 }
 
-// The OpenAPI document describes the routes that the services serve.
+// TestServedRoutesAreDescribed checks that the OpenAPI document contains exactly the routes that the services serve.
 func TestServedRoutesAreDescribed(t *testing.T) {
 	t.Parallel()
 	s := accessStack(t)
 	served := map[string]bool{}
 	for _, op := range openapi.ForTest(t).Operations {
-		served[op.Name()] = strings.HasSuffix(op.Path, "/healthz") || strings.HasSuffix(op.Path, "/readyz") // not in the tables of routes
+		served[op.Name()] = strings.HasSuffix(op.Path, "/healthz") || strings.HasSuffix(op.Path, "/readyz") // health checks are not in the route tables
 	}
 	parameter := regexp.MustCompile(`:(\w+)`)
 	for process, host := range map[string]string{"hub": "hub", "hub-2": "hub", "api": "api", "clock": "clock"} {
@@ -66,19 +67,19 @@ func TestServedRoutesAreDescribed(t *testing.T) {
 			method, path, _ := strings.Cut(route, " ")
 			name := method + " " + host + parameter.ReplaceAllString(strings.Replace(path, "*", "{rest}", 1), "{$1}")
 			if _, described := served[name]; !described {
-				t.Errorf("%s serves %s, which is not described", process, name)
+				t.Errorf("%s serves %s, which the OpenAPI document does not describe", process, name)
 			}
 			served[name] = true
 		}
 	}
 	for name, is := range served {
 		if !is {
-			t.Errorf("%s is described and not served", name)
+			t.Errorf("the OpenAPI document describes %s, which no service serves", name)
 		}
 	}
 }
 
-// matrix sends credentials to routes.
+// matrix sends each credential to each route.
 type matrix struct {
 	*credentials
 	crowd *stack.Crowd
@@ -89,10 +90,10 @@ func newMatrix(t *testing.T, s *stack.Stack) *matrix {
 	return &matrix{credentials: newCredentials(t, s), crowd: stack.NewCrowd(200)}
 }
 
-// send sends a request from the next address.
+// send sends a request from the next address of the crowd.
 func (m *matrix) send(t testing.TB, method, address string, sets ...stack.Set) stack.Answer {
 	t.Helper()
-	return patient(t, m.crowd, method, address, sets...)
+	return sendPatiently(t, m.crowd, method, address, sets...)
 }
 
 // check sends a request with a credential and reports an error if the answer is not the expected one.
@@ -105,8 +106,8 @@ func (m *matrix) check(t *testing.T, op *openapi.Operation, c credential) {
 	}
 }
 
-// request sends a request that an authorized caller gets an answer to and that changes nothing: it names objects that do
-// not exist, or members are missing.
+// request sends a request that passes authorization but changes nothing: it refers to objects that do not exist, or
+// lacks members.
 func (m *matrix) request(t *testing.T, op *openapi.Operation, c credential, want expectation) stack.Answer {
 	t.Helper()
 	hub := m.s.HubAt(rand.IntN(2))
@@ -117,7 +118,7 @@ func (m *matrix) request(t *testing.T, op *openapi.Operation, c credential, want
 	}
 	sets := []stack.Set{stack.Header("Accept", "application/json"), both(c.set)}
 	switch {
-	case op.Path == "/ws": // refused for its version, after the credential
+	case op.Path == "/ws": // refused for its websocket version, after the check of the credential
 		for name, value := range map[string]string{
 			"Connection": "Upgrade", "Upgrade": "websocket", "Sec-Websocket-Version": "7", "Sec-Websocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
 		} {
@@ -144,7 +145,7 @@ func (m *matrix) request(t *testing.T, op *openapi.Operation, c credential, want
 	return m.send(t, op.Method, base+path, sets...)
 }
 
-// form returns the values that a page of the hub sends.
+// form returns the form values that a page of the hub sends.
 func (m *matrix) form(t *testing.T, op *openapi.Operation, c credential, want expectation, hub string) url.Values {
 	t.Helper()
 	switch op.Path {
@@ -165,7 +166,8 @@ func (m *matrix) form(t *testing.T, op *openapi.Operation, c credential, want ex
 	return url.Values{}
 }
 
-// path returns the path of a route with objects that exist, if it is read, or that do not exist.
+// path returns the path of a route. Routes that only read refer to existing objects, other routes to objects that do
+// not exist.
 func (m *matrix) path(op *openapi.Operation) string {
 	id := m.Call
 	webhooks := strings.HasPrefix(op.Path, webhooksPath)
@@ -200,16 +202,16 @@ func (m *matrix) path(op *openapi.Operation) string {
 	return path
 }
 
-// expectation is what a route answers to a credential: a refusal, or nothing if it admits the request.
+// expectation is the expected answer of a route to a credential: an error, or none if the route admits the request.
 type expectation struct {
 	status int
 	code   string
-	scope  string // that is missing
+	scope  string // scope or permission that is missing
 }
 
 var admitted = expectation{}
 
-// expected returns what the OpenAPI document and requiredPowers say about a credential at a route.
+// expected returns the expected answer of a route to a credential, from the OpenAPI document and requiredPowers.
 func (c credential) expected(op *openapi.Operation) expectation {
 	forOther := slices.Contains(c.schemes, "appToken") && c.forAgents != (op.Path == stack.ProtocolPath+"/mcp")
 	fits := slices.ContainsFunc(c.schemes, op.Takes) && !forOther
@@ -219,9 +221,9 @@ func (c credential) expected(op *openapi.Operation) expectation {
 	}
 	longLived := op.Path == "/ws" || op.Path == "/api/v1/feed/stream"
 	switch {
-	case !op.Knows(http.StatusUnauthorized): // it reads no credential
+	case !op.Knows(http.StatusUnauthorized): // the route reads no credential
 		return admitted
-	case longLived && c.query: // a secret in a URL is logged
+	case longLived && c.query: // refused, because URLs are logged
 		return unknown
 	case c.bearer && fits, !c.bearer && fits && (!op.Takes("adminSecret") || op.Takes("sessionId") && c.admin == noSecret):
 		return c.expectedPower(op)
@@ -244,7 +246,7 @@ func (s secretState) expected() expectation {
 	return expectation{status: http.StatusForbidden, code: "forbidden"}
 }
 
-// expectedPower returns what a route answers to a valid credential that may lack a scope or permission.
+// expectedPower returns the expected answer of a route to a valid credential that may lack a scope or permission.
 func (c credential) expectedPower(op *openapi.Operation) expectation {
 	required, ok := requiredPowers[op.Name()]
 	if !ok || c.powers == nil {
@@ -260,7 +262,8 @@ func (c credential) expectedPower(op *openapi.Operation) expectation {
 	return expectation{status: http.StatusForbidden, code: "insufficient_scope", scope: required.named(op)}
 }
 
-// mismatch returns why an answer is not the expected one; empty if it is.
+// mismatch returns a text that states how an answer differs from the expected one; it is empty if the answer is as
+// expected.
 func (e expectation) mismatch(op *openapi.Operation, c credential, a stack.Answer) string {
 	switch {
 	case e == admitted && op.Path == "/ws":
@@ -280,7 +283,8 @@ func (e expectation) mismatch(op *openapi.Operation, c credential, a stack.Answe
 	return e.missingChallenge(op, c, a.Header.Get("WWW-Authenticate"))
 }
 
-// missingChallenge returns what the challenge of a refusal lacks (RFC 6750 3, RFC 7235 4.1).
+// missingChallenge returns what the WWW-Authenticate challenge of a refusal lacks (RFC 6750 3, RFC 7235 4.1), or an
+// empty string.
 func (e expectation) missingChallenge(op *openapi.Operation, c credential, challenge string) string {
 	protocol := underProtocol(op.Path)
 	want := []string{"Bearer"}
@@ -308,7 +312,7 @@ func (e expectation) missingChallenge(op *openapi.Operation, c credential, chall
 	return ""
 }
 
-// underProtocol reports whether a route reads no cookies.
+// underProtocol reports whether the path belongs to the protocol routes, which read no cookies.
 func underProtocol(path string) bool {
 	return path == stack.ProtocolPath || strings.HasPrefix(path, stack.ProtocolPath+"/")
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Values that a test plants in members that no sender sets.
+// Values that the test adds to requests as members that a sender must not be able to set.
 const (
 	plantedText   = "plantedcanary"
 	plantedDay    = "2001-02-03"
@@ -25,7 +25,8 @@ const (
 	plantedID     = "0badc0de-0000-7000-8000-00000badc0de"
 )
 
-// G8: members of a body that are not the sender's to set have no effect.
+// TestBodiesSetOnlyTheirMembers checks that members of a body which the sender must not set have no effect (guarantee
+// G8).
 func TestBodiesSetOnlyTheirMembers(t *testing.T) {
 	t.Parallel()
 	s := accessStack(t)
@@ -42,28 +43,28 @@ func TestBodiesSetOnlyTheirMembers(t *testing.T) {
 	for _, op := range openapi.ForTest(t).Operations {
 		inProtocol := strings.HasPrefix(op.Path, stack.ProtocolPath)
 		if op.Body() == nil || op.Form() && !inProtocol || strings.HasPrefix(op.Path, stack.ProtocolPath+"/oauth/") {
-			continue // forms store nothing that a member could name
+			continue // forms store no further members
 		}
 		t.Run(op.Name(), func(t *testing.T) { b.plant(t, op) })
 	}
 	b.requireNothingStored(t)
 }
 
-// bodies sends bodies with planted members.
+// bodies sends request bodies with additional members.
 type bodies struct {
 	s                         *stack.Stack
 	crowd                     *stack.Crowd
 	me, victim                *stack.Owner
 	fan                       *stack.Operator
 	fanBrowser, friendBrowser stack.Set
-	webhooks                  []*stack.Operator // a person has at most ten webhooks
+	webhooks                  []*stack.Operator // a person may have at most ten webhooks
 	began                     time.Time
 	n                         int
 }
 
 func (b *bodies) ownStation() string { return "own-" + b.me.Station }
 
-// planted returns members that no sender sets; members of the route's own are left out.
+// planted returns members that no sender may set, without those that the route itself defines.
 func (b *bodies) planted(op *openapi.Operation) stack.JSON {
 	at := plantedDay + "T04:05:06.000Z"
 	all := stack.JSON{
@@ -89,18 +90,19 @@ func (b *bodies) planted(op *openapi.Operation) stack.JSON {
 	return all
 }
 
-// plant sends a valid body as it is, then with all planted members, and with each alone if all together are refused.
+// plant sends a valid body unchanged, then with all planted members. If that is refused, it sends the body with each
+// planted member separately.
 func (b *bodies) plant(t *testing.T, op *openapi.Operation) {
 	before := b.victim.Holdings(t)
 	planted := b.planted(op)
 	a := b.send(t, op, nil)
-	for range 5 { // the programme may have filled the slot in the meantime
+	for range 5 { // the programme may have changed the slot in the meantime
 		if a.Code() == "slot_taken" {
 			a = b.send(t, op, nil)
 		}
 	}
 	if a.Status >= 300 && !slices.Contains(mayRefuse, op.Path) {
-		t.Errorf("a valid body: %d %s", a.Status, a.Body)
+		t.Errorf("a valid body was answered %d; want a success: %s", a.Status, a.Body)
 	}
 	if a := b.send(t, op, planted); a.Status >= 300 {
 		for name, value := range planted {
@@ -108,22 +110,23 @@ func (b *bodies) plant(t *testing.T, op *openapi.Operation) {
 		}
 	}
 	if after := b.victim.Holdings(t); before != after {
-		t.Errorf("the request changed what another person has:\n%s\nbefore:\n%s", after, before)
+		t.Errorf("the request changed objects of another person; after:\n%s\nbefore:\n%s", after, before)
 	}
 }
 
-// mayRefuse are routes whose bodies are signed, or that need a live stream.
+// mayRefuse lists routes that may refuse the requests of this test: their bodies are signed, or they need a live
+// stream.
 var mayRefuse = []string{
 	stack.ProtocolPath + "/messages", stack.ProtocolPath + "/messages/verify", stack.ProtocolPath + "/signers", "/api/live/{handle}/clip",
 }
 
-// send sends a valid request with further members, in its body and in its query.
+// send sends a valid request with additional members in its body and in its query.
 func (b *bodies) send(t *testing.T, op *openapi.Operation, planted stack.JSON) stack.Answer {
 	t.Helper()
 	b.n++
 	set, body := b.valid(t, op)
 	if body == nil {
-		t.Fatalf("this test has no valid body for %s", op.Name())
+		t.Fatalf("bodies.valid has no case for %s; add one", op.Name())
 	}
 	body = maps.Clone(body)
 	maps.Copy(body, planted)
@@ -139,11 +142,11 @@ func (b *bodies) send(t *testing.T, op *openapi.Operation, planted stack.JSON) s
 	for name, value := range planted {
 		values.Set(name, fmt.Sprint(value))
 	}
-	a := patient(t, b.crowd, op.Method, base+path+"?"+values.Encode(), both(set, stack.Body(body)))
-	limited := a.Status == http.StatusTooManyRequests && op.Path != "/api/reports" // ten a day
+	a := sendPatiently(t, b.crowd, op.Method, base+path+"?"+values.Encode(), both(set, stack.Body(body)))
+	limited := a.Status == http.StatusTooManyRequests && op.Path != "/api/reports" // at most ten reports per day
 	shown := a.Status < 300 && (a.Contains(plantedText) || a.Contains(plantedDay) || a.Contains(plantedID))
 	if a.Status >= 500 || limited || shown {
-		t.Errorf("with %v: %d %.300s", slices.Sorted(maps.Keys(planted)), a.Status, a.Body)
+		t.Errorf("a body with the members %v was answered %d: %.300s", slices.Sorted(maps.Keys(planted)), a.Status, a.Body)
 	}
 	return a
 }
@@ -227,7 +230,7 @@ func (b *bodies) valid(t *testing.T, op *openapi.Operation) (stack.Set, stack.JS
 	return b.s.Admin(), b.validForAdmin(t, op)
 }
 
-// validForAdmin returns a body that a route of administrators accepts.
+// validForAdmin returns a body that a route for administrators accepts.
 func (b *bodies) validForAdmin(t *testing.T, op *openapi.Operation) stack.JSON {
 	t.Helper()
 	market := func() string { return b.s.NewNativeMarket(t, 5000, nil) }
@@ -264,15 +267,16 @@ func (b *bodies) validForAdmin(t *testing.T, op *openapi.Operation) stack.JSON {
 	return nil
 }
 
-// toolCall is a request of an agent.
+// toolCall returns the MCP request that calls a tool.
 func toolCall(tool string, arguments stack.JSON) stack.JSON {
 	return stack.JSON{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": stack.JSON{"name": tool, "arguments": arguments}}
 }
 
-// usedSlots are the slots that freeSlot has returned, by lane and time.
+// usedSlots stores the slots that freeSlot has returned, by lane and time.
 var usedSlots sync.Map
 
-// freeSlot returns an entry that the programme has room for: one that repeats a bumper of its own. It returns each slot once.
+// freeSlot returns an entry that the programme accepts: it repeats a bumper at its time. It returns each slot only
+// once.
 func freeSlot(t *testing.T, s *stack.Stack) (slot stack.JSON) {
 	t.Helper()
 	stack.Eventually(t, 30*time.Second, "a bumper in the programme", func() bool {
@@ -293,7 +297,8 @@ func freeSlot(t *testing.T, s *stack.Stack) (slot stack.JSON) {
 	return slot
 }
 
-// requireNothingStored searches each table for planted values and checks members whose planted values others have as well.
+// requireNothingStored searches each table for planted values. It checks members whose planted values also occur
+// otherwise with separate queries.
 func (b *bodies) requireNothingStored(t *testing.T) {
 	t.Helper()
 	tables := stack.Query[string](t, b.s, `SELECT string_agg(format('%I.%I', schemaname, tablename), ' ' ORDER BY 1) FROM pg_tables
@@ -301,7 +306,7 @@ func (b *bodies) requireNothingStored(t *testing.T) {
 	for table := range strings.FieldsSeq(tables) {
 		const pattern = plantedText + "|" + plantedDay + "|987654321|" + plantedID
 		if n := stack.Query[int](t, b.s, "SELECT count(*) FROM "+table+" t WHERE t::text ~ '"+pattern+"'"); n > 0 {
-			t.Errorf("%d rows of %s have planted values", n, table)
+			t.Errorf("%d rows of %s contain planted values; want 0", n, table)
 		}
 	}
 	for what, sql := range map[string]string{
@@ -311,7 +316,7 @@ func (b *bodies) requireNothingStored(t *testing.T) {
 			AND (operator_type <> 'human' OR is_house OR seeded)`,
 	} {
 		if n := stack.Query[int](t, b.s, sql, b.me.ID, b.began); n > 0 {
-			t.Errorf("%d %s", n, what)
+			t.Errorf("%d %s; want 0", n, what)
 		}
 	}
 	ids := make([]string, len(b.webhooks))
@@ -320,6 +325,6 @@ func (b *bodies) requireNothingStored(t *testing.T) {
 	}
 	if n := stack.Query[int](t, b.s, `SELECT count(*) FROM api.webhooks WHERE user_id = any($1::uuid[])
 		AND (NOT active OR revision <> 1 OR old_secret IS NOT NULL)`, ids); n > 0 {
-		t.Errorf("%d webhooks begin in another state", n)
+		t.Errorf("%d webhooks have another initial state than a new webhook; want 0", n)
 	}
 }

@@ -14,26 +14,26 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// object stands in ownedRoute for the name of the object.
+// object is a placeholder in ownedRoute for the name of the object.
 const object = "*"
 
-// ownedRoute is a route that reads or changes something that a person owns.
+// ownedRoute is a route that reads or changes an object that a person owns.
 type ownedRoute struct {
-	operation string // as described: METHOD /path
-	as        string // kind of the owner's credential
-	id        string // of the object; empty if the request names none
-	path      string // with the object; empty: the described path
+	operation string // "METHOD /path" in the OpenAPI document
+	as        string // kind of credential that the owner uses
+	id        string // id of the object; empty if the request names none
+	path      string // path with placeholders for the object; empty: the path of the operation
 	body      stack.JSON
 	form      url.Values
 
-	api       bool // served by the api
-	reads     bool // it shows what the caller owns
-	self      bool // it changes what the caller owns, for every caller
-	skipOwner bool // the owner does not call it, because that would end what later routes need
-	byAdmin   bool // an administrator may call it
+	api       bool // the api serves the route, not the hub
+	reads     bool // the route shows objects of the caller
+	self      bool // the route acts on the caller's own objects, so it may succeed for any caller
+	skipOwner bool // the test does not call the route as the owner, because the call would end objects that later routes need
+	byAdmin   bool // an administrator may call the route
 }
 
-// ownedRoutes returns the routes in an order in which the owner can use all of them.
+// ownedRoutes returns the routes in an order in which the owner can call all of them.
 func ownedRoutes(w *stack.Owner) []ownedRoute {
 	const p = stack.ProtocolPath
 	webhook := func(method, rest string, body stack.JSON) ownedRoute {
@@ -118,10 +118,10 @@ func ownedRoutes(w *stack.Owner) []ownedRoute {
 	}
 }
 
-// unowned are routes that name an object which belongs to everybody.
+// unowned lists routes that name an object which everyone may use.
 var unowned = []string{"POST /api/network/tapes/{id}/view", "POST /api/live/{handle}/view", "POST /api/live/{handle}/clip"}
 
-// request returns method, path and body of the request that names the object.
+// request returns the method, path and body of the request for the object with this name.
 func (r ownedRoute) request(name string) (method, path string, body stack.Set) {
 	method, path, _ = strings.Cut(r.operation, " ")
 	if open := strings.IndexByte(path, '{'); open >= 0 && r.path == "" {
@@ -153,7 +153,7 @@ func (r ownedRoute) request(name string) (method, path string, body stack.Set) {
 	return method, path, nil
 }
 
-// spellings are texts that a reader might take for the name.
+// spellings returns variants of a name that a parser might treat as the same name.
 func spellings(name string) []string {
 	if name == "" {
 		return nil
@@ -165,14 +165,14 @@ func spellings(name string) []string {
 	return []string{strings.ToUpper(name), "{" + name + "}", "urn:uuid:" + name, name + "\x00", " " + name, name[:len(name)-1] + last}
 }
 
-// stranger has the credentials of a person who owns nothing of the owner's.
+// stranger contains the credentials of a person who owns none of the owner's objects.
 type stranger struct {
 	*stack.Operator
 	browser stack.Set
 	app     *stack.App
 }
 
-// credentials returns the credentials of a stranger by their kind.
+// credentials returns the credentials of a stranger by kind.
 func (o stranger) credentials() map[string]stack.Set {
 	return map[string]stack.Set{
 		"key": stack.Bearer(o.Key), "login": stack.Bearer(o.Login), "session": o.browser, "developer": developer(o.Login), "identity": o.browser,
@@ -180,14 +180,15 @@ func (o stranger) credentials() map[string]stack.Set {
 	}
 }
 
-// G6: only the owner reads and changes what a person owns.
+// TestOnlyOwnersReachTheirObjects checks that only the owner can read and change the objects that a person owns
+// (guarantee G6).
 func TestOnlyOwnersReachTheirObjects(t *testing.T) {
 	t.Parallel()
 	s := accessStack(t)
 	w, c := s.NewOwner(t), stack.NewCrowd(200)
 	routes := ownedRoutes(w)
 	requireAllOwnedRoutes(t, routes)
-	var strangers []stranger // used one after the other, because each has limits
+	var strangers []stranger // used one after another, because each has rate limits
 	for range 4 {
 		o := s.NewOperator(t)
 		strangers = append(strangers, stranger{o, o.Session(t), o.NewApp(t, "confidential", stack.ProtocolScopes...)})
@@ -202,7 +203,7 @@ func TestOnlyOwnersReachTheirObjects(t *testing.T) {
 			base = s.API
 		}
 		method, path, body := r.request(name)
-		return patient(t, c, method, base+path, both(as, body))
+		return sendPatiently(t, c, method, base+path, both(as, body))
 	}
 	for i, r := range routes {
 		t.Run(r.operation, func(t *testing.T) {
@@ -224,7 +225,7 @@ func TestOnlyOwnersReachTheirObjects(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(before, w.Holdings(t)); diff != "" {
-				t.Errorf("requests of others changed what the owner has (-before +after):\n%s", diff)
+				t.Errorf("requests of other callers changed objects of the owner (-before +after):\n%s", diff)
 			}
 		})
 	}
@@ -238,7 +239,7 @@ func TestOnlyOwnersReachTheirObjects(t *testing.T) {
 			continue
 		}
 		if a := send(r, r.id, owner[r.as]); a.Status >= 400 {
-			t.Errorf("%s by the owner: %d %.200s", r.operation, a.Status, a.Body)
+			t.Errorf("%s by the owner was answered %d; want a success: %.200s", r.operation, a.Status, a.Body)
 		}
 	}
 }
@@ -251,15 +252,16 @@ func (r ownedRoute) requireRefused(t *testing.T, w *stack.Owner, a stack.Answer,
 	shown := slices.ContainsFunc([]string{w.ID, w.SecondKeyID, w.Tokens.Grant, w.Wallet, w.Signer.PublicKey, w.Webhook}, a.Contains)
 	switch {
 	case a.Status == http.StatusTooManyRequests || a.Status >= 500:
-		t.Errorf("%s as %s with %q: %d %.200s, want an answer that says who may call", r.operation, who, name, a.Status, a.Body)
-	case r.reads && shown && who != otherAppOfOwner: // which may read who the owner is
-		t.Errorf("%s as %s shows what the owner has: %d %.400s", r.operation, who, a.Status, a.Body)
+		t.Errorf("%s as %s with %q was answered %d %.200s; want a refusal that names the required credential", r.operation, who, name, a.Status, a.Body)
+	case r.reads && shown && who != otherAppOfOwner: // another application of the owner may read the owner's profile
+		t.Errorf("%s as %s shows objects of the owner: %d %.400s", r.operation, who, a.Status, a.Body)
 	case !r.reads && !r.self && a.Status < 400:
-		t.Errorf("%s as %s with %q: %d %.200s, want a refusal", r.operation, who, name, a.Status, a.Body)
+		t.Errorf("%s as %s with %q was answered %d %.200s; want a refusal", r.operation, who, name, a.Status, a.Body)
 	}
 }
 
-// requireAllOwnedRoutes reports an error for described routes that change a named object and are not in the list.
+// requireAllOwnedRoutes reports an error for each route of the OpenAPI document that changes a named object and is
+// missing in the list.
 func requireAllOwnedRoutes(t *testing.T, routes []ownedRoute) {
 	t.Helper()
 	for _, op := range openapi.ForTest(t).Operations {
@@ -268,7 +270,7 @@ func requireAllOwnedRoutes(t *testing.T, routes []ownedRoute) {
 			strings.HasPrefix(op.Path, "/api/user/") && op.Method == http.MethodDelete
 		listed := slices.ContainsFunc(routes, func(r ownedRoute) bool { return r.operation == name }) || slices.Contains(unowned, name)
 		if changes && !listed {
-			t.Errorf("%s changes a named object; no test covers its ownership", name)
+			t.Errorf("%s changes a named object but is missing in ownedRoutes and in unowned", name)
 		}
 	}
 }

@@ -22,16 +22,17 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// guessedSecret is a guess of a secret that no output may show.
+// guessedSecret is a wrong secret in requests. No output may show it.
 const guessedSecret = "Wr0ngGu3ssF0rTheScheduler-9kQ2vX7"
 
 // secret is a text that no output may show.
 type secret struct {
 	name, text string
-	set        stack.Set // how a request sends it; nil: it is a setting
+	set        stack.Set // adds the secret to a request; nil for secrets of settings
 }
 
-// L1: no log, metric, statement of Postgres, refusal or webhook request shows a secret.
+// TestNoOutputShowsSecrets checks that no log, metric, recorded SQL statement, refusal or webhook request contains a
+// secret (guarantee L1).
 func TestNoOutputShowsSecrets(t *testing.T) {
 	t.Parallel()
 	s, c := accessStack(t), stack.NewCrowd(200)
@@ -48,7 +49,7 @@ func TestNoOutputShowsSecrets(t *testing.T) {
 	o := &outputs{found: map[string]bool{}, secrets: slices.Concat(secretsOf(t, s, w), settingSecrets(t, s))}
 	o.addWebhook(t, w, bases["api"])
 	if len(o.secrets) < 25 {
-		t.Fatalf("%d secrets are searched for, want 25", len(o.secrets))
+		t.Fatalf("the search knows %d secrets; want 25", len(o.secrets))
 	}
 	t.Run("routes", func(t *testing.T) {
 		for i, op := range openapi.ForTest(t).Operations {
@@ -79,7 +80,7 @@ func TestNoOutputShowsSecrets(t *testing.T) {
 	}
 	requests := 0
 	for _, side := range sides {
-		side.Stop() // writes the rest of its log
+		side.Stop() // flushes the log
 	}
 	for _, path := range s.Logs(t) {
 		raw, err := os.ReadFile(path)
@@ -90,17 +91,17 @@ func TestNoOutputShowsSecrets(t *testing.T) {
 		o.search(path, raw)
 	}
 	if requests < 50 {
-		t.Errorf("the logs have %d requests; the search needs at least 50", requests)
+		t.Errorf("the logs contain %d requests; want at least 50", requests)
 	}
 	for _, hit := range slices.Sorted(maps.Keys(o.found)) {
 		t.Error(hit)
 	}
 }
 
-// header adds a line to a header.
+// header returns a Set that adds a line to a header.
 func header(name, value string) stack.Set { return func(r *http.Request) { r.Header.Add(name, value) } }
 
-// secretsOf returns the secrets of a person and of an application on its way to tokens.
+// secretsOf returns the secrets of a person, and of an application during the authorization flow.
 func secretsOf(t *testing.T, s *stack.Stack, w *stack.Owner) []secret {
 	t.Helper()
 	agent := mintAgentKey(t, s, w.Login, stack.JSON{"label": "agent"})
@@ -137,7 +138,7 @@ func secretsOf(t *testing.T, s *stack.Stack, w *stack.Owner) []secret {
 	}
 }
 
-// settingSecrets returns the secrets among the settings of the services.
+// settingSecrets returns the secrets in the settings of the services.
 func settingSecrets(t *testing.T, s *stack.Stack) (out []secret) {
 	t.Helper()
 	hub, api := s.Settings(t, "hub"), s.Settings(t, "api")
@@ -145,7 +146,7 @@ func settingSecrets(t *testing.T, s *stack.Stack) (out []secret) {
 	var providers []struct{ UsersSecret string }
 	for text, into := range map[string]any{hub["HUB_KEYS"]: &keys, hub["IDP_PROVIDERS"]: &providers} {
 		if err := json.Unmarshal([]byte(text), into); err != nil {
-			t.Fatalf("a setting of the hub: %v", err)
+			t.Fatalf("parse a setting of the hub: %v", err)
 		}
 	}
 	for name, text := range map[string]string{
@@ -166,20 +167,20 @@ func settingSecrets(t *testing.T, s *stack.Stack) (out []secret) {
 	}
 	for _, secret := range out {
 		if len(secret.text) < 16 {
-			t.Fatalf("%s has %d characters: too short to search for", secret.name, len(secret.text))
+			t.Fatalf("%s has %d characters, which is too short for a search", secret.name, len(secret.text))
 		}
 	}
 	return out
 }
 
-// outputs searches for secrets.
+// outputs searches the outputs of a system for secrets.
 type outputs struct {
 	secrets []secret
 	mu      sync.Mutex
 	found   map[string]bool
 }
 
-// search searches for each secret in its encodings.
+// search searches a text for each secret in each encoding. where names the text in failures.
 func (o *outputs) search(where string, text []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -199,7 +200,8 @@ func (o *outputs) searchRefusal(what string, a stack.Answer) {
 	}
 }
 
-// send sends a secret to a route with an unreadable body; a malformed request has each header twice and a broken URL.
+// send sends a secret to a route with an unreadable body. If malformed is set, the request has each header twice and an
+// invalid URL.
 func (o *outputs) send(t *testing.T, c *stack.Crowd, method, address string, s secret, malformed bool) {
 	t.Helper()
 	sets := []stack.Set{s.set}
@@ -232,7 +234,8 @@ func (o *outputs) sendForms(t *testing.T, c *stack.Crowd, address string) {
 	}
 }
 
-// addWebhook adds the secrets of a webhook, before and after a renewal, and searches what is sent to it and shown of it.
+// addWebhook registers a webhook and renews its secret. It adds both secrets, and searches the requests to the webhook
+// and the answers about it.
 func (o *outputs) addWebhook(t *testing.T, w *stack.Owner, api string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -263,7 +266,7 @@ func (o *outputs) addWebhook(t *testing.T, w *stack.Owner, api string) {
 	mu.Lock()
 	defer mu.Unlock()
 	if n := strings.Count(string(received), "v1="); n != 2 {
-		t.Errorf("the webhook received %d signatures, want 2", n)
+		t.Errorf("the webhook received %d signatures; want 2", n)
 	}
 	o.search("a webhook request", received)
 }

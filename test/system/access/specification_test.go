@@ -14,13 +14,14 @@ const (
 	stationsPath = "/api/v1/stations"
 )
 
-// power is what a token and a key need at a route.
+// power contains the permissions that a route requires.
 type power struct {
-	scope      string // of a token; empty: none
-	permission string // of a key
+	scope      string // scope that a token requires; empty: none
+	permission string // permission that a key requires
 }
 
-// named returns the scope that a refusal names. Where tokens need none it is the scope that the permission stands for.
+// named returns the scope that a refusal names. If tokens need no scope, it is the scope that corresponds to the
+// permission.
 func (p power) named(op *openapi.Operation) string {
 	switch {
 	case !underProtocol(op.Path):
@@ -31,7 +32,7 @@ func (p power) named(op *openapi.Operation) string {
 	return map[string]string{"read": "profile:read", "signal": "signer:create"}[p.permission]
 }
 
-// requiredPowers are the routes that require a scope or permission. Other routes record permissions only.
+// requiredPowers lists the routes that require a scope or permission. Other routes only record permissions.
 var requiredPowers = map[string]power{
 	"GET hub" + stack.ProtocolPath + "/me":                     {"profile:read", "read"},
 	"GET hub" + stack.ProtocolPath + "/grants":                 {"", "read"},
@@ -61,7 +62,7 @@ var requiredPowers = map[string]power{
 	"GET api" + webhooksPath + "/{id}/deliveries": {"", "read"},
 }
 
-// credentialTable is the specification of credentials, for each route that accepts one or changes something.
+// credentialTable specifies the accepted credentials of each route that accepts one or changes stored data.
 const credentialTable = `
 POST   /api/predictions                          session key
 POST   /api/m/{marketId}/streams                 session key
@@ -180,13 +181,13 @@ POST   /api/streamer/stream                      jwt
 POST   /api/live/{handle}/clip                   session
 `
 
-// schemeWords are the words of credentialTable for the security schemes of the OpenAPI document.
+// schemeWords maps the security schemes of the OpenAPI document to the words of credentialTable.
 var schemeWords = map[string]string{
 	"sessionId": "session", "operatorKey": "key", "identityToken": "jwt", "adminSecret": "admin", "cronSecret": "cron",
 	"appToken": "token", "appCredentials": "client", "developerToken": "developer",
 }
 
-// specification returns credentialTable by route.
+// specification returns the words of credentialTable by route.
 func specification() map[string][]string {
 	out := map[string][]string{}
 	for line := range strings.Lines(strings.TrimSpace(credentialTable)) {
@@ -196,7 +197,8 @@ func specification() map[string][]string {
 	return out
 }
 
-// The credentials of the OpenAPI document are those of the specification.
+// TestDescribedCredentialsAreTheSpecifiedOnes checks that the OpenAPI document states the credentials of
+// credentialTable for each route.
 func TestDescribedCredentialsAreTheSpecifiedOnes(t *testing.T) {
 	t.Parallel()
 	specified := specification()
@@ -212,15 +214,15 @@ func TestDescribedCredentialsAreTheSpecifiedOnes(t *testing.T) {
 		}
 		name := op.Method + " " + op.Path
 		if op.Gone() || op.Method == "GET" && slices.Equal(words, []string{"none"}) {
-			continue // public reads are not in the table
+			continue // public reads are not listed in the table
 		}
 		slices.Sort(words)
 		if want := specified[name]; !slices.Equal(want, words) {
-			t.Errorf("%s is described with the credentials %q, want %q", name, words, want)
+			t.Errorf("the OpenAPI document states the credentials %[2]q for %[1]s; want %[3]q", name, words, want)
 		}
 		delete(specified, name)
 	}
 	for name := range specified {
-		t.Errorf("%s is not described", name)
+		t.Errorf("credentialTable lists %s, which the OpenAPI document does not describe", name)
 	}
 }

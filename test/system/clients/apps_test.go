@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// The client of golang.org/x/oauth2 exchanges a code, refreshes by itself, and gets invalid_grant for a refresh token that
-// was used twice.
+// TestOAuthLibrary checks that the client of golang.org/x/oauth2 exchanges an authorization code, refreshes tokens
+// automatically, and receives invalid_grant for a refresh token that was used twice.
 func TestOAuthLibrary(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -40,32 +40,32 @@ func TestOAuthLibrary(t *testing.T) {
 	}
 	if token.Type() != "Bearer" || token.RefreshToken == "" || time.Until(token.Expiry) > 15*time.Minute ||
 		time.Until(token.Expiry) < 10*time.Minute {
-		t.Errorf("%+v", token.Expiry)
+		t.Errorf("the token expires at %v; want a time in the future", token.Expiry)
 	}
 	me := s.Hub + "/api/protocol/v1/me"
 	stale := *token
 	stale.Expiry = time.Now().Add(-time.Minute)
-	client := app.Client(ctx, &stale) // refreshes before the request
+	client := app.Client(ctx, &stale) // refreshes the token before the request
 	res, err := client.Get(me)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		t.Errorf("%d", res.StatusCode)
+		t.Errorf("a request with the refreshed token was answered %d; want 200", res.StatusCode)
 	}
-	renewed, err := app.TokenSource(ctx, &stale).Token() // again within the retry window
+	renewed, err := app.TokenSource(ctx, &stale).Token() // a second use within the retry window
 	if err != nil || renewed.RefreshToken == token.RefreshToken {
-		t.Fatalf("%v", err)
+		t.Fatalf("refresh the same token again within the retry window: %v", err)
 	}
 	third, err := app.TokenSource(ctx, &oauth2.Token{RefreshToken: renewed.RefreshToken}).Token()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = app.TokenSource(ctx, &stale).Token() // its successor has been used
+	_, err = app.TokenSource(ctx, &stale).Token() // the token that replaced it has been used
 	var refused *oauth2.RetrieveError
 	if !errors.As(err, &refused) || refused.ErrorCode != "invalid_grant" {
-		t.Errorf("%v", err)
+		t.Errorf("refresh with a token that was used twice: %v; want invalid_grant", err)
 	}
 	get(t, me, stack.Bearer(third.AccessToken)).RequireError(http.StatusUnauthorized, "unauthenticated")
 }

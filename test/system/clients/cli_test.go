@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// commandLine is the built command line with its own configuration directory.
+// commandLine runs the command signalcast with a separate configuration directory.
 type commandLine struct {
 	t       *testing.T
 	path    string
@@ -24,7 +24,7 @@ type commandLine struct {
 	secrets []string
 }
 
-// program is the path of the built command line, which the tests share.
+// program builds the command once for all tests and stores its path.
 var program struct {
 	build sync.Once
 	path  string
@@ -40,7 +40,7 @@ func buildCommandLine(t *testing.T, s *stack.Stack) *commandLine {
 		"SIGNALCAST_HUB="+s.Hub, "SIGNALCAST_API="+s.API, "SIGNALCAST_KEY=")}
 }
 
-// run runs the command, requires an exit code and returns its output.
+// run runs the command, requires its exit code and returns its output. in is the standard input.
 func (p *commandLine) run(want int, in string, args ...string) (out, complaints string) {
 	p.t.Helper()
 	out, complaints, code := p.try(in, args...)
@@ -50,7 +50,7 @@ func (p *commandLine) run(want int, in string, args ...string) (out, complaints 
 	return out, complaints
 }
 
-// try runs the command and returns its output and exit code. The output must not contain a secret.
+// try runs the command and returns its output and exit code. It reports an error if the output contains a secret.
 func (p *commandLine) try(in string, args ...string) (out, complaints string, code int) {
 	p.t.Helper()
 	cmd := exec.Command(p.path, args...)
@@ -65,13 +65,13 @@ func (p *commandLine) try(in string, args ...string) (out, complaints string, co
 	}
 	for _, secret := range p.secrets {
 		if strings.Contains(to.String()+bad.String(), secret) {
-			p.t.Errorf("signalcast %q shows a secret", args)
+			p.t.Errorf("the output of signalcast %q contains a secret", args)
 		}
 	}
 	return to.String(), bad.String(), code
 }
 
-// read runs the command and decodes its output, which is JSON because no terminal reads it.
+// read runs the command and decodes its output into v. The output is JSON, because it is not written to a terminal.
 func (p *commandLine) read(v any, want int, args ...string) (complaints string) {
 	p.t.Helper()
 	out, bad := p.run(want, "", args...)
@@ -81,8 +81,8 @@ func (p *commandLine) read(v any, want int, args ...string) (complaints string) 
 	return bad
 }
 
-// A person signs in, files a call, files it again, adds an event, and finds it on the market, on the board and on its
-// receipt.
+// TestCommandLine runs the commands of a person who signs in, files a call, repeats it, adds an event, and finds the
+// call on the market, the leaderboard and its receipt.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -105,7 +105,7 @@ func TestCommandLine(t *testing.T) {
 	p.read(&filed, 0, "call", market, "no", "--price", "68.5", "--take", "The upper gauges are falling.")
 	bad = p.read(&again, 1, "call", market, "yes", "--price", "10")
 	if again.Error != "already_predicted" || again.ID != filed.ID || !strings.Contains(bad, s.Hub+"/receipts/"+filed.ID) {
-		t.Errorf("filed again: %+v %s", again, bad)
+		t.Errorf("the repeated call: %+v %s; want the first call", again, bad)
 	}
 	p.run(0, "", "events", "add", filed.ID, "note", "--text", "Rain has stopped.")
 	s.Finalize(t, market, "NO")
@@ -118,7 +118,7 @@ func TestCommandLine(t *testing.T) {
 		return shown.Status == "won" && len(shown.Events) == 2
 	})
 	if shown.MarketID != market || shown.Direction != "NO" || shown.PriceAtPrediction != 6850 || *shown.Score != 31 {
-		t.Errorf("%+v", shown)
+		t.Errorf("the shown call is %+v", shown)
 	}
 	table, _ := p.run(0, "", "signal", "show", filed.ID, "--table")
 	if !strings.Contains(table, "NO at 68.5 cents") || !strings.Contains(table, who.Handle) {
@@ -132,32 +132,32 @@ func TestCommandLine(t *testing.T) {
 	if out, _ := p.run(0, record, "record", "verify", "-"); !strings.Contains(out, "all numbers are correct (calls: 1, events: 2)") {
 		t.Error(out)
 	}
-	p.run(1, strings.Repeat("x", 8)+".y.z", "login") // the stored key does not change
+	p.run(1, strings.Repeat("x", 8)+".y.z", "login") // the stored key stays unchanged
 	p.run(1, "", "call", market, "no", "--price", "68.5")
 	p.run(3, "", "market", "show", market, "--hub", "http://127.0.0.1:1")
 }
 
-// lists reads the lists and the market.
+// lists runs the commands that read lists and the market.
 func (p *commandLine) lists(market string) {
 	p.t.Helper()
 	var found struct{ Markets []struct{ ID, Name string } }
-	testkit.Eventually(p.t, 60*time.Second, func() bool { // the catalogue is read after the start
+	testkit.Eventually(p.t, 60*time.Second, func() bool { // the list of markets is read after the start
 		p.read(&found, 0, "market", "search", "election", "--limit", "2")
 		return len(found.Markets) == 2
 	})
 	if !strings.Contains(strings.ToLower(found.Markets[0].Name), "election") {
-		p.t.Errorf("%+v", found)
+		p.t.Errorf("the found markets are %+v", found)
 	}
 	var m struct{ Status string }
 	var crowd struct{ NoCount int }
 	p.read(&m, 0, "market", "show", market)
 	p.read(&crowd, 0, "market", "crowd", market)
 	if m.Status == "" || crowd.NoCount != 1 {
-		p.t.Errorf("%+v %+v", m, crowd)
+		p.t.Errorf("the market is %+v, its crowd is %+v", m, crowd)
 	}
 	for _, by := range []string{"score", "broadcast"} {
 		var board struct{ Leaderboard []struct{ Rank int } }
-		testkit.Eventually(p.t, 90*time.Second, func() bool { // an empty board may be cached for a minute
+		testkit.Eventually(p.t, 90*time.Second, func() bool { // an empty leaderboard may be cached for a minute
 			p.read(&board, 0, "board", "--by", by, "--limit", "1")
 			return len(board.Leaderboard) == 1 && board.Leaderboard[0].Rank == 1
 		})

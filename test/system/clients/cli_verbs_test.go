@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// signedIn returns a command line with the key of a new operator.
+// signedIn returns a command line with the key of a new operator, and the operator.
 func signedIn(t *testing.T, s *stack.Stack, permissions ...string) (*commandLine, *stack.Operator) {
 	t.Helper()
 	who := s.NewOperator(t)
@@ -27,7 +27,8 @@ func signedIn(t *testing.T, s *stack.Stack, permissions ...string) (*commandLine
 	return p, who
 }
 
-// Keys are created, used, listed and revoked; logout deletes the stored key.
+// TestCommandLineKeys checks that the commands create, use, list and revoke keys, and that logout deletes the stored
+// key.
 func TestCommandLineKeys(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -35,7 +36,7 @@ func TestCommandLineKeys(t *testing.T) {
 	var me struct{ Username string }
 	p.read(&me, 0, "whoami")
 	if me.Username != who.Handle {
-		t.Errorf("whoami says %q", me.Username)
+		t.Errorf("whoami shows the name %q", me.Username)
 	}
 	file := filepath.Join(t.TempDir(), "key")
 	var minted struct{ ID string }
@@ -45,9 +46,9 @@ func TestCommandLineKeys(t *testing.T) {
 	}
 	info, err := os.Stat(file)
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", info, err)
+		t.Errorf("the key file: %v, error %v", info, err)
 	}
-	p.run(2, who.Login, "keys", "mint", "--out", file) // it is not overwritten
+	p.run(2, who.Login, "keys", "mint", "--out", file) // the file is not overwritten
 	p.run(0, "", "whoami", "--key", file)
 	if table, _ := p.run(0, who.Login, "keys", "list", "--table"); !strings.Contains(table, "second") ||
 		strings.Count(table, "active") != 3 {
@@ -72,7 +73,8 @@ func TestCommandLineKeys(t *testing.T) {
 	}
 }
 
-// Signed messages create a market, file a call on it and propose its outcome; an administrator finalizes it.
+// TestCommandLineSigns checks commands with signed messages: they create a market, file a call on it and propose its
+// outcome. An administrator then finalizes the outcome.
 func TestCommandLineSigns(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -100,7 +102,7 @@ func TestCommandLineSigns(t *testing.T) {
 	p.read(&opened, 0, "message", "submit", message)
 	market := opened.Result.MarketID
 	if p.read(&opened, 0, "message", "submit", message); !opened.Replayed || opened.Result.MarketID != market {
-		t.Errorf("again: %+v", opened)
+		t.Errorf("the repeated message: %+v; want the first result", opened)
 	}
 	text, err := os.ReadFile(message)
 	if err != nil {
@@ -115,7 +117,7 @@ func TestCommandLineSigns(t *testing.T) {
 		t.Error(bad)
 	}
 	p.run(0, "", "resolve", market, "no", "--signer", file, "--reason", "peak 5.61 m")
-	p.run(1, "", "call", market, "no", "--price", "50") // provisional
+	p.run(1, "", "call", market, "no", "--price", "50") // refused: the market is provisional
 	table, _ := p.run(0, "", "admin", "finalize", market, "no", "--table")
 	if !strings.Contains(table, "NO on "+market) {
 		t.Error(table)
@@ -126,7 +128,7 @@ func TestCommandLineSigns(t *testing.T) {
 	}
 }
 
-// signed writes a signed payload into a file and returns its path.
+// signed writes a signed payload to a file and returns its path.
 func (p *commandLine) signed(signer, kind string, content stack.JSON) (path string) {
 	p.t.Helper()
 	raw, err := json.Marshal(content)
@@ -157,12 +159,12 @@ func seedOf(t *testing.T, file string) string {
 	}
 	var key struct{ Seed string }
 	if json.Unmarshal(raw, &key) != nil || len(key.Seed) != 64 {
-		t.Fatal("the file holds no seed")
+		t.Fatal("the key file contains no seed")
 	}
 	return key.Seed
 }
 
-// An operator shows a market, goes live and ends it.
+// TestCommandLineLive checks the commands with which an operator selects a market, goes live and ends the session.
 func TestCommandLineLive(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -179,11 +181,12 @@ func TestCommandLineLive(t *testing.T) {
 	p.run(0, "", "live", "clear")
 	var me struct{ Live bool }
 	if p.read(&me, 0, "live", "me"); me.Live {
-		t.Error("still live")
+		t.Error("the operator is still live after the end of the session")
 	}
 }
 
-// Markets are created, disputed, cleared, and resolved once.
+// TestCommandLineAdmin checks the commands of administrators: they create a market, dispute it, clear the dispute, and
+// resolve it once.
 func TestCommandLineAdmin(t *testing.T) {
 	t.Parallel()
 	s := system(t)

@@ -9,15 +9,15 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// deviation is one difference of a server from the protocol.
+// deviation is one difference between a server and the protocol, which `signalcast conform` must detect.
 type deviation struct {
 	name    string
-	caught  string   // the check of it
-	also    []string // other checks that it affects
+	caught  string   // id of the check that must detect the deviation
+	also    []string // ids of further checks that the deviation affects
 	request func(*http.Request)
 	answer  func(*http.Request, *http.Response, any) any // changes the JSON of an answer
 	text    func(*http.Request, []byte) []byte           // changes an answer that is not JSON
-	frames  bool                                         // the socket leaves an event out
+	frames  bool                                         // the websocket omits one event
 }
 
 // accepted is the answer to an accepted call.
@@ -41,11 +41,11 @@ var deviations = []deviation{
 		})),
 	},
 	{
-		name: "a second call is taken", caught: "call.locked",
+		name: "a second call is accepted", caught: "call.locked",
 		answer: on("POST", "/api/predictions", refusal("already_predicted", accepted)),
 	},
 	{
-		name: "a score that is one too high", caught: "score.formula", also: []string{"resolve.score"},
+		name: "a score that is too high by one", caught: "score.formula", also: []string{"resolve.score"},
 		answer: on("GET", "/api/signals/0", objects(func(o map[string]any) {
 			if n, ok := o["score"].(float64); ok && o["privyId"] != nil && o["status"] != "void" {
 				o["score"] = n + 1
@@ -53,7 +53,7 @@ var deviations = []deviation{
 		})),
 	},
 	{
-		name: "errors with a message alone", caught: "errors.form",
+		name: "errors without a code", caught: "errors.form",
 		answer: func(_ *http.Request, a *http.Response, v any) any {
 			if a.StatusCode == http.StatusNotFound {
 				return stack.JSON{"message": "there is no such thing"}
@@ -72,7 +72,7 @@ var deviations = []deviation{
 		},
 	},
 	{
-		name: "errors that no page may read", caught: "cors.open",
+		name: "errors without CORS headers", caught: "cors.open",
 		answer: on("GET", "/api/network/", func(_ *http.Request, a *http.Response, v any) any {
 			if a.StatusCode >= 400 {
 				a.Header.Del("Access-Control-Allow-Origin")
@@ -81,7 +81,7 @@ var deviations = []deviation{
 		}),
 	},
 	{
-		name: "a hole in the feed", caught: "feed.sequence",
+		name: "a missing event in the feed", caught: "feed.sequence",
 		answer: on("GET", "/api/v1/feed", func(r *http.Request, _ *http.Response, v any) any {
 			if o, ok := v.(map[string]any); ok && r.URL.Query().Has("after") {
 				if items, _ := o["items"].([]any); len(items) > 4 {
@@ -91,17 +91,17 @@ var deviations = []deviation{
 			return v
 		}),
 	},
-	{name: "a socket that leaves an event out", caught: "feed.socket", frames: true},
+	{name: "a websocket without one event", caught: "feed.socket", frames: true},
 	{
-		name: "an outcome is claimed twice", caught: "resolve.once",
+		name: "a second outcome is accepted", caught: "resolve.once",
 		answer: on("POST", "/api/resolution/finalize", refusal("already_resolved", stack.JSON{"ok": true})),
 	},
 	{
-		name: "tags that are never known again", caught: "cache.tags",
+		name: "ETags that never match", caught: "cache.tags",
 		request: func(r *http.Request) { r.Header.Del("If-None-Match") },
 	},
 	{
-		name: "a board in another order", caught: "boards.order",
+		name: "a leaderboard in another order", caught: "boards.order",
 		answer: on("GET", "/api/v1/signals/leaderboard", func(_ *http.Request, _ *http.Response, v any) any {
 			rows, _ := v.(map[string]any)["leaderboard"].([]any)
 			slices.Reverse(rows)
@@ -112,7 +112,7 @@ var deviations = []deviation{
 		}),
 	},
 	{
-		name: "an attested signature of other bytes", caught: "protocol.attested",
+		name: "an attested signature over other bytes", caught: "protocol.attested",
 		answer: on("GET", "/api/protocol/v1/messages", objects(func(o map[string]any) {
 			if text, ok := o["signature"].(string); ok && len(text) == 128 {
 				o["signature"] = text[64:] + text[:64]
@@ -120,7 +120,7 @@ var deviations = []deviation{
 		})),
 	},
 	{
-		name: "a bumper of eleven seconds", caught: "clock.slots",
+		name: "a bumper that lasts eleven seconds", caught: "clock.slots",
 		answer: on("GET", "/program/timeline", objects(func(o map[string]any) {
 			if end, ok := o["endDate"].(string); ok && o["kind"] == "bumper" {
 				o["endDate"] = strings.Replace(end, "0.000Z", "1.000Z", 1)
@@ -128,7 +128,7 @@ var deviations = []deviation{
 		})),
 	},
 	{
-		name: "percentages that are not of a hundred", caught: "crowd.numbers",
+		name: "percentages that do not add up to 100", caught: "crowd.numbers",
 		answer: objects(func(o map[string]any) {
 			if n, ok := o["noPercent"].(float64); ok && n > 0 && o["totalSignals"] != nil && o["yesCount"] != nil {
 				o["noPercent"] = n - 1
@@ -144,7 +144,7 @@ var deviations = []deviation{
 		answer: on("POST", "/api/signals/", refusal("forbidden", stack.JSON{"event": stack.JSON{"type": "reaffirm"}})),
 	},
 	{
-		name: "keys of small order are taken", caught: "key.weak",
+		name: "keys of small order are accepted", caught: "key.weak",
 		answer: on("POST", "/api/protocol/v1/signers/challenge", refusal("weak_key", stack.JSON{
 			"challenge": "x",
 			"expiresAt": "2026-09-18T12:00:00.000Z",
@@ -155,21 +155,21 @@ var deviations = []deviation{
 		request: func(r *http.Request) { r.Header.Del("Idempotency-Key") },
 	},
 	{
-		name: "writes for every origin", caught: "cors.closed",
+		name: "writes allowed for every origin", caught: "cors.closed",
 		answer: on("POST", "/api/predictions", func(_ *http.Request, a *http.Response, v any) any {
 			a.Header.Set("Access-Control-Allow-Origin", "*")
 			return v
 		}),
 	},
 	{
-		name: "a pulse that is kept for an hour", caught: "cache.ages",
+		name: "a pulse that is cached for an hour", caught: "cache.ages",
 		answer: on("GET", "/api/network/pulse", func(_ *http.Request, a *http.Response, v any) any {
 			a.Header.Set("Cache-Control", "public, s-maxage=3600")
 			return v
 		}),
 	},
 	{
-		name: "another limit of a key", caught: "key.limit",
+		name: "another rate limit of a key", caught: "key.limit",
 		answer: on("GET", "/api/network/field-record/me", func(_ *http.Request, a *http.Response, v any) any {
 			a.Header.Set("RateLimit-Policy", `"hub";q=100;w=60`)
 			return v
@@ -192,11 +192,11 @@ var deviations = []deviation{
 		}),
 	},
 	{
-		name: "a refusal in words of its own", caught: "limit.form", also: []string{"limit.key"},
+		name: "a rate limit refusal of another form", caught: "limit.form", also: []string{"limit.key"},
 		answer: overLimits(func(*http.Response, any) any { return stack.JSON{"status": 429, "message": "slow down"} }),
 	},
 	{
-		name: "a wait that is too short", caught: "limit.key",
+		name: "a Retry-After that is too short", caught: "limit.key",
 		answer: overLimits(func(a *http.Response, v any) any {
 			a.Header.Set("Retry-After", "1")
 			v.(map[string]any)["retryAfterMs"] = 1000
@@ -204,19 +204,19 @@ var deviations = []deviation{
 		}),
 	},
 	{
-		name: "a key without a limit", caught: "limit.key",
+		name: "a key without a rate limit", caught: "limit.key",
 		answer: overLimits(func(a *http.Response, _ any) any {
 			a.StatusCode = http.StatusOK
 			return stack.JSON{}
 		}),
 	},
 	{
-		name: "a market in dispute takes calls", caught: "resolve.dispute", also: []string{"resolve.closed"},
+		name: "a market in dispute accepts calls", caught: "resolve.dispute", also: []string{"resolve.closed"},
 		answer: on("POST", "/api/predictions", refusal("market_closed", accepted)),
 	},
 }
 
-// on changes answers to one method under one path.
+// on returns a function that changes the answers to one method and path prefix.
 func on(method, path string, change func(*http.Request, *http.Response, any) any) func(*http.Request, *http.Response, any) any {
 	return func(r *http.Request, a *http.Response, v any) any {
 		if r.Method != method || !strings.HasPrefix(r.URL.Path, path) {
@@ -226,7 +226,7 @@ func on(method, path string, change func(*http.Request, *http.Response, any) any
 	}
 }
 
-// overLimits changes the refusals of requests over a limit.
+// overLimits returns a function that changes the refusals of requests above a rate limit.
 func overLimits(change func(*http.Response, any) any) func(*http.Request, *http.Response, any) any {
 	return func(_ *http.Request, a *http.Response, v any) any {
 		if a.StatusCode == http.StatusTooManyRequests {
@@ -236,7 +236,7 @@ func overLimits(change func(*http.Response, any) any) func(*http.Request, *http.
 	}
 }
 
-// objects changes every object of an answer.
+// objects returns a function that changes every JSON object of an answer.
 func objects(change func(map[string]any)) func(*http.Request, *http.Response, any) any {
 	var walk func(any)
 	walk = func(v any) {
@@ -258,7 +258,7 @@ func objects(change func(map[string]any)) func(*http.Request, *http.Response, an
 	}
 }
 
-// refusal replaces a refusal by a good answer.
+// refusal returns a function that replaces refusals with this code by a success answer.
 func refusal(code string, yes stack.JSON) func(*http.Request, *http.Response, any) any {
 	return func(r *http.Request, a *http.Response, v any) any {
 		if o, ok := v.(map[string]any); ok && o["error"] == code {

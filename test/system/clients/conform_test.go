@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// conformity is the answer of `signalcast conform --json`.
+// conformity is the output of `signalcast conform --json`.
 type conformity struct {
 	Passed, Failed, Skipped, NotTried, Requests, WaitedSeconds int
 	Checks                                                     []struct {
@@ -44,7 +44,7 @@ func (c *conformity) of(id string) string {
 	return "none"
 }
 
-// logFindings logs what the checks found.
+// logFindings logs the findings of the failed checks.
 func (c *conformity) logFindings(t *testing.T) {
 	t.Helper()
 	for _, check := range c.Checks {
@@ -54,7 +54,7 @@ func (c *conformity) logFindings(t *testing.T) {
 	}
 }
 
-// secretFile writes a secret to a file that only its owner can read.
+// secretFile writes a secret to a file that only its owner can read, and returns its path.
 func secretFile(t *testing.T, secret string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "secret")
@@ -64,7 +64,8 @@ func secretFile(t *testing.T, secret string) string {
 	return path
 }
 
-// conform runs all checks with the key of a new operator. It waits for limits for at most wait.
+// conform runs all checks with the key of a new operator. wait is the longest time that the command may wait for rate
+// limits.
 func (p *commandLine) conform(t *testing.T, s *stack.Stack, hub, api, clock, wait string, want int) *conformity {
 	t.Helper()
 	key, _ := s.NewOperator(t).Mint(t, stack.JSON{"label": "conform"})
@@ -74,31 +75,32 @@ func (p *commandLine) conform(t *testing.T, s *stack.Stack, hub, api, clock, wai
 		"--key", secretFile(t, key), "--admin-secret", secretFile(t, s.AdminSecret))
 	c := &conformity{}
 	if err := json.Unmarshal([]byte(out), c); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("decode the output of signalcast conform: %v\n%s", err, out)
 	}
 	if code != want {
-		t.Errorf("exit code %d, want %d", code, want)
+		t.Errorf("signalcast conform ended with exit code %d; want %d", code, want)
 	}
 	if (c.WaitedSeconds > 0) != strings.Contains(told, "waiting ") {
-		t.Errorf("%d seconds were waited, and it told %q", c.WaitedSeconds, told)
+		t.Errorf("the command waited %d seconds and printed %q", c.WaitedSeconds, told)
 	}
 	return c
 }
 
-// scoredBoard makes a board with different scores, for checks of its order.
+// scoredBoard creates a leaderboard with different scores, for checks of its order.
 func scoredBoard(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	market := s.NewNativeMarket(t, 5000, nil)
 	s.NewOperator(t).NewCall(t, market, "YES", 5000, nil)
 	s.NewOperator(t).NewCall(t, market, "NO", 5000, nil)
 	s.Finalize(t, market, "YES")
-	testkit.Eventually(t, 90*time.Second, func() bool { // a board may be cached for a minute
+	testkit.Eventually(t, 90*time.Second, func() bool { // a leaderboard may be cached for a minute
 		rows := get(t, s.API+"/api/v1/signals/leaderboard?operators=all&limit=200").Require(http.StatusOK).List("leaderboard")
 		return len(rows) > 1 && !stack.EqualJSON(rows[0].(map[string]any)["score"], rows[len(rows)-1].(map[string]any)["score"])
 	})
 }
 
-// The system passes every check. Without a key the command writes nothing.
+// TestConform checks that the system passes every check of `signalcast conform`, and that the command changes nothing
+// without a key.
 func TestConform(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -112,7 +114,7 @@ func TestConform(t *testing.T) {
 		}
 	}
 	if c.Failed != 0 || c.Passed < 60 || c.Requests < 200 || c.Requests > 600 {
-		t.Errorf("%d passed, %d failed, with %d requests: %q", c.Passed, c.Failed, c.Requests, c.failed())
+		t.Errorf("%d checks passed and %d failed with %d requests; failed checks: %q", c.Passed, c.Failed, c.Requests, c.failed())
 	}
 
 	mine := *p
@@ -124,42 +126,43 @@ func TestConform(t *testing.T) {
 		t.Error(text)
 	}
 	if got := get(t, s.Hub+"/api/m/"+market).Require(http.StatusOK).Value("resolved"); got != false {
-		t.Error("the market was resolved")
+		t.Error("the command resolved the market; want no change")
 	}
 
 	wrote := &writes{}
-	hub := bend(t, s.Hub, deviation{answer: wrote.watch})
+	hub := startDeviatingProxy(t, s.Hub, deviation{answer: wrote.watch})
 	text, _ = p.run(0, "", "conform", hub, "--api", s.API, "--clock", s.Clock, "--each", "30s")
 	if !strings.Contains(text, " 0 failed") || !strings.Contains(text, "needs a key: --key") {
 		t.Error(text)
 	}
-	if got := wrote.taken(); len(got) > 0 {
-		t.Errorf("without a key it wrote: %q", got)
+	if got := wrote.list(); len(got) > 0 {
+		t.Errorf("without a key the command changed data with the requests %q; want none", got)
 	}
 }
 
-// With a limit of 20 requests per minute and no time to wait, the command finds no deviation and names the checks that it
-// has not tried.
+// TestConformUnderLimits runs the checks with a limit of 20 requests per minute and no time to wait. The command must
+// report no failed check, and must name the checks that it did not try.
 func TestConformUnderLimits(t *testing.T) {
 	t.Parallel()
 	s := system(t)
 	p := buildCommandLine(t, s)
-	scoredBoard(t, s) // checks that need a call are skipped for another reason in an empty system
+	scoredBoard(t, s) // in an empty system, checks that need a call would be skipped for another reason
 	hub := s.Side(t, "hub", map[string]string{"RATE_LIMIT_ANON": "20"}).URL
 	c := &conformity{}
 	p.read(c, 3, "conform", hub, "--each", "30s", "--wait", "0s", "--json")
 	c.logFindings(t)
 	if c.Failed != 0 || c.NotTried < 20 || c.Requests > 40 || c.of("limit.form") != "pass" || c.of("errors.form") != "skip" {
-		t.Errorf("%d failed, %d not tried, with %d requests", c.Failed, c.NotTried, c.Requests)
+		t.Errorf("%d checks failed and %d were not tried with %d requests; want 0 failed", c.Failed, c.NotTried, c.Requests)
 	}
 	for _, check := range c.Checks {
 		if check.Outcome == "skip" && !strings.HasPrefix(check.Because, "needs ") && !strings.HasPrefix(check.Because, "not tried: ") {
-			t.Errorf("%s is left out because %s", check.ID, check.Because)
+			t.Errorf("check %s was skipped because of %q; want a missing requirement or not tried", check.ID, check.Because)
 		}
 	}
 }
 
-// A server with one deviation fails the check of it, and no check that the deviation does not reach.
+// TestConformSeesDeviations checks for each deviation that its check fails, and that checks which it does not affect
+// pass.
 func TestConformSeesDeviations(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -168,15 +171,15 @@ func TestConformSeesDeviations(t *testing.T) {
 	for _, d := range deviations {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			c := p.conform(t, s, bend(t, s.Hub, d), bend(t, s.API, d), bend(t, s.Clock, d), "5s", 1)
+			c := p.conform(t, s, startDeviatingProxy(t, s.Hub, d), startDeviatingProxy(t, s.API, d), startDeviatingProxy(t, s.Clock, d), "5s", 1)
 			want := append([]string{d.caught}, d.also...)
 			slices.Sort(want)
 			if got := c.failed(); !slices.Equal(got, want) {
-				t.Errorf("failed are %q, want %q", got, want)
+				t.Errorf("failed checks are %q; want %q", got, want)
 				c.logFindings(t)
 			}
 			if c.of(d.caught) != "fail" {
-				t.Errorf("%s is not caught by %s", d.name, d.caught)
+				t.Errorf("the deviation %q is not detected by the check %s", d.name, d.caught)
 			}
 		})
 	}

@@ -1,4 +1,5 @@
-// Package clients runs the command line, the conformance kit, the libraries and the example application against a system.
+// Package clients tests the command line, the conformance checks, the libraries and the example application against a
+// system.
 package clients
 
 import (
@@ -13,10 +14,10 @@ import (
 
 func TestMain(m *testing.M) { openapi.Main(m, nil) }
 
-// repo is the root of the repository.
+// repo is the path of the repository's root directory.
 const repo = "../../.."
 
-// system returns the system of these tests. It has no limit per address.
+// system returns the system of these tests. It has no rate limits per IP address.
 func system(t testing.TB) *stack.Stack {
 	t.Helper()
 	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"))
@@ -32,7 +33,7 @@ func post(t testing.TB, url string, sets ...stack.Set) stack.Answer {
 	return stack.Send(t, http.MethodPost, url, sets...)
 }
 
-// closed returns a market with an outcome.
+// closed returns a market that has an outcome.
 func closed(t testing.TB, s *stack.Stack) string {
 	t.Helper()
 	market := s.NewNativeMarket(t, 5000, nil)
@@ -40,7 +41,7 @@ func closed(t testing.TB, s *stack.Stack) string {
 	return market
 }
 
-// run runs a program in a directory and returns its output. The test fails unless it ends without an error.
+// run runs a program in a directory and returns its output. The test fails if the program ends with an error.
 func run(t testing.TB, dir string, env []string, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)

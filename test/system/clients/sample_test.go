@@ -17,13 +17,13 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// sample is the running application of examples/signin.
+// sample is the running example application in examples/signin.
 type sample struct {
 	url string
 	out *stack.Output
 }
 
-// runSample builds the application from a copy of its directory alone and runs it.
+// runSample builds the application from a copy of its directory, without the rest of the repository, and runs it.
 func runSample(t *testing.T, settings ...string) *sample {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "signin")
@@ -42,7 +42,7 @@ func runSample(t *testing.T, settings ...string) *sample {
 	t.Cleanup(func() {
 		child.Stop(context.Background(), syscall.SIGTERM, 15*time.Second)
 		if err := child.Err(); err != nil {
-			t.Errorf("the app did not end in order: %v\n%s", err, s.out)
+			t.Errorf("the application ended with an error: %v\n%s", err, s.out)
 		}
 	})
 	stack.Eventually(t, 30*time.Second, "the address of the application", func() bool {
@@ -54,7 +54,7 @@ func runSample(t *testing.T, settings ...string) *sample {
 	return s
 }
 
-// sampleApp registers the application and returns its client id.
+// sampleApp registers the application at the hub and returns its client id.
 func sampleApp(t *testing.T, s *stack.Stack, p *stack.Operator) string {
 	t.Helper()
 	return post(t, s.Hub+"/api/dev/apps", stack.Bearer(p.Login), stack.Body(stack.JSON{
@@ -63,8 +63,8 @@ func sampleApp(t *testing.T, s *stack.Stack, p *stack.Operator) string {
 	})).Require(http.StatusCreated).Text("clientId")
 }
 
-// A person signs in to the example application, files a call, reads the receipt, reads why a second call is refused, and
-// signs out.
+// TestSampleInABrowser checks the example application in a browser: a person signs in, files a call, reads the receipt,
+// gets an explanation for a refused second call, and signs out.
 func TestSampleInABrowser(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -75,7 +75,7 @@ func TestSampleInABrowser(t *testing.T) {
 	b := browser.Open(t, browser.Phone)
 	b.Visit(app.url, http.StatusOK)
 
-	// The person denies.
+	// The person denies the authorization.
 	b.Click(`#signin`)
 	b.SignIn(user.Handle, `form.decide`)
 	b.Press(`form.decide button[value="deny"]`, `.problem`)
@@ -105,7 +105,7 @@ func TestSampleInABrowser(t *testing.T) {
 	b.Forget("status of 409")
 	b.Shows("main", "This market no longer accepts calls.")
 
-	// The grant is revoked at the hub.
+	// The person revokes the grant at the hub.
 	b.Visit(s.Hub+"/apps", http.StatusOK)
 	b.Press(`form[action="/apps/revoke"] button`, `.empty-line`)
 	b.Visit(app.url, http.StatusOK)

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// example runs an example program of one language.
+// example runs an example program in one language.
 type example struct {
 	name string
 	cmd  func(what string, args ...string) *exec.Cmd
@@ -30,7 +30,7 @@ func examples(t testing.TB) []example {
 	return []example{
 		{"Go", func(what string, args ...string) *exec.Cmd { return exec.Command(filepath.Join(dir, what), args...) }},
 		{"TypeScript", func(what string, args ...string) *exec.Cmd {
-			// Node 20 requires the flag for its WebSocket; newer versions accept it.
+			// Node 20 requires the flag for its WebSocket. Newer versions accept the flag.
 			cmd := exec.Command("node", append([]string{"--experimental-websocket", what + ".mjs"}, args...)...)
 			cmd.Dir = filepath.Join(repo, "sdk/ts/examples")
 			return cmd
@@ -38,7 +38,7 @@ func examples(t testing.TB) []example {
 	}
 }
 
-// The example programs of both libraries run against the system.
+// TestExamples runs the example programs of both libraries against the system.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -53,7 +53,7 @@ func TestExamples(t *testing.T) {
 				cmd.Env = append(os.Environ(), "SIGNALCAST_HUB="+s.Hub, "SIGNALCAST_API="+s.API, "SIGNALCAST_KEY="+key)
 				out, err := cmd.CombinedOutput()
 				if err != nil || !regexp.MustCompile(`(?s)\A(`+form+`)\z`).Match(out) {
-					t.Errorf("%s %q: %v\n%s", what, args, err, out)
+					t.Errorf("example %s %q: %v\n%s", what, args, err, out)
 				}
 			}
 			const uuid = `[0-9a-f]{8}-[0-9a-f-]{27}`
@@ -75,7 +75,7 @@ func TestExamples(t *testing.T) {
 			run(`the first call is locked: `+uuid+`\n`, "file", market, "YES", "100")
 			rest, err := io.ReadAll(seen)
 			if err != nil || !strings.Contains(string(rest), "signal.created") || watch.Wait() != nil {
-				t.Errorf("watch: %v\n%s", err, rest)
+				t.Errorf("example watch: %v\n%s", err, rest)
 			}
 			run(`too late.*\n`, "file", closed(t, s), "NO", "6850")
 			run(`submitted: msg_[0-9a-f]{64} denpa:`+uuid+`/signal\.create/msg_[0-9a-f]{64}\n`, "message", s.NewNativeMarket(t, 5000, nil))
@@ -84,7 +84,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// A page of another site reads, files a call, follows the feed and signs with the TypeScript library.
+// TestLibraryInPage checks that a page of another origin can read, file a call, follow the feed and sign with the
+// TypeScript library.
 func TestLibraryInPage(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -99,6 +100,6 @@ func TestLibraryInPage(t *testing.T) {
 	ask := url.Values{"hub": {s.Hub}, "api": {s.API}, "key": {key}, "market": {market}, "other": {s.NewNativeMarket(t, 5000, nil)}}
 	b.Visit(files.URL+"/test/stack/page.html?"+ask.Encode(), http.StatusOK)
 	b.Await("#said", "watched, refused, 5 rows, signed")
-	b.Forget("409") // a browser logs each refusal
+	b.Forget("409") // the browser logs each refusal
 	b.RequireNoProblems()
 }

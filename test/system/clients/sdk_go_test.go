@@ -14,10 +14,10 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// patientRetry is long enough for a loaded machine.
+// patientRetry retries long enough for a loaded machine.
 var patientRetry = signalcast.Retry{Tries: 8, First: 50 * time.Millisecond, Longest: 2 * time.Second}
 
-// library returns the Go library with the key of a person.
+// library returns a client of the Go library with the key of a person.
 func library(t testing.TB, s *stack.Stack, p *stack.Operator, hub string) *signalcast.Client {
 	t.Helper()
 	c, err := signalcast.New(signalcast.Options{
@@ -33,31 +33,32 @@ func called(market string, side client.Side, price int) client.SignalDraft {
 	return client.SignalDraft{
 		MarketID: market, Direction: side, PriceAtPrediction: price,
 		MaxSlippageBps: new(10000),
-	} // calls move native markets
+	} // calls change the price of native markets
 }
 
-// refused requires an Error with this code.
+// refused fails the test unless err is an Error with this code, and returns it.
 func refused(t testing.TB, err error, code signalcast.Code) *signalcast.Error {
 	t.Helper()
 	e := (*signalcast.Error)(nil)
 	if !errors.Is(err, code) || !errors.As(err, &e) {
-		t.Fatalf("%v, want %s", err, code)
+		t.Fatalf("the error is %v; want code %s", err, code)
 	}
 	return e
 }
 
-// A proxy drops the first answer to each caller after the hub has stored the call. Each call is stored once, with and
-// without the Idempotency-Key, and a conflicting call is reported.
+// TestLibraryThroughLostAnswers checks the Go library behind a proxy that drops the first answer to each caller after
+// the hub has stored the call. Each call must be stored once, with and without the Idempotency-Key header, and a
+// conflicting call must be reported.
 func TestLibraryThroughLostAnswers(t *testing.T) {
 	t.Parallel()
 	s := system(t)
 	for name, row := range map[string]struct {
 		strip bool
 		found bool
-	}{"with the key": {false, false}, "the key never arrives": {true, true}} {
+	}{"with the key": {false, false}, "the key is removed": {true, true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := &between{to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first}
+			b := &changingProxy{to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first}
 			if row.strip {
 				b.ask = func(r *http.Request) { r.Header.Del("Idempotency-Key") }
 			}
@@ -75,7 +76,7 @@ func TestLibraryThroughLostAnswers(t *testing.T) {
 				all.Go(func() {
 					f, err := c.Signals.File(t.Context(), called(market, client.SideNO, 6850))
 					if err != nil || f.Found != row.found {
-						t.Errorf("%+v %v", f, err)
+						t.Errorf("the filed call is %+v, error %v", f, err)
 						return
 					}
 					mu.Lock()
@@ -85,11 +86,11 @@ func TestLibraryThroughLostAnswers(t *testing.T) {
 			}
 			all.Wait()
 			if b.lost.Load() != callers {
-				t.Errorf("%d answers were lost", b.lost.Load())
+				t.Errorf("the proxy dropped %d answers; want one for each caller", b.lost.Load())
 			}
 			stand := stack.Query[string](t, s, `SELECT count(*)::text FROM api.signals WHERE market_id = $1`, market)
 			if len(filed) != callers || stand != "12" {
-				t.Errorf("%d filed, %s stand", len(filed), stand)
+				t.Errorf("%d calls were filed, %s are stored; want the same number", len(filed), stand)
 			}
 			p := s.NewOperator(t)
 			p.NewCall(t, market, "YES", 3150, nil)

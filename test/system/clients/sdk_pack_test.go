@@ -21,11 +21,11 @@ func put(t testing.TB, path, content string) {
 	}
 }
 
-// typescript is the compiler version of tools/gen.sh.
+// typescript is the version of the TypeScript compiler. It must equal the version in tools/gen.sh.
 const typescript = "typescript@5.9.3"
 
-// The npm package has the documented files only, installs offline into an empty directory, compiles in strict mode with
-// both module resolutions, and runs.
+// TestLibraryPacked checks the npm package: it contains only the documented files, installs offline into an empty
+// directory, compiles in strict mode with both module resolutions, and runs.
 func TestLibraryPacked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -35,7 +35,7 @@ func TestLibraryPacked(t *testing.T) {
 	}
 	if !strings.Contains(stack.ReadFile(t, filepath.Join(repo, "tools/gen.sh")),
 		"\ntypescript="+strings.TrimPrefix(typescript, "typescript@")+"\n") {
-		t.Error("tools/gen.sh pins another compiler")
+		t.Error("tools/gen.sh does not contain typescript's version; change both together")
 	}
 	var packed []struct {
 		Filename string
@@ -49,12 +49,12 @@ func TestLibraryPacked(t *testing.T) {
 	for _, f := range packed[0].Files {
 		names = append(names, f.Path)
 		if !strings.HasPrefix(f.Path, "dist/") && f.Path != "package.json" && f.Path != "README.md" {
-			t.Errorf("%s is in the package", f.Path)
+			t.Errorf("the package contains %s, which is not documented", f.Path)
 		}
 	}
 	for _, name := range []string{"dist/index.js", "dist/index.d.ts", "dist/feed.js", "dist/feed.d.ts", "dist/openapi.gen.d.ts"} {
 		if !slices.Contains(names, name) {
-			t.Errorf("%s is not in the package", name)
+			t.Errorf("the package lacks the documented file %s", name)
 		}
 	}
 	put(t, filepath.Join(dir, "package.json"), `{ "name": "user", "private": true, "type": "module" }`)
@@ -65,7 +65,7 @@ func TestLibraryPacked(t *testing.T) {
 	}
 	for _, e := range installed {
 		if e.Name() != "signalcast" && !strings.HasPrefix(e.Name(), ".") {
-			t.Errorf("%s is installed with it", e.Name())
+			t.Errorf("the package installs %s as well; want no dependencies", e.Name())
 		}
 	}
 	put(t, filepath.Join(dir, "user.ts"), stack.ReadFile(t, filepath.Join(source, "test/user.ts")))
@@ -78,11 +78,11 @@ func TestLibraryPacked(t *testing.T) {
 		run(t, dir, nil, "npx", "--yes", "-p", typescript, "tsc", "-p", ".")
 	}
 	if out := run(t, dir, nil, "node", "user.js"); out != "UnansweredError function\n" {
-		t.Errorf("the program says %q", out)
+		t.Errorf("the program printed %q; want UnansweredError function", out)
 	}
 }
 
-// A program can be built with the Go library alone.
+// TestLibraryGot checks that a program can be built with the Go library alone, without the rest of the repository.
 func TestLibraryGot(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -100,7 +100,7 @@ func TestLibraryGot(t *testing.T) {
 	run(t, user, env, "go", "vet", "./...")
 	for line := range strings.Lines(run(t, user, env, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./...")) {
 		if name := strings.TrimSpace(line); strings.Contains(name, "signalcast") && name != module {
-			t.Errorf("the library needs %s", name)
+			t.Errorf("the library requires the module %s; want none", name)
 		}
 	}
 }

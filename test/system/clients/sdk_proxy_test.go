@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// between is a proxy in front of a service that changes requests and answers or drops answers.
-type between struct {
+// changingProxy is a proxy for a service that changes requests and answers, or drops answers.
+type changingProxy struct {
 	to     string
-	ask    func(*http.Request)                    // changes a request; nil: nothing
-	answer func(r *http.Request, b []byte) []byte // changes a body; nil: nothing
-	lose   func(r *http.Request) bool             // whether the answer is lost after the service gave it
+	ask    func(*http.Request)                    // changes a request; may be nil
+	answer func(r *http.Request, b []byte) []byte // changes the body of an answer; may be nil
+	lose   func(r *http.Request) bool             // reports whether to drop the answer of the service
 	n      atomic.Int64
 	lost   atomic.Int64
 }
 
 // open starts the proxy and returns its address.
-func (b *between) open(t testing.TB) string {
+func (b *changingProxy) open(t testing.TB) string {
 	t.Helper()
 	s := httptest.NewServer(b)
 	t.Cleanup(s.Close)
@@ -32,7 +32,7 @@ func (b *between) open(t testing.TB) string {
 }
 
 // ServeHTTP implements http.Handler.
-func (b *between) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (b *changingProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out, err := http.NewRequestWithContext(r.Context(), r.Method, b.to+r.URL.RequestURI(), r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -45,7 +45,7 @@ func (b *between) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	if a.StatusCode < 500 { // others are sent again
+	if a.StatusCode < 500 { // the library repeats requests with other statuses
 		b.n.Add(1)
 	}
 	defer func() { _ = a.Body.Close() }()
@@ -62,7 +62,7 @@ func (b *between) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if b.lose != nil && b.lose(r) {
-		if b.lost.Add(1)%2 == 0 { // every second answer is cut in the middle of its body
+		if b.lost.Add(1)%2 == 0 { // every second answer is cut within its body
 			w.WriteHeader(a.StatusCode)
 			_, _ = w.Write(body[:len(body)/2])
 			_ = http.NewResponseController(w).Flush()
@@ -73,13 +73,13 @@ func (b *between) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// losing records which answers have been dropped, by credential and path.
+// losing records the dropped answers by credential and path.
 type losing struct {
 	mu   sync.Mutex
 	seen map[string]bool
 }
 
-// first reports whether the request is the first POST of its caller on its path.
+// first reports whether the request is the first POST request of its caller to its path.
 func (l *losing) first(r *http.Request) bool {
 	if r.Method != http.MethodPost {
 		return false
@@ -92,15 +92,16 @@ func (l *losing) first(r *http.Request) bool {
 	return !again
 }
 
-// ofNextYear adds unknown members to every object of an answer and replaces the values of sets by unknown ones.
-func ofNextYear(_ *http.Request, body []byte) []byte {
+// addUnknownValues changes an answer as a later version of the API could: it adds unknown members to every object and
+// replaces enumerated values by unknown ones.
+func addUnknownValues(_ *http.Request, body []byte) []byte {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	if d.Decode(&v) != nil {
 		return body
 	}
-	grow(v)
+	addUnknownMembers(v)
 	out, err := json.Marshal(v)
 	if err != nil {
 		return body
@@ -108,19 +109,19 @@ func ofNextYear(_ *http.Request, body []byte) []byte {
 	return out
 }
 
-func grow(v any) {
+func addUnknownMembers(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, child := range v {
 			if s, ok := child.(string); ok && (name == "status" || name == "tier" || name == "operatorType" || name == "lane") {
 				v[name] = "brewing_" + strings.ToLower(s)
 			}
-			grow(child)
+			addUnknownMembers(child)
 		}
-		v["ofNextYear"] = map[string]any{"at": time.Now(), "list": []any{1, nil, "x"}}
+		v["addUnknownValues"] = map[string]any{"at": time.Now(), "list": []any{1, nil, "x"}}
 	case []any:
 		for _, child := range v {
-			grow(child)
+			addUnknownMembers(child)
 		}
 	}
 }

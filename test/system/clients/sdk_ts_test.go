@@ -12,12 +12,12 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// runNode runs a script of sdk/ts with additional environment variables and returns its output.
+// runNode runs a script in sdk/ts with additional environment variables and returns its output.
 func runNode(t testing.TB, env []string, args ...string) string {
 	t.Helper()
 	bin, err := exec.LookPath("node")
 	if err != nil {
-		t.Fatal("node is missing; type: sudo apt-get install -y nodejs npm")
+		t.Fatal("node is not installed; run: sudo apt-get install -y nodejs npm")
 	}
 	cmd := exec.Command(bin, args...)
 	cmd.Dir = filepath.Join(repo, "sdk/ts")
@@ -30,8 +30,8 @@ func runNode(t testing.TB, env []string, args ...string) string {
 	return out.String()
 }
 
-// The TypeScript library works through proxies that drop answers, remove idempotency keys, repeat cursors and send unknown
-// values.
+// TestLibraryTS checks the TypeScript library behind proxies that drop answers, remove idempotency keys, repeat cursors
+// and send unknown values.
 func TestLibraryTS(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -48,12 +48,12 @@ func TestLibraryTS(t *testing.T) {
 	for range 9 {
 		s.NewOperator(t).NewCall(t, ledger, "NO", 5000, nil)
 	}
-	lossy := &between{to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first}
-	stripped := &between{
+	lossy := &changingProxy{to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first}
+	stripped := &changingProxy{
 		to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first,
 		ask: func(r *http.Request) { r.Header.Del("Idempotency-Key") },
 	}
-	stuck := &between{to: s.Hub, ask: func(r *http.Request) {
+	stuck := &changingProxy{to: s.Hub, ask: func(r *http.Request) {
 		q := r.URL.Query()
 		q.Set("cursor", "unreadable")
 		r.URL.RawQuery = q.Encode()
@@ -68,15 +68,15 @@ func TestLibraryTS(t *testing.T) {
 			s.NewNativeMarket(t, 5000, nil), closed(t, s), ledger,
 		}, ","),
 		"OTHER=" + s.NewNativeMarket(t, 5000, nil), "SIGNED=" + s.NewNativeMarket(t, 5000, nil),
-		"LOSSY=" + lossy.open(t), "STRIPPED=" + stripped.open(t), "STUCK=" + stuck.open(t), "NEWER=" + (&between{
+		"LOSSY=" + lossy.open(t), "STRIPPED=" + stripped.open(t), "STUCK=" + stuck.open(t), "NEWER=" + (&changingProxy{
 			to:     s.Hub,
-			answer: ofNextYear,
+			answer: addUnknownValues,
 		}).open(t),
 	}, "test/stack/library.mjs")
 	if n := strings.Count(out, "ok "); n != 11 {
-		t.Errorf("%d checks\n%s", n, out)
+		t.Errorf("the script reports %d checks; its output:\n%s", n, out)
 	}
 	if lossy.lost.Load() != 9 || stripped.lost.Load() != 8 {
-		t.Errorf("%d and %d answers were lost", lossy.lost.Load(), stripped.lost.Load())
+		t.Errorf("the proxies dropped %d and %d answers; want some of each", lossy.lost.Load(), stripped.lost.Load())
 	}
 }

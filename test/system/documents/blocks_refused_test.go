@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// Each check refuses a wrong block.
+// TestBlocksThatDoNotFit checks that each check refuses a wrong code block.
 func TestBlocksThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	for _, b := range []block{
@@ -34,19 +34,19 @@ func TestBlocksThatDoNotFit(t *testing.T) {
 		{kind: "text", text: "words\n"},
 		{kind: "text", args: []string{"stream"}, text: "data: {\n"},
 	} {
-		if checked[b.kind](b) == nil {
-			t.Errorf("%s %v takes %s", b.kind, b.args, b.text)
+		if checkedKinds[b.kind](b) == nil {
+			t.Errorf("the check of %s %v accepted %s; want an error", b.kind, b.args, b.text)
 		}
 	}
 	if err := checkJSON(block{args: []string{"settings"}, text: `{ "url": "https://hub.example/openapi.json" }`}); err != nil {
-		t.Errorf("settings: %v", err)
+		t.Errorf("checkSettings of valid settings: %v", err)
 	}
 	if openapi.ForTest(t).Lookup("hub", http.MethodGet, "/api/signals/x/events?y=z") == nil {
-		t.Error("the operation of a path with a parameter and a query is not found")
+		t.Error("the operation for a path with a parameter and a query was not found")
 	}
 }
 
-// A shown output matches exactly the lines of the real one.
+// TestLikeOutput checks the comparison of output on a page with real output.
 func TestLikeOutput(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -65,7 +65,7 @@ func TestLikeOutput(t *testing.T) {
 		{"a\n", "", false},
 	} {
 		if likeOutput(c.shown, c.came) != c.like {
-			t.Errorf("%q for %q: like %v", c.shown, c.came, !c.like)
+			t.Errorf("likeOutput(%q, %q) is %v; want the opposite", c.shown, c.came, !c.like)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// block is one fenced block of a page. Its kind is the first word after the fence; the others say what it is checked
-// against.
+// block is one fenced code block of a page. Its kind is the first word after the fence. The further words, args, state
+// what the block is compared with.
 type block struct {
 	page string
 	line int
@@ -29,19 +29,19 @@ type block struct {
 
 func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 
-// ran are the kinds of blocks that TestReadme runs, in order, on a new system.
-var ran = []string{"sh", "go", "js"}
+// runKinds are the kinds of blocks that TestReadme runs, in order, on a new system.
+var runKinds = []string{"sh", "go", "js"}
 
-// checked are the kinds of blocks that are compared with the code.
-var checked = map[string]func(block) error{
-	"json":    checkJSON,    // the named schema, `frames` of the websocket, or `settings` of another program
+// checkedKinds maps the kinds of blocks that are compared with the code to their checks.
+var checkedKinds = map[string]func(block) error{
+	"json":    checkJSON,    // of the named schema, `frames` of the websocket, or `settings` of another program
 	"http":    checkHTTP,    // a request and its answer, or a `delivery` of a webhook
-	"console": checkConsole, // commands that do not end or take long: what they name exists
-	"text":    checkText,    // `output` of the block before (TestReadme compares), a `stream`, a `drawing`
-	"path":    checkPath,    // the files of a path; TestPathsOfArchitecture compares them with those that run
+	"console": checkConsole, // commands that do not end or run long: the check requires that their targets exist
+	"text":    checkText,    // `output` of the previous block (TestReadme compares it), a `stream`, or a `drawing`
+	"path":    checkPath,    // the files of a path; TestPathsOfArchitecture compares them with the files that run
 }
 
-// blocksOf returns the fenced blocks of a page without their indentation.
+// blocksOf returns the fenced code blocks of a page without their indentation.
 func blocksOf(t *testing.T, page string) (all []block) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(repo, page))
@@ -63,38 +63,38 @@ func blocksOf(t *testing.T, page string) (all []block) {
 		}
 	}
 	if open != nil {
-		t.Errorf("%s is not closed", open)
+		t.Errorf("the code block %s has no end", open)
 	}
 	return all
 }
 
-// Every block of the documentation is run or compared with the code.
+// TestEveryBlock checks that every code block of the documentation is run or compared with the code.
 func TestEveryBlock(t *testing.T) {
 	t.Parallel()
 	counted := map[string]int{}
 	for _, page := range documents(t) {
 		for _, b := range blocksOf(t, page) {
 			counted[b.kind]++
-			if slices.Contains(ran, b.kind) {
+			if slices.Contains(runKinds, b.kind) {
 				continue
 			}
-			check := checked[b.kind]
+			check := checkedKinds[b.kind]
 			if check == nil {
-				t.Errorf("%s: blocks of the kind %q are not checked", b, b.kind)
+				t.Errorf("%s: the kind %q of this block has no check", b, b.kind)
 			} else if err := check(b); err != nil {
 				t.Errorf("%s: %v", b, err)
 			}
 		}
 	}
-	for kind := range checked {
+	for kind := range checkedKinds {
 		if counted[kind] == 0 {
-			t.Errorf("no page has a block of the kind %q", kind)
+			t.Errorf("no page contains a block of the kind %q; remove its check", kind)
 		}
 	}
-	t.Logf("%v", counted)
+	t.Logf("blocks by kind: %v", counted)
 }
 
-// values reads consecutive JSON values.
+// values decodes consecutive JSON values.
 func values(text string) (all []any, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	for {
@@ -110,18 +110,18 @@ func values(text string) (all []any, err error) {
 
 func checkPath(b block) error {
 	if len(b.args) != 1 {
-		return errors.New("name the path after the word path")
+		return errors.New("the word path must be followed by the name of the path")
 	}
 	return nil
 }
 
 func checkJSON(b block) error {
 	if len(b.args) != 1 {
-		return errors.New("name the schema behind the word json")
+		return errors.New("the word json must be followed by the name of a schema")
 	}
 	all, err := values(b.text)
 	if err != nil || len(all) == 0 {
-		return fmt.Errorf("%d values: %v", len(all), err)
+		return fmt.Errorf("the block contains %d JSON values (error %v)", len(all), err)
 	}
 	doc, err := openapi.Shared()
 	if err != nil {
@@ -143,17 +143,17 @@ func checkJSON(b block) error {
 	return nil
 }
 
-// checkErrors requires that every value is an error of some operation.
+// checkErrors requires that every value is an error of at least one operation.
 func checkErrors(doc *openapi.Document, all []any) error {
 	for _, v := range all {
 		if !slices.ContainsFunc(doc.Operations, func(o *openapi.Operation) bool { return refusesWith(o, v) }) {
-			return fmt.Errorf("no operation refuses with %v", v)
+			return fmt.Errorf("no operation has the error %v", v)
 		}
 	}
 	return nil
 }
 
-// refusesWith reports whether v is one of the errors of the operation.
+// refusesWith reports whether the operation can answer with the error v.
 func refusesWith(o *openapi.Operation, v any) bool {
 	for status, res := range o.Spec().Responses.Map() {
 		media := res.Value.Content.Get("application/json")
@@ -164,24 +164,24 @@ func refusesWith(o *openapi.Operation, v any) bool {
 	return false
 }
 
-var ourAddress = regexp.MustCompile(`https://(hub|api|clock)\.example(/[^"?#]*)`)
+var serviceAddress = regexp.MustCompile(`https://(hub|api|clock)\.example(/[^"?#]*)`)
 
-// checkSettings requires that the addresses of the services in settings of other programs are documented.
+// checkSettings requires that the addresses of the services in the settings of another program are documented.
 func checkSettings(doc *openapi.Document, text string) error {
-	found := ourAddress.FindAllStringSubmatch(text, -1)
+	found := serviceAddress.FindAllStringSubmatch(text, -1)
 	if len(found) == 0 {
-		return errors.New("it names no address of ours")
+		return errors.New("the block contains no address of a service")
 	}
 	for _, m := range found {
 		if !slices.ContainsFunc(doc.Operations, func(o *openapi.Operation) bool { return o.Host == m[1] && o.Path == m[2] }) {
-			return fmt.Errorf("%s is not documented", m[0])
+			return fmt.Errorf("the address %s is not a documented operation", m[0])
 		}
 	}
 	return nil
 }
 
-// ofFrame are the members of each frame besides `op`; a question mark marks an optional one.
-var ofFrame = map[string]string{
+// frameMembers lists the members of each websocket message besides `op`. A question mark marks an optional member.
+var frameMembers = map[string]string{
 	"auth": "id? token", "subscribe": "id? channels since?", "unsubscribe": "id? channels", "ping": "id?",
 	"hello": "protocol connectionId heartbeatS limits serverTime head", "ack": "id? channels", "snapshot": "channel seq at data",
 	"event": "channel seq? prev? type at data", "gap": "channel from oldest", "beat": "head at", "error": "id? error message? channel?", "pong": "id?",
@@ -191,9 +191,9 @@ func checkFrames(all []any) error {
 	for _, v := range all {
 		frame, _ := v.(map[string]any)
 		op, _ := frame["op"].(string)
-		members, known := ofFrame[op]
+		members, known := frameMembers[op]
 		if !known {
-			return fmt.Errorf("no frame is a %q", op)
+			return fmt.Errorf("%q is not an op of the websocket protocol", op)
 		}
 		left := len(frame) - 1
 		for _, name := range strings.Fields(members) {
@@ -201,11 +201,11 @@ func checkFrames(all []any) error {
 			if _, there := frame[bare]; there {
 				left--
 			} else if bare == name {
-				return fmt.Errorf("%s without %s", op, name)
+				return fmt.Errorf("a message %s lacks the member %s", op, name)
 			}
 		}
 		if left != 0 {
-			return fmt.Errorf("%s has members of no frame: %v", op, frame)
+			return fmt.Errorf("a message %s has unknown members: %v", op, frame)
 		}
 	}
 	return nil
@@ -216,7 +216,7 @@ var (
 	answerLine  = regexp.MustCompile(`(?m)^([1-5]\d\d)[ \t]+`)
 )
 
-// checkHTTP checks requests, each with its body and its answer if it has one.
+// checkHTTP checks the requests of a block, each with its body and its answer if the block contains them.
 func checkHTTP(b block) error {
 	if slices.Contains(b.args, "delivery") {
 		return checkDelivery(b)
@@ -227,7 +227,7 @@ func checkHTTP(b block) error {
 	}
 	at := requestLine.FindAllStringSubmatchIndex(b.text, -1)
 	if len(at) == 0 || at[0][0] != 0 {
-		return errors.New("it does not begin with a request")
+		return errors.New("the block must begin with a request line")
 	}
 	for i, m := range at {
 		end := len(b.text)
@@ -240,7 +240,7 @@ func checkHTTP(b block) error {
 		}
 		o := doc.Lookup(host, b.text[m[2]:m[3]], b.text[m[6]:m[7]])
 		if o == nil {
-			return fmt.Errorf("%s is no route of the %s", strings.TrimSpace(b.text[m[0]:m[1]]), host)
+			return fmt.Errorf("%s is not a route of the %s", strings.TrimSpace(b.text[m[0]:m[1]]), host)
 		}
 		if err := fits(o, b.text[m[1]:end]); err != nil {
 			return fmt.Errorf("%s: %w", o.Name(), err)
@@ -249,7 +249,7 @@ func checkHTTP(b block) error {
 	return nil
 }
 
-// fits compares the text after a request line, its body and then the answer, with the operation.
+// fits checks the text that follows a request line against the operation: the body, then the answer.
 func fits(o *openapi.Operation, rest string) error {
 	body, answer, status := rest, "", ""
 	if m := answerLine.FindStringSubmatchIndex(rest); m != nil {
@@ -257,10 +257,10 @@ func fits(o *openapi.Operation, rest string) error {
 	}
 	if strings.Contains(body, "{") {
 		if o.Spec().RequestBody == nil {
-			return errors.New("it takes no body")
+			return errors.New("the operation has no request body")
 		}
 		if err := fitsMedia(o.Spec().RequestBody.Value.Content, body); err != nil {
-			return fmt.Errorf("its body: %w", err)
+			return fmt.Errorf("request body: %w", err)
 		}
 	}
 	if status == "" {
@@ -268,10 +268,10 @@ func fits(o *openapi.Operation, rest string) error {
 	}
 	res := o.Spec().Responses.Value(status)
 	if res == nil {
-		return fmt.Errorf("no answer of it is %s", status)
+		return fmt.Errorf("the operation has no answer with the status %s", status)
 	}
 	if err := fitsMedia(res.Value.Content, answer); err != nil {
-		return fmt.Errorf("its answer: %w", err)
+		return fmt.Errorf("answer: %w", err)
 	}
 	return nil
 }
@@ -280,18 +280,18 @@ func fitsMedia(content openapi3.Content, text string) error {
 	media := content.Get("application/json")
 	all, err := values(text)
 	if err != nil || len(all) != 1 || media == nil {
-		return fmt.Errorf("%d values of JSON: %v", len(all), err)
+		return fmt.Errorf("%d JSON values, want 1 (error %v)", len(all), err)
 	}
 	return media.Schema.Value.VisitJSON(all[0], openapi3.MultiErrors())
 }
 
-// checkDelivery compares the headers of a delivery with the code that sends it, and its events with the frames of the
-// websocket.
+// checkDelivery compares the headers of a webhook delivery with the code that sends it, and its events with the
+// messages of the websocket.
 func checkDelivery(b block) error {
 	head, body, ok := strings.Cut(b.text, "\n\n")
 	all, err := values(body)
 	if !ok || err != nil || len(all) != 1 {
-		return fmt.Errorf("%d values of JSON: %v", len(all), err)
+		return fmt.Errorf("%d JSON values, want 1 (error %v)", len(all), err)
 	}
 	var source strings.Builder
 	files, err := filepath.Glob(filepath.Join(repo, "services/api/internal/delivery/*.go"))
@@ -307,17 +307,17 @@ func checkDelivery(b block) error {
 	}
 	for _, line := range strings.Split(head, "\n")[1:] {
 		if name, _, _ := strings.Cut(line, ":"); !strings.Contains(source.String(), `"`+name+`"`) {
-			return fmt.Errorf("no delivery has the header %s", name)
+			return fmt.Errorf("webhook deliveries do not send the header %s", name)
 		}
 	}
 	events, _ := all[0].(map[string]any)["events"].([]any)
 	if len(events) == 0 {
-		return errors.New("no events")
+		return errors.New("the delivery contains no events")
 	}
 	return checkFrames(events)
 }
 
-// checkConsole requires that the targets and directories of make, go and git commands exist.
+// checkConsole requires that the targets and directories in make, go and git commands exist.
 func checkConsole(b block) error {
 	makefile, err := os.ReadFile(filepath.Join(repo, "Makefile"))
 	if err != nil {
@@ -327,10 +327,10 @@ func checkConsole(b block) error {
 		words := strings.Fields(line)
 		switch {
 		case len(words) < 2:
-			return fmt.Errorf("%q is no command", line)
+			return fmt.Errorf("the line %q is not a command", line)
 		case words[0] == "make":
 			if !strings.Contains(string(makefile), "\n"+words[1]+": ") {
-				return fmt.Errorf("make has no target %s", words[1])
+				return fmt.Errorf("the Makefile has no target %s", words[1])
 			}
 		case words[0] == "git" && words[1] == "clone" && strings.HasPrefix(words[2], "https://github.com/signalcast/signalcast"):
 		case words[0] == "go":
@@ -345,7 +345,7 @@ func checkConsole(b block) error {
 				}
 			}
 		default:
-			return fmt.Errorf("%q cannot be checked", strings.TrimSpace(line))
+			return fmt.Errorf("the command %q has no check", strings.TrimSpace(line))
 		}
 	}
 	return nil
@@ -357,16 +357,16 @@ func checkText(b block) error {
 		return nil
 	case slices.Equal(b.args, []string{"drawing"}):
 		if !strings.ContainsAny(b.text, "─│►▼└┌") {
-			return errors.New("it has no lines")
+			return errors.New("the block is empty")
 		}
 		return nil
 	case slices.Equal(b.args, []string{"stream"}):
 		return checkStream(b.text)
 	}
-	return errors.New("say whether it is output, a stream or a drawing")
+	return errors.New("the word text must be followed by output, stream or drawing")
 }
 
-// checkStream checks server-sent events: their data are frames.
+// checkStream checks a block of server-sent events. Their data must be messages of the websocket.
 func checkStream(text string) error {
 	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -383,7 +383,7 @@ func checkStream(text string) error {
 				}
 			}
 		default:
-			return fmt.Errorf("%q is no field", name)
+			return fmt.Errorf("%q is not a field of server-sent events", name)
 		}
 	}
 	return nil

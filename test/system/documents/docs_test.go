@@ -19,10 +19,10 @@ import (
 	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// settings are the defaults of the settings, by name and service; empty if there is none.
+// settings contains the default of each setting by its name and service. The default is empty if the setting has none.
 type settings map[string]map[string]string
 
-// settingsOf reads the tags of the configurations in a directory.
+// settingsOf reads the settings from the struct tags in a directory.
 func (s settings) settingsOf(t *testing.T, service, folder string) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(repo, folder), func(path string, d fs.DirEntry, err error) error {
@@ -60,7 +60,8 @@ var (
 	settingName = regexp.MustCompile("`([A-Z][A-Z0-9_]*)`")
 )
 
-// The tables of operations.md name every setting of the code and no other, with its default.
+// TestSettingsOfThePage checks that the tables of operations.md list exactly the settings of the code, with their
+// defaults.
 func TestSettingsOfThePage(t *testing.T) {
 	t.Parallel()
 	known := settings{}
@@ -82,30 +83,30 @@ func TestSettingsOfThePage(t *testing.T) {
 			name := name[1]
 			told[name] = true
 			if known[name] == nil {
-				t.Errorf("no service reads %s", name)
+				t.Errorf("operations.md lists %s, which no service reads", name)
 			}
 			for service, value := range known[name] {
-				if !saysDefault(row[2], value) {
-					t.Errorf("%s: the default is %q on %s, the page says %s", name, value, service, row[2])
+				if !namesDefault(row[2], value) {
+					t.Errorf("the default of %s is %q for %s; operations.md states %s", name, value, service, row[2])
 				}
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		if !told[name] {
-			t.Errorf("the page does not name %s", name)
+			t.Errorf("operations.md does not list %s", name)
 		}
 	}
 	if len(told) < 70 {
-		t.Errorf("only %d settings were found: the search is broken", len(told))
+		t.Errorf("only %d settings were found: the search does not work", len(told))
 	}
 }
 
-// saysDefault reports whether a cell names a default: as it is written, as an equal duration, or as 127.0.0.1 and a port of
-// another table.
-func saysDefault(cell, value string) bool {
+// namesDefault reports whether a table cell states a default: literally, as an equal duration, or as 127.0.0.1 with a
+// port of another table.
+func namesDefault(cell, value string) bool {
 	if value == "" {
-		return true // required, or without a default
+		return true // the setting is required or has no default
 	}
 	for _, said := range regexp.MustCompile("[A-Za-z0-9.:/_-]+").FindAllString(cell, -1) {
 		if said == value {
@@ -121,7 +122,8 @@ func saysDefault(cell, value string) bool {
 		strings.Contains(value, "://") && strings.Contains(cell, "own")
 }
 
-// The newest entry of the changelog is the version of the document, and every route that it names is documented.
+// TestChangesOfTheContract checks that the newest entry of the API changelog has the version of the OpenAPI document,
+// and that every route which the changelog names is documented.
 func TestChangesOfTheContract(t *testing.T) {
 	t.Parallel()
 	doc := openapi.ForTest(t)
@@ -131,16 +133,16 @@ func TestChangesOfTheContract(t *testing.T) {
 	}
 	entry := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)`).FindStringSubmatch(string(raw))
 	if entry == nil || entry[1] != doc.Version() {
-		t.Errorf("the newest entry is %v, the document is %s", entry, doc.Version())
+		t.Errorf("the newest entry of the changelog is %v; the version of the OpenAPI document is %s", entry, doc.Version())
 	}
 	named := regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (/[^`]*)`").FindAllStringSubmatch(string(raw), -1)
 	if len(named) < 50 {
-		t.Errorf("%d routes", len(named))
+		t.Errorf("the changelog names %d routes; the search does not work", len(named))
 	}
 	for _, m := range named {
 		there := slices.ContainsFunc(doc.Operations, func(o *openapi.Operation) bool { return o.Method == m[1] && o.Path == m[2] })
 		if gone := m[2] == "/dev/session/end"; there == gone {
-			t.Errorf("%s %s: described %v", m[1], m[2], there)
+			t.Errorf("the OpenAPI document describes %s %s: %v; the changelog states the opposite", m[1], m[2], there)
 		}
 	}
 }

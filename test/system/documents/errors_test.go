@@ -18,10 +18,10 @@ import (
 	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// innerCodes are sent between services only.
+// innerCodes are error codes that only services send to each other.
 var innerCodes = map[string]bool{"clock_unavailable": true, "invalid_window": true}
 
-// pageOfErrors returns the status of each code in docs/protocol/errors.md; 0 for codes of frames.
+// pageOfErrors returns the status of each error code in docs/protocol/errors.md, and 0 for codes of websocket messages.
 func pageOfErrors(t *testing.T) map[string]int {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(repo, "docs/protocol/errors.md"))
@@ -31,19 +31,20 @@ func pageOfErrors(t *testing.T) map[string]int {
 	out := map[string]int{}
 	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| (\\d+|frame) \\|").FindAllStringSubmatch(string(raw), -1) {
 		if _, twice := out[m[1]]; twice {
-			t.Errorf("%s is in errors.md twice", m[1])
+			t.Errorf("docs/protocol/errors.md lists %s twice", m[1])
 		}
 		out[m[1]], _ = strconv.Atoi(m[2])
 	}
 	return out
 }
 
-// The page, the document and the code have the same codes with the same status.
+// TestErrorCodes checks that docs/protocol/errors.md, the OpenAPI document and the code contain the same error codes
+// with the same statuses.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	page := pageOfErrors(t)
 	doc := openapi.ForTest(t)
-	inDoc := map[string]map[string]bool{} // code to statuses
+	inDoc := map[string]map[string]bool{} // error code to statuses
 	for _, o := range doc.Operations {
 		for status, res := range o.Spec().Responses.Map() {
 			media := res.Value.Content.Get("application/json")
@@ -59,19 +60,19 @@ func TestErrorCodes(t *testing.T) {
 		}
 	}
 	for code, statuses := range inDoc {
-		// Pages that are sent as forms have one form of refusals.
+		// Pages that receive forms have a different form of errors.
 		if want, known := page[code]; !known || !statuses[strconv.Itoa(want)] {
-			t.Errorf("%s: %v in openapi.yaml, %d in errors.md", code, slices.Collect(maps.Keys(statuses)), want)
+			t.Errorf("error code %s has the status %v in openapi.yaml and %d in errors.md", code, slices.Collect(maps.Keys(statuses)), want)
 		}
 	}
 	inCode := codesOfSource(t)
 	for code, status := range page {
 		field := strings.HasPrefix(code, "missing_") || strings.HasPrefix(code, "invalid_")
 		if inDoc[code] == nil && status != 0 && code != "method_not_allowed" {
-			t.Errorf("%s is in errors.md and in no operation", code)
+			t.Errorf("errors.md lists %s, which no operation can return", code)
 		}
 		if inCode[code] == nil && !field && code != "upgrade_required" {
-			t.Errorf("%s is in errors.md and not in the code", code)
+			t.Errorf("errors.md lists %s, which the code does not contain", code)
 		}
 	}
 	for code, statuses := range inCode {
@@ -80,21 +81,21 @@ func TestErrorCodes(t *testing.T) {
 		}
 		want, known := page[code]
 		if !known || want != 0 && !statuses[want] {
-			t.Errorf("%s: status %v in the code, %d in errors.md", code, slices.Collect(maps.Keys(statuses)), want)
+			t.Errorf("error code %s has the status %v in the code and %d in errors.md", code, slices.Collect(maps.Keys(statuses)), want)
 		}
 	}
 	if len(inCode) < 40 || len(page) < 60 {
-		t.Errorf("%d codes in the code, %d on the page: the search is broken", len(inCode), len(page))
+		t.Errorf("%d error codes were found in the code and %d on the page: the search does not work", len(inCode), len(page))
 	}
 }
 
-// statusOfKind is the status of each kind of fault.
+// statusOfKind is the HTTP status of each kind of error.
 var statusOfKind = map[string]int{
 	"Internal": 500, "Invalid": 400, "Unauthenticated": 401, "Forbidden": 403, "NotFound": 404, "NotAllowed": 405, "Conflict": 409,
 	"Gone": 410, "TooLarge": 413, "Unsupported": 415, "Limited": 429, "NotImplemented": 501, "Unavailable": 503,
 }
 
-// codesOfSource returns every code of a apperr.New call of the services and of pkg with its statuses.
+// codesOfSource returns the statuses of every error code that the services and pkg pass to apperr.New.
 func codesOfSource(t *testing.T) map[string]map[int]bool {
 	t.Helper()
 	out := map[string]map[int]bool{}

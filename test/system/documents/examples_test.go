@@ -9,10 +9,11 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// part reports whether a block is a part of an example program, which is run as a whole.
+// part reports whether a block is an excerpt of an example program. Example programs are run as a whole.
 func (b block) part() bool { return slices.Equal(b.args, []string{"part"}) }
 
-// Every block that is a part of an example program exists in one, and every example program is shown.
+// TestExamplesAreShown checks that every excerpt occurs in an example program, and that the pages show an excerpt of
+// every example program.
 func TestExamplesAreShown(t *testing.T) {
 	t.Parallel()
 	plain := func(code string) string {
@@ -35,7 +36,7 @@ func TestExamplesAreShown(t *testing.T) {
 				}
 				at := slices.IndexFunc(paths, func(path string) bool { return strings.Contains(plain(stack.ReadFile(t, path)), plain(b.text)) })
 				if at < 0 {
-					t.Errorf("%s shows what no example does:\n%s", b, b.text)
+					t.Errorf("%s is not an excerpt of an example program:\n%s", b, b.text)
 					continue
 				}
 				shown[paths[at]] = true
@@ -43,7 +44,7 @@ func TestExamplesAreShown(t *testing.T) {
 		}
 		for _, path := range paths {
 			if !shown[path] {
-				t.Errorf("%s is not shown", path)
+				t.Errorf("no page shows an excerpt of %s", path)
 			}
 		}
 	}

@@ -16,7 +16,7 @@ var (
 	namedRead = regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (?:(?:https?://[a-z.]+|\\{[a-z_]+\\}))?(/[^` ,]*)")
 )
 
-// Every link to a file of the repository leads to one.
+// TestLinksOfThePages checks that every link to a file of the repository has an existing target.
 func TestLinksOfThePages(t *testing.T) {
 	t.Parallel()
 	links := 0
@@ -37,14 +37,14 @@ func TestLinksOfThePages(t *testing.T) {
 		}
 	}
 	if links < 60 {
-		t.Errorf("only %d links were found: the search is broken", links)
+		t.Errorf("only %d links were found: the search does not work", links)
 	}
 }
 
-// elsewhere are addresses of the video origin and of a removed page.
+// elsewhere lists paths that the pages name and no service serves: paths of the video origin and of a removed page.
 var elsewhere = []string{"/live/<handle>/index.m3u8", "/hooks/publish", "/dev/session/end"}
 
-// Every route that a page names with its method is documented.
+// TestRoutesOfThePages checks that every route that a page names with its method is in the OpenAPI document.
 func TestRoutesOfThePages(t *testing.T) {
 	t.Parallel()
 	doc := openapi.ForTest(t)
@@ -56,18 +56,18 @@ func TestRoutesOfThePages(t *testing.T) {
 		}
 		for _, m := range namedRead.FindAllStringSubmatch(string(raw), -1) {
 			if strings.Contains(m[2], "…") || slices.Contains(elsewhere, m[2]) {
-				continue // three dots: the end of a path that the page has named
+				continue // an ellipsis replaces the beginning of a path that the page has already named
 			}
 			named++
 			there := slices.ContainsFunc(openapi.Hosts, func(host string) bool {
 				return doc.Lookup(host, m[1], strings.TrimSuffix(m[2], ".")) != nil
 			})
 			if !there {
-				t.Errorf("%s: %s %s is not described", page, m[1], m[2])
+				t.Errorf("%s names %s %s, which the OpenAPI document does not describe", page, m[1], m[2])
 			}
 		}
 	}
 	if named < 60 {
-		t.Errorf("only %d routes were found: the search is broken", named)
+		t.Errorf("only %d routes were found: the search does not work", named)
 	}
 }

@@ -1,4 +1,4 @@
-// Package documents compares the pages of the documentation with the code and runs what they show.
+// Package documents compares the pages of the documentation with the code, and runs their commands and programs.
 package documents
 
 import (
@@ -9,5 +9,5 @@ import (
 
 func TestMain(m *testing.M) { openapi.Main(m, nil) }
 
-// repo is the root of the repository.
+// repo is the path of the repository's root directory.
 const repo = "../../.."

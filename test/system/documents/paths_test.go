@@ -21,10 +21,11 @@ import (
 
 const (
 	modules = "github.com/signalcast/signalcast/"
-	repeats = 60 // requests of one measurement; a file runs for each request if one of its blocks runs at least as often
+	repeats = 60 // number of requests in a measurement; a file runs for each request if one of its blocks runs at least this often
 )
 
-// counterSignals is compiled into the measured programs: SIGUSR1 sets the execution counters to zero, SIGUSR2 writes them.
+// counterSignals is source code that is compiled into the measured programs. SIGUSR1 resets the execution counters,
+// SIGUSR2 writes them to files.
 const counterSignals = `package service
 
 import (
@@ -57,8 +58,8 @@ func init() {
 }
 `
 
-// TestPathsOfArchitecture compares the files that docs/architecture.md lists for a call, a resolution and an event with the
-// files of hub and api that run for them.
+// TestPathsOfArchitecture compares the files that docs/architecture.md lists for a call, a resolution and an event with
+// the files of hub and api that run for them.
 func TestPathsOfArchitecture(t *testing.T) {
 	p := pathCounter{dir: t.TempDir()}
 	p.Stack = stack.Start(t, stack.ProgramsIn(buildCounting(t)), stack.Env("GOCOVERDIR", p.dir),
@@ -70,7 +71,7 @@ func TestPathsOfArchitecture(t *testing.T) {
 		m := p.NewNativeMarket(t, 5000, nil)
 		markets, channels = append(markets, m), append(channels, "market:"+m)
 	}
-	stack.Eventually(t, time.Minute, "the end of the first reading of all markets", func() bool {
+	stack.Eventually(t, time.Minute, "the end of the first read of all markets", func() bool {
 		for file, n := range p.count(t, func() {}) {
 			if n >= repeats && strings.Contains(file, "/venue/") {
 				return false
@@ -91,11 +92,11 @@ func TestPathsOfArchitecture(t *testing.T) {
 	})
 	p.require(t, "call", call, map[string]int{"call": repeats, "middleware": 1, "event": 1}, documented)
 	if n := len(documented["call"]); n > 15 {
-		t.Errorf("a call passes %d files, want at most 15", n)
+		t.Errorf("docs/architecture.md lists %d files for a call; want at most 15", n)
 	}
 	resolution := p.measure(t, func() func() {
 		native := make([]string, repeats)
-		operators := p.SeedOperators(t, 2) // each within its limit
+		operators := p.SeedOperators(t, 2) // each operator stays within its rate limit
 		stack.Each(repeats, 4, func(i int) {
 			native[i] = p.NewNativeMarket(t, 5000, nil)
 			operators[i%2].NewCall(t, native[i], "YES", 5000, nil)
@@ -110,19 +111,19 @@ func TestPathsOfArchitecture(t *testing.T) {
 	p.require(t, "resolution", resolution, map[string]int{"resolution": repeats, "middleware": 0, "event": 0}, documented)
 }
 
-// pathCounter is a system whose hub and api count the executions of their blocks.
+// pathCounter is a system whose hub and api count how often each of their code blocks runs.
 type pathCounter struct {
 	*stack.Stack
-	dir string // for the counters that the services write
+	dir string // directory to which the services write their counters
 }
 
-// settled reports whether the feed has every event and the journal every row of the record.
+// settled is a query that reports whether all events are published and the journal contains all rows of the record.
 const settled = `SELECT NOT EXISTS (SELECT FROM api.outbox) AND NOT EXISTS (SELECT FROM api.feed_drains)
 	AND (SELECT count(*) FROM api.journal_leaves) = (SELECT count(*) FROM api.signals) + (SELECT count(*) FROM api.signal_results)
 		+ (SELECT count(*) FROM api.signal_events) + (SELECT count(*) FROM api.market_resolutions)`
 
-// measure calls prepare and the function that it returns five times. For each file it returns the lowest of the five counts, because
-// periodic work runs during some of them only.
+// measure calls prepare, and then the function that it returned, five times. For each file it returns the lowest of the
+// five counts, because periodic work runs during some of the measurements only.
 func (p pathCounter) measure(t *testing.T, prepare func() (run func())) map[string]int {
 	t.Helper()
 	lowest := p.count(t, prepare())
@@ -135,8 +136,8 @@ func (p pathCounter) measure(t *testing.T, prepare func() (run func())) map[stri
 	return lowest
 }
 
-// count returns how often the most executed block of each file runs during run and until its events are published and in the
-// journal.
+// count returns, for each file, the executions of its most executed block while run runs and until its events are
+// published and in the journal.
 func (p pathCounter) count(t *testing.T, run func()) map[string]int {
 	t.Helper()
 	p.signal(t, syscall.SIGUSR1, "cleared")
@@ -158,7 +159,7 @@ func (p pathCounter) signal(t *testing.T, s syscall.Signal, handled string) {
 	}
 }
 
-// executed reads the counters, removes them, and returns the executions of the most executed block of each file.
+// executed reads and removes the counters. It returns the executions of the most executed block of each file.
 func (p pathCounter) executed(t *testing.T) map[string]int {
 	t.Helper()
 	text := filepath.Join(t.TempDir(), "blocks")
@@ -167,9 +168,9 @@ func (p pathCounter) executed(t *testing.T) map[string]int {
 	}
 	files := map[string]int{}
 	for lines := bufio.NewScanner(strings.NewReader(stack.ReadFile(t, text))); lines.Scan(); {
-		block, counts, _ := strings.Cut(lines.Text(), " ") // file:from,to statements count
+		block, counts, _ := strings.Cut(lines.Text(), " ") // the format of a line is "file:from,to statements count"
 		_, count, _ := strings.Cut(counts, " ")
-		n, _ := strconv.Atoi(count) // the first line names the mode and has no count
+		n, _ := strconv.Atoi(count) // the first line contains the mode and no count
 		file, _, _ := strings.Cut(strings.TrimPrefix(block, modules+"services/"), ":")
 		files[file] = max(files[file], n)
 	}
@@ -185,15 +186,15 @@ func (p pathCounter) executed(t *testing.T) map[string]int {
 	return files
 }
 
-// require fails the test if a file of the lists in least ran less often than least says. It also fails the test if a file that is
-// not listed ran for each request, unless it runs as often without requests.
+// require fails the test if a file in least ran less often than least states. It also fails the test if an unlisted
+// file ran for each request, unless the file runs as often without requests.
 func (p pathCounter) require(t *testing.T, name string, ran, least map[string]int, documented map[string][]string) {
 	t.Helper()
 	var listed []string
 	for list, n := range least {
 		for _, file := range documented[list] {
 			if ran[file] < n {
-				t.Errorf("docs/architecture.md lists %s for a %s, but it ran %d times for %d", file, name, ran[file], repeats)
+				t.Errorf("docs/architecture.md lists %s for a %s, but it ran %d times for %d requests", file, name, ran[file], repeats)
 			}
 			listed = append(listed, file)
 		}
@@ -205,7 +206,7 @@ func (p pathCounter) require(t *testing.T, name string, ran, least map[string]in
 	if len(ran) == 0 {
 		return
 	}
-	background := p.count(t, func() { time.Sleep(12 * time.Second) }) // some work repeats every 10 s
+	background := p.count(t, func() { time.Sleep(12 * time.Second) }) // some periodic work runs every 10 s
 	for _, file := range slices.Sorted(maps.Keys(ran)) {
 		if background[file] < repeats {
 			t.Errorf("%s runs for a %s, but docs/architecture.md does not list it", file, name)
@@ -215,8 +216,8 @@ func (p pathCounter) require(t *testing.T, name string, ran, least map[string]in
 
 var generated = regexp.MustCompile(`\.(gen|sql|pb)\.go$|/db/`)
 
-// pathsOf returns the files of each path of docs/architecture.md, relative to services/. A path is a code block "path NAME"; each
-// line is a package without "internal/" and its files.
+// pathsOf returns the files of each path in docs/architecture.md, relative to services/. A path is a code block with
+// the words "path NAME". Each line contains a package, without "internal/", and its files.
 func pathsOf(t *testing.T, page string) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
@@ -225,10 +226,10 @@ func pathsOf(t *testing.T, page string) map[string][]string {
 		for line := range strings.Lines(block[2]) {
 			words := strings.Fields(line)
 			if len(words) < 2 {
-				t.Fatalf("path %s: %q names no package with files", block[1], line)
+				t.Fatalf("path %s: the line %q is not a package followed by its files", block[1], line)
 			}
 			if seen[words[0]] {
-				t.Errorf("path %s enters %s twice", block[1], words[0])
+				t.Errorf("path %s lists the package %s twice", block[1], words[0])
 			}
 			seen[words[0]] = true
 			service, pkg, _ := strings.Cut(words[0], "/")
@@ -249,7 +250,7 @@ func pathsOf(t *testing.T, page string) map[string][]string {
 	return out
 }
 
-// buildCounting builds hub and api so that they count the executions of each block, and returns the directory of all programs.
+// buildCounting builds hub and api with block counters. It returns the directory of all programs.
 func buildCounting(t *testing.T) string {
 	t.Helper()
 	root, err := stack.Root()

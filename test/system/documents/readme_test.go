@@ -20,8 +20,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// promised is the output that the pages announce for their commands.
-var promised = map[string][]string{
+// expectedOutput contains patterns for the output that the pages state for their commands.
+var expectedOutput = map[string][]string{
 	"README.md": {
 		`(?m)^http://127\.0\.0\.1:\d+/receipts/[0-9a-f-]{36}$`, `"error":"already_predicted"`, `(?m)\b409$`,
 		`"type":"note","payload":\{"text":"Rain has stopped\."\}`, `"scored":1,"won":1`, `"active":false`, `(?m)\b401$`,
@@ -43,13 +43,13 @@ var promised = map[string][]string{
 	"docs/conformance.md": {`(?m)^3 passed, 0 failed, 0 skipped`, `"failed": 0`},
 }
 
-// The commands of the pages work in a copy of the repository, from the quick start on, in order. It compiles all programs
-// once more.
+// TestReadme runs the commands of the pages in order, from the quick start on, in a copy of the repository. The copy
+// requires that all programs are compiled again.
 func TestReadme(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "signalcast")
 	copyTree(t, dir)
 	out := &stack.Output{}
-	cmd := exec.Command("make", "up", "ARGS=--ports auto") // the usual ports may be in use
+	cmd := exec.Command("make", "up", "ARGS=--ports auto") // the default ports may be in use
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, environment(), out, out
 	child, err := localdb.StartChild(cmd, syscall.SIGTERM)
 	if err != nil {
@@ -59,14 +59,14 @@ func TestReadme(t *testing.T) {
 		stop := exec.Command("go", "run", "./deploy/local", "stop")
 		stop.Dir = dir
 		if text, err := stop.CombinedOutput(); err != nil {
-			t.Errorf("stop: %v\n%s", err, text)
+			t.Errorf("stop make up: %v\n%s", err, text)
 		}
 		child.Stop(context.Background(), syscall.SIGTERM, 15*time.Second)
 	})
-	stack.Eventually(t, 9*time.Minute, "make up to be ready", func() bool { // it compiles all programs
+	stack.Eventually(t, 9*time.Minute, "make up to be ready", func() bool { // compiles all programs
 		select {
 		case <-child.Done():
-			t.Fatalf("make up ended: %v\n%s", child.Err(), out)
+			t.Fatalf("make up ended before it was ready: %v\n%s", child.Err(), out)
 		default:
 		}
 		return slices.Contains(strings.Split(out.String(), "\n"), "ready")
@@ -82,23 +82,24 @@ func TestReadme(t *testing.T) {
 	for _, page := range documents(t) {
 		n, out := runBlocks(t, dir, page)
 		blocks += n
-		for _, want := range promised[page] {
+		for _, want := range expectedOutput[page] {
 			if !regexp.MustCompile(want).MatchString(out) {
-				t.Errorf("%s: its commands do not show %s:\n%s", page, want, out)
+				t.Errorf("the output of the commands of %s does not match %s:\n%s", page, want, out)
 			}
 		}
 	}
 	if blocks < 10 {
-		t.Errorf("%d blocks of commands were found", blocks)
+		t.Errorf("only %d blocks with commands were found", blocks)
 	}
 }
 
-// environment returns the environment of the commands of the pages: every verified call counts with its first quote.
+// environment returns the environment for the commands of the pages. In it, every verified call counts after its first
+// quote.
 func environment() []string {
 	return append(os.Environ(), "QUOTE_CONFIRM_AFTER=off", "RATED_MIN_VOLUME_USD=0", "MANIFOLD_RATED_CREATORS=*")
 }
 
-// documents returns the pages whose blocks are run or checked, README.md first.
+// documents returns the pages whose blocks are run or checked. README.md is the first.
 func documents(t *testing.T) []string {
 	t.Helper()
 	pages := []string{"README.md"}
@@ -117,20 +118,20 @@ func documents(t *testing.T) []string {
 	return pages
 }
 
-// programs are the commands that run blocks of a kind as files.
+// programs maps the kinds of blocks that are run as files to their file name extension and command.
 var programs = map[string]struct{ ending, command string }{
 	"go": {".go", "go run"},
 	"js": {".mjs", "node --no-warnings --experimental-websocket"}, // Node 20 requires the flag for its WebSocket
 }
 
-// runBlocks runs the blocks of a page in one shell, in order, and returns their output and the number of blocks.
+// runBlocks runs the blocks of a page in one shell, in order. It returns the number of blocks and their output.
 func runBlocks(t *testing.T, dir, page string) (blocks int, out string) {
 	t.Helper()
 	var script strings.Builder
 	script.WriteString("set -aeo pipefail\ntrap 'echo \"FAILED: $BASH_COMMAND\" >&2' ERR\n")
 	all := blocksOf(t, page)
 	for i, b := range all {
-		if !slices.Contains(ran, b.kind) || b.part() {
+		if !slices.Contains(runKinds, b.kind) || b.part() {
 			continue
 		}
 		blocks++
@@ -152,7 +153,7 @@ func runBlocks(t *testing.T, dir, page string) (blocks int, out string) {
 	defer cancel()
 	shell := exec.CommandContext(ctx, "bash")
 	shell.Dir, shell.Env, shell.Stdin = dir, environment(), strings.NewReader(script.String())
-	var said, both stack.Output // two writers
+	var said, both stack.Output // written by two goroutines
 	shell.Stdout, shell.Stderr = io.MultiWriter(&said, &both), &both
 	if err := shell.Run(); err != nil {
 		t.Errorf("%s: %v\n%s", page, err, both.String())
@@ -165,13 +166,14 @@ func runBlocks(t *testing.T, dir, page string) (blocks int, out string) {
 		_, came, ok := strings.Cut(said.String(), fmt.Sprintf("\n# block %d\n", i-1))
 		came, _, _ = strings.Cut(came, "\n# block ")
 		if !ok || !likeOutput(b.text, came) {
-			t.Errorf("%s: it shows\n%s\nand this came\n%s", b, b.text, came)
+			t.Errorf("%s shows the output\n%s\nbut the real output is\n%s", b, b.text, came)
 		}
 	}
 	return blocks, both.String()
 }
 
-// likeOutput reports whether output matches what a page shows. Three dots match anything within a line; alone, any lines.
+// likeOutput reports whether output matches the output on a page. On the page, "..." matches any text within a line,
+// and a line "..." any lines.
 func likeOutput(shown, came string) bool {
 	var pattern strings.Builder
 	for line := range strings.Lines(shown) {

@@ -14,8 +14,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Two systems show each other's tapes and operators, nothing returns to its origin, and the entries of a partner that has
-// ended are shown for a while. Partners that lie, hang and flood do not affect the honest one.
+// TestPartnersShowEachOther checks that two systems show each other's tapes and operators, and never show their own
+// entries through the partner. After the end of a partner, its entries remain visible for a limited time. Partners that
+// send false entries, hang or flood must not affect the entries of the honest partner.
 func TestPartnersShowEachOther(t *testing.T) {
 	a, b := newSite(t, "alpha"), newSite(t, "bravo")
 	a.addPartner(t, "bravo", b.Hub, b.Hub+"/api/network/tapes", b.Hub+"/api/network/operators")
@@ -29,17 +30,18 @@ func TestPartnersShowEachOther(t *testing.T) {
 	requireEntriesExpire(t, a, b)
 }
 
-// requireEntriesOf requires that a site shows its own entry and that of the other, with the addresses of their origins.
+// requireEntriesOf requires that a site shows its own entry and the entry of the other site, with the addresses of
+// their origins.
 func requireEntriesOf(t *testing.T, me, other *site) {
 	t.Helper()
 	own, theirs := "hub/"+me.operator.Handle, other.name+"/"+other.operator.Handle
-	stack.Eventually(t, 40*time.Second, me.name+" shows "+theirs+" in both lists", func() bool {
+	stack.Eventually(t, 40*time.Second, me.name+" to show "+theirs+" in both lists", func() bool {
 		return strings.Count(me.both(t), theirs) == 2
 	})
 	for _, list := range []string{"tapes", "operators"} {
 		all, names := me.entries(t, list, "")
 		if len(all) != 2 || !slices.Contains(names, own) {
-			t.Errorf("%s of %s are %v, want %s and %s", list, me.name, names, own, theirs)
+			t.Errorf("%s of %s are %v; want %s and %s", list, me.name, names, own, theirs)
 		}
 		for _, e := range all {
 			want := me.Hub
@@ -47,19 +49,20 @@ func requireEntriesOf(t *testing.T, me, other *site) {
 				want = other.Hub
 			}
 			if e.OriginURL != want || e.Href != want+"/u/"+e.Handle {
-				t.Errorf("%s: an entry of %s has origin %s and links to %s, want %s", list, e.Origin, e.OriginURL, e.Href, want)
+				t.Errorf("%s: an entry of %s has origin %s and links to %s; want %s", list, e.Origin, e.OriginURL, e.Href, want)
 			}
 		}
 		if _, names := me.entries(t, list, "?exclude="+other.Hub); !slices.Equal(names, []string{own}) {
-			t.Errorf("%s without the partner are %v, want %s", list, names, own)
+			t.Errorf("%s with partners excluded are %v; want %s", list, names, own)
 		}
 		if _, names := me.entries(t, list, "?exclude=hub"); !slices.Equal(names, []string{theirs}) {
-			t.Errorf("%s without the own hub are %v, want %s", list, names, theirs)
+			t.Errorf("%s with the own hub excluded are %v; want %s", list, names, theirs)
 		}
 	}
 }
 
-// requireOneViewPerAddress starts a partner's tape twice from one address: it counts once.
+// requireOneViewPerAddress starts a tape of a partner twice from one IP address and requires that it counts as one
+// view.
 func requireOneViewPerAddress(t *testing.T, a *site) {
 	t.Helper()
 	tapes, _ := a.entries(t, "tapes", "?exclude=hub")
@@ -70,7 +73,7 @@ func requireOneViewPerAddress(t *testing.T, a *site) {
 	}
 }
 
-// requireProgrammeOfStation waits until the clock publishes what a station airs.
+// requireProgrammeOfStation waits until the clock publishes the programme of a station.
 func requireProgrammeOfStation(t *testing.T, a *site) {
 	t.Helper()
 	stack.Eventually(t, time.Minute, "the programme of a station", func() bool {
@@ -79,24 +82,25 @@ func requireProgrammeOfStation(t *testing.T, a *site) {
 	})
 }
 
-// requireEntriesExpire ends the other site. Its entries stay while the last copy is younger than keepFor.
+// requireEntriesExpire stops the other site. Its entries must remain until the last copy is older than keepFor.
 func requireEntriesExpire(t *testing.T, a, b *site) {
 	t.Helper()
 	theirs := "bravo/" + b.operator.Handle
 	b.Stop(t)
 	for ended := time.Now(); time.Since(ended) < keepFor/2; {
 		if both := a.both(t); strings.Count(both, theirs) != 2 {
-			t.Fatalf("%v after the end of the partner the lists are %s, want %s in both", time.Since(ended), both, theirs)
+			t.Fatalf("%v after the end of the partner the lists are %s; want %s in both", time.Since(ended), both, theirs)
 		}
 	}
 	own := "hub/" + a.operator.Handle
-	stack.Eventually(t, 2*keepFor+20*time.Second, "the own entries alone", func() bool {
+	stack.Eventually(t, 2*keepFor+20*time.Second, "lists with the own entries only", func() bool {
 		both := a.both(t)
 		return !strings.Contains(both, "bravo/") && strings.Count(both, own) == 2
 	})
 }
 
-// requireHonestEntries adds three partners: one publishes entries of other sites, one hangs, one sends 256 MiB compressed.
+// requireHonestEntries adds three bad partners: one publishes entries of other sites, one does not answer, one sends
+// 256 MiB of compressed data.
 func requireHonestEntries(t *testing.T, a, b *site) {
 	t.Helper()
 	var bomb bytes.Buffer
@@ -142,19 +146,19 @@ func requireHonestEntries(t *testing.T, a, b *site) {
 		_, names := a.entries(t, "tapes", "")
 		return names
 	}
-	stack.Eventually(t, 40*time.Second, "the one honest entry of the liar", func() bool { return slices.Contains(tapes(), "liar/liar") })
+	stack.Eventually(t, 40*time.Second, "the only valid entry of the partner liar", func() bool { return slices.Contains(tapes(), "liar/liar") })
 	all, names := a.entries(t, "tapes", "")
 	want := []string{"bravo/" + b.operator.Handle, "hub/" + a.operator.Handle, "liar/liar"}
 	if slices.Sort(names); !slices.Equal(names, want) {
-		t.Errorf("tapes with bad partners are %v, want %v", names, want)
+		t.Errorf("with bad partners the tapes are %v; want %v", names, want)
 	}
 	for _, e := range all {
 		if e.ID == "of-hub" || e.ID == "of-bravo" {
-			t.Errorf("%s published entry %s of another site", e.Origin, e.ID)
+			t.Errorf("the entry %[2]s of another site is shown, although only %[1]s published it", e.Origin, e.ID)
 		}
 	}
 	for id := range bad {
 		a.setStatus(t, id, "suspended")
 	}
-	stack.Eventually(t, 40*time.Second, "a suspended station has no entries", func() bool { return !slices.Contains(tapes(), "liar/liar") })
+	stack.Eventually(t, 40*time.Second, "lists without entries of the suspended station", func() bool { return !slices.Contains(tapes(), "liar/liar") })
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// keepFor is how long a hub shows the entries of a partner that is unavailable.
+// keepFor is the time for which a hub shows the entries of an unavailable partner.
 const keepFor = 12 * time.Second
 
-// site is one whole system with an operator who has a resolved call, and a clip.
+// site is a complete system with an operator who has a resolved call and a clip.
 type site struct {
 	*stack.Stack
 	name     string
 	operator *stack.Operator
 }
 
-// newSite starts a system and creates what it shows.
+// newSite starts a system and creates its operator, call and clip.
 func newSite(t *testing.T, name string) *site {
 	t.Helper()
 	s := stack.Start(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"), stack.Env("FEDERATION_ALLOW_PRIVATE", "true"),
@@ -38,7 +38,7 @@ func newSite(t *testing.T, name string) *site {
 	return out
 }
 
-// addPartner registers a station at this site and activates it.
+// addPartner registers a partner station at this site and activates it.
 func (s *site) addPartner(t *testing.T, id, base, tapes, operators string) {
 	t.Helper()
 	s.operator.Do(t, http.MethodPost, s.API+"/api/v1/stations", stack.Bearer(s.operator.Key), stack.Body(stack.JSON{
@@ -54,10 +54,10 @@ func (s *site) setStatus(t *testing.T, station, status string) {
 	stack.Post(t, url, s.Admin(), stack.Body(stack.JSON{"status": status})).Require(http.StatusOK)
 }
 
-// entry is an entry of either merged list.
+// entry is an entry of the merged list of tapes or of operators.
 type entry struct{ ID, Origin, OriginURL, Handle, Href string }
 
-// entries reads a merged list and returns its entries, and "origin/handle" of each, in order.
+// entries reads a merged list. It returns the entries and, in the same order, "origin/handle" of each.
 func (s *site) entries(t *testing.T, list, query string) ([]entry, []string) {
 	t.Helper()
 	var body map[string]json.RawMessage

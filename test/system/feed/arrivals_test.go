@@ -11,18 +11,18 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// arrivals records when each of some connections received each event of a range of the feed.
+// arrivals records when each connection received each event in a range of the feed.
 type arrivals struct {
 	start time.Time
-	base  int64            // number before the first event
+	base  int64            // number of the event before the first one
 	at    [][]atomic.Int32 // by connection and event: microseconds since start; 0: not received
-	last  []int64          // by connection: number of the last event
+	last  []int64          // by connection: number of the last event received
 
 	received, repeated, holes, unexpected atomic.Int64
-	example                               atomic.Pointer[string] // an unexpected frame
+	example                               atomic.Pointer[string] // an unexpected message
 }
 
-// newArrivals expects at most the given number of events after the newest one.
+// newArrivals creates a record for at most the given number of events after the newest one.
 func newArrivals(t *testing.T, s *stack.Stack, connections, events int) *arrivals {
 	t.Helper()
 	a := &arrivals{
@@ -37,18 +37,18 @@ func newArrivals(t *testing.T, s *stack.Stack, connections, events int) *arrival
 
 var eventHead = regexp.MustCompile(`^\{"op":"event","channel":"[^"]*","seq":(\d+),"prev":(\d+|null)`)
 
-// record records a frame that connection i received.
+// record records a message that connection i received.
 func (a *arrivals) record(i int, frame []byte) {
 	m := eventHead.FindSubmatch(frame)
 	if m == nil {
 		if bytes.HasPrefix(frame, []byte(`{"op":"gap"`)) || bytes.HasPrefix(frame, []byte(`{"op":"error"`)) &&
-			!bytes.HasPrefix(frame, []byte(`{"op":"error","error":"db_unavailable"`)) { // a snapshot that comes later
+			!bytes.HasPrefix(frame, []byte(`{"op":"error","error":"db_unavailable"`)) { // the snapshot follows later
 			a.reject(frame)
 		}
 		return
 	}
-	seq, _ := strconv.ParseInt(string(m[1]), 10, 64)  // digits
-	prev, _ := strconv.ParseInt(string(m[2]), 10, 64) // digits, or null for 0
+	seq, _ := strconv.ParseInt(string(m[1]), 10, 64)  // the pattern matches digits only
+	prev, _ := strconv.ParseInt(string(m[2]), 10, 64) // digits, or null, which becomes 0
 	n := seq - a.base - 1
 	switch {
 	case n < 0 || n >= int64(len(a.at[i])):
@@ -71,7 +71,7 @@ func (a *arrivals) reject(frame []byte) {
 	a.example.Store(&text)
 }
 
-// await waits until n events have arrived in all, as long as some arrive within d.
+// await waits until n events have been received in total. It stops when no event is received for d.
 func (a *arrivals) await(t *testing.T, n int64, d time.Duration) {
 	t.Helper()
 	for last, since := a.received.Load(), time.Now(); a.received.Load() < n && time.Since(since) < d; {
@@ -82,8 +82,8 @@ func (a *arrivals) await(t *testing.T, n int64, d time.Duration) {
 	}
 }
 
-// require fails the test unless the first connections received every event of sent once and in order. Keys of sent are
-// numbers of events, values the times at which they were written. It returns the delays of all deliveries.
+// require fails the test unless each of the first connections received every event of sent once and in order. sent maps
+// event numbers to the times at which the events were written. It returns the delays of all deliveries.
 func (a *arrivals) require(t *testing.T, connections int, sent map[int64]time.Time) *stack.Times {
 	t.Helper()
 	delays, lost := &stack.Times{}, 0
@@ -97,14 +97,14 @@ func (a *arrivals) require(t *testing.T, connections int, sent map[int64]time.Ti
 		}
 	}
 	if lost > 0 {
-		t.Errorf("%d of %d deliveries are missing", lost, connections*len(sent))
+		t.Errorf("%d of %d deliveries are missing; want 0", lost, connections*len(sent))
 	}
 	if a.repeated.Load()+a.holes.Load()+a.unexpected.Load() > 0 {
 		example := ""
 		if text := a.example.Load(); text != nil {
 			example = *text
 		}
-		t.Errorf("%d events came again, %d without their predecessor, %d unexpected frames: %.300s",
+		t.Errorf("%d events were repeated, %d came without their predecessor, and %d messages were unexpected, want 0 of each: %.300s",
 			a.repeated.Load(), a.holes.Load(), a.unexpected.Load(), example)
 	}
 	return delays

@@ -8,7 +8,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// follow subscribes each connection to its channel and records what connection i receives as the arrivals of first+i.
+// follow subscribes each connection to its channel. It records the messages of connection i as arrivals of connection
+// first+i.
 func follow(t *testing.T, conns []*conn, first int, current *atomic.Pointer[arrivals], channel func(i int) string) {
 	t.Helper()
 	stack.Each(len(conns), 64, func(i int) {
@@ -29,7 +30,7 @@ func follow(t *testing.T, conns []*conn, first int, current *atomic.Pointer[arri
 			for {
 				frame, err := c.next()
 				if err != nil {
-					return // closed; what is missing shows in the arrivals
+					return // the connection is closed; require reports missing events
 				}
 				current.Load().record(first+i, frame)
 			}
@@ -40,11 +41,12 @@ func follow(t *testing.T, conns []*conn, first int, current *atomic.Pointer[arri
 	}
 }
 
-// sentEvents returns the numbers of the events of a market after base, with the times of the requests that caused them.
+// sentEvents returns the numbers of the events of a market after base. The values are the times of the requests that
+// caused them.
 func sentEvents(t *testing.T, s *stack.Stack, market string, base int64, at []time.Time) map[int64]time.Time {
 	t.Helper()
 	var numbers []int64
-	stack.Eventually(t, 20*time.Second, "every event in the feed", func() bool {
+	stack.Eventually(t, 20*time.Second, "all events of the market in the feed", func() bool {
 		numbers = stack.Query[[]int64](t, s,
 			"SELECT coalesce(array_agg(seq ORDER BY seq), '{}') FROM api.protocol_events WHERE market_id = $1 AND seq > $2", market, base)
 		return len(numbers) == len(at)
@@ -56,7 +58,8 @@ func sentEvents(t *testing.T, s *stack.Stack, market string, base int64, at []ti
 	return sent
 }
 
-// Ten thousand connections to one process receive each call once and in order, and need at most 64 KiB each.
+// TestEveryConnectionReceivesEachEventOnce checks that ten thousand connections to one process receive each call once
+// and in order, and that a connection requires at most 64 KiB of memory.
 func TestEveryConnectionReceivesEachEventOnce(t *testing.T) {
 	s := start(t)
 	h := newHost(t, s, nil)
@@ -70,10 +73,10 @@ func TestEveryConnectionReceivesEachEventOnce(t *testing.T) {
 	conns := h.openAll(t, n, 0)
 	follow(t, conns, 0, &current, func(i int) string { return []string{"signals", "market:" + market}[i%2] })
 	connected := time.Since(began)
-	stack.Wait(t, time.Second) // the snapshots are being sent
+	stack.Wait(t, time.Second) // the snapshots are still being sent
 	each := (stack.RSS(t, h.PID()) - before) / int64(n)
-	if each > 64<<10 && n >= 2000 { // a few connections do not outweigh the growth of the process itself
-		t.Errorf("a connection needs %d bytes; want at most 64 KiB", each)
+	if each > 64<<10 && n >= 2000 { // with few connections, the growth of the process itself would dominate
+		t.Errorf("the process uses %d bytes per connection; want at most 65536", each)
 	}
 
 	var at []time.Time
@@ -87,7 +90,8 @@ func TestEveryConnectionReceivesEachEventOnce(t *testing.T) {
 		n, connected, each, delays.Quantile(.5), delays.Quantile(.99))
 }
 
-// Readers that do not read are closed with code 4008, and the others receive every event without a delay by them.
+// TestSlowReadersDelayNoOther checks that connections whose clients do not read are closed with code 4008, and that
+// other connections receive every event without delay.
 func TestSlowReadersDelayNoOther(t *testing.T) {
 	s := start(t)
 	h := newHost(t, s, nil)
@@ -97,7 +101,8 @@ func TestSlowReadersDelayNoOther(t *testing.T) {
 	channel := func(int) string { return "market:" + market }
 	var current atomic.Pointer[arrivals]
 
-	// round publishes events, at most 50 a second, and requires that the first readers receive them; it returns their p99 delay.
+	// round publishes events, at most 50 per second, and requires that the first readers receive them. It returns the
+	// 99th percentile of the delay.
 	round := func(events, readers int) time.Duration {
 		t.Helper()
 		a := newArrivals(t, s, n, events+100)
@@ -128,7 +133,8 @@ func TestSlowReadersDelayNoOther(t *testing.T) {
 
 		before := h.gauges(t).slowConsumers()
 		for i := range slow {
-			// A smaller buffer does not take a segment of a few events, which the kernel then repeats ever more slowly.
+			// A smaller buffer would not accept a segment with a few events, and the kernel would repeat the segment
+			// with increasing delays.
 			c, err := h.open(t.Context(), h.address((2*n+i)/perAddress), "", 16<<10)
 			if err != nil {
 				t.Fatal(err)
@@ -138,20 +144,20 @@ func TestSlowReadersDelayNoOther(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		with.Add(round(300, n-slow)) // 600 kB, more than the buffers of a connection
-		// A reader may take nothing for 5 s; the rest is for a loaded machine.
-		stack.Eventually(t, time.Minute, "every slow reader is closed with 4008", func() bool {
+		with.Add(round(300, n-slow)) // 600 kB, which exceeds the buffers of a connection
+		// The server closes a connection after 5 s without progress; the longer time is for a loaded machine.
+		stack.Eventually(t, time.Minute, "all slow readers to be closed with 4008", func() bool {
 			return h.gauges(t).slowConsumers()-before == slow
 		})
 	}
-	// Rounds of a loaded machine differ; a process that waits for slow readers is late by seconds.
+	// Rounds on a loaded machine differ. A process that waits for slow readers would be seconds late.
 	if best, bound := with.Quantile(0), 5*without.Quantile(0)+time.Second; best > bound {
 		t.Errorf("p99 delay is %v with slow readers and %v without; want at most %v", best, without.Quantile(0), bound)
 	}
 	t.Logf("p99 delay %v with slow readers, %v without", with.Quantile(0), without.Quantile(0))
 }
 
-// publish writes one fact of 2 kB about a market.
+// publish writes one fact of 2 kB about a market directly to the outbox.
 func publish(t *testing.T, s *stack.Stack, market string) {
 	t.Helper()
 	const fact = `

@@ -25,15 +25,15 @@ import (
 )
 
 const (
-	perAddress  = 20 // connections that one address may open
+	perAddress  = 20 // connections that one IP address may open
 	dialTimeout = 20 * time.Second
 )
 
-// host is a further api on the same feed, so that its memory, files and metrics are those of one test.
+// host is an additional api process on the same feed. Its memory, open files and metrics belong to one test only.
 type host struct {
 	*stack.Side
 	addr, metrics string
-	network       [2]byte // of its clients, within 127.0.0.0/8
+	network       [2]byte // first two bytes of the clients' addresses, within 127.0.0.0/8
 }
 
 func newHost(t *testing.T, s *stack.Stack, changed map[string]string) *host {
@@ -43,7 +43,7 @@ func newHost(t *testing.T, s *stack.Stack, changed map[string]string) *host {
 	maps.Copy(settings, changed)
 	h := &host{Side: s.Side(t, "api", settings), metrics: metrics}
 	h.addr, h.network = strings.TrimPrefix(h.URL, "http://"), [2]byte{byte(16 + rand.N(200)), byte(200 + rand.N(40))}
-	// It follows the feed a moment after it is ready.
+	// The process follows the feed only some time after it reports that it is ready.
 	stack.Eventually(t, 30*time.Second, "a first connection to "+h.URL, func() bool {
 		c, err := h.open(t.Context(), h.address(0), "", 0)
 		if err != nil {
@@ -55,16 +55,16 @@ func newHost(t *testing.T, s *stack.Stack, changed map[string]string) *host {
 	return h
 }
 
-// address returns the i-th client address, of about 3,000.
+// address returns the client address with index i. There are about 3,000 addresses.
 func (h *host) address(i int) net.IP {
 	return net.IPv4(127, h.network[0], h.network[1]+byte(i/250), byte(1+i%250))
 }
 
-// connect opens a TCP connection. A buffer above zero is the size of what the kernel receives for it.
+// connect opens a TCP connection. If buffer is above 0, it is the size of the receive buffer in the kernel.
 func (h *host) connect(ctx context.Context, from net.IP, buffer int) (*net.TCPConn, error) {
 	dial := net.Dialer{Timeout: dialTimeout, LocalAddr: &net.TCPAddr{IP: from}}
 	if buffer > 0 {
-		// Set before the connection opens: the peer must never learn of a larger window.
+		// The size must be set before the connection is opened, because the peer must not receive a larger window.
 		dial.Control = func(_, _ string, c syscall.RawConn) error {
 			var err error
 			outer := c.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, buffer) })
@@ -84,7 +84,7 @@ type conn struct {
 	in *bufio.Reader
 }
 
-// open opens a websocket; key may be empty. The error of a refusal is a ws.StatusError.
+// open opens a websocket. key may be empty. If the server refuses the handshake, the error is a ws.StatusError.
 func (h *host) open(ctx context.Context, from net.IP, key string, buffer int) (*conn, error) {
 	header := http.Header{}
 	if key != "" {
@@ -125,17 +125,18 @@ func (h *host) stream(ctx context.Context, from net.IP, query string) (*conn, er
 	return &conn{c, in}, nil
 }
 
-// send sends a text.
+// send sends a text message.
 func (c *conn) send(text string) error { return c.sendFrame(ws.NewTextFrame([]byte(text))) }
 
 func (c *conn) sendFrame(f ws.Frame) error { return ws.WriteFrame(c, ws.MaskFrame(f)) }
 
-// closedError is the close frame of the server.
+// closedError is the error for a close frame of the server.
 type closedError struct{ code ws.StatusCode }
 
 func (e closedError) Error() string { return fmt.Sprintf("closed with code %d", e.code) }
 
-// next returns the next text. It answers pings; the error of a close frame is a closedError.
+// next returns the next text message. It answers pings. If the server closes the connection, the error is a
+// closedError.
 func (c *conn) next() ([]byte, error) {
 	for {
 		f, err := ws.ReadFrame(c.in)
@@ -157,7 +158,7 @@ func (c *conn) next() ([]byte, error) {
 	}
 }
 
-// await reads until a text contains part.
+// await reads messages until one contains part.
 func (c *conn) await(part string) error {
 	if err := c.SetReadDeadline(time.Now().Add(dialTimeout)); err != nil {
 		return err
@@ -165,7 +166,7 @@ func (c *conn) await(part string) error {
 	for {
 		text, err := c.next()
 		if err != nil {
-			return fmt.Errorf("wait for %s: %w", part, err)
+			return fmt.Errorf("the connection ended before a message contained %s: %w", part, err)
 		}
 		if bytes.Contains(text, []byte(part)) {
 			return nil
@@ -173,10 +174,10 @@ func (c *conn) await(part string) error {
 	}
 }
 
-// reset ends the connection with a TCP reset.
+// reset closes the connection with a TCP reset.
 func (c *conn) reset() error { return errors.Join(c.SetLinger(0), c.Close()) }
 
-// openAll opens n websockets; they close with the test.
+// openAll opens n websockets, from the addresses with index first and above. They are closed when the test ends.
 func (h *host) openAll(t *testing.T, n int, first int) []*conn {
 	t.Helper()
 	conns := make([]*conn, n)
@@ -202,7 +203,7 @@ func (h *host) openAll(t *testing.T, n int, first int) []*conn {
 	return conns
 }
 
-// gauges are the metrics of a process by name and labels.
+// gauges contains the metrics of a process by name and labels.
 type gauges map[string]float64
 
 func (h *host) gauges(t *testing.T) gauges {
@@ -237,11 +238,12 @@ func (g gauges) near(o gauges) bool {
 }
 func within5(a, b int) bool { return a-b <= 5 && b-a <= 5 }
 
-// maxConnections returns how many connections this process and the api may have open, less those that they need themselves.
+// maxConnections returns the number of connections that both this process and the api may open, reduced by the files
+// that they need otherwise.
 func (h *host) maxConnections(t *testing.T) int {
 	t.Helper()
 	const own = 1000
-	var limit syscall.Rlimit // the Go runtime has raised it
+	var limit syscall.Rlimit // the Go runtime raises the soft limit at start
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
 	}
@@ -258,6 +260,6 @@ func (h *host) maxConnections(t *testing.T) int {
 			return int(min(limit.Cur, api)) - own
 		}
 	}
-	t.Fatalf("process %d has no limit of open files", h.PID())
+	t.Fatalf("/proc/%d/limits contains no limit of open files", h.PID())
 	return 0
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// visits are connections that open and end in every way, ordinary and hostile.
+// visits opens and ends connections in every way, ordinary and hostile.
 type visits struct {
 	h         *host
 	market    string
@@ -25,15 +25,15 @@ type visits struct {
 	next      atomic.Int64
 }
 
-// Connections that open and end in any way leave no socket, goroutine, open file or memory with the process, and a client
-// that behaves is served meanwhile.
+// TestConnectionsLeaveNothingBehind checks that connections which open and end in any way leave no socket, goroutine,
+// open file or memory in the process, and that a well-behaved client is served at the same time.
 func TestConnectionsLeaveNothingBehind(t *testing.T) {
 	s := start(t)
-	// With few connections to the database all of them exist from the start; frequent collections keep the memory near
-	// what the process needs.
+	// With few database connections all of them are open from the start. Frequent garbage collection keeps the memory
+	// close to what the process needs.
 	h := newHost(t, s, map[string]string{"GOGC": "10", "DB_MAX_CONNS": "8"})
 	v := &visits{h: h, market: s.NewNativeMarket(t, 5000, nil), operators: s.SeedOperators(t, stack.Size(t, 20, 80, 400))}
-	for _, o := range v.operators[:10] { // events for readers that resume
+	for _, o := range v.operators[:10] { // events for connections that resume
 		o.File(t, stack.Call(v.market, "YES", 5000)).Require(http.StatusOK)
 	}
 	stopCalm := v.keepCalmClient(t)
@@ -52,11 +52,11 @@ func TestConnectionsLeaveNothingBehind(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("%d sockets, %d goroutines, %d files, %d kB are left; want 0, %d, %d and at most 110%% of %d kB", after.sockets(),
+	t.Errorf("after all connections the process has %d sockets, %d goroutines, %d files and %d kB; want 0, %d, %d and at most 110%% of %d kB", after.sockets(),
 		after.goroutines(), after.files(), after.resident()>>10, before.goroutines(), before.files(), before.resident()>>10)
 }
 
-// keepCalmClient opens a connection that is answered until stop.
+// keepCalmClient opens a well-behaved connection that must receive answers until stop is called.
 func (v *visits) keepCalmClient(t *testing.T) (stop func()) {
 	t.Helper()
 	c := v.h.openAll(t, 1, 100*perAddress)[0]
@@ -65,7 +65,7 @@ func (v *visits) keepCalmClient(t *testing.T) (stop func()) {
 		defer close(done)
 		for {
 			if err := errors.Join(c.send(`{"op":"ping","id":"calm"}`), c.await(`{"op":"pong","id":"calm"}`)); err != nil {
-				t.Errorf("a client that behaves: %v", err)
+				t.Errorf("the well-behaved client: %v", err)
 				return
 			}
 			select {
@@ -82,16 +82,16 @@ func (v *visits) keepCalmClient(t *testing.T) (stop func()) {
 	}
 }
 
-// warmUp opens and ends connections until the process has collected its garbage three times: a young process grows by
-// itself. It returns the metrics of the process at rest, with the most memory that it had.
+// warmUp opens and ends connections until the process has collected garbage three times, because the memory of a new
+// process grows without a leak. It returns the metrics of the idle process, with the highest memory seen.
 func (v *visits) warmUp(t *testing.T) gauges {
 	t.Helper()
 	rounds, most, first := stack.Size(t, 1, 4, 8), 0., v.h.gauges(t)
 	for i := 1; ; i++ {
 		v.run(t, stack.Size(t, 100, 1200, 1200))
-		now := v.rest(t)
+		now := v.awaitIdle(t)
 		most = max(most, now["process_resident_memory_bytes"])
-		// A process that needs little memory may never collect; its growth counts in full.
+		// A process that needs little memory may never collect garbage. All its growth then counts.
 		if testing.Short() || i >= rounds && now.collections()-first.collections() >= 3 || i >= rounds+10 {
 			now["process_resident_memory_bytes"] = most
 			return now
@@ -99,9 +99,10 @@ func (v *visits) warmUp(t *testing.T) gauges {
 	}
 }
 
-// rest waits until only the calm client is connected and the numbers of files and goroutines no longer fall, and returns the
-// metrics. A connection that ends before its handshake is in no socket count and holds a file until the server closes it.
-func (v *visits) rest(t *testing.T) (now gauges) {
+// awaitIdle waits until only the well-behaved client is connected and the numbers of files and goroutines no longer
+// fall. It returns the metrics. A connection that ends before its handshake is not counted as a socket, but uses a file
+// until the server closes it.
+func (v *visits) awaitIdle(t *testing.T) (now gauges) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
 		last := now
@@ -111,12 +112,12 @@ func (v *visits) rest(t *testing.T) (now gauges) {
 		}
 		stack.Wait(t, 200*time.Millisecond)
 	}
-	now["go_goroutines"]-- // of the calm client, which ends before the comparison
+	now["go_goroutines"]-- // the goroutine of the well-behaved client, which ends before the comparison
 	now["process_open_fds"]--
 	return now
 }
 
-// run makes n visits, 32 at the same time.
+// run opens n connections, 32 at the same time.
 func (v *visits) run(t *testing.T, n int) {
 	t.Helper()
 	kinds := v.kinds()
@@ -127,7 +128,7 @@ func (v *visits) run(t *testing.T, n int) {
 		i := int(v.next.Add(1))
 		kind := kinds[i%len(kinds)]
 		if err := kind.visit(t.Context(), i/len(kinds)); err != nil {
-			t.Errorf("%s: %v", kind.name, err)
+			t.Errorf("connection %q: %v", kind.name, err)
 		}
 	})
 	if t.Failed() {
@@ -140,7 +141,7 @@ type kind struct {
 	visit func(ctx context.Context, i int) error
 }
 
-// kinds returns the ways to open and end a connection.
+// kinds returns all ways to open and end a connection.
 func (v *visits) kinds() []kind {
 	address := func(i int) int { return i % 50 }
 	socket := func(name string, use func(c *conn) error) kind {
@@ -163,13 +164,13 @@ func (v *visits) kinds() []kind {
 			return use(c)
 		}}
 	}
-	// hostile sends frames and requires that the server closes the connection with a code.
+	// hostile returns a kind that sends frames and requires that the server closes the connection with a code.
 	hostile := func(name string, code ws.StatusCode, frames ...[]byte) kind {
 		return socket(name, func(c *conn) error {
 			sent := make(chan struct{})
 			go func() {
 				defer close(sent)
-				_, _ = c.Write(slices.Concat(frames...)) // the server may close the connection meanwhile
+				_, _ = c.Write(slices.Concat(frames...)) // the server may close the connection before it has read everything
 			}()
 			defer func() { _ = c.Close(); <-sent }()
 			if err := c.SetReadDeadline(time.Now().Add(dialTimeout)); err != nil {
@@ -190,7 +191,7 @@ func (v *visits) kinds() []kind {
 	text := func(s string) []byte { return masked(ws.NewTextFrame([]byte(s))) }
 	announced := func(length int64) []byte {
 		var b bytes.Buffer
-		_ = ws.WriteHeader(&b, ws.Header{Fin: true, OpCode: ws.OpText, Masked: true, Length: length}) // a buffer takes everything
+		_ = ws.WriteHeader(&b, ws.Header{Fin: true, OpCode: ws.OpText, Masked: true, Length: length}) // a write to a buffer does not fail
 		return b.Bytes()
 	}
 	start := masked(ws.NewFrame(ws.OpText, false, []byte(`{"op":`)))
@@ -231,11 +232,11 @@ func (v *visits) kinds() []kind {
 	}
 }
 
-// withKey reads the channel of the key's owner.
+// withKey subscribes to the private channel of the owner of a key.
 func (v *visits) withKey(ctx context.Context, i int) error {
 	c, err := v.h.open(ctx, v.h.address(i%50), v.operators[i%len(v.operators)].Key, 0)
 	if isStatus(err, http.StatusTooManyRequests) || isStatus(err, http.StatusServiceUnavailable) {
-		return nil // a key may have five connections, and the database may be busy
+		return nil // refused: a key may have five connections, and the database may be busy
 	}
 	if err != nil {
 		return err
@@ -248,7 +249,7 @@ func (v *visits) unknownKey(ctx context.Context, i int) error {
 	c, err := v.h.open(ctx, v.h.address(i%50), "dk_unknown", 0)
 	if err == nil {
 		_ = c.Close()
-		return errors.New("the connection opens")
+		return errors.New("a connection with an unknown key was accepted; want status 401")
 	}
 	if !isStatus(err, http.StatusUnauthorized) {
 		return err

@@ -12,13 +12,13 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// storedEvent is an event of the feed as the database has it.
+// storedEvent is an event of the feed in the database.
 type storedEvent struct {
 	feedclient.Event
 	kind, market, lane, handle string
 }
 
-// storedEvents reads the feed after a number and requires that its numbers are consecutive.
+// storedEvents reads the events with a number above after. It fails the test unless their numbers are consecutive.
 func storedEvents(t *testing.T, s *stack.Stack, after int64) []storedEvent {
 	t.Helper()
 	const events = `
@@ -37,7 +37,7 @@ FROM api.protocol_events e LEFT JOIN api.users u ON u.id = e.user_id WHERE e.seq
 			t.Fatal(err)
 		}
 		if want := after + int64(len(list)) + 1; e.Seq != want {
-			t.Fatalf("the feed has number %d in the place of %d", e.Seq, want)
+			t.Fatalf("the next event in the database has the number %d; want %d", e.Seq, want)
 		}
 		e.Sum = feedclient.Checksum(e.kind, []byte(data))
 		list = append(list, e)
@@ -48,7 +48,7 @@ FROM api.protocol_events e LEFT JOIN api.users u ON u.id = e.user_id WHERE e.seq
 	return list
 }
 
-// isOn reports whether an event is on a channel, by the table in docs/protocol/ws.md.
+// isOn reports whether the event belongs to a channel, by the table in docs/protocol/ws.md.
 func (e *storedEvent) isOn(channel string) bool {
 	signal := strings.HasPrefix(e.kind, "signal.")
 	subject, name, _ := strings.Cut(channel, ":")
@@ -70,7 +70,8 @@ func (e *storedEvent) isOn(channel string) bool {
 	return false
 }
 
-// requireAll fails the test unless each reader has received every event of each of its channels once and in order within d.
+// requireAll fails the test unless each reader has received every event of each of its channels once and in order
+// within d.
 func requireAll(t *testing.T, readers []*feedclient.Reader, events []storedEvent, d time.Duration) {
 	t.Helper()
 	due := func(channel string, after int64) (out []feedclient.Event) {
@@ -105,22 +106,22 @@ func requireAll(t *testing.T, readers []*feedclient.Reader, events []storedEvent
 			want, got := due(channel, after), r.Received(channel)
 			deliveries += len(want)
 			if !slices.Equal(want, got) {
-				t.Errorf("reader %d (%s) on %s (-want +got):\n%.2000s", i, r.Kind, channel, cmp.Diff(want, got))
+				t.Errorf("events that reader %d (%s) received on %s (-want +got):\n%.2000s", i, r.Kind, channel, cmp.Diff(want, got))
 			}
 		}
 		c := r.Counts()
 		sessions += c.Sessions
-		// A database that is unavailable is announced, and what it delays is sent later.
+		// The server reports when the database is unavailable, and sends the delayed events later.
 		c.Errors = slices.DeleteFunc(c.Errors, func(text string) bool { return strings.HasPrefix(text, "db_unavailable") })
 		if c.Gaps+c.Holes+c.Repeats+len(c.Errors) > 0 {
-			t.Errorf("reader %d (%s): %d gaps, %d holes, %d repeated events, errors %q; want none",
+			t.Errorf("reader %d (%s) observed %d gaps, %d missing predecessors, %d repeated events and the errors %q; want none",
 				i, r.Kind, c.Gaps, c.Holes, c.Repeats, c.Errors)
 		}
 	}
 	t.Logf("%d events, %d deliveries to %d readers in %d sessions", len(events), deliveries, len(readers), sessions)
 }
 
-// Events are on the channels that docs/protocol/ws.md lists.
+// TestChannelsOfEvents checks that events are on the channels that docs/protocol/ws.md lists for them.
 func TestChannelsOfEvents(t *testing.T) {
 	t.Parallel()
 	filed := storedEvent{kind: "signal.created", market: "1", lane: "MUSIC", handle: "mara"}
@@ -132,7 +133,7 @@ func TestChannelsOfEvents(t *testing.T) {
 		"resolutions": {false, false, true}, feedclient.AllEvents: {true, true, true}, "live": {},
 	} {
 		if got := [3]bool{filed.isOn(channel), added.isOn(channel), resolved.isOn(channel)}; got != want {
-			t.Errorf("%s: %v, want %v", channel, got, want)
+			t.Errorf("event %s is on the channels %v; want %v", channel, got, want)
 		}
 	}
 }

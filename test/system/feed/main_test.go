@@ -1,4 +1,4 @@
-// Package feed tests the live feed with many connections, slow readers and restarts of everything that it consists of.
+// Package feed tests the live feed with many connections, slow readers, and restarts of all its parts.
 package feed
 
 import (
@@ -9,7 +9,8 @@ import (
 
 func TestMain(m *testing.M) { stack.Main(m) }
 
-// start returns the one system of these tests: all of them measure or stop processes.
+// start returns the only system of these tests. Only one test uses it at a time, because all tests measure or stop
+// processes.
 func start(t *testing.T) *stack.Stack {
 	t.Helper()
 	return stack.Exclusive(t, stack.Hubs(2))

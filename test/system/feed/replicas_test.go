@@ -15,8 +15,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// replicas are two further apis on the database and the Redis of a system, with a proxy per reader in the place of a load
-// balancer.
+// replicas are two additional api processes with the database and the Redis of a system. Each reader connects through a
+// separate proxy, which replaces a load balancer.
 type replicas struct {
 	s    *stack.Stack
 	side [2]*stack.Side
@@ -30,8 +30,8 @@ type replicas struct {
 type route struct {
 	proxy *stack.Proxy
 
-	mu sync.Mutex // locked while the route changes; taken before the mutex of replicas
-	to int        // the replica behind the proxy
+	mu sync.Mutex // locked while the route changes; must be locked before the mutex of replicas
+	to int        // index of the replica to which the proxy forwards
 }
 
 func newReplicas(t *testing.T, s *stack.Stack) *replicas {
@@ -44,7 +44,7 @@ func newReplicas(t *testing.T, s *stack.Stack) *replicas {
 	stack.AtOnce(len(r.side), func(i int) {
 		own := *database
 		query := own.Query()
-		query.Set("application_name", replicaName(i)) // so that the database shows which process leads
+		query.Set("application_name", replicaName(i)) // identifies in the database which process is the leader
 		own.RawQuery = query.Encode()
 		r.side[i] = s.Side(t, "api", map[string]string{
 			"DATABASE_URL": own.String(), "DB_MAX_CONNS": "12", "TRUSTED_PROXIES": "127.0.0.0/8",
@@ -61,7 +61,7 @@ func replicaName(i int) string { return fmt.Sprintf("replica-%d", i) }
 
 func (r *replicas) addr(i int) string { return strings.TrimPrefix(r.side[i].URL, "http://") }
 
-// newRoute creates the route of one more reader.
+// newRoute creates the route of an additional reader.
 func (r *replicas) newRoute(t *testing.T) *route {
 	t.Helper()
 	to := len(r.routes) % len(r.side)
@@ -70,7 +70,8 @@ func (r *replicas) newRoute(t *testing.T) *route {
 	return route
 }
 
-// cut ends the connections of a route: with a reset within an answer, by a change to the other replica, or by closing them.
+// cut ends the connections of a route: by a reset within an answer, by a change to the other replica, or by closing
+// them.
 func (r *replicas) cut(t *testing.T, route *route) {
 	t.Helper()
 	route.mu.Lock()
@@ -78,7 +79,7 @@ func (r *replicas) cut(t *testing.T, route *route) {
 	switch how := rand.IntN(3); {
 	case how == 0:
 		route.proxy.Break(t, stack.Reset)
-		stack.Wait(t, 100*time.Millisecond) // nothing may be sent meanwhile
+		stack.Wait(t, 100*time.Millisecond) // the reset needs an answer within this time; there may be none
 		route.proxy.Repair(t)
 		route.proxy.Cut(t)
 	case how == 1 && r.isUp(1-route.to):
@@ -98,7 +99,7 @@ func (r *replicas) refuse(t *testing.T, route *route, d time.Duration) {
 	route.proxy.Redirect(t, r.addr(route.to))
 }
 
-// redirect changes a route, whose mutex is locked, to the other replica.
+// redirect changes a route to the other replica. The caller must lock the mutex of the route.
 func (r *replicas) redirect(t *testing.T, route *route) {
 	t.Helper()
 	route.to = 1 - route.to
@@ -111,8 +112,8 @@ func (r *replicas) isUp(i int) bool {
 	return r.up[i]
 }
 
-// crash ends a replica, with SIGKILL or in order, and redirects its readers. It reports false, and does nothing, unless both
-// replicas are up. restart starts the replica again.
+// crash ends a replica, with SIGKILL or SIGTERM, and redirects its readers. If not both replicas run, it does nothing
+// and ok is false. restart starts the replica again.
 func (r *replicas) crash(t *testing.T, i int, kill bool) (restart func(), ok bool) {
 	t.Helper()
 	r.mu.Lock()
@@ -143,7 +144,8 @@ func (r *replicas) crash(t *testing.T, i int, kill bool) (restart func(), ok boo
 	}, true
 }
 
-// leader returns the application name and the database session of the process that numbers events; session is 0 if none does.
+// leader returns the application name and the database session of the process that numbers events. session is 0 if
+// there is none.
 func (r *replicas) leader(t *testing.T) (name string, session int, err error) {
 	t.Helper()
 	const holder = `

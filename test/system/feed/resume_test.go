@@ -18,18 +18,19 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// resumption is a system whose readers lose their connections.
+// resumption is a system whose readers lose their connections and resume.
 type resumption struct {
 	s         *stack.Stack
 	writers   *stack.FeedWriters
 	replicas  *replicas
 	readers   []*feedclient.Reader // reader i uses route i of replicas
-	undecided []string             // markets that resolve during the test
+	undecided []string             // markets that are resolved during the test
 	cuts      atomic.Int64
 }
 
-// Readers that lose their connection, their server, Redis or Postgres receive every event of their channels once and in
-// order, also when transactions commit in another order than they wrote.
+// TestResumedReadersReceiveEveryEventOnce checks that readers which lose their connection, their server, Redis or
+// Postgres receive every event of their channels once and in order. This must also hold if transactions commit in
+// another order than they wrote.
 func TestResumedReadersReceiveEveryEventOnce(t *testing.T) {
 	s := start(t)
 	const writers = 20
@@ -66,11 +67,11 @@ func TestResumedReadersReceiveEveryEventOnce(t *testing.T) {
 	t.Logf("%d connections cut", r.cuts.Load())
 }
 
-// prepare resolves a market whose results are more events than a process remembers, so that readers from before it are
-// served from the database. It returns the number before these events, and the market.
+// prepare resolves a market with more results than a process stores in memory, so that readers which start before them
+// read from the database. It returns the number of the last event before these results, and the market.
 func (r *resumption) prepare(t *testing.T) (start int64, large string) {
 	t.Helper()
-	size := stack.Size(t, 30, 5000, 12_000) // the full size is more than Redis remembers
+	size := stack.Size(t, 30, 5000, 12_000) // the full size exceeds the events that Redis stores
 	operators := r.s.SeedOperators(t, size)
 	market := func(calls int) string {
 		id, stored := r.s.NewNativeMarket(t, 5000, nil), make([]stack.StoredCall, calls)
@@ -92,18 +93,18 @@ func (r *resumption) prepare(t *testing.T) (start int64, large string) {
 	return start, large
 }
 
-// requireNumbered waits until every committed fact is in the feed.
+// requireNumbered waits until every committed fact is numbered and in the feed.
 func requireNumbered(t *testing.T, s *stack.Stack) {
 	t.Helper()
-	stack.Eventually(t, time.Minute, "a number for every fact", func() bool {
+	stack.Eventually(t, time.Minute, "all facts to be numbered", func() bool {
 		return stack.Query[int](t, s, `
 SELECT (SELECT count(*) FROM api.outbox) + (SELECT count(*) FROM api.feed_drains) + (SELECT count(*) FROM api.score_drains)`) == 0
 	})
 }
 
-// delayCommits makes one transaction in twenty that publishes a fact wait for 50 ms before its commit, when its facts have
-// their place in the outbox and are not visible yet. The returned function fails the test unless events were numbered after
-// later ones of the outbox.
+// delayCommits delays the commit of one in twenty transactions that publish a fact by 50 ms. Their facts then have a
+// position in the outbox but are not yet visible. The returned function fails the test unless some events were numbered
+// after events that follow them in the outbox.
 func delayCommits(t *testing.T, s *stack.Stack) (requireOvertaken func()) {
 	t.Helper()
 	const create = `
@@ -132,8 +133,8 @@ SELECT count(*) FILTER (WHERE id < earlier) FROM (
 	return func() {
 		t.Helper()
 		n := stack.Query[int](t, s, overtaken)
-		if t.Logf("%d events were overtaken", n); n == 0 && !t.Failed() { // an event that is missing overtakes none
-			t.Error("no transaction committed after a later one; the test shows nothing")
+		if t.Logf("%d events were numbered after later ones", n); n == 0 && !t.Failed() { // an event that is missing is not counted as overtaken
+			t.Error("no transaction committed after a later one, so the test did not check the order")
 		}
 		exec(drop)
 	}
@@ -175,7 +176,8 @@ func (r *resumption) openReaders(t *testing.T, start int64, large string) {
 	}
 }
 
-// resolveSlowly resolves markets one after the other; while processes are killed a request may need several attempts.
+// resolveSlowly resolves markets one after another. A request may need several attempts, because processes are killed
+// at the same time.
 func (r *resumption) resolveSlowly(t *testing.T, markets []string) {
 	client := stack.NewClient()
 	for _, id := range markets {
@@ -188,8 +190,8 @@ func (r *resumption) resolveSlowly(t *testing.T, markets []string) {
 	}
 }
 
-// cutAll cuts the connection of each reader again and again, each time when the reader is subscribed. The library waits up
-// to five seconds before it reconnects, so it is cut less often.
+// cutAll cuts the connection of each reader repeatedly, each time after the reader has subscribed. It cuts readers with
+// the Go library less often, because the library waits up to five seconds before it reconnects.
 func (r *resumption) cutAll(t *testing.T) {
 	t.Helper()
 	stack.Each(len(r.readers), len(r.readers), func(i int) {
@@ -203,14 +205,14 @@ func (r *resumption) cutAll(t *testing.T) {
 			stack.Wait(t, time.Duration(20+rand.IntN(700))*time.Millisecond)
 			r.replicas.cut(t, r.replicas.routes[i])
 			r.cuts.Add(1)
-			if r.readers[i].Kind != feedclient.Poll { // between two requests it does not notice a cut
+			if r.readers[i].Kind != feedclient.Poll { // a reader that polls has no connection between two requests
 				r.requireSession(t, i, before)
 			}
 		}
 	})
 }
 
-// requireSession waits until a reader has had more sessions than before.
+// requireSession waits until a reader has started more sessions than before.
 func (r *resumption) requireSession(t *testing.T, i, before int) {
 	t.Helper()
 	reader := r.readers[i]
@@ -219,7 +221,8 @@ func (r *resumption) requireSession(t *testing.T, i, before int) {
 	})
 }
 
-// loseReplicas kills one replica and then stops the other in order; each time its readers continue at the other one.
+// loseReplicas kills one replica, and stops the other one with SIGTERM later. Each time the readers must continue at
+// the other replica.
 func (r *resumption) loseReplicas(t *testing.T) {
 	t.Helper()
 	for lost, kill := range []bool{true, false} {
@@ -231,7 +234,7 @@ func (r *resumption) loseReplicas(t *testing.T) {
 		}
 		restart, ok := r.replicas.crash(t, lost, kill)
 		if !ok {
-			t.Fatal("a replica is not up")
+			t.Fatal("a replica does not run; want both")
 		}
 		moved := slices.Collect(maps.Keys(before))
 		moved = slices.DeleteFunc(moved, func(i int) bool { return r.readers[i].Kind == feedclient.Poll })
@@ -240,10 +243,10 @@ func (r *resumption) loseReplicas(t *testing.T) {
 	}
 }
 
-// victims are what killAtRandom kills, with their share of 60.
+// victims are the processes and connections that killAtRandom kills, with their share of 60 kills.
 var victims = map[string]int{"reader": 14, "proxy": 12, "replica": 10, "leader": 6, "api": 4, "redis": 8, "postgres": 6}
 
-// killAtRandom kills n processes or connections, without waiting for what was killed before.
+// killAtRandom kills n processes or connections at random. It does not wait until killed processes run again.
 func (r *resumption) killAtRandom(t *testing.T, n int) {
 	t.Helper()
 	var order []string
@@ -256,11 +259,11 @@ func (r *resumption) killAtRandom(t *testing.T, n int) {
 	last := map[string]int{}
 	for _, name := range order {
 		stack.Wait(t, time.Duration(50+rand.IntN(800))*time.Millisecond)
-		stack.Eventually(t, time.Minute, name+" to kill", func() bool { return r.kill(t, name, last, &restarts) })
+		stack.Eventually(t, time.Minute, "a running "+name+" that can be killed", func() bool { return r.kill(t, name, last, &restarts) })
 	}
 }
 
-// kill kills one victim; it reports false if it is not up at the moment. last has the process ids that were killed last.
+// kill kills one victim. It returns false if the victim does not run. last contains the last killed process ids.
 func (r *resumption) kill(t *testing.T, name string, last map[string]int, restarts *sync.WaitGroup) bool {
 	t.Helper()
 	switch name {
@@ -299,7 +302,7 @@ func (r *resumption) killReplica(t *testing.T, i int, restarts *sync.WaitGroup) 
 	return ok
 }
 
-// killLeader kills the process that numbers events and requires that another one continues.
+// killLeader kills the process that numbers events and requires that another process takes over.
 func (r *resumption) killLeader(t *testing.T, last map[string]int, restarts *sync.WaitGroup) bool {
 	t.Helper()
 	name, session, err := r.replicas.leader(t)
@@ -315,15 +318,15 @@ func (r *resumption) killLeader(t *testing.T, last map[string]int, restarts *syn
 		return false
 	}
 	began, available := time.Now(), true
-	stack.Eventually(t, time.Minute, "another process that numbers events", func() bool {
+	stack.Eventually(t, time.Minute, "another process to number events", func() bool {
 		_, next, err := r.replicas.leader(t)
 		available = available && err == nil
 		return next != 0 && next != session
 	})
-	// The others try for the lease every second; the times ten are for a loaded machine. The time says nothing if the
-	// database was unavailable meanwhile.
+	// Other processes try to take the lease every second. The limit is ten times that, for a loaded machine. The time
+	// is not checked if the database was unavailable in between.
 	if took := time.Since(began); took > 10*time.Second && available {
-		t.Errorf("events had no numbers for %v after their relay was killed; want at most 10 s", took)
+		t.Errorf("no process numbered events for %v after the leader was killed; want at most 10 s", took)
 	}
 	return true
 }

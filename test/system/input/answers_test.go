@@ -14,21 +14,21 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// asker sends generated requests.
-type asker struct {
+// generator sends generated requests to operations of the OpenAPI document.
+type generator struct {
 	s         *stack.Stack
 	doc       *openapi.Document
 	crowd     *stack.Crowd
-	values    map[string]string // of path parameters that exist
-	people    []*stack.Operator // each with its own limits
+	values    map[string]string // values of path parameters that refer to existing objects
+	people    []*stack.Operator // each has separate rate limits
 	sessions  []stack.Set
 	operators []*stack.Operator
 }
 
-func newAsker(t *testing.T, s *stack.Stack) *asker {
+func newGenerator(t *testing.T, s *stack.Stack) *generator {
 	t.Helper()
 	author := s.NewAuthor(t)
-	q := &asker{s: s, doc: openapi.ForTest(t), crowd: stack.NewCrowd(200), operators: s.SeedOperators(t, stack.Size(t, 4, 24, 200))}
+	q := &generator{s: s, doc: openapi.ForTest(t), crowd: stack.NewCrowd(200), operators: s.SeedOperators(t, stack.Size(t, 4, 24, 200))}
 	q.values = map[string]string{
 		"marketId": author.Market, "market": author.Market, "handle": author.Handle, "id": author.CallID, "file": "app.css",
 		"type": "signal.create", "kind": "signal",
@@ -40,10 +40,10 @@ func newAsker(t *testing.T, s *stack.Stack) *asker {
 	return q
 }
 
-// Whatever is sent, the answer is one that the OpenAPI document describes, member by member.
+// TestAnswersAreAsDescribed checks that the answer to any request matches the OpenAPI document, member by member.
 func TestAnswersAreAsDescribed(t *testing.T) {
 	s := inputStack(t)
-	q := newAsker(t, s)
+	q := newGenerator(t, s)
 	t.Parallel()
 	var covered, accepted atomic.Int64
 	stack.Each(len(q.doc.Operations), 3, func(i int) {
@@ -52,8 +52,8 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		for n := range stack.Size(t, 2, 12, 120) {
 			a, address := q.send(t, o, random, openapi.Validity(n%3), n)
 			if err := q.check(t, o, address, a); err != nil {
-				t.Errorf("%s: %v\n%d %.300s", o.Name(), err, a.Status, a.Body)
-				return // one of each operation suffices
+				t.Errorf("the answer of %s does not match the OpenAPI document: %v\n%d %.300s", o.Name(), err, a.Status, a.Body)
+				return // one error for each operation is enough
 			}
 			if described++; a.Status < 400 {
 				accepted.Add(1)
@@ -64,23 +64,24 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		}
 	})
 	if n := int(covered.Load()); n != len(q.doc.Operations) || accepted.Load() == 0 {
-		t.Errorf("%d of %d operations have answered as described, %d requests were accepted", n, len(q.doc.Operations), accepted.Load())
+		t.Errorf("%d of %d operations gave matching answers, and %d requests were accepted; want more", n, len(q.doc.Operations), accepted.Load())
 	}
 }
 
-// check returns an error unless the document describes the answer.
-func (q *asker) check(t *testing.T, o *openapi.Operation, address string, a stack.Answer) error {
+// check returns an error unless the OpenAPI document describes the answer.
+func (q *generator) check(t *testing.T, o *openapi.Operation, address string, a stack.Answer) error {
 	switch {
 	case a.Status == http.StatusInternalServerError, a.Status > http.StatusInternalServerError && !o.Knows(a.Status):
-		return fmt.Errorf("a failure of the service")
+		return fmt.Errorf("the service answered with a server error")
 	case a.Status == http.StatusNotFound && a.Code() == "not_found" && !q.doc.Has(o.Host, o.Method, address):
-		return nil // the values in the path have made it the path of no operation
+		return nil // with these parameter values the path belongs to no operation
 	}
 	return o.Check(t.Context(), q.s.Base(o.Host, 0)+o.Fill(nil), a.Status, a.Header, a.Body)
 }
 
-// send sends a request of which one part, the path, the query or the body, has the given validity. The others are valid.
-func (q *asker) send(
+// send sends a request. One part of it, the path, the query or the body, has the given validity; the other parts are
+// valid.
+func (q *generator) send(
 	t *testing.T, o *openapi.Operation, random *rand.Rand, validity openapi.Validity, n int,
 ) (a stack.Answer, address string) {
 	place := random.IntN(3)
@@ -112,7 +113,7 @@ func (q *asker) send(
 		} else {
 			raw, err := json.Marshal(body)
 			if err != nil || !isObject && body == nil {
-				raw = []byte("{}") // JSON has no text for some generated numbers
+				raw = []byte("{}") // JSON cannot represent some of the generated numbers
 			}
 			sets = append(sets, stack.Body(string(raw)))
 		}
@@ -120,9 +121,10 @@ func (q *asker) send(
 	return q.crowd.Do(t, o.Method, address, sets...), address
 }
 
-// credential returns one that the operation accepts, an unknown one or none. Streams get an unknown one, so that the answer
-// ends, and so do the operations of the scheduler, which work on the whole system.
-func (q *asker) credential(o *openapi.Operation, n int) stack.Set {
+// credential returns a credential that the operation accepts, an unknown one, or none. Streams and the operations of
+// the scheduler get an unknown one: an accepted stream would not end, and the scheduler's operations affect the whole
+// system.
+func (q *generator) credential(o *openapi.Operation, n int) stack.Set {
 	unknown := stack.Bearer("a.b.c")
 	switch i := n % len(q.people); {
 	case o.Streams(), o.Takes("cronSecret"), n%7 == 6:
@@ -143,8 +145,8 @@ func (q *asker) credential(o *openapi.Operation, n int) stack.Set {
 	return func(*http.Request) {}
 }
 
-// path returns the path with values that exist, that do not exist, or that are hostile.
-func (q *asker) path(o *openapi.Operation, random *rand.Rand, validity openapi.Validity) string {
+// path returns the path with values of existing objects, of objects that do not exist, or with hostile values.
+func (q *generator) path(o *openapi.Operation, random *rand.Rand, validity openapi.Validity) string {
 	values := map[string]string{}
 	for _, p := range o.Parameters() {
 		switch known := q.values[p.Name]; {
@@ -159,8 +161,8 @@ func (q *asker) path(o *openapi.Operation, random *rand.Rand, validity openapi.V
 	return o.Fill(values)
 }
 
-// query returns the required parameters and some of the others.
-func (q *asker) query(o *openapi.Operation, random *rand.Rand, validity openapi.Validity) string {
+// query returns the required query parameters and some of the others.
+func (q *generator) query(o *openapi.Operation, random *rand.Rand, validity openapi.Validity) string {
 	values := url.Values{}
 	for _, p := range o.Parameters() {
 		if p.In != "query" || !p.Required && random.IntN(2) == 0 {

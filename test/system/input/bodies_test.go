@@ -20,14 +20,15 @@ import (
 type badBody struct {
 	what  string
 	body  []byte
-	field string // that the refusal must name; empty: the body as a whole
+	field string // member that the refusal must name; empty if the whole body is wrong
 }
 
-// A malformed body is refused with 400 and the name of the member, on every route that writes.
+// TestMalformedBodiesAreRefused checks on every route that changes data that a malformed body is refused with 400 and
+// the name of the wrong member.
 func TestMalformedBodiesAreRefused(t *testing.T) {
 	t.Parallel()
 	s, doc := inputStack(t), openapi.ForTest(t)
-	operators := s.SeedOperators(t, 20) // each key has a limit per minute
+	operators := s.SeedOperators(t, 20) // each key has a rate limit per minute
 	for _, route := range s.WriteRoutes(s.NewAuthor(t)) {
 		if route.Body == nil {
 			continue
@@ -37,7 +38,7 @@ func TestMalformedBodiesAreRefused(t *testing.T) {
 			operation := doc.Find(t, route.Service, route.Method, route.Path)
 			person := s.NewOperator(t)
 			schema := operation.Body()
-			if route.Name == "call by session" { // the members have the same reader as those of a call by key
+			if route.Name == "call by session" { // this route parses the body as the route "call by key" does
 				schema = nil
 			}
 			for i, bad := range badBodies(t, route.Body, schema) {
@@ -52,7 +53,7 @@ func TestMalformedBodiesAreRefused(t *testing.T) {
 				a := client.Do(t, route.Method, s.Base(route.Service, i)+route.Path, credential, stack.Body(string(bad.body)))
 				field, code := a.Member("field"), a.Code()
 				if a.Status != http.StatusBadRequest || field != bad.field || field == "" && code != "invalid_body" {
-					t.Errorf("%s: %d %s of field %q; want 400 of field %q\n%.300s", bad.what, a.Status, code, field, bad.field, bad.body)
+					t.Errorf("a body with %s was answered %d %s for field %q; want 400 for field %q\n%.300s", bad.what, a.Status, code, field, bad.field, bad.body)
 				}
 			}
 		})
@@ -60,13 +61,13 @@ func TestMalformedBodiesAreRefused(t *testing.T) {
 	t.Cleanup(func() {
 		for _, path := range s.Logs(t) {
 			if raw, err := os.ReadFile(path); err != nil || bytes.Contains(raw, []byte("panic:")) {
-				t.Errorf("%s has a panic, or cannot be read: %v", path, err)
+				t.Errorf("the log %s contains a panic or cannot be read: %v", path, err)
 			}
 		}
 	})
 }
 
-// badBodies returns a good body with one thing wrong: the text as a whole, or one member of the schema.
+// badBodies returns variants of a good body with one error: in the text as a whole, or in one member of the schema.
 func badBodies(t *testing.T, good stack.JSON, schema *openapi3.Schema) []badBody {
 	t.Helper()
 	text := encode(t, good)
@@ -106,13 +107,13 @@ func encode(t *testing.T, body stack.JSON) []byte {
 	return raw
 }
 
-// replaceMember returns the body with a JSON text as the value of a member.
+// replaceMember returns the body with another JSON text as the value of a member.
 func replaceMember(t *testing.T, body stack.JSON, name, value string) []byte {
 	t.Helper()
 	return bytes.Replace(encode(t, body.With(name, "\x01")), []byte(`"\u0001"`), []byte(value), 1)
 }
 
-// wrongValues returns JSON texts of other types than that of the schema.
+// wrongValues returns JSON texts whose type differs from the type of the schema.
 func wrongValues(s *openapi3.Schema) []string {
 	switch {
 	case len(s.OneOf)+len(s.AnyOf)+len(s.AllOf) > 0:
@@ -131,7 +132,7 @@ func wrongValues(s *openapi3.Schema) []string {
 	return nil
 }
 
-// malformations make a body that no reader may accept of a good one.
+// malformations change a good body to one that every parser must refuse.
 var malformations = map[string]func(good []byte) []byte{
 	"null":                     func([]byte) []byte { return []byte("null") },
 	"boolean":                  func([]byte) []byte { return []byte("true") },
@@ -181,7 +182,7 @@ func surround(before string, good []byte, after string) []byte {
 	return append(append([]byte(before), good...), after...)
 }
 
-// member inserts the text of members before those of a good body.
+// member returns a function that inserts the text of members at the beginning of a good body.
 func member(text string) func(good []byte) []byte {
 	return func(good []byte) []byte {
 		if string(good) == "{}" {

@@ -19,7 +19,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// A body at a bound of the OpenAPI document is accepted, and one step beyond it is refused, for every member of every route.
+// TestBodiesAtTheirBounds checks for every member of every route that a value at a bound of the OpenAPI document is
+// accepted, and that a value one step beyond it is refused.
 func TestBodiesAtTheirBounds(t *testing.T) {
 	t.Parallel()
 	s, doc := inputStack(t), openapi.ForTest(t)
@@ -39,25 +40,25 @@ func TestBodiesAtTheirBounds(t *testing.T) {
 			w := newBodyWriter(t, s, o, other.Handle, fmt.Sprintf("bounds-%d-%d", i, n))
 			good := w.body(o, schema)
 			if a := w.send(t, o, good, 0); a.Status == http.StatusBadRequest && a.Code() != incomplete[o.Name()] {
-				t.Errorf("%s: a good body: %s\n%s", o.Name(), a.Body, encode(t, good))
+				t.Errorf("%s refused a valid body: %s\n%s", o.Name(), a.Body, encode(t, good))
 				continue
 			}
 			for k, c := range openapi.BoundaryCases(schema, good) {
 				delete(c.Body, exclusive[c.Field])
 				if a := w.send(t, o, c.Body, k+1); !answeredAsDescribed(o, c, a) {
-					t.Errorf("%s: %s, valid %v: %d %.300s", o.Name(), c.What, c.Valid, a.Status, a.Body)
+					t.Errorf("%s with %s (valid: %v) was answered %d %.300s", o.Name(), c.What, c.Valid, a.Status, a.Body)
 				}
 			}
 		}
 	})
 }
 
-// unbounded are routes with bodies of any members, and those of agents, which have their own tests.
+// unbounded lists routes that accept any members, and routes for agents, which have separate tests.
 var unbounded = map[string]bool{
 	"/api/mcp": true, stack.ProtocolPath + "/mcp": true, "/api/auth/privy": true, "/api/admin/daily-digest": true,
 }
 
-// incomplete are operations whose good body needs what a test cannot create, with the code of their refusal.
+// incomplete lists operations whose valid body needs data that this test cannot create, with the code of their refusal.
 var incomplete = map[string]string{
 	"POST hub" + stack.ProtocolPath + "/oauth/token":     "invalid_grant",
 	"POST hub" + stack.ProtocolPath + "/signers":         "invalid_proof",
@@ -65,13 +66,13 @@ var incomplete = map[string]string{
 	"POST hub" + stack.ProtocolPath + "/messages/verify": "invalid_request",
 }
 
-// exclusive are pairs of members of which a body may have only one.
+// exclusive lists pairs of members that exclude each other.
 var exclusive = map[string]string{"signal": "position", "eventId": "marketId"}
 
-// badRequestCodes are the codes of a 400 that do not begin with invalid_ or missing_.
+// badRequestCodes are the codes of 400 answers that do not begin with invalid_ or missing_.
 var badRequestCodes = map[string]bool{"unsupported_grant_type": true, "weak_key": true, "unknown_channel": true}
 
-// alternatives returns the object schemas of which a body may be one.
+// alternatives returns the object schemas of which a body must match one.
 func alternatives(s *openapi3.Schema) []*openapi3.Schema {
 	if len(s.OneOf) == 0 {
 		return []*openapi3.Schema{s}
@@ -83,7 +84,8 @@ func alternatives(s *openapi3.Schema) []*openapi3.Schema {
 	return out
 }
 
-// answeredAsDescribed reports whether the answer is as described: a valid body is not refused for the member, an invalid one is.
+// answeredAsDescribed reports whether the answer is as the document requires: a valid body is not refused for the
+// member, and an invalid body is.
 func answeredAsDescribed(o *openapi.Operation, c openapi.BoundaryCase, a stack.Answer) bool {
 	field, code := a.Member("field"), a.Code()
 	about := field == c.Field || strings.HasPrefix(field, c.Field+".") || strings.HasPrefix(field, c.Field+"[")
@@ -97,8 +99,8 @@ func answeredAsDescribed(o *openapi.Operation, c openapi.BoundaryCase, a stack.A
 	return a.Status == http.StatusBadRequest && (about || field == "") && known
 }
 
-// bodyWriter writes to one operation with keys, applications and things that no other writer uses, so that limits and
-// conflicts do not apply.
+// bodyWriter sends bodies to one operation. Other writers do not use its keys, applications and objects, so that rate
+// limits and conflicts do not affect the answers.
 type bodyWriter struct {
 	*stack.Operator
 	s       *stack.Stack
@@ -158,7 +160,7 @@ func (w *bodyWriter) send(t *testing.T, o *openapi.Operation, body map[string]an
 		stack.Header("Accept", "application/json"), stack.Header("Sec-Fetch-Site", "same-origin"))
 }
 
-// body returns a good body: the required members as the schema describes them, and those of special.
+// body returns a valid body: the required members as the schema describes them, and those of special.
 func (w *bodyWriter) body(o *openapi.Operation, s *openapi3.Schema) map[string]any {
 	out, random := map[string]any{}, rand.New(rand.NewPCG(6, uint64(len(o.Name()+s.Title))))
 	for _, name := range s.Required {
@@ -173,9 +175,9 @@ func (w *bodyWriter) body(o *openapi.Operation, s *openapi3.Schema) map[string]a
 	return out
 }
 
-// special returns members for which a schema does not say enough, by method and path.
+// special returns, by method and path, valid values of members that the schema does not describe completely.
 func (w *bodyWriter) special() map[string]map[string]any {
-	key, _, _ := ed25519.GenerateKey(nil) // from the system's randomness, which does not fail
+	key, _, _ := ed25519.GenerateKey(nil) // reads random bytes of the system and does not fail
 	publicKey := hex.EncodeToString(key)
 	call := map[string]any{"marketId": w.market, "position": "YES", "priceBps": 5000}
 	app := map[string]any{

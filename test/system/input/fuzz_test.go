@@ -21,17 +21,17 @@ var (
 	fuzzExecutions = regexp.MustCompile(`execs: [1-9]`)
 )
 
-// Every fuzz target of the repository runs 10,000 times, with SYSTEM_SIZE=full a million times.
+// TestFuzzTargets runs every fuzz target of the repository 10,000 times, and a million times with SYSTEM_SIZE=full.
 func TestFuzzTargets(t *testing.T) {
 	executions := stack.Size(t, 0, 10_000, 1_000_000)
 	if executions == 0 {
-		t.Skip("short")
+		t.Skip("fuzz targets do not run with -short")
 	}
 	root, err := stack.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	packages := map[string][]string{} // names of the fuzz targets by directory of the package
+	packages := map[string][]string{} // names of the fuzz targets by package directory
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -51,7 +51,7 @@ func TestFuzzTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(packages) == 0 {
-		t.Error("the repository has no fuzz target")
+		t.Error("no fuzz target was found in the repository")
 	}
 	for dir, targets := range packages {
 		name, err := filepath.Rel(root, dir)
@@ -59,7 +59,7 @@ func TestFuzzTargets(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(name, func(t *testing.T) {
-			f := buildFuzzer(t, dir, name) // builds run one at a time, before the parallel part: a build uses all processors
+			f := buildFuzzer(t, dir, name) // builds run one at a time, before the parallel part, because a build uses all processors
 			t.Parallel()
 			for _, target := range targets {
 				t.Run(target, func(t *testing.T) { f.run(t, target, executions) })
@@ -70,15 +70,15 @@ func TestFuzzTargets(t *testing.T) {
 
 // fuzzer is the test binary of a package, compiled for fuzzing.
 type fuzzer struct {
-	dir    string // of the package
+	dir    string // directory of the package
 	binary string // path of the test binary
-	corpus string // directory of the inputs that earlier runs found, as go test -fuzz uses it
+	corpus string // directory of the inputs that earlier runs found; go test -fuzz uses the same directory
 }
 
-// buildFuzzer compiles the test binary of the package in dir, whose path below the module is name. The fuzzer chooses inputs by
-// the code that they reach, so that code is instrumented: the package and those below it, or with SYSTEM_SIZE=full all packages of
-// the repository.
-// go test -fuzz is not used: it also instruments all dependencies and the standard library, which takes minutes.
+// buildFuzzer compiles the test binary of the package in dir. name is the path of the package below the module. The
+// fuzzer selects inputs by the code that they reach, so that code is instrumented: the package and those below it, or
+// with SYSTEM_SIZE=full all packages of the repository. It does not use go test -fuzz, which also instruments all
+// dependencies and the standard library and takes minutes.
 func buildFuzzer(t *testing.T, dir, name string) fuzzer {
 	t.Helper()
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
@@ -98,7 +98,8 @@ func buildFuzzer(t *testing.T, dir, name string) fuzzer {
 	return f
 }
 
-// run runs one fuzz target a number of times. A duration instead can make a correct target fail (go.dev/issue/75804).
+// run runs one fuzz target for a number of executions. A time limit could make a correct target fail
+// (go.dev/issue/75804).
 func (f fuzzer) run(t *testing.T, target string, executions int) {
 	cmd := exec.CommandContext(t.Context(), f.binary, "-test.run=^$", "-test.fuzz=^"+target+"$",
 		fmt.Sprintf("-test.fuzztime=%dx", executions), "-test.parallel=1", "-test.fuzzcachedir="+f.corpus)

@@ -9,7 +9,8 @@ import (
 
 func TestMain(m *testing.M) { stack.Main(m) }
 
-// inputStack returns the system of these tests. Webhooks must not have addresses of the machine, as in production.
+// inputStack returns the system of these tests. As in production, it refuses webhooks with addresses of the local
+// machine.
 func inputStack(t *testing.T) *stack.Stack {
 	t.Helper()
 	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("WEBHOOK_ALLOW_PRIVATE", "false"))

@@ -12,13 +12,13 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// marketID is the form of an id (docs/concepts.md) in the syntax that Go and Postgres share. It shares no code with the
-// product.
+// marketID is the form of a market id (docs/concepts.md), in the syntax that Go and Postgres share. It is written
+// independently of the code of the product.
 var marketID = regexp.MustCompile(`^([1-9][0-9]{0,19}|(kalshi|lmt|manifold|native)-[A-Za-z0-9][A-Za-z0-9:._-]*)$`)
 
 func isMarketID(id string) bool { return len(id) <= 128 && marketID.MatchString(id) }
 
-// A text is read as exactly one market id, or refused, by every route that takes one.
+// TestMarketIDHasOneReading checks that every route interprets a text as exactly one market id, or refuses it.
 func TestMarketIDHasOneReading(t *testing.T) {
 	t.Parallel()
 	s := inputStack(t)
@@ -46,7 +46,7 @@ func TestMarketIDHasOneReading(t *testing.T) {
 		t.Errorf("%d calls and markets are stored with a malformed id; want 0", n)
 	}
 	if r.known.Load() == 0 || r.refused.Load() == 0 {
-		t.Errorf("%d reads found a market and %d resolutions were refused; want some of both", r.known.Load(), r.refused.Load())
+		t.Errorf("%d reads found a market and %d resolutions were refused; want at least one of each", r.known.Load(), r.refused.Load())
 	}
 }
 
@@ -58,11 +58,11 @@ type idReader struct {
 	known, refused atomic.Int64
 }
 
-// read reads the id through each of the three routes that take one, in a path and in a query.
+// read reads the id through three routes that accept one, in a path and in a query.
 func (r *idReader) read(t *testing.T, i int, id string) {
 	for _, route := range []struct {
 		path    string
-		unknown int // status for a well-formed id that no venue knows
+		unknown int // status for a well-formed id that no venue has
 	}{
 		{"/api/m/" + url.PathEscape(id), http.StatusNotFound},
 		{"/api/m/" + url.PathEscape(id) + "/crowd", http.StatusOK},
@@ -76,7 +76,7 @@ func (r *idReader) read(t *testing.T, i int, id string) {
 		case isMarketID(id) && (a.Status == route.unknown || unavailable):
 		case !isMarketID(id) && a.Status >= 400 && a.Status < 500 && a.Status != http.StatusTooManyRequests:
 		default:
-			t.Errorf("GET %s: %d, market id %q; want %q or a refusal\n%.200s", route.path, a.Status, got, id, a.Body)
+			t.Errorf("GET %s was answered %d for market id %q; want %q or a refusal\n%.200s", route.path, a.Status, got, id, a.Body)
 		}
 	}
 }
@@ -94,11 +94,11 @@ func (r *idReader) file(t *testing.T, i int, id string) {
 	case isMarketID(id) && (a.Status == http.StatusNotFound || a.Status == http.StatusConflict || code == "venue_unavailable"):
 	case !isMarketID(id) && a.Status == http.StatusBadRequest && refused:
 	default:
-		t.Errorf("a call on %q: %d %s; want it stored for that id or refused\n%.200s", id, a.Status, code, a.Body)
+		t.Errorf("a call on %q was answered %d %s; want it stored for that id, or refused\n%.200s", id, a.Status, code, a.Body)
 	}
 }
 
-// finalize resolves the id unless it is the id of a native market; that must be refused.
+// finalize tries to resolve the id unless it is the id of a native market. The request must be refused.
 func (r *idReader) finalize(t *testing.T, id string) {
 	if isMarketID(id) && strings.HasPrefix(id, "native-") {
 		return
@@ -106,13 +106,13 @@ func (r *idReader) finalize(t *testing.T, id string) {
 	body := stack.JSON{"marketId": id, "verdict": "YES"}
 	a := r.crowd.Do(t, http.MethodPost, r.s.Hub+"/api/resolution/finalize", r.s.Admin(), stack.Body(body))
 	if a.Status != http.StatusBadRequest {
-		t.Errorf("resolve %q: %d, want 400\n%.200s", id, a.Status, a.Body)
+		t.Errorf("resolving %q was answered %d; want 400\n%.200s", id, a.Status, a.Body)
 		return
 	}
 	r.refused.Add(1)
 }
 
-// spellings returns the ids and texts that are almost one of them.
+// spellings returns the ids, and texts that are similar to one of them.
 func spellings(ids []string) []string {
 	out := append([]string{}, ids...)
 	for _, id := range ids {
@@ -133,7 +133,7 @@ func spellings(ids []string) []string {
 		"18446744073709551616", "99999999999999999999", "999999999999999999999")
 }
 
-// digitsFrom writes the digits of another script, of which zero is the first.
+// digitsFrom returns the id with the digits of another script. zero is the zero digit of that script.
 func digitsFrom(id string, zero rune) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
@@ -143,7 +143,7 @@ func digitsFrom(id string, zero rune) string {
 	}, id)
 }
 
-// mutate changes one to three characters of an id.
+// mutate changes one to three characters of an id at random.
 func mutate(random *rand.Rand, id string) string {
 	characters, out := []rune("0123456789abcxyzABZ-_.:/%\\ \t'\"<>\u0660\uff11\u00b2\u2460\u0131\u200d"), []rune(id)
 	for range 1 + random.IntN(3) {

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// urlSender puts the address of a tripwire into requests.
+// urlSender sends requests that contain the address of a tripwire.
 type urlSender struct {
 	s        *stack.Stack
 	tripwire *stack.Tripwire
@@ -26,10 +26,11 @@ type urlSender struct {
 	keys     []string
 	crowd    *stack.Crowd
 
-	accepted atomic.Int64 // writes
+	accepted atomic.Int64 // number of accepted writes
 }
 
-// The services connect to no address that a caller names: not in a body, a query, a path, a header or a token.
+// TestCallersURLsAreNotFetched checks that the services connect to no address that a caller sends in a body, a query, a
+// path, a header or a token.
 func TestCallersURLsAreNotFetched(t *testing.T) {
 	t.Parallel()
 	s, doc := inputStack(t), openapi.ForTest(t)
@@ -55,10 +56,10 @@ func TestCallersURLsAreNotFetched(t *testing.T) {
 		}
 	}
 	u.tokens(t)
-	// What was stored may be fetched later.
+	// The services may fetch stored addresses later.
 	stack.Wait(t, time.Duration(stack.Size(t, 500, 1500, 10_000))*time.Millisecond)
 	if n := u.tripwire.Connections.Load(); n != 0 {
-		t.Errorf("%d connections were made to an address that a caller named; want 0", n)
+		t.Errorf("%d connections were made to an address that a caller sent; want 0", n)
 	}
 	if n := u.accepted.Load(); n < 50 {
 		t.Errorf("%d of %d writes with the address were accepted; want at least 50", n, writes)
@@ -79,7 +80,7 @@ func (u *urlSender) credential(o *openapi.Operation, n int) stack.Set {
 	return func(*http.Request) {}
 }
 
-// values returns path parameters that exist.
+// values returns path parameters that refer to existing objects.
 func (u *urlSender) values(o *openapi.Operation, market string) map[string]string {
 	id := u.author.CallID
 	switch {
@@ -91,18 +92,19 @@ func (u *urlSender) values(o *openapi.Operation, market string) map[string]strin
 	return map[string]string{"marketId": market, "market": market, "handle": u.author.Handle, "id": id}
 }
 
-// urlMembers are the members that hold an address or a free text.
+// urlMembers are the members that contain an address or a free text.
 var urlMembers = []string{
 	"proofUrl", "resolutionSource", "url", "streamUrl", "imageUrl", "textTake", "reason", "description", "text",
 }
 
-// write sends a body that is good except for the address at a place; without a place, the address is in all of urlMembers.
+// write sends a valid body in which the member at is the address. If at is empty, all members of urlMembers are the
+// address.
 func (u *urlSender) write(t *testing.T, o *openapi.Operation, at openapi.MemberPath, address string, n int) {
 	market := u.s.NewNativeMarket(t, 5000, nil)
 	body, _ := sample("", o.Body(), market, u.author.Handle, n).(map[string]any)
 	webhook := strings.HasPrefix(o.Path, "/api/v1/webhooks")
 	if o.Method == http.MethodPatch && webhook {
-		delete(body, "url") // it accepts its own address only
+		delete(body, "url") // the route accepts only the address of the hub here
 	}
 	if at != nil {
 		setAt(body, at, address)
@@ -124,13 +126,13 @@ func (u *urlSender) write(t *testing.T, o *openapi.Operation, at openapi.MemberP
 	taken := webhook && body["url"] == address && a.Status != http.StatusBadRequest
 	switch {
 	case a.Status >= 500, a.Status == http.StatusTooManyRequests, taken:
-		t.Errorf("%s with %s at %v: %d %.200s", o.Name(), address, at, a.Status, a.Body)
+		t.Errorf("%s with %s in member %v was answered %d: %.200s", o.Name(), address, at, a.Status, a.Body)
 	case a.Status < 300:
 		u.accepted.Add(1)
 	}
 }
 
-// read sends the address in each text parameter.
+// read sends the address in each text parameter of a read operation.
 func (u *urlSender) read(t *testing.T, o *openapi.Operation) {
 	for n, p := range o.Parameters() {
 		if !p.Text {
@@ -152,12 +154,12 @@ func (u *urlSender) read(t *testing.T, o *openapi.Operation) {
 		}
 		a := u.crowd.Retry(t, o.Method, u.s.Base(o.Host, n)+path, sets...)
 		if a.Status >= 500 && (a.Status != http.StatusNotImplemented || !o.Knows(a.Status)) {
-			t.Errorf("%s with an address in %s: %d %.200s", o.Name(), p.Name, a.Status, a.Body)
+			t.Errorf("%s with an address in parameter %s was answered %d: %.200s", o.Name(), p.Name, a.Status, a.Body)
 		}
 	}
 }
 
-// tokens sends forged tokens that name the address of their keys or of their issuer.
+// tokens sends forged tokens that contain the address as the location of their keys or as their issuer.
 func (u *urlSender) tokens(t *testing.T) {
 	here := u.tripwire.URL()
 	claims := stack.JSON{
@@ -178,7 +180,8 @@ func (u *urlSender) tokens(t *testing.T) {
 	}
 }
 
-// sample returns a body with every member of a schema. Members for which the schema does not say enough are known by name.
+// sample returns a valid body with every member of a schema. It has fixed values for members that the schema does not
+// describe completely.
 func sample(name string, s *openapi3.Schema, market, handle string, n int) any {
 	switch name {
 	case "marketId":
@@ -235,7 +238,7 @@ func sample(name string, s *openapi3.Schema, market, handle string, n int) any {
 	return fmt.Sprintf("words %d", n)
 }
 
-// setAt sets the text at a place of a body and creates what leads to it.
+// setAt sets the member at the path of a body to a text. It creates missing objects on the path.
 func setAt(body map[string]any, at openapi.MemberPath, text string) {
 	if len(at) == 1 {
 		body[at[0]] = text

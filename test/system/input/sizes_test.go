@@ -17,7 +17,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Requests that are too large are refused before they use memory, and lists are bounded.
+// TestOversizedRequestsUseNoMemory checks that too large requests are refused before they use memory, and that lists
+// are bounded.
 func TestOversizedRequestsUseNoMemory(t *testing.T) {
 	s := stack.Exclusive(t, stack.Hubs(2))
 	z := &oversized{s: s, crowd: stack.NewCrowd(50), operators: s.SeedOperators(t, 16), market: marketWithCalls(t, s, 700)}
@@ -28,15 +29,15 @@ func TestOversizedRequestsUseNoMemory(t *testing.T) {
 	}
 	for name, after := range memory(t, s) {
 		if grown := (after - before[name]) >> 20; grown > 50 {
-			t.Errorf("%s has grown by %d MB; want at most 50 MB", name, grown)
+			t.Errorf("the memory of %s has grown by %d MB; want at most 50 MB", name, grown)
 		}
 	}
 	if n := z.read.Load(); n > 8<<20 {
-		t.Errorf("%d MB of one endless body were read; want at most 8 MB", n>>20)
+		t.Errorf("a service read %d MB of one endless body; want at most 8 MB", n>>20)
 	}
 }
 
-// memory returns the resident memory of each service.
+// memory returns the resident memory of each service in bytes.
 func memory(t *testing.T, s *stack.Stack) map[string]int64 {
 	t.Helper()
 	out := map[string]int64{}
@@ -46,7 +47,8 @@ func memory(t *testing.T, s *stack.Stack) map[string]int64 {
 	return out
 }
 
-// marketWithCalls returns a native market with n stored calls of as many operators, who are on the boards.
+// marketWithCalls returns a native market with n calls of n operators, which are inserted into the database and appear
+// on the leaderboards.
 func marketWithCalls(t *testing.T, s *stack.Stack, n int) string {
 	t.Helper()
 	market, calls := s.NewNativeMarket(t, 5000, nil), make([]stack.StoredCall, n)
@@ -64,7 +66,7 @@ type oversized struct {
 	operators []*stack.Operator
 	market    string
 
-	read atomic.Int64 // the most bytes of one endless body that a server has read
+	read atomic.Int64 // largest number of bytes of one endless body that a server has read
 }
 
 // send sends one request of each kind to each server.
@@ -85,7 +87,7 @@ func (z *oversized) send(t *testing.T) {
 		z.crowd.Do(t, http.MethodGet, url+"?"+many.String()).Require(http.StatusRequestHeaderFieldsTooLarge)
 		a := z.crowd.Do(t, http.MethodGet, url+"?"+strings.Repeat("a&", 10_000))
 		if a.Status != http.StatusOK && a.Status != http.StatusBadRequest {
-			t.Errorf("GET %s with 10,000 parameters: %d, want 200 or 400", url, a.Status)
+			t.Errorf("GET %s with 10,000 parameters was answered %d; want 200 or 400", url, a.Status)
 		}
 	}
 	z.lists(t)
@@ -111,20 +113,20 @@ func (z *oversized) endlessBody(t *testing.T, i int) {
 	}
 	transport := &http.Transport{DisableKeepAlives: true}
 	defer transport.CloseIdleConnections()
-	// The server may close the connection while the body is sent, and the answer is lost.
+	// The server may close the connection while the body is sent. The client then receives no answer.
 	if resp, err := transport.RoundTrip(r); err == nil {
 		_ = resp.Body.Close()
 		if resp.StatusCode != http.StatusRequestEntityTooLarge {
-			t.Errorf("POST %s with 1 GB: %d, want 413", path, resp.StatusCode)
+			t.Errorf("POST %s with a body of 1 GB was answered %d; want 413", path, resp.StatusCode)
 		}
 	} else if ctx.Err() != nil {
-		t.Errorf("POST %s with 1 GB: %v; want 413 or the end of the connection", path, err)
+		t.Errorf("POST %s with a body of 1 GB: %v; want 413 or a closed connection", path, err)
 	}
 	for old := z.read.Load(); body.sent.Load() > old && !z.read.CompareAndSwap(old, body.sent.Load()); old = z.read.Load() {
 	}
 }
 
-// endless is a JSON text of 1 GB that counts the bytes that were read of it.
+// endless is a reader of a 1 GB JSON text that counts the bytes read.
 type endless struct{ sent atomic.Int64 }
 
 func (e *endless) Read(p []byte) (n int, err error) {
@@ -145,7 +147,7 @@ func (z *oversized) compressedBody(t *testing.T, o *stack.Operator) {
 	var small bytes.Buffer
 	w := gzip.NewWriter(&small)
 	for range 64 {
-		_, _ = w.Write(bytes.Repeat([]byte(" "), 1<<20)) // into memory
+		_, _ = w.Write(bytes.Repeat([]byte(" "), 1<<20)) // a write to memory does not fail
 	}
 	_ = w.Close()
 	encoding := stack.Header("Content-Encoding", "gzip")
@@ -153,7 +155,7 @@ func (z *oversized) compressedBody(t *testing.T, o *stack.Operator) {
 		Require(http.StatusUnsupportedMediaType)
 }
 
-// lists asks for more entries than a page has, and for limits that are not numbers.
+// lists requests more entries than a page of a list has, and sends limits that are not numbers.
 func (z *oversized) lists(t *testing.T) {
 	for _, list := range []struct {
 		url, member string
@@ -173,10 +175,10 @@ func (z *oversized) lists(t *testing.T) {
 			case http.StatusBadRequest:
 			case http.StatusOK:
 				if n := len(a.List(list.member)); n > list.most {
-					t.Errorf("GET %s?limit=%s: %d entries, want at most %d", list.url, limit, n, list.most)
+					t.Errorf("GET %s?limit=%s: %d entries; want at most %d", list.url, limit, n, list.most)
 				}
 			default:
-				t.Errorf("GET %s?limit=%s: %d, want 200 or 400", list.url, limit, a.Status)
+				t.Errorf("GET %s?limit=%s was answered %d; want 200 or 400", list.url, limit, a.Status)
 			}
 		}
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// The server closes connections on which a request or its answer does not advance; other requests are answered meanwhile.
+// TestSlowClientsAreDisconnected checks that the server closes connections on which a request or its answer makes no
+// progress, and answers other requests in the meantime.
 func TestSlowClientsAreDisconnected(t *testing.T) {
 	s := stack.Exclusive(t, stack.Hubs(2))
 	c := &slowClients{
@@ -24,26 +25,26 @@ func TestSlowClientsAreDisconnected(t *testing.T) {
 	t.Cleanup(c.close)
 	c.open(t, stack.Size(t, 200, 2000, 2000), stack.Size(t, 50, 500, 500), stack.Size(t, 50, 500, 500))
 	if n := c.established(t); n == 0 {
-		t.Fatal("the server has none of the slow connections; want most of them")
+		t.Fatal("the server has accepted none of the slow connections; want most of them")
 	}
 	readDuring(t, s)
-	// The server allows 2 s for a head, 4 s for a body and 5 s for writing an answer.
+	// The server allows 2 s for a request header, 4 s for a body and 5 s for writing an answer.
 	stack.Eventually(t, 20*time.Second, "the end of all slow connections", func() bool { return c.established(t) == 0 })
 }
 
-// readDuring sends reads at a rate of 50 per second and requires that all are answered.
+// readDuring sends 50 read requests per second and requires that all are answered.
 func readDuring(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	crowd := stack.NewCrowd(50)
 	stack.Steady(t, 50, time.Duration(stack.Size(t, 1, 4, 4))*time.Second, func(i int) {
 		path := []string{"/api/signals/feed", "/api/operator/leaderboard"}[i%2]
 		if a := crowd.Do(t, http.MethodGet, s.Hub+path); a.Status != http.StatusOK {
-			t.Errorf("GET %s: %d, want 200\n%.200s", path, a.Status, a.Body)
+			t.Errorf("GET %s was answered %d; want 200\n%.200s", path, a.Status, a.Body)
 		}
 	})
 }
 
-// slowClients are connections to one server from a network that no other client uses.
+// slowClients are connections to one server. No other client uses their source addresses.
 type slowClients struct {
 	server netip.AddrPort
 	from   netip.Prefix
@@ -53,7 +54,8 @@ type slowClients struct {
 	wait  sync.WaitGroup
 }
 
-// open opens connections that send half of a head, bodies of one byte per second, and requests whose answers are not read.
+// open opens slow connections: heads send half of a request header, bodies send one byte of a body per second, and deaf
+// do not read the answer.
 func (c *slowClients) open(t *testing.T, heads, bodies, deaf int) {
 	stack.Each(heads+bodies+deaf, 64, func(i int) {
 		dialer := net.Dialer{Timeout: 10 * time.Second, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 250, byte(i/200), byte(1+i%200))}}
@@ -98,7 +100,7 @@ func (c *slowClients) close() {
 	c.wait.Wait()
 }
 
-// established returns how many of the connections the server has not closed, from the kernel's table of its end.
+// established returns the number of connections that the server has not closed, from the kernel's table for the server.
 func (c *slowClients) established(t *testing.T) (n int) {
 	t.Helper()
 	raw, err := os.ReadFile("/proc/net/tcp")
@@ -118,8 +120,8 @@ func (c *slowClients) established(t *testing.T) (n int) {
 	return n
 }
 
-// kernelAddress parses an address of /proc/net/tcp: four bytes in little-endian order and the port, in hexadecimal.
-// The result is invalid for the heading of the table.
+// kernelAddress parses an address of /proc/net/tcp: four bytes in little-endian order and the port, in hexadecimal. For
+// the header line of the table the result is invalid.
 func kernelAddress(text string) netip.AddrPort {
 	host, port, _ := strings.Cut(text, ":")
 	raw, err := hex.DecodeString(host + port)

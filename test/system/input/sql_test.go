@@ -21,10 +21,11 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// No text of a request becomes a part of a statement: after fragments of SQL in every parameter and member, Postgres has run
-// no statement that the services do not contain.
+// TestNoStatementsFromInput checks that no text of a request becomes part of an SQL statement. It sends fragments of
+// SQL in every parameter and member, and then compares the statements that Postgres has run with the statements of the
+// services.
 func TestNoStatementsFromInput(t *testing.T) {
-	// Statements in functions and triggers count as well.
+	// Statements within functions and triggers must be recorded as well.
 	s := stack.Exclusive(t, stack.Hubs(2), stack.Postgres("pg_stat_statements.track=all"))
 	if _, err := s.DB(t).Exec(t.Context(), "CREATE EXTENSION IF NOT EXISTS pg_stat_statements"); err != nil {
 		t.Fatal(err)
@@ -44,12 +45,12 @@ func TestNoStatementsFromInput(t *testing.T) {
 	sources := readSources(t)
 	for statement := range statements(t, s) {
 		if !before[statement] && !sources[shape(statement)] {
-			t.Errorf("a new statement: %s", strings.Join(strings.Fields(statement), " "))
+			t.Errorf("Postgres has run a statement that the services do not contain: %s", strings.Join(strings.Fields(statement), " "))
 		}
 	}
-	// The services end a request after 10 s.
+	// The services stop a request after 10 s.
 	if longest := p.times.Quantile(1); longest > 15*time.Second {
-		t.Errorf("the slowest answer took %v; want at most 10 s and the delay of a loaded machine", longest)
+		t.Errorf("the slowest answer took %v; want at most 10 s, or 15 s on a loaded machine", longest)
 	}
 }
 
@@ -77,14 +78,14 @@ var (
 	sqlValue   = regexp.MustCompile(`(?i)\$\d+|'(?:[^']|'')*'|\b(?:\d+|null|true|false)\b`)
 )
 
-// shape returns a statement without values, comments and layout.
+// shape returns a statement without values, comments and white space.
 func shape(text string) string {
 	text = sqlValue.ReplaceAllString(sqlComment.ReplaceAllString(text, ""), "?")
 	return strings.Trim(strings.Join(strings.Fields(text), " "), "; ")
 }
 
-// readSources returns the shapes of the statements in the sources of the services: work in the background runs some of them
-// for the first time at any moment.
+// readSources returns the shapes of the statements in the source files of the services. Background work may run some of
+// them for the first time during the test.
 func readSources(t *testing.T) map[string]bool {
 	t.Helper()
 	root, err := stack.Root()
@@ -143,7 +144,7 @@ func sqlFragments() (out []string) {
 	return out
 }
 
-// ordinary returns texts with which every statement of a read runs once.
+// ordinary returns texts that make every read run its statements once.
 func ordinary(a *stack.Author) []string {
 	return []string{
 		"", "1", "x", "YES", "open", "ended", "all", "human", "agents", "hot", "close", "SPORTS", "sports", "polymarket", "native",
@@ -159,7 +160,7 @@ type prober struct {
 	author    *stack.Author
 	operators []*stack.Operator
 	markets   []string
-	pairs     int // of operator and market that have been used
+	pairs     int // number of pairs of operator and market that have been used
 	times     *stack.Times
 }
 
@@ -168,15 +169,15 @@ func (p *prober) do(t *testing.T, method, url string, sets ...stack.Set) {
 	a := p.crowd.Retry(t, method, url, sets...)
 	p.times.Add(time.Since(began))
 	if a.Status >= 500 && a.Code() != "venue_unavailable" && a.Status != http.StatusNotImplemented {
-		t.Errorf("%s %.200s: %d %.200s", method, url, a.Status, a.Body)
+		t.Errorf("%s %.200s was answered %d: %.200s", method, url, a.Status, a.Body)
 	}
 }
 
-// send sends every text in the parameters and paths of a sixth of the public reads, of all with SYSTEM_SIZE=full, and in every
-// text of the writes.
+// send sends every text in every text member of the write routes, and in the parameters and paths of one sixth of the
+// public reads. With SYSTEM_SIZE=full all public reads get every text.
 func (p *prober) send(t *testing.T, texts []string) {
 	var requests []func()
-	share := stack.Size(t, 6, 6, 1) // of the reads that get a text
+	share := stack.Size(t, 6, 6, 1) // one in share reads gets a text
 	for i, text := range texts {
 		for n, o := range p.doc.Operations {
 			if o.Method == http.MethodGet && o.Public() && !o.Streams() && !o.Health() && (n+i)%share == 0 {
@@ -205,8 +206,9 @@ func (p *prober) reads(t *testing.T, o *openapi.Operation, i int, text string) (
 	return out
 }
 
-// writes returns the write routes with the text in one member at a time. Each call by key has another pair of operator and
-// market, so that it is stored. The routes of a login or a session have a limit, and get one text in six.
+// writes returns requests to the write routes with the text in one member at a time. Each call by key uses another pair
+// of operator and market, so that it is stored. Routes that need a login or a session are rate limited and get one text
+// in six.
 func (p *prober) writes(t *testing.T, i int, text string) (out []func()) {
 	for n, w := range p.s.WriteRoutes(p.author) {
 		o := p.doc.Find(t, w.Service, w.Method, w.Path)
@@ -249,7 +251,7 @@ func (p *prober) writes(t *testing.T, i int, text string) (out []func()) {
 		})
 }
 
-// nextPair returns a market and an operator who has no call on it.
+// nextPair returns a market and an operator without a call on it.
 func (p *prober) nextPair() (*stack.Operator, string) {
 	n := p.pairs
 	p.pairs++

@@ -1,4 +1,5 @@
-// Package programme tests what the clock service airs, with its time moved to the start of a segment.
+// Package programme tests the programme that the clock service publishes. It moves the time of the service to the start
+// of a segment.
 package programme
 
 import (
@@ -19,17 +20,17 @@ func TestMain(m *testing.M) { stack.Main(m) }
 const (
 	slotLength   = 610 * time.Second
 	bumperLength = 10 * time.Second
-	// maxPriceAge is the age up to which the price of a market airs, 10 minutes, less the time that the test takes.
+	// maxPriceAge is the maximum age of a price in the programme, 10 minutes, reduced by the time that the test takes.
 	maxPriceAge = 8 * time.Minute
 )
 
-// Markets of music end hours apart, so that this channel always has a next segment.
+// Music markets end hours apart, so this channel always has a next segment.
 const (
 	allLanes = "program:default"
 	oneLane  = "program:default:MUSIC"
 )
 
-// segment is a part of the programme.
+// segment is a segment of the programme in an event.
 type segment struct {
 	SegmentID, Kind, ID, Category string
 	StartsAt                      string
@@ -37,18 +38,19 @@ type segment struct {
 	PreemptID                     string
 }
 
-// A channel of the programme begins with what is on and receives each start and each change once, with two clocks of which
-// one is killed. What has aired is measured.
+// TestProgrammeChannel checks that a subscriber to a channel of the programme first receives the current segment, and
+// then each start and each change exactly once. Two clock processes run, and one of them is killed. The test also
+// checks the measurements of the segments that were shown.
 func TestProgrammeChannel(t *testing.T) {
 	t.Parallel()
 	content, _ := nextContent(time.Now())
-	stack.Wait(t, max(0, time.Until(content)-maxPriceAge)) // the test moves the clock to the next start
+	stack.Wait(t, max(0, time.Until(content)-maxPriceAge)) // the test moves the clock to the next start of content
 	s := stack.Start(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"))
 	awaitCopy(t, s, allLanes, "now", "%")
 	awaitCopy(t, s, oneLane, "next", "%")
 	l := feedclient.Listen(t, s.API, oneLane)
 	if now, next := snapshot(t, l); now == nil || next == nil || next.Kind != "content" {
-		t.Errorf("%s begins with %s, want a segment and the next one", oneLane, l.Snapshot(oneLane))
+		t.Errorf("the snapshot of %s is %s; want a current and a next segment", oneLane, l.Snapshot(oneLane))
 	}
 
 	content, slot := nextContent(time.Now())
@@ -57,7 +59,7 @@ func TestProgrammeChannel(t *testing.T) {
 	event, started := awaitSegment(t, l, "segment.started", slot)
 	at := stack.Stamp(event.At)
 	if at != stack.Stamp(content) || started.StartsAt != at || started.ID == "" || started.Kind != "content" {
-		t.Errorf("content at %s, want it at %s: %s", at, stack.Stamp(content), event.Data)
+		t.Errorf("the content starts at %s; want %s: %s", at, stack.Stamp(content), event.Data)
 	}
 	awaitBegin(t, s, func(now, next *segment) bool {
 		return now != nil && now.SegmentID == started.SegmentID && now.ID == started.ID && next != nil
@@ -69,12 +71,12 @@ func TestProgrammeChannel(t *testing.T) {
 		SELECT topic, type || ' ' || (data->>'segmentId') AS segment FROM api.protocol_events WHERE type LIKE 'segment.%'
 		GROUP BY 1, 2 HAVING count(*) > 1) d`)
 	if repeated != "" {
-		t.Errorf("events that were sent more than once: %s", repeated)
+		t.Errorf("events published more than once: %s; want none", repeated)
 	}
 	const topics = `SELECT count(DISTINCT topic) FROM api.protocol_events
 		WHERE type = 'segment.started' AND data->>'segmentId' LIKE $1`
 	if n := stack.Query[int](t, s, topics, fmt.Sprintf("%%:%d:c", slot)); n < 4 {
-		t.Errorf("%d channels received the start of slot %d, want 4 or more", n, slot)
+		t.Errorf("%d channels received the start of slot %d; want at least 4", n, slot)
 	}
 	stack.Eventually(t, 30*time.Second, "an empty outbox", func() bool {
 		return stack.Query[int](t, s, `SELECT count(*) FROM clock.outbox`) == 0
@@ -87,8 +89,8 @@ func read(t *testing.T, url string) stack.Answer {
 	return stack.Send(t, http.MethodGet, url).Require(http.StatusOK)
 }
 
-// requirePreemption replaces the next segment by another market. The change is sent at once and once, although the clock
-// that has stored it is killed; a second change of the slot is refused.
+// requirePreemption replaces the next segment by another market. The change must be published once and immediately,
+// although the clock process that stored it is killed. A second change of the slot must be refused.
 func requirePreemption(t *testing.T, s *stack.Stack, l *feedclient.Listener, slot int64, started segment) {
 	t.Helper()
 	preempt := func(body stack.JSON) stack.Answer {
@@ -97,7 +99,7 @@ func requirePreemption(t *testing.T, s *stack.Stack, l *feedclient.Listener, slo
 	var other string
 	var entry stack.JSON
 	var made stack.Answer
-	stack.Eventually(t, time.Minute, "a market that may air", func() bool { // the clock may have an older copy of the ledger
+	stack.Eventually(t, time.Minute, "a market that may air", func() bool { // the copy in the clock process may be older than the ledger
 		other = lastingMarket(t, s, started.ID)
 		entry = stack.JSON{"marketId": other, "lane": started.Category, "reason": "it lasts"}
 		made = preempt(entry)
@@ -107,7 +109,7 @@ func requirePreemption(t *testing.T, s *stack.Stack, l *feedclient.Listener, slo
 	replaceClock(t, s)
 	event, changed := awaitSegment(t, l, "segment.preempted", slot)
 	if changed.PreemptID != id || changed.ID != other || changed.Replaces == nil {
-		t.Errorf("the change is %s, want market %s by entry %s", event.Data, other, id)
+		t.Errorf("the event of the change is %s; want market %s and entry %s", event.Data, other, id)
 	}
 	awaitCopy(t, s, oneLane, "next", other)
 	awaitBegin(t, s, func(_, next *segment) bool {
@@ -119,7 +121,7 @@ func requirePreemption(t *testing.T, s *stack.Stack, l *feedclient.Listener, slo
 		Expect(stack.JSON{"items.0.status": "cancelled"})
 }
 
-// requireMeasured moves the clock to the time at which the slot is measured and checks the measurements.
+// requireMeasured moves the clock to the time at which the slot is measured, and checks the measurements.
 func requireMeasured(t *testing.T, s *stack.Stack, slot int64) {
 	t.Helper()
 	stack.Eventually(t, time.Minute, "prices at the start of the slot", func() bool {
@@ -143,19 +145,19 @@ func requireMeasured(t *testing.T, s *stack.Stack, slot int64) {
 	for _, m := range measured.Items {
 		late := m.MeasuredAt.Sub(m.EndedAt)
 		if m.MoveBps != m.YesBpsAfter-m.YesBpsBefore || m.SignalsDuring == nil || late < 10*time.Minute || late > 15*time.Minute {
-			t.Errorf("the measurement %+v, %v after the end; want the difference of its prices, signalsDuring, and 10 to 15 minutes",
+			t.Errorf("the measurement is %+v, made %v after the end; want the difference of its prices, signalsDuring, and 10 to 15 minutes",
 				m, late)
 		}
 	}
 }
 
-// nextContent returns when the next content begins, and its slot.
+// nextContent returns the time at which the next content starts, and its slot.
 func nextContent(at time.Time) (time.Time, int64) {
 	slot := at.Unix()/int64(slotLength/time.Second) + 1
 	return time.Unix(slot*int64(slotLength/time.Second), 0).Add(bumperLength).UTC(), slot
 }
 
-// moveClock starts the clock service again with another time, which it reads from the database at its start.
+// moveClock restarts the clock service with another time, which the service reads from the database when it starts.
 func moveClock(t *testing.T, s *stack.Stack, ahead time.Duration) {
 	t.Helper()
 	_, err := s.DB(t).Exec(t.Context(), fmt.Sprintf(`CREATE SCHEMA IF NOT EXISTS moved;
@@ -169,18 +171,19 @@ func moveClock(t *testing.T, s *stack.Stack, ahead time.Duration) {
 	replaceClock(t, s)
 }
 
-// replaceClock kills the clock service and waits for the next process of it.
+// replaceClock kills the clock service and waits until its replacement runs.
 func replaceClock(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	old := s.PID(t, "clock")
 	s.Kill(t, "clock")
-	stack.Eventually(t, 30*time.Second, "another clock", func() bool {
+	stack.Eventually(t, 30*time.Second, "a new clock process", func() bool {
 		pid, ok := s.FindPID("clock")
 		return ok && pid != old
 	})
 }
 
-// awaitCopy waits until the ledger has a copy of a channel with a market, given as a pattern, as the segment now or next.
+// awaitCopy waits until the ledger has a copy of the channel in which the segment which, "now" or "next", has a market
+// that matches a pattern.
 func awaitCopy(t *testing.T, s *stack.Stack, channel, which, market string) {
 	t.Helper()
 	stack.Eventually(t, 90*time.Second, "the channel "+channel+" with a segment "+which, func() bool {
@@ -189,7 +192,7 @@ func awaitCopy(t *testing.T, s *stack.Stack, channel, which, market string) {
 	})
 }
 
-// snapshot returns the segments with which the channel began.
+// snapshot returns the current and the next segment in the first snapshot of the channel.
 func snapshot(t *testing.T, l *feedclient.Listener) (now, next *segment) {
 	t.Helper()
 	var on struct{ Now, Next *segment }
@@ -199,7 +202,8 @@ func snapshot(t *testing.T, l *feedclient.Listener) (now, next *segment) {
 	return on.Now, on.Next
 }
 
-// awaitBegin waits until the channel begins with segments that fit. Readers share a snapshot for a second.
+// awaitBegin waits until a new snapshot of the channel contains segments for which fits returns true. All readers get
+// the same snapshot for up to a second.
 func awaitBegin(t *testing.T, s *stack.Stack, fits func(now, next *segment) bool) {
 	t.Helper()
 	stack.Eventually(t, 10*time.Second, "a snapshot of "+oneLane, func() bool {
@@ -213,21 +217,21 @@ func awaitBegin(t *testing.T, s *stack.Stack, fits func(now, next *segment) bool
 	})
 }
 
-// awaitSegment waits for a numbered event of the content of a slot.
+// awaitSegment waits for a numbered event about the content of a slot.
 func awaitSegment(t *testing.T, l *feedclient.Listener, kind string, slot int64) (event *feed.Event, found segment) {
 	t.Helper()
 	event = l.EventThat(oneLane, kind, func(e *feed.Event) bool {
 		found = segment{}
 		if err := json.Unmarshal(e.Data, &found); err != nil || !e.Numbered() {
-			t.Fatalf("%s has the number %d: %s: %v", e.Type, e.Seq, e.Data, err)
+			t.Fatalf("event %s has the number %d and the data %s; want a number above 0 and a segment (error %v)", e.Type, e.Seq, e.Data, err)
 		}
 		return strings.HasSuffix(found.SegmentID, fmt.Sprintf(":%d:c", slot))
 	})
 	return event, found
 }
 
-// lastingMarket returns an open, priced market that ends in two days or later and is not the given one. It reads the ledger,
-// because at some times of the day the programme has no such market.
+// lastingMarket returns an open market with a price that ends in two days or later and differs from not. It reads the
+// ledger, because at some times of the day the programme contains no such market.
 func lastingMarket(t *testing.T, s *stack.Stack, not string) (found string) {
 	t.Helper()
 	stack.Eventually(t, 30*time.Second, "a market that may air and lasts", func() bool {

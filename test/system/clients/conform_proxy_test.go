@@ -21,18 +21,19 @@ import (
 	"github.com/coder/websocket"
 )
 
-// bent counts the proxies of this run.
-var bent atomic.Int64
+// deviatingProxies counts the proxies that startDeviatingProxy has started.
+var deviatingProxies atomic.Int64
 
-// bend starts a proxy in front of a service that deviates from the protocol, and returns its address.
-func bend(t *testing.T, at string, d deviation) string {
+// startDeviatingProxy starts a proxy for a service that changes the service's answers by a deviation. It returns the
+// address of the proxy.
+func startDeviatingProxy(t *testing.T, at string, d deviation) string {
 	t.Helper()
 	to, err := url.Parse(at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := bent.Add(1)
-	own := &net.TCPAddr{IP: net.IPv4(127, 88, byte(n>>8), byte(n))} // limits per address apply to this run alone
+	n := deviatingProxies.Add(1)
+	own := &net.TCPAddr{IP: net.IPv4(127, 88, byte(n>>8), byte(n))} // a separate source address, so that rate limits per address apply to this run only
 	through := &http.Transport{DialContext: (&net.Dialer{LocalAddr: own, Timeout: 5 * time.Second}).DialContext}
 	t.Cleanup(through.CloseIdleConnections)
 	proxy := &httputil.ReverseProxy{
@@ -69,7 +70,7 @@ func bend(t *testing.T, at string, d deviation) string {
 			d.request(r)
 		}
 		if d.frames && r.URL.Path == "/ws" {
-			leaveOut(w, r, at)
+			dropSecondEvent(w, r, at)
 			return
 		}
 		proxy.ServeHTTP(w, r)
@@ -78,7 +79,8 @@ func bend(t *testing.T, at string, d deviation) string {
 	return server.URL
 }
 
-// sameJSON reports whether two texts have the same value. Answers without a change keep their bytes.
+// sameJSON reports whether two JSON texts have the same value. Answers that a deviation does not change keep their
+// bytes.
 func sameJSON(a, b []byte) bool {
 	var x, y any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
@@ -89,8 +91,8 @@ func sameJSON(a, b []byte) bool {
 	return err == nil && err2 == nil && bytes.Equal(p, q)
 }
 
-// leaveOut forwards the frames of a websocket without the second event.
-func leaveOut(w http.ResponseWriter, r *http.Request, at string) {
+// dropSecondEvent forwards the frames of a websocket except the second event.
+func dropSecondEvent(w http.ResponseWriter, r *http.Request, at string) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	options := &websocket.AcceptOptions{Subprotocols: []string{"signal.v1"}, InsecureSkipVerify: true}
@@ -111,9 +113,9 @@ func leaveOut(w http.ResponseWriter, r *http.Request, at string) {
 	near.SetReadLimit(1 << 20)
 	far.SetReadLimit(4 << 20)
 	var passing sync.WaitGroup
-	passing.Go(func() { defer cancel(); pass(ctx, near, far, func([]byte) bool { return true }) })
+	passing.Go(func() { defer cancel(); forwardFrames(ctx, near, far, func([]byte) bool { return true }) })
 	events := 0
-	pass(ctx, far, near, func(frame []byte) bool {
+	forwardFrames(ctx, far, near, func(frame []byte) bool {
 		if bytes.Contains(frame, []byte(`"op":"event"`)) {
 			events++
 			return events != 2
@@ -124,8 +126,9 @@ func leaveOut(w http.ResponseWriter, r *http.Request, at string) {
 	passing.Wait()
 }
 
-// pass forwards frames, and at the end the code with which the sender closed the connection.
-func pass(ctx context.Context, from, to *websocket.Conn, keep func([]byte) bool) {
+// forwardFrames forwards websocket frames for which keep returns true. At the end it sends the close code of the
+// sender.
+func forwardFrames(ctx context.Context, from, to *websocket.Conn, keep func([]byte) bool) {
 	for {
 		kind, frame, err := from.Read(ctx)
 		if err != nil {
@@ -140,7 +143,7 @@ func pass(ctx context.Context, from, to *websocket.Conn, keep func([]byte) bool)
 	}
 }
 
-// writes records the accepted requests that may change something.
+// writes records the accepted requests that may have changed stored data.
 type writes struct {
 	mu   sync.Mutex
 	seen []string
@@ -148,7 +151,7 @@ type writes struct {
 
 func (w *writes) watch(r *http.Request, a *http.Response, v any) any {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodOptions || strings.HasSuffix(r.URL.Path, "/messages/verify") ||
-		strings.HasSuffix(r.URL.Path, "/mcp") // public tools only, because it has no key
+		strings.HasSuffix(r.URL.Path, "/mcp") // without a key a client can call public tools only
 	if !reads && a.StatusCode < 400 {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -157,7 +160,7 @@ func (w *writes) watch(r *http.Request, a *http.Response, v any) any {
 	return v
 }
 
-func (w *writes) taken() []string {
+func (w *writes) list() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.seen)
