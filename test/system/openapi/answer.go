@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// answer is an answer of a service with its whole body, without compression.
+// answer is an answer of a service with its whole, uncompressed body.
 type answer struct {
 	host    string
 	request *http.Request
@@ -23,8 +23,8 @@ type answer struct {
 	body    []byte
 }
 
-// at returns the operations on the path of a request, by method. Fixed segments precede parameters, and {rest} matches all
-// further segments.
+// at returns the operations on the path of a request, by method. Fixed path segments take precedence over parameters.
+// The parameter {rest} matches all remaining segments.
 func (d *Document) at(host, path string) map[string]*Operation {
 	best, found := "", map[string]*Operation{}
 	for _, o := range d.Operations {
@@ -56,7 +56,8 @@ func matches(pattern, path string) bool {
 	return len(want) == len(got)
 }
 
-// operationMethod returns the method of the operation that answers a request.
+// operationMethod returns the method of the operation that answers a request. HEAD is answered by the operation for
+// GET.
 func operationMethod(method string) string {
 	if method == http.MethodHead {
 		return http.MethodGet
@@ -64,7 +65,7 @@ func operationMethod(method string) string {
 	return method
 }
 
-// mistakes returns what is wrong with an answer, by the document and by the rules of all answers.
+// mistakes returns the differences between an answer and the document, and the violated rules for all answers.
 func (d *Document) mistakes(a answer) []string {
 	found := d.at(a.host, a.request.URL.Path)
 	op := found[operationMethod(a.request.Method)]
@@ -85,7 +86,8 @@ func (d *Document) mistakes(a answer) []string {
 	return wrong
 }
 
-// readableByAll is Open, and true for the health checks of api and clock, as their description says.
+// readableByAll reports whether pages of any origin may read the answer: for open operations, and for the health checks
+// of api and clock.
 func (o *Operation) readableByAll() bool {
 	if o.Health() {
 		return o.Host != "hub"
@@ -101,7 +103,7 @@ func gunzip(body []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// undocumented returns what is wrong with an answer to another method or path.
+// undocumented returns the mistakes of an answer to a method or path that is not documented.
 func undocumented(found map[string]*Operation, a answer) (wrong []string) {
 	status, code := http.StatusNotFound, "not_found"
 	if len(found) > 0 {
@@ -115,29 +117,29 @@ func undocumented(found map[string]*Operation, a answer) (wrong []string) {
 		}
 		slices.Sort(methods)
 		if got, want := a.header.Get("Allow"), strings.Join(methods, ", "); got != want {
-			wrong = append(wrong, fmt.Sprintf("Allow is %q, want %q", got, want))
+			wrong = append(wrong, fmt.Sprintf("Allow is %q; want %q", got, want))
 		}
 		if a.request.Method == http.MethodOptions {
 			if a.status != http.StatusNoContent || len(a.body) > 0 {
-				wrong = append(wrong, "want 204 without a body for OPTIONS")
+				wrong = append(wrong, "the answer to OPTIONS must be 204 without a body")
 			}
 			return wrong
 		}
 	}
 	if a.status != status || a.request.Method != http.MethodHead && errorCode(a.body) != code {
-		wrong = append(wrong, fmt.Sprintf("want %d %s", status, code))
+		wrong = append(wrong, fmt.Sprintf("the answer must be %d %s", status, code))
 	}
 	return wrong
 }
 
-// mistakes returns how an answer differs from its description.
+// mistakes returns the differences between an answer and its description in the document.
 func (o *Operation) mistakes(a answer) []string {
 	if !o.Knows(a.status) {
 		return []string{"the status is not documented"}
 	}
 	if a.request.Method == http.MethodHead || a.status == http.StatusNotModified {
 		if len(a.body) > 0 {
-			return []string{"there is a body"}
+			return []string{"the answer has a body; want none"}
 		}
 		return nil
 	}
@@ -147,7 +149,8 @@ func (o *Operation) mistakes(a answer) []string {
 	return nil
 }
 
-// sharedSeconds returns for how many seconds caches may store a good answer; empty if the document has no rule.
+// sharedSeconds returns the number of seconds for which shared caches may store a successful answer. It is empty if the
+// document states no rule.
 func (o *Operation) sharedSeconds() (seconds []int) {
 	add := func(v any) {
 		if n, ok := v.(float64); ok {
@@ -165,21 +168,21 @@ func (o *Operation) sharedSeconds() (seconds []int) {
 	return seconds
 }
 
-// mayBePrivate reports whether the answer may depend on the session of a request: a page names the person who is signed in, and
-// some reads have a member of that person.
+// mayBePrivate reports whether the answer may depend on the session of the request. Pages show the signed-in person,
+// and some reads contain a member about that person.
 func (o *Operation) mayBePrivate(r *http.Request) bool {
 	_, err := r.Cookie("db_uid")
 	return err == nil && (o.Tag() == "pages" || o.Takes("sessionId"))
 }
 
-// cachingMistakes checks Cache-Control and ETag.
+// cachingMistakes returns the mistakes in Cache-Control and ETag.
 func (o *Operation) cachingMistakes(a answer) (wrong []string) {
 	cache := a.header.Get("Cache-Control")
 	read := operationMethod(a.request.Method) == http.MethodGet
 	good := read && a.status == http.StatusOK && a.header.Get("X-Degraded") == ""
 	private := cache == "private, no-store" && o.mayBePrivate(a.request)
 	if (!read || a.status >= 400 || !good && a.status == http.StatusOK) && cache != "no-store" && !private {
-		wrong = append(wrong, fmt.Sprintf("Cache-Control is %q, want no-store", cache))
+		wrong = append(wrong, fmt.Sprintf("Cache-Control is %q; want no-store", cache))
 	}
 	seconds := o.sharedSeconds()
 	if !good || len(seconds) == 0 || private {
@@ -188,11 +191,11 @@ func (o *Operation) cachingMistakes(a answer) (wrong []string) {
 	if m := sharedAge.FindStringSubmatch(cache); m == nil {
 		wrong = append(wrong, fmt.Sprintf("Cache-Control is %q", cache))
 	} else if n, _ := strconv.Atoi(m[1]); !slices.Contains(seconds, n) && (o.Host != "clock" || n > seconds[0]) {
-		// Answers of the clock are cached until the next segment, for at most the documented time.
-		wrong = append(wrong, fmt.Sprintf("Cache-Control is %q, documented are %v seconds", cache, seconds))
+		// Answers of the clock may be cached until the next segment, but not longer than the documented time.
+		wrong = append(wrong, fmt.Sprintf("Cache-Control is %q; the documented seconds are %v", cache, seconds))
 	}
 	if o.Knows(http.StatusNotModified) && a.header.Get("ETag") == "" {
-		wrong = append(wrong, "there is no ETag")
+		wrong = append(wrong, "the answer has no ETag")
 	}
 	return wrong
 }
@@ -202,7 +205,7 @@ var (
 	codeForm  = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	keyForm   = regexp.MustCompile(`(dk_|db_live_)[A-Za-z0-9_-]{43}`)
 	timeForm  = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"`)
-	// exactTime allows a backslash before the quotation mark, for JSON in a text.
+	// exactTime allows a backslash before the closing quotation mark, for JSON within a string.
 	exactTime = regexp.MustCompile(`^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\\?"$`)
 
 	bearerChallenge   = regexp.MustCompile(`^Bearer$`)
@@ -211,7 +214,7 @@ var (
 	protocolChallenge = regexp.MustCompile(`^Bearer (error="invalid_token", |scope="[a-zA-Z:]+", )?resource_metadata="http[^"]+"$`)
 )
 
-// commonMistakes checks what is true of every answer.
+// commonMistakes returns the violations of rules for all answers.
 func commonMistakes(a answer) (wrong []string) {
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	h, path := a.header, a.request.URL.Path
@@ -219,12 +222,12 @@ func commonMistakes(a answer) (wrong []string) {
 		add("X-Content-Type-Options is %q", h.Get("X-Content-Type-Options"))
 	}
 	if _, there := h["Access-Control-Allow-Credentials"]; there {
-		add("pages of other sites may send credentials")
+		add("Access-Control-Allow-Credentials allows pages of other origins to send credentials")
 	}
 	isJSON := strings.HasPrefix(h.Get("Content-Type"), "application/json")
 	hasCode := codeForm.MatchString(errorCode(a.body)) || bytes.Contains(a.body, []byte(`"failed"`))
 	if a.status >= 400 && isJSON && a.request.Method != http.MethodHead && !hasCode {
-		add("the refusal has no code")
+		add("the error has no code")
 	}
 	switch {
 	case a.status == http.StatusUnauthorized && isJSON:
@@ -242,41 +245,42 @@ func commonMistakes(a answer) (wrong []string) {
 		}
 	case a.status == http.StatusTooManyRequests, a.status == http.StatusServiceUnavailable:
 		longest := 120
-		if path == "/api/protocol/v1/messages" { // some types of messages are limited per day
+		if path == "/api/protocol/v1/messages" { // some types of messages have a daily limit
 			longest = 24 * 3600
 		}
 		if n, err := strconv.Atoi(h.Get("Retry-After")); err != nil || n < 1 || n > longest {
 			add("Retry-After is %q", h.Get("Retry-After"))
 		}
 	case a.status >= 500:
-		add("a failure of the service")
+		add("the status is a server error")
 	}
 	if isJSON {
 		for _, at := range timeForm.FindAll(a.body, -1) {
 			if !exactTime.Match(at) {
-				add("a time in another form: %s", at)
+				add("a time has the wrong form: %s", at)
 			}
 		}
 	}
 	return wrong
 }
 
-// secretMistakes checks that an answer has no key and no id of the identity provider, except where they are documented.
+// secretMistakes returns a mistake if the answer contains an operator key or a user id of the identity provider where
+// the document does not allow it.
 func secretMistakes(op *Operation, a answer) (wrong []string) {
 	at := ""
 	if op != nil {
 		at = op.Host + op.Path
 	}
 	if bytes.Contains(a.body, []byte("did:idp:")) && at != "hub/api/m/{marketId}/signals" && at != "api/api/v1/signals/leaderboard" {
-		wrong = append(wrong, "it has an id of the identity provider")
+		wrong = append(wrong, "the answer contains a user id of the identity provider")
 	}
 	if keyForm.Match(a.body) && !slices.Contains([]string{"hub/api/dev/keys", "hub/dev/keys", "api/api/v1/agent/keys"}, at) {
-		wrong = append(wrong, "it has an operator key")
+		wrong = append(wrong, "the answer contains an operator key")
 	}
 	return wrong
 }
 
-// errorCode returns the code of a refusal; empty if there is none.
+// errorCode returns the code of an error body, or an empty string if it has none.
 func errorCode(body []byte) string {
 	var e struct {
 		Error string `json:"error"`
@@ -287,7 +291,7 @@ func errorCode(body []byte) string {
 	return e.Error
 }
 
-// readBody reads the body of a response, which can be read again, and returns it without compression.
+// readBody returns the uncompressed body of a response. It replaces the body, so that it can be read again.
 func readBody(res *http.Response) ([]byte, error) {
 	body, err := io.ReadAll(res.Body)
 	err = errors.Join(err, res.Body.Close())

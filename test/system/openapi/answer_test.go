@@ -8,7 +8,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// Texts have the formats of their schemas.
+// TestFormats checks the validation of strings with a format.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for format, texts := range map[string]struct{ good, bad string }{
@@ -18,13 +18,13 @@ func TestFormats(t *testing.T) {
 		list := openapi3.NewArraySchema().WithItems(openapi3.NewStringSchema().WithFormat(format))
 		for text, want := range map[string]bool{texts.good: true, texts.bad: false} {
 			if err := list.VisitJSON([]any{text}, openapi3.EnableJSONSchema2020()); (err == nil) != want {
-				t.Errorf("%s %s: %v", format, text, err)
+				t.Errorf("validation of the format %s for %q: error %v", format, text, err)
 			}
 		}
 	}
 }
 
-// Each change of an answer that the document and the rules allow is found.
+// TestMistakesOfAnswers checks that each forbidden change of a correct answer is found.
 func TestMistakesOfAnswers(t *testing.T) {
 	t.Parallel()
 	doc := ForTest(t)
@@ -39,7 +39,7 @@ func TestMistakesOfAnswers(t *testing.T) {
 		}
 	}
 	if wrong := doc.mistakes(good()); len(wrong) > 0 {
-		t.Fatalf("an answer as documented has mistakes: %v", wrong)
+		t.Fatalf("a correct answer has mistakes: %v", wrong)
 	}
 	for name, change := range map[string]func(*answer){
 		"status":       func(a *answer) { a.status = http.StatusTeapot },
@@ -48,13 +48,13 @@ func TestMistakesOfAnswers(t *testing.T) {
 		"member":       func(a *answer) { a.body = []byte(`{"error":"not_found","message":"x","more":1}`) },
 		"time":         func(a *answer) { a.body = []byte(`{"error":"not_found","message":"2026-09-18T00:00:00Z"}`) },
 		"caching":      func(a *answer) { a.header.Set("Cache-Control", "public, s-maxage=5") },
-		"private": func(a *answer) { // no page, and no session
+		"private": func(a *answer) { // the operation is neither a page nor depends on a session
 			a.request.AddCookie(&http.Cookie{Name: "db_uid", Value: "x"})
 			a.header.Set("Cache-Control", "private, no-store")
 		},
-		"sniffing":         func(a *answer) { a.header.Del("X-Content-Type-Options") },
-		"foreign pages":    func(a *answer) { a.header.Set("Access-Control-Allow-Origin", "*") },
-		"id of a provider": func(a *answer) { a.body = []byte(`{"error":"not_found","message":"did:idp:x"}`) },
+		"sniffing":               func(a *answer) { a.header.Del("X-Content-Type-Options") },
+		"pages of other origins": func(a *answer) { a.header.Set("Access-Control-Allow-Origin", "*") },
+		"id of a provider":       func(a *answer) { a.body = []byte(`{"error":"not_found","message":"did:idp:x"}`) },
 		"operator key": func(a *answer) {
 			a.body = []byte(`{"error":"not_found","message":"dk_0123456789012345678901234567890123456789012"}`)
 		},
@@ -66,7 +66,7 @@ func TestMistakesOfAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := good()
 			if change(&a); len(doc.mistakes(a)) == 0 {
-				t.Error("the mistake is not found")
+				t.Error("no mistake was found")
 			}
 		})
 	}

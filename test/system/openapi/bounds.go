@@ -11,16 +11,16 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// BoundaryCase is a body with one member at a bound of its schema, or one step beyond it.
+// BoundaryCase is a request body with one member at a bound of its schema or one step beyond it.
 type BoundaryCase struct {
 	What  string
-	Field string // the member
+	Field string // name of the member
 	Body  map[string]any
-	Valid bool // by the schema
+	Valid bool // whether the body is valid by the schema
 }
 
-// BoundaryCases returns variants of a good body: without each required member, and with each member of another type, at each of
-// its bounds, and one step beyond.
+// BoundaryCases returns variants of a valid body: without each required member, and with each member of another type,
+// at each of its bounds, and one step beyond each bound.
 func BoundaryCases(s *openapi3.Schema, good map[string]any) []BoundaryCase {
 	var out []BoundaryCase
 	add := func(field, what string, valid bool, change func(map[string]any)) {
@@ -31,7 +31,7 @@ func BoundaryCases(s *openapi3.Schema, good map[string]any) []BoundaryCase {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if slices.Contains(s.Required, name) {
-			add(name, "is left out", false, func(b map[string]any) { delete(b, name) })
+			add(name, "is missing", false, func(b map[string]any) { delete(b, name) })
 			add(name, "is null", nullable(s.Properties[name].Value), func(b map[string]any) { b[name] = nil })
 		}
 		for _, step := range steps(nonNull(s.Properties[name].Value), good[name]) {
@@ -39,14 +39,14 @@ func BoundaryCases(s *openapi3.Schema, good map[string]any) []BoundaryCase {
 		}
 	}
 	allowed := s.MaxProps == nil || uint64(len(good)) < *s.MaxProps
-	add("unknown", "is there", allowed, func(b map[string]any) { b["unknown"] = 1 }) // readers ignore unknown members
+	add("unknown", "is present", allowed, func(b map[string]any) { b["unknown"] = 1 }) // the services ignore unknown members
 	if s.MinProps > 0 {
-		out = append(out, BoundaryCase{What: "nothing is there", Body: map[string]any{}})
+		out = append(out, BoundaryCase{What: "all members are missing", Body: map[string]any{}})
 	}
 	return out
 }
 
-// step is a value at a bound of a schema, or next to one.
+// step is a value at a bound of a schema or one step beyond it.
 type step struct {
 	what  string
 	value any
@@ -58,7 +58,7 @@ func nullable(s *openapi3.Schema) bool {
 	return s.Type.Includes("null") || slices.ContainsFunc(slices.Concat(s.OneOf, s.AnyOf), isNull)
 }
 
-// nonNull returns the schema of the values other than null.
+// nonNull returns the schema of all values except null.
 func nonNull(s *openapi3.Schema) *openapi3.Schema {
 	for _, ref := range slices.Concat(s.OneOf, s.AnyOf) {
 		if nullable(s) && !ref.Value.Type.Is("null") {
@@ -68,7 +68,7 @@ func nonNull(s *openapi3.Schema) *openapi3.Schema {
 	return s
 }
 
-// steps returns the steps of one schema; good is a valid value or nil.
+// steps returns the steps of a schema. good is a valid value, or nil if none is known.
 func steps(s *openapi3.Schema, good any) []step {
 	var out []step
 	for what, v := range map[string]any{"integer": 7, "boolean": true, "array": []any{}, "object": map[string]any{}, "string": "7"} {
@@ -85,7 +85,7 @@ func steps(s *openapi3.Schema, good any) []step {
 			}
 		}
 		if s.Type.Includes("string") {
-			out = append(out, step{"is no word of the list", fmt.Sprint(s.Enum[0]) + "x", false},
+			out = append(out, step{"is not an allowed value", fmt.Sprint(s.Enum[0]) + "x", false},
 				step{"is empty", "", slices.Contains(s.Enum, any(""))})
 		}
 	case s.Type.Includes("string"):
@@ -98,7 +98,7 @@ func steps(s *openapi3.Schema, good any) []step {
 		inner, there := good.(map[string]any)
 		for _, c := range BoundaryCases(s, inner) {
 			if there || len(s.Required) == 0 {
-				out = append(out, step{"has one whose " + c.What, c.Body, c.Valid})
+				out = append(out, step{"has a value where " + c.What, c.Body, c.Valid})
 			}
 		}
 	}
@@ -107,23 +107,23 @@ func steps(s *openapi3.Schema, good any) []step {
 
 func numbers(s *openapi3.Schema) (out []step) {
 	if s.Min != nil {
-		out = append(out, step{"is the smallest", *s.Min, true}, step{"is one below the smallest", *s.Min - 1, false})
+		out = append(out, step{"is the minimum", *s.Min, true}, step{"is one below the minimum", *s.Min - 1, false})
 	}
 	if s.Max != nil {
-		out = append(out, step{"is the largest", *s.Max, true}, step{"is one above the largest", *s.Max + 1, false})
+		out = append(out, step{"is the maximum", *s.Max, true}, step{"is one above the maximum", *s.Max + 1, false})
 	}
 	if s.Type.Includes("integer") {
 		low := 0.0
 		if s.Min != nil {
 			low = *s.Min
 		}
-		out = append(out, step{"is no whole number", low + 0.5, false})
+		out = append(out, step{"is not an integer", low + 0.5, false})
 	}
 	return out
 }
 
-// texts returns texts of the lengths at the bounds: of characters of one byte and, if any character is allowed, of four bytes.
-// Bounds count characters.
+// texts returns strings with the lengths at the bounds, which count characters. It uses characters of one byte and, if
+// the schema allows all characters, of four bytes.
 func texts(s *openapi3.Schema, good any) (out []step) {
 	v, _ := good.(string)
 	form := regexp.MustCompile(s.Pattern)
@@ -133,28 +133,29 @@ func texts(s *openapi3.Schema, good any) (out []step) {
 			out = append(out, step{what, text, valid})
 		}
 		if free && n > 0 {
-			out = append(out, step{what + " in letters of four bytes", strings.Repeat("\U0001F30A", n), valid})
+			out = append(out, step{what + " in four-byte characters", strings.Repeat("\U0001F30A", n), valid})
 		}
 	}
 	if s.MaxLength != nil {
 		n := int(*s.MaxLength)
-		sized("is as long as it may be", n, true)
-		sized("is one longer than it may be", n+1, false)
+		sized("has the maximum length", n, true)
+		sized("is one character too long", n+1, false)
 	}
 	if s.MinLength > 0 {
-		sized("is as short as it may be", int(s.MinLength), true)
-		out = append(out, step{"is one shorter than it may be", strings.Repeat("a", int(s.MinLength)-1), false})
+		sized("has the minimum length", int(s.MinLength), true)
+		out = append(out, step{"is one character too short", strings.Repeat("a", int(s.MinLength)-1), false})
 	}
 	if s.Pattern != "" && !form.MatchString("\u00b7 \u00b7") {
-		out = append(out, step{"is not of its form", "\u00b7 \u00b7", false})
+		out = append(out, step{"does not match its pattern", "\u00b7 \u00b7", false})
 	}
 	if s.Format != "" {
-		out = append(out, step{"is no " + s.Format, "\u00b7 \u00b7", false})
+		out = append(out, step{"is not of the format " + s.Format, "\u00b7 \u00b7", false})
 	}
 	return out
 }
 
-// lengthen returns a text of n characters: a valid one with letters before its last part, or letters only.
+// lengthen returns a text of n characters. It adds letters before the last part of a valid text, or returns only
+// letters.
 func lengthen(v string, n int) string {
 	if len(v) == 0 || n < len(v) {
 		return strings.Repeat("a", n)
@@ -174,7 +175,7 @@ func arrays(s *openapi3.Schema, good any) (out []step) {
 		item = s.Items.Value.Enum[0]
 	}
 	right, _ := good.([]any)
-	many := func(n int) []any { // different ones if possible
+	many := func(n int) []any { // different items if possible
 		out := append([]any{}, right[:min(n, len(right))]...)
 		for i := len(out); i < n; i++ {
 			next := item
@@ -186,22 +187,22 @@ func arrays(s *openapi3.Schema, good any) (out []step) {
 		return out
 	}
 	if s.MinItems > 0 {
-		out = append(out, step{"has one less than it may have", many(int(s.MinItems) - 1), false})
+		out = append(out, step{"has one item too few", many(int(s.MinItems) - 1), false})
 	}
 	if s.MaxItems != nil && *s.MaxItems < math.MaxInt16 {
-		out = append(out, step{"has one more than it may have", many(int(*s.MaxItems) + 1), false})
+		out = append(out, step{"has one item too many", many(int(*s.MaxItems) + 1), false})
 		if s.Items == nil || len(s.Items.Value.Enum) == 0 {
-			out = append(out, step{"has as many as it may have", many(int(*s.MaxItems)), true})
+			out = append(out, step{"has the maximum number of items", many(int(*s.MaxItems)), true})
 		}
 	}
 	if s.UniqueItems {
-		out = append(out, step{"has one twice", []any{item, item}, false})
+		out = append(out, step{"has a repeated item", []any{item, item}, false})
 	}
 	if s.Items == nil {
 		return out
 	}
 	for _, in := range steps(nonNull(s.Items.Value), item) {
-		out = append(out, step{"has one that " + in.what, []any{in.value}, in.valid})
+		out = append(out, step{"has an item that " + in.what, []any{in.value}, in.valid})
 	}
 	return out
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// TestEdges: the bodies around a good one stand at each bound of the description and one
-// step beyond, and nothing else of them changes.
-func TestEdges(t *testing.T) {
+// TestBoundaryCases checks that BoundaryCases returns bodies at each bound of a schema and one step beyond it, and
+// changes only one member of each body.
+func TestBoundaryCases(t *testing.T) {
 	t.Parallel()
 	doc := openapi.ForTest(t)
 	key := openapi.BoundaryCases(find(t, doc, "POST hub/api/dev/keys").Body(), map[string]any{"label": "desk"})
@@ -18,33 +18,33 @@ func TestEdges(t *testing.T) {
 	profile := openapi.BoundaryCases(find(t, doc, "POST hub/api/streamer/profile").Body(), map[string]any{"avatarUrl": "https://me.example/face.png"})
 	event := openapi.BoundaryCases(find(t, doc, "POST hub/api/signals/{id}/events").Body().OneOf[0].Value, map[string]any{"type": "take", "payload": map[string]any{"text": "rain"}})
 	for what, valid := range map[string]bool{
-		"label is left out": false, "label is null": false, "label is of type integer": false, "label is as long as it may be": true,
-		"label is one longer than it may be": false, "label is one longer than it may be in letters of four bytes": false, "label is one shorter than it may be": false,
-		"permissions has one twice": false, "permissions has one that is no word of the list": false, "permissions has one that is signal": true, "permissions is of type string": false,
-		"priceAtPrediction is the smallest": true, "priceAtPrediction is one below the smallest": false, "priceAtPrediction is the largest": true,
-		"priceAtPrediction is one above the largest": false, "priceAtPrediction is no whole number": false, "direction is no word of the list": false, "direction is NO": true,
-		"unknown is there": true, "avatarUrl is as long as it may be": true, "avatarUrl is one longer than it may be": false, "avatarUrl is not of its form": false,
-		"payload has one whose text is one longer than it may be": false, "payload has one whose nothing is there": false,
+		"label is missing": false, "label is null": false, "label is of type integer": false, "label has the maximum length": true,
+		"label is one character too long": false, "label is one character too long in four-byte characters": false, "label is one character too short": false,
+		"permissions has a repeated item": false, "permissions has an item that is not an allowed value": false, "permissions has an item that is signal": true, "permissions is of type string": false,
+		"priceAtPrediction is the minimum": true, "priceAtPrediction is one below the minimum": false, "priceAtPrediction is the maximum": true,
+		"priceAtPrediction is one above the maximum": false, "priceAtPrediction is not an integer": false, "direction is not an allowed value": false, "direction is NO": true,
+		"unknown is present": true, "avatarUrl has the maximum length": true, "avatarUrl is one character too long": false, "avatarUrl does not match its pattern": false,
+		"payload has a value where text is one character too long": false, "payload has a value where all members are missing": false,
 	} {
 		i := slices.IndexFunc(slices.Concat(key, call, profile, event), func(e openapi.BoundaryCase) bool { return e.What == what })
 		if i < 0 {
-			t.Errorf("there is no body where %s", what)
+			t.Errorf("there is no case %q", what)
 		} else if e := slices.Concat(key, call, profile, event)[i]; e.Valid != valid {
-			t.Errorf("%s: valid %t, want %t", what, e.Valid, valid)
+			t.Errorf("%s: valid is %t; want %t", what, e.Valid, valid)
 		}
 	}
 	for _, e := range key {
 		label, there := e.Body["label"]
-		if e.Field != "label" && label != "desk" || e.What == "label is left out" && there {
-			t.Errorf("%s: %v", e.What, e.Body)
+		if e.Field != "label" && label != "desk" || e.What == "label is missing" && there {
+			t.Errorf("case %q changes other members too: %v", e.What, e.Body)
 		}
-		if n := len([]rune(textOf(label))); strings.HasPrefix(e.What, "label is as long") && n != 64 || strings.HasPrefix(e.What, "label is one longer") && n != 65 {
-			t.Errorf("%s: %d letters", e.What, n)
+		if n := len([]rune(textOf(label))); strings.HasPrefix(e.What, "label has the maximum length") && n != 64 || strings.HasPrefix(e.What, "label is one character too long") && n != 65 {
+			t.Errorf("case %q has a label of %d characters", e.What, n)
 		}
 	}
 	for _, e := range profile {
-		if address := textOf(e.Body["avatarUrl"]); e.What == "avatarUrl is as long as it may be" && (len(address) != 500 || !strings.HasPrefix(address, "https://me.example/a") || !strings.HasSuffix(address, "aface.png")) {
-			t.Errorf("%s", address)
+		if address := textOf(e.Body["avatarUrl"]); e.What == "avatarUrl has the maximum length" && (len(address) != 500 || !strings.HasPrefix(address, "https://me.example/a") || !strings.HasSuffix(address, "aface.png")) {
+			t.Errorf("the longest avatarUrl is %s; want 500 characters with the original beginning and end", address)
 		}
 	}
 }

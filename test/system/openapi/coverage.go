@@ -20,15 +20,15 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Main runs the tests of a package as stack.Main does. It checks every answer that a client of the tests receives from a
-// service: by the document, with its formats, and by the rules of all answers. When no test was left out, each operation
-// that claims selects must have given a good answer and a refusal; nil selects none.
+// Main runs the tests of a package as stack.Main does. It compares every answer that a test client receives from a
+// service with the document and with the rules for all answers. If all tests of the package ran, each operation that
+// claims selects must have given a successful answer and an error. If claims is nil, no operation is required.
 func Main(m *testing.M, claims func(*Operation) bool) {
 	stack.Observe(observe)
 	stack.Main(m, func() error { return seen.report(claims, complete()) })
 }
 
-// complete reports whether the flags leave no test out.
+// complete reports whether the command line flags select all tests.
 func complete() bool {
 	return !testing.Short() && !slices.ContainsFunc([]string{"test.run", "test.skip", "test.list"}, func(name string) bool {
 		f := flag.Lookup(name)
@@ -45,22 +45,22 @@ var Shared = sync.OnceValues(func() (*Document, error) {
 	return Load(root)
 })
 
-// coverage is what the tests of this binary have received.
+// coverage contains the answers that the tests of this binary have received.
 type coverage struct {
 	mu            sync.Mutex
-	answers       int // checked whole
-	heads         int // checked by status and content type
+	answers       int // number of answers checked with their body
+	heads         int // number of answers checked by status and content type only
 	good, refused map[*Operation]bool
 	wrong         []string
-	before        map[[sha256.Size]byte]bool // answers that have been checked: the validation is slow
+	before        map[[sha256.Size]byte]bool // hashes of the answers already checked, because the validation is slow
 }
 
 var seen = &coverage{good: map[*Operation]bool{}, refused: map[*Operation]bool{}, before: map[[sha256.Size]byte]bool{}}
 
-// observe checks an answer of a service. A mistake fails the test that has sent the request and the run.
+// observe checks an answer of a service. A mistake fails the test that sent the request, and the run.
 func observe(t testing.TB, service string, r *http.Request, res *http.Response) {
 	kind := res.Header.Get("Content-Type")
-	if res.StatusCode == http.StatusSwitchingProtocols || kind == "text/event-stream" { // the body does not end
+	if res.StatusCode == http.StatusSwitchingProtocols || kind == "text/event-stream" { // the body is a stream
 		CheckHead(service, r.Method, r.URL, res.StatusCode, kind)
 		return
 	}
@@ -87,7 +87,7 @@ func observe(t testing.TB, service string, r *http.Request, res *http.Response) 
 	}
 }
 
-// CheckHead checks status and content type of an answer whose body is not available: of a websocket, of a stream or in a
+// CheckHead checks the status and content type of an answer without its body: of a websocket, a stream or a page in a
 // browser. A mistake fails the run.
 func CheckHead(service, method string, u *url.URL, status int, kind string) {
 	doc, err := Shared()
@@ -99,7 +99,7 @@ func CheckHead(service, method string, u *url.URL, status int, kind string) {
 	case op == nil && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed):
 		return
 	case op == nil:
-		seen.violated("%s %s%s: %d of a path that is not documented", method, service, u.Path, status)
+		seen.violated("%s %s%s: answered %d, but the path is not documented", method, service, u.Path, status)
 		return
 	case !op.Knows(status):
 		seen.violated("%s: status %d is not documented", op.Name(), status)
@@ -114,7 +114,7 @@ func CheckHead(service, method string, u *url.URL, status int, kind string) {
 	seen.add(op, status, false)
 }
 
-// first reports whether an equal answer has not been checked before.
+// first reports whether no equal answer has been checked before.
 func (c *coverage) first(a answer) bool {
 	h := a.header.Clone()
 	h.Del("Date")
@@ -127,7 +127,7 @@ func (c *coverage) first(a answer) bool {
 	return !before
 }
 
-// add counts an answer that is as documented.
+// add counts a correct answer.
 func (c *coverage) add(op *Operation, status int, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,10 +150,12 @@ func (c *coverage) violated(format string, args ...any) {
 	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
 }
 
-// momentary is the operation that gives a good answer only while a market moves. A test of the hub checks that answer.
+// momentary is an operation that answers successfully only while a market moves. A unit test of the hub checks that
+// answer.
 const momentary = "GET hub/s/{eventKey}"
 
-// report prints what was received and returns an error if it is wrong or, of a complete run, not enough.
+// report prints the number of answers. It returns an error if an answer was wrong or, after a complete run, if an
+// operation was not covered.
 func (c *coverage) report(claims func(*Operation) bool, complete bool) error {
 	doc, err := Shared()
 	if err != nil {
@@ -169,14 +171,14 @@ func (c *coverage) report(claims func(*Operation) bool, complete bool) error {
 		}
 		claimed++
 		if op.documents("1", "2", "3") && op.Name() != momentary && !c.good[op] {
-			lacking = append(lacking, op.Name()+" gave no good answer")
+			lacking = append(lacking, op.Name()+" gave no successful answer")
 		}
 		if op.documents("4") && !c.refused[op] {
-			lacking = append(lacking, op.Name()+" refused no request")
+			lacking = append(lacking, op.Name()+" gave no error answer")
 		}
 	}
 	_, _ = fmt.Fprintf(os.Stdout,
-		"OpenAPI: %d answers and %d heads of answers checked, %d are not as documented; %d lacking of %d operations\n",
+		"OpenAPI: checked %d answers and %d answer heads, %d mistakes; %d requirements not covered for %d operations\n",
 		c.answers, c.heads, len(c.wrong), len(lacking), claimed)
 	if !complete {
 		lacking = nil
@@ -187,7 +189,8 @@ func (c *coverage) report(claims func(*Operation) bool, complete bool) error {
 	return errors.New(strings.Join(slices.Concat(c.wrong[:min(len(c.wrong), 20)], lacking), "\n"))
 }
 
-// documents reports whether the document has an answer whose status begins with one of the digits.
+// documents reports whether the document contains an answer of the operation whose status begins with one of the
+// digits.
 func (o *Operation) documents(digits ...string) bool {
 	for status := range o.op.Responses.Map() {
 		if slices.Contains(digits, status[:1]) {
@@ -199,7 +202,7 @@ func (o *Operation) documents(digits ...string) bool {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// init defines the formats of texts in the document. The library checks formats that are defined only.
+// init registers the string formats of the document. The library validates only registered formats.
 func init() {
 	for format, valid := range map[string]func(text string) bool{
 		"uuid":      uuidForm.MatchString,
@@ -209,7 +212,7 @@ func init() {
 	} {
 		openapi3.DefineStringFormatValidator(format, openapi3.NewCallbackValidator(func(text string) error {
 			if !valid(text) {
-				return fmt.Errorf("%.80q is not of format %s", text, format)
+				return fmt.Errorf("%.80q does not have the format %s", text, format)
 			}
 			return nil
 		}))

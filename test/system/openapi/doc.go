@@ -1,4 +1,6 @@
-// Package openapi reads the OpenAPI document of the repository: the operations, the parameters and bodies of their requests,
-// and whether an answer is one that the document describes. Tests that visit every route take the routes from here, so that
-// they cover a new route without a change.
+// Package openapi reads the OpenAPI document of the repository. It lists the operations with the parameters and bodies
+// of their requests, and checks whether an answer matches the document.
+//
+// Tests that send requests to every route take the routes from this package, so that they cover a new route without a
+// change.
 package openapi

@@ -18,13 +18,13 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// Hosts are the services that the document names.
+// Hosts are the services to which the document assigns operations.
 var Hosts = []string{"hub", "api", "clock"}
 
-// Document is the OpenAPI document. Its objects are closed: an answer must not have a member that the document does not name,
-// although clients ignore such members.
+// Document is the OpenAPI document. Its object schemas are closed: an answer must not contain a member that the
+// document does not list, although clients ignore such members.
 type Document struct {
-	Operations []*Operation // of all hosts, by path, host and method
+	Operations []*Operation // operations of all hosts, sorted by path, host and method
 
 	spec *openapi3.T
 }
@@ -38,14 +38,14 @@ type Operation struct {
 	op   *openapi3.Operation
 }
 
-// plainText makes the validation accept bodies of text formats.
+// plainText registers a decoder for text formats, so that the library can validate such bodies.
 var plainText = sync.OnceFunc(func() {
 	for _, kind := range []string{"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "application/jsonl", "application/yaml"} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.RegisteredBodyDecoder("text/plain"))
 	}
 })
 
-// Load reads the document that `make gen` generates.
+// Load reads the document that `make gen` generates. root is the root directory of the repository.
 func Load(root string) (*Document, error) {
 	plainText()
 	loader := openapi3.NewLoader()
@@ -94,8 +94,8 @@ func hostsOf(op *openapi3.Operation) (hosts []string, err error) {
 	return hosts, nil
 }
 
-// closeObjects forbids members that a schema does not name, except in objects without named members and in those that define
-// their other members.
+// closeObjects forbids members that a schema does not list, except in objects without listed members and in objects
+// that define a schema for further members.
 func closeObjects(ref *openapi3.SchemaRef, done map[*openapi3.Schema]bool) {
 	if ref == nil || ref.Value == nil || done[ref.Value] {
 		return
@@ -117,25 +117,26 @@ func closeObjects(ref *openapi3.SchemaRef, done map[*openapi3.Schema]bool) {
 	}
 }
 
-// Version returns the version of the document.
+// Version returns the version of the API in the document.
 func (d *Document) Version() string { return d.spec.Info.Version }
 
-// Spec returns the operation as it is written in the document.
+// Spec returns the operation object of the document.
 func (o *Operation) Spec() *openapi3.Operation { return o.op }
 
 // Name returns the method, the host and the path, for example "GET hub/api/signals/feed".
 func (o *Operation) Name() string { return o.Method + " " + o.Host + o.Path }
 
-// Knows reports whether the document has answers of a status.
+// Knows reports whether the document contains answers with the status.
 func (o *Operation) Knows(status int) bool { return o.op.Responses.Status(status) != nil }
 
-// Gone reports whether the operation is retired: it is documented as 410 only.
+// Gone reports whether the operation is retired: the document contains the status 410 and no 200.
 func (o *Operation) Gone() bool { return o.Knows(http.StatusGone) && !o.Knows(http.StatusOK) }
 
-// Open reports whether the document allows requests from pages of any site.
+// Open reports whether the document allows requests from pages of any origin.
 func (o *Operation) Open() bool { return o.op.Extensions["x-signalcast-cors-open"] == true }
 
-// Has reports whether a host has an operation at an address. Parameters match path segments without percent signs and dots.
+// Has reports whether a host has an operation at an address. Path parameters match segments without percent signs and
+// dots.
 func (d *Document) Has(host, method, address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -152,7 +153,7 @@ func (d *Document) Has(host, method, address string) bool {
 	})
 }
 
-// Tag returns the first tag of the operation.
+// Tag returns the first tag of the operation, or an empty string.
 func (o *Operation) Tag() string {
 	if len(o.op.Tags) == 0 {
 		return ""
@@ -160,7 +161,7 @@ func (o *Operation) Tag() string {
 	return o.op.Tags[0]
 }
 
-// Takes reports whether the operation accepts a security scheme.
+// Takes reports whether the operation accepts the security scheme.
 func (o *Operation) Takes(scheme string) bool {
 	if o.op.Security == nil {
 		return false
@@ -171,13 +172,13 @@ func (o *Operation) Takes(scheme string) bool {
 	})
 }
 
-// Public reports whether the operation needs no credential.
+// Public reports whether the operation requires no credential.
 func (o *Operation) Public() bool {
 	return o.op.Security == nil || len(*o.op.Security) == 0 ||
 		slices.ContainsFunc(*o.op.Security, func(r openapi3.SecurityRequirement) bool { return len(r) == 0 })
 }
 
-// Check returns an error if the document does not have such an answer: its status, headers and body.
+// Check returns an error unless the document contains an answer of the operation with this status, headers and body.
 func (o *Operation) Check(ctx context.Context, url string, status int, header http.Header, body []byte) error {
 	if !o.Knows(status) {
 		return fmt.Errorf("status %d is not documented", status)
@@ -196,7 +197,7 @@ func (o *Operation) Check(ctx context.Context, url string, status int, header ht
 	return openapi3filter.ValidateResponse(ctx, input)
 }
 
-// Schemes returns the names of all security schemes that the operation accepts. A session has two.
+// Schemes returns the names of all security schemes that the operation accepts. A session consists of two schemes.
 func (o *Operation) Schemes() []string {
 	var out []string
 	if o.op.Security != nil {
@@ -208,7 +209,7 @@ func (o *Operation) Schemes() []string {
 	return slices.Compact(out)
 }
 
-// CheckSchema returns an error unless the value is as a schema of the document describes.
+// CheckSchema returns an error unless the value matches the schema with this name.
 func (d *Document) CheckSchema(name string, value any) error {
 	ref := d.spec.Components.Schemas[name]
 	if ref == nil {

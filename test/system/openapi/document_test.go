@@ -32,11 +32,11 @@ func TestAnswersAreCheckedAgainstTheDocument(t *testing.T) {
 		`<html>`: false,
 	} {
 		if err := o.Check(t.Context(), "http://127.0.0.1/api/signals/feed", 200, header, []byte(body)); (err == nil) != fits {
-			t.Errorf("%s: %v", body, err)
+			t.Errorf("check of the body %s: %v", body, err)
 		}
 	}
 	if o.Check(t.Context(), "http://127.0.0.1/api/signals/feed", 418, header, []byte(`{"type":"open","signals":[],"count":0}`)) == nil || !o.Public() || o.Knows(503) {
-		t.Error("an answer that is not documented is accepted")
+		t.Error("an undocumented answer was accepted; want an error")
 	}
 }
 
@@ -45,10 +45,10 @@ func TestCredentialsOfOperations(t *testing.T) {
 	d := openapi.ForTest(t)
 	keys, call := find(t, d, "GET hub/api/dev/keys"), find(t, d, "POST hub/api/predictions")
 	if keys.Public() || !keys.Takes("identityToken") || keys.Takes("operatorKey") || !call.Takes("operatorKey") || call.Gone() {
-		t.Error("credentials are read wrongly")
+		t.Error("the credentials of the operations differ from the document")
 	}
 	if !find(t, d, "GET api/api/v1/channels").Gone() || !find(t, d, "GET hub/dev").Public() {
-		t.Error("a retired route or an open one is not seen")
+		t.Error("Gone or Public is false; want true for a retired and a public route")
 	}
 }
 
@@ -62,6 +62,6 @@ func TestTexts(t *testing.T) {
 		got = append(got, strings.Join(p, "."))
 	}
 	if strings.Join(got, " ") != "a.0.c b" {
-		t.Errorf("%q", got)
+		t.Errorf("the text paths are %q; want a.0.c and b", got)
 	}
 }

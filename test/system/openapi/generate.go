@@ -12,17 +12,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// Validity is what a generated value is like.
+// Validity is the kind of a generated value.
 type Validity int
 
-// The kinds of values.
+// Kinds of generated values.
 const (
-	Valid   Validity = iota // by its schema
-	Invalid                 // in one place
-	Hostile                 // valid except for one of HostileTexts
+	Valid   Validity = iota // valid by the schema
+	Invalid                 // invalid in one place
+	Hostile                 // valid, but one string is one of HostileTexts
 )
 
-// HostileTexts are texts that have broken programs.
+// HostileTexts are strings that often cause errors in programs.
 var HostileTexts = []string{
 	"' OR 1=1 --", "<script>canary(1)</script>", "\x00", "\r\nX-Injected: 1", "../../../etc/passwd", "%00%0d%0a", "\u202eevil",
 	"\U0001F4A9\u200d\U0001F4A9",
@@ -30,7 +30,7 @@ var HostileTexts = []string{
 	strings.Repeat("A", 9000), "\ufeff", "é\u0301\u0301",
 }
 
-// Generate returns a value of a schema. The same source gives the same value.
+// Generate returns a value for a schema. The same random source generates the same value.
 func Generate(s *openapi3.Schema, r *rand.Rand, validity Validity) any {
 	v := valueOf(s, r, 0)
 	if validity == Valid {
@@ -86,7 +86,7 @@ func valueOf(s *openapi3.Schema, r *rand.Rand, depth int) any {
 	return textOf(s, r)
 }
 
-// objectOf returns the required members and some of the others.
+// objectOf returns an object with the required members and some of the others.
 func objectOf(s *openapi3.Schema, r *rand.Rand, depth int) map[string]any {
 	out := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -128,7 +128,7 @@ func letters(r *rand.Rand, n int) string {
 	return string(out)
 }
 
-// countValues returns the number of values in a value, itself included.
+// countValues returns the number of values in a value, including the value itself.
 func countValues(v any) int {
 	n := 1
 	switch v := v.(type) {
@@ -144,7 +144,8 @@ func countValues(v any) int {
 	return n
 }
 
-// replaceAt replaces the value at an index, counted in the order of names.
+// replaceAt replaces the value with index at by an invalid or hostile one. Values are counted in the order of member
+// names.
 func replaceAt(v any, at *int, r *rand.Rand, validity Validity) any {
 	if *at == 0 {
 		*at = -1
@@ -168,7 +169,7 @@ func replaceAt(v any, at *int, r *rand.Rand, validity Validity) any {
 	return v
 }
 
-// invalid returns a variant of a value that is invalid or hostile.
+// invalid returns an invalid or hostile variant of a value.
 func invalid(v any, r *rand.Rand, validity Validity) any {
 	if validity == Hostile {
 		if m, ok := v.(map[string]any); ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// specified are the routes that the protocol names, with their methods.
+// specified lists the routes that the protocol defines, with their methods.
 const specified = `
 /api/admin/daily-digest                POST
 /api/admin/markets                     POST
@@ -118,7 +118,8 @@ const specified = `
 /ws                                    GET
 `
 
-// added are the routes that this product adds for programs. Pages and the tags retired and machine need no line.
+// added lists the routes for programs that this product adds to the protocol. Pages, and operations with the tags
+// retired and machine, are not listed.
 const added = `
 /.well-known/oauth-authorization-server/api/protocol/v1   GET
 /.well-known/oauth-protected-resource/api/protocol/v1     GET
@@ -166,8 +167,8 @@ const added = `
 /api/v1/webhooks/{id}/test                                POST
 `
 
-// TestDocumentHasTheRoutesOfTheProtocol: the document has each route of the protocol, and no route for programs besides those
-// and the added ones.
+// TestDocumentHasTheRoutesOfTheProtocol checks that the document contains each route of the protocol, and no routes for
+// programs except these and the added ones.
 func TestDocumentHasTheRoutesOfTheProtocol(t *testing.T) {
 	t.Parallel()
 	want := map[string]bool{}
@@ -182,12 +183,12 @@ func TestDocumentHasTheRoutesOfTheProtocol(t *testing.T) {
 		name := op.Method + " " + op.Path
 		found[name] = true
 		if !want[name] && !op.Gone() && op.Tag() != "pages" && op.Tag() != "machine" {
-			t.Errorf("%s is documented and not specified", name)
+			t.Errorf("the document contains %s, which is in neither list", name)
 		}
 	}
 	for name := range want {
 		if !found[name] {
-			t.Errorf("%s is specified and not documented", name)
+			t.Errorf("the document lacks %s, which is in a list", name)
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// Parameter is a parameter of a path, a query or a header.
+// Parameter is a parameter in the path, the query or a header of a request.
 type Parameter struct {
 	Name     string
-	In       string // path, query, header
+	In       string // path, query or header
 	Required bool
-	Text     bool // any text, not only a number or a boolean
+	Text     bool // the value is any string, not a number or a boolean
 	Schema   *openapi3.Schema
 }
 
@@ -34,7 +34,7 @@ func (o *Operation) Parameters() []Parameter {
 	return out
 }
 
-// Body returns the schema of the body of the request; nil if there is none.
+// Body returns the schema of the request body, or nil if the operation has none.
 func (o *Operation) Body() *openapi3.Schema {
 	media := o.media()
 	if media == "" {
@@ -46,10 +46,11 @@ func (o *Operation) Body() *openapi3.Schema {
 	return nil
 }
 
-// Form reports whether the body is a form.
+// Form reports whether the request body is a form.
 func (o *Operation) Form() bool { return strings.Contains(o.media(), "form") }
 
-// media returns the media type of the body: JSON if possible; empty without a body.
+// media returns the media type of the request body: JSON if the operation accepts it. It is empty if the operation has
+// no body.
 func (o *Operation) media() string {
 	if o.op.RequestBody == nil || o.op.RequestBody.Value == nil {
 		return ""
@@ -61,17 +62,17 @@ func (o *Operation) media() string {
 	return kinds[0]
 }
 
-// MemberPath is the names that lead to a member of a body.
+// MemberPath contains the member names that lead to a member of a body.
 type MemberPath []string
 
-// TextPaths returns the paths of all texts of a body. The element of a list has the name "0".
+// TextPaths returns the paths of all string members of a body. The element of an array has the name "0".
 func TextPaths(s *openapi3.Schema) []MemberPath {
 	var out []MemberPath
 	walk(s, nil, 0, func(at MemberPath) { out = append(out, slices.Clone(at)) })
 	return out
 }
 
-// deepest bounds schemas that refer to themselves.
+// deepest limits the depth in schemas that refer to themselves.
 const deepest = 6
 
 func walk(s *openapi3.Schema, at MemberPath, depth int, add func(MemberPath)) {

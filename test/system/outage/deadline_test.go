@@ -19,9 +19,9 @@ import (
 const waitingReads = `SELECT count(*) FROM pg_stat_activity WHERE usename = 'api_rw' AND state = 'active'
 	AND query LIKE '%(s.created_at, s.id) < (%' AND wait_event_type = 'Lock'`
 
-// TestAbandonedCallsDoNoWork calls the api over gRPC while the table of calls is locked, and gives every call up after 250 ms.
-// No read may continue in the database after that, and no call may be stored when the lock ends. Two calls that are being
-// stored when the lock begins may be stored.
+// TestAbandonedCallsDoNoWork calls the api over gRPC while the table of calls is locked, and cancels every request
+// after 250 ms. After that no read may continue in the database, and no call may be stored when the lock ends. The
+// exceptions are two calls that were being stored when the lock began.
 func TestAbandonedCallsDoNoWork(t *testing.T) {
 	s := system(t)
 	conn, err := grpc.NewClient(s.Setting(t, "api", "GRPC_ADDR"), grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -50,7 +50,7 @@ func TestAbandonedCallsDoNoWork(t *testing.T) {
 		})
 		return err
 	}
-	stack.Eventually(t, recoverWithin, "the list of calls over gRPC", func() bool { return list() == nil })
+	stack.Eventually(t, recoverWithin, "an answer to the list of calls over gRPC", func() bool { return list() == nil })
 
 	operators := s.SeedOperators(t, 2+stack.Size(t, 10, 40, 200))
 	tx, err := s.DB(t).Begin(t.Context())
@@ -61,23 +61,23 @@ func TestAbandonedCallsDoNoWork(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), "LOCK TABLE api.signals IN ACCESS EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range operators[:2] { // they occupy the writers
+	for _, o := range operators[:2] { // the calls of these operators occupy the writers
 		file(o)
 	}
 	stack.AtOnce(len(operators)-2, func(i int) {
 		if i%2 == 0 {
 			file(operators[2+i])
 		} else if list() == nil {
-			t.Error("a list is answered although its table is locked")
+			t.Error("a list of calls was answered although its table is locked")
 		}
 	})
-	stack.Eventually(t, 2*time.Second, "the end of abandoned reads", func() bool { return stack.Query[int](t, s, waitingReads) == 0 })
+	stack.Eventually(t, 2*time.Second, "the end of the abandoned reads in the database", func() bool { return stack.Query[int](t, s, waitingReads) == 0 })
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
 	later := s.NewOperator(t)
-	stack.Eventually(t, recoverWithin, "a later call", func() bool {
+	stack.Eventually(t, recoverWithin, "a later call to be stored", func() bool {
 		a := later.File(t, stack.Call(market, "YES", 5000))
 		return a.Status == http.StatusOK || a.Status == http.StatusConflict
 	})
@@ -87,6 +87,6 @@ func TestAbandonedCallsDoNoWork(t *testing.T) {
 	}
 	const stored = "SELECT count(*) FROM api.signals WHERE market_id = $1 AND user_id = ANY ($2::uuid[])"
 	if n := stack.Query[int](t, s, stored, market, abandoned); n != 0 {
-		t.Errorf("%d of %d abandoned calls were stored; want 0", n, len(abandoned)/2)
+		t.Errorf("%d of %d cancelled calls were stored; want 0", n, len(abandoned)/2)
 	}
 }

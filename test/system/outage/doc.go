@@ -1,3 +1,3 @@
-// Package outage tests what the services answer while a dependency fails or hangs, under overload, and how soon they
-// recover.
+// Package outage tests what the services answer while a dependency fails, does not respond or is overloaded, and how
+// fast they recover.
 package outage

@@ -12,11 +12,11 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// facts are what the healthy system has answered to one read.
+// facts contains what the healthy system has answered to one read request.
 type facts struct {
 	status   map[int]bool
-	values   map[string]map[string]bool // numbers and texts by member; the elements of a list have one name
-	nonEmpty map[string]bool            // members that are lists and were never empty
+	values   map[string]map[string]bool // numbers and texts by member path; all elements of an array have the same path
+	nonEmpty map[string]bool            // members that are arrays and were never empty
 }
 
 func newFacts(a stack.Answer) *facts {
@@ -40,11 +40,11 @@ func (f *facts) add(a stack.Answer) {
 	})
 }
 
-// listLengths returns the length of each member of an object that is a list.
+// listLengths returns the length of each array member of an object.
 func listLengths(body []byte) map[string]int {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
-		return nil // a page, or another value
+		return nil // the body is a page or another JSON value
 	}
 	out := map[string]int{}
 	for name, raw := range members {
@@ -56,7 +56,7 @@ func listLengths(body []byte) map[string]int {
 	return out
 }
 
-// missing returns the lists of a 200 that are empty and are not so in the healthy system.
+// missing returns the lists that are empty in an answer with status 200 and not empty in the healthy system.
 func (f *facts) missing(a stack.Answer) (out []string) {
 	for name, n := range listLengths(a.Body) {
 		if n == 0 && f.nonEmpty[name] && a.Status == http.StatusOK {
@@ -71,11 +71,11 @@ var (
 	prices = regexp.MustCompile(`(?i)(bps|price)$`)
 )
 
-// eachValue calls do for every number and text of a JSON body.
+// eachValue calls do for every number and text in a JSON body.
 func eachValue(body []byte, do func(member, value string)) {
 	var v any
 	if json.Unmarshal(body, &v) != nil {
-		return // a page
+		return // the body is a page
 	}
 	var walk func(member string, v any)
 	walk = func(member string, v any) {
@@ -92,7 +92,7 @@ func eachValue(body []byte, do func(member, value string)) {
 			do(member, strconv.FormatFloat(v, 'g', -1, 64))
 		case string:
 			if strings.Contains(v, " ") {
-				v = digits.ReplaceAllString(v, "#") // "resolves in 52 min" changes with time
+				v = digits.ReplaceAllString(v, "#") // texts such as "resolves in 52 min" change with time
 			}
 			do(member, v)
 		}
@@ -100,8 +100,8 @@ func eachValue(body []byte, do func(member, value string)) {
 	walk("", v)
 }
 
-// invented returns what an answer says and the healthy system has never said. Zero and empty texts say nothing, times change,
-// an answer may repeat the request, and of a complete answer only prices do not change.
+// invented returns values of an answer that the healthy system has never returned. It ignores zero, empty texts, times
+// and values that repeat the request. In a complete answer it checks only prices, because other values change.
 func (f *facts) invented(a answered) (out []string) {
 	eachValue(a.Body, func(member, value string) {
 		_, notTime := time.Parse(time.RFC3339, value)

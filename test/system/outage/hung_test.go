@@ -9,14 +9,14 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// target is a read without its answer.
+// target is a read request and the client that sends it.
 type target struct {
 	client *stack.Client
 	url    string
 	sets   []stack.Set
 }
 
-// abnormal says what is wrong with the answer; empty: it is complete.
+// abnormal returns a text that states what is wrong with the answer; it is empty if the answer is complete.
 func (r target) abnormal(t *testing.T) string {
 	t.Helper()
 	a, err := r.client.Try(t, http.MethodGet, r.url, r.sets...)
@@ -29,8 +29,9 @@ func (r target) abnormal(t *testing.T) string {
 	return ""
 }
 
-// TestHungRedisCostsOneWait reads at a constant rate while Redis does not answer. Half of the reads have a session, whose
-// limit is counted in Redis. Only the first reads may wait for Redis; after that each process counts by itself.
+// TestHungRedisCostsOneWait sends read requests at a constant rate while Redis does not answer. Half of the requests
+// have a session, whose rate limit is counted in Redis. Only the first requests may wait for Redis; after that each
+// process counts locally.
 func TestHungRedisCostsOneWait(t *testing.T) {
 	s := system(t)
 	const rate, bound = 200, 80 * time.Millisecond
@@ -55,7 +56,7 @@ func TestHungRedisCostsOneWait(t *testing.T) {
 			a, err := r.client.Try(t, http.MethodGet, r.url, r.sets...)
 			times.Add(time.Since(began))
 			if err != nil || a.Status != http.StatusOK && a.Status != http.StatusServiceUnavailable {
-				t.Errorf("%s: %v %v; want 200, or 503 on a loaded machine", r.url, a, err)
+				t.Errorf("%s was answered %v (error %v); want 200, or 503 on a loaded machine", r.url, a, err)
 			}
 		})
 		return times
@@ -66,16 +67,16 @@ func TestHungRedisCostsOneWait(t *testing.T) {
 	resume()
 	t.Logf("median %v before, %v during; 99%% within %v before, %v during", before.Quantile(.5), during.Quantile(.5),
 		before.Quantile(.99), during.Quantile(.99))
-	// What the machine itself adds shows in the reads before.
+	// The reads before the outage show the delays that the machine itself causes.
 	for quantile, allowed := range map[float64]time.Duration{.5: bound / 4, .99: bound} {
 		if got, most := during.Quantile(quantile), 3*allowed+2*before.Quantile(quantile); got > most {
-			t.Errorf("quantile %v of the reads while Redis hangs is %v; want at most %v", quantile, got, most)
+			t.Errorf("while Redis does not answer, quantile %v of the reads is %v; want at most %v", quantile, got, most)
 		}
 	}
 }
 
-// TestReadsWhilePostgresHangs reads while all processes of Postgres are stopped. Each read is answered within 400 ms, and
-// all are normal within a second after Postgres continues.
+// TestReadsWhilePostgresHangs sends read requests while all processes of Postgres are suspended. Each request must be
+// answered within 400 ms. All answers must be normal within a second after Postgres continues.
 func TestReadsWhilePostgresHangs(t *testing.T) {
 	s := system(t)
 	const bound, normalAfter = 400 * time.Millisecond, time.Second
@@ -104,9 +105,9 @@ func TestReadsWhilePostgresHangs(t *testing.T) {
 	}
 	began := time.Now()
 	if wrong := abnormal(); wrong != "" {
-		t.Fatalf("before the outage:\n%s", wrong)
+		t.Fatalf("answers that are not normal before the outage:\n%s", wrong)
 	}
-	once := time.Since(began) // what the machine needs for all reads
+	once := time.Since(began) // time that the machine needs for all reads
 	resume := s.Hang(t, "postgres")
 	times := &stack.Times{}
 	stack.Steady(t, 40, time.Duration(stack.Size(t, 2, 5, 5))*time.Second, func(i int) {
@@ -116,10 +117,10 @@ func TestReadsWhilePostgresHangs(t *testing.T) {
 		took := time.Since(began)
 		times.Add(took)
 		if err != nil || answer.Status != http.StatusOK && answer.Status != http.StatusServiceUnavailable {
-			t.Errorf("%s: %v %v; want 200 or 503", r.url, answer, err)
+			t.Errorf("%s was answered %v (error %v); want 200 or 503", r.url, answer, err)
 		}
 		if took > machineFactor*bound {
-			t.Errorf("%s is answered after %v; want at most %v and the time of the machine", r.url, took, bound)
+			t.Errorf("%s was answered after %v; want at most %v plus the tolerance for a loaded machine", r.url, took, bound)
 		}
 	})
 	resume()
@@ -129,7 +130,7 @@ func TestReadsWhilePostgresHangs(t *testing.T) {
 		wrong = abnormal()
 	}
 	if took := time.Since(began); wrong != "" || took > machineFactor*(normalAfter+once) {
-		t.Errorf("%v after Postgres continues, these reads are not normal; want all within %v:\n%s", took, normalAfter, wrong)
+		t.Errorf("%v after Postgres continued, these reads are not normal; want all normal within %v:\n%s", took, normalAfter, wrong)
 	}
-	t.Logf("answers within %v while Postgres hangs", times.Quantile(1))
+	t.Logf("slowest answer while Postgres did not respond: %v", times.Quantile(1))
 }

@@ -12,30 +12,32 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// read is one request to a documented GET route.
+// read is a request to a documented GET route.
 type read struct {
 	op         *openapi.Operation
-	path       string // with its query
+	path       string // path with its query
 	client     *stack.Crowd
 	credential stack.Set
 }
 
 func (r read) key() string { return r.op.Host + r.path }
 
-// objects are what is read: the first of each list is read before the outages, the others during one outage each.
+// objects are the objects that the tests read. The first of each list is read before the outages, each other one during
+// one outage.
 type objects struct {
 	owner            *stack.Owner
-	markets, signals []string // native markets with a call of the owner on each
-	codes            []string // of short links to the calls
-	venueMarkets     []string // of Polymarket; only the first is read before
+	markets, signals []string // native markets, each with a call of the owner
+	codes            []string // codes of short links to the calls
+	venueMarkets     []string // markets of Polymarket; only the first is read before the outages
 	readers          []*reader
-	hookKeys         []string // of the owner; each key has its own limit
-	asset            string   // a file of the pages
+	hookKeys         []string // keys of the owner; each has a separate rate limit
+	asset            string   // name of a static file of the pages
 	hub              string
-	crowd            *stack.Crowd // addresses of the reads; each has a limit of 600 a minute
+	crowd            *stack.Crowd // source addresses of the reads; each has a limit of 600 requests per minute
 }
 
-// reader reads during one outage: each person, key and address has its own limit.
+// reader contains the credentials for the reads during one outage. Each person, key and address has a separate rate
+// limit.
 type reader struct {
 	*stack.Operator
 	session stack.Set
@@ -73,14 +75,15 @@ func newObjects(t *testing.T, s *stack.Stack, n int) *objects {
 	}
 	o.asset = string(found[1])
 	feed := s.API + "/api/v1/feed?limit=200&handle=" + o.owner.Handle
-	stack.Eventually(t, recoverWithin, "the last call in the feed", func() bool { return stack.Get(t, feed).Contains(o.signals[n-1]) })
+	stack.Eventually(t, recoverWithin, "the last call to appear in the feed", func() bool { return stack.Get(t, feed).Contains(o.signals[n-1]) })
 	return o
 }
 
-// reads returns one request to every GET route that does not require an administrator, with the i-th objects, as one reader.
+// reads returns one request to every GET route that does not require an administrator. It uses the objects with index i
+// and the credentials of one reader.
 func (o *objects) reads(doc *openapi.Document, i, reader int) (out []read) {
 	for _, op := range doc.Operations {
-		// The stream does not end.
+		// The route of the event stream is excluded, because its answer does not end.
 		if op.Method != http.MethodGet || op.Takes("adminSecret") || op.Takes("cronSecret") || op.Path == "/api/v1/feed/stream" {
 			continue
 		}
@@ -95,7 +98,7 @@ func (o *objects) reads(doc *openapi.Document, i, reader int) (out []read) {
 				query.Set(p.Name, value)
 			}
 		}
-		r.path = strings.Replace(r.path, "{rest}", "old", 1) // of retired routes
+		r.path = strings.Replace(r.path, "{rest}", "old", 1) // a parameter of retired routes
 		if len(query) > 0 {
 			r.path += "?" + query.Encode()
 		}
@@ -104,7 +107,7 @@ func (o *objects) reads(doc *openapi.Document, i, reader int) (out []read) {
 	return out
 }
 
-// credential returns what a route requires.
+// credential returns a credential that the route requires.
 func (o *objects) credential(op *openapi.Operation, reader int) stack.Set {
 	r := o.readers[reader]
 	switch {
@@ -120,8 +123,8 @@ func (o *objects) credential(op *openapi.Operation, reader int) stack.Set {
 	return r.session
 }
 
-// value returns the value of a parameter. A new parameter of a path needs a line here: without it, its route has no healthy
-// answer and the test fails.
+// value returns the value of a parameter. Each new path parameter needs a case here; otherwise the healthy system
+// cannot answer its route and the test fails.
 func (o *objects) value(op *openapi.Operation, p openapi.Parameter, i int) (value string, known bool) {
 	if op.Path == "/protocol/authorize" {
 		value := o.owner.App.AuthorizeRequest("profile:read").Get(p.Name)
@@ -156,9 +159,9 @@ func (o *objects) value(op *openapi.Operation, p openapi.Parameter, i int) (valu
 		return o.asset, true
 	case "state":
 		return "none", true
-	case "of": // lists of the feed page
+	case "of": // selects a list of the feed page
 		return []string{"signals", "resolutions", "wire"}[i%3], i > 0
-	case "limit": // another page than the one that is cached
+	case "limit": // requests another page than the cached one
 		return strconv.Itoa(i + 4), i > 0
 	}
 	value = map[string]string{

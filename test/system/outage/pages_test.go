@@ -10,28 +10,29 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Times in which pages that follow the feed must show an outage and its end.
+// Time limits in which pages that follow the feed must show an outage and its end.
 const (
 	staleWithin   = 5 * time.Second
 	currentWithin = 2 * time.Second
 	outageLasts   = 8 * time.Second
 )
 
-// markPage marks the page and returns a function that requires that it has not been loaded again.
+// markPage marks the page. The returned function requires that the page has not been reloaded.
 func markPage(t *testing.T, b *browser.Tab) (requireSamePage func()) {
 	t.Helper()
 	browser.Eval[bool](b, `window.marked = true`)
 	return func() {
 		t.Helper()
 		if !browser.Eval[bool](b, `window.marked === true`) {
-			t.Error("the page was loaded again")
+			t.Error("the page was reloaded; want it to recover without a reload")
 		}
 		b.ForgetOutage()
 		b.RequireNoProblems()
 	}
 }
 
-// The page of the feed reconnects by itself after each crash of the api and shows every call once.
+// TestFeedPageReconnects checks that the feed page reconnects automatically after each crash of the api, and shows
+// every call once.
 func TestFeedPageReconnects(t *testing.T) {
 	s := system(t)
 	b := browser.Open(t, browser.Desktop)
@@ -57,27 +58,27 @@ func TestFeedPageReconnects(t *testing.T) {
 	b.Await("#feed-phase", "live")
 	phases := strings.Join(browser.Eval[[]string](b, `window.phases`), ", ")
 	if !strings.Contains(phases, "reconnecting in") {
-		t.Errorf("the page has shown %q, want reconnecting in", phases)
+		t.Errorf("the page has shown the states %q; want reconnecting in among them", phases)
 	}
 	for _, o := range callers {
 		if n := b.Count(`#feed-rows li:has(a[href='/u/` + o.Handle + `'])`); n != 1 {
-			t.Errorf("the page shows %d calls of %s, want 1", n, o.Handle)
+			t.Errorf("the page shows %d calls of %s; want 1", n, o.Handle)
 		}
 	}
 	requireSamePage()
 }
 
-// insistOnCall files a call again until it is stored.
+// insistOnCall files a call repeatedly until it is stored.
 func insistOnCall(t *testing.T, s *stack.Stack, o *stack.Operator, market string) {
 	t.Helper()
-	stack.Eventually(t, time.Minute, "a call of "+o.Handle, func() bool {
+	stack.Eventually(t, time.Minute, "a stored call of "+o.Handle, func() bool {
 		a, err := o.Try(t, http.MethodPost, s.Hub+"/api/predictions", stack.Bearer(o.Key), stack.Body(stack.Call(market, "NO", 5000)))
 		return err == nil && (a.Status == http.StatusOK || a.Code() == "already_predicted")
 	})
 }
 
-// The overlay of a stream marks its price as stale while hub and api do not answer or have crashed, keeps its texts, and is
-// current again by itself.
+// TestOverlayDuringOutage checks that the overlay of a stream marks its price as stale while hub and api do not respond
+// or have crashed. It must keep its texts and become current again automatically.
 func TestOverlayDuringOutage(t *testing.T) {
 	s := system(t)
 	o, b := s.NewOperator(t), browser.Open(t, browser.Screen)
@@ -91,7 +92,7 @@ func TestOverlayDuringOutage(t *testing.T) {
 	resumeHub, resumeAPI := s.Hang(t, "hub"), s.Hang(t, "api")
 	awaitOverlay(t, b, "stale", staleWithin-time.Since(began))
 	if mark, name := b.Visible("overlay-stale"), b.Visible("overlay-name"); mark != "STALE" || name != "Is it read?" {
-		t.Errorf("the overlay shows %q and the name %q, want STALE and the name", mark, name)
+		t.Errorf("the overlay shows the mark %q and the name %q; want STALE and the name of the market", mark, name)
 	}
 	stack.Wait(t, time.Until(began.Add(outageLasts)))
 	awaitOverlay(t, b, "stale", 0)
@@ -107,7 +108,7 @@ func TestOverlayDuringOutage(t *testing.T) {
 	requireSamePage()
 }
 
-// awaitOverlay waits until the overlay is in a state.
+// awaitOverlay waits until the overlay has the state want.
 func awaitOverlay(t *testing.T, b *browser.Tab, want string, within time.Duration) {
 	t.Helper()
 	began := time.Now()
@@ -118,14 +119,14 @@ func awaitOverlay(t *testing.T, b *browser.Tab, want string, within time.Duratio
 			return
 		}
 		if time.Since(began) > within {
-			t.Fatalf("the overlay is %q, want %q within %v", got, want, within)
+			t.Fatalf("the overlay has the state %q; want %q within %v", got, want, within)
 		}
 		stack.Wait(t, 20*time.Millisecond)
 	}
 }
 
-// The screen says that it is stale while hub and api do not answer, shows the last programme, and is current again by
-// itself.
+// TestScreenDuringOutage checks that the screen shows that it is stale while hub and api do not respond. It must keep
+// the last programme and become current again automatically.
 func TestScreenDuringOutage(t *testing.T) {
 	s := system(t)
 	stack.Eventually(t, time.Minute, "a programme of several lanes", func() bool {
@@ -140,9 +141,9 @@ func TestScreenDuringOutage(t *testing.T) {
 	resumeHub, resumeAPI := s.Hang(t, "hub"), s.Hang(t, "api")
 	b.AwaitWithin(10*time.Second, "#tv-status", "STALE")
 	clock := b.Visible("tv-clock")
-	stack.Eventually(t, 5*time.Second, "a running clock", func() bool { return b.Visible("tv-clock") != clock })
+	stack.Eventually(t, 5*time.Second, "the clock of the screen to advance", func() bool { return b.Visible("tv-clock") != clock })
 	if title, left := b.Visible("tv-title"), b.Count("#tv-lanes li"); title == "" || left != lanes {
-		t.Errorf("the page shows the title %q and %d lanes, want a title and %d lanes", title, left, lanes)
+		t.Errorf("the page shows the title %q and %d lanes; want a title and %d lanes", title, left, lanes)
 	}
 	resumeAPI()
 	resumeHub()

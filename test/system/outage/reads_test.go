@@ -21,7 +21,7 @@ type outage struct {
 
 func (o outage) String() string { return o.dependency + " " + string(o.how) }
 
-// outages returns every failure of every dependency.
+// outages returns all kinds of failures for all dependencies.
 func outages() (out []outage) {
 	for _, dependency := range []string{"api", "redis", "postgres", "clock", "venue", "identity keys"} {
 		for _, how := range stack.Outages {
@@ -32,17 +32,19 @@ func outages() (out []outage) {
 }
 
 const (
-	// readsAtOnce is how many reads are in progress at a time.
+	// readsAtOnce is the number of concurrent reads.
 	readsAtOnce = 4
-	// readWithin and normalWithin are the guaranteed times of an answer during an outage and of the recovery after it.
+	// readWithin is the guaranteed time of an answer during an outage. normalWithin is the guaranteed time of the
+	// recovery after it.
 	readWithin, normalWithin = time.Second, 2 * time.Second
 )
 
-// TestReadsDuringOutages reads the documented GET routes of a copy of the services while each dependency of the copy fails.
+// TestReadsDuringOutages reads the documented GET routes of a copy of the services while each dependency of the copy
+// fails.
 //
-// Every answer must have a documented status and form within a second: 503 for single objects only, lists are empty and say
-// so in X-Degraded. Such an answer must not be cached, and it must not say what the healthy system does not say. After the
-// outage all routes must be normal within two seconds.
+// Every answer must have a documented status and form, within a second. Only single objects may be answered with 503;
+// lists are empty and name the dependency in X-Degraded. Such an answer must not be cacheable, and must not contain
+// values that the healthy system does not return. After the outage all routes must be normal within two seconds.
 func TestReadsDuringOutages(t *testing.T) {
 	s := system(t)
 	doc := openapi.ForTest(t)
@@ -65,21 +67,21 @@ func TestReadsDuringOutages(t *testing.T) {
 	}
 }
 
-// requireProgramme waits until the system has a programme: before that its lists are empty without an outage.
+// requireProgramme waits until the system has a programme. Before that, its lists are empty without an outage.
 func requireProgramme(t *testing.T, s *stack.Stack) {
 	t.Helper()
-	stack.Eventually(t, time.Minute, "a programme", func() bool { return stack.Get(t, s.Clock+"/program/timeline").Int("total") > 0 })
+	stack.Eventually(t, time.Minute, "a programme with segments", func() bool { return stack.Get(t, s.Clock+"/program/timeline").Int("total") > 0 })
 }
 
-// matrix reads routes of a copy of the services and compares the answers with those of the healthy system.
+// matrix reads the routes of a copy of the services and compares the answers with those of the healthy system.
 type matrix struct {
-	healthy map[string]string // addresses of the services
+	healthy map[string]string // base URLs of the services of the healthy system
 	objects *objects
 	copy    *serviceCopy
 	doc     *openapi.Document
-	reads   []read            // one of each route
-	facts   map[string]*facts // what the healthy system answers, by read
-	slowest time.Duration     // answer of the copy without an outage
+	reads   []read            // one read of each route
+	facts   map[string]*facts // answers of the healthy system, by read
+	slowest time.Duration     // slowest answer of the copy without an outage
 }
 
 // answered is a read with its answer.
@@ -109,7 +111,7 @@ func ask(t *testing.T, addresses map[string]string, reads []read) []answered {
 	return out
 }
 
-// learn reads from the healthy system and adds what it answers to the facts.
+// learn sends reads to the healthy system and adds the answers to the facts.
 func (m *matrix) learn(t *testing.T, reads []read) {
 	t.Helper()
 	for _, a := range ask(t, m.healthy, reads) {
@@ -123,7 +125,7 @@ func (m *matrix) learn(t *testing.T, reads []read) {
 	}
 }
 
-// requireNormal fails the test unless the copy answers every route like the healthy system.
+// requireNormal fails the test unless the copy answers every route as the healthy system does.
 func (m *matrix) requireNormal(t *testing.T) {
 	t.Helper()
 	left := m.reads
@@ -132,18 +134,18 @@ func (m *matrix) requireNormal(t *testing.T) {
 		for _, a := range ask(t, m.copy.addresses, left) {
 			m.slowest = max(m.slowest, a.took)
 			incomplete := m.abnormal(a) || len(m.facts[a.key()].missing(a.Answer)) > 0
-			if incomplete && time.Now().Before(end) { // a service that has just started, or a loaded machine
+			if incomplete && time.Now().Before(end) { // the service has just started, or the machine is loaded
 				again = append(again, a.read)
 				continue
 			}
 			documented := a.Status == http.StatusOK || !a.op.Knows(http.StatusOK) && a.Status < 500 ||
-				a.Status == http.StatusSeeOther && a.op.Knows(http.StatusSeeOther) // a page that leads to the sign-in
+				a.Status == http.StatusSeeOther && a.op.Knows(http.StatusSeeOther) // a page that redirects to the sign-in
 			if incomplete || !documented {
-				t.Errorf("without an outage: %v", a)
+				t.Errorf("the answer without an outage is not normal: %v", a)
 			}
 			m.requireDocumented(t, a)
 		}
-		m.learn(t, again) // the healthy system may just have computed what was missing
+		m.learn(t, again) // the healthy system may have computed the missing values in the meantime
 		left = again
 	}
 	if t.Failed() {
@@ -151,8 +153,8 @@ func (m *matrix) requireNormal(t *testing.T) {
 	}
 }
 
-// abnormal reports whether an answer has a status that the healthy system does not have, or is degraded. The reads of one
-// credential reach its limit; such an answer says nothing about the recovery.
+// abnormal reports whether an answer is degraded or has a status that the healthy system does not return. An answer 429
+// is not abnormal, because the reads of one credential can reach its rate limit.
 func (m *matrix) abnormal(a answered) bool {
 	f := m.facts[a.key()]
 	if a.err == nil && a.Status == http.StatusTooManyRequests {
@@ -164,18 +166,19 @@ func (m *matrix) abnormal(a answered) bool {
 func (m *matrix) requireDocumented(t *testing.T, a answered) {
 	t.Helper()
 	if a.err != nil {
-		t.Errorf("%s: %v", a.op.Name(), a.err)
+		t.Errorf("the answer of %s is not documented: %v", a.op.Name(), a.err)
 	} else if err := a.op.Check(t.Context(), "http://127.0.0.1"+a.path, a.Status, a.Header, a.Body); err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		t.Errorf("%v: %s", a, line)
 	}
 }
 
-// during breaks one dependency, reads, and requires that the routes recover. Unless SYSTEM_SIZE is full, a quarter of the
-// routes is read during each outage, so that each route meets each dependency once.
+// during makes one dependency fail, sends reads, and requires that all routes recover. During each outage it reads a
+// quarter of the routes, so that each route is read once for each dependency. With SYSTEM_SIZE=full it reads all
+// routes.
 func (m *matrix) during(t *testing.T, i int, o outage) {
 	known, fresh := m.selection(t, i)
-	if o.dependency != "venue" { // what only the venue knows is read during the outage first
+	if o.dependency != "venue" { // objects that only the venue has must be read during an outage of the venue
 		m.learn(t, fresh)
 	}
 	proxy := m.copy.proxies[o.dependency]
@@ -188,10 +191,10 @@ func (m *matrix) during(t *testing.T, i int, o outage) {
 	limit, degraded := readWithin+machineFactor*max(m.slowest, 200*time.Millisecond), 0
 	for _, a := range answers {
 		if a.took > limit {
-			t.Errorf("%v: after %v; want at most %v", a, a.took, limit)
+			t.Errorf("%v: answered after %v; want at most %v", a, a.took, limit)
 		}
 		if a.err == nil && a.Status != http.StatusOK && a.Status != http.StatusServiceUnavailable && !m.facts[a.key()].status[a.Status] {
-			t.Errorf("%v: the healthy system does not answer so", a)
+			t.Errorf("%v: the healthy system answers with another status", a)
 		}
 		m.requireDocumented(t, a)
 		if a.degraded() || a.Status >= 500 {
@@ -199,13 +202,14 @@ func (m *matrix) during(t *testing.T, i int, o outage) {
 		}
 		m.requireHonest(t, a)
 	}
-	t.Logf("%d answers, %d of them degraded or 503", len(answers), degraded)
+	t.Logf("%d answers, of which %d were degraded or 503", len(answers), degraded)
 	if degraded == 0 && o == outages()[0] {
-		t.Error("the outage of the api degrades no answer")
+		t.Error("no answer was degraded or 503 during the outage of the api")
 	}
 }
 
-// selection returns the reads of one outage: of objects that were read before, and of others.
+// selection returns the reads for one outage: known are reads of objects that were read before, fresh are reads of
+// other objects.
 func (m *matrix) selection(t *testing.T, i int) (known, fresh []read) {
 	warm, cold := m.objects.reads(m.doc, 0, i+1), m.objects.reads(m.doc, i+1, i+1)
 	kinds := len(stack.Outages)
@@ -222,7 +226,7 @@ func (m *matrix) selection(t *testing.T, i int) (known, fresh []read) {
 	return known, fresh
 }
 
-// requireRecovery fails the test unless all routes of the copy are normal soon.
+// requireRecovery fails the test unless all routes of the copy are normal within the time limit.
 func (m *matrix) requireRecovery(t *testing.T) {
 	t.Helper()
 	began, left := time.Now(), m.reads
@@ -236,7 +240,7 @@ func (m *matrix) requireRecovery(t *testing.T) {
 		}
 		if len(still) == 0 {
 			if took := time.Since(began); took > limit {
-				t.Errorf("all routes are normal %v after the outage; want at most %v", took, limit)
+				t.Errorf("all routes are normal only %v after the outage; want at most %v", took, limit)
 			}
 			return
 		}
@@ -251,40 +255,41 @@ func (m *matrix) requireRecovery(t *testing.T) {
 	}
 }
 
-// requireHonest fails the test if an answer is less than complete and may be cached, is a 404 for an object that exists, or
-// says something that the healthy system does not say.
+// requireHonest fails the test if an incomplete answer is cacheable, if an existing object is answered with 404, or if
+// the answer contains values that the healthy system does not return.
 func (m *matrix) requireHonest(t *testing.T, a answered) {
 	t.Helper()
 	if a.err != nil {
-		return // reported
+		return // requireDocumented has already reported the answer
 	}
 	f, cache := m.facts[a.key()], a.Header.Get("Cache-Control")
 	if (a.degraded() || a.Status >= 500) && !slices.Contains(strings.Split(cache, ", "), "no-store") {
 		t.Errorf("%v: Cache-Control is %q; want no-store", a, cache)
 	}
 	if a.Status == http.StatusNotFound && !f.status[a.Status] {
-		t.Errorf("%v: the object exists", a)
+		t.Errorf("%v: the object exists; want no 404", a)
 	}
 	if lists := f.missing(a.Answer); len(lists) > 0 && !a.degraded() {
 		t.Errorf("%v: %s is empty without X-Degraded", a, strings.Join(lists, ", "))
 	}
-	if a.Status == http.StatusOK && (a.degraded() || strings.Contains(a.op.Path, "{")) { // a complete list changes with time
+	if a.Status == http.StatusOK && (a.degraded() || strings.Contains(a.op.Path, "{")) { // complete lists are not checked, because they change with time
 		if said := f.invented(a); len(said) > 0 {
-			t.Errorf("%v: the healthy system does not say %s", a, strings.Join(said[:min(len(said), 3)], ", "))
+			t.Errorf("%v: the healthy system does not return the values %s", a, strings.Join(said[:min(len(said), 3)], ", "))
 		}
 	}
 }
 
-// serviceCopy is a second set of the three services on the same database, each of whose connections passes a proxy.
+// serviceCopy is a second set of the three services with the same database. All their connections to dependencies pass
+// through proxies.
 type serviceCopy struct {
-	addresses map[string]string // of the public listeners
+	addresses map[string]string // base URLs of the public listeners
 	proxies   map[string]*stack.Proxy
 }
 
 func startCopy(t *testing.T, s *stack.Stack) *serviceCopy {
 	t.Helper()
 	c := &serviceCopy{addresses: map[string]string{}, proxies: map[string]*stack.Proxy{}}
-	through := map[string]string{} // addresses of the proxies by what they replace
+	through := map[string]string{} // addresses of the proxies by the addresses that they replace
 	for dependency, address := range map[string]string{
 		"redis": s.RedisURL, "postgres": s.DatabaseURL, "venue": s.Venues, "identity keys": s.IDP,
 	} {
@@ -295,7 +300,7 @@ func startCopy(t *testing.T, s *stack.Stack) *serviceCopy {
 		p := stack.NewProxy(t, u.Host)
 		c.proxies[dependency] = p
 		prefix := ""
-		if dependency == "identity keys" { // the issuer is a name, not an address
+		if dependency == "identity keys" { // the setting contains the issuer URL as a name, which must not change
 			prefix = `"jwksURL":"http://`
 		}
 		through[prefix+u.Host] = prefix + p.Addr

@@ -12,9 +12,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestManyReadersCostFewReads lets 1,000 readers of two hubs ask at the same time for a list that is not cached, for one that
-// has expired, and for a market that no venue was asked for. Each moment costs at most two calls of each method of the api, one
-// for each hub, and two requests to the venue.
+// TestManyReadersCostFewReads sends 1,000 concurrent reads through two hubs: for a list that is not cached, for a list
+// whose cache entry has expired, and for a market that no venue was asked for. Each time, the hubs may send at most two
+// calls of each method to the api, one per hub, and the api at most two requests to the venue.
 func TestManyReadersCostFewReads(t *testing.T) {
 	s := system(t)
 	c := newCrowdedHubs(t, s)
@@ -23,7 +23,7 @@ func TestManyReadersCostFewReads(t *testing.T) {
 			path := fmt.Sprintf(path, 7+i)
 			t.Run(path, func(t *testing.T) {
 				c.requireFewCalls(t, path)
-				stack.Wait(t, 3200*time.Millisecond) // not even a stale answer may be used
+				stack.Wait(t, 3200*time.Millisecond) // longer than even a stale cache entry may be used
 				c.requireFewCalls(t, path)
 			})
 		}
@@ -34,7 +34,8 @@ func TestManyReadersCostFewReads(t *testing.T) {
 	}
 }
 
-// crowdedHubs are two hubs in front of one api with proxies between them and between the api and the venues.
+// crowdedHubs are two hubs with one api. Proxies count the calls between the hubs and the api and the requests from the
+// api to the venues.
 type crowdedHubs struct {
 	s      *stack.Stack
 	venues *stack.VenueProxy
@@ -58,8 +59,8 @@ func newCrowdedHubs(t *testing.T, s *stack.Stack) *crowdedHubs {
 	return c
 }
 
-// read lets all readers ask at the same time and returns the time until all have an answer. Only when mayShed is set may
-// answers be 503.
+// read sends the requests of all readers concurrently and returns the time until all are answered. Answers may be 503
+// only if mayShed is set.
 func (c *crowdedHubs) read(t *testing.T, path string, mayShed bool) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -70,14 +71,14 @@ func (c *crowdedHubs) read(t *testing.T, path string, mayShed bool) time.Duratio
 			return
 		}
 		if (err != nil || a.Status != http.StatusOK || a.Header.Get("X-Degraded") != "") && wrong.Add(1) < 5 {
-			t.Errorf("%s: %v %v; want 200 without X-Degraded", path, a, err)
+			t.Errorf("%s was answered %v (error %v); want 200 without X-Degraded", path, a, err)
 		}
 	})
 	return time.Since(began)
 }
 
-// requireFewCalls fails the test if the readers of a list cost more than two calls of one method. If they take longer than an
-// answer is fresh, they may cost more.
+// requireFewCalls fails the test if the readers of a list cause more than two calls of one method. More calls are
+// allowed if the reads take longer than an answer is fresh.
 func (c *crowdedHubs) requireFewCalls(t *testing.T, path string) {
 	t.Helper()
 	const fresh = time.Second
@@ -90,16 +91,16 @@ func (c *crowdedHubs) requireFewCalls(t *testing.T, path string) {
 		}
 		total += n - before[method]
 		if n-before[method] > allowed {
-			t.Errorf("%s: the readers cost %d calls of %s in %v; want at most %d", path, n-before[method], method, took, allowed)
+			t.Errorf("the readers of %s caused %d calls of %s in %v; want at most %d", path, n-before[method], method, took, allowed)
 		}
 	}
 	if total == 0 {
-		t.Errorf("%s: the readers cost no call of the api; want at least one", path)
+		t.Errorf("the readers of %s caused no call of the api; want at least one", path)
 	}
 }
 
-// requireFewRequests fails the test if the readers of a new market cost its venue more than two requests. Each of them reads
-// the api, which may shed some.
+// requireFewRequests fails the test if the readers of a new market cause more than two requests to its venue. Each
+// reader causes a read in the api, which may shed some of them.
 func (c *crowdedHubs) requireFewRequests(t *testing.T, venue string) {
 	t.Helper()
 	id := c.s.NewVenueMarket(t, venue, 0.41, nil).ID
@@ -109,6 +110,6 @@ func (c *crowdedHubs) requireFewRequests(t *testing.T, venue string) {
 	}
 	c.read(t, "/api/m/"+id, true)
 	if n := c.venues.Requests(atVenue); n < 1 || n > 2 {
-		t.Errorf("the readers of a new market cost %s %d requests; want 1 or 2", venue, n)
+		t.Errorf("the readers of a new market caused %[2]d requests to %[1]s; want 1 or 2", venue, n)
 	}
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// truePrice is the price in basis points that every market of TestFailingVenuesDoNotReachReaders has at its venue.
+// truePrice is the price at the venue, in basis points, of every market in TestFailingVenuesDoNotReachReaders.
 const truePrice = 4100
 
-// venueFailure is a way in which all venues fail: by their connections or by what they answer.
+// venueFailure is a way in which all venues fail: either their connections fail, or their answers are malformed.
 type venueFailure struct {
 	connection stack.Outage
 	answer     stack.VenueAnswer
@@ -38,22 +38,22 @@ func venueFailures() []venueFailure {
 	return out
 }
 
-// TestFailingVenuesDoNotReachReaders reads markets while all venues fail. Markets that were read before are answered at once
-// with their last price and its time; markets that were not are 503. No wrong price is stored, no redirect is followed, and of
-// one answer at most 16 MB are read.
+// TestFailingVenuesDoNotReachReaders reads markets while all venues fail. Markets that were read before must be
+// answered at once with their last price and its time; other markets are answered with 503. No wrong price may be
+// stored, no redirect followed, and at most 16 MB of one answer read.
 func TestFailingVenuesDoNotReachReaders(t *testing.T) {
 	s := system(t)
-	w := newVenueWard(t, s)
+	w := newFailingVenues(t, s)
 	w.read(t, w.newMarkets(t), &w.before)
 	for i, f := range venueFailures() {
 		t.Run(f.String(), func(t *testing.T) { w.fail(t, i, f) })
 	}
 	if got, most := w.during.Quantile(.99), 300*time.Millisecond+machineFactor*w.before.Quantile(.99); got > most {
-		t.Errorf("99%% of the reads are answered within %v while the venues fail; want %v", got, most)
+		t.Errorf("while the venues fail, 99%% of the reads are answered within %v; want at most %v", got, most)
 	}
-	const maxBody, buffers = 16 << 20, 8 << 20 // what was sent and not read is in buffers of the machine
-	if taken := w.venues.MostRead.Load(); taken == 0 || taken > maxBody+buffers {
-		t.Errorf("%d MB of one answer were read; want 1 to 16", taken>>20)
+	const maxBody, buffers = 16 << 20, 8 << 20 // bytes that were sent but not read are in buffers of the kernel
+	if mostRead := w.venues.MostRead.Load(); mostRead == 0 || mostRead > maxBody+buffers {
+		t.Errorf("%d MB of one endless answer were read; want 1 to 16, plus buffers", mostRead>>20)
 	}
 	if n := w.redirected.Connections.Load(); n != 0 {
 		t.Errorf("%d redirects were followed; want 0", n)
@@ -71,12 +71,13 @@ const wrongRows = `SELECT (SELECT count(*) FROM api.market_prices WHERE market_i
 		NOT coalesce(volume24h, 0) BETWEEN 0 AND 1e12 OR NOT coalesce(liquidity, 0) BETWEEN 0 AND 1e12))
 	+ (SELECT count(*) FROM api.markets WHERE market_id = $1 AND (status <> 'open' OR title NOT LIKE 'Will the bridge at %'))`
 
-// venueWard is a hub and an api whose venues can fail. The api of the system itself is stopped, because its venues do not
-// fail. It keeps the lease of the catalogue, so that no sweep reads prices: only reads of the hub make requests to venues.
-type venueWard struct {
+// failingVenues is a hub and an api whose venues can fail. The api of the system itself uses venues that do not fail, so it
+// is suspended. It keeps the lease for reading all markets. Therefore no process reads prices periodically, and only reads
+// of the hub cause requests to venues.
+type failingVenues struct {
 	s              *stack.Stack
 	venues         *stack.VenueProxy
-	line           *stack.Proxy // from the api to venues
+	connection     *stack.Proxy // forwards connections from the api to the venues
 	redirected     *stack.Tripwire
 	hub            string
 	client         *stack.Client // reads single markets
@@ -84,19 +85,19 @@ type venueWard struct {
 	before, during stack.Times
 }
 
-func newVenueWard(t *testing.T, s *stack.Stack) *venueWard {
+func newFailingVenues(t *testing.T, s *stack.Stack) *failingVenues {
 	t.Helper()
-	w := &venueWard{s: s, redirected: stack.NewTripwire(t), client: stack.NewClient()}
+	w := &failingVenues{s: s, redirected: stack.NewTripwire(t), client: stack.NewClient()}
 	w.venues = s.NewVenueProxy(t, w.redirected.URL())
-	w.line = stack.NewProxy(t, w.venues.Addr)
-	api := s.Side(t, "api", s.Rerouted(t, "api", map[string]string{strings.TrimPrefix(s.Venues, "http://"): w.line.Addr}))
+	w.connection = stack.NewProxy(t, w.venues.Addr)
+	api := s.Side(t, "api", s.Rerouted(t, "api", map[string]string{strings.TrimPrefix(s.Venues, "http://"): w.connection.Addr}))
 	w.hub = s.Side(t, "hub", map[string]string{"API_ADDR": api.GRPC}).URL
 	s.Hang(t, "api")
 	return w
 }
 
 // newMarkets creates a market at each venue.
-func (w *venueWard) newMarkets(t *testing.T) (ids []string) {
+func (w *failingVenues) newMarkets(t *testing.T) (ids []string) {
 	t.Helper()
 	for _, venue := range stack.Venues {
 		ids = append(ids, w.s.NewVenueMarket(t, venue, truePrice/10_000., stack.JSON{"volume": 12345.5}).ID)
@@ -105,15 +106,16 @@ func (w *venueWard) newMarkets(t *testing.T) (ids []string) {
 	return ids
 }
 
-// price returns the price of a market at the hub and the time of the price. yes is nil if the market has no price.
-func (w *venueWard) price(t *testing.T, id string) (yes *int, at time.Time, err error) {
+// price reads a market from the hub and returns its price and the time of the price. yes is nil if the market has no
+// price.
+func (w *failingVenues) price(t *testing.T, id string) (yes *int, at time.Time, err error) {
 	t.Helper()
 	a, err := w.get(t, w.client, "/api/m/"+url.PathEscape(id), &stack.Times{}, "db_unavailable")
 	if err != nil {
 		return nil, at, err
 	}
 	if a.Status != http.StatusOK {
-		return nil, at, fmt.Errorf("%d %s", a.Status, a.Code())
+		return nil, at, fmt.Errorf("the market was answered %d %s", a.Status, a.Code())
 	}
 	if a.Value("yesBps") != nil {
 		n := a.Int("yesBps")
@@ -124,17 +126,18 @@ func (w *venueWard) price(t *testing.T, id string) (yes *int, at time.Time, err 
 }
 
 // requireKnown waits until the hub answers a market with its true price or without a price.
-func (w *venueWard) requireKnown(t *testing.T, id string) {
+func (w *failingVenues) requireKnown(t *testing.T, id string) {
 	t.Helper()
-	stack.Eventually(t, recoverWithin, "the price of "+id, func() bool {
+	stack.Eventually(t, recoverWithin, "the true price of "+id, func() bool {
 		yes, _, err := w.price(t, id)
 		return err == nil && (yes == nil || *yes == truePrice)
 	})
 }
 
-// fail makes all venues fail, reads markets, and ends the failure. The price of a known market is old at one half of the venues,
-// and an unknown market is read at the other half. So each venue gets requests, but too few for its circuit breaker to open.
-func (w *venueWard) fail(t *testing.T, i int, f venueFailure) {
+// fail makes all venues fail, reads markets, and ends the failure. At one half of the venues it reads a known market
+// with an old price, and at the other half an unknown market. Each venue thus gets requests, but too few to open its
+// circuit breaker.
+func (w *failingVenues) fail(t *testing.T, i int, f venueFailure) {
 	known, unknown := w.newMarkets(t), w.newMarkets(t)
 	for _, id := range known {
 		w.requireKnown(t, id)
@@ -146,7 +149,7 @@ func (w *venueWard) fail(t *testing.T, i int, f venueFailure) {
 	if f.answer != "" {
 		w.venues.Answer(f.answer)
 	} else {
-		w.line.Break(t, f.connection)
+		w.connection.Break(t, f.connection)
 	}
 	began := time.Now()
 	var unknownReads sync.WaitGroup
@@ -159,15 +162,15 @@ func (w *venueWard) fail(t *testing.T, i int, f venueFailure) {
 		switch {
 		case err != nil:
 			t.Errorf("market %s, which was read before: %v", id, err)
-		case yes == nil && f.answer.Readable(): // an answer without a price
+		case yes == nil && f.answer.Readable(): // an answer without a price is allowed
 		case yes == nil || *yes != truePrice || at.IsZero() || at.After(began) && !f.answer.Readable():
-			t.Errorf("market %s is shown at %v from %v; want %d from before %v", id, deref(yes), at, truePrice, began)
+			t.Errorf("market %s is shown with price %v of time %v; want %d of a time before %v", id, deref(yes), at, truePrice, began)
 		}
 	}
 	unknownReads.Wait()
 	w.venues.Answer(stack.Unchanged)
 	if f.connection != "" {
-		w.line.Repair(t)
+		w.connection.Repair(t)
 	}
 	for _, id := range unknown {
 		w.requireKnown(t, id)
@@ -175,7 +178,7 @@ func (w *venueWard) fail(t *testing.T, i int, f venueFailure) {
 }
 
 // read reads pages and lists of known markets at a constant rate. Each answer must be 200 and complete.
-func (w *venueWard) read(t *testing.T, known []string, times *stack.Times) {
+func (w *failingVenues) read(t *testing.T, known []string, times *stack.Times) {
 	t.Helper()
 	clients := []*stack.Client{stack.NewClient(), stack.NewClient()}
 	d := time.Duration(stack.Size(t, 400, 800, 5000)) * time.Millisecond
@@ -186,17 +189,18 @@ func (w *venueWard) read(t *testing.T, known []string, times *stack.Times) {
 			"/api/m/" + id + "/signals", "/api/polymarket/featured", "/api/signals/feed",
 		}[i/len(known)%8]
 		a, err := w.get(t, clients[i%len(clients)], path, times, "db_unavailable", "db")
-		// A page has more than its market: it is degraded without the history.
+		// The page of a market contains more than the market. It is degraded if the price history is missing.
 		if err != nil || a.Status != http.StatusOK || a.Header.Get("X-Degraded") != "" && !strings.HasPrefix(path, "/m/") {
-			t.Errorf("%s: %v %v; want 200 without X-Degraded", path, a, err)
+			t.Errorf("%s was answered %v (error %v); want 200 without X-Degraded", path, a, err)
 		}
 	})
 }
 
-// get sends a GET request to the hub and adds its duration to times. A loaded machine may exceed the time limit of the database
-// or of the api. If the error code or the X-Degraded header of the answer is in causes, get sends the request again, at most
-// three times. Client.Retry is not used here: it would also repeat answers that show a failure of a venue.
-func (w *venueWard) get(
+// get sends a GET request to the hub and adds its duration to times. A loaded machine may exceed the time limits of the
+// database or the api. get therefore repeats the request up to three times if the error code or the X-Degraded header
+// of the answer is in causes. It does not use Client.Retry, which would also repeat answers that show a failure of a
+// venue.
+func (w *failingVenues) get(
 	t *testing.T, client *stack.Client, path string, times *stack.Times, causes ...string,
 ) (stack.Answer, error) {
 	for n := 1; ; n++ {
@@ -211,16 +215,16 @@ func (w *venueWard) get(
 	}
 }
 
-// readUnknown reads a market that was never read before. The answer is 503. If the answers of the venues are readable, it may be
-// 200 without a price or with the true price.
-func (w *venueWard) readUnknown(t *testing.T, id string, readable bool) {
+// readUnknown reads a market that was never read before. The answer must be 503. If the answers of the venues are
+// readable, it may also be 200 without a price or with the true price.
+func (w *failingVenues) readUnknown(t *testing.T, id string, readable bool) {
 	path := "/api/m/" + url.PathEscape(id)
 	a, err := w.get(t, stack.NewClient(), path, &stack.Times{}, "db_unavailable", "signal_service_unavailable")
 	switch {
 	case err == nil && a.Status == http.StatusServiceUnavailable && a.Code() == "venue_unavailable":
 	case err == nil && readable && a.Status == http.StatusOK && (a.Value("yesBps") == nil || a.Int("yesBps") == truePrice):
 	default:
-		t.Errorf("market %s, which was never read: %v", id, errors.Join(err, errors.New(a.String())))
+		t.Errorf("market %s, which was never read before: %v", id, errors.Join(err, errors.New(a.String())))
 	}
 }
 

@@ -8,14 +8,14 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Every write that meets an unavailable database, or an unavailable api, answers 503 with the code of what is unavailable and
-// the time of the next attempt.
+// TestWritesNameWhatIsUnavailable checks every write while the database or the api is unavailable. The answer must be
+// 503 with an error code that names the unavailable dependency, and with Retry-After.
 func TestWritesNameWhatIsUnavailable(t *testing.T) {
 	s := system(t)
 	a := s.NewAuthor(t)
 	for _, tc := range []struct {
 		down, code string
-		ofAPI      bool // routes of the api answer, too
+		ofAPI      bool // the routes of the api can still answer
 	}{
 		{"postgres", "db_unavailable", true},
 		{"api", "signal_service_unavailable", false},
@@ -50,11 +50,12 @@ func positive(seconds string) bool {
 	return err == nil && n >= 1
 }
 
-// requireReachable waits until every hub reads from the api: hubs are ready before, since some answers do not need it.
+// requireReachable waits until every hub can read from the api. Hubs report ready earlier, because they can answer some
+// requests without the api.
 func requireReachable(t *testing.T, s *stack.Stack, market string) {
 	t.Helper()
 	for _, hub := range s.AllHubs() {
-		stack.Eventually(t, recoverWithin, hub+" reaches the api", func() bool {
+		stack.Eventually(t, recoverWithin, hub+" to reach the api", func() bool {
 			return stack.Get(t, hub+"/api/resolution/outcome?market="+market).Status == http.StatusOK
 		})
 	}

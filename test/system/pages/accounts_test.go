@@ -13,7 +13,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// A visitor who wants to follow an operator signs in on the way, returns to the profile, follows, unfollows and signs out.
+// TestSignInAndFollow checks a visitor who wants to follow an operator: the visitor signs in, returns to the profile,
+// follows, unfollows and signs out.
 func TestSignInAndFollow(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -46,12 +47,12 @@ func TestSignInAndFollow(t *testing.T) {
 		b.Visit(s.Hub+"/sign-in?return_to=/apps", http.StatusOK)
 		b.Shows("main", "You are signed in", "@"+p.Handle, "your connected apps", "Not you?")
 		b.SignOut()
-		b.Visit(s.Hub+"/apps", http.StatusOK) // leads to the issuer again
+		b.Visit(s.Hub+"/apps", http.StatusOK) // redirects to the identity provider again
 		b.Text("#user")
 		b.RequireNoProblems()
 	})
 	if read(t, s.Hub+"/sign-in?return_to="+url.QueryEscape("https://evil.example/apps")).Contains("evil") {
-		t.Error("the sign-in leads to another site")
+		t.Error("the sign-in redirects to another site")
 	}
 	stack.Get(t, s.Hub+"/u/nobody_of_that_name").Require(http.StatusNotFound)
 }
@@ -59,12 +60,12 @@ func TestSignInAndFollow(t *testing.T) {
 func requireURL(t *testing.T, b *browser.Tab, want string) {
 	t.Helper()
 	if got := b.URL(); got != want {
-		t.Errorf("the browser is at %s, want %s", got, want)
+		t.Errorf("the browser is at %s; want %s", got, want)
 	}
 }
 
-// The form of a person's profile reports mistakes at their fields and saves the profile, which others see. A wallet that the
-// issuer has linked to the person can be claimed and released.
+// TestProfilePage checks the form of a profile: it shows mistakes at their fields, and saves the profile, which others
+// then see. A wallet that is linked at the identity provider can be claimed and released.
 func TestProfilePage(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -86,7 +87,7 @@ func TestProfilePage(t *testing.T) {
 		b.Press(form+` > button`, `[name="payoutAddress"][aria-invalid]`)
 		b.Fill(form, map[string]string{"payoutAddress": wallet})
 		b.Press(form+` > button`, `[role="status"]`)
-		b.Forget("status of 400") // both mistakes
+		b.Forget("status of 400") // of both submissions with mistakes
 		b.Shows("main", "saved", "Mara K <i>", "Rivers do not read polls.")
 		b.RequireFits()
 		read(t, s.Hub+"/api/streamer/profile?handle="+p.Handle).Expect(stack.JSON{
@@ -111,14 +112,15 @@ func TestProfilePage(t *testing.T) {
 		b.Visit(s.Hub+"/profile", http.StatusOK)
 		b.Press(`.claim button`, `#claims .empty-line`)
 		if n := len(read(t, s.Hub+"/api/network/identity/"+p.Handle).List("identities")); n != 0 {
-			t.Errorf("%d identities remain after their release", n)
+			t.Errorf("%d claimed identities remain after their release; want 0", n)
 		}
 		b.RequireNoProblems()
 	})
 }
 
-// A person can change the account on the consent page of an application and returns to the same page. The buttons of denial
-// and approval look the same. A denial reaches the application with its state.
+// TestConsentOfAnotherAccount checks that a person can change the account on the consent page of an application and
+// returns to the same page. The buttons to deny and approve must look equal. A denial must reach the application with
+// its state.
 func TestConsentOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -135,7 +137,7 @@ func TestConsentOfAnotherAccount(t *testing.T) {
 		return [r.width, r.height, r.top].map(Math.round).concat([c.borderTopWidth, c.fontSize, c.fontWeight]).join(" ");
 	})`
 	if got := browser.Eval[[]string](b, looks); len(got) != 2 || got[0] != got[1] {
-		t.Errorf("the buttons differ: %q", got)
+		t.Errorf("the styles of the two buttons differ: %q", got)
 	}
 	b.Press(`.as button`, `a.button`)
 	b.Shows("main", "the app that asked to connect")
@@ -144,12 +146,13 @@ func TestConsentOfAnotherAccount(t *testing.T) {
 	b.Shows("main", "You are @"+second.Handle)
 	b.Press(`form.decide button[value="deny"]`, `#done`)
 	if got := <-answers; got.Get("error") != "access_denied" || got.Get("state") != "state é" {
-		t.Errorf("the app receives %v, want access_denied with its state", got)
+		t.Errorf("the application received %v; want access_denied with its state", got)
 	}
 	b.RequireNoProblems()
 }
 
-// newCallback runs the redirect address of an application until the test ends. It shows an element with the id done.
+// newCallback serves the redirect address of an application until the test ends. Its page shows an element with the id
+// done.
 func newCallback(t *testing.T) (address string, answers <-chan url.Values) {
 	t.Helper()
 	got := make(chan url.Values, 4)
@@ -167,7 +170,7 @@ func newCallback(t *testing.T) (address string, answers <-chan url.Values) {
 	return server.URL + "/cb", got
 }
 
-// withoutPort returns a loopback address without its port, which registered redirect addresses need not have.
+// withoutPort returns a loopback address without its port. Registered loopback redirect addresses need no port.
 func withoutPort(t *testing.T, address string) string {
 	t.Helper()
 	u, err := url.Parse(address)

@@ -12,15 +12,15 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// A developer signs in, mints a key, sees it once, and revokes it.
+// TestDeveloperPage checks that a developer can sign in, create a key, see it exactly once, and revoke it.
 func TestDeveloperPage(t *testing.T) {
 	t.Parallel()
 	s := system(t)
 	market, b := s.NewNativeMarket(t, 5000, nil), browser.Open(t, browser.Desktop)
-	// The page redirects to the address of HUB_URL: browsers send the cookies of the session to that one only.
+	// The page redirects to the address in HUB_URL, because browsers send the session cookies only to that address.
 	named := stack.Get(t, strings.Replace(s.Hub, "//127.0.0.1:", "//localhost:", 1)+"/dev").Require(http.StatusFound)
 	if at := named.Header.Get("Location"); at != s.Hub+"/dev" {
-		t.Errorf("the page at the name localhost leads to %s, want %s", at, s.Hub+"/dev")
+		t.Errorf("the page at localhost redirects to %s; want %s", at, s.Hub+"/dev")
 	}
 	b.Visit(s.Hub+"/dev", http.StatusOK)
 	b.Press(`a.button`, `button[value="carol"]`)
@@ -33,7 +33,7 @@ func TestDeveloperPage(t *testing.T) {
 	b.Press(`form.mint button`, `section.fresh`)
 	key := strings.TrimSpace(b.Text("section.fresh code"))
 	if !strings.HasPrefix(key, "dk_") || len(key) != 46 {
-		t.Fatalf("the page shows %d characters as a key, want 46", len(key))
+		t.Fatalf("the page shows a key of %d characters; want 46", len(key))
 	}
 	b.Shows("table", "night desk <b>bot</b>", "read, signal, broadcast", "never")
 	b.RequireFits()
@@ -50,7 +50,7 @@ func TestDeveloperPage(t *testing.T) {
 	b.SignOut()
 	b.Visit(s.Hub+"/dev", http.StatusOK)
 	if strings.Contains(b.Text("main"), "carol") {
-		t.Error("the developer page shows the account after the sign-out")
+		t.Error("the developer page still shows the account after the sign-out")
 	}
 	b.RequireNoProblems()
 }
@@ -58,12 +58,13 @@ func TestDeveloperPage(t *testing.T) {
 func requireNotShown(t *testing.T, b *browser.Tab, secret string) {
 	t.Helper()
 	if strings.Contains(browser.Eval[string](b, `document.documentElement.outerHTML`), secret) {
-		t.Errorf("%s contains the secret again", b.URL())
+		t.Errorf("%s contains a secret that may be shown only once", b.URL())
 	}
 }
 
-// A developer registers an application, another person connects it and sees it with its signing key, the developer replaces
-// the secret and shuts the application down, which ends the connection.
+// TestApplicationOfDeveloper checks the life of an application: a developer registers it, and another person connects
+// it and sees it with its signing key. The developer then replaces its secret and shuts it down, which ends the
+// connection.
 func TestApplicationOfDeveloper(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -95,8 +96,8 @@ func TestApplicationOfDeveloper(t *testing.T) {
 
 		replaceSecret(t, b, app)
 		_, err := app.TokenSource(t.Context(), &oauth2.Token{RefreshToken: "drt_" + strings.Repeat("a", 43)}).Token()
-		if err == nil || !strings.Contains(err.Error(), "invalid_grant") { // the client is known, the token is not
-			t.Errorf("a renewal with the new secret: %v, want invalid_grant", err)
+		if err == nil || !strings.Contains(err.Error(), "invalid_grant") { // invalid_grant shows that the client is known and the token is not
+			t.Errorf("refresh with the new secret: %v; want invalid_grant", err)
 		}
 		me := s.Issuer() + "/me"
 		read(t, me, stack.Bearer(token))
@@ -115,7 +116,7 @@ func TestApplicationOfDeveloper(t *testing.T) {
 	})
 }
 
-// register registers a confidential application, after a mistake, and changes its scopes.
+// register registers a confidential application, first with a mistake in the form, and changes its scopes.
 func register(t *testing.T, s *stack.Stack, b *browser.Tab, callback string) (id, secret string) {
 	t.Helper()
 	const form = "form.register"
@@ -157,7 +158,7 @@ func connect(t *testing.T, b *browser.Tab, app *oauth2.Config, user *stack.Opera
 	return token.AccessToken
 }
 
-// replaceSecret makes a new secret of the application and sets it in app.
+// replaceSecret creates a new secret of the application and sets it in app.
 func replaceSecret(t *testing.T, b *browser.Tab, app *oauth2.Config) {
 	t.Helper()
 	const form = `form[action="/dev/apps/secret"]`
@@ -167,12 +168,13 @@ func replaceSecret(t *testing.T, b *browser.Tab, app *oauth2.Config) {
 	b.Shows(".fresh", "The new secret of Tide & <b>Co</b>", "The old secret no longer works")
 	secret := strings.TrimSpace(b.Text(".fresh pre"))
 	if secret == app.ClientSecret {
-		t.Error("the new secret is the old one")
+		t.Error("the new secret equals the old one")
 	}
 	app.ClientSecret = secret
 }
 
-// revokeSigner finds the key of an application and a key of the person on the developer page, and revokes the latter.
+// revokeSigner finds a key of an application and a key of the person on the developer page, and revokes the key of the
+// person.
 func revokeSigner(t *testing.T, s *stack.Stack, b *browser.Tab, user *stack.Operator, ofApp *stack.Signer) {
 	t.Helper()
 	own := user.NewSigner(t)

@@ -13,8 +13,8 @@ import (
 
 const feedUpdate = 10 * time.Second
 
-// The page of the feed shows new events within seconds and their texts unchanged, and can be paused. The test does not run
-// in parallel, because it counts the events of the page.
+// TestFeedPage checks that the feed page shows new events within seconds and with unchanged texts, and that it can be
+// paused. The test does not run in parallel, because it counts the events on the page.
 func TestFeedPage(t *testing.T) {
 	s := system(t)
 	before, p := s.NewOperator(t), s.NewOperator(t)
@@ -35,7 +35,7 @@ func TestFeedPage(t *testing.T) {
 		b.AwaitWithin(feedUpdate, "#feed-lag", " s")
 		for _, link := range []string{"/m/" + market, "/u/" + p.Handle} {
 			if n := b.Count("#feed-rows a[href='" + link + "']"); n != 1 {
-				t.Errorf("%d links to %s, want 1", n, link)
+				t.Errorf("the page has %d links to %s; want 1", n, link)
 			}
 		}
 		b.RequireFits()
@@ -61,7 +61,7 @@ func TestFeedPage(t *testing.T) {
 	t.Run("without scripts", func(t *testing.T) { requireFeedWithoutScript(t, s) })
 }
 
-// requireHostileFeed requires that the script and the server show texts of calls unchanged.
+// requireHostileFeed requires that both the script and the server show the texts of calls unchanged.
 func requireHostileFeed(t *testing.T, s *stack.Stack, b *browser.Tab, market string) {
 	texts := browser.HostileTexts[:stack.Size(t, 5, len(browser.HostileTexts), len(browser.HostileTexts))]
 	for i, o := range s.SeedOperators(t, len(texts)) {
@@ -75,12 +75,12 @@ func requireHostileFeed(t *testing.T, s *stack.Stack, b *browser.Tab, market str
 	b.Visit(s.Hub+"/feed?x=fresh", http.StatusOK)
 	b.Await("#feed-phase", "live")
 	if n := b.Count("#feed-rows li"); n < min(len(texts), 50) {
-		t.Errorf("the page has %d events, want %d", n, min(len(texts), 50))
+		t.Errorf("the page shows %d events; want at least %d", n, min(len(texts), 50))
 	}
 	b.RequireNoProblems()
 }
 
-// requirePause requires that a paused page counts new events and shows them afterwards.
+// requirePause requires that a paused page counts new events and shows them when it continues.
 func requirePause(t *testing.T, s *stack.Stack, b *browser.Tab, market string) {
 	b.Click("#feed-pause")
 	s.NewOperator(t).NewCall(t, market, "YES", 5000, stack.JSON{"textTake": "while it is paused"})
@@ -92,8 +92,8 @@ func requirePause(t *testing.T, s *stack.Stack, b *browser.Tab, market string) {
 	b.AwaitWithin(feedUpdate, "#feed-rows li", "while it is paused")
 }
 
-// requireFeedWithoutScript requires that the page has the newest events, 50 at most, without its script. The page may run
-// no script but its own and may connect to the feed only.
+// requireFeedWithoutScript requires that the page contains the newest events, at most 50, when scripts are disabled.
+// Its content security policy must allow only the script of the page and connections to the feed.
 func requireFeedWithoutScript(t *testing.T, s *stack.Stack) {
 	const newest = "/api/v1/feed?limit=50&types=signal.created,signal.event,signal.resolved"
 	want := len(read(t, s.API+newest).List("items"))
@@ -104,15 +104,15 @@ func requireFeedWithoutScript(t *testing.T, s *stack.Stack) {
 	})
 	page := string(a.Body)
 	if !strings.Contains(page, "<noscript>") || !strings.Contains(page, "events as of") {
-		t.Error("the page does not say when the server read the events")
+		t.Error("the page does not show when the server read the events")
 	}
 	permitted := "script-src 'self'; connect-src " + strings.Replace(s.API, "http", "ws", 1)
 	policy := a.Header.Get("Content-Security-Policy")
 	if !strings.HasSuffix(policy, permitted) || strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") {
-		t.Errorf("the policy is %q, want one that ends with %q", policy, permitted)
+		t.Errorf("the content security policy is %q; want one that ends with %q", policy, permitted)
 	}
 	script := `<script type="module" src="/static/feed.js?v=`
 	if n := strings.Count(page, "<script"); n != 1 || !strings.Contains(page, script) || strings.Contains(page, " style=") {
-		t.Errorf("the page has %d scripts, want feed.js alone and no style", n)
+		t.Errorf("the page has %d scripts; want feed.js only, and no inline style", n)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// The guides fit the screen, load nothing from other hosts, link to the next guide and can be searched: on the hub and as
-// files of another server.
+// TestGuides checks the guides on the hub and as static files on another server. They must fit the screen, load nothing
+// from other hosts, link to the next guide, and be searchable.
 func TestGuides(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -36,7 +36,7 @@ func TestGuides(t *testing.T) {
 				b.Type(`input[name="q"]`, "closing line\r")
 				b.Await("#sections li", "The closing line")
 				if at := b.URL(); !strings.Contains(at, "search.html?q=closing") {
-					t.Errorf("the search leads to %s", at)
+					t.Errorf("the first search result leads to %s", at)
 				}
 				b.RequireFits()
 				b.RequireNoProblems()
@@ -45,14 +45,14 @@ func TestGuides(t *testing.T) {
 					t.Fatal(err)
 				}
 				if others := b.Requests(u.Host); len(others) > 0 {
-					t.Errorf("the guides load %q, want nothing of other hosts", others)
+					t.Errorf("the guides load %q; want nothing from other hosts", others)
 				}
 			})
 		})
 	}
 }
 
-// serveGuides serves the files that `make docs` writes.
+// serveGuides serves the files that `make docs` writes, and returns the address of the server.
 func serveGuides(t *testing.T) string {
 	t.Helper()
 	root, err := stack.Root()
@@ -70,7 +70,7 @@ func serveGuides(t *testing.T) string {
 	return server.URL + "/"
 }
 
-// The search page lists every section without its script.
+// TestGuidesWithoutScript checks that the search page lists every section when scripts are disabled.
 func TestGuidesWithoutScript(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -85,7 +85,8 @@ func TestGuidesWithoutScript(t *testing.T) {
 	}
 }
 
-// The guides have a strict policy and may be cached; other files of the repository are not served.
+// TestHeadersOfGuides checks that the guides have a strict content security policy and may be cached, and that no other
+// files of the repository are served.
 func TestHeadersOfGuides(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -100,13 +101,13 @@ func TestHeadersOfGuides(t *testing.T) {
 			"Content-Type": kind, "X-Content-Type-Options": "nosniff", "Cache-Control": "public, max-age=300", "Set-Cookie": "",
 		} {
 			if got := h.Get(name); got != want {
-				t.Errorf("%s: %s is %q, want %q", file, name, got, want)
+				t.Errorf("%s: header %s is %q; want %q", file, name, got, want)
 			}
 		}
 		policy := h.Get("Content-Security-Policy")
 		scripts := strings.Contains(policy, "script-src 'self'")
 		if scripts != (file == "search.html") || strings.Contains(policy, "unsafe") {
-			t.Errorf("%s: policy %q", file, policy)
+			t.Errorf("%s has the content security policy %q", file, policy)
 		}
 		stack.Send(t, http.MethodGet, base+file, stack.Header("If-None-Match", h.Get("ETag"))).Require(http.StatusNotModified)
 	}
@@ -117,7 +118,7 @@ func TestHeadersOfGuides(t *testing.T) {
 	}
 	bare := stack.Get(t, strings.TrimSuffix(base, "/")).Require(http.StatusFound)
 	if to := bare.Header.Get("Location"); to != "/docs/guide/" {
-		t.Errorf("the address without the last slash leads to %q, want /docs/guide/", to)
+		t.Errorf("the address without the final slash redirects to %q; want /docs/guide/", to)
 	}
 	stack.Get(t, base, stack.Bearer("dk_"+strings.Repeat("x", 43))).Require(http.StatusUnauthorized)
 }

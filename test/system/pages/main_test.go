@@ -20,7 +20,7 @@ func system(t *testing.T) *stack.Stack {
 	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"))
 }
 
-// atBothSizes runs a test on a phone and on a desktop.
+// atBothSizes runs a test in the sizes of a phone and of a desktop.
 func atBothSizes(t *testing.T, test func(t *testing.T, size browser.Size)) {
 	for _, size := range browser.PhoneAndDesktop {
 		t.Run(size.String(), func(t *testing.T) {
@@ -30,19 +30,19 @@ func atBothSizes(t *testing.T, test func(t *testing.T, size browser.Size)) {
 	}
 }
 
-// read requires that an address answers 200.
+// read sends a GET request and requires the status 200.
 func read(t testing.TB, url string, sets ...stack.Set) stack.Answer {
 	t.Helper()
 	return stack.Send(t, http.MethodGet, url, sets...).Require(http.StatusOK)
 }
 
-// admin sends a POST as administrator.
+// admin sends a POST request as administrator.
 func admin(t testing.TB, s *stack.Stack, path string, body stack.JSON) {
 	t.Helper()
 	stack.Send(t, http.MethodPost, s.Hub+path, s.Admin(), stack.Body(body)).Require(http.StatusOK)
 }
 
-// requirePolicy requires that pages have a content security policy that permits no script, and contain no script and no
+// requirePolicy requires that pages have a content security policy that allows no scripts, and contain no script and no
 // style attribute.
 func requirePolicy(t *testing.T, s *stack.Stack, paths ...string) {
 	t.Helper()
@@ -51,17 +51,17 @@ func requirePolicy(t *testing.T, s *stack.Stack, paths ...string) {
 		policy := a.Header.Get("Content-Security-Policy")
 		for _, part := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
 			if !strings.Contains(policy, part) {
-				t.Errorf("%s: the policy %q lacks %s", path, policy, part)
+				t.Errorf("%s: the content security policy %q lacks %s", path, policy, part)
 			}
 		}
 		if strings.Contains(policy, "unsafe") || strings.Contains(policy, "script-src") {
-			t.Errorf("%s: the policy %q permits scripts", path, policy)
+			t.Errorf("%s: the content security policy %q allows scripts", path, policy)
 		}
 		if a.Header.Get("X-Frame-Options") != "DENY" || !strings.Contains(a.Header.Get("Vary"), "Accept") {
-			t.Errorf("%s: headers %v", path, a.Header)
+			t.Errorf("%s has wrong security headers: %v", path, a.Header)
 		}
 		if strings.Contains(strings.ToLower(string(a.Body)), "<script") || styled.Match(a.Body) {
-			t.Errorf("%s has a script or a style attribute", path)
+			t.Errorf("%s contains a script or a style attribute", path)
 		}
 	}
 }

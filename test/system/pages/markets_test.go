@@ -12,7 +12,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// The page of a market shows its price, the calls on it with links to their receipts, and then its outcome.
+// TestMarketPage checks that the page of a market shows its price, the calls with links to their receipts, and after
+// the resolution its outcome.
 func TestMarketPage(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -48,7 +49,7 @@ func TestMarketPage(t *testing.T) {
 	t.Run("resolved", func(t *testing.T) {
 		admin(t, s, "/api/admin/resolve-signals", stack.JSON{"marketId": market, "outcome": "YES"})
 		b := browser.Open(t, browser.Phone)
-		stack.Eventually(t, browser.Within, "the outcome", func() bool { // a shared copy of the page may be ten seconds old
+		stack.Eventually(t, browser.Within, "the outcome", func() bool { // a shared copy of the page may be up to ten seconds old
 			b.VisitWhole(page)
 			return b.Count(".outcome.yes") == 1
 		})
@@ -60,11 +61,12 @@ func TestMarketPage(t *testing.T) {
 	})
 }
 
-// requireChart requires lines and the marks of calls, and that the drawing is within its plot.
+// requireChart requires a chart with lines and the given number of marks for calls. All of them must be within the plot
+// area.
 func requireChart(t *testing.T, b *browser.Tab, marks int) {
 	t.Helper()
 	if lines, got := b.Count("path.line"), b.Count("a.mark"); lines == 0 || got != marks {
-		t.Errorf("the chart has %d lines and %d marks, want lines and %d marks", lines, got, marks)
+		t.Errorf("the chart has %d lines and %d marks; want lines and %d marks", lines, got, marks)
 	}
 	const within = `(() => {
 		const plot = document.querySelector('.plot').getBoundingClientRect();
@@ -74,11 +76,12 @@ func requireChart(t *testing.T, b *browser.Tab, marks int) {
 		return plot.width > 200 && plot.height > 150 && drawn.every(e => near(e.getBoundingClientRect()));
 	})()`
 	if !browser.Eval[bool](b, within) {
-		t.Error("the chart exceeds its plot")
+		t.Error("a line or mark of the chart is outside the plot area")
 	}
 }
 
-// A market of any venue is found by two of its words, one of them with a wrong letter, and by its lane.
+// TestMarketsPageSearches checks that a market of any venue is found by two of its words, one of them misspelled, and
+// by its lane.
 func TestMarketsPageSearches(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -111,13 +114,13 @@ func TestMarketsPageSearches(t *testing.T) {
 		b.Type(`input[name="q"]`, typo)
 		b.Press(".find button", `.find input[name="q"][value$="lighthause"]`)
 		if got := b.Value(`input[name="q"]`); got != typo {
-			t.Errorf("the page searches for %q, want %q", got, typo)
+			t.Errorf("the page searched for %q; want %q", got, typo)
 		}
 		find(url.Values{"q": {typo}}.Encode(), len(ids))
 		b.Shows("table.list", question, "Polymarket", "Kalshi", "Limitless", "Manifold", "Signalcast", "40%")
 		for _, id := range ids {
 			if n := b.Count(`table.list a[href="/m/` + id + `"]`); n != 1 {
-				t.Errorf("%d links to %s, want 1", n, id)
+				t.Errorf("the page has %d links to market %s; want 1", n, id)
 			}
 		}
 		b.RequireFits()

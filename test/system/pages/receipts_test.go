@@ -15,7 +15,7 @@ import (
 
 var updateImages = flag.Bool("update-images", false, "write the screenshots of docs/img")
 
-// resolved is a market that an administrator has resolved NO with a proof, and a call on it that won.
+// resolved is a market that an administrator has resolved NO with evidence, and a call on it that won.
 type resolved struct{ market, call, handle string }
 
 func newResolved(t *testing.T, s *stack.Stack) resolved {
@@ -46,8 +46,8 @@ func newResolved(t *testing.T, s *stack.Stack) resolved {
 	return resolved{market, call, p.Handle}
 }
 
-// The receipt of a call shows the call, its events and its result. The page of the market shows the outcome with a link to
-// its proof.
+// TestReceiptAndMarketPages checks that the receipt of a call shows the call, its events and its result, and that the
+// page of the market shows the outcome with a link to its evidence.
 func TestReceiptAndMarketPages(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -69,7 +69,7 @@ func TestReceiptAndMarketPages(t *testing.T) {
 		b.Shows(".outcome", "Resolved NO", "manual, gauge office", "Evidence of the outcome")
 		const want = "https://records.example/gauge/2026-12-01 noopener nofollow ugc"
 		if got := browser.Eval[string](b, `(a => a.href + ' ' + a.rel)(document.querySelector('.outcome a'))`); got != want {
-			t.Errorf("the proof is the link %s, want %s", got, want)
+			t.Errorf("the link to the evidence is %s; want %s", got, want)
 		}
 		b.RequireFits()
 		b.RequireNoProblems()
@@ -93,7 +93,8 @@ func writeImage(t *testing.T, name string, png []byte) {
 	}
 }
 
-// Pages with long words, pages of disputed markets and error pages are not wider than a phone or a desktop.
+// TestUnusualReceiptsAndMarkets checks that pages with long words, pages of disputed markets, and error pages are not
+// wider than a phone or a desktop.
 func TestUnusualReceiptsAndMarkets(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -124,6 +125,6 @@ func TestUnusualReceiptsAndMarkets(t *testing.T) {
 	})
 }
 
-// styled matches an element with a style attribute. It does not match texts of people in quoted attributes or between
+// styled matches an element with a style attribute. It does not match user texts in quoted attributes or between
 // elements.
 var styled = regexp.MustCompile(`(?i)<[a-z][a-z0-9-]*(?:\s+[^\s=>"]+(?:="[^"]*")?)*?\s+style=`)

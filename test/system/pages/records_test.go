@@ -23,11 +23,11 @@ import (
 
 const hostileName = `"><img src=x onerror=canary(1)><b>Ann`
 
-// decided is the number of calls of newRecord that count.
+// decided is the number of calls of newRecord that have a counted result.
 const decided = 22
 
-// newRecord creates an operator with more calls than a page shows: won, lost, void and open ones. It returns the id of the
-// best one.
+// newRecord creates an operator with more calls than fit on a page: won, lost, void and open ones. best is the id of
+// the best call.
 func newRecord(t *testing.T, s *stack.Stack) (p *stack.Operator, best string) {
 	t.Helper()
 	p = s.NewOperator(t)
@@ -39,7 +39,7 @@ func newRecord(t *testing.T, s *stack.Stack) (p *stack.Operator, best string) {
 		price := []int{900, 3000, 5500, 7000}[i%4]
 		lane := []string{"Science", "Music", "Sports"}[i%3]
 		market := s.NewVenueMarket(t, "polymarket", float64(price)/10_000, stack.JSON{"spread": 0, "tags": []string{lane}})
-		market.Read(t) // the calls of an operator may make the ledger read 20 markets in a minute
+		market.Read(t) // the market must be known: calls of one operator may cause at most 20 market reads per minute
 		id := p.NewCall(t, market.ID, "YES", price, stack.JSON{
 			"confidence": 10 + 3*i, "textTake": `<img src=x onerror=canary(3)> The dam opened at noon.`,
 		})
@@ -63,7 +63,8 @@ func newRecord(t *testing.T, s *stack.Stack) (p *stack.Operator, best string) {
 	return p, best
 }
 
-// The page of an operator shows the whole record, with and without scripts, and all of its links work.
+// TestRecordPage checks that the page of an operator shows the whole record, with and without scripts, and that all its
+// links work.
 func TestRecordPage(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -87,7 +88,7 @@ func TestRecordPage(t *testing.T) {
 			b.Press(`a[rel="next"]`, `#calls`)
 			b.Shows("#calls", "Older calls", "Newest calls")
 			if n := b.Count(".calls-of li"); n != 3 {
-				t.Errorf("%d calls on the second page, want 3", n)
+				t.Errorf("the second page shows %d calls; want 3", n)
 			}
 			b.Press(`.best a`, `article.ticket`)
 			requireURL(t, b, s.Hub+"/receipts/"+best)
@@ -111,7 +112,7 @@ func TestRecordPage(t *testing.T) {
 	})
 }
 
-// requireSameRecord requires that the embed, the lines of the record and the card agree with the summary of an operator.
+// requireSameRecord requires that the embed, the record in lines and the card match the summary of an operator.
 func requireSameRecord(t *testing.T, s *stack.Stack, p *stack.Operator, best string) {
 	t.Helper()
 	var summary stack.Answer
@@ -126,7 +127,7 @@ func requireSameRecord(t *testing.T, s *stack.Stack, p *stack.Operator, best str
 	})
 	calls := embed.List("recentCalls")
 	if diff := cmp.Diff(summary.List("recentCalls"), calls); diff != "" || len(calls) != 10 {
-		t.Errorf("the embed has %d recent calls, want 10 (-summary +embed):\n%s", len(calls), diff)
+		t.Errorf("the embed shows %d recent calls; want 10 (-summary +embed):\n%s", len(calls), diff)
 	}
 	minted, recorded := map[string]string{}, map[string]string{}
 	for _, m := range summary.List("moments") {
@@ -141,11 +142,11 @@ func requireSameRecord(t *testing.T, s *stack.Stack, p *stack.Operator, best str
 		}
 	}
 	if diff := cmp.Diff(minted, recorded); diff != "" || minted[best] != "EPIC" {
-		t.Errorf("the tier of the best call is %q, want EPIC; moments (-summary +record):\n%s", minted[best], diff)
+		t.Errorf("the tier of the best call is %q; want EPIC; moments (-summary +record):\n%s", minted[best], diff)
 	}
 	requireCard(t, s.Hub+"/api/card/operator/"+p.Handle)
 	b := browser.Open(t, browser.Size{Width: 420, Height: 220})
-	stack.Eventually(t, browser.Within, "a frame with the record", func() bool {
+	stack.Eventually(t, browser.Within, "the record in the frame", func() bool {
 		b.Visit(s.Hub+"/operator/"+p.Handle+"/embed", http.StatusOK)
 		return !strings.Contains(b.Text("main"), "cannot be read right now")
 	})
@@ -154,7 +155,7 @@ func requireSameRecord(t *testing.T, s *stack.Stack, p *stack.Operator, best str
 	b.RequireNoProblems()
 }
 
-// requireCard requires a card as well-formed SVG and as a PNG of full width, which a browser displays.
+// requireCard requires that a card is well-formed SVG, and a PNG of full width that a browser can display.
 func requireCard(t *testing.T, card string) {
 	t.Helper()
 	svg := xml.NewDecoder(bytes.NewReader(read(t, card+".svg").Body))
@@ -166,7 +167,7 @@ func requireCard(t *testing.T, card string) {
 		}
 	}
 	if img, err := png.Decode(bytes.NewReader(read(t, card+".png").Body)); err != nil || img.Bounds().Dx() != 1200 {
-		t.Errorf("%s.png: %v, want a PNG of 1200 pixels", card, err)
+		t.Errorf("%s.png: error %v; want a PNG that is 1200 pixels wide", card, err)
 	}
 	b := browser.Open(t, browser.Desktop)
 	for _, form := range []string{".svg", ".png"} {
@@ -174,7 +175,8 @@ func requireCard(t *testing.T, card string) {
 	}
 }
 
-// Boards, stations and totals can be read on a phone and on a desktop, with and without scripts.
+// TestNetworkPages checks that leaderboards, stations and totals are readable on a phone and on a desktop, with and
+// without scripts.
 func TestNetworkPages(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -203,7 +205,7 @@ func TestNetworkPages(t *testing.T) {
 			}
 			b.VisitWhole(s.Hub + "/pulse")
 			if n := b.Count(".weeks .plot g"); n != 32 {
-				t.Errorf("%d weeks are drawn, want 32", n)
+				t.Errorf("the chart shows %d weeks; want 32", n)
 			}
 			for _, name := range []string{"board", "network", "pulse", "markets"} {
 				link := fmt.Sprintf(`header nav a[href="/%s"]`, name)
@@ -221,7 +223,7 @@ func TestNetworkPages(t *testing.T) {
 		for _, path := range []string{"/board?order=edge", "/network", "/pulse"} {
 			b.VisitWhole(s.Hub + path)
 			if b.Count("main svg[role=img], main table") == 0 {
-				t.Errorf("%s shows no picture and no table", path)
+				t.Errorf("%s shows neither a chart nor a table", path)
 			}
 		}
 		b.RequireNoProblems()

@@ -16,18 +16,19 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// listener is an open websocket or stream of the live feed.
+// listener is an open websocket or event stream of the live feed.
 type listener struct {
 	kind  string
-	ended chan struct{} // closed at the end; end and goingAway are valid then
+	ended chan struct{} // closed when the connection has ended; end and goingAway are valid from then on
 	end   error
-	// goingAway reports whether the api announced the end with code 1001.
+	// goingAway reports whether the api closed the connection with code 1001.
 	goingAway bool
 }
 
 type listeners []*listener
 
-// openListeners opens connections from many addresses, ten from each: half of what is allowed.
+// openListeners opens websockets and streams from many IP addresses, ten from each address. That is half of the limit
+// per address.
 func openListeners(t *testing.T, api string, sockets, streams int) listeners {
 	t.Helper()
 	all := make(listeners, sockets+streams)
@@ -46,7 +47,7 @@ func openListeners(t *testing.T, api string, sockets, streams int) listeners {
 		}
 		all[i] = l
 		var err error
-		for range 50 { // an api that has just started has no feed yet
+		for range 50 { // an api that has just started does not serve the feed yet
 			if err = open(t, clients[i/10], api); err == nil {
 				return
 			}

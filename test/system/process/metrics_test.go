@@ -15,34 +15,34 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestMetricsAndMemoryAreBounded sends requests whose path, query, method, agent, credential or origin was never sent before.
-// No series of a metric is added but those whose labels have known values, and the memory of a service grows by less than
-// 128 MB.
+// TestMetricsAndMemoryAreBounded sends requests whose path, query, method, user agent, credential or origin was never
+// sent before. The only new metric series may be those whose labels have known values, and the memory of a service may
+// grow by less than 128 MB.
 func TestMetricsAndMemoryAreBounded(t *testing.T) {
 	s := system(t)
-	const mayGrow = 128 << 20 // caches of refusals and the logs of limits are bounded by less than this
+	const mayGrow = 128 << 20 // caches of refused credentials and the logs of rate limits use less than this
 	f := newFlood(t, s)
-	f.send(t, "before", len(f.reads)*len(variations)) // so that each series exists that one request can cause
+	f.send(t, "before", len(f.reads)*len(variations)) // creates each series that such requests can cause
 	before := f.measure(t)
 	f.send(t, "during", stack.Size(t, 3_000, 50_000, 100_000))
 	after := f.measure(t)
 	for _, service := range openapi.Hosts {
 		known := f.knownRoutes(t, service)
 		if n := len(before[service].series); n < 100 {
-			t.Errorf("%s has %d series; want at least 100", service, n)
+			t.Errorf("%s has %d metric series; want at least 100", service, n)
 		}
 		for _, name := range slices.Sorted(maps.Keys(after[service].series)) {
 			if !before[service].series[name] && !hasKnownLabels(name, known) {
-				t.Errorf("%s has a new series %s", service, name)
+				t.Errorf("%s has the new metric series %s; want none", service, name)
 			}
 		}
 		if grown := after[service].memory - before[service].memory; grown > mayGrow {
-			t.Errorf("%s has grown by %d MB; want at most %d", service, grown>>20, mayGrow>>20)
+			t.Errorf("the memory of %s has grown by %d MB; want at most %d", service, grown>>20, mayGrow>>20)
 		}
 	}
 }
 
-// flood sends requests to every documented read.
+// flood sends requests to every documented read operation.
 type flood struct {
 	s         *stack.Stack
 	crowd     *stack.Crowd
@@ -55,7 +55,7 @@ func newFlood(t *testing.T, s *stack.Stack) *flood {
 	doc := openapi.ForTest(t)
 	f := &flood{s: s, crowd: stack.NewCrowd(400), addresses: map[string]string{"hub": s.Hub, "api": s.API, "clock": s.Clock}}
 	for _, op := range doc.Operations {
-		// Connections stay open, and exports read everything.
+		// These operations keep the connection open or export all data.
 		long := strings.Contains(op.Path, "/ws") || strings.Contains(op.Path, "stream") || strings.Contains(op.Path, "export")
 		if op.Method == http.MethodGet && !op.Gone() && !long {
 			f.reads = append(f.reads, op)
@@ -64,7 +64,7 @@ func newFlood(t *testing.T, s *stack.Stack) *flood {
 	return f
 }
 
-// request is a request of a flood; word was never sent before.
+// request is a request of a flood.
 type request struct {
 	method, url string
 	sets        []stack.Set
@@ -93,7 +93,7 @@ var variations = []func(r *request, word string){
 
 var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
 
-// send sends n requests; no two of all calls are equal.
+// send sends n requests. No two requests of all calls of send are equal.
 func (f *flood) send(t *testing.T, purpose string, n int) {
 	t.Helper()
 	stack.Each(n, 8, func(i int) {
@@ -108,7 +108,7 @@ func (f *flood) send(t *testing.T, purpose string, n int) {
 		variations[i/len(f.reads)%len(variations)](&r, newWord(words))
 		a, err := f.crowd.Try(t, r.method, r.url, r.sets...)
 		if err != nil || a.Status == http.StatusTooManyRequests {
-			t.Errorf("%s %s: %v %v; want an answer other than 429", r.method, r.url, a, err)
+			t.Errorf("%s %s was answered %v (error %v); want an answer other than 429", r.method, r.url, a, err)
 		}
 	})
 }
@@ -121,7 +121,7 @@ func newWord(source *rand.Rand) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// measurement is what a service shows of itself.
+// measurement contains the metric series and the memory of a service.
 type measurement struct {
 	series map[string]bool
 	memory int64
@@ -155,7 +155,7 @@ func (f *flood) knownRoutes(t *testing.T, service string) map[string]bool {
 
 var (
 	seriesLabel = regexp.MustCompile(`([a-z_]+)="([^"]*)"`)
-	// labelValues are the values of labels that have few of them.
+	// labelValues matches the values of labels that have a small set of values.
 	labelValues = map[string]*regexp.Regexp{
 		"method":   regexp.MustCompile(`^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|OTHER)$`),
 		"status":   regexp.MustCompile(`^[1-5][0-9]{2}$`),
@@ -169,8 +169,9 @@ var (
 	}
 )
 
-// hasKnownLabels reports whether a series is of a metric of the services and all its labels have known values. Such a series may
-// be new: it is added when something happens for the first time, such as a status of a route or a result of a venue.
+// hasKnownLabels reports whether a metric series belongs to a metric of the services and all its labels have known
+// values. Such a series may be new, because it is created when an event happens for the first time, for example a
+// status of a route.
 func hasKnownLabels(name string, routes map[string]bool) bool {
 	labels := seriesLabel.FindAllStringSubmatch(name, -1)
 	for _, l := range labels {

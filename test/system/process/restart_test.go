@@ -14,9 +14,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestRollingRestartFailsNoRequest restarts two hubs behind a load balancer, one after the other. Half of the requests are
-// calls. Every request is answered by a hub, and every acknowledged call is stored. The same requests to a hub that is not
-// restarted show how many answers the machine itself makes incomplete.
+// TestRollingRestartFailsNoRequest restarts two hubs behind a load balancer, one after the other. Half of the requests
+// are calls. A hub must answer every request, and every acknowledged call must be stored. The same requests are sent to
+// a hub that is not restarted. They show how many answers are incomplete only because the machine is slow.
 func TestRollingRestartFailsNoRequest(t *testing.T) {
 	s := system(t)
 	restarts, d := stack.Size(t, 3, 5, 10), time.Duration(stack.Size(t, 6, 15, 30))*time.Second
@@ -25,7 +25,7 @@ func TestRollingRestartFailsNoRequest(t *testing.T) {
 		r.markets = append(r.markets, s.NewNativeMarket(t, 5000, nil))
 	}
 	var hubs []*stack.Side
-	for range 2 { // the peer of the hubs is the balancer, which passes the client's address on
+	for range 2 { // the hubs see the address of the balancer, which forwards the address of the client
 		hubs = append(hubs, s.Side(t, "hub", map[string]string{"TRUSTED_PROXIES": "127.0.0.1/32"}))
 	}
 	b := newBalancer(t, hubs...)
@@ -54,9 +54,9 @@ func TestRollingRestartFailsNoRequest(t *testing.T) {
 
 	sent, failed, busy := balanced.sent.Load(), balanced.failed.Load(), balanced.busy.Load()
 	if failed > 0 {
-		t.Errorf("%d of %d requests had no answer of a hub; want 0", failed, sent)
+		t.Errorf("%d of %d requests were not answered by a hub; want 0", failed, sent)
 	}
-	// One answer more could be incomplete at the hub of the control, which gets fewer requests.
+	// The control hub gets fewer requests, so one incomplete answer more is tolerated there.
 	if most := (machineFactor*control.busy.Load() + 1) * sent / max(1, control.sent.Load()); busy > most {
 		t.Errorf("%d of %d requests were answered incompletely, and %d of %d at a hub that was not restarted",
 			busy, sent, control.busy.Load(), control.sent.Load())
@@ -65,17 +65,17 @@ func TestRollingRestartFailsNoRequest(t *testing.T) {
 	t.Logf("%d requests during %d restarts, %d calls acknowledged", sent, restarts, len(r.acknowledged))
 }
 
-// traffic sends calls and reads.
+// traffic sends calls and read requests.
 type traffic struct {
 	operators []*stack.Operator
 	markets   []string
-	next      atomic.Int64 // pair of operator and market
+	next      atomic.Int64 // index of the next pair of operator and market
 
 	mu           sync.Mutex
 	acknowledged []stack.SentCall
 }
 
-// counts are the outcomes of requests.
+// counts are the numbers of requests by outcome.
 type counts struct{ sent, failed, busy atomic.Int64 }
 
 func (r *traffic) send(t *testing.T, i int, base string, c *counts) {
@@ -91,7 +91,7 @@ func (r *traffic) send(t *testing.T, i int, base string, c *counts) {
 	switch {
 	case err != nil || a.Status == http.StatusBadGateway:
 		if c.failed.Add(1) < 5 {
-			t.Logf("no answer of a hub: %v %v", a, err)
+			t.Logf("a request was not answered by a hub: %v (error %v)", a, err)
 		}
 	case a.Status != http.StatusOK || a.Header.Get("X-Degraded") != "":
 		c.busy.Add(1)
@@ -113,9 +113,9 @@ func (r *traffic) call(t *testing.T, base string) (stack.Answer, error) {
 	return a, err
 }
 
-// balancer is a load balancer as operators use them: it asks /readyz every 100 ms, sends requests to the ready servers by
-// turns, keeps connections open for less time than the servers, and passes the client's address on. A failed request is not
-// sent to another server.
+// balancer is a typical load balancer. It requests /readyz every 100 ms, distributes requests over the ready servers,
+// closes idle connections earlier than the servers do, and forwards the address of the client. It does not send a
+// failed request to another server.
 type balancer struct {
 	url     string
 	servers []*server
@@ -188,6 +188,6 @@ func (s *server) probe(ctx context.Context) {
 func (b *balancer) requireAllReady(t *testing.T) {
 	t.Helper()
 	for _, s := range b.servers {
-		stack.Eventually(t, 10*time.Second, s.base.Host+" is used by the balancer", s.ready.Load)
+		stack.Eventually(t, 10*time.Second, s.base.Host+" to be used by the balancer", s.ready.Load)
 	}
 }

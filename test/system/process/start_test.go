@@ -18,8 +18,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestServicesStartInAnyOrder starts Postgres, Redis, a hub and an api in every order, each when the one before it runs. Five
-// seconds after the last start, a call is acknowledged and the live feed publishes it.
+// TestServicesStartInAnyOrder starts Postgres, Redis, a hub and an api in every order. Each part starts when the
+// previous one runs. Five seconds after the last start, a call must be acknowledged and the live feed must publish it.
 func TestServicesStartInAnyOrder(t *testing.T) {
 	s := system(t)
 	p := newParts(t, s)
@@ -52,7 +52,7 @@ func permutations(list ...string) (out [][]string) {
 	return out
 }
 
-// parts are a hub and an api with their own Postgres and Redis.
+// parts are a hub and an api with a separate Postgres and Redis.
 type parts struct {
 	s        *stack.Stack
 	postgres *localdb.Postgres
@@ -60,7 +60,7 @@ type parts struct {
 	hub, api *stack.Side
 }
 
-// newParts starts all parts once.
+// newParts starts all parts once, which creates their data.
 func newParts(t *testing.T, s *stack.Stack) *parts {
 	t.Helper()
 	p := &parts{s: s}
@@ -83,7 +83,7 @@ func newParts(t *testing.T, s *stack.Stack) *parts {
 	return p
 }
 
-// service migrates the schema of a service and starts it.
+// service migrates the schema of a service and starts the service.
 func (p *parts) service(t *testing.T, name, admin string, more map[string]string) *stack.Side {
 	t.Helper()
 	password := p.s.Secret(t, "databasePassword")
@@ -101,17 +101,17 @@ func (p *parts) service(t *testing.T, name, admin string, more map[string]string
 	return p.s.Side(t, name, settings)
 }
 
-// kill ends all parts: the services and Redis with SIGKILL, Postgres in order.
+// kill ends all parts: the services and Redis with SIGKILL, Postgres with an orderly shutdown.
 func (p *parts) kill(t *testing.T) {
 	t.Helper()
 	p.hub.Kill()
 	p.api.Kill()
-	_ = syscall.Kill(p.redis.PID(), syscall.SIGKILL) // it may have ended
+	_ = syscall.Kill(p.redis.PID(), syscall.SIGKILL) // the process may have ended
 	<-p.redis.Done()
 	p.postgres.Stop(context.Background())
 }
 
-// start starts a part and returns when it runs: a service answers /healthz, ready or not.
+// start starts a part and waits until it runs. A service runs when /healthz is answered, even if it is not ready.
 func (p *parts) start(t *testing.T, name string) {
 	t.Helper()
 	var err error
@@ -130,20 +130,21 @@ func (p *parts) start(t *testing.T, name string) {
 	}
 }
 
-// requireStatus waits until a service answers 200. It fails the test if the service ends.
+// requireStatus waits until a service answers a path with 200. It fails the test if the service ends.
 func requireStatus(t *testing.T, side *stack.Side, path string) {
 	t.Helper()
 	stack.Eventually(t, machineFactor*5*time.Second, side.URL+path, func() bool {
 		select {
 		case <-side.Done():
-			t.Fatalf("%s ended: %v\n%s", side.URL, side.Err(), side.Tail())
+			t.Fatalf("the service at %s ended before it answered: %v\n%s", side.URL, side.Err(), side.Tail())
 		default:
 		}
 		return status(side.URL+path) == http.StatusOK
 	})
 }
 
-// requireWorking waits until both services are ready, files a call, and fails the test unless the live feed publishes it.
+// requireWorking waits until both services are ready and files a call. It fails the test unless the live feed publishes
+// the call.
 func (p *parts) requireWorking(t *testing.T, end time.Time) {
 	t.Helper()
 	requireStatus(t, p.hub, "/readyz")
@@ -162,18 +163,18 @@ func (p *parts) requireWorking(t *testing.T, end time.Time) {
 	for in := bufio.NewReader(feed.Body); ; {
 		line, err := in.ReadString('\n')
 		if err != nil {
-			t.Fatalf("the live feed ends before it publishes call %s: %v", id, err)
+			t.Fatalf("the live feed ended before it published call %s: %v", id, err)
 		}
 		if strings.Contains(line, id) {
 			break
 		}
 	}
 	if late := time.Since(end); late > 0 {
-		t.Errorf("the live feed publishes a call %v too late", late)
+		t.Errorf("the live feed published the call %v too late", late)
 	}
 }
 
-// openFeed opens the live feed; an api that has just started has none for a moment.
+// openFeed opens the live feed. It retries, because an api that has just started does not serve the feed yet.
 func (p *parts) openFeed(t *testing.T) (feed *http.Response) {
 	t.Helper()
 	client := &http.Client{Timeout: time.Minute}

@@ -15,9 +15,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestServicesStopInOrder sends SIGTERM to the hub, the api and the clock while they are busy. Each must report that it is not
-// ready before it closes its listeners, answer every request that it has accepted, close its connections with code 1001, and
-// end within 10 s.
+// TestServicesStopInOrder sends SIGTERM to the hub, the api and the clock while they process requests. Each service
+// must report that it is not ready before it closes its listeners. It must answer every accepted request, close its
+// websockets with code 1001, and end within 10 s.
 func TestServicesStopInOrder(t *testing.T) {
 	s := system(t)
 	held := stack.Size(t, 40, 200, 200)
@@ -45,21 +45,21 @@ func TestServicesStopInOrder(t *testing.T) {
 	}
 }
 
-// shutdown stops services that have requests in progress.
+// shutdown stops services while requests are in progress.
 type shutdown struct {
 	s         *stack.Stack
 	hub       string
-	locked    string // market that a transaction of the test locks
+	locked    string // id of the market that a transaction of the test locks
 	operators []*stack.Operator
-	held      int // calls in progress at each stop
-	used      int // of operators
+	held      int // number of calls in progress at each stop
+	used      int // number of operators already used
 
 	requests, busy atomic.Int64
 	mu             sync.Mutex
 	acknowledged   []stack.SentCall
 }
 
-// verifyKeys uses each key once: the hub asks the api about an unknown key before it files the call.
+// verifyKeys uses each key once, because the hub asks the api about an unknown key before it files the call.
 func (d *shutdown) verifyKeys(t *testing.T) {
 	t.Helper()
 	stack.Each(d.held, 8, func(i int) {
@@ -70,15 +70,16 @@ func (d *shutdown) verifyKeys(t *testing.T) {
 				return
 			}
 			if time.Now().After(end) {
-				t.Errorf("key of %s: %v %v", o.Handle, a, err)
+				t.Errorf("the first request with the key of %s was answered %v (error %v)", o.Handle, a, err)
 				return
 			}
 		}
 	})
 }
 
-// stop sends SIGTERM to a service while 200 requests a second arrive and, if withCalls is set, calls wait for a lock. The
-// requests continue for 200 ms after the service has reported that it is not ready, as those of a load balancer do.
+// stop sends SIGTERM to a service while 200 requests per second arrive. If withCalls is set, calls are waiting for a
+// database lock. The requests continue for 200 ms after the service has reported that it is not ready, as those of a
+// load balancer do.
 func (d *shutdown) stop(t *testing.T, side *stack.Side, withCalls bool, paths ...string) {
 	t.Helper()
 	release := func() {}
@@ -109,7 +110,7 @@ func (d *shutdown) stop(t *testing.T, side *stack.Side, withCalls bool, paths ..
 	leave()
 	for _, addr := range []string{strings.TrimPrefix(side.URL, "http://"), side.GRPC} {
 		if addr != "" && !refuses(addr, began.Add(3*time.Second)) {
-			t.Errorf("%s accepts connections 3 s after SIGTERM", addr)
+			t.Errorf("%s still accepts connections 3 s after SIGTERM", addr)
 		}
 	}
 	release()
@@ -123,8 +124,8 @@ func (d *shutdown) stop(t *testing.T, side *stack.Side, withCalls bool, paths ..
 	}
 }
 
-// record counts an answer. A loaded machine may be too slow for the database: such an answer is incomplete or 503, but it is
-// one.
+// record counts an answer. On a loaded machine an answer may be incomplete or 503, because the database is too slow. It
+// still counts as an answer.
 func (d *shutdown) record(t *testing.T, a stack.Answer, err error) {
 	d.requests.Add(1)
 	switch {
@@ -134,11 +135,12 @@ func (d *shutdown) record(t *testing.T, a stack.Answer, err error) {
 	case a.Status == http.StatusOK, a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") != "":
 		d.busy.Add(1)
 	default:
-		t.Errorf("a request was answered %v", a)
+		t.Errorf("a request was answered %v; want 200 or 503", a)
 	}
 }
 
-// holdCalls locks a market and files calls on it, which wait. release ends the lock and returns when all are answered.
+// holdCalls locks a market and files calls on it, which then wait. release ends the lock and waits for the answers to
+// all calls.
 func (d *shutdown) holdCalls(t *testing.T) (release func()) {
 	t.Helper()
 	tx, err := d.s.DB(t).Begin(t.Context())
@@ -164,18 +166,18 @@ func (d *shutdown) holdCalls(t *testing.T) (release func()) {
 	}
 	d.used += d.held
 	release = sync.OnceFunc(func() {
-		_ = tx.Rollback(context.Background()) // it has written nothing
+		_ = tx.Rollback(context.Background()) // the transaction has changed nothing
 		calls.Wait()
 	})
 	t.Cleanup(release)
 	const waiting = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'api_rw' AND wait_event_type = 'Lock'"
-	stack.Eventually(t, 5*time.Second, "a call that waits for the market", func() bool { return stack.Query[int](t, d.s, waiting) > 0 })
+	stack.Eventually(t, 5*time.Second, "a call that waits for the lock on the market", func() bool { return stack.Query[int](t, d.s, waiting) > 0 })
 	return release
 }
 
 var prober = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// status returns the status of GET; 0 without an answer.
+// status returns the status of a GET request, or 0 if there is no answer.
 func status(url string) int {
 	resp, err := prober.Get(url)
 	if err != nil {
@@ -185,7 +187,7 @@ func status(url string) int {
 	return resp.StatusCode
 }
 
-// reportsNotReady waits until /readyz is 503 or the listener is closed, and reports which came first.
+// reportsNotReady waits until /readyz is 503 or the listener is closed. It reports whether /readyz was 503 first.
 func reportsNotReady(base string) bool {
 	for {
 		switch status(base + "/readyz") {
@@ -198,7 +200,7 @@ func reportsNotReady(base string) bool {
 	}
 }
 
-// refuses reports whether connections to an address are refused before a time.
+// refuses reports whether connections to an address are refused before the time end.
 func refuses(addr string, end time.Time) bool {
 	for time.Now().Before(end) {
 		conn, err := net.DialTimeout("tcp", addr, time.Second)

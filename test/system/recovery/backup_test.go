@@ -19,8 +19,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestBackupRestores does what docs/operations.md says with the services stopped: it makes a dump, drops the database and
-// restores the dump. All tables have the same rows, and fsck has the same result.
+// TestBackupRestores follows docs/operations.md with the services stopped: it makes a dump, drops the database and
+// restores the dump. All tables must contain the same rows, and api fsck must have the same result.
 func TestBackupRestores(t *testing.T) {
 	s := exclusive(t)
 	fillRecord(t, s, stack.Size(t, 6, 10, 60), stack.Size(t, 8, 20, 60))
@@ -46,7 +46,7 @@ func TestBackupRestores(t *testing.T) {
 	if err := conn.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.DB(t).Reset() // its connections led to the dropped database
+	s.DB(t).Reset() // the connections to the dropped database are unusable
 	began := time.Now()
 	postgres(t, s, "pg_restore", "--create", "--exit-on-error", "--dbname="+maintenance.String(), dump)
 	t.Logf("%d tables restored in %v", len(before.Tables), time.Since(began))
@@ -58,8 +58,8 @@ func TestBackupRestores(t *testing.T) {
 	s.NewOperator(t).File(t, stack.Call(s.NewNativeMarket(t, 5000, nil), "YES", 5000)).Require(http.StatusOK)
 }
 
-// fillRecord has operators file calls and notes on markets, resolves half of the markets, and waits until the journal has
-// sealed every row.
+// fillRecord lets operators file calls and notes on markets and resolves half of the markets. It waits until the
+// journal contains every row.
 func fillRecord(t *testing.T, s *stack.Stack, markets, operators int) {
 	t.Helper()
 	var ids []string
@@ -72,7 +72,7 @@ func fillRecord(t *testing.T, s *stack.Stack, markets, operators int) {
 			call := stack.SentCall{Operator: list[i], Market: market, Yes: (i+k)%3 == 0, Price: 1000 + (i*markets+k)%8000}
 			a, err := call.Send(t, s.HubAt(k))
 			if err != nil || a.Status != http.StatusOK {
-				t.Errorf("file a call: %d %s, %v", a.Status, a.Body, err)
+				t.Errorf("file a call: answered %d %s, error %v", a.Status, a.Body, err)
 				return
 			}
 			if k%6 != 0 {
@@ -81,7 +81,7 @@ func fillRecord(t *testing.T, s *stack.Stack, markets, operators int) {
 			event := stack.JSON{"type": "note", "payload": stack.JSON{"text": "later"}}
 			a, err = list[i].Try(t, http.MethodPost, s.HubAt(k)+"/api/signals/"+a.Text("id")+"/events", stack.Bearer(list[i].Key), stack.Body(event))
 			if err != nil || a.Status != http.StatusCreated {
-				t.Errorf("add an event: %d %s, %v", a.Status, a.Body, err)
+				t.Errorf("add an event: answered %d %s, error %v", a.Status, a.Body, err)
 			}
 		}
 	})
@@ -98,10 +98,10 @@ func fillRecord(t *testing.T, s *stack.Stack, markets, operators int) {
 	})
 }
 
-// contents is what a database contains.
+// contents describes the contents of a database.
 type contents struct {
-	Tables  map[string]int    // rows by table
-	Digests map[string]string // of the tables of the record
+	Tables  map[string]int    // number of rows by table
+	Digests map[string]string // digests of the tables of the record
 	Fsck    string
 }
 
@@ -119,7 +119,8 @@ func inventory(t *testing.T, s *stack.Stack, fsck *exec.Cmd) contents {
 	cmd := exec.CommandContext(t.Context(), fsck.Path, fsck.Args[1:]...)
 	cmd.Env = fsck.Env
 	out, err := cmd.Output()
-	// fsck exits with 1 if it has found differences: calls that other tests have inserted are not in the journal.
+	// fsck exits with 1 if it has found differences. Calls that other tests have inserted directly are not in the
+	// journal.
 	var exit *exec.ExitError
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
 		t.Fatalf("api fsck: %v", err)
@@ -130,7 +131,7 @@ func inventory(t *testing.T, s *stack.Stack, fsck *exec.Cmd) contents {
 	return c
 }
 
-// fsckCommand returns api fsck with the settings of the running api.
+// fsckCommand returns the command api fsck with the settings of the running api.
 func fsckCommand(t *testing.T, s *stack.Stack) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(stack.Bin(t), "api"), "fsck")
@@ -142,7 +143,7 @@ func fsckCommand(t *testing.T, s *stack.Stack) *exec.Cmd {
 	return cmd
 }
 
-// postgres runs a client program of the version of the server.
+// postgres runs a client program of Postgres that has the version of the server.
 func postgres(t *testing.T, s *stack.Stack, program string, args ...string) {
 	t.Helper()
 	server, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.PID(t, "postgres")))

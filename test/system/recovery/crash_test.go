@@ -10,14 +10,14 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// exclusive returns the system whose processes tests kill.
+// exclusive returns the system whose processes the tests kill. Only one test uses it at a time.
 func exclusive(t *testing.T) *stack.Stack {
 	t.Helper()
 	return stack.Exclusive(t, stack.Hubs(2), stack.ScoredAtOnce())
 }
 
-// writeDuring runs 16 writers while crash is called the given number of times, each time after at least 100 acknowledged calls, and stops
-// them after the last crash.
+// writeDuring runs 16 writers and calls crash the given number of times, each time after at least 100 further
+// acknowledged calls. It stops the writers after the last crash.
 func writeDuring(t *testing.T, s *stack.Stack, crashes int, crash func(i int)) *stack.CallWriters {
 	t.Helper()
 	var markets []string
@@ -36,7 +36,8 @@ func writeDuring(t *testing.T, s *stack.Stack, crashes int, crash func(i int)) *
 	return w
 }
 
-// TestAcknowledgedCallsSurviveTheKillOfAHub kills one hub after the other with SIGKILL.
+// TestAcknowledgedCallsSurviveTheKillOfAHub kills one hub after the other with SIGKILL. No acknowledged call may be
+// lost.
 func TestAcknowledgedCallsSurviveTheKillOfAHub(t *testing.T) {
 	s := exclusive(t)
 	hubs := []string{"hub", "hub-2"}
@@ -44,23 +45,24 @@ func TestAcknowledgedCallsSurviveTheKillOfAHub(t *testing.T) {
 	w.RequireStored(t)
 }
 
-// TestAcknowledgedCallsSurviveTheKillOfPostgres kills Postgres with all its processes. What the kernel has received is not
-// lost: the test does not cover lost page caches and disks that acknowledge early.
+// TestAcknowledgedCallsSurviveTheKillOfPostgres kills all processes of Postgres. No acknowledged call may be lost. Data
+// that the kernel has received survives a kill, so the test does not cover lost page caches or disks that acknowledge
+// writes too early.
 func TestAcknowledgedCallsSurviveTheKillOfPostgres(t *testing.T) {
 	s := exclusive(t)
 	w := writeDuring(t, s, stack.Size(t, 1, 4, 50), func(int) { s.Crash(t, "postgres") })
 	w.RequireStored(t)
 }
 
-// TestCallInDoubtIsAnsweredOnRetry repeats each call whose answer was lost in a crash, and 40 acknowledged calls. The answer
-// names the stored call, whether the first attempt stored it or not.
+// TestCallInDoubtIsAnsweredOnRetry repeats each call whose answer was lost in a crash, and 40 acknowledged calls. The
+// answer must contain the id of the stored call, whether or not the first attempt stored it.
 func TestCallInDoubtIsAnsweredOnRetry(t *testing.T) {
 	s := exclusive(t)
 	victims := []string{"postgres", "hub", "api", "hub-2"}
 	w := writeDuring(t, s, stack.Size(t, 2, 4, 20), func(i int) { s.Crash(t, victims[i%len(victims)]) })
 	s.RequireReady(t)
 	if len(w.InDoubt) == 0 {
-		t.Fatal("no call is in doubt")
+		t.Fatal("every call was answered during the crashes; want calls in doubt")
 	}
 	repeated := slices.Concat(w.InDoubt, w.Acknowledged[:40])
 	var markets []string
@@ -78,19 +80,19 @@ func TestCallInDoubtIsAnsweredOnRetry(t *testing.T) {
 		if stored {
 			committed++
 		}
-		status, code := http.StatusOK, "" // the first answer of the key, or that of a new call
+		status, code := http.StatusOK, "" // the first answer for the key, or the answer for a new call
 		if stored && c.Key == "" {
 			status, code = http.StatusConflict, "already_predicted"
 		}
 		a, err := answers[i], errs[i]
 		switch {
 		case err != nil:
-			t.Errorf("a call was repeated: %v", err)
+			t.Errorf("repeat a call: %v", err)
 		case a.Status != status || a.Code() != code || a.Text("id") != is.ID:
 			t.Errorf("a repeated call (stored: %v, with a key: %v) was answered %d %s; want %d %s with id %s\n%.300s",
 				stored, c.Key != "", a.Status, a.Code(), status, code, is.ID, a.Body)
 		case !is.Is(c) || stored && is != was:
-			t.Errorf("stored is %+v, before the retry %+v; sent was YES %v at %d", is, was, c.Yes, c.Price)
+			t.Errorf("the stored call is %+v, and was %+v before the retry; sent was YES: %v at price %d", is, was, c.Yes, c.Price)
 		}
 	}
 	t.Logf("%d calls repeated, %d of them were stored", len(repeated), committed)

@@ -12,20 +12,20 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// request is what a client did on a pair of operator and market: it filed a call, or read the calls.
+// request is a request of a client about a pair of operator and market: a new call, or a read of the calls.
 type request struct {
 	stack.Pair
 	file bool
 }
 
-// result is the id of the call of the pair in the answer, empty for none; stored reports that it is the client's own call,
-// which was accepted.
+// result is the result of a request for one pair: the id of the call in the answer, or an empty id if it contains none.
+// stored is true if the request filed this call and it was accepted.
 type result struct {
 	id     string
 	stored bool
 }
 
-// oneCallPerPair models a ledger in which the first call of a pair is final and every read returns it.
+// oneCallPerPair is a model of a ledger: the first call of a pair is final, and every later read returns it.
 var oneCallPerPair = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byPair := map[stack.Pair][]porcupine.Operation{}
@@ -49,7 +49,7 @@ var oneCallPerPair = porcupine.Model{
 	},
 }
 
-// history is what all clients did and received.
+// history records the requests and answers of all clients.
 type history struct {
 	s         *stack.Stack
 	operators []*stack.Operator
@@ -59,10 +59,11 @@ type history struct {
 	mu         sync.Mutex
 	answered   int
 	operations []porcupine.Operation
-	inDoubt    map[stack.Pair]bool // a call had no answer, so that the state of the pair is unknown
+	inDoubt    map[stack.Pair]bool // pairs with an unanswered call, whose state is therefore unknown
 }
 
-// TestReadsFollowWrites requires that the answers of two hubs to 50 clients that file and read calls fit one ledger.
+// TestReadsFollowWrites requires that the answers of two hubs to 50 clients, which file and read calls, are
+// linearizable: one ledger could have given them.
 func TestReadsFollowWrites(t *testing.T) {
 	s := exclusive(t)
 	h := history{s: s, operators: s.SeedOperators(t, 25), start: time.Now(), inDoubt: map[stack.Pair]bool{}}
@@ -70,7 +71,7 @@ func TestReadsFollowWrites(t *testing.T) {
 		h.markets = append(h.markets, s.NewNativeMarket(t, 5000, nil))
 	}
 	const clients = 50
-	// A key has 60 requests a minute, and two clients share a key.
+	// A key may send 60 requests per minute, and two clients share a key.
 	requests := stack.Size(t, 30, 50, 50)
 	stack.AtOnce(clients, func(client int) { h.run(t, client, requests) })
 
@@ -81,14 +82,14 @@ func TestReadsFollowWrites(t *testing.T) {
 		}
 	}
 	if got := porcupine.CheckOperationsTimeout(oneCallPerPair, certain, 30*time.Second); got != porcupine.Ok {
-		t.Errorf("%d answers fit one ledger: %s; want %s", len(certain), got, porcupine.Ok)
+		t.Errorf("the check whether one ledger could have given the %d answers returned %s; want %s", len(certain), got, porcupine.Ok)
 	}
 	if h.answered < clients*requests*9/10 {
 		t.Errorf("%d of %d requests were answered; want at least 90%%", h.answered, clients*requests)
 	}
 }
 
-// run sends n requests of one client to the hubs: calls, reads of a call of its own, and reads of all calls on a market.
+// run sends n requests of one client to the hubs: calls, reads of one of its calls, and reads of all calls on a market.
 func (h *history) run(t *testing.T, client, n int) {
 	o := h.operators[client%len(h.operators)]
 	r := rand.New(rand.NewPCG(1, uint64(client)))
@@ -101,7 +102,7 @@ func (h *history) run(t *testing.T, client, n int) {
 				own[p] = id
 			}
 		case 2:
-			for p, id := range own { // any one
+			for p, id := range own { // an arbitrary call
 				h.readCall(t, client, hub, o, p, id)
 				break
 			}
@@ -111,7 +112,7 @@ func (h *history) run(t *testing.T, client, n int) {
 	}
 }
 
-// do sends a request and records its answer with the results for pairs; read returns none if the answer does not count.
+// do sends a request and records its answer. read returns the results for pairs, or none if the answer must be ignored.
 func (h *history) do(t *testing.T, client int, o *stack.Operator, method, url string, sets []stack.Set, read func(a stack.Answer, err error) map[request]result) {
 	sent := time.Since(h.start)
 	a, err := o.Try(t, method, url, sets...)
@@ -127,7 +128,7 @@ func (h *history) do(t *testing.T, client int, o *stack.Operator, method, url st
 	}
 }
 
-// file files a call and returns its id if it was accepted.
+// file files a call and returns its id if the call was accepted.
 func (h *history) file(t *testing.T, client int, hub string, o *stack.Operator, p stack.Pair, yes bool) (accepted string) {
 	side := "NO"
 	if yes {
@@ -160,14 +161,14 @@ func (h *history) readCall(t *testing.T, client int, hub string, o *stack.Operat
 		switch {
 		case err != nil || a.Status == http.StatusServiceUnavailable || a.Status == http.StatusTooManyRequests:
 			return nil
-		case a.Status != http.StatusOK: // the read does not see the call
+		case a.Status != http.StatusOK: // the answer does not contain the call
 			return map[request]result{{Pair: p}: {}}
 		}
 		return map[request]result{{Pair: p}: {id: a.Text("id")}}
 	})
 }
 
-// readMarket reads the calls on a market, which is a read of the pair of each operator.
+// readMarket reads the calls on a market. The answer is a read of the pairs of all operators.
 func (h *history) readMarket(t *testing.T, client int, hub string, o *stack.Operator, market string) {
 	h.do(t, client, o, http.MethodGet, hub+"/api/m/"+market+"/signals?limit=500", nil, func(a stack.Answer, err error) map[request]result {
 		if err != nil || a.Status != http.StatusOK || a.Header.Get("X-Degraded") != "" {
@@ -186,7 +187,7 @@ func (h *history) readMarket(t *testing.T, client int, hub string, o *stack.Oper
 	})
 }
 
-// TestStaleReadDoesNotFitOneLedger checks the model.
+// TestStaleReadDoesNotFitOneLedger checks that the model rejects a stale read.
 func TestStaleReadDoesNotFitOneLedger(t *testing.T) {
 	t.Parallel()
 	p := stack.Pair{Market: "m", Operator: "o"}
@@ -197,7 +198,7 @@ func TestStaleReadDoesNotFitOneLedger(t *testing.T) {
 			{Input: request{Pair: p}, Output: result{id: read}, Call: 11, Return: 30},
 		})
 		if got != fits {
-			t.Errorf("a read of %q fits: %v, want %v", read, got, fits)
+			t.Errorf("a read of %q fits the model: %v; want %v", read, got, fits)
 		}
 	}
 }

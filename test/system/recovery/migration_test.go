@@ -20,30 +20,30 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// maxLockWait is how long a migration may make writers wait for a lock.
+// maxLockWait is the longest time for which a migration may block writers.
 const maxLockWait = 200 * time.Millisecond
 
-// migrationSession is the application name of the sessions that migrate.
+// migrationSession is the application name of database sessions that migrate.
 const migrationSession = "migrate"
 
 // upgrade is a system of the last release whose database is migrated.
 type upgrade struct {
 	*stack.Stack
 	operators []*stack.Operator
-	markets   []string // on which calls are filed
-	claims    []string // that are resolved meanwhile
+	markets   []string // markets on which calls are filed
+	claims    []string // markets that are resolved in the meantime
 
 	sent, failed atomic.Int64
-	counted      atomic.Bool // failures are errors from now on
+	counted      atomic.Bool // set when failures count as errors
 	took, waits  stack.Times
 
 	mu      sync.Mutex
 	longest string // statement with the longest wait
 }
 
-// TestMigrationsUnderLoad runs the services of the last release with 200 calls a second, migrates their database with the
-// programs of this tree, and requires that no request fails, that no writer waits longer than 200 ms for a lock of a
-// migration, and that the release reads, files, resolves and scores on the new schema as before.
+// TestMigrationsUnderLoad runs the services of the last release with 200 calls per second and migrates their database
+// with the programs of this tree. No request may fail, and no writer may wait longer than 200 ms for a lock of a
+// migration. On the new schema, the release must read, file, resolve and score as before.
 func TestMigrationsUnderLoad(t *testing.T) {
 	root, err := stack.Root()
 	if err != nil {
@@ -67,7 +67,7 @@ func TestMigrationsUnderLoad(t *testing.T) {
 	calm := u.waitForCalm(t)
 	for _, schema := range schemas {
 		if from := u.migrate(t, schema); from != r.level[schema] {
-			t.Errorf("schema %s was at level %d; deploy/release.txt says %d", schema, from, r.level[schema])
+			t.Errorf("schema %s was at level %d before the migration; deploy/release.txt states %d", schema, from, r.level[schema])
 		}
 	}
 	stack.Wait(t, time.Second)
@@ -75,7 +75,7 @@ func TestMigrationsUnderLoad(t *testing.T) {
 	load.Wait()
 
 	slowest := u.waits.Quantile(1)
-	// A machine that is slow before the migrations is slow during them.
+	// The limit includes the delays of the machine before the migrations.
 	if slowest > maxLockWait+calm {
 		t.Errorf("a writer waited %v for a lock of a migration (%s); want at most %v", slowest, u.longest, maxLockWait+calm)
 	}
@@ -117,7 +117,7 @@ func (u *upgrade) fill(t *testing.T) {
 	u.RefreshBoards(t)
 }
 
-// statuses reads each public operation of a document and returns the status by operation; -1 means a degraded answer.
+// statuses reads each public operation of a document and returns the status by operation. -1 means a degraded answer.
 func (u *upgrade) statuses(t *testing.T, doc *openapi.Document) map[string]int {
 	t.Helper()
 	out := map[string]int{}
@@ -139,8 +139,8 @@ func (u *upgrade) statuses(t *testing.T, doc *openapi.Document) map[string]int {
 	return out
 }
 
-// waitForCalm waits for three seconds without a failed request and returns the duration of the slowest request so far. Later
-// failures are errors: a machine that is too slow for the load fails here, and not because of the migrations.
+// waitForCalm waits for three seconds without a failed request and returns the duration of the slowest request so far.
+// Failures after it count as errors. A machine that is too slow for the load fails here, not during the migrations.
 func (u *upgrade) waitForCalm(t *testing.T) time.Duration {
 	t.Helper()
 	failed, calm := u.failed.Load(), 0
@@ -153,11 +153,11 @@ func (u *upgrade) waitForCalm(t *testing.T) time.Duration {
 			return u.took.Quantile(1)
 		}
 	}
-	t.Fatal("this machine does not answer 200 calls a second, before the migrations")
+	t.Fatal("this machine is too slow: it did not answer 200 calls per second before the migrations")
 	return 0
 }
 
-// every calls do until stop is closed, with a pause before each call.
+// every calls do repeatedly until stop is closed, with a pause before each call.
 func every(stop <-chan struct{}, pause time.Duration, do func(i int)) {
 	ticks := time.NewTicker(pause)
 	defer ticks.Stop()
@@ -171,7 +171,7 @@ func every(stop <-chan struct{}, pause time.Duration, do func(i int)) {
 	}
 }
 
-// fileCalls files 200 calls a second.
+// fileCalls files 200 calls per second.
 func (u *upgrade) fileCalls(t *testing.T, stop <-chan struct{}) {
 	var pending sync.WaitGroup
 	defer pending.Wait()
@@ -187,7 +187,7 @@ func (u *upgrade) fileCalls(t *testing.T, stop <-chan struct{}) {
 	})
 }
 
-// resolveMarkets resolves a market every 400 ms, so that calls are scored as well.
+// resolveMarkets resolves a market every 400 ms, so that calls are scored at the same time.
 func (u *upgrade) resolveMarkets(t *testing.T, stop <-chan struct{}) {
 	client := stack.NewClient()
 	every(stop, 400*time.Millisecond, func(i int) {
@@ -217,7 +217,7 @@ const writableTables = `
 SELECT string_agg(format('ONLY %I.%I', n.nspname, c.relname), ', ' ORDER BY 1) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname IN ('api', 'hub', 'clock') AND c.relkind IN ('r', 'p') AND NOT c.relispartition`
 
-// lockTables takes the lock of a writer on every table, 50 times a second.
+// lockTables takes the lock of a writer on every table, 50 times per second.
 func (u *upgrade) lockTables(t *testing.T, stop <-chan struct{}) {
 	u.onSession(t, stop, 20*time.Millisecond, func(db *pgx.Conn) error {
 		var tables string
@@ -237,7 +237,7 @@ WHERE NOT l.granted AND l.waitstart IS NOT NULL AND a.application_name <> $1 AND
     SELECT FROM pg_stat_activity m WHERE m.application_name = $1 AND m.pid = ANY (pg_blocking_pids(l.pid)))
 ORDER BY l.waitstart LIMIT 1`
 
-// watchLocks reads, 200 times a second, how long the session waits that has waited longest for a migration.
+// watchLocks reads, 200 times per second, the longest time for which a session is waiting for a migration.
 func (u *upgrade) watchLocks(t *testing.T, stop <-chan struct{}) {
 	u.onSession(t, stop, 5*time.Millisecond, func(db *pgx.Conn) error {
 		var ms float64
@@ -259,7 +259,7 @@ func (u *upgrade) watchLocks(t *testing.T, stop <-chan struct{}) {
 	})
 }
 
-// onSession repeats do on a connection of its own until stop is closed.
+// onSession calls do repeatedly on a separate connection until stop is closed.
 func (u *upgrade) onSession(t *testing.T, stop <-chan struct{}, pause time.Duration, do func(db *pgx.Conn) error) {
 	db, err := pgx.Connect(t.Context(), u.session("load"))
 	if err != nil {
@@ -274,7 +274,7 @@ func (u *upgrade) onSession(t *testing.T, stop <-chan struct{}, pause time.Durat
 	})
 }
 
-// session returns the address of the database for sessions with an application name.
+// session returns a database connection string with an application name.
 func (u *upgrade) session(name string) string {
 	separator := "?"
 	if strings.Contains(u.DatabaseURL, "?") {
@@ -283,7 +283,7 @@ func (u *upgrade) session(name string) string {
 	return u.DatabaseURL + separator + "application_name=" + name
 }
 
-// migrate migrates a schema with the program of this tree and returns the level before.
+// migrate migrates a schema with the program of this tree and returns the level before the migration.
 func (u *upgrade) migrate(t *testing.T, schema string) (from int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(stack.Bin(t), schema), "migrate")
@@ -299,15 +299,15 @@ func (u *upgrade) migrate(t *testing.T, schema string) (from int) {
 	return from
 }
 
-// requireScoring has the release resolve a market on the new schema, and then fills the boards, in which the release cannot
-// enter its results, with the program of this tree.
+// requireScoring lets the release resolve a market on the new schema. It then updates the boards with the program of
+// this tree, because the release cannot add its results to them.
 func (u *upgrade) requireScoring(t *testing.T) {
 	t.Helper()
 	market := u.markets[0]
 	u.Finalize(t, market, "YES")
 	calls := stack.Query[int](t, u.Stack, "SELECT count(*) FROM api.signals WHERE market_id = $1", market)
 	if calls == 0 {
-		t.Errorf("there is no call on market %s", market)
+		t.Errorf("market %s has no calls; want at least one", market)
 	}
 	stack.Eventually(t, 20*time.Second, "a result of each call that the release resolved on the new schema", func() bool {
 		return stack.Query[int](t, u.Stack, `SELECT count(*) FROM api.signal_results r JOIN api.signals s ON s.id = r.signal_id

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestLosingRedisLosesNothing empties Redis and kills it, and requires that every read has the same answer as before.
+// TestLosingRedisLosesNothing empties and kills Redis, and requires that every read then has the same answer as before.
 func TestLosingRedisLosesNothing(t *testing.T) {
 	s := exclusive(t)
 	reads := writeOfEach(t, s)
@@ -41,13 +41,13 @@ func TestLosingRedisLosesNothing(t *testing.T) {
 	}
 }
 
-// read is a GET by its address with a credential.
+// read is a GET request with a credential.
 type read struct {
 	url string
 	as  []stack.Set
 }
 
-// writeOfEach writes an open, a disputed and a resolved call and an event, and returns the reads that show them.
+// writeOfEach creates an open, a disputed and a resolved call and an event, and returns the reads that show them.
 func writeOfEach(t *testing.T, s *stack.Stack) map[string]read {
 	t.Helper()
 	o := s.NewOperator(t)
@@ -90,8 +90,8 @@ func writeOfEach(t *testing.T, s *stack.Stack) map[string]read {
 const boardsAreCurrent = `
 SELECT NOT EXISTS (SELECT FROM api.board_due) AND (SELECT seq FROM api.board_state) >= (SELECT seq FROM api.feed_head)`
 
-// settledAnswers reads until all answers are complete and were the same three times, at intervals longer than the time for
-// which answers are cached.
+// settledAnswers repeats the reads until all answers are complete and were equal three times. The interval is longer
+// than answers are cached.
 func settledAnswers(t *testing.T, s *stack.Stack, reads map[string]read) map[string]string {
 	t.Helper()
 	var last map[string]string
@@ -120,16 +120,16 @@ func settledAnswers(t *testing.T, s *stack.Stack, reads map[string]read) map[str
 	return last
 }
 
-// momentary are the members that depend on the time of the read.
+// momentary lists the members that depend on the time of the read.
 var momentary = []string{"updatedAt", "viewers", "lastUsedAt", "head"}
 
-// lasting returns the body of an answer, indented, without momentary members and without the events of the programme, which
-// continue.
+// lasting returns the indented body of an answer. It omits momentary members and the events of the programme, which
+// continue during the test.
 func lasting(t *testing.T, a stack.Answer) []byte {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal(a.Body, &v); err != nil {
-		t.Fatalf("an answer is no JSON: %v\n%.300s", err, a.Body)
+		t.Fatalf("an answer is not JSON: %v\n%.300s", err, a.Body)
 	}
 	var strip func(v any)
 	strip = func(v any) {

@@ -11,10 +11,10 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// release is the one before this tree, as deploy/release.txt names it.
+// release is the release before this tree, which deploy/release.txt names.
 type release struct {
 	commit string
-	level  map[string]int // number of migrations of each schema
+	level  map[string]int // number of applied migrations of each schema
 }
 
 // schemas are migrated in this order, each by the program of its service.
@@ -40,13 +40,14 @@ func lastRelease(t *testing.T, root string) release {
 		}
 	}
 	if r.commit == "" || len(r.level) != len(schemas) {
-		t.Fatal("deploy/release.txt does not name a commit and the level of each schema")
+		t.Fatal("deploy/release.txt must contain a commit and the level of each schema")
 	}
 	return r
 }
 
-// programs builds the services of the release once per clone, and returns their directory, which also contains its proto
-// folder. It skips the test if the commit is neither in this clone nor at its origin.
+// programs builds the services of the release once per clone and returns their directory, which also contains the
+// directory proto of the release. It skips the test if the commit is neither in this clone nor in its remote
+// repository.
 func (r release) programs(t *testing.T, root string) string {
 	t.Helper()
 	dir := filepath.Join(root, "bin", "release-"+r.commit[:12])
@@ -66,7 +67,7 @@ func (r release) programs(t *testing.T, root string) string {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build the release: %v\n%s", err, out)
 	}
-	// The folder is moved last: it shows that the build is complete.
+	// The directory proto is moved last. Its existence shows that the build is complete.
 	if err := os.Rename(filepath.Join(src, "proto"), filepath.Join(dir, "proto")); err != nil {
 		t.Fatal(err)
 	}

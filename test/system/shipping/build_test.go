@@ -16,9 +16,9 @@ import (
 const (
 	imageScript = "deploy/images/build.sh"
 	composeFile = "compose.yaml"
-	// noStamp keeps the commit out of programs: copies of the tree have no history.
+	// noStamp keeps the commit out of the programs, because the copies of the tree have no git history.
 	noStamp = "-buildvcs=false"
-	// faultyFiles names a directory with files of the repository that a fault has changed.
+	// faultyFiles names the environment variable for a directory with files of the repository that a fault has changed.
 	faultyFiles = "SYSTEM_FILES"
 )
 
@@ -31,7 +31,7 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// sourcePath returns the path of a file of the repository, or of its faulty copy.
+// sourcePath returns the path of a file of the repository, or of its copy that a fault has changed.
 func sourcePath(t *testing.T, name string) string {
 	t.Helper()
 	faulty := filepath.Join(os.Getenv(faultyFiles), name)
@@ -41,7 +41,7 @@ func sourcePath(t *testing.T, name string) string {
 	return filepath.Join(root(t), name)
 }
 
-// run runs a command in a directory with further environment variables and returns its output without that to stderr.
+// run runs a command in a directory with additional environment variables and returns its standard output.
 func run(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
@@ -54,7 +54,8 @@ func run(t *testing.T, dir string, env []string, name string, args ...string) st
 	return string(out)
 }
 
-// copyTree copies the files under version control, and new ones, with the changes of a fault, without the history.
+// copyTree copies the files under version control and new files, with the changes of a fault and without the git
+// history.
 func copyTree(t *testing.T, to string) {
 	t.Helper()
 	dir := root(t)
@@ -62,13 +63,13 @@ func copyTree(t *testing.T, to string) {
 	for name := range strings.SplitSeq(strings.TrimSuffix(names, "\x00"), "\x00") {
 		info, err := os.Lstat(filepath.Join(dir, name))
 		if os.IsNotExist(err) {
-			continue // deleted, and not yet committed
+			continue // the file is deleted, and the deletion is not committed
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		if info.Mode().Type() != 0 {
-			t.Fatalf("%s is not a plain file", name)
+			t.Fatalf("%s is not a regular file", name)
 		}
 		copyFile(t, sourcePath(t, name), filepath.Join(to, name), info.Mode())
 	}
@@ -84,7 +85,8 @@ func copyFile(t *testing.T, from, to string, mode fs.FileMode) {
 	}
 }
 
-// compileImages compiles the programs of images from a tree into out, with the command of the script that makes the images.
+// compileImages compiles the programs of the images from a tree into out. It uses the command of the script that builds
+// the images.
 func compileImages(t *testing.T, tree, out, flags string) {
 	t.Helper()
 	command := ""
@@ -94,7 +96,7 @@ func compileImages(t *testing.T, tree, out, flags string) {
 		}
 	}
 	if command == "" {
-		t.Fatalf("%s has no go build", imageScript)
+		t.Fatalf("%s contains no go build command", imageScript)
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		t.Fatal(err)
@@ -103,7 +105,7 @@ func compileImages(t *testing.T, tree, out, flags string) {
 	run(t, tree, env, "sh", "-euc", "for s in "+strings.Join(services(t), " ")+"; do\n"+command+"\ndone")
 }
 
-// images are the programs of the images and the tree from which they were compiled.
+// images contains the programs of the images and the tree from which they were compiled.
 type images struct{ tree, programs string }
 
 var compiled struct {
@@ -121,7 +123,7 @@ func compileOnce(t *testing.T) images {
 		compileImages(t, compiled.tree, compiled.programs, noStamp)
 	})
 	if compiled.programs == "" {
-		t.Fatal("the programs of the images could not be compiled")
+		t.Fatal("the programs of the images could not be compiled; see the first failure")
 	}
 	return compiled.images
 }

@@ -11,21 +11,23 @@ import (
 	"github.com/signalcast/signalcast/test/system/container"
 )
 
-// check runs deploy/check, which reads a file with the library of Compose and checks what every deployment must have.
+// check runs deploy/check, which reads a file with the Compose library and checks the requirements of every deployment.
+// It returns the output.
 func check(t *testing.T, args ...string) string {
 	t.Helper()
 	args = append([]string{"-C", "deploy/check", "run", ".", "-file", sourcePath(t, composeFile)}, args...)
 	return run(t, root(t), []string{"GOWORK=off"}, "go", args...)
 }
 
-// compose.yaml has no default secrets and has the limits of every deployment.
+// TestComposeFileIsChecked checks that compose.yaml has no default secrets, and has the limits that every deployment
+// requires.
 func TestComposeFileIsChecked(t *testing.T) {
 	t.Parallel()
 	check(t)
 }
 
-// service is how compose.yaml runs a service. A member that is not named here is an error, so that the tests of containers leave
-// out nothing.
+// service is the configuration of a service in compose.yaml. A member that is missing here causes an error, so that the
+// tests of containers do not miss a setting.
 type service struct {
 	Image       string   `json:"image"`
 	User        string   `json:"user"`
@@ -57,16 +59,16 @@ type service struct {
 		Options map[string]string `json:"options"`
 	} `json:"logging"`
 
-	// The containers of the tests belong to a running system instead.
+	// Ignored: the tested containers get the settings of a running system.
 	Environment json.RawMessage `json:"environment"`
 	Networks    json.RawMessage `json:"networks"`
 	Ports       json.RawMessage `json:"ports"`
 	DependsOn   json.RawMessage `json:"depends_on"`
 
-	Entrypoint []string `json:"entrypoint"` // must be that of the image
+	Entrypoint []string `json:"entrypoint"` // must be empty, so that the entrypoint of the image applies
 }
 
-// readCompose returns services of compose.yaml as the library of Compose reads them.
+// readCompose returns the services of compose.yaml as the Compose library reads them.
 func readCompose(t *testing.T) map[string]service {
 	t.Helper()
 	var project struct {
@@ -84,7 +86,7 @@ func readCompose(t *testing.T) map[string]service {
 			t.Fatalf("%s, %s: %v", composeFile, name, err)
 		}
 		if len(s.Entrypoint) > 0 {
-			t.Fatalf("%s, %s has an entrypoint; want that of the image", composeFile, name)
+			t.Fatalf("%s, %s sets an entrypoint; want the entrypoint of the image", composeFile, name)
 		}
 		out[name] = s
 	}
@@ -99,7 +101,8 @@ func (s service) volumes() (out []string) {
 	return out
 }
 
-// container returns what an engine is asked for, on the network of this machine, where the database is.
+// container returns the configuration of a container for the service. The container uses the network of this machine,
+// because the database is there.
 func (s service) container(t *testing.T, settings map[string]string) (container.Config, container.Host) {
 	t.Helper()
 	duration := func(text string) time.Duration {
@@ -135,7 +138,7 @@ func (s service) container(t *testing.T, settings map[string]string) (container.
 	return config, host
 }
 
-// ids returns the user and the group as numbers.
+// ids returns the numeric user and group id.
 func (s service) ids(t *testing.T) (uid, gid int) {
 	t.Helper()
 	user, group, _ := strings.Cut(s.User, ":")

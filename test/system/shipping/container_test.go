@@ -26,19 +26,20 @@ import (
 )
 
 const (
-	imageUser = 65532 // the user id of the services in the images
-	// trusted is the file of Debian with the certificates that the images contain.
+	imageUser = 65532 // user id of the services in the images
+	// trusted is the Debian file with the CA certificates that the images contain.
 	trusted = "/etc/ssl/certs/ca-certificates.crt"
 )
 
-// The images run in containers as compose.yaml says: minimal, healthy, with their limits, without rights, and they end in time.
+// TestServicesRunInContainers runs the images in containers as compose.yaml configures them. They must be minimal,
+// become healthy, respect their limits, have no privileges, and end in time.
 func TestServicesRunInContainers(t *testing.T) {
 	if reason := container.Unavailable(); reason != "" {
 		t.Skip("no container engine: " + reason)
 	}
 	t.Parallel()
 	s, all := stack.Shared(t), readCompose(t)
-	dir, err := os.MkdirTemp("/var/tmp", "signalcast-engine-") // t.TempDir would be too long for the paths of its sockets
+	dir, err := os.MkdirTemp("/var/tmp", "signalcast-engine-") // the path from t.TempDir would be too long for Unix sockets
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func TestServicesRunInContainers(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, warning := range c.Warnings {
-				t.Errorf("the engine warns: %s", warning)
+				t.Errorf("the engine reports a warning: %s", warning)
 			}
 			if err := c.Start(t.Context()); err != nil {
 				t.Fatal(err)
@@ -80,13 +81,13 @@ func TestServicesRunInContainers(t *testing.T) {
 			}
 			if state := inspect(t, c).State; state.Status != "exited" || state.ExitCode != 0 || state.OOMKilled {
 				log := c.Log(t.Context())
-				t.Errorf("the container is %s with %d, want exited with 0 within %s\n%s", state.Status, state.ExitCode, service.Grace, log)
+				t.Errorf("the container is %s with exit code %d; want exited with 0 within %s\n%s", state.Status, state.ExitCode, service.Grace, log)
 			}
 		})
 	}
 }
 
-// furtherSettings returns the settings of the service of a stack for one more process, on free ports and with the video directory
+// furtherSettings returns the settings for an additional process of a service, with free ports and the video directory
 // of the image.
 func furtherSettings(t *testing.T, s *stack.Stack, name string) map[string]string {
 	t.Helper()
@@ -107,7 +108,7 @@ func furtherSettings(t *testing.T, s *stack.Stack, name string) map[string]strin
 func requireHealth(t *testing.T, base string) {
 	t.Helper()
 	client := &http.Client{Timeout: 2 * time.Second}
-	stack.Eventually(t, 30*time.Second, base+"/healthz answers", func() bool {
+	stack.Eventually(t, 30*time.Second, base+"/healthz to answer 200", func() bool {
 		resp, err := client.Get(base + "/healthz")
 		if err != nil {
 			return false
@@ -117,7 +118,7 @@ func requireHealth(t *testing.T, base string) {
 	})
 }
 
-// requireNoRights requires that a process has the rights of its user only.
+// requireNoRights requires that a process has no privileges beyond those of its user.
 func requireNoRights(t *testing.T, pid, uid, gid int, groups string) {
 	t.Helper()
 	raw := stack.ReadFile(t, fmt.Sprintf("/proc/%d/status", pid))
@@ -134,12 +135,13 @@ func requireNoRights(t *testing.T, pid, uid, gid int, groups string) {
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("rights of process %d (-want +got):\n%s", pid, diff)
+		t.Errorf("privileges of process %d (-want +got):\n%s", pid, diff)
 	}
 }
 
-// tryToWrite returns the number of paths below root and those that can be written, without the paths in except. It does not follow
-// links, because it tries their targets too. Devices are not counted as writable: they store nothing.
+// tryToWrite returns the number of paths below root, and the paths that can be written, without the paths in except. It
+// does not follow links, because it visits their targets as well. Devices do not count as writable, because they store
+// nothing.
 func tryToWrite(root string, except []string) (tried int, writable []string, err error) {
 	err = filepath.WalkDir(root+"/", func(path string, d fs.DirEntry, err error) error {
 		inside := "/" + strings.TrimPrefix(strings.TrimPrefix(path, root), "/")
@@ -165,13 +167,13 @@ func tryToWrite(root string, except []string) (tried int, writable []string, err
 
 // canWrite reports whether a file can be opened for writing, or whether a file can be created in a directory.
 func canWrite(path string, isDir bool) (bool, error) {
-	flags := os.O_WRONLY | syscall.O_NONBLOCK // opening a pipe without a reader would block
+	flags := os.O_WRONLY | syscall.O_NONBLOCK // opening a pipe without a reader would block otherwise
 	if isDir {
 		path, flags = filepath.Join(path, "written-by-a-test"), os.O_WRONLY|os.O_CREATE|os.O_EXCL
 	}
 	f, err := os.OpenFile(path, flags, 0o600)
 	if err != nil {
-		return false, nil // the expected result
+		return false, nil // expected
 	}
 	info, err := f.Stat()
 	if err := f.Close(); err != nil {
@@ -192,10 +194,10 @@ func inspect(t *testing.T, c *container.Container) container.State {
 	return state
 }
 
-// requireHealthy waits until the engine finds the container healthy by its own check.
+// requireHealthy waits until the health check of the engine reports the container as healthy.
 func requireHealthy(t *testing.T, c *container.Container) {
 	t.Helper()
-	stack.Eventually(t, time.Minute, "the container is healthy", func() bool {
+	stack.Eventually(t, time.Minute, "the container to be healthy", func() bool {
 		state := inspect(t, c).State
 		if state.Status != "running" || state.Health == nil || state.Health.Status == "unhealthy" {
 			t.Fatalf("the container is %+v; want running and healthy\n%s", state, c.Log(t.Context()))
@@ -204,24 +206,24 @@ func requireHealthy(t *testing.T, c *container.Container) {
 	})
 }
 
-// requireConfigured compares what the engine has with what it was asked for.
+// requireConfigured compares the configuration that the engine reports with the requested one.
 func requireConfigured(t *testing.T, c *container.Container, config container.Config, host container.Host) {
 	t.Helper()
 	got := inspect(t, c)
-	host.IpcMode = "private" // the default of the engine
+	host.IpcMode = "private" // default of the engine
 	if diff := cmp.Diff(host, got.HostConfig, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("the host settings (-want +got):\n%s", diff)
+		t.Errorf("host configuration of the container (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(config, got.Config, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(container.Config{}, "Env")); diff != "" {
-		t.Errorf("the settings (-want +got):\n%s", diff)
+		t.Errorf("configuration of the container (-want +got):\n%s", diff)
 	}
 }
 
-// requireLimits requires that the kernel enforces the limits of memory and processes.
+// requireLimits requires that the kernel enforces the limits of memory and of processes.
 func requireLimits(t *testing.T, c *container.Container, s service) {
 	t.Helper()
 	if s.PidsLimit == nil {
-		t.Fatal("compose.yaml has no limit of processes")
+		t.Fatal("compose.yaml sets no limit of processes")
 	}
 	for _, l := range []struct {
 		controller, v1, v2 string
@@ -231,13 +233,13 @@ func requireLimits(t *testing.T, c *container.Container, s service) {
 		{"pids", "pids.max", "pids.max", *s.PidsLimit},
 	} {
 		if got, err := c.Limit(l.controller, l.v1, l.v2); err != nil || l.want <= 0 || got != fmt.Sprint(l.want) {
-			t.Errorf("the limit of %s is %s (%v); want %d", l.controller, got, err, l.want)
+			t.Errorf("the limit of %s in the kernel is %s (error %v); want %d", l.controller, got, err, l.want)
 		}
 	}
 }
 
-// requireConfinedContainer requires that no process of the container has rights, and that nothing can be written: by the user of
-// the service outside its volumes, and by root in what came with the image.
+// requireConfinedContainer requires that no process of the container has privileges, and that files are protected: the
+// user of the service may write only in its volumes, and root may not change the files of the image.
 func requireConfinedContainer(t *testing.T, c *container.Container, s service) {
 	t.Helper()
 	uid, gid := s.ids(t)
@@ -246,11 +248,11 @@ func requireConfinedContainer(t *testing.T, c *container.Container, s service) {
 		t.Fatal(err)
 	}
 	if len(pids) < 2 {
-		t.Errorf("the container has the processes %v; want the init process and the service", pids)
+		t.Errorf("the container runs the processes %v; want the init process and the service only", pids)
 	}
 	for _, pid := range pids {
 		if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); errors.Is(err, fs.ErrNotExist) {
-			continue // a health check that has ended
+			continue // the process was a health check that has ended
 		}
 		requireNoRights(t, pid, uid, gid, fmt.Sprint(gid))
 	}
@@ -268,12 +270,12 @@ func requireConfinedContainer(t *testing.T, c *container.Container, s service) {
 			return err
 		})
 		if err != nil || len(writable) > 0 || tried < 5 {
-			t.Errorf("user %d can write %d of %d paths (%v), want none of at least 5: %v", try.uid, len(writable), tried, err, writable)
+			t.Errorf("user %d can write %d of %d paths (error %v); want none of at least 5: %v", try.uid, len(writable), tried, err, writable)
 		}
 	}
 }
 
-// mountsOf returns where a process has other mounts than its root.
+// mountsOf returns the mount points of a process other than its root directory.
 func mountsOf(t *testing.T, pid int) (out []string) {
 	t.Helper()
 	for line := range strings.Lines(stack.ReadFile(t, fmt.Sprintf("/proc/%d/mountinfo", pid))) {
@@ -284,11 +286,11 @@ func mountsOf(t *testing.T, pid int) (out []string) {
 	return out
 }
 
-// inMountsOf calls do in the mounts of a process as a user, in a thread that ends with them.
+// inMountsOf calls do as a user in the mount namespace of a process. It uses a thread that ends afterwards.
 func inMountsOf(pid, uid, gid int, do func() error) error {
 	done := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // never unlocked
+		runtime.LockOSThread() // never unlocked, so that the thread ends with the goroutine
 		err := enter(pid, uid, gid)
 		if err == nil {
 			err = do()
@@ -304,26 +306,28 @@ func enter(pid, uid, gid int) error {
 		return err
 	}
 	defer func() { _ = ns.Close() }()
-	if err := unix.Unshare(unix.CLONE_FS); err != nil { // the mounts of one thread need a root of that thread
+	if err := unix.Unshare(unix.CLONE_FS); err != nil { // a thread can change its mount namespace only if it does not share its root directory
 		return fmt.Errorf("unshare: %w", err)
 	}
 	if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("setns: %w", err)
 	}
-	// The functions of package syscall would change the user of all threads.
+	// The system calls are made directly, because the functions of package syscall would change the user of all
+	// threads.
 	for _, call := range [][4]uintptr{
 		{unix.SYS_SETGROUPS},
 		{unix.SYS_SETRESGID, uintptr(gid), uintptr(gid), uintptr(gid)},
 		{unix.SYS_SETRESUID, uintptr(uid), uintptr(uid), uintptr(uid)},
 	} {
 		if _, _, errno := unix.RawSyscall(call[0], call[1], call[2], call[3]); errno != 0 {
-			return fmt.Errorf("become %d:%d: %w", uid, gid, errno)
+			return fmt.Errorf("set user and group to %d:%d: %w", uid, gid, errno)
 		}
 	}
 	return nil
 }
 
-// requireMinimalImage requires that the layers have the program, the certificates and an empty directory, and nothing else.
+// requireMinimalImage requires that the layers of the image contain only the program, the certificates and an empty
+// directory.
 func requireMinimalImage(t *testing.T, e *container.Engine, image, program string) {
 	t.Helper()
 	files, err := e.Files(t.Context(), image)
@@ -348,8 +352,8 @@ func requireMinimalImage(t *testing.T, e *container.Engine, image, program strin
 	for _, f := range files {
 		name := strings.TrimSuffix(f.Name, "/")
 		got[name] = entry{f.Typeflag, f.Uid, f.Gid, f.Sum}
-		if f.Mode&0o444 != 0o444 || f.Mode&0o7022 != 0 { // everyone reads, only the owner writes, and no program changes its user
-			t.Errorf("%s has %s with mode %o", image, name, f.Mode&0o7777)
+		if f.Mode&0o444 != 0o444 || f.Mode&0o7022 != 0 { // all users may read, only the owner may write, and no program may change its user
+			t.Errorf("%s contains %s with mode %o", image, name, f.Mode&0o7777)
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -1,5 +1,5 @@
-// Package shipping tests what is shipped: the history of the repository, the programs of the images, and the containers of
-// compose.yaml. Tests that need root or a container engine say so when they are skipped.
+// Package shipping tests the delivered files: the history of the repository, the programs in the images, and the
+// containers of compose.yaml. Tests that need root or a container engine are skipped with this reason if it is missing.
 package shipping
 
 import (
@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { stack.Main(m) }
 
-// services are the programs of the images.
+// services returns the names of the services that have an image.
 func services(t *testing.T) []string {
 	t.Helper()
 	return []string{"api", "hub", "clock"}[:stack.Size(t, 1, 3, 3)]

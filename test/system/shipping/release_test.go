@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	// releaseEnv enables TestRelease. Its value is the directory with the artefacts.
+	// releaseEnv enables TestRelease. Its value is the directory of the release files.
 	releaseEnv = "RELEASE_DIR"
 	sdkModule  = "github.com/signalcast/signalcast/sdk/go"
 )
@@ -45,16 +45,17 @@ func (a artefacts) read(t *testing.T, name string) []byte {
 	return []byte(stack.ReadFile(t, filepath.Join(a.dir, name)))
 }
 
-// The release in a directory has every artefact, and each one is what it claims to be: make release release-test.
+// TestRelease checks that a release directory contains every file and that each file is correct. Run it with `make
+// release release-test`.
 func TestRelease(t *testing.T) {
 	a := artefacts{dir: os.Getenv(releaseEnv), programs: map[string][]byte{}}
 	if a.dir == "" {
-		t.Skip("there is no release to verify; type: make release release-test")
+		t.Skip("RELEASE_DIR is not set; run: make release release-test")
 	}
 	sums := string(a.read(t, "SHA256SUMS"))
 	found := regexp.MustCompile(`(?m)  signalcast_(v\S+)_linux_amd64\.tar\.gz$`).FindStringSubmatch(sums)
 	if found == nil {
-		t.Fatalf("SHA256SUMS does not have the programs for linux_amd64:\n%s", sums)
+		t.Fatalf("SHA256SUMS does not list the programs for linux_amd64:\n%s", sums)
 	}
 	a.version = found[1]
 	for _, platform := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"} {
@@ -72,7 +73,7 @@ func TestRelease(t *testing.T) {
 	t.Run("Go library", a.requireGoModule)
 }
 
-// readArchive returns the content of each regular file of a tar archive that is compressed with gzip.
+// readArchive returns the content of each regular file in a gzip-compressed tar archive.
 func readArchive(t *testing.T, raw []byte) map[string][]byte {
 	t.Helper()
 	unzipped, err := gzip.NewReader(bytes.NewReader(raw))
@@ -101,7 +102,7 @@ func readTar(t *testing.T, from io.Reader) map[string][]byte {
 	}
 }
 
-// requireChecksums requires the expected files, each with its checksum, and no other.
+// requireChecksums requires exactly the expected files, each with the checksum in SHA256SUMS.
 func (a artefacts) requireChecksums(t *testing.T) {
 	want := []string{
 		"signalcast-" + strings.TrimPrefix(a.version, "v") + ".tgz", "signalcast-sdk-go_" + a.version + ".zip",
@@ -138,12 +139,12 @@ func (a artefacts) requireChecksums(t *testing.T) {
 		}
 		lines++
 	}
-	if lines != len(want)-3 { // without itself, its signature and the key
-		t.Errorf("SHA256SUMS has %d files; want %d", lines, len(want)-3)
+	if lines != len(want)-3 { // without SHA256SUMS, its signature and the public key
+		t.Errorf("SHA256SUMS lists %d files; want %d", lines, len(want)-3)
 	}
 }
 
-// requireSignature requires that the signature of the checksums is valid, and not for another text.
+// requireSignature requires that the signature is valid for SHA256SUMS, and invalid for a changed text.
 func (a artefacts) requireSignature(t *testing.T) {
 	block, _ := pem.Decode(a.read(t, "signalcast.pub"))
 	if block == nil {
@@ -163,8 +164,8 @@ func (a artefacts) requireSignature(t *testing.T) {
 	}
 }
 
-// requirePrograms requires that each program is for its platform, has no trace of the machine, and contains the version. The
-// programs for this platform must print it.
+// requirePrograms requires that each program is built for its platform, contains no trace of the build machine, and
+// contains the version. The programs for this platform must print the version.
 func (a artefacts) requirePrograms(t *testing.T) {
 	traces := append(strings.Fields(run(t, root(t), nil, "go", "env", "GOMODCACHE", "GOCACHE")), root(t))
 	dir := t.TempDir()
@@ -238,12 +239,12 @@ func (a artefacts) requireSBOMs(t *testing.T) {
 			t.Errorf("%s: modules (-want +got):\n%s", path, diff)
 		}
 		if uses := slices.Contains(got, "github.com/jackc/pgx/v5"); uses != (program != "signalcast") {
-			t.Errorf("%s: pgx is listed: %t", path, uses)
+			t.Errorf("%s: the module pgx is listed: %t; want the opposite", path, uses)
 		}
 	}
 }
 
-// tag returns the name of the image of a service.
+// tag returns the name and tag of the image of a service.
 func (a artefacts) tag(service string) string {
 	prefix := os.Getenv("IMAGE_PREFIX")
 	if prefix == "" {
@@ -252,7 +253,8 @@ func (a artefacts) tag(service string) string {
 	return prefix + "/" + service + ":" + a.version
 }
 
-// requireImages requires that each image has its name, its architecture, the settings of service.Dockerfile and the program.
+// requireImages requires that each image has the right name, architecture, program, and the settings of
+// service.Dockerfile.
 func (a artefacts) requireImages(t *testing.T) {
 	file := stack.ReadFile(t, filepath.Join(root(t), "deploy/images/service.Dockerfile"))
 	for _, platform := range []string{"linux_amd64", "linux_arm64"} {
@@ -280,16 +282,16 @@ func (a artefacts) requireImages(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if image.OS+"_"+image.Architecture != platform {
-				t.Errorf("%s is for %s_%s", name, image.OS, image.Architecture)
+				t.Errorf("%s is an image for the wrong platform %s_%s", name, image.OS, image.Architecture)
 			}
 			c := image.Config
 			for _, line := range []string{"USER " + c.User, "ENTRYPOINT " + marshal(t, c.Entrypoint), "CMD " + marshal(t, c.Cmd)} {
 				if !strings.Contains(file, "\n"+line+"\n") {
-					t.Errorf("%s has %s; service.Dockerfile has not", name, line)
+					t.Errorf("%s has the setting %s, which service.Dockerfile does not contain", name, line)
 				}
 			}
 			if !bytes.Equal(readArchive(t, parts[list[0].Layers[0]])["service"], a.programs[platform+"/"+service]) {
-				t.Errorf("%s has another program than the archive of %s", name, platform)
+				t.Errorf("%s contains another program than the archive for %s", name, platform)
 			}
 		}
 	}
@@ -304,13 +306,13 @@ func marshal(t *testing.T, list []string) string {
 	return string(raw)
 }
 
-// requireLoadableImages requires that an engine loads the images for this machine, that they have the files of an image and no
-// other, and that the programs run in them.
+// requireLoadableImages requires that a container engine can load the images for this machine, that they contain
+// exactly the expected files, and that their programs run.
 func (a artefacts) requireLoadableImages(t *testing.T) {
 	if reason := container.Unavailable(); reason != "" {
 		t.Skip("no container engine: " + reason)
 	}
-	dir, err := os.MkdirTemp("/var/tmp", "signalcast-engine-") // t.TempDir would be too long for the paths of its sockets
+	dir, err := os.MkdirTemp("/var/tmp", "signalcast-engine-") // the path from t.TempDir would be too long for Unix sockets
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,18 +337,19 @@ func (a artefacts) requireLoadableImages(t *testing.T) {
 		requireMinimalImage(t, engine, a.tag(service), program)
 		said := run(t, dir, engine.Environ(), "docker", "run", "--rm", "--network=none", a.tag(service), "--version")
 		if !strings.HasPrefix(said, service+" "+a.version+" ") {
-			t.Errorf("the image of %s prints %q", service, said)
+			t.Errorf("the program in the image of %s printed %q; want the version", service, said)
 		}
 	}
 }
 
-// requireTypeScript requires that the npm package has the version, the compiled library with its types, and the licence.
+// requireTypeScript requires that the npm package contains the version, the compiled library with its types, and the
+// licence.
 func (a artefacts) requireTypeScript(t *testing.T) {
 	version := strings.TrimPrefix(a.version, "v")
 	files := readArchive(t, a.read(t, "signalcast-"+version+".tgz"))
 	for _, name := range []string{"dist/index.js", "dist/index.d.ts", "dist/feed.js", "dist/feed.d.ts", "README.md", "LICENSE"} {
 		if len(files["package/"+name]) == 0 {
-			t.Errorf("%s is not in the npm package", name)
+			t.Errorf("the npm package lacks %s", name)
 		}
 	}
 	var about struct{ Name, Version string }
@@ -356,8 +359,8 @@ func (a artefacts) requireTypeScript(t *testing.T) {
 	}
 }
 
-// requireGoModule requires that a program outside the repository compiles with the Go library of a module proxy that serves the
-// zip.
+// requireGoModule requires that a program outside the repository compiles with the Go library, which a module proxy
+// serves from the zip.
 func (a artefacts) requireGoModule(t *testing.T) {
 	proxy, user := t.TempDir(), t.TempDir()
 	source := fmt.Sprintf("package main\n\nimport (\n\t_ %q\n\t_ %q\n)\n\nfunc main() {}\n",
@@ -380,7 +383,8 @@ func (a artefacts) requireGoModule(t *testing.T) {
 		}
 	}
 	cache := strings.TrimSpace(run(t, user, nil, "go", "env", "GOMODCACHE"))
-	// The modules that the library requires come from the cache of this machine. Its own zip must not get into that cache.
+	// The modules that the library requires come from the module cache of this machine. The zip of the library must not
+	// be added to that cache.
 	env := []string{
 		"GOWORK=off", "GOFLAGS=-mod=mod -modcacherw", "GONOSUMDB=*", "GOMODCACHE=" + t.TempDir(),
 		"GOPROXY=file://" + proxy + ",file://" + filepath.Join(cache, "cache/download"),
@@ -388,6 +392,6 @@ func (a artefacts) requireGoModule(t *testing.T) {
 	run(t, user, env, "go", "get", sdkModule+"@"+a.version)
 	run(t, user, env, "go", "build", "-o", os.DevNull, ".")
 	if list := run(t, user, env, "go", "list", "-m", sdkModule); strings.TrimSpace(list) != sdkModule+" "+a.version {
-		t.Errorf("the library of the program is %q; want %s", list, a.version)
+		t.Errorf("the program uses the library version %q; want %s", list, a.version)
 	}
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// The same source makes the same program in any directory, without a trace of the machine. With SYSTEM_SIZE=full every
-// package is compiled twice; otherwise the second build takes packages from the build cache.
+// TestBuildsAreReproducible checks that the same source results in the same program in any directory, without a trace
+// of the build machine. With SYSTEM_SIZE=full every package is compiled twice; otherwise the second build uses packages
+// from the build cache.
 func TestBuildsAreReproducible(t *testing.T) {
 	first := compileOnce(t)
 	dir := t.TempDir()
@@ -30,7 +31,8 @@ func TestBuildsAreReproducible(t *testing.T) {
 	}
 }
 
-// requireNoTrace returns a program and requires that it contains no directory of this machine, no commit and no cgo.
+// requireNoTrace requires that a program contains no directory of this machine, no commit and no cgo code. It returns
+// the program.
 func requireNoTrace(t *testing.T, path string, directories []string) []byte {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -50,7 +52,7 @@ func requireNoTrace(t *testing.T, path string, directories []string) []byte {
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
 		if strings.HasPrefix(s.Key, "vcs") {
-			t.Errorf("%s is stamped with %s", path, s.Key)
+			t.Errorf("%s contains the build setting %s; want none", path, s.Key)
 		}
 	}
 	if settings["-trimpath"] != "true" || settings["CGO_ENABLED"] != "0" {

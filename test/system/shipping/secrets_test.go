@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// The history of the repository and the programs of the images contain no secret: none of the running system, nothing in the form
-// of one, and nothing that looks random.
+// TestHistoryAndImagesHaveNoSecret searches the history of the repository and the programs of the images for secrets.
+// They must contain no secret of the running system, no value in the form of a credential, and no random-looking value.
 func TestHistoryAndImagesHaveNoSecret(t *testing.T) {
 	t.Parallel()
 	secrets := secretsOf(t, stack.Shared(t))
@@ -35,10 +35,10 @@ func TestHistoryAndImagesHaveNoSecret(t *testing.T) {
 	}
 	shallow := strings.TrimSpace(run(t, root(t), nil, "git", "rev-parse", "--is-shallow-repository"))
 	if _, unused := search.Exceptions(); shallow == "false" && len(unused) > 0 {
-		t.Errorf("exceptions that match nothing: %s", strings.Join(unused, ", "))
+		t.Errorf("unused exceptions, which must be removed: %s", strings.Join(unused, ", "))
 	}
 	if objects <= 100 {
-		t.Errorf("%d objects were read; want more than 100", objects)
+		t.Errorf("%d objects of the history were searched; want more than 100", objects)
 	}
 }
 
@@ -71,10 +71,10 @@ func secretsOf(t *testing.T, s *stack.Stack) map[string]string {
 	return out
 }
 
-// copied matches what an image takes from the directory of its build.
+// copied matches the files that a Dockerfile copies from the build directory.
 var copied = regexp.MustCompile(`(?m)^(?:COPY|ADD)\s+(?:--\S+\s+)*(\S+)`)
 
-// The images contain nothing that TestHistoryAndImagesHaveNoSecret does not read.
+// TestImagesCopyKnownFiles checks that the images contain only files that TestHistoryAndImagesHaveNoSecret searches.
 func TestImagesCopyKnownFiles(t *testing.T) {
 	t.Parallel()
 	known := []string{"${BINARY}", "ca-certificates.crt", "video", "data-entry.sh"} // video is an empty directory
@@ -91,6 +91,6 @@ func TestImagesCopyKnownFiles(t *testing.T) {
 		}
 	}
 	if n < 4 {
-		t.Errorf("the images copy %d files; want at least 4", n)
+		t.Errorf("the Dockerfiles copy %d files; want at least 4", n)
 	}
 }

@@ -18,31 +18,31 @@ import (
 )
 
 const (
-	// composeEnv enables TestComposeRuns. Its value is a directory that keeps the images for the next run, or 1.
+	// composeEnv enables TestComposeRuns. Its value is a directory that stores the images for the next run, or 1.
 	composeEnv = "COMPOSE_TEST"
-	// composeDirEnv is the directory of a running TestComposeRuns, for TestComposeServesACall.
+	// composeDirEnv is the directory of a running TestComposeRuns. That test sets it for TestComposeServesACall.
 	composeDirEnv = "COMPOSE_DIR"
-	// issuerAddr is the address of the identity provider for containers.
+	// issuerAddr is the address at which containers reach the identity provider.
 	issuerAddr = container.Gateway + ":8091"
 
-	// The ports are those of compose.yaml.
+	// The ports of these addresses are published by compose.yaml.
 	composeHub   = "http://127.0.0.1:8080"
 	composeAPI   = "http://127.0.0.1:8081"
 	composeClock = "http://127.0.0.1:8082"
 )
 
-// compose.yaml, with images built from the sources, starts as a whole and stores a call. The identity provider is that of
-// development; everything else is as an installation has it. It requires root, dockerd, docker-compose, debootstrap and
-// a network with Debian's packages, and takes minutes: make compose-test.
+// TestComposeRuns builds the images from the sources, starts the whole project of compose.yaml, and files a call. The
+// identity provider is the one for development; the rest equals a real installation. The test requires root, dockerd,
+// docker-compose, debootstrap and network access to Debian packages. It takes minutes; run it with `make compose-test`.
 func TestComposeRuns(t *testing.T) {
 	images := os.Getenv(composeEnv)
 	if images == "" {
-		t.Skip("it takes minutes and requires docker; type: make compose-test")
+		t.Skip("the test takes minutes and requires docker; run: make compose-test")
 	}
 	if reason := container.Unavailable(); reason != "" {
 		t.Fatal(reason)
 	}
-	dir, err := os.MkdirTemp("/var/tmp", "signalcast-compose-") // not on a small tmpfs
+	dir, err := os.MkdirTemp("/var/tmp", "signalcast-compose-") // /tmp may be a small tmpfs
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestComposeRuns(t *testing.T) {
 		}
 		return e
 	}
-	// Debian's packages come from the network of this machine.
+	// The builder needs the network of this machine to download Debian packages.
 	builder := start("builder", container.Options{Data: images})
 	run(t, root(t), append(builder.Environ(), "TAG=", "IMAGE_PREFIX=", "BASE=", "DATA_BASE=", "PROGRAMS="), filepath.Join(root(t), imageScript))
 	if err := builder.Stop(); err != nil {
@@ -78,7 +78,7 @@ func TestComposeRuns(t *testing.T) {
 		all := append([]string{
 			"--project-directory", root(t), "--project-name", "signalcast", "--env-file", filepath.Join(dir, "env"),
 		}, args...)
-		cmd := engine.Command(context.Background(), "docker-compose", all...) // a project that has started in part cannot be removed
+		cmd := engine.Command(context.Background(), "docker-compose", all...) // no context of the test: also a project that has started only in part must be removed
 		cmd.Dir = root(t)
 		out, err := cmd.CombinedOutput()
 		return string(out), err
@@ -106,7 +106,7 @@ func TestComposeRuns(t *testing.T) {
 	}
 }
 
-// writeComposeSettings writes the settings of the project, with generated secrets, to the file env of the directory.
+// writeComposeSettings writes the settings of the project, with generated secrets, to the file env in the directory.
 func writeComposeSettings(t *testing.T, dir string) {
 	t.Helper()
 	provider := fmt.Sprintf(`[{"name":"dev","issuer":"http://%[1]s","audience":"signalcast-dev","jwksURL":"http://%[1]s/jwks.json",`+
@@ -118,12 +118,12 @@ func writeComposeSettings(t *testing.T, dir string) {
 	}
 }
 
-// TestComposeServesACall is the part of TestComposeRuns in the network of the engine: it waits until all is ready, signs in,
-// files a call and files it again.
+// TestComposeServesACall is the part of TestComposeRuns that runs in the network namespace of the engine. It waits
+// until all services are ready, signs in, files a call, and repeats the call.
 func TestComposeServesACall(t *testing.T) {
 	dir := os.Getenv(composeDirEnv)
 	if dir == "" {
-		t.Skip("it runs in TestComposeRuns")
+		t.Skip("the test runs as part of TestComposeRuns")
 	}
 	startIssuer(t, dir)
 	s := &stack.Stack{Info: stack.Info{Hub: composeHub, API: composeAPI, Clock: composeClock, IDP: "http://" + issuerAddr}}
@@ -145,7 +145,7 @@ func TestComposeServesACall(t *testing.T) {
 		Expect(stack.JSON{"id": id})
 }
 
-// startIssuer starts the identity provider of development until the test ends.
+// startIssuer starts the identity provider for development until the test ends.
 func startIssuer(t *testing.T, dir string) {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(stack.Bin(t), "devidp"))
@@ -161,12 +161,12 @@ func startIssuer(t *testing.T, dir string) {
 	t.Cleanup(func() { child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second) })
 }
 
-// requireAllHealthy waits until every service is ready and the engine finds all five containers healthy.
+// requireAllHealthy waits until every service is ready and the engine reports all five containers as healthy.
 func requireAllHealthy(t *testing.T) {
 	t.Helper()
 	client := &http.Client{Timeout: 2 * time.Second}
 	for _, base := range []string{composeHub, composeAPI, composeClock} {
-		stack.Eventually(t, 2*time.Minute, base+" is ready", func() bool {
+		stack.Eventually(t, 2*time.Minute, base+" to be ready", func() bool {
 			resp, err := client.Get(base + "/readyz")
 			if err != nil {
 				return false

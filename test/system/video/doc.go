@@ -1,2 +1,3 @@
-// Package video tests broadcasts: the origin and its clips, the studio, the live page, the overlay and the screen.
+// Package video tests broadcasts: the video origin and its clips, the studio, the live page, the overlay and the
+// screen.
 package video

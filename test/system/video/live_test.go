@@ -14,7 +14,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// The live page plays the stream of an operator, recovers when it breaks off, and shows overlay, calls and viewers.
+// TestLivePage checks that the live page plays the stream of an operator, recovers after an interruption, and shows
+// overlay, calls and viewers.
 func TestLivePage(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -32,11 +33,11 @@ func TestLivePage(t *testing.T) {
 	b.Await("#live-state", "Live")
 	requirePlaying(t, b)
 	b.Await("#live-signal", "Ostrava gauge above 6 m?", "31.5¢", "68.5¢", "rain band moving east")
-	b.AwaitWithin(2*browser.Within, "#live-viewers", "1 watching") // the page counts itself every 20 s
+	b.AwaitWithin(2*browser.Within, "#live-viewers", "1 watching") // the page reports its viewer every 20 s
 	call := o.NewCall(t, market, "NO", 6850, nil)
 	b.Await("#live-calls", "NO at 68.5¢", "Open")
 	if n := b.Count(`#live-calls a[href="/receipts/` + call + `"]`); n != 1 {
-		t.Errorf("%d links to the receipt, want 1", n)
+		t.Errorf("the page has %d links to the receipt; want 1", n)
 	}
 	b.RequireAccessible()
 	beat(t, o, market)
@@ -68,7 +69,8 @@ func TestLivePage(t *testing.T) {
 	b.Visit(s.Hub+"/live/nobody_of_that_name", http.StatusNotFound)
 }
 
-// A stream that has ended and starts again is played again without a reload, by the browser's own player and by the library.
+// TestLivePageAfterRestartOfTheEncoder checks that the page plays a stream again without a reload when the stream has
+// ended and restarts. It tests the native player of the browser and the library.
 func TestLivePageAfterRestartOfTheEncoder(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -88,13 +90,13 @@ func TestLivePageAfterRestartOfTheEncoder(t *testing.T) {
 			before := stream.requests.Load()
 			stack.Eventually(t, 20*time.Second, "two further playlists", func() bool { return stream.requests.Load() >= before+2 })
 			if state := b.Visible("live-state"); state != "Live, video interrupted" {
-				t.Errorf("the state of a stream that has ended is %q", state)
+				t.Errorf("the page shows the state %q after the end of the stream; want Live, video interrupted", state)
 			}
 			stream.Restart()
 			stack.Eventually(t, browser.Within, "the state Live", func() bool { return b.Visible("live-state") == "Live" })
 			requirePlaying(t, b)
 			if !browser.Eval[bool](b, `window.marked === true`) {
-				t.Error("the page was loaded again")
+				t.Error("the page was reloaded; want it to continue without a reload")
 			}
 			b.ForgetOutage()
 			b.RequireNoProblems()
@@ -102,7 +104,8 @@ func TestLivePageAfterRestartOfTheEncoder(t *testing.T) {
 	}
 }
 
-// Every channel that a broadcast concerns receives its changes as the routes report them.
+// TestChannelsOfABroadcast checks that each channel about a broadcast publishes its changes with the values that the
+// routes return.
 func TestChannelsOfABroadcast(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -111,7 +114,7 @@ func TestChannelsOfABroadcast(t *testing.T) {
 	l := feedclient.Listen(t, s.API, operator, overlay, "live", ofMarket)
 	requireSnapshot(t, l, operator, `{"live":false,"showId":null,"signal":null,"approved":false}`)
 	requireSnapshot(t, l, overlay, `{"marketId":null}`)
-	requireSnapshot(t, l, ofMarket, `"viewers":1`) // the reader itself
+	requireSnapshot(t, l, ofMarket, `"viewers":1`) // the subscriber itself counts
 	feedclient.Listen(t, s.API, ofMarket)
 	awaitViewers(l, ofMarket, 2)
 	o.SetStreamer(t, "approved")
@@ -126,7 +129,7 @@ func TestChannelsOfABroadcast(t *testing.T) {
 		view := stack.Body(stack.JSON{"viewerId": id})
 		stack.Send(t, http.MethodPost, s.Hub+"/api/live/"+o.Handle+"/view", view).Require(http.StatusOK)
 	}
-	awaitViewers(l, ofMarket, 4) // two of the broadcast and two readers of the channel
+	awaitViewers(l, ofMarket, 4) // two viewers of the broadcast and two subscribers of the channel
 	call := o.NewCall(t, market, "YES", 5000, nil)
 	read(t, s.Hub+"/api/streamer/receipts?handle="+o.Handle).Expect(stack.JSON{
 		"showId": show, "receipts.0.signalId": call, "recap.topMarket.marketId": market,
@@ -148,31 +151,32 @@ func TestChannelsOfABroadcast(t *testing.T) {
 	})
 }
 
-// requireSnapshot requires that a channel began with data that contain texts.
+// requireSnapshot requires that the first snapshot of a channel contains the texts.
 func requireSnapshot(t *testing.T, l *feedclient.Listener, channel string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		if data := l.Snapshot(channel); !strings.Contains(data, text) {
-			t.Errorf("%s begins with %s, want %s", channel, data, text)
+			t.Errorf("the snapshot of %s is %s; want it to contain %s", channel, data, text)
 		}
 	}
 }
 
-// awaitViewers waits until the channel of a market reports a number of viewers.
+// awaitViewers waits until the channel of a market reports n viewers.
 func awaitViewers(l *feedclient.Listener, channel string, n int) {
 	want := fmt.Sprintf(`{"viewers":%d}`, n)
 	l.EventThat(channel, "viewers.updated", func(e *feed.Event) bool { return string(e.Data) == want })
 }
 
-// requireData requires that the data of an event contain texts, and whether the event is in the numbered feed.
+// requireData requires that the data of an event contains the texts. numbered states whether the event must have a
+// number in the feed.
 func requireData(t *testing.T, e *feed.Event, numbered bool, texts ...string) {
 	t.Helper()
 	if e.Numbered() != numbered {
-		t.Errorf("%s has the number %d", e.Type, e.Seq)
+		t.Errorf("event %s has the number %d; want a number in the feed: %t", e.Type, e.Seq, numbered)
 	}
 	for _, text := range texts {
 		if !strings.Contains(string(e.Data), text) {
-			t.Errorf("%s has the data %s, want %s", e.Type, e.Data, text)
+			t.Errorf("event %s has the data %s; want it to contain %s", e.Type, e.Data, text)
 		}
 	}
 }

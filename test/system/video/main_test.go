@@ -23,13 +23,13 @@ func system(t *testing.T) *stack.Stack {
 	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"))
 }
 
-// read requires that an address answers 200.
+// read sends a GET request and requires the status 200.
 func read(t testing.TB, url string) stack.Answer {
 	t.Helper()
 	return stack.Send(t, http.MethodGet, url).Require(http.StatusOK)
 }
 
-// admin sends a POST as administrator.
+// admin sends a POST request as administrator.
 func admin(t *testing.T, s *stack.Stack, path string, body stack.JSON) {
 	t.Helper()
 	stack.Send(t, http.MethodPost, s.Hub+path, s.Admin(), stack.Body(body)).Require(http.StatusOK)
@@ -47,7 +47,7 @@ func beat(t *testing.T, o *stack.Operator, market string) {
 	o.Send(t, "/api/streamer/heartbeat", http.StatusOK, stack.Bearer(o.Key), stack.JSON{"state": "live", "marketId": market})
 }
 
-// broadcast approves an operator, binds the stream of another video host to the market, and starts a broadcast.
+// broadcast approves an operator, binds a stream of an external video host to the market, and starts a broadcast.
 func broadcast(t *testing.T, o *stack.Operator, market, stream string) {
 	t.Helper()
 	o.SetStreamer(t, "approved")
@@ -55,7 +55,7 @@ func broadcast(t *testing.T, o *stack.Operator, market, stream string) {
 	beat(t, o, market)
 }
 
-// run starts a program that ends with the test. If the test fails, it logs what the program wrote to stderr.
+// run starts a program that ends with the test. If the test fails, it logs the standard error output of the program.
 func run(t *testing.T, name string, args ...string) *localdb.Child {
 	t.Helper()
 	var errors stack.Output
@@ -63,7 +63,7 @@ func run(t *testing.T, name string, args ...string) *localdb.Child {
 	cmd.Stderr = &errors
 	child, err := localdb.StartChild(cmd, syscall.SIGTERM)
 	if err != nil {
-		t.Fatalf("%s is missing (tools/setup.sh video installs it): %v", name, err)
+		t.Fatalf("%s is not installed; run tools/setup.sh video: %v", name, err)
 	}
 	t.Cleanup(func() {
 		child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second)

@@ -16,26 +16,26 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// onePicture is a packet of MPEG-TS with a picture at time 0.
+// onePicture is an MPEG-TS packet that contains a picture at time 0.
 var onePicture = "G\x41\x00\x10\x00\x00\x01\xe0\x00\x00\x80\x80\x05\x21\x00\x01\x00\x01" + strings.Repeat(" ", 170)
 
-// Each frame of the test video shows its number in binary digits: one vertical bar for each bit, the lowest on the left.
+// Each frame of the test video shows its number in binary: one vertical bar for each bit, the lowest bit on the left.
 const (
 	bars      = 16
 	barWidth  = 10
 	barHeight = 32
 	frameRate = 10
-	clipSize  = 30 * frameRate // frames
+	clipSize  = 30 * frameRate // number of frames
 )
 
-// streamer is an approved operator with a stream of the origin and a market on its overlay.
+// streamer is an approved operator with a stream at the video origin and a market on the overlay.
 type streamer struct {
 	*stack.Operator
 	s             *stack.Stack
-	key, playlist string // of the stream
+	key, playlist string // key and playlist URL of the stream
 }
 
-// newStreamer registers an operator, who gets a stream only after the approval.
+// newStreamer registers an operator. The operator gets a stream only after the approval.
 func newStreamer(t *testing.T, s *stack.Stack, market string) streamer {
 	t.Helper()
 	o := streamer{Operator: s.NewOperator(t), s: s}
@@ -48,7 +48,7 @@ func newStreamer(t *testing.T, s *stack.Stack, market string) streamer {
 	return o
 }
 
-// requestKey requests a stream, whose new key replaces the one before.
+// requestKey requests a stream. The new key replaces the previous one.
 func (o streamer) requestKey(t *testing.T) stack.Answer {
 	t.Helper()
 	body := stack.Body(stack.JSON{"label": "test"})
@@ -61,7 +61,7 @@ func (o streamer) newKey(t *testing.T) string {
 	return o.requestKey(t).Require(http.StatusCreated).Expect(want).Text("stream.ingest.streamKey")
 }
 
-// pushFrames runs ffmpeg until the test ends. It sends the numbered frames three times as fast as they are shown.
+// pushFrames runs ffmpeg until the test ends. It sends the numbered frames three times faster than real time.
 func pushFrames(t *testing.T, output ...string) *localdb.Child {
 	t.Helper()
 	picture := fmt.Sprintf("color=black:size=%dx%d:rate=%d,geq=lum='235*mod(floor(N/pow(2,floor(X/%d))),2)':cb=128:cr=128",
@@ -95,7 +95,7 @@ func frames(t *testing.T, address string) []int {
 	return out
 }
 
-// segmentsOf returns the addresses in a playlist.
+// segmentsOf returns the URLs of the segments in a playlist.
 func segmentsOf(t *testing.T, playlist string) []string {
 	t.Helper()
 	var out []string
@@ -107,7 +107,7 @@ func segmentsOf(t *testing.T, playlist string) []string {
 	return out
 }
 
-// newestFrame returns the number of the last frame that viewers can see now.
+// newestFrame returns the number of the newest frame that viewers can see.
 func newestFrame(t *testing.T, playlist string) int {
 	t.Helper()
 	list := segmentsOf(t, playlist)
@@ -115,7 +115,7 @@ func newestFrame(t *testing.T, playlist string) int {
 	return all[len(all)-1]
 }
 
-// awaitFrame waits until viewers can see a frame.
+// awaitFrame waits until viewers can see the frame with this number.
 func awaitFrame(t *testing.T, playlist string, frame int) {
 	t.Helper()
 	stack.Eventually(t, time.Minute, fmt.Sprintf("frame %d of %s", frame, playlist), func() bool {
@@ -123,8 +123,8 @@ func awaitFrame(t *testing.T, playlist string, frame int) {
 	})
 }
 
-// An encoder pushes, viewers watch, and a clip is the last 30 seconds before its request, frame by frame. A new key and a
-// suspension end the push.
+// TestOriginAndClips checks that viewers can watch a pushed stream, and that a clip contains exactly the last 30
+// seconds before its request, frame by frame. A new key and a suspension must end the push.
 func TestOriginAndClips(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -136,7 +136,7 @@ func TestOriginAndClips(t *testing.T) {
 	pushFrames(t, "-f", "hls", "-hls_time", "2", "-hls_list_size", "5", "-hls_flags", "delete_segments", "-method", "PUT",
 		s.Origin+"/ingest/"+o.key+"/"+o.Handle+"/index.m3u8")
 	awaitFrame(t, o.playlist, clipSize+5*frameRate)
-	stack.Eventually(t, 30*time.Second, "the operator among the broadcasts, without a heartbeat", func() bool {
+	stack.Eventually(t, 30*time.Second, "the operator in the list of broadcasts, without a heartbeat", func() bool {
 		return read(t, s.Hub+"/api/streamers/live").Contains(o.playlist)
 	})
 	requireClip(t, s, o, fan, market)
@@ -148,7 +148,8 @@ func TestOriginAndClips(t *testing.T) {
 	o.key = o.newKey(t)
 	push(old).RequireError(http.StatusUnauthorized, "unauthenticated")
 	push(o.key).Require(http.StatusNoContent)
-	// Segments that were being sent when the key ended may still come. A push that continues sends one every two seconds.
+	// Segments that were being sent when the key ended may still arrive. A push that continues sends a segment every
+	// two seconds.
 	last, since := "", time.Now()
 	stack.Eventually(t, time.Minute, "5 s without a segment", func() bool {
 		if list := segmentsOf(t, o.playlist); list[len(list)-1] != last {
@@ -167,7 +168,8 @@ func TestOriginAndClips(t *testing.T) {
 	}
 }
 
-// requireClip makes a clip of a running stream and checks each of its frames, its still and where it is listed.
+// requireClip creates a clip of a running stream. It checks each frame, the still image, and the lists that contain the
+// clip.
 func requireClip(t *testing.T, s *stack.Stack, o streamer, fan *stack.Operator, market string) {
 	t.Helper()
 	clips := s.Hub + "/api/m/" + market + "/clips"
@@ -178,7 +180,7 @@ func requireClip(t *testing.T, s *stack.Stack, o streamer, fan *stack.Operator, 
 		})
 	id := made.Text("clip.id")
 	var list stack.Answer
-	stack.Eventually(t, 30*time.Second, "the clip among those of its market", func() bool {
+	stack.Eventually(t, 30*time.Second, "the clip in the list of its market", func() bool {
 		list = read(t, clips)
 		return list.Member("clips.0.id") == id
 	})
@@ -190,31 +192,31 @@ func requireClip(t *testing.T, s *stack.Stack, o streamer, fan *stack.Operator, 
 		t.Errorf("the clip ends with frame %d; viewers saw frame %d before the request and %d after it", last, before, after)
 	}
 	if n := list.Int("clips.0.durationS"); len(got) != clipSize || n != 30 {
-		t.Errorf("the clip has %d frames and %d seconds, want %d and 30", len(got), n, clipSize)
+		t.Errorf("the clip has %d frames and %d seconds; want %d and 30", len(got), n, clipSize)
 	}
 	for i, n := range got {
 		if n != first+i {
-			t.Errorf("frame %d of the clip is frame %d of the stream, want %d", i, n, first+i)
+			t.Errorf("frame %d of the clip is frame %d of the stream; want %d", i, n, first+i)
 			break
 		}
 	}
 	if still := frames(t, list.Text("clips.0.thumbnailUrl")); len(still) != 1 || still[0] != first {
-		t.Errorf("the still shows frame %v, want %d", still, first)
+		t.Errorf("the still image shows frame %v; want %d", still, first)
 	}
 	h := stack.Get(t, segmentsOf(t, address)[0]).Require(http.StatusOK).Header
 	if h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Content-Type") != "video/mp2t" {
-		t.Errorf("a segment of the clip has the headers %v", h)
+		t.Errorf("a segment of the clip has wrong headers: %v", h)
 	}
 	for _, where := range []string{
 		s.API + "/api/v1/feed?types=clip.ready&handle=" + o.Handle, s.Hub + "/api/network/tapes?limit=48&exclude=" + id,
 	} {
-		stack.Eventually(t, 30*time.Second, "the clip at "+where, func() bool { return read(t, where).Contains(id) })
+		stack.Eventually(t, 30*time.Second, "the clip in "+where, func() bool { return read(t, where).Contains(id) })
 	}
 	stack.Send(t, http.MethodPost, s.Hub+"/api/network/tapes/"+id+"/view").Require(http.StatusOK).Expect(stack.JSON{"counted": true})
-	stack.Eventually(t, 30*time.Second, "one view", func() bool { return read(t, clips).Int("clips.0.views") == 1 })
+	stack.Eventually(t, 30*time.Second, "one view of the clip", func() bool { return read(t, clips).Int("clips.0.views") == 1 })
 }
 
-// An encoder may push with RTMP to nginx, which asks the origin about the key.
+// TestRTMP checks that an encoder can push with RTMP to nginx, which asks the origin whether the key is valid.
 func TestRTMP(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -225,7 +227,7 @@ func TestRTMP(t *testing.T) {
 	select {
 	case <-wrong.Done():
 	case <-time.After(20 * time.Second):
-		t.Error("a push with a wrong key runs for 20 s, want it to be refused")
+		t.Error("a push with a wrong key still runs after 20 s; want it to be refused")
 	}
 	stack.Get(t, o.playlist).Require(http.StatusNotFound)
 	pushFrames(t, "-f", "flv", rtmp+o.key)
@@ -255,10 +257,10 @@ func startNginx(t *testing.T, s *stack.Stack) string {
 	}
 	nginx := "nginx"
 	if _, err := exec.LookPath(nginx); err != nil {
-		nginx = "/usr/sbin/nginx" // may not be in PATH
+		nginx = "/usr/sbin/nginx" // the directory may be missing in PATH
 	}
 	run(t, nginx, "-e", "stderr", "-p", dir, "-c", conf)
-	stack.Eventually(t, 10*time.Second, "nginx at "+listen, func() bool {
+	stack.Eventually(t, 10*time.Second, "nginx to listen on "+listen, func() bool {
 		conn, err := net.Dial("tcp", listen)
 		if err == nil {
 			_ = conn.Close()

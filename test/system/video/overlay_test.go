@@ -13,10 +13,10 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// moveWithin is the time from a price in the feed to the overlay.
+// moveWithin is the longest time between a price in the feed and its display on the overlay.
 const moveWithin = time.Second
 
-// openOverlay opens the overlay of an operator and waits for its state: live, or none without a market.
+// openOverlay opens the overlay of an operator and waits until it has the state: "live", or "none" without a market.
 func openOverlay(t *testing.T, s *stack.Stack, o *stack.Operator, size browser.Size, query, state string) *browser.Tab {
 	t.Helper()
 	b := browser.Open(t, size)
@@ -27,13 +27,13 @@ func openOverlay(t *testing.T, s *stack.Stack, o *stack.Operator, size browser.S
 
 func awaitState(t *testing.T, b *browser.Tab, state string) {
 	t.Helper()
-	stack.Eventually(t, browser.Within, "an overlay that is "+state, func() bool {
+	stack.Eventually(t, browser.Within, "the overlay state "+state, func() bool {
 		return browser.Eval[string](b, `document.getElementById("overlay").dataset.state`) == state
 	})
 }
 
-// The overlay shows nothing without a market, then the market that the operator selects, with its price as it moves, and its
-// outcome.
+// TestOverlay checks that the overlay is empty without a market, then shows the selected market with its moving price,
+// and finally its outcome.
 func TestOverlay(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -41,7 +41,7 @@ func TestOverlay(t *testing.T) {
 	o.NewCall(t, m.ID, "YES", 4000, nil)
 	b := openOverlay(t, s, o, browser.Screen, "?theme=dark&pos=tr", "none")
 	if text := b.Visible("overlay-box"); text != "" {
-		t.Errorf("the overlay without a market shows %q", text)
+		t.Errorf("the overlay without a market shows %q; want nothing", text)
 	}
 	setOverlay(t, o, stack.JSON{
 		"marketId": m.ID, "name": "Will the overlay be read?", "yesPct": 40, "annotation": "rain band moving east",
@@ -61,12 +61,13 @@ func TestOverlay(t *testing.T) {
 	o.Retry(t, http.MethodDelete, s.Hub+"/api/streamer/signal", stack.Bearer(o.Key)).Require(http.StatusOK)
 	awaitState(t, b, "none")
 	if text := b.Text("body"); strings.Contains(text, "Another") {
-		t.Errorf("the overlay shows %q after its market was removed", text)
+		t.Errorf("the overlay shows %q after its market was removed; want nothing", text)
 	}
 	b.RequireNoProblems()
 }
 
-// The overlay ignores an answer with a signal that is older than the removal of the signal.
+// TestOverlayIgnoresSignalsOlderThanTheirRemoval checks that the overlay ignores an answer with a selected market
+// (signal) that is older than the removal of that market.
 func TestOverlayIgnoresSignalsOlderThanTheirRemoval(t *testing.T) {
 	t.Parallel()
 	b := openOverlay(t, system(t), system(t).NewOperator(t), browser.Screen, "", "none")
@@ -79,11 +80,12 @@ func TestOverlayIgnoresSignalsOlderThanTheirRemoval(t *testing.T) {
 		].join();
 	})()`)
 	if want := "true,true,false,true,true,true"; got != want {
-		t.Errorf("a signal, its removal, the signal again, a later one, two answers without a signal are newer: %s; want %s", got, want)
+		t.Errorf("whether a signal, its removal, the old signal, a later signal, and two answers without a signal are newer: %s; want %s", got, want)
 	}
 }
 
-// The overlay still shows a signal that the feed no longer has, while the route of the signal does not answer.
+// TestOverlayKeepsASignalThatItCannotConfirm checks that the overlay still shows a selected market (signal) that the
+// feed no longer contains, while the route of the signal does not answer.
 func TestOverlayKeepsASignalThatItCannotConfirm(t *testing.T) {
 	s := system(t)
 	o, market := s.NewOperator(t), s.NewNativeMarket(t, 5000, nil)
@@ -104,7 +106,7 @@ func TestOverlayKeepsASignalThatItCannotConfirm(t *testing.T) {
 	awaitState(t, b, "live")
 
 	channel, deleted := "overlay:"+o.Handle, 0
-	stack.Eventually(t, browser.Within, "a feed without the signal", func() bool { // it shows copies for a second
+	stack.Eventually(t, browser.Within, "a feed without the signal", func() bool { // the feed serves copies for a second
 		deleted += stack.Query[int](t, s, `WITH deleted AS (DELETE FROM api.channel_copies WHERE channel = $1 RETURNING 1)
 			SELECT count(*) FROM deleted`, channel)
 		l := feedclient.Listen(t, s.API, channel)
@@ -112,19 +114,19 @@ func TestOverlayKeepsASignalThatItCannotConfirm(t *testing.T) {
 		return deleted > 0 && !strings.Contains(l.Snapshot(channel), market)
 	})
 	opened := browser.Eval[int](b, `(failing = true, sockets.at(-1).close(), sockets.length)`)
-	stack.Eventually(t, browser.Within, "a new connection", func() bool {
+	stack.Eventually(t, browser.Within, "a new connection of the overlay", func() bool {
 		return browser.Eval[int](b, `sockets.length`) > opened && browser.Eval[int](b, `sockets.at(-1).readyState`) == 1
 	})
 	asked := browser.Eval[int](b, `reads`)
-	stack.Eventually(t, browser.Within, "two more reads", func() bool { return browser.Eval[int](b, `reads`) > asked+1 })
+	stack.Eventually(t, browser.Within, "two further requests to the route", func() bool { return browser.Eval[int](b, `reads`) > asked+1 })
 	b.Shows("#overlay-box", "Is it there?")
 	asked = browser.Eval[int](b, `(failing = false, reads)`)
-	stack.Eventually(t, browser.Within, "an answer of the route", func() bool { return browser.Eval[int](b, `reads`) > asked })
+	stack.Eventually(t, browser.Within, "a further request to the route", func() bool { return browser.Eval[int](b, `reads`) > asked })
 	awaitState(t, b, "live")
 	b.Shows("#overlay-box", "Is it there?")
 }
 
-// requireMoves requires that prices of the feed are on the overlay in time.
+// requireMoves requires that prices of the feed appear on the overlay within moveWithin.
 func requireMoves(t *testing.T, s *stack.Stack, b *browser.Tab, m *stack.VenueMarket) {
 	t.Helper()
 	m.AwaitFollowed(t)
@@ -139,8 +141,8 @@ func requireMoves(t *testing.T, s *stack.Stack, b *browser.Tab, m *stack.VenueMa
 	}
 }
 
-// The overlay shows outcomes and disputes: in a page that is open, in one that is opened afterwards, and in one that has no
-// websocket.
+// TestOverlayOutcome checks that the overlay shows outcomes and disputes: in an open page, in a page that is opened
+// later, and in a page without a websocket.
 func TestOverlayOutcome(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -185,7 +187,7 @@ func TestOverlayOutcome(t *testing.T) {
 	b.RequireNoProblems()
 }
 
-// The overlay is transparent and within the picture with every theme, corner and scale.
+// TestOverlayThemes checks that the overlay is transparent and within the picture with every theme, corner and scale.
 func TestOverlayThemes(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -208,11 +210,11 @@ func TestOverlayThemes(t *testing.T) {
 			const inside = `(r => r.left >= 0 && r.top >= 0 && r.right <= innerWidth && r.bottom <= innerHeight)(
 				document.getElementById("overlay-box").getBoundingClientRect())`
 			if !browser.Eval[bool](b, inside) {
-				t.Error("the overlay is not within the picture")
+				t.Error("the overlay extends beyond the picture")
 			}
 			const grounds = `[document.body, document.documentElement].map(e => getComputedStyle(e).backgroundColor).join(" ")`
 			if got := browser.Eval[string](b, grounds); got != "rgba(0, 0, 0, 0) rgba(0, 0, 0, 0)" {
-				t.Errorf("the ground of the overlay is %q, want transparent", got)
+				t.Errorf("the background of the overlay is %q; want transparent", got)
 			}
 			b.RequireNoProblems()
 		})
@@ -228,6 +230,6 @@ func TestOverlayThemes(t *testing.T) {
 	h := read(t, s.Hub+"/overlay/"+o.Handle).Header
 	policy := h.Get("Content-Security-Policy")
 	if h.Get("Set-Cookie") != "" || h.Get("X-Frame-Options") != "" || !strings.Contains(policy, "frame-ancestors *") {
-		t.Errorf("headers %v; want an overlay that any page may frame, without cookies", h)
+		t.Errorf("the headers of the overlay are %v; want no cookies and permission for any page to frame it", h)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 type lane struct{ Key, Label string }
 
-// awaitLanes waits for a programme of several lanes.
+// awaitLanes waits until the programme has several lanes, and returns them.
 func awaitLanes(t *testing.T, s *stack.Stack) []lane {
 	t.Helper()
 	var programme struct{ Lanes []lane }
@@ -26,8 +26,8 @@ func awaitLanes(t *testing.T, s *stack.Stack) []lane {
 	return programme.Lanes
 }
 
-// The screen shows what the programme has on, of all lanes or of one, with and without scripts. The test does not run in
-// parallel, because a broadcast takes the place of the programme.
+// TestScreen checks that the screen shows the current programme, of all lanes or of one lane, with and without scripts.
+// The test does not run in parallel, because a broadcast replaces the programme on the screen.
 func TestScreen(t *testing.T) {
 	s := system(t)
 	lanes := awaitLanes(t, s)
@@ -57,8 +57,9 @@ func TestScreen(t *testing.T) {
 	plain.Shows("main", lanes[1].Label)
 }
 
-// requireSchedule requires the current segment, the countdown in seconds and the next segment that the script of the screen
-// computes. It lets the script compute them at several seconds of a lane with two markets and a bumper of 10 s before each.
+// requireSchedule requires that the script of the screen computes the right current segment, countdown in seconds and
+// next segment. It runs the script for several times in a lane with two markets and a bumper of 10 s before each
+// market.
 func requireSchedule(t *testing.T, b *browser.Tab) {
 	t.Helper()
 	const schedule = `(async () => {
@@ -86,8 +87,8 @@ func requireSchedule(t *testing.T, b *browser.Tab) {
 	}
 }
 
-// The screen of a station that does not exist says so, shows nothing of another programme, and does not request it again
-// within a minute.
+// TestScreenOfUnknownStation checks that the screen of a station that does not exist shows an error and nothing of
+// another programme. It must not request the programme again within a minute.
 func TestScreenOfUnknownStation(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -109,10 +110,10 @@ func TestScreenOfUnknownStation(t *testing.T) {
 			requested := strings.Join(b.Requests(), "\n")
 			count := func(name string) int { return len(regexp.MustCompile(`/api/.*/`+name).FindAllString(requested, -1)) }
 			if got := [2]int{count("program"), count("spotlight")}; got != [2]int{programmes, 0} {
-				t.Errorf("%d requests of the programme and %d of the spotlight, want %d and 0", got[0], got[1], programmes)
+				t.Errorf("the screen sent %d requests for the programme and %d for the spotlight; want %d and 0", got[0], got[1], programmes)
 			}
 			if card, text := b.Visible("tv-card"), b.Visible("tv-off"); card != "" || text != "Station not found." {
-				t.Errorf("the screen shows the card %q and %q", card, text)
+				t.Errorf("the screen shows the card %q and the text %q; want no card and Station not found.", card, text)
 			}
 			b.RequireFits()
 			b.Forget("status of 404")
@@ -121,8 +122,8 @@ func TestScreenOfUnknownStation(t *testing.T) {
 	}
 }
 
-// A screen that is open shows a broadcast that begins, although its video host is not in the content security policy of the
-// page that was opened.
+// TestScreenShowsBroadcasts checks that an open screen shows a broadcast that starts, although the content security
+// policy of the page, when it was opened, did not contain the video host.
 func TestScreenShowsBroadcasts(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -132,7 +133,7 @@ func TestScreenShowsBroadcasts(t *testing.T) {
 	o, stream, market := s.NewOperator(t), newStream(t), s.NewNativeMarket(t, 3150, nil)
 	setOverlay(t, o, stack.JSON{"marketId": market, "name": "Ostrava gauge above 6 m?", "yesPct": 31.5})
 	broadcast(t, o, market, stream.URL)
-	// A market has the spotlight for a minute.
+	// The test ends the current spotlight, because a market has the spotlight for a minute.
 	if _, err := s.DB(t).Exec(t.Context(), `UPDATE hub.spotlight SET expires_at = now()`); err != nil {
 		t.Fatal(err)
 	}
@@ -149,6 +150,6 @@ func TestScreenShowsBroadcasts(t *testing.T) {
 	b.Await("#tv-kicker", "Live · @")
 	b.RequireFits()
 	b.ForgetOutage()
-	b.Forget("Content Security Policy") // of the host that the page did not name
+	b.Forget("Content Security Policy") // violations for the host that the opened page did not allow
 	b.RequireNoProblems()
 }

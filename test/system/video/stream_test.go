@@ -18,21 +18,21 @@ import (
 
 const (
 	segmentLength = 2 * time.Second
-	segments      = 40 // in the recording
-	listed        = 6  // in a playlist at a time
+	segments      = 40 // number of segments in the recording
+	listed        = 6  // number of segments in a playlist at one time
 )
 
-// stream is a live HLS stream of a video host that does not belong to the system, over https. It starts with the first
+// stream is a live HLS stream over https on a video host that does not belong to the system. It starts with the first
 // request.
 type stream struct {
-	URL      string       // of the playlist
-	missing  atomic.Bool  // every request is answered 404
+	URL      string       // URL of the playlist
+	missing  atomic.Bool  // if set, every request is answered 404
 	requests atomic.Int64 // number of requests for the playlist
-	start    atomic.Int64 // Unix time in nanoseconds; 0: not requested yet
-	end      atomic.Int64 // number of the first segment of the last playlist, plus 1; 0: the stream has not ended
+	start    atomic.Int64 // Unix time in nanoseconds; 0: no request yet
+	end      atomic.Int64 // number of the first segment in the final playlist, plus 1; 0: the stream has not ended
 }
 
-// first returns the number of the first segment in the playlist now.
+// first returns the number of the first segment in the current playlist.
 func (s *stream) first() int {
 	s.start.CompareAndSwap(0, time.Now().UnixNano())
 	if end := s.end.Load(); end > 0 {
@@ -41,7 +41,8 @@ func (s *stream) first() int {
 	return min(int(time.Since(time.Unix(0, s.start.Load()))/segmentLength), segments-listed)
 }
 
-// Stop ends the stream: from now on the playlist does not change and says that no segment follows (EXT-X-ENDLIST).
+// Stop ends the stream: the playlist no longer changes and contains EXT-X-ENDLIST, which states that no segment
+// follows.
 func (s *stream) Stop() { s.end.Store(int64(s.first()) + 1) }
 
 // Restart starts the stream again with the first segment of the recording.
@@ -50,14 +51,14 @@ func (s *stream) Restart() {
 	s.end.Store(0)
 }
 
-// recording is the directory of the segments that all streams of this test binary serve.
+// recording contains the directory of the segments that all streams of this test binary serve.
 var recording struct {
 	once sync.Once
 	dir  string
 	err  error
 }
 
-// record returns the directory of the recording. The first call encodes the segments.
+// record returns the directory of the recording. The first call encodes the segments with ffmpeg.
 func record(t *testing.T) string {
 	t.Helper()
 	recording.once.Do(func() {
@@ -68,7 +69,7 @@ func record(t *testing.T) string {
 			"-c:a", "aac", "-b:a", "32k", "-f", "hls", "-hls_time", "2", "-hls_list_size", "0",
 			"-hls_segment_filename", filepath.Join(recording.dir, "%d.ts"), filepath.Join(recording.dir, "all.m3u8")).CombinedOutput()
 		if err != nil {
-			recording.err = fmt.Errorf("ffmpeg (tools/setup.sh video installs it): %w\n%s", err, out)
+			recording.err = fmt.Errorf("run ffmpeg, which tools/setup.sh video installs: %w\n%s", err, out)
 		}
 	})
 	if recording.err != nil {
@@ -112,11 +113,11 @@ func (s *stream) servePlaylist(w http.ResponseWriter) {
 	}
 }
 
-// requirePlaying waits until the position of the page's video advances.
+// requirePlaying waits until the playback position of the page's video advances.
 func requirePlaying(t *testing.T, b *browser.Tab) {
 	t.Helper()
 	first := 0.0
-	stack.Eventually(t, browser.Within, "a video that plays", func() bool {
+	stack.Eventually(t, browser.Within, "the video to play", func() bool {
 		const position = `(v => v.readyState >= 2 && !v.paused ? v.currentTime : 0)(document.querySelector("video"))`
 		now, err := browser.TryEval[float64](b, position)
 		if err != nil {

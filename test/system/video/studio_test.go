@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// An operator registers, is approved, selects a market for the overlay, binds a stream, broadcasts, and ends the broadcast
-// with the forms of the studio.
+// TestStudio checks the forms of the studio: an operator registers, is approved, selects a market for the overlay,
+// binds a stream, broadcasts, and ends the broadcast.
 func TestStudio(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -20,7 +20,7 @@ func TestStudio(t *testing.T) {
 	b.Visit(s.Hub+"/studio", http.StatusOK)
 	b.SignIn(o.Handle, "#register-form")
 	if at := b.URL(); at != s.Hub+"/studio" {
-		t.Fatalf("the sign-in leads to %s, want the studio", at)
+		t.Fatalf("the sign-in returns to %s; want the studio", at)
 	}
 	b.Await("#studio-state", "Not registered")
 	b.RequireAccessible()
@@ -52,7 +52,7 @@ func TestStudio(t *testing.T) {
 	b.Await("#studio-state", "Approved")
 	b.Click("#signal-clear")
 	b.Await("#signal-now", "No market on your overlay.")
-	stack.Eventually(t, browser.Within, "the end of the broadcast", func() bool {
+	stack.Eventually(t, browser.Within, "the broadcast to end", func() bool {
 		return read(t, s.Hub+"/api/streamer/stream/state?handle="+o.Handle).Text("state") == "ended"
 	})
 	b.Click("#bind-drop")
@@ -65,11 +65,11 @@ func TestStudio(t *testing.T) {
 	phone.RequireAccessible()
 }
 
-// requireSearch finds a market by its first words and selects it.
+// requireSearch finds a market by the first words of its question and selects it.
 func requireSearch(t *testing.T, s *stack.Stack, b *browser.Tab) {
 	t.Helper()
 	var first string
-	stack.Eventually(t, browser.Within, "a market to search", func() bool {
+	stack.Eventually(t, browser.Within, "a market for the search", func() bool {
 		first = read(t, s.Hub+"/api/polymarket/markets?limit=1").Member("markets.0.name")
 		return first != ""
 	})
@@ -79,8 +79,8 @@ func requireSearch(t *testing.T, s *stack.Stack, b *browser.Tab) {
 	read(t, s.Hub+"/api/m/"+b.Value("#signal-market"))
 }
 
-// requireBroadcast requires that a viewer sees the broadcast, that the studio shows viewers and calls, and that it continues
-// after the studio is loaded again.
+// requireBroadcast requires that a viewer sees the broadcast, that the studio shows viewers and calls, and that the
+// broadcast continues after the studio is reloaded.
 func requireBroadcast(t *testing.T, s *stack.Stack, o *stack.Operator, b *browser.Tab, market string) {
 	t.Helper()
 	viewer := browser.Open(t, browser.Phone)
@@ -93,7 +93,7 @@ func requireBroadcast(t *testing.T, s *stack.Stack, o *stack.Operator, b *browse
 	b.AwaitWithin(2*browser.Within, "#studio-viewers", "1")
 	b.AwaitWithin(2*browser.Within, "#studio-calls", "YES at 42¢")
 	if n := b.Count(`#studio-calls a[href="/receipts/` + call + `"]`); n != 1 {
-		t.Errorf("%d links to the receipt, want 1", n)
+		t.Errorf("the studio has %d links to the receipt; want 1", n)
 	}
 	b.Visit(s.Hub+"/studio", http.StatusOK)
 	b.Await("#studio-state", "Live")
@@ -104,8 +104,9 @@ func requireBroadcast(t *testing.T, s *stack.Stack, o *stack.Operator, b *browse
 	b.Forget("status of 409")
 }
 
-// A stream of the origin is created with a form of the hub's own pages, for approved operators; its key is shown once. What
-// is pushed with the key plays on the live page, where a viewer makes a clip and watches it.
+// TestStreamKeyByForm checks that approved operators can create a stream of the video origin with a form of the studio,
+// which shows the key once. Video that is pushed with the key must play on the live page, where a viewer creates a clip
+// and watches it.
 func TestStreamKeyByForm(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -122,7 +123,7 @@ func TestStreamKeyByForm(t *testing.T) {
 	o.SetStreamer(t, "approved")
 	b.Press(button, `#ingest-key`)
 	if key, url := b.Text("#ingest-key"), b.Text("#ingest-url"); len(key) < 20 || url == "" {
-		t.Errorf("the studio shows the key %q for %q", key, url)
+		t.Errorf("the studio shows the stream key %q and the address %q", key, url)
 	}
 	b.RequireAccessible()
 	push := b.Text("#ingest-push")
@@ -138,14 +139,14 @@ func TestStreamKeyByForm(t *testing.T) {
 	b.Await("#live-cut-message", "Clip created.")
 	b.AwaitWithin(2*browser.Within, "#live-clips li")
 	if n := b.Count("#live-clips li"); n != 1 {
-		t.Errorf("%d clips, want 1", n)
+		t.Errorf("the page shows %d clips; want 1", n)
 	}
 	b.Click("#live-clips button")
 	requirePlaying(t, b)
-	b.ForgetOutage() // playlists that did not exist yet
+	b.ForgetOutage() // requests for playlists that did not exist yet
 	b.RequireNoProblems()
 	b.Visit(s.Hub+"/studio", http.StatusOK)
 	if b.Count("#ingest-key") != 0 {
-		t.Error("the key is shown again")
+		t.Error("the studio shows the stream key a second time")
 	}
 }

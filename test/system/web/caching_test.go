@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// credential is what a request shows, with the scheme of the OpenAPI document that accepts it.
+// credential is the credential of a request, with the security scheme of the OpenAPI document that accepts it.
 type credential struct {
 	name, scheme string
 	set          stack.Set
@@ -48,7 +48,8 @@ func credentials(t *testing.T, s *stack.Stack) []credential {
 	}
 }
 
-// A shared cache must not store what was answered to one person, a refusal of a credential, or a failure.
+// TestPrivateAnswersAreNotCached checks that shared caches must not store answers to one person, refused credentials,
+// or failures.
 func TestPrivateAnswersAreNotCached(t *testing.T) {
 	s, doc, crowd := webStack(t), openapi.ForTest(t), stack.NewCrowd(100)
 	existing := map[string]string{"marketId": s.NewNativeMarket(t, 5000, nil), "handle": s.NewOperator(t).Handle}
@@ -74,7 +75,7 @@ func TestPrivateAnswersAreNotCached(t *testing.T) {
 			}
 			private.Add(1)
 			if value := a.Header.Get("Cache-Control"); mayBeShared(value) {
-				t.Errorf("%s with %s: %d with Cache-Control %q; want no-store or private", o.Name(), c.name, a.Status, value)
+				t.Errorf("%s with %s was answered %d with Cache-Control %q; want no-store or private", o.Name(), c.name, a.Status, value)
 			}
 		}
 	}
@@ -93,7 +94,7 @@ func TestPrivateAnswersAreNotCached(t *testing.T) {
 		operation(o, i)
 	}
 	if private.Load() <= 100 || public.Load() <= 10 {
-		t.Errorf("%d private and %d public answers; want more than 100 and 10", private.Load(), public.Load())
+		t.Errorf("%d private and %d public answers were received; want more than 100 and 10", private.Load(), public.Load())
 	}
 }
 
@@ -101,7 +102,7 @@ func signsOut(o *openapi.Operation) bool {
 	return o.Path == "/api/auth/privy" && o.Method == http.MethodDelete || o.Path == "/sign-out"
 }
 
-// isPrivate reports whether an answer is for the sender of the request alone.
+// isPrivate reports whether an answer is intended only for the sender of the request.
 func isPrivate(o *openapi.Operation, c credential, status int) bool {
 	switch {
 	case o.Gone():

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// cookieJars are the credentials that a browser sends without being asked.
+// cookieJars returns sets of cookies that a browser sends automatically, by name.
 func cookieJars(s *stack.Stack, o *stack.Owner) map[string]stack.Set {
 	both := func(sets ...stack.Set) stack.Set {
 		return func(r *http.Request) {
@@ -41,14 +41,15 @@ func cookieJars(s *stack.Stack, o *stack.Owner) map[string]stack.Set {
 	}
 }
 
-// lastUse matches a member that any request with the same grant or key can change, once a minute.
+// lastUse matches a member that any request with the same grant or key can change once per minute.
 var lastUse = regexp.MustCompile(`"lastUsedAt": *("[^"]*"|null)`)
 
-// The routes of the protocol neither read nor set cookies: with cookies they answer as without.
+// TestProtocolRoutesIgnoreCookies checks that the routes of the protocol neither read nor set cookies: the answer with
+// cookies must equal the answer without cookies.
 func TestProtocolRoutesIgnoreCookies(t *testing.T) {
 	s := webStack(t)
 	doc, crowd, owner, other := openapi.ForTest(t), stack.NewCrowd(100), s.NewOwner(t), s.NewOwner(t)
-	t.Parallel() // the tests that run now would make it slow to create owners
+	t.Parallel() // tests that are running now would slow down the creation of owners
 	values := map[string]string{
 		"marketId": owner.Market, "handle": owner.Handle, "id": owner.Message, "publicKey": owner.Signer.PublicKey,
 	}
@@ -71,13 +72,13 @@ func TestProtocolRoutesIgnoreCookies(t *testing.T) {
 		requireSame := func(what string, want, got stack.Answer) {
 			same := bytes.Equal(lastUse.ReplaceAll(got.Body, nil), lastUse.ReplaceAll(want.Body, nil))
 			if got.Status != want.Status || want.Status < 400 && !same {
-				t.Errorf("%s with %s: %d %.200s; want as without, %d %.200s", o.Name(), what, got.Status, got.Body, want.Status, want.Body)
+				t.Errorf("%s with %s was answered %d %.200s; want the answer without cookies, %d %.200s", o.Name(), what, got.Status, got.Body, want.Status, want.Body)
 			}
 		}
 		anonymous := send()
 		protected := !o.Public() && !o.Takes("appCredentials")
 		if protected && anonymous.Status != http.StatusUnauthorized {
-			t.Errorf("%s without a credential: %d, want 401", o.Name(), anonymous.Status)
+			t.Errorf("%s without a credential was answered %d; want 401", o.Name(), anonymous.Status)
 		}
 		for name, cookies := range cookieJars(s, owner) {
 			requireSame(name, anonymous, send(cookies))
@@ -102,11 +103,11 @@ func TestProtocolRoutesIgnoreCookies(t *testing.T) {
 			w.cookies = cookies
 			a := w.send(t, crowd, s.Hub+stack.ProtocolPath, func(*http.Request) {})
 			if a.Status != http.StatusUnauthorized || len(a.Cookies()) > 0 {
-				t.Errorf("%s %s with %s: %d, want 401 without cookies", w.method, w.path, name, a.Status)
+				t.Errorf("%s %s with %s was answered %d; want 401 without cookies in the answer", w.method, w.path, name, a.Status)
 			}
 		}
 	}
 	if after := owner.Holdings(t); after != before {
-		t.Errorf("cookies have changed what the person owns, from\n%s\nto\n%s", before, after)
+		t.Errorf("requests with cookies changed the objects of the person, from\n%s\nto\n%s", before, after)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// openReads are the prefixes of the hub's reads that pages of any site may send.
+// openReads are the path prefixes of the hub's read operations that pages of any origin may send.
 var openReads = []string{
 	"/api/polymarket/", "/api/broadcast/", "/api/oracle/featured", "/api/embed/", "/api/card/", "/api/c/", "/api/fashion/signals",
 	"/api/network/", "/api/situations", "/api/operator/{handle}/record", "/api/operator/{handle}/skill", "/api/channel",
@@ -29,7 +29,8 @@ func inProtocol(path string) bool {
 	return path == stack.ProtocolPath || strings.HasPrefix(path, stack.ProtocolPath+"/")
 }
 
-// allowedMethods returns what Access-Control-Allow-Methods must be for a method of a path: closed, readable or protocol.
+// allowedMethods returns the required Access-Control-Allow-Methods for a method of a path: closed, readable or
+// protocol.
 func allowedMethods(doc *openapi.Document, host, path, method string) string {
 	if host == "hub" && inProtocol(path) {
 		return protocol
@@ -44,12 +45,12 @@ func allowedMethods(doc *openapi.Document, host, path, method string) string {
 	return closed
 }
 
-// corsHeaders are the headers by which a browser decides what a page of another site may do.
+// corsHeaders are the headers by which a browser decides what a page of another origin may do.
 type corsHeaders struct {
 	Origins                       []string
 	Methods, Headers, Credentials string
-	MaxAge                        string // of a preflight
-	ExposesErrors                 bool   // headers that a client needs after a refusal
+	MaxAge                        string // of preflight answers
+	ExposesErrors                 bool   // exposes the headers that a client needs after an error
 }
 
 func corsHeadersOf(a stack.Answer, method string) corsHeaders {
@@ -79,7 +80,8 @@ func wantedHeaders(allowed, method string) corsHeaders {
 	return out
 }
 
-// fromOrigin makes a request look like one of a page of an origin; "" is no page.
+// fromOrigin returns a Set that makes a request look like a request of a page with this origin. An empty origin stands
+// for no page.
 func fromOrigin(origin, method string) stack.Set {
 	return func(r *http.Request) {
 		r.Header.Set("Accept", "application/json")
@@ -93,7 +95,8 @@ func fromOrigin(origin, method string) stack.Set {
 	}
 }
 
-// Pages of other sites may send the listed reads and the requests of the protocol, and nothing else.
+// TestCrossOriginAccess checks that pages of other origins may send the listed reads and the requests of the protocol,
+// and nothing else.
 func TestCrossOriginAccess(t *testing.T) {
 	t.Parallel()
 	s, doc, crowd := webStack(t), openapi.ForTest(t), stack.NewCrowd(100)
@@ -117,19 +120,21 @@ func TestCrossOriginAccess(t *testing.T) {
 	})
 }
 
-// The OpenAPI document marks the same operations as open as the list of the protocol.
+// TestOpenOperationsAreDescribed checks that the OpenAPI document marks exactly the operations as open that this test
+// lists.
 func TestOpenOperationsAreDescribed(t *testing.T) {
 	t.Parallel()
 	doc := openapi.ForTest(t)
 	for _, o := range doc.Operations {
 		want := allowedMethods(doc, o.Host, o.Path, o.Method) != closed
 		if !o.Streams() && !o.Health() && o.Open() != want {
-			t.Errorf("%s: x-signalcast-cors-open is %v, want %v", o.Name(), o.Open(), want)
+			t.Errorf("%s: x-signalcast-cors-open is %v; want %v", o.Name(), o.Open(), want)
 		}
 	}
 }
 
-// A path that only looks like an open one gives no access to a write.
+// TestPathTricksGiveNoCrossOriginAccess checks that a path which only resembles an open path gives other origins no
+// access to a write.
 func TestPathTricksGiveNoCrossOriginAccess(t *testing.T) {
 	t.Parallel()
 	s := webStack(t)
@@ -153,7 +158,7 @@ func TestPathTricksGiveNoCrossOriginAccess(t *testing.T) {
 			got, preflight := corsHeadersOf(a, method), method == http.MethodOptions
 			open := len(got.Origins) > 0 && !strings.HasPrefix(path, "/api/protocol/") && !preflight
 			if open || got.Credentials != "" || a.Status < 300 && !preflight {
-				t.Errorf("%s %s from another site: %d, headers %+v; want a refusal without access", method, path, a.Status, got)
+				t.Errorf("%s %s from another origin was answered %d with the headers %+v; want a refusal without CORS access", method, path, a.Status, got)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// cookieWrite is a write for which cookies are a sufficient credential.
+// cookieWrite is a write request for which cookies are a sufficient credential.
 type cookieWrite struct {
 	name, method, path string
 	body               stack.JSON
@@ -17,7 +17,7 @@ type cookieWrite struct {
 	cookies            stack.Set
 }
 
-// send sends the write to a hub with the headers of forge in place of those of the hub's own pages.
+// send sends the write to a hub. forge replaces the headers that pages of the hub send.
 func (w cookieWrite) send(t *testing.T, c *stack.Crowd, hub string, forge stack.Set) stack.Answer {
 	sets := []stack.Set{w.cookies, withoutFetchMetadata}
 	switch {
@@ -29,12 +29,12 @@ func (w cookieWrite) send(t *testing.T, c *stack.Crowd, hub string, forge stack.
 	return c.Do(t, w.method, hub+w.path, append(sets, forge)...)
 }
 
-// developerCookie is the cookie of the developer page.
+// developerCookie returns a Set that sends the cookie of the developer page.
 func developerCookie(token string) stack.Set {
 	return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "db_dev", Value: token}) }
 }
 
-// cookieWrites returns a write for each route that accepts cookies. The last ones sign out.
+// cookieWrites returns a write for each route that accepts cookies. The last writes sign the person out.
 func cookieWrites(t *testing.T, s *stack.Stack, o *stack.Owner) []cookieWrite {
 	t.Helper()
 	fresh, stranger := s.NewNativeMarket(t, 5000, nil), s.NewOperator(t)
@@ -92,8 +92,8 @@ func cookieWrites(t *testing.T, s *stack.Stack, o *stack.Owner) []cookieWrite {
 type forgery struct {
 	name     string
 	set      stack.Set
-	jsonOnly bool // it is refused for the content type of its body
-	mayRead  bool // it is a read that claims to be a write, which may be answered as a read
+	jsonOnly bool // refused because of the content type of its body
+	mayRead  bool // a read that claims to be a write; it may be answered as a read
 }
 
 func forgeries(hub string) []forgery {
@@ -161,7 +161,7 @@ func forgeries(hub string) []forgery {
 	}
 }
 
-// A page of another site cannot write with the cookies of a visitor.
+// TestCrossSiteWritesAreRefused checks that a page of another site cannot write with the cookies of a visitor.
 func TestCrossSiteWritesAreRefused(t *testing.T) {
 	s := webStack(t)
 	owner, crowd := s.NewOwner(t), stack.NewCrowd(50)
@@ -177,16 +177,16 @@ func TestCrossSiteWritesAreRefused(t *testing.T) {
 			refused := a.Status >= 400 && a.Status < 500 && a.Status != http.StatusTooManyRequests
 			refused = refused || f.mayRead && a.Status == http.StatusOK
 			if n := len(a.Cookies()); !refused || n > 0 {
-				t.Errorf("%s, %s: %d, %d cookies; want a refusal without cookies\n%.200s", w.name, f.name, a.Status, n, a.Body)
+				t.Errorf("%s, %s: answered %d with %d cookies; want a refusal without cookies\n%.200s", w.name, f.name, a.Status, n, a.Body)
 			}
 		}
 	}
 	if after := owner.Holdings(t); after != before {
-		t.Errorf("the refused requests have changed what the visitor owns, from\n%s\nto\n%s", before, after)
+		t.Errorf("the refused requests changed objects of the visitor, from\n%s\nto\n%s", before, after)
 	}
 	for i, w := range writes {
 		if a := w.send(t, crowd, s.HubAt(i), stack.Header("Origin", s.Hub)); a.Status >= 400 {
-			t.Errorf("%s from a page of the hub: %d, want success\n%.200s", w.name, a.Status, a.Body)
+			t.Errorf("%s from a page of the hub was answered %d; want a success\n%.200s", w.name, a.Status, a.Body)
 		}
 	}
 }

@@ -12,13 +12,14 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// embeds are the pages that other sites may put into a frame.
+// embeds are the pages that other sites may show in a frame.
 var embeds = []string{"/operator/{handle}/embed", "/overlay/{handle}"}
 
-// controls are the elements and attributes with which a visitor can act. A link opens another page and does not act.
+// controls matches the elements and attributes with which a visitor can trigger an action. Links are not included,
+// because they only open a page.
 var controls = regexp.MustCompile(`(?i)<(form|button|input|select|textarea|iframe|object|embed)\b|\son[a-z]+\s*=`)
 
-// Other sites may frame the embeds, in which nothing can be pressed, and no other page.
+// TestFraming checks that other sites can frame only the embeds, and that the embeds contain no controls.
 func TestFraming(t *testing.T) {
 	t.Parallel()
 	s, doc, crowd := webStack(t), openapi.ForTest(t), stack.NewCrowd(50)
@@ -42,17 +43,17 @@ func TestFraming(t *testing.T) {
 					framed.Add(1)
 					requireEmbed(t, o.Path, a)
 				} else if ancestors, options := framingOf(a); ancestors != "'none'" || options != "DENY" {
-					t.Errorf("%s (%d): frame-ancestors %q, X-Frame-Options %q; want 'none' and DENY", o.Path, a.Status, ancestors, options)
+					t.Errorf("%s (status %d) has frame-ancestors %q and X-Frame-Options %q; want 'none' and DENY", o.Path, a.Status, ancestors, options)
 				}
 			}
 		}
 	})
 	if pages.Load() <= 40 || framed.Load() < 4 {
-		t.Errorf("%d pages, %d embeds; want more than 40 and at least 4", pages.Load(), framed.Load())
+		t.Errorf("%d pages and %d embeds were checked; want more than 40 and at least 4", pages.Load(), framed.Load())
 	}
 }
 
-// framingOf returns the directive frame-ancestors and X-Frame-Options. The values of repeated headers are joined.
+// framingOf returns the directive frame-ancestors and X-Frame-Options. It joins the values of repeated headers.
 func framingOf(a stack.Answer) (ancestors, options string) {
 	for directive := range strings.SplitSeq(strings.Join(a.Header.Values("Content-Security-Policy"), ";"), ";") {
 		if name, value, _ := strings.Cut(strings.TrimSpace(directive), " "); name == "frame-ancestors" {
@@ -65,12 +66,12 @@ func framingOf(a stack.Answer) (ancestors, options string) {
 func requireEmbed(t *testing.T, path string, a stack.Answer) {
 	t.Helper()
 	if ancestors, options := framingOf(a); ancestors != "*" || options != "" {
-		t.Errorf("%s: frame-ancestors %q, X-Frame-Options %q; want * and none", path, ancestors, options)
+		t.Errorf("%s has frame-ancestors %q and X-Frame-Options %q; want * and no X-Frame-Options", path, ancestors, options)
 	}
 	if n := len(a.Cookies()); n > 0 {
 		t.Errorf("%s sets %d cookies; want none in a frame", path, n)
 	}
 	if found := controls.Find(a.Body); found != nil {
-		t.Errorf("%s has %q; want nothing that acts in a frame", path, found)
+		t.Errorf("%s contains %q; want no controls in a frame", path, found)
 	}
 }

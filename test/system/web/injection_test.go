@@ -24,7 +24,7 @@ const (
 	plantedLine   = "planted in a log"
 )
 
-// lineBreaks are texts that end a line, or name another host, if they are not encoded where they are repeated.
+// lineBreaks are texts that start a new line, or refer to another host, unless they are encoded in the output.
 var lineBreaks = []string{
 	"a\r\n" + plantedHeader + ": 1\r\n\r\n<b>", "a\n" + plantedHeader + ": 1", "a\r" + plantedHeader + ": 1", "a\x00b",
 	"a%0d%0a" + plantedHeader + ":%201", "a%00b", "a\u2028" + plantedHeader + ": 1",
@@ -32,10 +32,11 @@ var lineBreaks = []string{
 	"//" + foreignHost + "/", "https://" + foreignHost + "/\r\n", `\\` + foreignHost,
 }
 
-// withoutHost is the number of lineBreaks, from the first, that name no host. What people write may name one.
+// withoutHost is the number of texts at the beginning of lineBreaks that contain no host. Texts of users may contain
+// one.
 const withoutHost = 8
 
-// underForeignHost sends a request under the name of another host.
+// underForeignHost is a Set that sends a request with the Host header of another host.
 func underForeignHost(r *http.Request) {
 	r.Host = foreignHost
 	for name, value := range map[string]string{
@@ -55,10 +56,11 @@ var linkAway = regexp.MustCompile(`(?i)(?:\b(?:href|src|action|formaction|conten
 	`|"\w*(?:url|uri|href|html|link)":")` +
 	`(?:[a-z]+:)?[/\\]{2}(?:[^/"]*@)?` + regexp.QuoteMeta(foreignHost))
 
-// headerAway matches an address of foreignHost in a header.
+// headerAway matches an address at foreignHost in a header.
 var headerAway = regexp.MustCompile(`(?://|\\\\|http%3A%2F%2F)` + regexp.QuoteMeta(foreignHost))
 
-// No header, link or log line is made of what a request contains.
+// TestInputMakesNoHeadersLinksOrLogLines checks that the texts of a request do not create headers, links to other
+// hosts, or log lines.
 func TestInputMakesNoHeadersLinksOrLogLines(t *testing.T) {
 	t.Parallel()
 	s, doc := webStack(t), openapi.ForTest(t)
@@ -90,18 +92,19 @@ type injector struct {
 
 	sent    atomic.Int64
 	mu      sync.Mutex
-	refused map[string]string // operation by the id of a refused request
+	refused map[string]string // operations by the id of a refused request
 }
 
-// operation sends the texts in each parameter, and one in each text of the body. Of the line breaks it sends a third, with
-// SYSTEM_SIZE=full all, because all parameters share the code that writes headers and log lines. Links are made for each
-// parameter, so each gets every text that names a host.
+// operation sends the texts in each parameter, and one text in each string of the body. Every parameter gets each text
+// that contains a host, because links are created separately for each parameter. It gets only a third of the line
+// breaks, because all parameters share the code that writes headers and log lines. With SYSTEM_SIZE=full it gets all of
+// them.
 func (j *injector) operation(t *testing.T, o *openapi.Operation, n int) {
 	base := j.s.Base(o.Host, n)
 	if o.Method == http.MethodGet {
 		j.send(t, o, base+o.Fill(j.values))
 	}
-	share := stack.Size(t, 5, 3, 1) // of the line breaks
+	share := stack.Size(t, 5, 3, 1) // one in share line breaks is sent
 	for i, p := range o.Parameters() {
 		if !p.Text || p.In == "header" {
 			continue
@@ -129,7 +132,7 @@ func (j *injector) operation(t *testing.T, o *openapi.Operation, n int) {
 	}
 }
 
-// bodyWith returns a body that has only the text at a place.
+// bodyWith returns a body that contains only the text, at the given path.
 func bodyWith(at openapi.MemberPath, text string) any {
 	if len(at) == 0 {
 		return text
@@ -141,7 +144,7 @@ func bodyWith(at openapi.MemberPath, text string) any {
 	return stack.JSON{at[0]: rest}
 }
 
-// credential returns one that the operation accepts.
+// credential returns a credential that the operation accepts.
 func (j *injector) credential(o *openapi.Operation) stack.Set {
 	switch {
 	case o.Takes("operatorKey"):
@@ -162,16 +165,16 @@ func (j *injector) send(t *testing.T, o *openapi.Operation, url string, body ...
 	for name, values := range a.Header {
 		value := strings.Join(values, " ")
 		if name == plantedHeader || strings.ContainsAny(value, "\r\n\x00") || strings.Contains(value, plantedHeader) {
-			t.Errorf("%s %.200q answers with the header %s: %.100q", o.Method, url, name, value)
+			t.Errorf("the answer to %s %.200q contains the injected header %s: %.100q", o.Method, url, name, value)
 		}
 		if headerAway.MatchString(value) {
-			t.Errorf("%s %.200q leads to another host by %s: %.100q", o.Method, url, name, value)
+			t.Errorf("the answer to %s %.200q refers to another host in the header %s: %.100q", o.Method, url, name, value)
 		}
 	}
 	if link := linkAway.Find(a.Body); link != nil {
-		t.Errorf("%s %.200q shows a link to another host: %q", o.Method, url, link)
+		t.Errorf("the answer to %s %.200q contains a link to another host: %q", o.Method, url, link)
 	} else if !strings.Contains(url, foreignHost) && a.Contains(foreignHost) {
-		t.Errorf("%s %.200q repeats the host of the request", o.Method, url)
+		t.Errorf("the answer to %s %.200q contains the Host header of the request", o.Method, url)
 	}
 	if a.Status >= http.StatusBadRequest {
 		j.mu.Lock()
@@ -180,8 +183,8 @@ func (j *injector) send(t *testing.T, o *openapi.Operation, url string, body ...
 	}
 }
 
-// requireOneLogLineEach requires one access log line for each refused request, and no line that a request has made.
-// A request is logged after its answer.
+// requireOneLogLineEach requires exactly one access log line for each refused request, and no line that a request has
+// injected. It waits, because a request is logged after its answer.
 func (j *injector) requireOneLogLineEach(t *testing.T) {
 	t.Helper()
 	var lines map[string]int
@@ -199,12 +202,13 @@ func (j *injector) requireOneLogLineEach(t *testing.T) {
 	}
 	for id, operation := range j.refused {
 		if n := lines[id]; n != 1 {
-			t.Errorf("%s: the request %.80q has %d lines in the access log, want 1", operation, id, n)
+			t.Errorf("%s: the request %.80q has %d lines in the access log; want 1", operation, id, n)
 		}
 	}
 }
 
-// accessLog returns the number of lines by request id, and requires that every line is JSON of the service.
+// accessLog returns the number of access log lines by request id. It requires that every line is a JSON log line of the
+// service.
 func (j *injector) accessLog(t *testing.T) map[string]int {
 	t.Helper()
 	lines := map[string]int{}
@@ -224,7 +228,7 @@ func (j *injector) accessLog(t *testing.T) map[string]int {
 				RequestID string `json:"request_id"`
 			}
 			if err := json.Unmarshal([]byte(text), &line); err != nil || strings.HasPrefix(line.Msg, plantedLine) {
-				t.Fatalf("the log of %s has the line %.150q", service, text)
+				t.Fatalf("the log of %s contains the line %.150q; want JSON", service, text)
 			}
 			if line.Msg == "request" {
 				lines[line.RequestID]++

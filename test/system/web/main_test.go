@@ -1,4 +1,4 @@
-// Package web tests what a browser or a shared cache between it and the services relies on.
+// Package web tests the headers and contents on which browsers and shared caches rely.
 package web
 
 import (
@@ -16,5 +16,5 @@ func webStack(t *testing.T) *stack.Stack {
 	return stack.Shared(t, stack.Hubs(2))
 }
 
-// withoutFetchMetadata removes the header by which a browser states the site of a request.
+// withoutFetchMetadata removes the header in which a browser states the site that sends a request.
 func withoutFetchMetadata(r *http.Request) { r.Header.Del("Sec-Fetch-Site") }

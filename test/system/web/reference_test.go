@@ -12,7 +12,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// The reference page lists every operation of the document, opens one, and requests nothing of another host.
+// TestReferencePage checks that the API reference page lists every operation of the OpenAPI document, can open an
+// operation, and loads nothing from other hosts.
 func TestReferencePage(t *testing.T) {
 	t.Parallel()
 	s := webStack(t)
@@ -29,10 +30,10 @@ func TestReferencePage(t *testing.T) {
 			b.Visit(s.Hub+"/docs", http.StatusOK)
 			b.Await("#reference[data-rendered] .opblock-tag-section")
 			if n := b.Count("#reference .opblock-tag"); n != len(tags) {
-				t.Errorf("%d tags; want %d", n, len(tags))
+				t.Errorf("the page shows %d tags; want %d", n, len(tags))
 			}
 			b.RequireFits()
-			for tag, n := range tags { // one after the other: of a long list only the visible part is drawn
+			for tag, n := range tags { // one after another, because the page renders only the visible part of a long list
 				requireOperations(t, b, tag, n)
 			}
 			browser.Eval[bool](b, `document.querySelector("#operations-tag-signals").click() === undefined`)
@@ -46,7 +47,7 @@ func TestReferencePage(t *testing.T) {
 			requested := b.Requests()
 			for _, url := range requested {
 				if !strings.HasPrefix(url, s.Hub+"/") {
-					t.Errorf("the page requests %s", url)
+					t.Errorf("the page requests %s from another host", url)
 				}
 			}
 			if !slices.Contains(requested, s.Hub+"/docs/openapi.json") {
@@ -58,18 +59,18 @@ func TestReferencePage(t *testing.T) {
 	policy := page.Header.Get("Content-Security-Policy")
 	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") ||
 		!strings.Contains(policy, "script-src 'self'; connect-src 'self'") {
-		t.Errorf("Content-Security-Policy is %s", policy)
+		t.Errorf("the Content-Security-Policy is %s; want one that allows only the hub", policy)
 	}
 	_, withoutScript, _ := strings.Cut(string(page.Body), "<noscript>")
 	withoutScript, _, _ = strings.Cut(withoutScript, "</noscript>")
 	for _, path := range []string{"/openapi.json", "/docs/openapi.yaml"} {
 		if !strings.Contains(withoutScript, `href="`+path+`"`) {
-			t.Errorf("the page has no link to %s for browsers without scripts", path)
+			t.Errorf("the page contains no link to %s for browsers without scripts", path)
 		}
 	}
 }
 
-// requireOperations opens a tag, requires its number of operations, and closes it.
+// requireOperations opens a tag, requires n operations in it, and closes the tag.
 func requireOperations(t *testing.T, b *browser.Tab, tag string, n int) {
 	t.Helper()
 	section := fmt.Sprintf(`document.querySelector("#operations-tag-%s")`, tag)
@@ -81,7 +82,8 @@ func requireOperations(t *testing.T, b *browser.Tab, tag string, n int) {
 	}
 }
 
-// /docs/ redirects to the reference page with the query of the request, and no query makes it redirect elsewhere.
+// TestDocsFolder checks that /docs/ redirects to the reference page with the query of the request, and that no query
+// causes a redirect to another address.
 func TestDocsFolder(t *testing.T) {
 	t.Parallel()
 	s := webStack(t)
@@ -90,13 +92,13 @@ func TestDocsFolder(t *testing.T) {
 		"?x=%0d%0aSet-Cookie:y=z": "/docs?x=%0d%0aSet-Cookie:y=z",
 	} {
 		if at := stack.Get(t, s.Hub+"/docs/"+query).Require(http.StatusPermanentRedirect).Header.Get("Location"); at != to {
-			t.Errorf("/docs/%s leads to %q", query, at)
+			t.Errorf("/docs/%s redirects to %q", query, at)
 		}
 	}
 	h := stack.Send(t, http.MethodHead, s.Hub+"/docs/").Require(http.StatusPermanentRedirect).Header
 	if !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || h.Get("X-Frame-Options") != "DENY" ||
 		h.Get("Set-Cookie") != "" {
-		t.Errorf("its headers are %v", h)
+		t.Errorf("/docs/ has wrong headers: %v", h)
 	}
 	stack.Get(t, s.Hub+"/docs/", stack.Bearer("dk_"+strings.Repeat("x", 43))).Require(http.StatusUnauthorized)
 	for _, path := range []string{"/docs//", "/docs/.", "/docs/index.html"} {

@@ -17,7 +17,8 @@ import (
 
 const overlayPath = "/api/streamer/signal"
 
-// A tab records calls of the function canary and violations of the content security policy.
+// TestBrowserRecordsScript checks that a tab records calls of the function canary and violations of the content
+// security policy.
 func TestBrowserRecordsScript(t *testing.T) {
 	t.Parallel()
 	s, b := webStack(t), browser.Open(t, browser.Desktop)
@@ -31,14 +32,14 @@ func TestBrowserRecordsScript(t *testing.T) {
 	})
 }
 
-// No text that people write becomes script, markup or style on a page that shows it. Each text is looked at on a third of the
-// pages, with SYSTEM_SIZE=full on all.
+// TestNoScriptFromData checks that no text of a user becomes script, markup or style on a page that shows it. Each text
+// is checked on a third of the pages, and with SYSTEM_SIZE=full on all pages.
 func TestNoScriptFromData(t *testing.T) {
 	t.Parallel()
 	s := webStack(t)
 	texts := browser.HostileTexts[:stack.Size(t, 2, len(browser.HostileTexts), len(browser.HostileTexts))]
 	share := stack.Size(t, 1, 3, 1)
-	const each = 10 // texts in one tab
+	const each = 10 // number of texts in one tab
 	for first := 0; first < len(texts); first += each {
 		some := texts[first:min(first+each, len(texts))]
 		t.Run(fmt.Sprintf("texts from %d", first), func(t *testing.T) {
@@ -51,7 +52,7 @@ func TestNoScriptFromData(t *testing.T) {
 						requireText(t, s, b, p)
 					}
 				}
-				if t.Failed() { // the other texts say nothing new
+				if t.Failed() { // further texts would fail in the same way
 					t.Fatalf("with the text %q", text)
 				}
 			}
@@ -62,7 +63,7 @@ func TestNoScriptFromData(t *testing.T) {
 // shown is a page that shows texts of its author.
 type shown struct {
 	path  string
-	texts map[string]string // by the CSS selector of the first element that contains the text
+	texts map[string]string // expected texts by the CSS selector of the first element that contains the text
 }
 
 // author is a person whose requests must succeed.
@@ -78,12 +79,12 @@ func (a author) write(method, path, credential string, body stack.JSON) stack.An
 	return a.Retry(a.t, method, a.s.Hub+path, stack.Bearer(credential), stack.Body(body))
 }
 
-// writeEither sends a body that contains the text. If the route refuses it, writeEither removes the invisible characters
-// from the text and sends the body again. It returns the text that was stored.
+// writeEither sends a body that contains the text. If the route refuses it, writeEither removes the invisible
+// characters from the text and sends the body again. It returns the stored text.
 func (a author) writeEither(method, path, credential, text string, body func(text string) stack.JSON) string {
 	a.t.Helper()
 	answer := a.write(method, path, credential, body(text))
-	if answer.Status == http.StatusBadRequest { // control characters, or characters that change the reading direction
+	if answer.Status == http.StatusBadRequest { // the text contains control characters, or characters that change the reading direction
 		text = strings.Map(func(r rune) rune {
 			if unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cc, unicode.Cf) {
 				return -1
@@ -96,8 +97,8 @@ func (a author) writeEither(method, path, credential, text string, body func(tex
 	return strings.TrimSpace(text)
 }
 
-// writeEverywhere writes the text as a new author into every text that an author may set. It signs the author in to the tab
-// and returns the pages that show the text.
+// writeEverywhere creates an author and writes the text into every text that an author may set. It signs the author in
+// to the tab and returns the pages that show the text.
 func writeEverywhere(t *testing.T, s *stack.Stack, b *browser.Tab, text string) []shown {
 	a := author{s.NewOperator(t), t, s}
 	for name, value := range a.PageCookies(t) {
@@ -131,7 +132,8 @@ func writeEverywhere(t *testing.T, s *stack.Stack, b *browser.Tab, text string) 
 	}
 }
 
-// writeCall creates a market, a call with events, an outcome and a dispute. The given text is in each of their texts.
+// writeCall creates a market and a call with events, an outcome and a dispute. All of their texts contain the given
+// text.
 func writeCall(a author, text string) (market, call string) {
 	a.t.Helper()
 	link := "https://x.example/" + url.PathEscape(text)
@@ -149,7 +151,7 @@ func writeCall(a author, text string) (market, call string) {
 		{"type": "share", "payload": stack.JSON{"channel": truncate(text, 40)}},
 	} {
 		if e := a.write(http.MethodPost, "/api/signals/"+call+"/events", a.Key, event); e.Status != http.StatusCreated {
-			e.RequireError(http.StatusBadRequest, "invalid_payload") // an address that is no link
+			e.RequireError(http.StatusBadRequest, "invalid_payload") // the text is not a valid link
 		}
 	}
 	admin := func(path string, body stack.JSON) {
@@ -168,8 +170,8 @@ func truncate(text string, n int) string {
 	return string(r[:min(len(r), n)])
 }
 
-// requireText opens a page in the tab. It requires that each element of the page shows its text unchanged, that the page is
-// not wider than the tab, and that the tab has recorded no problems.
+// requireText opens a page in the tab. Each element of the page must show its text unchanged, the page must not be
+// wider than the tab, and the tab must not record problems.
 func requireText(t *testing.T, s *stack.Stack, b *browser.Tab, p shown) {
 	t.Helper()
 	b.Visit(s.Hub+p.path, http.StatusOK)
@@ -187,8 +189,8 @@ func requireText(t *testing.T, s *stack.Stack, b *browser.Tab, p shown) {
 // inline matches an inline script, and an element with an event handler or a style attribute.
 var inline = regexp.MustCompile(`<script(?:>| type="module">)|<[a-z][^>"]*\s(?:on[a-z]+|style)=`)
 
-// requirePolicy requires a content security policy that permits scripts of the hub only, and a page without inline script or
-// style.
+// requirePolicy requires a content security policy that allows scripts of the hub only, and a page without inline
+// scripts or styles.
 func requirePolicy(t *testing.T, s *stack.Stack, path string) {
 	a := stack.NewClient().Do(t, http.MethodGet, s.Hub+path, stack.Header("Accept", "text/html"))
 	policy := a.Header.Get("Content-Security-Policy")
@@ -200,15 +202,15 @@ func requirePolicy(t *testing.T, s *stack.Stack, path string) {
 		loose := strings.Contains(sources, "unsafe") || strings.Contains(sources, "data:") ||
 			name != "frame-ancestors" && strings.Contains(sources, "*")
 		if loose || name == "script-src" && sources != "'self'" {
-			t.Errorf("%s may load %s", path, directive)
+			t.Errorf("the content security policy of %s allows %s", path, directive)
 		}
 	}
 	if found := inline.Find(a.Body); found != nil {
-		t.Errorf("%s contains %q", path, found)
+		t.Errorf("%s contains the inline script or style %q", path, found)
 	}
 }
 
-// Every answer forbids browsers to guess its type from its content.
+// TestTypesAreNotSniffed checks that every answer forbids browsers to guess its content type (X-Content-Type-Options).
 func TestTypesAreNotSniffed(t *testing.T) {
 	t.Parallel()
 	s, doc, crowd := webStack(t), openapi.ForTest(t), stack.NewCrowd(20)
@@ -220,7 +222,7 @@ func TestTypesAreNotSniffed(t *testing.T) {
 		}
 		a := crowd.Do(t, o.Method, s.Base(o.Host, i)+o.Fill(values), stack.Header("Accept", "application/json"))
 		if got := a.Header.Get("X-Content-Type-Options"); len(a.Body) > 0 && got != "nosniff" {
-			t.Errorf("%s: X-Content-Type-Options %q, want nosniff", o.Name(), got)
+			t.Errorf("%s: X-Content-Type-Options is %q; want nosniff", o.Name(), got)
 		}
 	})
 }
