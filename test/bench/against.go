@@ -17,15 +17,17 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Sizes of a comparison. The pairs of person and market have to suffice for all calls, and a key may file 60 calls a minute.
+// Sizes of a comparison. The pairs of operator and market must be enough for all calls, and a key may file 60 calls per
+// minute.
 const (
 	againstPeople  = 3_000
-	againstMarkets = 100 // native ones, and as many of a venue
+	againstMarkets = 100 // native markets, and the same number of venue markets
 	lockSamples    = 5
 )
 
-// compareTrees compares this tree with the one of -against: the cost of a filed call, and the ratios of the sections of -only.
-// The trees may differ in everything but the public API and the command deploy/local up, with which each starts its system.
+// compareTrees compares this tree with the tree of -against: the cost of a filed call, and the ratios of the sections
+// in -only. The trees need only the public API and the command `deploy/local up` in common, with which each tree starts
+// its system.
 func (b *bench) compareTrees() {
 	tree, bin := b.checkOut()
 	b.compareFiling(bin)
@@ -34,7 +36,7 @@ func (b *bench) compareTrees() {
 	}
 }
 
-// checkOut returns a work tree of the older revision and a directory with its programs.
+// checkOut checks out the older revision. It returns the work tree and a directory with the programs built from it.
 func (b *bench) checkOut() (tree, bin string) {
 	fmt.Println("building the programs of", b.against)
 	tree, bin = filepath.Join(b.dir, "tree"), filepath.Join(b.dir, "old-bin")
@@ -48,28 +50,29 @@ func (b *bench) checkOut() (tree, bin string) {
 	return tree, bin
 }
 
-// build builds programs of a tree into a directory. With -trimpath the build cache serves a tree in any directory.
+// build builds programs of a tree into a directory. Because of -trimpath, the build cache can be used for a tree in any
+// directory.
 func (b *bench) build(tree, bin string, programs ...string) {
 	cmd := exec.CommandContext(b.ctx, "go", append([]string{"build", "-trimpath", "-o", bin + "/"}, programs...)...)
 	cmd.Dir, cmd.Env = tree, append(os.Environ(), "GOWORK=", "PWD="+tree)
 	output(cmd)
 }
 
-// tree is a system of one of the compared trees.
+// tree is a running system of one of the compared trees.
 type tree struct {
 	*system
 	name  string
-	kinds map[string]*filer // by the kind of market
-	costs map[string][]cost // of the rounds, by kind and number of clients
+	kinds map[string]*filer // by kind of market
+	costs map[string][]cost // costs of the rounds, by kind of market and number of clients
 	locks map[string][]float64
 }
 
-// cost is what the calls of one round needed, for each call; CPU in microseconds, of Postgres, hub, api and Redis.
+// cost is the resource use of a round, divided by its calls. CPU is in microseconds, for Postgres, hub, api and Redis.
 type cost struct {
 	Statements, WALBytes, RowLocks, Postgres, Hub, API, Redis float64
 }
 
-// compareFiling files calls at both trees alternately, on native and on venue markets.
+// compareFiling files calls at both trees alternately, on native markets and on venue markets.
 func (b *bench) compareFiling(bin string) {
 	trees := []*tree{b.newTree("before", stack.ProgramsIn(bin)), b.newTree("now")}
 	kinds := slices.Sorted(maps.Keys(trees[0].kinds))
@@ -78,7 +81,7 @@ func (b *bench) compareFiling(bin string) {
 			job := fmt.Sprintf("filing on %s markets, %d clients, ", kind, clients)
 			for round := range b.rounds {
 				for i := range trees {
-					t := trees[(i+round)%2] // each is first in every other round
+					t := trees[(i+round)%2] // the trees take the first place alternately
 					c := b.fileAt(t, t.kinds[kind], clients)
 					fmt.Printf("%s%s: %+v\n", job, t.name, c)
 					t.costs[job] = append(t.costs[job], c)
@@ -111,9 +114,9 @@ func (b *bench) compareFiling(bin string) {
 	}
 }
 
-// newTree starts a system and creates people and markets through the public API.
+// newTree starts a system and creates operators and markets through the public API.
 func (b *bench) newTree(name string, opts ...stack.Option) *tree {
-	// A quote lasts for the whole run, so that the trees do not differ in how often they ask the venue.
+	// A quote remains valid for the whole run, so that both trees read the venue equally often.
 	opts = append(opts, stack.Env("QUOTE_MAX_AGE", "15m"), stack.Env("QUOTE_CONFIRM_AFTER", "off"))
 	s := b.start([]string{"pg_stat_statements.track=top"}, opts...)
 	s.exec("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
@@ -145,14 +148,15 @@ func (b *bench) newTree(name string, opts ...stack.Option) *tree {
 	return t
 }
 
-// newKey signs a person in and returns a key.
+// newKey signs a person in and returns an operator key.
 func (s *system) newKey(person string) string {
 	login := stack.Post(s.b, s.IDP+"/mint", stack.Body(stack.JSON{"user": person})).Require(http.StatusOK).Text("token")
 	return stack.Send(s.b, http.MethodPost, s.Hub+"/api/dev/keys", stack.Bearer(login), stack.Body(stack.JSON{"label": "bench"})).
 		Require(http.StatusCreated).Text("key")
 }
 
-// fileAt files calls for the length of a measurement and waits until their events are in the feed, which belongs to their cost.
+// fileAt files calls for the length of a measurement and waits until their events are in the feed, because publishing
+// them is part of the cost.
 func (b *bench) fileAt(t *tree, f *filer, clients int) cost {
 	b.between(t.system)
 	t.exec("SELECT pg_stat_statements_reset()")
@@ -162,7 +166,7 @@ func (b *bench) fileAt(t *tree, f *filer, clients int) cost {
 	after, end := t.parts(), t.walPosition()
 	statements := stack.Query[float64](b, t.Stack, `SELECT sum(calls)::float8 FROM pg_stat_statements s
 		JOIN pg_roles r ON r.oid = s.userid WHERE r.rolname IN ('api_rw', 'hub_rw')`)
-	// Without images of pages, whose number depends on the time since the last checkpoint.
+	// Full page images are excluded, because their number depends on the time since the last checkpoint.
 	const records = "SELECT coalesce(sum(%s), 0)::float8 FROM pg_get_wal_stats('0/0'::pg_lsn + $1, '0/0'::pg_lsn + $2, true)"
 	bytes := stack.Query[float64](b, t.Stack, fmt.Sprintf(records, "record_size"), wal, end)
 	locks := stack.Query[float64](b, t.Stack, fmt.Sprintf(records, "count")+
@@ -172,13 +176,13 @@ func (b *bench) fileAt(t *tree, f *filer, clients int) cost {
 	return cost{statements / n, bytes / n, locks / n, us(0), us(1), us(2), us(3)}
 }
 
-// locksOfOne files one call and returns the number of locks that its transaction holds at its commit. A standby that does not
-// exist makes commits wait before they release their locks.
+// locksOfOne files one call and returns the number of locks that its transaction holds when it commits. The setting
+// synchronous_standby_names names a standby that does not exist, so the commit waits before it releases its locks.
 func (t *tree) locksOfOne(f *filer) float64 {
 	t.drained()
 	t.exec("ALTER SYSTEM SET synchronous_standby_names = 'missing'")
 	t.exec("SELECT pg_reload_conf()")
-	stack.Wait(t.b, 300*time.Millisecond) // for the checkpointer, which reads the setting for all processes
+	stack.Wait(t.b, 300*time.Millisecond) // the checkpointer applies the setting for all processes
 	done := make(chan error, 1)
 	c := dial(t.Hub)
 	defer func() { _ = c.Close() }()
@@ -194,16 +198,16 @@ func (t *tree) locksOfOne(f *filer) float64 {
 	t.exec("SELECT pg_reload_conf()")
 	check(<-done)
 	if locks == 0 {
-		check(errors.New("no filing waits at its commit"))
+		check(errors.New("no transaction of a call waits at its commit"))
 	}
 	return locks
 }
 
-// compareRatios runs sections of both trees alternately with the bench of each, and compares their ratios.
+// compareRatios runs sections of both trees alternately, each with the bench of its tree, and compares the ratios.
 func (b *bench) compareRatios(old string) {
 	type side struct {
 		dir, program string
-		ratios       map[string][]float64 // by job
+		ratios       map[string][]float64 // ratios by job
 	}
 	sides := []*side{{dir: old}, {dir: must(stack.Root())}}
 	for i, s := range sides {

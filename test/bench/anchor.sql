@@ -1,4 +1,4 @@
--- The table of the limits: a signal with only the indexes that its reads need, in another schema than the product's.
+-- The table of the limits: signals with only the indexes that reads need. Its schema differs from the schema of the product.
 SET client_min_messages = warning;
 DROP SCHEMA IF EXISTS bench_anchor CASCADE;
 CREATE SCHEMA bench_anchor;

@@ -11,34 +11,35 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// bench is one run. It is the testing.TB of the harness: a failure of the harness ends the run, as every other error does.
+// bench is one run of the command. It implements testing.TB for package stack: a failure in that package ends the run,
+// as any other error does.
 type bench struct {
-	testing.TB // nil; the methods below are those that the harness calls
+	testing.TB // nil; bench defines the methods that package stack calls
 	options
 	ctx      context.Context
-	dir      string  // of this run
-	main     *system // of the sections that share one
+	dir      string  // directory of this run
+	main     *system // system of the sections that share one
 	report   report
 	cleanups []func()
 }
 
-// failure is the panic with which check and the methods of bench end a run.
+// failure is the panic value with which check and the methods of bench end a run.
 type failure struct{ error }
 
-// check ends the run unless err is nil.
+// check ends the run if err is not nil.
 func check(err error) {
 	if err != nil {
 		panic(failure{err})
 	}
 }
 
-// must returns v, or ends the run.
+// must returns v. It ends the run if err is not nil.
 func must[T any](v T, err error) T {
 	check(err)
 	return v
 }
 
-// caught returns the error with which check ended do.
+// caught calls do and returns the error with which check ended it, or nil.
 func caught(do func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -53,7 +54,7 @@ func caught(do func()) (err error) {
 	return nil
 }
 
-// scope runs do, then the cleanups that it has registered.
+// scope calls do, and then the cleanups that do has registered.
 func (b *bench) scope(do func()) {
 	outer := b.cleanups
 	b.cleanups = nil
@@ -61,48 +62,48 @@ func (b *bench) scope(do func()) {
 		inner := b.cleanups
 		b.cleanups = outer
 		for _, cleanup := range inner {
-			defer cleanup() // the last one first, and all of them after a failure, too
+			defer cleanup() // the last cleanup runs first, and all of them run even after a failure
 		}
 	}()
 	do()
 }
 
-// Cleanup makes the current scope call a function at its end.
+// Cleanup registers a function that runs at the end of the current scope.
 func (b *bench) Cleanup(do func()) { b.cleanups = append(b.cleanups, do) }
 
-// Context ends with the signal that ends the run.
+// Context returns a context that ends when a signal ends the run.
 func (b *bench) Context() context.Context { return b.ctx }
 
-// Helper does nothing.
+// Helper does nothing. It is required by testing.TB.
 func (b *bench) Helper() {}
 
-// Failed returns false: no code runs after a failure but cleanups.
+// Failed returns false, because after a failure only cleanups run.
 func (b *bench) Failed() bool { return false }
 
-// Logf prints a line.
+// Logf prints a line to standard output.
 func (b *bench) Logf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
-// Errorf prints an error to standard error.
+// Errorf prints an error to standard error and continues.
 func (b *bench) Errorf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
 }
 
-// Fatalf ends the run.
+// Fatalf ends the run with an error.
 func (b *bench) Fatalf(format string, args ...any) { panic(failure{fmt.Errorf(format, args...)}) }
 
-// Fatal ends the run.
+// Fatal ends the run with an error.
 func (b *bench) Fatal(args ...any) { panic(failure{errors.New(fmt.Sprint(args...))}) }
 
-// databaseSettings are settings of Postgres for product and limit. Commits are durable.
+// databaseSettings are the settings of Postgres for the product and the limit. Commits are durable.
 var databaseSettings = []string{
 	"shared_buffers=2GB", "work_mem=64MB", "maintenance_work_mem=1GB", "max_wal_size=8GB", "checkpoint_timeout=15min",
 	"random_page_cost=1.1", "jit=off", "max_parallel_workers_per_gather=0",
 }
 
-// untracked switches off the counting of statements, which has a cost.
+// untracked disables the statistics of statements, because collecting them takes time.
 const untracked = "pg_stat_statements.track=none"
 
-// start runs a system until the end of the scope, with further settings of Postgres.
+// start starts a system that runs until the end of the scope. database contains additional settings of Postgres.
 func (b *bench) start(database []string, opts ...stack.Option) *system {
 	fmt.Println("starting a system")
 	opts = append(opts, stack.Env("RATE_LIMIT_ANON", "0"))
@@ -117,7 +118,7 @@ func (b *bench) start(database []string, opts ...stack.Option) *system {
 			return
 		}
 		to := filepath.Join(b.logs, "bench-logs", filepath.Base(s.Dir()))
-		_ = os.RemoveAll(to) // of the last run
+		_ = os.RemoveAll(to) // logs of the previous run
 		if err := os.CopyFS(to, os.DirFS(filepath.Join(s.Dir(), "logs"))); err != nil {
 			b.Errorf("copy the logs: %v", err)
 		}

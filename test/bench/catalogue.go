@@ -13,7 +13,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// catalogueSQL is the least that a sweep has to write: the newest quote and a snapshot of each market, a page at a time.
+// catalogueSQL contains the least work of a sweep in the database: it writes the newest quote and a snapshot of each
+// market, 100 markets per transaction.
 const catalogueSQL = `
 CREATE SCHEMA IF NOT EXISTS bench;
 CREATE TABLE bench.quotes (LIKE api.market_quotes INCLUDING ALL);
@@ -33,16 +34,17 @@ END $$;`
 // anyone sends requests without a credential.
 var anyone = stack.NewClient()
 
-// swept is one full sweep of the primary venue.
+// swept contains the measurements of one full sweep, which reads all markets of the primary venue.
 type swept struct {
 	took          time.Duration
 	markets       float64
-	api, database time.Duration // CPU
-	memory        int64         // of the api at the end of the sweep
+	api, database time.Duration // CPU time
+	memory        int64         // memory of the api at the end of the sweep
 }
 
-// catalogue measures full sweeps of bookMarkets markets: the first, which stores all of them, and those after a restart of the
-// api, which find other prices. The limits are the least work of fetching and decoding, and of writing.
+// catalogue measures full sweeps of bookMarkets markets: the first one, which stores all markets, and one after each
+// restart of the api, which finds changed prices. The limits are the least work to fetch and decode the markets, and to
+// write them.
 func (b *bench) catalogue() {
 	s := b.start(nil, stack.Env("VENUE_SIM_MARKETS", strconv.Itoa(bookMarkets)), stack.Env("MOVEMENT_EVERY", "10m"))
 	s.sweep("first")
@@ -51,7 +53,7 @@ func (b *bench) catalogue() {
 	for range b.rounds {
 		old := s.pid("api")
 		s.Kill(b, "api")
-		stack.Eventually(b, time.Minute, "a new api", func() bool {
+		stack.Eventually(b, time.Minute, "a new api process", func() bool {
 			pid, ok := s.FindPID("api")
 			return ok && pid != old
 		})
@@ -71,14 +73,14 @@ func (b *bench) catalogue() {
 	b.report.ratio("catalogue, refresh of 50,000 / a minute", "s", lower, 0, times, []float64{60})
 }
 
-// sweep waits for the first full sweep of an api that has just started.
+// sweep waits for the first full sweep of an api that has just started, and returns its measurements.
 func (s *system) sweep(what string) (w swept) {
 	pid, metrics := s.pid("api"), "http://"+s.Setting(s.b, "api", "METRICS_ADDR")+"/metrics"
 	database := treeTime(s.pid("postgres"))
 	stack.Eventually(s.b, 8*time.Minute, "the end of a sweep", func() bool {
 		res, err := anyone.Try(s.b, http.MethodGet, metrics)
 		if err != nil {
-			return false // it has not started yet
+			return false // the sweep has not started yet
 		}
 		seen := samples(res.Body)
 		w = swept{
@@ -93,7 +95,7 @@ func (s *system) sweep(what string) (w swept) {
 	return w
 }
 
-// samples returns the metrics of the primary venue.
+// samples returns the metrics about the primary venue.
 func samples(metrics []byte) map[string]float64 {
 	out := map[string]float64{}
 	for line := range strings.Lines(string(metrics)) {
@@ -104,7 +106,8 @@ func samples(metrics []byte) map[string]float64 {
 	return out
 }
 
-// fetchAll reads every page of the venue's list and decodes it into the texts that a market has.
+// fetchAll reads all pages of the venue's market list and decodes the fields of each market. It returns the number of
+// markets.
 func (b *bench) fetchAll(venues string) (n int) {
 	q := url.Values{"closed": {"false"}, "limit": {"100"}}
 	for {

@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	bookMarkets = 50_000 // of the primary venue, open and with a price
+	bookMarkets = 50_000 // markets of the primary venue, open and with a price
 	perEvent    = 4
 	vocabulary  = 30_000
 	firstMarket = 90_000_000
 )
 
-// ofBook selects the markets of the book.
+// ofBook is the SQL condition for the markets of the book.
 const ofBook = " WHERE market_id BETWEEN '90000000' AND '90049999'"
 
-// ages are the ages of the snapshots of each market of the book; the last one has the current price.
+// ages are the ages of the price snapshots of each market. The last snapshot has the current price.
 var ages = []time.Duration{25 * time.Hour, 7 * time.Hour, 2 * time.Hour, 20 * time.Minute, time.Second}
 
-// book makes the titles of many markets, of words with the frequencies of natural words.
+// book generates the titles of many markets, from words with a natural distribution of frequencies.
 type book struct {
 	words []string
 	pick  *rand.Zipf
@@ -43,7 +43,7 @@ func newBook() *book {
 	return k
 }
 
-// often returns a word with the probability of its frequency; any returns each word with the same probability.
+// often returns a word with the probability of its frequency. any returns each word with the same probability.
 func (k *book) often() string { return k.words[k.pick.Uint64()] }
 func (k *book) any() string   { return k.words[k.r.IntN(vocabulary)] }
 
@@ -55,13 +55,14 @@ func (k *book) title() string {
 	return "Will the " + strings.Join(words, " ") + "?"
 }
 
-// query returns a text to search for: a word, its beginning, two words, a typing error, or a phrase.
+// query returns a search text: a word, the beginning of a word, two words, a word with a typing error, or a phrase.
 func (k *book) query() string {
 	a, b := k.often(), k.any()
 	return []string{a, b[:3], a + " " + b, b[1:] + "x", "will the " + a + " " + k.often(), k.often() + " " + a}[k.r.IntN(6)]
 }
 
-// addBook inserts the markets with their prices and, for the limit, their titles into a table with a Postgres index of words.
+// addBook inserts the markets with their prices. For the limit it also inserts their titles into a table with a full
+// text index of Postgres.
 func (s *system) addBook() {
 	k, now := newBook(), time.Now().UTC().Truncate(time.Millisecond)
 	lanes := []string{"POLITICS", "CRYPTO", "SPORT", "CULTURE", "MUSIC", "TECH", "ECONOMY", "SCIENCE", "WORLD", "ENTERTAINMENT"}
@@ -109,7 +110,7 @@ func (s *system) addBook() {
 	s.settle("api.markets", "api.market_quotes", "api.market_prices", "bench.docs")
 }
 
-// dropBook deletes the markets of the book, because the following sections are measured without them.
+// dropBook deletes the markets of the book, because the other sections are measured without them.
 func (s *system) dropBook() {
 	tables := []string{"api.markets", "api.market_quotes", "api.market_prices"}
 	for _, t := range tables {
@@ -118,10 +119,10 @@ func (s *system) dropBook() {
 	s.settle(tables...)
 }
 
-// refreshBook dates the quotes of the book now, as a sweep does, and waits until a page of the wire is full.
+// refreshBook sets the time of the quotes to now, as a sweep does, and waits until a page of market movements is full.
 func (s *system) refreshBook(hub string) {
 	s.exec("UPDATE api.market_quotes SET at = now()" + ofBook)
-	stack.Eventually(s.b, 3*time.Minute, "a full page of the wire", func() bool {
+	stack.Eventually(s.b, 3*time.Minute, "a full page of /api/wire", func() bool {
 		a := stack.Get(s.b, hub+"/api/wire?limit=200")
 		return a.Status == http.StatusOK && len(a.Body) > 20_000
 	})

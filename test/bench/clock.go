@@ -26,11 +26,11 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// clockMarkets is the number of markets from which the programme is made.
+// clockMarkets is the number of markets from which the programme is computed.
 const clockMarkets = 10_000
 
-// clock measures the programme: the time from markets to the bytes of a timeline, compared with the least work that makes one;
-// the cost of a timeline from memory; and the latency of a channel that is computed for its reader.
+// clock measures the programme: the time to compute a timeline from markets, compared with the least work for it; the
+// cost of a timeline from memory; and the latency of a timeline that is computed for one request.
 func (b *bench) clock() {
 	build := b.clockBuild()
 	c := b.startClock()
@@ -49,7 +49,7 @@ func (b *bench) clock() {
 		fmt.Printf("clock ready_us=%.1f spec_us=%.0f spec_p50=%s spec_p99=%.2fms specs=%d\n",
 			us, specUs, quantile(waits, 0.5).Round(time.Microsecond), slow, len(waits))
 	}
-	b.report.ratio("clock ready timeline / a build of ours, cpu", "us", lower, 1.0/30, ready, built)
+	b.report.ratio("clock ready timeline / a build of the product, cpu", "us", lower, 1.0/30, ready, built)
 	b.report.ratio("clock spec through the public API, p99 / 5 ms", "ms", lower, 1, p99, allowed)
 }
 
@@ -58,8 +58,8 @@ var (
 	bareBuild = regexp.MustCompile(`clock markets=10000 compute_us=(\d+) marshal_us=(\d+)`)
 )
 
-// clockBuild compares the build of a timeline with the bare one, both alone on one core, and returns the product's in
-// microseconds.
+// clockBuild compares the computation of a timeline with the bare reference, each alone on one core. It returns the
+// time of the product in microseconds.
 func (b *bench) clockBuild() float64 {
 	tests := filepath.Join(b.dir, "clock-edge.test")
 	const tested = "github.com/signalcast/signalcast/services/clock/internal/httpapi"
@@ -84,12 +84,12 @@ func (b *bench) clockBuild() float64 {
 	return built
 }
 
-// measured runs a program and returns the sum of the numbers that it prints.
+// measured runs a program and returns the sum of the numbers in its output.
 func measured(cmd *exec.Cmd, pattern *regexp.Regexp) (sum float64) {
 	out := output(cmd)
 	m := pattern.FindSubmatch(out)
 	if m == nil {
-		check(fmt.Errorf("no figure in %q", out))
+		check(fmt.Errorf("no number was found in the output %q", out))
 	}
 	for _, text := range m[1:] {
 		sum += must(strconv.ParseFloat(string(text), 64))
@@ -97,15 +97,15 @@ func measured(cmd *exec.Cmd, pattern *regexp.Regexp) (sum float64) {
 	return sum
 }
 
-// clockServer is a clock with a database and a ledger that has clockMarkets markets.
+// clockServer is a clock service with a database, and a ledger with clockMarkets markets.
 type clockServer struct {
 	b     *bench
 	url   string
 	pid   int
-	specs atomic.Int64 // number of specs requested so far, each another one
+	specs atomic.Int64 // number of specs requested so far; each spec is different
 }
 
-// startClock starts a clock on the core of servers and waits for its first timeline.
+// startClock starts a clock service on the core for servers and waits for its first timeline.
 func (b *bench) startClock() *clockServer {
 	db := must(localdb.StartPostgres(b.ctx, localdb.PostgresConfig{Dir: filepath.Join(b.dir, "clock-db"), Durable: true}))
 	b.Cleanup(func() { db.Stop(context.Background()) })
@@ -126,7 +126,7 @@ func (b *bench) startClock() *clockServer {
 	return c
 }
 
-// get reads a path; an answer other than 200 is an error.
+// get reads a path. It returns an error unless the answer is 200.
 func (c *clockServer) get(path string, sets ...stack.Set) (stack.Answer, error) {
 	a, err := anyone.Try(c.b, http.MethodGet, c.url+path, sets...)
 	if err == nil && a.Status != http.StatusOK {
@@ -135,14 +135,15 @@ func (c *clockServer) get(path string, sets ...stack.Set) (stack.Answer, error) 
 	return a, err
 }
 
-// idle returns the share of time that the clock works without readers.
+// idle returns the share of CPU time that the clock service uses without requests.
 func (c *clockServer) idle() float64 {
 	before, began := procTime(c.pid), time.Now()
 	stack.Wait(c.b, c.b.length)
 	return float64(procTime(c.pid)-before) / float64(time.Since(began))
 }
 
-// load reads as browsers do. It returns the CPU of one answer in microseconds, without the idle share, and the latencies.
+// load sends requests as browsers do. It returns the CPU time of one answer in microseconds, without the idle share,
+// and the latencies.
 func (c *clockServer) load(clients int, idle float64, path func() string) (float64, []time.Duration) {
 	before := procTime(c.pid)
 	done := c.b.load(c.url, clients, c.b.length, func(*client) error {
@@ -153,29 +154,29 @@ func (c *clockServer) load(clients int, idle float64, path func() string) (float
 	return micros(max(spent, 0), float64(done.n)), done.waits
 }
 
-// marketLedger is the ledger of this section.
+// marketLedger is the ledger that serves the markets of this section.
 type marketLedger struct {
 	marketv1.UnimplementedMarketReadServiceServer
 	feedv1.UnimplementedFeedServiceServer
 	answer *marketv1.ListAirableResponse
 }
 
-// ListAirable implements the service.
+// ListAirable implements the method of the market service.
 func (l *marketLedger) ListAirable(context.Context, *marketv1.ListAirableRequest) (*marketv1.ListAirableResponse, error) {
 	return l.answer, nil
 }
 
-// ListMarkets implements the service.
+// ListMarkets implements the method of the market service.
 func (l *marketLedger) ListMarkets(context.Context, *marketv1.ListMarketsRequest) (*marketv1.ListMarketsResponse, error) {
 	return &marketv1.ListMarketsResponse{}, nil
 }
 
-// Publish implements the service.
+// Publish implements the method of the feed service.
 func (l *marketLedger) Publish(context.Context, *feedv1.PublishRequest) (*feedv1.PublishResponse, error) {
 	return &feedv1.PublishResponse{}, nil
 }
 
-// serveMarkets serves a marketLedger until the end of the scope and returns its address.
+// serveMarkets serves a marketLedger over gRPC until the end of the scope and returns its address.
 func (b *bench) serveMarkets() string {
 	s := must(grpcx.NewServer(grpcx.ServerConfig{
 		Secret: hopSecret, Log: silent(), Options: []grpc.ServerOption{grpc.MaxSendMsgSize(64 << 20)},
@@ -189,7 +190,7 @@ func (b *bench) serveMarkets() string {
 	return l.Addr().String()
 }
 
-// airableMarkets returns markets with various lanes, prices and volumes, which end within a month.
+// airableMarkets returns n markets with various lanes, prices and volumes. They end within a month.
 func airableMarkets(n int) []*marketv1.Market {
 	r := rand.New(rand.NewPCG(5, 6))
 	lanes := strings.Fields("sports music film tv fashion culture crypto politics news science tech economy")

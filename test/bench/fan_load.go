@@ -22,23 +22,25 @@ import (
 )
 
 const (
-	// fanMark begins the time of a message, 16 hexadecimal digits of nanoseconds. Every server returns it in the delivery.
+	// fanMark precedes the time in a message: 16 hexadecimal digits of nanoseconds. Every server returns the mark in
+	// the delivery.
 	fanMark = "@@"
-	// perAddress is the number of listeners of one address; the service allows more.
+	// perAddress is the number of listeners per IP address. It is below the limit of the service.
 	perAddress = 16
-	// settleTime is how long connections are idle before memory is read.
+	// settleTime is the time without traffic before the memory is measured.
 	settleTime = 2 * time.Second
-	// lateTime is how long missing deliveries are waited for.
+	// lateTime is the longest wait for missing deliveries.
 	lateTime = 10 * time.Second
 
-	fanSize   = 200 // bytes of one text on the wire
-	fanWindow = 8   // messages in flight in a burst
-	fanRate   = 3   // single messages a second
+	fanSize   = 200 // bytes of one text in a frame
+	fanWindow = 8   // number of unconfirmed messages in a burst
+	fanRate   = 3   // single messages per second
 )
 
-// fan has the listeners and publishes to them, on one core. Every message carries the time of its call.
+// fan runs the listeners and publishes messages to them, on one core. Every message contains the time of its publishing
+// request.
 type fan struct {
-	url, publish, hello string // of the socket; to post a message to; first text of each listener
+	url, publish, hello string // URL of the socket, URL to post messages to, first text that each listener sends
 	conns, pid          int
 	length              time.Duration
 	http                *http.Client
@@ -46,28 +48,29 @@ type fan struct {
 	pad                 string
 
 	mu     sync.Mutex
-	busy   int             // requests that publish
-	got    int             // deliveries
-	lost   int             // listeners
+	busy   int             // publishing requests in progress
+	got    int             // deliveries received
+	lost   int             // lost connections
 	frame  int             // bytes of the last text with a mark
 	newest int64           // latest mark received
-	timed  bool            // deliveries add to first and waits
-	first  []time.Duration // until the first listener had a message
-	waits  []time.Duration // of all deliveries
+	timed  bool            // whether deliveries are recorded in first and waits
+	first  []time.Duration // by message: time until the first listener received it
+	waits  []time.Duration // delays of all deliveries
 	fail   error
 }
 
-// fanLoad is the program that connects, publishes single messages and bursts, and disconnects.
+// fanLoad is the helper program that opens the connections, publishes single messages and bursts, and closes the
+// connections.
 func fanLoad(ctx context.Context, args []string) {
 	f := &fan{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: fanWindow}}}
 	fs := flag.NewFlagSet("fan-load", flag.ContinueOnError)
-	fs.StringVar(&f.url, "url", "", "of the socket")
+	fs.StringVar(&f.url, "url", "", "URL of the socket")
 	fs.StringVar(&f.publish, "publish", "", "URL to which a message is posted")
 	fs.StringVar(&f.hello, "hello", "", "text that each listener sends first")
 	fs.IntVar(&f.conns, "conns", 0, "listeners")
 	fs.DurationVar(&f.length, "for", 6*time.Second, "length of each phase")
-	gone := fs.Bool("gone", false, "wait for the memory after all have left")
-	fs.IntVar(&f.pid, "pid", 0, "process of the server")
+	gone := fs.Bool("gone", false, "measure the memory after all connections are closed")
+	fs.IntVar(&f.pid, "pid", 0, "process id of the server")
 	check(fs.Parse(args))
 	found := fanFound{Base: resident(f.pid)}
 	cpu, began := procTime(f.pid), time.Now()
@@ -93,7 +96,7 @@ func fanLoad(ctx context.Context, args []string) {
 	check(json.NewEncoder(os.Stdout).Encode(found))
 }
 
-// connect opens all listeners.
+// connect opens the connections of all listeners.
 func (f *fan) connect(ctx context.Context) {
 	var mu sync.Mutex
 	var fail error
@@ -112,7 +115,7 @@ func (f *fan) connect(ctx context.Context) {
 			return
 		}
 		f.open = append(f.open, conn)
-		if in == nil { // no frame came with the handshake
+		if in == nil { // the handshake contained no first frame
 			in = bufio.NewReader(conn)
 		}
 		go f.listen(conn, in)
@@ -120,7 +123,7 @@ func (f *fan) connect(ctx context.Context) {
 	check(fail)
 }
 
-// listen reads a listener until its end.
+// listen reads from the connection of one listener until it ends.
 func (f *fan) listen(conn net.Conn, in *bufio.Reader) {
 	var text []byte
 	for {
@@ -144,7 +147,7 @@ func (f *fan) listen(conn net.Conn, in *bufio.Reader) {
 	}
 }
 
-// deliver counts a text that carries a mark.
+// deliver records a text that contains a mark.
 func (f *fan) deliver(text []byte) {
 	i := bytes.Index(text, []byte(fanMark))
 	if i < 0 || i+18 > len(text) {
@@ -169,7 +172,7 @@ func (f *fan) deliver(text []byte) {
 	}
 }
 
-// until waits for at most the given time until done is true, and reports whether it is.
+// until waits until done returns true, at most for the given time, and returns the last result of done.
 func (f *fan) until(most time.Duration, done func() bool) bool {
 	for end := time.Now().Add(most); ; time.Sleep(500 * time.Microsecond) {
 		f.mu.Lock()
@@ -181,7 +184,7 @@ func (f *fan) until(most time.Duration, done func() bool) bool {
 	}
 }
 
-// post publishes a message with its time.
+// post publishes a message that contains the current time.
 func (f *fan) post() {
 	f.mu.Lock()
 	f.busy++
@@ -203,21 +206,21 @@ func (f *fan) post() {
 	}()
 }
 
-// warm publishes twice and chooses the padding with which a text has its size on the wire.
+// warm publishes two messages and chooses the padding that gives a text the size fanSize in its frame.
 func (f *fan) warm() {
 	for range 2 {
 		want := f.got + f.conns
 		f.post()
 		if !f.until(lateTime, func() bool { return f.got >= want && f.busy == 0 }) {
 			check(f.fail)
-			check(fmt.Errorf("%d of %d listeners have the first message, %d were lost", f.conns-(want-f.got), f.conns, f.lost))
+			check(fmt.Errorf("%d of %d listeners received the first message, and %d connections were lost", f.conns-(want-f.got), f.conns, f.lost))
 		}
 		f.pad += strings.Repeat("x", max(0, fanSize-f.frame))
 	}
 }
 
-// phase calls publish, which returns the number of messages that it published, and waits until all listeners have received them.
-// It returns the deliveries, and the processor time of the server.
+// phase calls publish, which returns the number of messages it published, and waits until all listeners have received
+// them. It returns the number of deliveries and the CPU time of the server.
 func (f *fan) phase(publish func() int) fanPhase {
 	base, cpu, began := f.got, procTime(f.pid), time.Now()
 	want := base + publish()*f.conns
@@ -227,13 +230,13 @@ func (f *fan) phase(publish func() int) fanPhase {
 	return fanPhase{Deliveries: f.got - base, Missing: want - f.got, CPU: procTime(f.pid) - cpu, Took: time.Since(began)}
 }
 
-// single publishes fanRate messages per second for the length of a measurement and returns their number. It omits a message if
-// fanWindow requests to publish still wait for their answers.
+// single publishes fanRate messages per second for the length of a measurement and returns their number. It omits a
+// message while fanWindow publishing requests are unanswered.
 func (f *fan) single() (sent int) {
 	end := time.Now().Add(f.length)
 	for next := time.Now(); next.Before(end); next = next.Add(time.Second / fanRate) {
 		time.Sleep(time.Until(next))
-		// A server that answers after the last write may be late.
+		// A server that answers its requests after the last write may be slow.
 		if f.until(lateTime, func() bool { return f.busy < fanWindow }) {
 			f.post()
 			sent++
@@ -242,8 +245,8 @@ func (f *fan) single() (sent int) {
 	return sent
 }
 
-// burst publishes messages at the highest rate that all listeners can receive, until f.length has passed. It returns the number
-// of published messages. At most fanWindow messages are published and not yet received.
+// burst publishes messages as fast as all listeners can receive them, until f.length has passed, and returns their
+// number. At most fanWindow messages are published but not yet received.
 func (f *fan) burst() (sent int) {
 	base, end := f.got, time.Now().Add(f.length)
 	free := func() bool { return sent-(f.got-base)/f.conns < fanWindow && f.busy < fanWindow }
@@ -254,7 +257,8 @@ func (f *fan) burst() (sent int) {
 	return sent
 }
 
-// settle waits up to 20 s until the server has released the memory of the listeners.
+// settle waits up to 20 s until the server has released the memory of the listeners. It returns the lowest memory and
+// the time until it was reached.
 func (f *fan) settle(base int64) (least int64, after time.Duration) {
 	began := time.Now()
 	for least = resident(f.pid); least > base+base/10 && time.Since(began) < 20*time.Second; time.Sleep(100 * time.Millisecond) {
@@ -263,8 +267,9 @@ func (f *fan) settle(base int64) (least int64, after time.Duration) {
 	return least, time.Since(began)
 }
 
-// limitServer is the program of the limit where the references are missing. Its arguments are fanLimit or fanJoined, and an
-// address. It writes every body that is posted to /publish, in one frame, to all connections. All of them must be read.
+// limitServer is the helper program of the limit where the reference servers are missing. Its arguments are fanLimit or
+// fanJoined, and an address. It sends every body that is posted to /publish to all connections, in one frame. The
+// clients must read from all connections.
 func limitServer(ctx context.Context, args []string) {
 	var mu sync.Mutex
 	var open []net.Conn
@@ -279,7 +284,7 @@ func limitServer(ctx context.Context, args []string) {
 			}
 			mu.Lock()
 			for _, conn := range open {
-				_, _ = conn.Write(frame) // a listener that has left does not matter
+				_, _ = conn.Write(frame) // an error means that the listener has closed its connection
 			}
 			mu.Unlock()
 		}
@@ -288,7 +293,7 @@ func limitServer(ctx context.Context, args []string) {
 	mux.HandleFunc("GET /ws", func(w http.ResponseWriter, r *http.Request) {
 		conn, _, _, err := ws.UpgradeHTTP(r, w)
 		if err != nil {
-			return // it has been answered
+			return // the handshake was refused with an answer
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -309,5 +314,5 @@ func limitServer(ctx context.Context, args []string) {
 	})
 	s := &http.Server{Addr: args[1], Handler: mux, ReadHeaderTimeout: time.Hour}
 	context.AfterFunc(ctx, func() { _ = s.Close() })
-	_ = s.ListenAndServe() // returns when ctx ends, or the caller finds no listener
+	_ = s.ListenAndServe() // returns when ctx ends; on other errors the caller finds no listener
 }

@@ -24,19 +24,19 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// The servers of a round that are known by name; the references have more.
+// Names of servers in a round. The reference program provides further servers.
 const (
 	fanOurs   = "ours"
-	fanLimit  = "epoll"       // writes one frame to each connection and does nothing else
-	fanJoined = "epoll-batch" // waits two milliseconds and writes the frames of that time at once
+	fanLimit  = "epoll"       // writes one frame to each connection and nothing else
+	fanJoined = "epoll-batch" // collects frames for two milliseconds and writes them together
 )
 
-// fanHello subscribes to a channel of facts.
+// fanHello is the message that subscribes to a channel of facts.
 const fanHello = `{"op":"subscribe","id":"s","channels":["live"]}`
 
-// fanout compares one event that reaches all listeners with the least that a process can do for it. What is published here is a
-// fact like any other: it is stored, numbered, sent through Redis and then written to all connections. Its latency includes the
-// call that publishes it. The references receive it in an HTTP request and do nothing but write.
+// fanout compares the delivery of one event to all listeners with the least work of a process for it. The product
+// treats the event as any fact: it stores and numbers it, sends it through Redis, and writes it to all connections. The
+// latency includes the publishing call. The reference servers receive the event in an HTTP request and only write it.
 func (b *bench) fanout() {
 	s := b.start(nil, stack.Env("MOVEMENT_EVERY", "10m"))
 	publish := s.servePublisher()
@@ -57,8 +57,8 @@ func (b *bench) fanout() {
 	b.reportFan(all, servers)
 }
 
-// buildAnchors builds the program with the references and returns its path. Where its directory is missing it returns "" and
-// notes what that means to the section.
+// buildAnchors builds the reference program and returns its path. If the directory of its source is missing, it returns
+// an empty string and notes the consequence for the section, which is the text means.
 func (b *bench) buildAnchors(section, means string) string {
 	if _, err := os.Stat(filepath.Join(b.anchors, "go.mod")); err != nil {
 		b.report.note("%s: no references in %s, %s", section, b.anchors, means)
@@ -76,7 +76,7 @@ func (b *bench) fanRound(s *system, name, anchors, publish string) (found fanFou
 	var url, hello string
 	var pid int
 	if name == fanOurs {
-		api := s.side("api", map[string]string{"RATE_LIMIT_ANON": "600"}) // the default
+		api := s.side("api", map[string]string{"RATE_LIMIT_ANON": "600"}) // the default of the service
 		url, hello, pid = api.URL, fanHello, api.PID()
 	} else {
 		addr := stack.FreeAddr(b)
@@ -89,7 +89,7 @@ func (b *bench) fanRound(s *system, name, anchors, publish string) (found fanFou
 		url = "http://" + addr
 		publish = url + "/publish"
 	}
-	stack.Wait(b, time.Second) // for the end of the server's start
+	stack.Wait(b, time.Second) // waits for the end of the server's start
 	b.calm()
 	check(json.Unmarshal(output(pinned(b.ctx, loadCore, own(), "fan-load", "-url", url+"/ws", "-publish", publish, "-hello", hello,
 		"-pid", strconv.Itoa(pid), "-conns", strconv.Itoa(b.conns), "-for", b.length.String(),
@@ -97,7 +97,8 @@ func (b *bench) fanRound(s *system, name, anchors, publish string) (found fanFou
 	return found
 }
 
-// servePublisher returns a URL that publishes the body of a POST as a fact of the feed, as the references do with theirs.
+// servePublisher returns a URL that publishes the body of a POST request as a fact of the feed. The reference servers
+// have an equal URL.
 func (s *system) servePublisher() string {
 	env := s.Environment(s.b, "api")
 	options := untraced(s.b.ctx).DialOptions()
@@ -131,23 +132,23 @@ func publishFact(ctx context.Context, feed feedv1.FeedServiceClient, body io.Rea
 	return err
 }
 
-// fanFound is what the loading process prints.
+// fanFound contains the measurements that the load program prints.
 type fanFound struct {
 	Connect     fanPhase
-	Base        int64 // resident memory of the server, before
-	Idle        int64 // with all listeners connected
-	Loaded      int64 // after the bursts
-	Gone        int64 // least after all have left; 0 if it was not measured
+	Base        int64 // memory of the server before the first connection
+	Idle        int64 // memory with all listeners connected
+	Loaded      int64 // memory after the bursts
+	Gone        int64 // lowest memory after all connections were closed; 0 if not measured
 	GoneAfter   time.Duration
-	Lost        int // listeners
+	Lost        int // lost connections
 	Frame       int // bytes of one text
 	Steady      fanPhase
 	Burst       fanPhase
-	P50, P99    time.Duration // of single messages
-	First, Late time.Duration // to the first listener: median and p99
+	P50, P99    time.Duration // delays of single messages
+	First, Late time.Duration // delays until the first listener: median and 99th percentile
 }
 
-// fanPhase is a part of the load.
+// fanPhase is one phase of the load.
 type fanPhase struct {
 	Deliveries, Missing int
 	CPU, Took           time.Duration
@@ -164,14 +165,14 @@ func (f fanFound) print(name string, conns int) {
 		"frames of %d bytes, %d lost\n", name, f.Connect.Took.Seconds(), f.Connect.each(), f.memory(conns), f.Base>>20, f.Idle>>20,
 		f.Loaded>>20, f.Frame, f.Lost)
 	if f.Gone > 0 {
-		fmt.Printf("fanout %s: %d MB %.1f s after all have left\n", name, f.Gone>>20, f.GoneAfter.Seconds())
+		fmt.Printf("fanout %s: %d MB %.1f s after all connections were closed\n", name, f.Gone>>20, f.GoneAfter.Seconds())
 	}
 	fmt.Printf("fanout %s: single messages p50=%s p99=%s, first listener p50=%s p99=%s, %.2f us CPU a delivery, %d missing; "+
 		"bursts %.0f/s, %.2f us, %d missing\n", name, f.P50, f.P99, f.First, f.Late, f.Steady.each(), f.Steady.Missing,
 		f.Burst.rate(), f.Burst.each(), f.Burst.Missing)
 }
 
-// reportFan compares the rounds.
+// reportFan compares the measurements of all rounds.
 func (b *bench) reportFan(all map[string][]fanFound, servers []string) {
 	burst := func(f fanFound) float64 { return f.Burst.rate() }
 	p99 := func(f fanFound) float64 { return millis(f.P99) }

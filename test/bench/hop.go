@@ -24,7 +24,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// The kinds of hop: a bare call of grpc-go, and a call between services of the product.
+// Kinds of calls: a bare call of grpc-go, and a call between services of the product.
 const (
 	bareHop = "bare"
 	ourHop  = "ours"
@@ -32,7 +32,7 @@ const (
 
 const hopSecret = "a secret of the benchmark of hops alone"
 
-// hop compares an internal call of the product with a bare unary call.
+// hop compares an internal call of the product with a bare unary call of grpc-go.
 func (b *bench) hop() {
 	kinds, pids, addrs := []string{bareHop, ourHop}, map[string]int{}, map[string]string{}
 	for _, kind := range kinds {
@@ -53,13 +53,13 @@ func (b *bench) hop() {
 	}
 }
 
-// hopCost is what the calling process prints.
+// hopCost contains the measurements that the load program prints.
 type hopCost struct {
 	Calls          int
 	CPU, P50, Took time.Duration
 }
 
-// loadHop returns the CPU of one call in microseconds, of both ends.
+// loadHop returns the CPU time of one call in microseconds, for client and server together.
 func (b *bench) loadHop(kind, addr string, server, inFlight int) float64 {
 	before := procTime(server)
 	out := output(pinned(b.ctx, loadCore, own(), "hop-load", kind, addr, strconv.Itoa(inFlight), b.length.String()))
@@ -72,17 +72,17 @@ func (b *bench) loadHop(kind, addr string, server, inFlight int) float64 {
 	return micros(spent+c.CPU, n)
 }
 
-// instantLedger answers a filed call at once.
+// instantLedger answers each filed call immediately.
 type instantLedger struct {
 	signalv1.UnimplementedSignalServiceServer
 }
 
-// File implements the service.
+// File implements the method of the signal service.
 func (instantLedger) File(_ context.Context, r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
 	return &signalv1.FileResponse{Id: r.GetDraft().GetId()}, nil
 }
 
-// echo is the bare service, which returns its request.
+// echo is the bare service. It returns its request.
 var echo = grpc.ServiceDesc{
 	ServiceName: "bench.Echo", HandlerType: (*any)(nil),
 	Methods: []grpc.MethodDesc{{
@@ -94,7 +94,7 @@ var echo = grpc.ServiceDesc{
 	}},
 }
 
-// hopServer is the program of the called side. Its arguments are the kind and the address.
+// hopServer is the helper program of the server side. Its arguments are the kind and the address.
 func hopServer(ctx context.Context, args []string) {
 	l := must(net.Listen("tcp", args[1]))
 	if args[0] == bareHop {
@@ -110,15 +110,15 @@ func hopServer(ctx context.Context, args []string) {
 	check(s.Serve(l))
 }
 
-// untraced returns the tracing of a service without a collector, which most installations have.
+// untraced returns the tracing of a service without a collector, which is the most common installation.
 func untraced(ctx context.Context) *telemetry.Tracing {
 	return must(telemetry.NewTracing(ctx, telemetry.TraceConfig{}, "bench", "", silent()))
 }
 
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// hopLoad is the program of the calling side. Its arguments are the kind, the address, the number of calls at the same time, and
-// a duration.
+// hopLoad is the helper program of the client side. Its arguments are the kind, the address, the number of concurrent
+// calls, and a duration.
 func hopLoad(ctx context.Context, args []string) {
 	inFlight, length := must(strconv.Atoi(args[2])), must(time.ParseDuration(args[3]))
 	call := hopCall(ctx, args[0], args[1])
@@ -150,7 +150,7 @@ func hopLoad(ctx context.Context, args []string) {
 	check(json.NewEncoder(os.Stdout).Encode(c))
 }
 
-// hopCall returns a function that makes one call of a kind.
+// hopCall returns a function that makes one call of the kind.
 func hopCall(ctx context.Context, kind, addr string) func(context.Context) error {
 	if kind == bareHop {
 		cc := must(grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials())))

@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// client sends requests over one connection. A client of net/http spends more on a request than the services do, on the same
-// cores; this one writes bytes and reads the answer.
+// client sends requests over one connection. It writes the bytes of a request and parses the answer without package
+// net/http, whose client would use more CPU time than the services, on the same cores.
 type client struct {
 	net.Conn
 	in   *bufio.Reader
 	host string
 }
 
-// dial connects to a service.
+// dial opens a connection to a service.
 func dial(base string) *client {
 	host := strings.TrimPrefix(base, "http://")
 	conn := must(net.Dial("tcp", host))
 	return &client{conn, bufio.NewReaderSize(conn, 8<<10), host}
 }
 
-// post sends JSON with one header of authority and returns status and body of the answer.
+// post sends a JSON body with one header for the credential, and returns the status and body of the answer.
 func (c *client) post(path, header, body string) (int, []byte, error) {
 	if err := c.SetDeadline(time.Now().Add(3 * time.Minute)); err != nil {
 		return 0, nil, err
@@ -46,23 +46,24 @@ func (c *client) post(path, header, body string) (int, []byte, error) {
 	return res.StatusCode, answer, err
 }
 
-// sent is what load has sent.
+// sent contains the results of load.
 type sent struct {
 	n     int
-	shed  int // answered 503: the machine was too busy with other work
+	shed  int // answers 503: the machine was busy with other work
 	took  time.Duration
 	waits []time.Duration
 }
 
-// errShed is the error of a request that was answered 503; it is counted and does not end the load.
+// errShed is the error of a request that was answered 503. Such requests are counted and do not end the load.
 var errShed = errors.New("answered 503")
 
-// errEnough ends a load without an error.
+// errEnough is returned by a request function to end the load without an error.
 var errEnough = errors.New("enough")
 
 func (s sent) rate() float64 { return float64(s.n) / s.took.Seconds() }
 
-// load sends requests from a number of clients for a time, or until one returns errEnough. Any other error ends the run.
+// load sends requests from a number of clients for a time, or until a request returns errEnough. Any other error except
+// errShed ends the run.
 func (b *bench) load(base string, clients int, length time.Duration, one func(c *client) error) (all sent) {
 	ctx, cancel := context.WithCancelCause(b.ctx)
 	defer cancel(nil)

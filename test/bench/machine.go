@@ -20,13 +20,13 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Where a section asks for it, the measured server and its load have one core each.
+// Some sections run the measured server and its load on one core each.
 const (
 	serverCore = "0"
 	loadCore   = "1"
 )
 
-// requirePrograms ends the run if a program is missing that the sections need.
+// requirePrograms ends the run if a program that the sections need is not installed.
 func (b *bench) requirePrograms() {
 	var missing []string
 	for _, need := range []struct{ section, program, in string }{
@@ -40,11 +40,11 @@ func (b *bench) requirePrograms() {
 		}
 	}
 	if list := strings.Join(missing, " "); list != "" {
-		check(fmt.Errorf("%s missing, type: sudo apt-get update && sudo apt-get install -y --no-install-recommends %s", list, list))
+		check(fmt.Errorf("the programs of %s are not installed; run: sudo apt-get update && sudo apt-get install -y --no-install-recommends %s", list, list))
 	}
 }
 
-// pgbench returns the path of pgbench, which Debian does not put on PATH.
+// pgbench returns the path of pgbench, which Debian does not install in PATH.
 func pgbench() string {
 	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench"); len(found) > 0 {
 		return found[len(found)-1]
@@ -52,7 +52,7 @@ func pgbench() string {
 	return "pgbench"
 }
 
-// pinned returns a command on one core.
+// pinned returns a command that runs on one core.
 func pinned(ctx context.Context, core, program string, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "taskset", append([]string{"-c", core, program}, args...)...)
 }
@@ -60,7 +60,7 @@ func pinned(ctx context.Context, core, program string, args ...string) *exec.Cmd
 // own returns the path of this program.
 func own() string { return must(os.Executable()) }
 
-// serve runs a server on the core of servers until the end of the scope.
+// serve runs a server on the core for servers until the end of the scope.
 func (b *bench) serve(env []string, program string, args ...string) *localdb.Child {
 	cmd := pinned(context.Background(), serverCore, program, args...)
 	cmd.Env, cmd.Stderr = env, os.Stderr
@@ -69,7 +69,7 @@ func (b *bench) serve(env []string, program string, args ...string) *localdb.Chi
 	return child
 }
 
-// side starts a further process of a service on the core of servers.
+// side starts an additional process of a service on the core for servers.
 func (s *system) side(service string, changed map[string]string) *stack.Side {
 	changed["GOMAXPROCS"] = "1"
 	d := s.Side(s.b, service, changed)
@@ -77,7 +77,7 @@ func (s *system) side(service string, changed map[string]string) *stack.Side {
 	return d
 }
 
-// awaitListener returns when something listens on the address.
+// awaitListener waits until a process listens on the address.
 func (b *bench) awaitListener(addr string) {
 	stack.Eventually(b, 10*time.Second, "a listener on "+addr, func() bool {
 		conn, err := net.Dial("tcp", addr)
@@ -88,7 +88,8 @@ func (b *bench) awaitListener(addr string) {
 	})
 }
 
-// output runs a command and returns its standard output; the error has its standard error.
+// output runs a command and returns its standard output. If the command fails, the error contains its standard error
+// output.
 func output(cmd *exec.Cmd) []byte {
 	out, err := cmd.Output()
 	var exit *exec.ExitError
@@ -98,10 +99,10 @@ func output(cmd *exec.Cmd) []byte {
 	return must(out, err)
 }
 
-// tick is the unit of /proc/PID/stat on every Linux that Go runs on.
+// tick is the time unit of /proc/PID/stat on Linux.
 const tick = 10 * time.Millisecond
 
-// procTime returns the CPU time of processes that run, without their children.
+// procTime returns the CPU time of running processes, without their children.
 func procTime(pids ...int) (sum time.Duration) {
 	for _, pid := range pids {
 		now := stat(pid)
@@ -110,8 +111,8 @@ func procTime(pids ...int) (sum time.Duration) {
 	return sum
 }
 
-// treeTime returns the CPU time of a process, of its descendants and of the children that have ended: of all of a Postgres.
-// It reads again when a child has started or ended meanwhile, because both sums may miss it.
+// treeTime returns the CPU time of a process, its descendants, and the children that have ended: for Postgres, of all
+// its processes. It repeats the reading if a child starts or ends at the same time, because the sums could miss it.
 func treeTime(pid int) time.Duration {
 	for {
 		family, ended := localdb.Family(pid), stat(pid)
@@ -122,7 +123,7 @@ func treeTime(pid int) time.Duration {
 	}
 }
 
-// stat returns /proc/PID/stat; zeros for a process that has ended.
+// stat returns the contents of /proc/PID/stat, or zeros for a process that has ended.
 func stat(pid int) (now procfs.ProcStat) {
 	if p, err := procfs.NewProc(pid); err == nil {
 		now, _ = p.Stat()
@@ -130,13 +131,13 @@ func stat(pid int) (now procfs.ProcStat) {
 	return now
 }
 
-// resident returns the memory of a process in bytes.
+// resident returns the resident memory of a process in bytes.
 func resident(pid int) int64 {
 	now := stat(pid)
 	return int64(now.ResidentMemory())
 }
 
-// busy returns the share of all cores in use over half a second.
+// busy returns the share of all cores that was in use during half a second.
 func (b *bench) busy() float64 {
 	cores := func() (used, all float64) {
 		c := must(must(procfs.NewDefaultFS()).Stat()).CPUTotal
@@ -149,7 +150,7 @@ func (b *bench) busy() float64 {
 	return (used2 - used) / max(all2-all, 0.01)
 }
 
-// calm waits until the machine does nothing else, and prints a note if it does not stop.
+// calm waits until other work on the machine pauses. It prints a note if the wait takes too long.
 func (b *bench) calm() {
 	share := 0.0
 	for end := time.Now().Add(b.quiet); time.Now().Before(end); {

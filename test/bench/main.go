@@ -15,28 +15,28 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// options of a run.
+// options are the command line options of a run.
 type options struct {
 	only    []string
-	length  time.Duration // of one measurement
+	length  time.Duration // length of one measurement
 	rounds  int
-	quiet   time.Duration // longest wait for other work to pause
+	quiet   time.Duration // longest wait until other work pauses
 	clients []int
 	sizes   []int
-	ledgers []int    // calls in the large ledgers
-	conns   int      // listeners of the fan-out
-	servers []string // of the fan-out
+	ledgers []int    // numbers of calls in the large ledgers
+	conns   int      // listeners in the section fanout
+	servers []string // servers in the section fanout
 	buffers string   // shared_buffers of the large ledgers
-	anchors string   // directory of the reference servers of the fan-out and of the bare programme
-	against string   // revision of an older tree
+	anchors string   // source directory of the reference program for fanout and clock
+	against string   // revision of the older tree to compare with
 	out     string
-	logs    string // directory for the logs of the services; empty: they are deleted
+	logs    string // directory for the logs of the services; empty: the logs are deleted
 }
 
-// sections in the order in which they run.
+// sections are listed in the order in which they run.
 var sections = []struct {
 	name   string
-	shared bool // uses the system of shared sections
+	shared bool // uses the system that the shared sections have in common
 	run    func(*bench)
 }{
 	{"reads", true, (*bench).reads},
@@ -50,7 +50,7 @@ var sections = []struct {
 	{"scale", false, (*bench).scale},
 }
 
-// helpers are the programs that bench starts from its own executable, each with a function of its arguments.
+// helpers are the programs that bench starts from its own executable. Each is a function of its arguments.
 var helpers = map[string]func(ctx context.Context, args []string){
 	"hop-server":   hopServer,
 	"hop-load":     hopLoad,
@@ -83,9 +83,9 @@ func readOptions(args []string) (o options) {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.StringVar(&only, "only", "", "comma list of sections to run (empty: all): "+names[2:])
 	fs.DurationVar(&o.length, "for", 6*time.Second, "length of one measurement")
-	fs.IntVar(&o.rounds, "rounds", 3, "rounds, in which product and limit alternate; 5 with -against")
+	fs.IntVar(&o.rounds, "rounds", 3, "rounds, in which product and limit alternate (default with -against: 5)")
 	fs.DurationVar(&o.quiet, "quiet", 15*time.Second, "longest wait for other work on the machine to pause")
-	clients := fs.String("clients", "8,64,256", "numbers of clients that file calls; 8,64 with -against")
+	clients := fs.String("clients", "8,64,256", "numbers of clients that file calls (default with -against: 8,64)")
 	sizes := fs.String("sizes", "10000,100000", "numbers of calls on the resolved market")
 	ledgers := fs.String("ledgers", "1000000", "numbers of calls in the ledgers that are compared with one of 10,000")
 	fs.StringVar(&o.buffers, "buffers", "2GB", "shared buffers of those ledgers; ten million calls have 10 GB of pages")
@@ -104,16 +104,16 @@ func readOptions(args []string) (o options) {
 	given := map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	if o.against != "" && !given["clients"] {
-		*clients = "8,64" // with fewer, what the services do anyway is a large share
+		*clients = "8,64" // with fewer clients, work that does not depend on calls is a large share
 	}
 	o.clients, o.sizes, o.ledgers = numbers(*clients), numbers(*sizes), numbers(*ledgers)
 	check(os.MkdirAll(*dir, 0o711))
-	check(os.Setenv("TMPDIR", *dir)) // of the harness, too: the default may be in memory
+	check(os.Setenv("TMPDIR", *dir)) // package stack must use this directory too; the default may be in memory
 	switch {
 	case !slices.Contains(o.servers, fanOurs):
-		check(fmt.Errorf("-servers must name %s", fanOurs))
+		check(fmt.Errorf("-servers must contain %s", fanOurs))
 	case o.rounds < 1 || o.length < 100*time.Millisecond:
-		check(errors.New("at least one round of 100ms is needed"))
+		check(errors.New("-rounds must be at least 1 and -for at least 100ms"))
 	case o.against != "" && !given["rounds"]:
 		o.rounds = 5
 	}
@@ -124,7 +124,7 @@ func numbers(list string) (out []int) {
 	for s := range strings.SplitSeq(list, ",") {
 		var n int
 		if _, err := fmt.Sscan(s, &n); err != nil || n < 1 {
-			check(fmt.Errorf("%q is not a list of numbers", list))
+			check(fmt.Errorf("%q must be a comma-separated list of numbers", list))
 		}
 		out = append(out, n)
 	}
@@ -161,7 +161,7 @@ func (b *bench) runShared() {
 			continue
 		}
 		if b.main == nil {
-			// The usual period of the movement reader.
+			// The default period for reading market movements.
 			b.main = b.start(nil, stack.Env("MOVEMENT_EVERY", "60s"))
 			b.main.fill()
 			if b.wants("reads") || b.wants("search") {
@@ -173,7 +173,7 @@ func (b *bench) runShared() {
 	}
 }
 
-// wants reports whether a section runs.
+// wants reports whether a section is selected.
 func (b *bench) wants(section string) bool {
 	return len(b.only) == 0 || slices.Contains(b.only, section)
 }

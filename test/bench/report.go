@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// better is the direction in which a figure improves.
+// better is the direction in which a value improves: lower or higher.
 type better int
 
 const (
@@ -18,29 +18,29 @@ const (
 	higher
 )
 
-// result is one comparison: of the product with its limit, or of this tree with an older one.
+// result is one comparison: of the product with its limit, or of this tree with an older tree.
 type result struct {
 	Job    string    `json:"job"`
 	Unit   string    `json:"unit"`
 	Ours   float64   `json:"ours"`  // median
 	Limit  float64   `json:"limit"` // median
-	Ratio  float64   `json:"ratio"` // of the medians
+	Ratio  float64   `json:"ratio"` // ratio of the medians
 	Best   float64   `json:"bestRounds"`
 	Target string    `json:"target,omitempty"`
-	OK     *bool     `json:"ok,omitempty"` // of the best rounds; absent without a target
+	OK     *bool     `json:"ok,omitempty"` // whether the best rounds reach the target; absent without a target
 	Rounds []float64 `json:"rounds"`
 	Limits []float64 `json:"limitRounds"`
-	IQR    float64   `json:"iqr,omitempty"`      // interquartile range of the rounds; with -against
-	OldIQR float64   `json:"limitIQR,omitempty"` // of the older tree
+	IQR    float64   `json:"iqr,omitempty"`      // interquartile range of the rounds; only with -against
+	OldIQR float64   `json:"limitIQR,omitempty"` // interquartile range of the older tree
 }
 
-// report has the results of a run. Its JSON is written to the file of -out.
+// report contains the results of a run. It is written as JSON to the file of -out.
 type report struct {
 	Started time.Time `json:"started"`
 	CPUs    int       `json:"cpus"`
 	Go      string    `json:"go"`
 	Length  string    `json:"length"`
-	Noise   float64   `json:"otherWork"` // largest share of the machine that other work used
+	Noise   float64   `json:"otherWork"` // largest share of the CPU that other work used
 	Results []result  `json:"results"`
 	Notes   []string  `json:"notes,omitempty"`
 }
@@ -49,15 +49,15 @@ func newReport(o options) report {
 	return report{Started: time.Now().UTC(), CPUs: runtime.NumCPU(), Go: runtime.Version(), Length: o.length.String()}
 }
 
-// ratio adds a comparison; a target of 0 only informs. The target is compared with the best rounds, because other work makes
-// both sides slower, and never by the same share.
+// ratio adds a comparison of the product with its limit. With a target of 0 it has no verdict. The target is compared
+// with the best rounds, because other work slows down both sides by different amounts.
 func (r *report) ratio(job, unit string, way better, target float64, ours, limit []float64) {
 	best, sign := slices.Min[[]float64], "<="
 	if way == higher {
 		best, sign = slices.Max[[]float64], ">="
 	}
-	if best(limit) == 0 { // CPU is counted in hundredths of a second
-		r.note("%s: less than can be measured", job)
+	if best(limit) == 0 { // CPU time is measured in units of 10 ms
+		r.note("%s: the limit is too small to measure", job)
 		return
 	}
 	res := result{
@@ -78,8 +78,8 @@ func (r *report) ratio(job, unit string, way better, target float64, ours, limit
 	fmt.Println(line)
 }
 
-// against adds a comparison of this tree with an older one. It is ok if the median is worse by at most the tolerance, a share of
-// the old median, or by the larger interquartile range of the two.
+// against adds a comparison of this tree with an older tree. It is ok if the median is not worse than allowed. The
+// allowed difference is the tolerance, a share of the old median, or the larger interquartile range of the two trees.
 func (r *report) against(job, unit string, way better, tolerance float64, now, old []float64) {
 	res := result{
 		Job: job, Unit: unit, Ours: quartile(now, 2), Limit: quartile(old, 2), Rounds: now, Limits: old,
@@ -114,7 +114,7 @@ func (r *report) note(format string, args ...any) {
 	fmt.Println(text)
 }
 
-// summary prints the results that have a target again.
+// summary prints the results with a target once more.
 func (r *report) summary() {
 	short := 0
 	var b strings.Builder
@@ -135,7 +135,7 @@ func (r *report) save(path string) {
 	check(os.WriteFile(path, append(raw, '\n'), 0o644))
 }
 
-// quartile returns the quartile q of a list; the second is the median.
+// quartile returns the quartile q of a list. Quartile 2 is the median.
 func quartile(list []float64, q int) float64 {
 	if len(list) == 0 {
 		return 0
@@ -153,7 +153,7 @@ func figures(list []float64) string {
 	return strings.Join(out, "  ")
 }
 
-// each returns a figure of each element.
+// each returns a value of each element.
 func each[T any](list []T, of func(T) float64) []float64 {
 	out := make([]float64, len(list))
 	for i, v := range list {
@@ -162,7 +162,7 @@ func each[T any](list []T, of func(T) float64) []float64 {
 	return out
 }
 
-// figure prints three digits or more.
+// figure formats a number with at least three digits.
 func figure(v float64) string {
 	switch {
 	case v >= 100:
@@ -184,7 +184,7 @@ func quantile(list []time.Duration, q float64) time.Duration {
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// micros returns the microseconds of d for each of n.
+// micros returns d in microseconds, divided by n.
 func micros(d time.Duration, n float64) float64 {
 	if n <= 0 {
 		return 0

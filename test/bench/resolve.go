@@ -12,22 +12,23 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// layout is the physical order of the calls of one market in the table.
+// layout is the physical order of one market's calls in the table.
 type layout struct {
 	name    string
-	markets int // number of markets that are filed on alternately
+	markets int // number of markets whose calls alternate in the table
 }
 
-// layouts are the measured layouts: all calls of the market together, and nine calls of other markets between any two of them.
+// layouts are the measured layouts: "together" has no calls of other markets between the calls of a market, "scattered"
+// has nine between any two.
 var layouts = []layout{{"together", 1}, {"scattered", 10}}
 
-// resolution is one measured claim of the product or of the limit.
+// resolution contains the measurements of one resolution, by the product or by the limit.
 type resolution struct {
 	took time.Duration
-	wal  float64 // bytes a call
+	wal  float64 // bytes per call
 }
 
-// resolve compares a claim that scores n calls with one raw UPDATE of as many rows.
+// resolve compares the resolution of a market with n calls with one raw UPDATE of n rows.
 func (b *bench) resolve() {
 	b.main.exec(anchorSQL + `CREATE INDEX ON bench_anchor.signals (created_at DESC, id DESC)
 		WHERE status = 1 AND ((direction = 1 AND crowd_yes < 5000) OR (direction = 0 AND crowd_yes > 5000))`)
@@ -52,7 +53,8 @@ func (b *bench) resolve() {
 
 func marketPrefix(l layout, n int) string { return fmt.Sprintf("native-r%d-%s-", n, l.name) }
 
-// addCalls inserts the same calls into the tables of product and limit, on enough markets for all rounds.
+// addCalls inserts equal calls into the tables of the product and of the limit. It creates enough markets for all
+// rounds.
 func (b *bench) addCalls(l layout, n int) {
 	fmt.Printf("adding %d signals a market, %s\n", n, l.name)
 	prefix := marketPrefix(l, n)
@@ -75,7 +77,7 @@ const rawUpdate = `UPDATE bench_anchor.signals SET status = CASE WHEN direction 
 	scoring_version = '1.0', scoring_vertical = 'ECONOMY', resolved_at = now()
 	WHERE market_id = $1 AND status = 0`
 
-// resolveSize returns the median time of a claim in milliseconds.
+// resolveSize returns the median time of a resolution in milliseconds.
 func (b *bench) resolveSize(l layout, n int) float64 {
 	var ours, limit []resolution
 	for round := range b.rounds {
@@ -84,14 +86,14 @@ func (b *bench) resolveSize(l layout, n int) float64 {
 		raw := b.timed(n, func() {
 			tag := must(b.main.DB(b).Exec(b.ctx, rawUpdate, pgx.QueryExecModeExec, market))
 			if tag.RowsAffected() != int64(n) {
-				check(fmt.Errorf("the raw UPDATE changed %d rows, not %d", tag.RowsAffected(), n))
+				check(fmt.Errorf("the raw UPDATE changed %d rows; want %d", tag.RowsAffected(), n))
 			}
 		})
 		claim := b.timed(n, func() {
 			c := dial(b.main.Hub)
 			defer func() { _ = c.Close() }()
 			if scored := b.finalize(c, market); scored != n {
-				check(fmt.Errorf("the claim of %s scored %d calls, not %d", market, scored, n))
+				check(fmt.Errorf("the resolution of %s scored %d calls; want %d", market, scored, n))
 			}
 		})
 		began := time.Now()
@@ -123,7 +125,7 @@ func (b *bench) timed(n int, do func()) resolution {
 	return resolution{took, float64(b.main.walPosition()-before) / float64(n)}
 }
 
-// finalize claims an outcome through the public API and returns the number of scored calls.
+// finalize resolves a market through the public API and returns the number of scored calls.
 func (b *bench) finalize(c *client, market string) int {
 	status, body, err := c.post("/api/resolution/finalize", "X-Admin-Secret: "+b.main.AdminSecret,
 		`{"marketId":"`+market+`","verdict":"YES"}`)
@@ -131,24 +133,24 @@ func (b *bench) finalize(c *client, market string) int {
 	var answer struct{ Scored int }
 	check(json.Unmarshal(body, &answer))
 	if status != http.StatusOK {
-		check(fmt.Errorf("the claim of %s was answered %d: %s", market, status, body))
+		check(fmt.Errorf("the resolution of %s was answered %d: %s", market, status, body))
 	}
 	return answer.Scored
 }
 
 const (
-	atOnceMarkets = 66 // six for each number of calls from 0 to 10
+	atOnceMarkets = 66 // six markets for each number of calls from 0 to 10
 	atOnceWriters = 16
 )
 
-// resolveAtOnce resolves markets while calls on them arrive and others file elsewhere. Its limit is a raw UPDATE of ten rows
-// under the same load.
+// resolveAtOnce resolves markets while calls on them arrive and other clients file calls elsewhere. The limit is a raw
+// UPDATE of ten rows under the same load.
 func (b *bench) resolveAtOnce() {
 	b.main.exec("SELECT bench.add_markets('native-now-', 'manual', $1)", atOnceMarkets)
 	b.main.exec(`INSERT INTO bench_anchor.signals (operator_id, market_id, market_title, direction, price_bps, source)
 		SELECT i, 'now-' || i / 10, 'now', 1, 5000, 'web' FROM generate_series(0, $1::int * 10 - 1) i`, atOnceMarkets)
 	f := newFiler(b.main.tokens, "native-bench-")
-	f.next.Store(int64(keys) * writeMarkets / 2) // the write section counts from zero
+	f.next.Store(int64(keys) * writeMarkets / 2) // the section write uses the pairs from 0
 	stop := make(chan struct{})
 	loaded := make(chan error, 1)
 	go func() {
@@ -184,7 +186,7 @@ func (b *bench) claimsAtOnce(f *filer) (waits, raw []time.Duration) {
 		market := "native-now-" + strconv.Itoa(k)
 		var wg sync.WaitGroup
 		for i := range k % 11 {
-			// A call that arrives after the claim is refused.
+			// A call that arrives after the resolution is refused.
 			wg.Go(func() { _ = f.file(conns[i], keys-1-(k*11+i), market) })
 		}
 		began := time.Now()

@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Sizes of the small ledger, with which larger ones are compared, and the pages of a round.
+// Sizes of the small ledger, with which larger ones are compared, and the number of pages in a round.
 const (
 	scaleBase      = 10_000
 	scaleOperators = scaleBase / 50
@@ -17,7 +17,7 @@ const (
 	pageSamples    = 60
 )
 
-// scale compares a large ledger with a small one: both run at the same time and are measured alternately.
+// scale compares large ledgers with a small one. Both run at the same time and are measured alternately.
 func (b *bench) scale() {
 	for _, size := range b.ledgers {
 		b.scope(func() { b.scaleTo(size) })
@@ -27,7 +27,7 @@ func (b *bench) scale() {
 func (b *bench) scaleTo(size int) {
 	small, large := b.startLedger(scaleBase), b.startLedger(size)
 	for _, l := range []*ledger{small, large} {
-		if l.size <= 2_000_000 { // the counters of more calls are compared when recount is measured
+		if l.size <= 2_000_000 { // for larger ledgers the counters are compared when recount is measured
 			l.command("boards", "verify")
 		}
 	}
@@ -39,11 +39,11 @@ func (b *bench) scaleTo(size int) {
 	b.export(large)
 }
 
-// scalePage is a public GET request that is measured with a small and with a large ledger. url returns the address of sample k.
-// Each sample requests another answer, so that none comes from a cache. If cached is true, a cache may answer.
+// scalePage is a public GET request that is measured with a small and with a large ledger. url returns the URL of sample k.
+// Each sample requests a different answer, so that no answer comes from a cache, unless cached is true.
 type scalePage struct {
 	name   string
-	cached bool // it has no target
+	cached bool // a cache may answer; the page has no target
 	url    func(l *ledger, k int) string
 }
 
@@ -55,7 +55,7 @@ var scalePages = []scalePage{
 		return l.API + "/api/v1/signals?limit=50&cursor=" + cursor.Encode()
 	}},
 	{"market's ledger", false, func(l *ledger, k int) string {
-		// The small ledger has 50 markets: another length of the page is another page.
+		// The small ledger has only 50 markets. Another page length makes the request different.
 		return fmt.Sprintf("%s/api/m/kalshi-SIZE-%d/signals?limit=%d", l.Hub, pick(k, l.markets), 48+k/scaleMarkets%5)
 	}},
 	{"crowd", true, func(l *ledger, k int) string {
@@ -71,12 +71,12 @@ var scalePages = []scalePage{
 	{"operator's skill", false, func(l *ledger, k int) string { return l.Hub + "/api/operator/" + l.handle(k) + "/skill" }},
 }
 
-// handle returns another operator for each sample of three rounds, in a ledger of 200 operators, too.
+// handle returns a different operator for each sample of three rounds, even in a ledger of 200 operators.
 func (l *ledger) handle(k int) string {
 	return fmt.Sprintf("operator%06d", (k*(l.operators/scaleOperators)+k/scaleOperators)%l.operators)
 }
 
-// comparePages reads the same pages of both ledgers alternately.
+// comparePages reads the same pages of both ledgers alternately and compares them.
 func (b *bench) comparePages(small, large *ledger) {
 	for _, p := range scalePages {
 		figures := map[*ledger]*[2][]float64{small: {}, large: {}}
@@ -98,8 +98,8 @@ func (b *bench) comparePages(small, large *ledger) {
 	}
 }
 
-// readPages reads samples of a page one after the other. It returns the median latency in milliseconds and the CPU of one sample
-// in microseconds, of all parts of the product.
+// readPages reads samples of a page, one after another. It returns the median latency in milliseconds and the CPU time
+// of one sample in microseconds, for all parts of the product.
 func (l *ledger) readPages(p scalePage, first int) (p50, cpu float64) {
 	var waits []time.Duration
 	before := l.spent()
@@ -119,13 +119,13 @@ func (l *ledger) readPages(p scalePage, first int) (p50, cpu float64) {
 	return millis(quantile(waits, 0.5)), micros(l.spent()-before, float64(len(waits)))
 }
 
-// spent returns the CPU time of the product so far.
+// spent returns the CPU time that the product has used so far.
 func (s *system) spent() time.Duration {
 	parts := s.parts()
 	return parts[0] + parts[1] + parts[2] + parts[3]
 }
 
-// brief writes 10000 as 10k.
+// brief formats 10000 as 10k.
 func brief(n int) string {
 	switch {
 	case n >= 1_000_000:

@@ -1,13 +1,14 @@
--- A ledger of a given size, as it is after years: calls by time, claims, and every counter and read model that the product
--- would have. `api boards verify` confirms it.
+-- Fills a ledger of a given size as it would be after years: calls in the order of time, resolutions, and every counter and
+-- read model of the product. The command `api boards verify` checks the result.
 SET client_min_messages = warning;
 
 GRANT USAGE ON SCHEMA bench TO api_rw;
 
--- The statements that create what drop_indexes has dropped.
+-- Statements that create the indexes and constraints again that drop_indexes has dropped.
 CREATE TABLE bench.dropped (n serial, stmt text NOT NULL);
 
--- Drops the indexes and keys of tables until create_indexes: created at once they cost a tenth of what they cost row by row.
+-- Drops the indexes and keys of tables. create_indexes creates them again after the insertion, which takes a tenth of the time of
+-- maintaining them for each row.
 CREATE FUNCTION bench.drop_indexes(tables text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE r record;
 BEGIN
@@ -17,7 +18,7 @@ BEGIN
         FROM pg_constraint c WHERE c.conrelid::regclass::text = ANY (tables) AND c.contype IN ('f', 'p', 'u')
         ORDER BY c.contype
     LOOP
-        -- create_indexes creates foreign keys last.
+        -- create_indexes creates foreign keys after all other constraints and indexes.
         INSERT INTO bench.dropped (stmt) VALUES (r.on_again);
         EXECUTE r.off || ' CASCADE';
     END LOOP;
@@ -40,14 +41,14 @@ BEGIN
 END $$;
 
 -- Adds n calls by n/50 operators on n/200 markets, over 1,000 days in five periods. The calls of a period alternate between its
--- markets, so the calls of one market are far apart in the table. Each market has 200 calls, each operator 50. Resolutions follow
--- within nine days after the period; half of the markets of the last period are open.
+-- markets, so the calls of one market are far apart in the table. Each market has 200 calls, each operator 50. Markets are resolved
+-- within nine days after the period. Half of the markets of the last period are open.
 CREATE FUNCTION bench.add_calls(n bigint) RETURNS void LANGUAGE plpgsql SET synchronous_commit = off SET search_path = api, bench AS $$
 DECLARE
     start timestamptz := date_trunc('second', now()) - interval '1010 days';
     operators bigint := n / 50;
     markets bigint := n / 200;
-    width bigint := n / 1000; -- markets of a period
+    width bigint := n / 1000; -- number of markets in a period
 BEGIN
     PERFORM bench.add_operators(operators::int);
     INSERT INTO markets (market_id, provider, title, status, resolution_value, end_date, closed_at, lane, category, fetched_at, created_at, updated_at)
@@ -78,7 +79,7 @@ BEGIN
     PERFORM setval('bench.signal_number', n);
 END $$;
 
--- What claims have written, all but the counters.
+-- Inserts the rows that resolutions write, except the counters.
 CREATE FUNCTION bench.add_results() RETURNS void LANGUAGE plpgsql SET synchronous_commit = off SET search_path = api, bench AS $$
 BEGIN
     INSERT INTO signal_results (signal_id, event_id, user_id, status, score, clv_bps, close_price, outcome, beat_crowd,
@@ -100,7 +101,7 @@ BEGIN
     SELECT s.id, s.market_id, s.created_at FROM signals s JOIN markets m ON m.market_id = s.market_id WHERE m.status = 'open' ORDER BY s.created_at;
 END $$;
 
--- The feed of the last 90 days, numbered in the order of time.
+-- Inserts the feed of the last 90 days. Events are numbered in the order of time.
 CREATE FUNCTION bench.add_feed() RETURNS void LANGUAGE plpgsql SET synchronous_commit = off SET search_path = api, bench AS $$
 BEGIN
     INSERT INTO protocol_events (seq, id, type, at, market_id, provider, lane, user_id, signal_id, data)
@@ -123,12 +124,12 @@ BEGIN
         WHERE r.resolved_at > now() - interval '90 days'
     ) f;
     UPDATE feed_head SET seq = (SELECT coalesce(max(seq), 0) FROM protocol_events);
-    -- The journal begins here.
+    -- The journal begins after these events.
     INSERT INTO journal_checkpoints (size, edge, feed_seq, filling, note, at)
     SELECT 0, '{}', seq, false, '', now() FROM feed_head;
 END $$;
 
--- Counters, tallies and boards, from the calls and results.
+-- Computes counters, tallies and boards from the calls and results.
 CREATE FUNCTION bench.count_all() RETURNS void LANGUAGE plpgsql SET synchronous_commit = off SET search_path = api, bench AS $$
 DECLARE
     window_start timestamptz := now() - interval '28 days 10 seconds';
@@ -173,7 +174,7 @@ BEGIN
     PERFORM fill_boards();
 END $$;
 
--- n operators that have never called, for those who file.
+-- Inserts n operators without calls, which file calls during the measurement.
 CREATE FUNCTION bench.add_writers(first int, n int) RETURNS void LANGUAGE sql SET synchronous_commit = off AS $$
     INSERT INTO api.users (id, issuer, provider_id, public_id, handle, display_name, created_at)
     SELECT bench.operator(i), 'bench', i::text, 'op_' || left(md5('public ' || i), 16), 'writer' || i, 'Writer ' || i, now()
@@ -182,7 +183,7 @@ CREATE FUNCTION bench.add_writers(first int, n int) RETURNS void LANGUAGE sql SE
     INSERT INTO api.operator_totals (user_id) SELECT bench.operator(i) FROM generate_series(first, first + n - 1) i;
 $$;
 
--- A call of one operator on each of n markets, all resolved since: a long record.
+-- Inserts a call of one operator on each of n markets, all of them resolved: a long record.
 CREATE FUNCTION bench.add_record(who uuid, n int) RETURNS void LANGUAGE plpgsql SET search_path = api, bench AS $$
 DECLARE
     base bigint := nextval('bench.signal_number');

@@ -13,26 +13,26 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// reading is a page of the product with the statements that make it.
+// reading is a page of the product with the SQL statements that read it.
 type reading struct {
 	name       string
 	statements []statement
-	flat       bool // it has targets; the others are not on the path of a reader
+	flat       bool // has targets; the other pages are not read by visitors
 }
 
-// statement is one of the ledger's own, with the arguments of sample k as SQL.
+// statement is an SQL statement of the api, with its arguments for sample k as SQL.
 type statement struct {
 	name string
 	args func(l *ledger, k int) []string
 }
 
-// plan is the cost of one run of a statement.
+// plan contains the cost of one execution of a statement.
 type plan struct {
-	pages float64 // of 8 kB, touched
+	pages float64 // buffer pages of 8 kB that were accessed
 	ms    float64
 }
 
-// Ids that no call has: the first and the last.
+// The lowest and the highest possible id. No call has them.
 const (
 	firstID = "'00000000-0000-0000-0000-000000000000'"
 	lastID  = "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
@@ -42,7 +42,7 @@ func fixed(args ...string) func(*ledger, int) []string {
 	return func(*ledger, int) []string { return args }
 }
 
-// pick spreads samples over a range, in the same way at each size.
+// pick returns a number below n for sample k. The samples are spread over the range in the same way for each n.
 func pick(k, n int) int { return int(float64(k)*0.6180339887*float64(n)) % n }
 
 func (l *ledger) aMarket(k int) string { return fmt.Sprintf("'kalshi-SIZE-%d'", pick(k, l.markets)) }
@@ -51,7 +51,7 @@ func (l *ledger) anOperator(k int) string {
 	return fmt.Sprintf("bench.operator(%d)", pick(k, l.operators))
 }
 
-// aPlace returns a place in the newer half of the feed. The time of a call follows from its number.
+// aPlace returns a position in the newer half of the feed for sample k. The time of a call follows from its number.
 func (l *ledger) aPlace(k int) []string {
 	back := pick(k, l.size/2)
 	return []string{fmt.Sprintf("now() - interval '10 days' - %d * (interval '1000 days' / %d)", back, l.size), firstID}
@@ -62,7 +62,8 @@ const (
 	people = "'{independent,house}'"
 )
 
-// scaleReads are the pages that must not grow with the ledger. Arguments have the order of the generated parameters.
+// scaleReads are the pages whose cost must not grow with the ledger. Arguments have the order of the generated
+// parameters.
 var scaleReads = []reading{
 	{"feed, first page", []statement{{"ListRecentSignals", fixed("50")}}, true},
 	{"feed, open calls", []statement{{"ListOpenSignals", fixed("now()", "50")}}, true},
@@ -105,7 +106,7 @@ var scaleReads = []reading{
 
 const planSamples = 15
 
-// plans runs the statements of a page with many arguments and returns the medians.
+// plans executes the statements of a page with many arguments and returns the medians of their costs.
 func (l *ledger) plans(on *pgx.Conn, r reading) plan {
 	var pages, ms []float64
 	for k := range planSamples + 2 {
@@ -114,14 +115,14 @@ func (l *ledger) plans(on *pgx.Conn, r reading) plan {
 			p := l.explain(on, s, k)
 			sum.pages, sum.ms = sum.pages+p.pages, sum.ms+p.ms
 		}
-		if k >= 2 { // the first ones fill the caches of the connection
+		if k >= 2 { // the first samples fill the caches of the connection
 			pages, ms = append(pages, sum.pages), append(ms, sum.ms)
 		}
 	}
 	return plan{quartile(pages, 2), quartile(ms, 2)}
 }
 
-// explain runs one of the ledger's statements as the ledger prepares it.
+// explain executes a statement of the api with EXPLAIN, prepared as the api prepares it.
 func (l *ledger) explain(on *pgx.Conn, s statement, k int) plan {
 	l.prepare(on, s.name)
 	return l.explained(on, execute(s.name, s.args(l, k)...))
@@ -134,7 +135,7 @@ func execute(name string, args ...string) string {
 	return "EXECUTE " + name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// prepare prepares a statement under its name in lower case, which is how Postgres reads the name in EXECUTE.
+// prepare prepares a statement under its name in lower case, because Postgres reads the name in EXECUTE in lower case.
 func (l *ledger) prepare(on *pgx.Conn, name string) {
 	var known bool
 	check(on.QueryRow(l.b.ctx, "SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE name = lower($1))", name).Scan(&known))
@@ -143,7 +144,7 @@ func (l *ledger) prepare(on *pgx.Conn, name string) {
 	}
 }
 
-// statementText returns a statement of the ledger from the code that sqlc generated.
+// statementText returns the text of a statement from the code that sqlc generated.
 func statementText(name string) string {
 	files := must(filepath.Glob(filepath.Join(must(stack.Root()), "services", "api", "internal", "postgres", "db", "*.sql.go")))
 	for _, file := range files {
@@ -153,7 +154,7 @@ func statementText(name string) string {
 			return text
 		}
 	}
-	check(fmt.Errorf("no statement %s in %d files", name, len(files)))
+	check(fmt.Errorf("statement %s was not found in %d generated files", name, len(files)))
 	return ""
 }
 
@@ -171,8 +172,9 @@ func (l *ledger) explained(on *pgx.Conn, sql string) plan {
 	return plan{found[0].Plan.Hit + found[0].Plan.Read, found[0].Time}
 }
 
-// comparePlans compares the statements of both ledgers: with the small ledger as it is planned, and as a large one is planned.
-// The second separates what grows with the rows from what a small ledger saves because it has few operators and markets.
+// comparePlans compares the costs of statements in both ledgers. The small ledger is measured with its normal plans,
+// and with plans like those of a large ledger. The second comparison excludes the savings of plans that are possible
+// only with few operators and markets.
 func (b *bench) comparePlans(small, large *ledger) {
 	for _, r := range scaleReads {
 		var ours, base, byKey [2][]float64

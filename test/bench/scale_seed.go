@@ -25,19 +25,19 @@ type ledger struct {
 	size      int
 	operators int
 	markets   int
-	changes   int // calls filed one by one
+	changes   int // number of calls that were filed one by one
 	filled    time.Time
-	prepared  *pgx.Conn // plans as the product's connections do
-	byKey     *pgx.Conn // plans a small ledger like a large one
+	prepared  *pgx.Conn // plans statements as the connections of the product do
+	byKey     *pgx.Conn // plans statements of a small ledger like those of a large one
 }
 
-// startLedger starts a system and fills it.
+// startLedger starts a system and fills its database.
 func (b *bench) startLedger(size int) *ledger {
-	// For ten million calls the disk shall have space for the rows, not for as many bytes of the log.
+	// With ten million calls, the disk needs space for the rows, but not for an equally large write-ahead log.
 	s := b.start([]string{"max_wal_size=1GB", "shared_buffers=" + b.buffers}, stack.Env("MOVEMENT_EVERY", "60s"))
 	l := &ledger{system: s, size: size, operators: size / 50, markets: size / 200, filled: time.Now().UTC().Truncate(time.Second)}
 	began := time.Now()
-	// The api is stopped meanwhile and then started again, so that it has nothing of before in memory.
+	// The api is suspended and then restarted, so that it has no data of the empty ledger in memory.
 	s.Hang(b, "api")
 	s.exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'api_rw'")
 	l.fill()
@@ -45,13 +45,14 @@ func (b *bench) startLedger(size int) *ledger {
 	fmt.Printf("a ledger of %d calls: %d operators, %d markets, %s on disk, filled in %s\n", size, l.operators, l.markets,
 		list[string](s, "SELECT pg_size_pretty(pg_database_size(current_database()))")[0], time.Since(began).Round(time.Second))
 	l.prepared, l.byKey = l.planner(), l.planner()
-	// Small tables would be read whole and searched in memory; of large tables each row is found by its key.
+	// These settings forbid plans that read small tables completely and search them in memory. Each row is then found
+	// by its key, as in large tables.
 	must(l.byKey.Exec(b.ctx, `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
 		SET enable_memoize = off`))
 	return l
 }
 
-// planner returns a connection that plans as those of the ledger do.
+// planner returns a database connection that plans statements as the connections of the api do.
 func (l *ledger) planner() *pgx.Conn {
 	conn := must(pgx.Connect(l.b.ctx, l.DatabaseURL))
 	l.b.Cleanup(func() { _ = conn.Close(context.Background()) })
@@ -59,7 +60,7 @@ func (l *ledger) planner() *pgx.Conn {
 	return conn
 }
 
-// bareTables are filled without their indexes.
+// bareTables are the tables that are filled without their indexes.
 const bareTables = `ARRAY['api.signals', 'api.signal_events', 'api.signal_results', 'api.moments', 'api.open_signals',
 	'api.operator_tallies']`
 
@@ -87,7 +88,8 @@ func (l *ledger) fill() {
 	l.exec("CHECKPOINT")
 }
 
-// measureEdges stores the edges of all operators and lanes, as the fold of the boards does with some hundred at a time.
+// measureEdges stores the edges of all operators and lanes. The update of the boards does the same for some hundred
+// operators at a time.
 func (l *ledger) measureEdges() {
 	rows := must(l.DB(l.b).Query(l.b.ctx, `SELECT user_id::text, lane, price_bps, confidence, calls, wins
 		FROM api.operator_tallies ORDER BY user_id, lane`))
@@ -121,7 +123,7 @@ func (l *ledger) measureEdges() {
 		DROP TABLE bench.edges; DELETE FROM api.board_due`)
 }
 
-// command runs a command of the api on the database.
+// command runs a command of the api with the database of the ledger.
 func (l *ledger) command(args ...string) {
 	cmd := exec.CommandContext(l.b.ctx, filepath.Join(stack.Bin(l.b), "api"), args...)
 	for name, value := range l.Environment(l.b, "api") {

@@ -19,7 +19,7 @@ const (
 	longRecord   = 10_000
 )
 
-// compareWrites files calls in both ledgers alternately and compares the CPU of one call.
+// compareWrites files calls in both ledgers alternately and compares the CPU time of one call.
 func (b *bench) compareWrites(small, large *ledger) {
 	filers := map[*ledger]*filer{}
 	costs := map[*ledger]*[2][]float64{small: {}, large: {}}
@@ -37,7 +37,7 @@ func (b *bench) compareWrites(small, large *ledger) {
 			b.between(l.system)
 			before, database := l.spent(), treeTime(l.pid("postgres"))
 			done := b.load(l.Hub, scaleClients, b.length, filers[l].one)
-			l.drained() // publishing the event belongs to the cost of a call
+			l.drained() // publishing the event is part of the cost of a call
 			to, n := costs[l], float64(done.n)
 			to[0] = append(to[0], micros(l.spent()-before, n))
 			to[1] = append(to[1], micros(treeTime(l.pid("postgres"))-database, n))
@@ -48,8 +48,8 @@ func (b *bench) compareWrites(small, large *ledger) {
 	b.report.ratio(job+"postgres cpu", "us", lower, 0, costs[large][1], costs[small][1])
 }
 
-// compareChange files one call while the leader cannot update the boards. It measures the update for this one call (the fold),
-// and the read of a board before it.
+// compareChange files one call while the leader cannot update the boards. It then measures the update of the boards for
+// this call, and the read of a board before the update.
 func (b *bench) compareChange(small, large *ledger) {
 	times := map[*ledger]*[2][]float64{small: {}, large: {}}
 	for range max(b.rounds, 5) {
@@ -66,9 +66,10 @@ func (b *bench) compareChange(small, large *ledger) {
 	}
 }
 
-// change takes the lock with which the leader updates boards, files a call and returns the milliseconds of the fold and of the read.
+// change takes the lock with which the leader updates boards, and files a call. It returns the milliseconds of the
+// update (fold) and of the read.
 func (l *ledger) change() (fold, read float64) {
-	stack.Eventually(l.b, 10*time.Minute, "boards that have the whole feed", func() bool {
+	stack.Eventually(l.b, 10*time.Minute, "boards that include the whole feed", func() bool {
 		return list[int64](l.system, "SELECT h.seq - b.seq FROM api.feed_head h, api.board_state b")[0] == 0
 	})
 	must(l.prepared.Exec(l.b.ctx, "SELECT pg_advisory_lock(7201002)"))
@@ -78,14 +79,14 @@ func (l *ledger) change() (fold, read float64) {
 	l.changes++
 	check((&filer{tokens: l.tokens}).file(c, l.changes, "kalshi-BENCH-"+strconv.Itoa(writeMarkets-1-l.changes)))
 	l.drained()
-	for range 3 { // the first ones fill the caches of the connection
+	for range 3 { // the first runs fill the caches of the connection
 		read = l.explain(l.prepared, statement{"ListBoard", fixed("''", month, people, "'scores'", "50")}, 0).ms
 		fold = l.foldOnce()
 	}
 	return fold, read
 }
 
-// foldOnce does one fold as the ledger does it, and rolls it back.
+// foldOnce executes one update of the boards as the api does, rolls it back, and returns the milliseconds.
 func (l *ledger) foldOnce() (ms float64) {
 	for _, name := range []string{"PlanBoards", "FoldBoardRows", "MarkEdgesDue", "AgeBoards"} {
 		l.prepare(l.prepared, name)
@@ -105,13 +106,14 @@ func (l *ledger) foldOnce() (ms float64) {
 	return ms
 }
 
-// plainAggregate computes one board from all calls and results, without the counters that the ledger stores.
+// plainAggregate computes one board from all calls and results, without the stored counters.
 const plainAggregate = `SELECT s.user_id, sum(r.score) AS score, count(*), count(*) FILTER (WHERE r.status = 'won'),
 		count(*) FILTER (WHERE r.status = 'lost')
 	FROM api.signals s LEFT JOIN api.signal_results r ON r.signal_id = s.id GROUP BY s.user_id ORDER BY score DESC LIMIT 40`
 
-// recount measures the command `api recount`, which computes every counter from the calls and results and compares it with the
-// stored one. Its limit is the CPU of Postgres for plainAggregate, one computation over the same rows.
+// recount measures the command `api recount`, which computes every counter from calls and results and compares it with
+// the stored value. The limit is the CPU time of Postgres for plainAggregate, which is one computation over the same
+// rows.
 func (b *bench) recount(l *ledger) {
 	var ours, plain []float64
 	cpu := func(do func()) float64 {
@@ -127,8 +129,8 @@ func (b *bench) recount(l *ledger) {
 	b.report.ratio("recount of "+brief(l.size)+" / the board as an aggregate, cpu", "ms", lower, 1.3, ours, plain)
 }
 
-// export reads a record of 50 calls and one of longRecord more, and notes the largest memory of hub and api. It runs last, because
-// it inserts the calls without updating the counters.
+// export reads a record of 50 calls and a record of longRecord more calls. It notes the highest memory of hub and api.
+// It runs last, because it inserts the calls without updating the counters.
 func (b *bench) export(l *ledger) {
 	peak := func(service string) float64 {
 		status := must(must(procfs.NewProc(l.pid(service))).NewStatus())
@@ -138,7 +140,7 @@ func (b *bench) export(l *ledger) {
 		if n > 0 {
 			l.exec("SELECT bench.add_record(bench.operator($1::int), $2)", 1, n)
 		}
-		for _, service := range []string{"hub", "api"} { // sets the peak to the present memory
+		for _, service := range []string{"hub", "api"} { // resets the recorded peak to the current memory
 			check(os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", l.pid(service)), []byte("5"), 0))
 		}
 		began := time.Now()

@@ -11,14 +11,14 @@ import (
 
 const (
 	searches     = 2_000
-	searchBudget = 50 // ms, p99
+	searchBudget = 50 // in ms, 99th percentile
 )
 
-// search measures searches among all markets through the public API, one at a time. It compares them with a plain index of
-// words over the same titles, which finds neither typing errors nor beginnings of words.
+// search measures searches in all markets through the public API, one at a time. The limit is a full text index of
+// Postgres over the same titles, which finds neither typing errors nor beginnings of words.
 func (b *bench) search() {
 	last := list[string](b.main, "SELECT title FROM bench.docs ORDER BY id DESC LIMIT 1")[0]
-	stack.Eventually(b, 2*time.Minute, "a search that finds the last market", func() bool { return b.find(last) > 0 })
+	stack.Eventually(b, 2*time.Minute, "the last market in the search results", func() bool { return b.find(last) > 0 })
 	var ours, limit, middle, limitMiddle []float64
 	for range b.rounds {
 		b.calm()

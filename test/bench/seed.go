@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	operators    = 100_000 // each may file once on a market
-	keys         = 40_000  // of the first operators
-	writeMarkets = 5_000   // of a venue, and as many native ones
-	pageMarkets  = 50      // with as many calls as fill a page of the feed
+	operators    = 100_000 // each may file one call per market
+	keys         = 40_000  // one for each of the first operators
+	writeMarkets = 5_000   // markets of a venue, and the same number of native markets
+	pageMarkets  = 50      // markets with enough calls to fill a page of the feed
 )
 
 //go:embed seed.sql
@@ -27,14 +27,14 @@ var seedSQL string
 //go:embed anchor.sql
 var anchorSQL string
 
-// system is a running system whose database is filled by SQL: through the public API it would take hours.
+// system is a running system whose database is filled with SQL. Filling it through the public API would take hours.
 type system struct {
 	*stack.Stack
 	b      *bench
-	tokens []string // keys of operators
+	tokens []string // operator keys
 }
 
-// fill inserts operators with keys, markets to file on, and a page of calls.
+// fill inserts operators with keys, markets for filing, and a page of calls.
 func (s *system) fill() {
 	fmt.Printf("filling the database: %d operators, %d keys, %d markets\n", operators, keys, 2*writeMarkets)
 	s.exec(seedSQL)
@@ -57,19 +57,19 @@ func (s *system) addKeys(first, n int) {
 		body := sha256.Sum256([]byte("bench key " + strconv.Itoa(i)))
 		s.tokens[i] = "dk_" + base64.RawURLEncoding.EncodeToString(body[:])
 		hash := sha256.Sum256([]byte(s.tokens[i]))
-		// The id of the operator is a valid id of a key, too.
+		// The id of the operator is also used as the id of the key.
 		return []any{ids[i], ids[i], hash[:], "dk_", s.tokens[i][len(s.tokens[i])-4:], "bench", []string{"signal"}, now}
 	})
 }
 
-// exec executes statements; several only without arguments.
+// exec executes SQL. It may contain several statements only if there are no arguments.
 func (s *system) exec(sql string, args ...any) {
 	if _, err := s.DB(s.b).Exec(s.b.ctx, sql, args...); err != nil {
 		check(fmt.Errorf("%.60s: %w", sql, err))
 	}
 }
 
-// copy inserts n rows into a table, given as schema and name.
+// copy inserts n rows into a table, given as schema and name, with COPY.
 func (s *system) copy(table string, columns []string, n int, row func(i int) []any) {
 	rows := pgx.CopyFromSlice(n, func(i int) ([]any, error) { return row(i), nil })
 	if _, err := s.DB(s.b).CopyFrom(s.b.ctx, pgx.Identifier(strings.Split(table, ".")), columns, rows); err != nil {
@@ -77,12 +77,12 @@ func (s *system) copy(table string, columns []string, n int, row func(i int) []a
 	}
 }
 
-// list runs a query with one column and returns its values.
+// list executes a query with one column and returns its values.
 func list[T any](s *system, sql string, args ...any) []T {
 	return must(pgx.CollectRows(must(s.DB(s.b).Query(s.b.ctx, sql, args...)), pgx.RowTo[T]))
 }
 
-// settle vacuums and analyzes the tables, as autovacuum does in a running service, and makes a checkpoint.
+// settle vacuums and analyzes tables, as autovacuum does in a running service, and makes a checkpoint.
 func (s *system) settle(tables ...string) {
 	for _, t := range tables {
 		s.exec("VACUUM ANALYZE " + t)
@@ -90,12 +90,12 @@ func (s *system) settle(tables ...string) {
 	s.exec("CHECKPOINT")
 }
 
-// drained waits until the relay has published all events. Otherwise this work would be part of the next measurement.
+// drained waits until the relay has published all events, because this work must not be part of the next measurement.
 func (s *system) drained() {
 	stack.Eventually(s.b, 5*time.Minute, "an empty outbox", func() bool { return s.backlog() == 0 })
 }
 
-// backlog returns the number of events that are not in the feed yet.
+// backlog returns the number of events that are not yet in the feed.
 func (s *system) backlog() int64 {
 	return stack.Query[int64](s.b, s.Stack, "SELECT (SELECT count(*) FROM api.outbox) + (SELECT count(*) FROM api.feed_drains)")
 }
@@ -105,5 +105,5 @@ func (s *system) walPosition() int64 {
 	return stack.Query[int64](s.b, s.Stack, "SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint")
 }
 
-// pid returns the process of a part of the system.
+// pid returns the process id of a part of the system.
 func (s *system) pid(name string) int { return s.PID(s.b, name) }

@@ -1,9 +1,9 @@
--- Functions that fill the product's own tables, each consistent with its counters.
+-- Functions that fill the tables of the product. Rows and counters are consistent.
 SET client_min_messages = warning;
 DROP SCHEMA IF EXISTS bench CASCADE;
 CREATE SCHEMA bench;
 
--- The id of operator i; ids grow with time, as those that the product makes.
+-- Returns the id of operator i. The ids increase with time, like the ids of the product.
 CREATE FUNCTION bench.operator(i bigint) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
     SELECT ('0190' || lpad(to_hex(i), 8, '0') || '70008000' || left(md5(i::text), 12))::uuid
 $$;
@@ -22,7 +22,7 @@ CREATE FUNCTION bench.add_operators(n int) RETURNS void LANGUAGE sql SET synchro
     INSERT INTO api.operator_totals (user_id) SELECT bench.operator(i) FROM generate_series(0, n - 1) i;
 $$;
 
--- Markets <prefix>0 to <prefix>n-1, open for a year, priced now.
+-- Inserts the markets <prefix>0 to <prefix>n-1, which are open for a year and have a current price.
 CREATE FUNCTION bench.add_markets(prefix text, of_provider text, n int) RETURNS void LANGUAGE sql SET synchronous_commit = off AS $$
     INSERT INTO api.markets (market_id, provider, title, status, end_date, lane, category, initial_yes_bps, fetched_at, created_at, updated_at)
     SELECT prefix || i, of_provider, 'Will the central bank cut its rate by at least 25 bps in March?', 'open', now() + interval '1 year',
@@ -33,14 +33,14 @@ CREATE FUNCTION bench.add_markets(prefix text, of_provider text, n int) RETURNS 
     INSERT INTO api.market_prices (market_id, at, yes_bps) SELECT prefix || i, now(), 5000 FROM generate_series(0, n - 1) i;
 $$;
 
--- Makes the quotes of the markets <prefix>0 to <prefix>n-1 as young as a refresh would.
+-- Sets the time of the quotes of the markets <prefix>0 to <prefix>n-1 to now, as reading them from the venue would.
 CREATE FUNCTION bench.date_quotes(prefix text, n int) RETURNS void LANGUAGE sql SET synchronous_commit = off AS $$
     UPDATE api.market_quotes SET at = now(), quoted_at = now(), open_at = now()
     WHERE market_id IN (SELECT prefix || i FROM generate_series(0, n - 1) i);
 $$;
 
--- n signals on each of the markets <prefix>first to <prefix>first+markets-1, by the
--- operators 0 to n-1: in the order of time, one on each market in turn.
+-- Inserts n signals on each of the markets <prefix>first to <prefix>first+markets-1, by the operators 0 to n-1. In the order of
+-- time, the signals alternate between the markets.
 CREATE FUNCTION bench.add_signals(prefix text, markets int, n int, first int) RETURNS void LANGUAGE plpgsql SET synchronous_commit = off AS $$
 DECLARE
     base bigint := nextval('bench.signal_number');

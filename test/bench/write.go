@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// filer files calls. Each call has another pair of operator and market.
+// filer files calls. Each call uses a different pair of operator and market.
 type filer struct {
 	tokens  []string
 	market  func(i int64) string
@@ -22,19 +22,19 @@ type filer struct {
 	next    atomic.Int64
 }
 
-// newFiler returns a filer on the markets prefix0 to prefix4999.
+// newFiler returns a filer for the markets with the ids prefix0 to prefix4999.
 func newFiler(tokens []string, prefix string) *filer {
 	return &filer{tokens: tokens, markets: writeMarkets, market: func(i int64) string { return prefix + strconv.FormatInt(i, 10) }}
 }
 
-// one files the next call. Markets are spread as those of the limit are.
+// one files the next call. Its markets are distributed in the same way as those of the limit.
 func (f *filer) one(c *client) error {
 	n, users := f.next.Add(1)-1, int64(len(f.tokens))
 	u := n % users
 	return f.file(c, int(u), f.market((n/users+u*7919)%f.markets))
 }
 
-// file files a call of an operator.
+// file files a call of the operator with this index.
 func (f *filer) file(c *client, operator int, market string) error {
 	status, body, err := c.post("/api/predictions", "Authorization: Bearer "+f.tokens[operator],
 		`{"marketId":"`+market+`","direction":"YES","priceAtPrediction":5200,"textTake":"the order book leans early","source":"web"}`)
@@ -49,7 +49,7 @@ func (f *filer) file(c *client, operator int, market string) error {
 	return nil
 }
 
-// warm files one call with each key, so that the hub has all of them in its cache.
+// warm files one call with each key, so that the hub has cached all keys.
 func (b *bench) warm(hub string, f *filer) {
 	n := int64(len(f.tokens))
 	b.load(hub, 64, math.MaxInt64, func(c *client) error {
@@ -60,10 +60,10 @@ func (b *bench) warm(hub string, f *filer) {
 	})
 }
 
-// writeTargets are the targets of the rate against the INSERT of pgbench, by number of clients.
+// writeTargets are the targets for the ratio of the rate to the INSERT rate of pgbench, by number of clients.
 var writeTargets = map[int]float64{8: 0.40, 64: 1.1, 256: 1.6}
 
-// write compares calls that are filed with one durable INSERT each, in the same Postgres.
+// write compares filed calls with one durable INSERT each, in the same Postgres.
 func (b *bench) write() {
 	script := filepath.Join(b.dir, "insert.sql")
 	b.main.exec(anchorSQL)
@@ -76,8 +76,8 @@ func (b *bench) write() {
 	}
 }
 
-// dateQuotes makes the quotes young every 5 s until the end of the scope, so that no call waits for a venue: a third of
-// QUOTE_MAX_AGE.
+// dateQuotes sets the time of the quotes to now, every 5 s until the end of the scope. 5 s is a third of QUOTE_MAX_AGE,
+// so no call waits for a venue.
 func (s *system) dateQuotes() {
 	const date = "SELECT bench.date_quotes('kalshi-BENCH-', $1)"
 	s.exec(date, writeMarkets) // before the first call
@@ -103,7 +103,7 @@ func (s *system) dateQuotes() {
 	})
 }
 
-// filed are the figures of calls that were filed for a time; CPU in microseconds a call.
+// filed contains the measurements of filing calls for a time. CPU times are in microseconds per call.
 type filed struct {
 	rate, postgres, hub, api, redis, load float64
 	n                                     int
@@ -142,13 +142,14 @@ func (b *bench) writeAt(script string, clients int, venue, native *filer) {
 	b.report.ratio(job+"postgres cpu", "us", lower, cost, each(ours, cpu), each(limit, cpu))
 }
 
-// between waits for the work that the last measurement has left, and for other work on the machine.
+// between waits until the work of the previous measurement has ended, and until other work on the machine pauses.
 func (b *bench) between(s *system) {
 	s.drained()
 	b.calm()
 }
 
-// parts returns the CPU time of the processes that take part in a call: Postgres, hub, api, Redis, and the load.
+// parts returns the CPU times of the processes that take part in filing a call: Postgres, hub, api, Redis, and the
+// load.
 func (s *system) parts() [5]time.Duration {
 	return [5]time.Duration{
 		treeTime(s.pid("postgres")), procTime(s.pid("hub")), procTime(s.pid("api")), procTime(s.pid("redis")), procTime(os.Getpid()),
@@ -175,7 +176,7 @@ VALUES (:op, (500000+:m)::text, 'Will the central bank cut its rate in March?', 
 ON CONFLICT DO NOTHING RETURNING id;
 `
 
-// pgbench runs the limit. It does not gain from more than 64 sessions.
+// pgbench runs the limit. It uses at most 64 sessions, because more do not make it faster.
 func (b *bench) pgbench(script string, clients int) (s filed) {
 	pid := b.main.pid("postgres")
 	before := treeTime(pid)

@@ -1,5 +1,5 @@
-// What the hub attests can be verified by anybody with P/keys alone, for ever: also
-// after the hub has taken another key.
+// Checks that a message which the hub attests can be verified with the published keys (/keys) alone, also after the hub
+// has changed its signing key.
 import { check, equal, need, taken, truth } from './lib.mjs';
 import { authentic, covered, messagePrefix } from './signed.mjs';
 
@@ -16,8 +16,8 @@ const attest = async (base, marketId) => {
   return readAt(base, messageId);
 };
 
-// vouched verifies a message with the keys of a hub, the time of the key included,
-// and gives the key.
+// vouched verifies a message with the published keys of a hub, including the validity period of the key. It returns the
+// key.
 async function vouched(message, keys) {
   const key = keys.find((k) => k.publicKey === message.signer.publicKey && k.kind === message.signer.kind);
   truth(key, 'no key of the hub has signed it');
@@ -36,7 +36,7 @@ await check('a call filed with a key is attested by the hub', async () => {
   equal([message.payload.credential, message.payload.priceAtPrediction], ['operator_key', 4200]);
   await vouched(message, keys);
 });
-await check('what was changed in it does not verify', async () => {
+await check('a changed message does not verify', async () => {
   const { message } = before;
   for (const changed of [{ timestamp: message.timestamp + 1 }, { payload: { ...message.payload, priceAtPrediction: 1 } }, { denpaId: crypto.randomUUID() }]) {
     truth(!(await verifies({ ...message, ...changed })), JSON.stringify(changed));
@@ -44,17 +44,17 @@ await check('what was changed in it does not verify', async () => {
   truth(!(await verifies(message, 'https://other.example/api/protocol/v1')), 'it verifies for another issuer');
 });
 const newer = await keysAt(rotated);
-await check('a hub with a newer key lists both, the older with its end', () => {
+await check('a hub with a newer key lists both keys, the older one with its end', () => {
   equal([keys.length, newer.length], [1, 2], 'the number of keys');
   equal([newer[1].publicKey, newer[1].kid], [keys[0].publicKey, keys[0].kid]);
   truth(newer[1].notAfter && !newer[0].notAfter, JSON.stringify(newer));
 });
-await check('what was attested before verifies with its keys', async () => {
+await check('messages attested with the older key verify with the keys of this hub', async () => {
   const { message } = await readAt(rotated, need('BEFORE'));
   equal(message, before.message);
   equal((await vouched(message, newer)).kid, keys[0].kid);
 });
-await check('what is attested since is signed with the newer key', async () => {
+await check('later messages are attested with the newer key', async () => {
   const { message } = await attest(rotated, other);
   equal((await vouched(message, newer)).kid, newer[0].kid);
   await vouched((await readAt(rotated, need('BEFORE'))).message, newer);

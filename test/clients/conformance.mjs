@@ -1,5 +1,5 @@
-// The conformance suite for authorization servers. It prints an address, a person
-// goes there, and it waits for where the person is led.
+// Runs the conformance suite for authorization servers. The suite prints a URL, and the script acts as the person who
+// opens it and approves.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check, decide, equal, need, truth } from './lib.mjs';
 
-// Ids of clients that are addresses of metadata are an extension that is not offered,
-// and the metadata says so.
+// The server does not offer client ids that are URLs of client metadata, which is an optional extension, and its
+// metadata says so.
 const warned = ['authorization-server-metadata-cimd'];
 const scenarios = ['authorization-server-metadata-endpoint', 'authorization-code-grant'];
 
@@ -36,7 +36,7 @@ for (const stream of [child.stdout, child.stderr]) {
 }
 const code = await new Promise((resolve) => child.on('close', resolve));
 
-await check('the suite asks a person', async () => {
+await check('the suite prints a URL for a person', async () => {
   truth(led, 'it printed no address');
   truth((await led).ok, 'its callback did not answer 200');
 });
@@ -50,5 +50,5 @@ for (const name of scenarios) {
     truth(results.some((r) => r.status === 'SUCCESS'), 'nothing passed');
   });
 }
-await check('the suite is content', () => equal(code, 0, `${said}\nthe exit code`));
+await check('the suite passes', () => equal(code, 0, `${said}\nthe exit code`));
 await rm(out, { recursive: true });

@@ -1,10 +1,10 @@
-// The feed through the library for scripts, over the WebSocket of Node itself.
+// Checks the feed with the JavaScript library, which uses the WebSocket of Node.
 import { open } from '../../sdk/ts/dist/feed.js';
 import { check, equal, need, taken, truth } from './lib.mjs';
 
 const url = `${need('API').replace('http', 'ws')}/ws`;
 
-// within gives a promise a time.
+// within rejects if the promise is not settled within a time.
 function within(ms, promise, what) {
   let timer;
   const late = new Promise((_, fail) => (timer = setTimeout(() => fail(new Error(`never: ${what}`)), ms)));
@@ -19,7 +19,7 @@ async function until(feed, what, fits) {
   return within(20000, looking, what);
 }
 
-await check('the library hears of a call, and of the same one by its number', async () => {
+await check('the library receives a call, and receives it again after its event number', async () => {
   const phases = [];
   const feed = open({ url, channels: ['signals'], onState: (s) => phases.push(s.phase) });
   try {
@@ -41,7 +41,7 @@ await check('the library hears of a call, and of the same one by its number', as
     feed.close();
   }
 });
-await check('a key that is no key ends the client', async () => {
+await check('an unknown key ends the client', async () => {
   const feed = open({ url, channels: ['me'], key: `dk_${'A'.repeat(43)}` });
   try {
     await within(20000, feed.next().then(() => feed.next()).then(() => feed.next()), 'the end');
@@ -50,7 +50,7 @@ await check('a key that is no key ends the client', async () => {
     equal(err.code, 'unauthenticated', 'why it ended');
   }
 });
-await check('a key of ours hears of itself', async () => {
+await check('a valid key receives its private channel', async () => {
   const feed = open({ url, channels: ['me'], key: need('OPERATOR_KEY') });
   const m = await until(feed, 'the snapshot of me', (m) => m.op === 'snapshot');
   truth(m.data.handle, 'no handle');

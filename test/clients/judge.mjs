@@ -1,6 +1,5 @@
-// A verifier of signed messages that shares no line with the service. It gives
-// the error and the reason of a refusal, or an empty text; payloads are judged by
-// their schemas elsewhere.
+// A verifier of signed messages that shares no code with the service. It does not check payloads, because package
+// vectors checks them against their schemas.
 import { createHash } from 'node:crypto';
 import { authentic, covered } from './signed.mjs';
 import { read } from './strict.mjs';
@@ -28,7 +27,7 @@ function form(m) {
   );
 }
 
-// judge gives why a message is refused.
+// judge returns the error code and the reason with which a message must be refused, or an empty string.
 export async function judge(file, bytes) {
   if (bytes.length > 32768) return 'payload_too_large';
   const m = read(bytes, 16);

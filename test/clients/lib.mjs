@@ -1,14 +1,14 @@
-// What the checks of every client share: saying what was checked, and the part of
-// the person who lets an app.
+// Helpers that the checks of all clients share: reporting checks, sending requests, and approving or denying an
+// authorization request.
 
-// need reads what the runner hands over.
+// need returns an environment variable that the Go test sets.
 export function need(name) {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set: go test ./test/clients sets it`);
   return value;
 }
 
-// check says whether one thing is so; a miss makes the process fail at its end.
+// check runs one check and reports its result. After a failed check the process ends with exit code 1.
 export async function check(what, is) {
   try {
     await is();
@@ -21,7 +21,7 @@ export async function check(what, is) {
 
 export function equal(got, want, what = 'the answer') {
   if (JSON.stringify(got) !== JSON.stringify(want)) {
-    throw new Error(`${what} is ${JSON.stringify(got)}, want ${JSON.stringify(want)}`);
+    throw new Error(`${what} is ${JSON.stringify(got)}; want ${JSON.stringify(want)}`);
   }
 }
 
@@ -29,19 +29,20 @@ export function truth(ok, what) {
   if (!ok) throw new Error(what);
 }
 
-// refused wants a promise to fail in a way that is expected, and gives the error.
+// refused returns the error of a promise that must be rejected with an expected error. It throws if the promise is
+// fulfilled.
 export async function refused(promise, expected = () => true) {
   let value;
   try {
     value = await promise;
   } catch (err) {
     if (expected(err)) return err;
-    throw new Error(`refused in another way: ${err.code ?? ''} ${err.error ?? ''} ${err.status ?? ''} ${err.message}`);
+    throw new Error(`refused with another error: ${err.code ?? ''} ${err.error ?? ''} ${err.status ?? ''} ${err.message}`);
   }
-  throw new Error(`taken: ${JSON.stringify(value)}`);
+  throw new Error(`not refused: ${JSON.stringify(value)}`);
 }
 
-// send makes one JSON request and gives status, headers and body.
+// send sends a request, with a JSON body if one is given, and returns status, headers, text and parsed body.
 export async function send(method, url, { bearer, body, raw, headers = {} } = {}) {
   if (bearer) headers = { ...headers, authorization: `Bearer ${bearer}` };
   if (body !== undefined) raw = JSON.stringify(body);
@@ -57,26 +58,26 @@ export async function send(method, url, { bearer, body, raw, headers = {} } = {}
   return { status: res.status, headers: res.headers, text, body: json };
 }
 
-// taken sends and wants a status.
+// taken sends a request, requires the status and returns the body.
 export async function taken(status, ...request) {
   const a = await send(...request);
-  truth(a.status === status, `${request[0]} ${request[1]} answered ${a.status} ${a.text.slice(0, 200)}, want ${status}`);
+  truth(a.status === status, `${request[0]} ${request[1]} was answered ${a.status} ${a.text.slice(0, 200)}; want ${status}`);
   return a.body;
 }
 
-// decide is what a person does in a browser: look at the page, press a button, and
-// be led away. It gives the address that the browser is sent to.
+// decide acts as a person in a browser: it opens the consent page and submits the decision. It returns the URL to which
+// the browser is redirected.
 export async function decide(authorizeURL, decision = 'approve') {
   const url = new URL(authorizeURL);
   const cookie = need('COOKIE');
   const page = await send('GET', url, { headers: { cookie } });
-  truth(page.status === 200, `the page answered ${page.status} ${page.headers.get('location') ?? ''}`);
+  truth(page.status === 200, `the consent page was answered ${page.status} ${page.headers.get('location') ?? ''}`);
   const request = /name="request" value="([^"]+)"/.exec(page.text);
-  truth(request, 'the page has no form');
+  truth(request, 'the consent page has no form');
   const answer = await send('POST', url.origin + url.pathname, {
     raw: new URLSearchParams({ request: request[1], decision }).toString(),
     headers: { cookie, origin: url.origin, 'content-type': 'application/x-www-form-urlencoded' },
   });
-  truth(answer.status === 303, `the decision answered ${answer.status} ${answer.text.slice(0, 200)}`);
+  truth(answer.status === 303, `the decision was answered ${answer.status} ${answer.text.slice(0, 200)}`);
   return new URL(answer.headers.get('location'));
 }

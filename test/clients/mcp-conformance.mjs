@@ -1,5 +1,5 @@
-// The public conformance suite of the protocol against the agent endpoint, at both
-// revisions. What the suite may miss stands in the two lists beside this file.
+// Runs the public conformance suite of the Model Context Protocol against the endpoint for agents, at both revisions.
+// The files mcp-base-*.yml list the scenarios that may fail.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { check, equal, need, truth } from './lib.mjs';
 const suite = new URL('node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url).pathname;
 const out = await mkdtemp(join(tmpdir(), 'signalcast-mcp-'));
 
-// run gives the exit code and what the suite said.
+// run returns the exit code and the output of the suite.
 async function run(revision, list) {
   const child = spawn(process.execPath, [
     suite, 'server', '--url', `${need('HUB')}/api/mcp`, '--requirements', revision, '--expected-failures', list, '-o', join(out, revision),
@@ -22,12 +22,12 @@ async function run(revision, list) {
 
 for (const [revision, passing] of [['2026-07-28', 'tools-list'], ['2025-11-25', 'ping']]) {
   const list = new URL(`mcp-base-${revision}.yml`, import.meta.url).pathname;
-  await check(`the suite is content with ${revision}`, async () => {
+  await check(`the suite passes at revision ${revision}`, async () => {
     const { code, said } = await run(revision, list);
     equal(code, 0, `${said.slice(-4000)}\nthe exit code`);
     truth(said.includes('tools-list'), 'it listed no tools');
   });
-  await check(`and would not be, if a list for ${revision} hid what passes`, async () => {
+  await check(`the suite fails at revision ${revision} if the list contains a scenario that passes`, async () => {
     const wrong = join(out, `${revision}.yml`);
     await writeFile(wrong, (await readFile(list, 'utf8')).replace('server: [', `server: [ ${passing},`));
     truth((await run(revision, wrong)).code !== 0, 'a list that hides what passes was taken');

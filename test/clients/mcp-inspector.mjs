@@ -1,4 +1,4 @@
-// The inspector of the protocol on its command line.
+// Runs the command line of the MCP Inspector against the endpoint for agents.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { check, equal, need, truth } from './lib.mjs';
 const cli = new URL('node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js', import.meta.url).pathname;
 const home = await mkdtemp(join(tmpdir(), 'signalcast-inspector-'));
 
-// Its exit codes.
+// Exit codes of the inspector.
 const [ok, other, mustSignIn, toolFailed] = [0, 1, 3, 5];
 
 async function inspect(key, ...more) {
@@ -28,26 +28,26 @@ const tool = (name, ...args) => ['--method', 'tools/call', '--tool-name', name, 
 const market = need('MARKETS').split(',')[0];
 const call = tool('submit_signal', `marketId=${market}`, 'direction=YES', 'priceAtPrediction=5000', 'dryRun=true');
 
-await check('it lists the tools, strictly', async () => {
+await check('the tools are listed in strict mode', async () => {
   const { code, said, wrong } = await inspect('', '--method', 'tools/list', '--strict');
   equal(code, ok, `${wrong}\nthe exit code`);
   equal(JSON.parse(said).tools.length, 10, 'the number of tools');
 });
-await check('it calls a tool for everybody', async () => {
+await check('a public tool is called without a key', async () => {
   const { code, said, wrong } = await inspect('', ...tool('get_market', `marketId=${market}`));
   equal(code, ok, `${wrong}\nthe exit code`);
   truth(said.includes(market), said);
 });
-await check('it is told to sign in', async () => equal((await inspect('', ...call)).code, mustSignIn, 'the exit code'));
-await check('it is told that a key may not', async () => {
+await check('a call without a key requires a sign-in', async () => equal((await inspect('', ...call)).code, mustSignIn, 'the exit code'));
+await check('a key without the permission is refused', async () => {
   const { code, said, wrong } = await inspect(need('READ_KEY'), ...call);
   equal(code, other, 'the exit code');
   truth(/insufficient/i.test(said + wrong), said + wrong);
 });
-await check('it tries a call with a key', async () => {
+await check('a call is tried with a key (dryRun)', async () => {
   const { code, said, wrong } = await inspect(need('OPERATOR_KEY'), ...call);
   equal(code, ok, `${wrong}\nthe exit code`);
   truth(said.includes('dryRun'), said);
 });
-await check('it tells a tool that failed', async () => equal((await inspect('', ...tool('get_market', 'marketId=1'))).code, toolFailed, 'the exit code'));
+await check('a failed tool is reported', async () => equal((await inspect('', ...tool('get_market', 'marketId=1'))).code, toolFailed, 'the exit code'));
 await rm(home, { recursive: true });

@@ -1,5 +1,5 @@
-// The client libraries of the protocol sign in by themselves: a call without a token, the
-// way to the server that gives one, a person who lets them, and the same call again.
+// Checks that the MCP client libraries sign in automatically: a call without a token leads to the authorization server,
+// a person approves, and the same call succeeds.
 import { Client as Old } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Client as New, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client';
@@ -9,7 +9,7 @@ const resource = `${need('ISSUER')}/mcp`;
 const redirect = 'http://127.0.0.1:8421/callback';
 const id = { name: 'signalcast-clients', version: '1.0.0' };
 
-// app is what a program keeps of its sign-in.
+// app stores the sign-in state of a client.
 function app() {
   const kept = {};
   return {
@@ -40,23 +40,23 @@ for (const library of libraries) {
   const authProvider = app();
   const transport = new library.transport(new URL(resource), { authProvider });
   const client = library.open();
-  await check(`${library.name} connects to the endpoint of apps and is led to sign in by a call`, async () => {
+  await check(`${library.name} connects to the endpoint of applications and starts the sign-in at the first call`, async () => {
     await client.connect(transport);
     equal((await client.listTools()).tools.length, 10, 'the number of tools');
     await refused(client.callTool({ name: 'my_record', arguments: {} }), () => authProvider.kept.asked);
   });
-  await check(`${library.name} asks for what the tool needs, at this address`, () => {
+  await check(`${library.name} requests the scope of the tool for this resource`, () => {
     const asked = authProvider.kept.asked.searchParams;
     equal(asked.get('resource'), resource, 'the resource');
     equal(asked.get('code_challenge_method'), 'S256', 'the challenge');
     truth(asked.get('scope').split(' ').includes('profile:read'), `asked for ${asked.get('scope')}`);
   });
-  await check(`${library.name} calls again when the person has let it`, async () => {
+  await check(`${library.name} repeats the call after the approval`, async () => {
     await library.finish(transport, await decide(authProvider.kept.asked));
     const own = await client.callTool({ name: 'my_record', arguments: {} });
     truth(own.structuredContent.handle, JSON.stringify(own));
   });
-  await check(`${library.name} has a token for this address alone`, async () => {
+  await check(`${library.name} receives a token for this resource only`, async () => {
     const bearer = authProvider.kept.tokens.access_token;
     equal((await send('GET', `${need('ISSUER')}/me`, { bearer })).status, 401, 'the status elsewhere');
     const other = await send('POST', `${need('HUB')}/api/mcp`, { bearer, body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } });

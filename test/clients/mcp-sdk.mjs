@@ -1,5 +1,5 @@
-// The client libraries of the protocol, the old one and the new one at both eras: what
-// everybody may, what a key may, and what no key and the wrong key are told.
+// Checks the old MCP client library, and the new one at both protocol revisions: calls without a key, with a key, and
+// the errors for a missing or insufficient key.
 import { Client as Old } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Client as New, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client';
@@ -23,20 +23,20 @@ async function connect(library, key) {
   return client;
 }
 
-// says reports the status of the answer that made a call fail.
+// says reports whether the error of a failed call states this HTTP status.
 const says = (err, number) => [err.code, err.status].includes(number) ||
   number === 403 && /insufficient_scope|Insufficient scope/.test(err.message);
 
 for (const [n, library] of libraries.entries()) {
   const call = { name: 'submit_signal', arguments: { marketId: markets[0], direction: 'YES', priceAtPrediction: 5000, dryRun: true } };
-  await check(`${library.name} lists the tools, whose schemas it understands`, async () => {
+  await check(`${library.name} lists the tools and parses their schemas`, async () => {
     const client = await connect(library);
     const { tools } = await client.listTools();
     equal(tools.length, 10, 'the number of tools');
     truth(tools.every((t) => t.inputSchema.additionalProperties === false && t.outputSchema && t.description), 'a tool says too little');
     await client.close();
   });
-  await check(`${library.name} calls a tool for everybody without a key`, async () => {
+  await check(`${library.name} calls a public tool without a key`, async () => {
     const client = await connect(library);
     const found = await client.callTool({ name: 'get_market', arguments: { marketId: markets[0] } });
     equal(found.structuredContent.market.id, markets[0]);
@@ -45,19 +45,19 @@ for (const [n, library] of libraries.entries()) {
     truth(missing.isError, 'a market that nobody knows was found');
     await client.close();
   });
-  await check(`${library.name} is told 401 without a key`, async () => {
+  await check(`${library.name} receives 401 without a key`, async () => {
     const client = await connect(library);
     await refused(client.callTool(call), (err) => says(err, 401));
     await client.close().catch(() => {});
   });
-  await check(`${library.name} is told 403 with a key that may only read`, async () => {
+  await check(`${library.name} receives 403 with a read-only key`, async () => {
     const client = await connect(library, need('READ_KEY'));
     const own = await client.callTool({ name: 'my_record', arguments: {} });
     truth(own.structuredContent.handle, 'its own record has no handle');
     await refused(client.callTool(call), (err) => says(err, 403));
     await client.close().catch(() => {});
   });
-  await check(`${library.name} tries a call and files it with a key`, async () => {
+  await check(`${library.name} tries a call (dryRun) and files it with a key`, async () => {
     const client = await connect(library, need('OPERATOR_KEY'));
     const tried = await client.callTool(call);
     if (n === 0) truth(tried.structuredContent.dryRun === true && tried.structuredContent.id === null, JSON.stringify(tried));
@@ -65,7 +65,7 @@ for (const [n, library] of libraries.entries()) {
     if (n === 0) {
       const read = await client.callTool({ name: 'get_signal', arguments: { id: filed.structuredContent.id } });
       equal(read.structuredContent.marketId, markets[0]);
-    } else { // the first of these has called here
+    } else { // the first library has already filed the call
       equal([tried.isError, filed.isError, JSON.parse(filed.content[0].text).error], [true, true, 'already_predicted']);
     }
     await client.close();

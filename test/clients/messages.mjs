@@ -1,5 +1,5 @@
-// A signer of an app: it proves that it has its key, signs messages of every type,
-// and the hub takes them; it refuses everything that is not quite one.
+// Checks signed messages of an application: the proof of possession of a key, messages of every type, and refusals of
+// messages with errors.
 import * as oauth from 'oauth4webapi';
 import { check, decide, equal, need, taken, send, truth } from './lib.mjs';
 import { authentic, covered, messagePrefix, newKey, newNonce, sign, signerPrefix } from './signed.mjs';
@@ -12,7 +12,7 @@ const scopes = [
 ];
 const redirect = 'http://127.0.0.1:8422/callback';
 
-// token is an access token that a person has let the app have.
+// token returns an access token after a person has approved the application.
 async function token() {
   const client = { client_id: need('PUBLIC_APP') };
   const verifier = oauth.generateRandomCodeVerifier();
@@ -30,7 +30,7 @@ const appId = need('PUBLIC_APP');
 const key = await newKey();
 const challengeOf = (publicKey) => taken(200, 'POST', `${issuer}/signers/challenge`, { bearer, body: { publicKey } });
 
-// registration is a signer with the proof that somebody has its key.
+// registration returns the body that registers a key, with the proof of possession.
 async function registration(key, { prefix = signerPrefix, by = key } = {}) {
   const { challenge } = await challengeOf(key.publicKey);
   const proved = { appId, challenge, denpaId, expiresAt: null, publicKey: key.publicKey, scopes };
@@ -50,7 +50,7 @@ await check('a proof by another key, or under the prefix of messages, is refused
   }
 });
 
-// message is a signed message; with changes it is another one, signed all the same.
+// message returns a signed message. changes replace members before it is signed.
 async function message(type, payload, changes = {}, { prefix = messagePrefix, at = issuer, by = key } = {}) {
   const m = {
     version: 1, type, denpaId, appId, timestamp: Date.now(), nonce: newNonce(), payload,
@@ -62,7 +62,7 @@ const post = (body) => send('POST', `${issuer}/messages`, { body });
 const accepted = async (m) => {
   const a = await post(m);
   truth(a.status === 201, `${a.status} ${a.text}`);
-  equal(a.body.message, Object.fromEntries(Object.entries(a.body.message).sort()), 'what is stored');
+  equal(a.body.message, Object.fromEntries(Object.entries(a.body.message).sort()), 'the stored message');
   equal(a.body.uri, `denpa:${denpaId}/${m.type}/${a.body.id}`);
   return a.body;
 };
@@ -73,8 +73,8 @@ const refusal = async (raw) => {
 
 const station = 'st-' + newNonce().slice(0, 12);
 const year = new Date().getUTCFullYear() + 1;
-let made; // the market that market.create makes
-let desk; // the broadcast that broadcast.create announces
+let made; // id of the market that market.create creates
+let desk; // id of the broadcast that broadcast.create announces
 for (const [type, payload] of Object.entries({
   'profile.update': { displayName: 'Nöble — 力', bio: 'Signs with \u{1F511}', links: ['https://noble.example/a?b=c'] },
   'station.create': { stationId: station, name: 'Noble', url: 'https://noble.example', lanes: ['SCIENCE'] },
@@ -86,21 +86,21 @@ for (const [type, payload] of Object.entries({
   'market.create': { question: `Will gauge ${newNonce()} read above 6 m?`, cutoffAt: `${year}-06-01T00:00:00.000Z`, lane: 'SCIENCE' },
   'resolution.create': () => ({ marketId: made, verdict: 'YES', reason: 'peak 6.2 m' }),
 })) {
-  await check(`${type} is taken`, async () => {
+  await check(`${type} is accepted`, async () => {
     const m = await message(type, typeof payload === 'function' ? payload() : payload);
     const { id, message: stored, result } = await accepted(m);
     if (type === 'market.create') made = result.marketId;
     if (type === 'broadcast.create') desk = result.broadcastId;
-    const kept = await taken(200, 'GET', `${issuer}/messages/${id}`);
-    equal(kept.message, stored);
-    truth(await authentic(kept.message, covered({ prefix: messagePrefix, issuer }, kept.message).data), 'what is kept does not verify');
-    equal([kept.message.payload, kept.message.signature], [stored.payload, m.signature]);
+    const fetched = await taken(200, 'GET', `${issuer}/messages/${id}`);
+    equal(fetched.message, stored);
+    truth(await authentic(fetched.message, covered({ prefix: messagePrefix, issuer }, fetched.message).data), 'the stored message does not verify');
+    equal([fetched.message.payload, fetched.message.signature], [stored.payload, m.signature]);
   });
 }
 
 const turned = (m) => Object.fromEntries(Object.entries(m).reverse());
 const call = (changes, how) => message('signal.create', { marketId: third, position: 'YES', priceBps: 4100 }, changes, how);
-await check('the same message again is a 200 that did nothing, in any order of members', async () => {
+await check('a repeated message gets 200 and has no effect, in any order of members', async () => {
   const m = turned(await call());
   const { id, result } = await accepted(m);
   for (const again of [m, turned(m)]) {
@@ -108,7 +108,7 @@ await check('the same message again is a 200 that did nothing, in any order of m
     equal([a.status, a.body.replayed, a.body.id, a.body.result], [200, true, id, result]);
   }
 });
-await check('another message under a used nonce is refused', async () => {
+await check('another message with a used nonce is refused', async () => {
   const first = await message('profile.update', { bio: 'one' });
   await accepted(first);
   equal(await refusal(await message('profile.update', { bio: 'two' }, { nonce: first.nonce })), [409, 'nonce_reused', 'nonce_reused']);
@@ -116,7 +116,7 @@ await check('another message under a used nonce is refused', async () => {
 
 const update = (changes, how) => message('profile.update', { bio: 'never' }, changes, how);
 const unsigned = [401, 'unauthenticated', 'bad_signature'];
-await check('what was changed after signing is refused', async () => {
+await check('a message that was changed after signing is refused', async () => {
   equal(await refusal({ ...(await update()), payload: { bio: 'other' } }), unsigned);
   const m = await update();
   equal(await refusal({ ...m, timestamp: m.timestamp - 1 }), unsigned);
@@ -124,36 +124,36 @@ await check('what was changed after signing is refused', async () => {
 await check('another prefix is refused', async () => equal(await refusal(await update({}, { prefix: signerPrefix })), unsigned));
 await check('a message for another issuer is refused', async () =>
   equal(await refusal(await update({}, { at: 'https://other.example/api/protocol/v1' })), unsigned));
-await check('another key under this name is refused', async () => equal(await refusal(await update({}, { by: await newKey() })), unsigned));
-await check('a signer whom nobody registered is refused', async () => {
+await check('a signature by another key is refused', async () => equal(await refusal(await update({}, { by: await newKey() })), unsigned));
+await check('an unregistered signer is refused', async () => {
   const by = await newKey();
   equal(await refusal(await update({ signer: { kind: 'ed25519', publicKey: by.publicKey } }, { by })), [401, 'unauthenticated', 'unknown_signer']);
 });
 
 const window = [400, 'invalid_request', 'timestamp_out_of_window'];
 await check('an old message is refused', async () => equal(await refusal(await update({ timestamp: Date.now() - 310_000 })), window));
-await check('a message of the future is refused', async () => equal(await refusal(await update({ timestamp: Date.now() + 70_000 })), window));
+await check('a message with a future time is refused', async () => equal(await refusal(await update({ timestamp: Date.now() + 70_000 })), window));
 await check('seconds in place of milliseconds are refused', async () => equal(await refusal(await update({ timestamp: Math.floor(Date.now() / 1000) })), window));
 await check('a short nonce is refused', async () => equal(await refusal(await update({ nonce: 'a'.repeat(15) })), [400, 'invalid_request', 'schema']));
 
 const unknown = [400, 'invalid_request', 'unknown_member'];
-await check('a member that comes twice is refused', async () => {
+await check('a repeated member is refused', async () => {
   const raw = JSON.stringify(await update());
   equal(await refusal(raw.replace('{', '{"version":1,')), [400, 'invalid_request', 'not_canonicalizable']);
 });
-await check('a member in other letters is refused', async () => {
+await check('a member name in another case is refused', async () => {
   const m = await update();
   equal(await refusal({ ...m, Type: m.type }), unknown);
 });
-await check('one member more is refused, signed or not', async () => {
+await check('an additional member is refused, signed or not', async () => {
   equal(await refusal({ ...(await update()), note: 1 }), unknown);
   equal(await refusal(await update({ note: 1 })), unknown);
 });
-await check('nothing that was refused has left a trace', async () => {
+await check('refused messages are not stored', async () => {
   const { messages } = await taken(200, 'GET', `${issuer}/messages?denpaId=${denpaId}&type=profile.update`);
   equal(messages.map((m) => m.message.payload.bio), ['one', 'Signs with \u{1F511}']);
 });
-await check('a signer that was removed signs no more', async () => {
+await check('a removed signer is refused', async () => {
   await taken(200, 'DELETE', `${issuer}/signers/${key.publicKey}`, { bearer });
   equal(await refusal(await update()), [401, 'unauthenticated', 'signer_revoked']);
 });

@@ -13,13 +13,14 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// leastNode is the version of Node that the clients require.
+// leastNode is the minimum major version of Node that the clients require.
 const leastNode = 22
 
-// node is where the clients are installed, and the program that runs them.
+// node contains the directory in which the clients are installed, and the path of the Node program.
 type node struct{ dir, bin string }
 
-// install fetches the clients of the lock file unless they are installed, and finds a Node that is new enough.
+// install installs the clients of package-lock.json unless they are installed already, and finds a Node with at least
+// version leastNode.
 func install(t *testing.T) node {
 	t.Helper()
 	root, err := stack.Root()
@@ -32,7 +33,7 @@ func install(t *testing.T) node {
 		cmd := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("npm ci (tools/setup.sh node installs npm): %v\n%s", err, out)
+			t.Fatalf("npm ci, which needs npm from tools/setup.sh node: %v\n%s", err, out)
 		}
 		if err := os.WriteFile(stamp, []byte(sum), 0o644); err != nil {
 			t.Fatal(err)
@@ -41,7 +42,7 @@ func install(t *testing.T) node {
 	return node{dir, findNode(t, dir)}
 }
 
-// sumOfLock returns a checksum of the files that name the packages.
+// sumOfLock returns a checksum of the files that list the packages.
 func sumOfLock(t *testing.T, dir string) string {
 	t.Helper()
 	sum := sha256.New()
@@ -55,7 +56,7 @@ func sumOfLock(t *testing.T, dir string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// findNode returns the Node that came with the clients, or that of the machine.
+// findNode returns the path of the Node that was installed with the clients, or else of the Node on this machine.
 func findNode(t *testing.T, dir string) string {
 	t.Helper()
 	if own, _ := filepath.Glob(filepath.Join(dir, "node_modules", "node-linux-*", "bin", "node")); len(own) > 0 {
@@ -63,7 +64,7 @@ func findNode(t *testing.T, dir string) string {
 	}
 	bin, err := exec.LookPath("node")
 	if err != nil {
-		t.Fatalf("node %d or newer is missing", leastNode)
+		t.Fatalf("node is not installed; version %d or newer is required", leastNode)
 	}
 	out, err := exec.CommandContext(t.Context(), bin, "--version").Output()
 	if err != nil {
@@ -72,7 +73,7 @@ func findNode(t *testing.T, dir string) string {
 	version := strings.TrimSpace(string(out))
 	major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	if number, err := strconv.Atoi(major); err != nil || number < leastNode {
-		t.Fatalf("the clients require node %d or newer, this is %s", leastNode, version)
+		t.Fatalf("the clients require node %d or newer; the installed version is %s", leastNode, version)
 	}
 	return bin
 }

@@ -1,4 +1,4 @@
-// The client that most servers in Node use.
+// Checks the authorization server with openid-client, a common client library for Node servers.
 import * as client from 'openid-client';
 import { check, decide, equal, need, refused, taken, truth } from './lib.mjs';
 
@@ -36,7 +36,7 @@ await check('and with its secret in the body', async () => {
   const other = await grant(await found(client.ClientSecretPost(need('CONFIDENTIAL_SECRET'))));
   truth(other.access_token && other.refresh_token, 'no tokens');
 });
-await check('the access token says who it acts for', async () => {
+await check('the access token identifies its person', async () => {
   const res = await client.fetchProtectedResource(config, tokens.access_token, new URL(`${issuer}/me`), 'GET');
   equal((await res.json()).denpaId, tokens.denpaId);
 });

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// described is one entry of package.json and of the lock.
+// described is the description of a package in package.json or in the lock file.
 type described struct {
 	Version      string            `json:"version"`
 	Resolved     string            `json:"resolved"`
@@ -33,8 +33,8 @@ func read(t *testing.T, path string, into any) {
 	}
 }
 
-// TestPins: every version of the clients and of the linters is exact and locked by its hash, the lock names no server,
-// and the page says what was run.
+// TestPins checks that every version of the clients and linters is exact and locked by a hash, that the lock files
+// contain no registry address, and that docs/conformance.md lists the versions.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/conformance.md")
@@ -43,15 +43,15 @@ func TestPins(t *testing.T) {
 	}
 	for name, version := range pinned(t, ".").Dependencies {
 		if !strings.Contains(string(page), name+" "+version) {
-			t.Errorf("docs/conformance.md does not say that %s %s is run", name, version)
+			t.Errorf("docs/conformance.md does not list %s %s", name, version)
 		}
 	}
 	if linters := pinned(t, "../../tools/lint").Dependencies; len(linters) != 2 {
-		t.Errorf("the linters are %v, want two", linters)
+		t.Errorf("the linters are %v; want two", linters)
 	}
 }
 
-// pinned returns the package.json of a folder after it has compared it with the lock.
+// pinned compares the package.json of a directory with its lock file, and returns it.
 func pinned(t *testing.T, dir string) (wanted described) {
 	t.Helper()
 	read(t, filepath.Join(dir, "package.json"), &wanted)
@@ -62,24 +62,25 @@ func pinned(t *testing.T, dir string) (wanted described) {
 	read(t, filepath.Join(dir, "package-lock.json"), &lock)
 	root := lock.Packages[""]
 	if lock.Version != 3 || !maps.Equal(root.Dependencies, wanted.Dependencies) || !maps.Equal(root.Optional, wanted.Optional) {
-		t.Errorf("%s: the lock is not that of package.json: run npm install --package-lock-only", dir)
+		t.Errorf("%s: the lock file does not match package.json; run npm install --package-lock-only", dir)
 	}
 	for path, p := range lock.Packages {
 		if p.Resolved != "" || path != "" && !strings.HasPrefix(p.Integrity, "sha512-") {
-			t.Errorf("%s: %s: from %q with hash %q", dir, path, p.Resolved, p.Integrity)
+			t.Errorf("%s: package %s is resolved to %q with hash %q; want no address and a hash", dir, path, p.Resolved, p.Integrity)
 		}
 	}
 	all := maps.Clone(wanted.Dependencies)
 	maps.Copy(all, wanted.Optional)
 	for name, version := range all {
 		if !exact.MatchString(version) || lock.Packages["node_modules/"+name].Version != version {
-			t.Errorf("%s: %s %s is not exact, or not what is locked", dir, name, version)
+			t.Errorf("%s: version %[3]s of %[2]s is not exact or differs from the lock file", dir, name, version)
 		}
 	}
 	return wanted
 }
 
-// TestScripts: what runs is there, and the least number of its checks is what it has.
+// TestScripts checks that each listed script exists and has the stated number of checks, and that every script with
+// checks is listed.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	for _, s := range scripts {
@@ -89,7 +90,7 @@ func TestScripts(t *testing.T) {
 			continue
 		}
 		if n := strings.Count(string(raw), "await check("); s.least < n {
-			t.Errorf("%s has %d checks, but %d are enough", s.name, n, s.least)
+			t.Errorf("%s contains %d checks, but scripts states a minimum of %d; raise the minimum", s.name, n, s.least)
 		}
 	}
 	files, err := filepath.Glob("*.mjs")
@@ -104,7 +105,7 @@ func TestScripts(t *testing.T) {
 		name := strings.TrimSuffix(file, ".mjs")
 		runs := slices.ContainsFunc(scripts, func(s script) bool { return s.name == name })
 		if checks := strings.Contains(string(raw), "\nawait check("); checks && !runs {
-			t.Errorf("%s has checks and is never run", file)
+			t.Errorf("%s contains checks but is missing in scripts", file)
 		}
 	}
 }

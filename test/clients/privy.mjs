@@ -1,5 +1,4 @@
-// The library of the identity provider whose form of tokens we take, against the
-// development issuer: what it takes and refuses here is what it would there.
+// Checks the development identity provider with the library of Privy, whose form of tokens the hub accepts.
 import { PrivyClient } from '@privy-io/node';
 import { check, equal, need, refused, taken, truth } from './lib.mjs';
 
@@ -14,7 +13,7 @@ const { sub } = await mint();
 await taken(200, 'POST', `${idp}/users/${sub}/wallets`, { body: { address, chainType: 'ethereum' } });
 const { token, identityToken } = await mint();
 
-// altered changes the claims of a token and leaves its signature.
+// altered changes the claims of a token and keeps its signature.
 function altered(jwt) {
   const [head, claims, signature] = jwt.split('.');
   const other = JSON.parse(Buffer.from(claims, 'base64url'));
@@ -24,20 +23,20 @@ function altered(jwt) {
 const verify = (jwt) => privy.utils().auth().verifyAccessToken(jwt);
 const wallets = (u) => u.linked_accounts.filter((a) => a.type === 'wallet').map((a) => [a.address, a.chain_type]);
 
-await check('an access token is taken', async () => {
+await check('an access token is accepted', async () => {
   const claims = await verify(token);
   equal([claims.user_id, claims.app_id, claims.issuer], [sub, appId, 'privy.io']);
   truth(claims.session_id && claims.expiration - claims.issued_at === 3600, JSON.stringify(claims));
 });
-await check('an identity token gives the user with linked wallets', async () => {
+await check('an identity token contains the user with linked wallets', async () => {
   const found = await privy.users().get({ id_token: identityToken });
   equal([found.id, wallets(found)], [sub, [[address, 'ethereum']]]);
 });
-await check('so does the users interface', async () => {
+await check('the users API returns the same user', async () => {
   const found = await privy.users()._get(sub);
   equal([found.id, wallets(found), found.is_guest], [sub, [[address, 'ethereum']], false]);
 });
-await check('and by the wallet', async () => {
+await check('the users API finds the user by wallet', async () => {
   equal((await privy.users().getByWalletAddress({ address })).id, sub);
 });
 await check('a token whose claims were changed is refused', async () => {
@@ -46,18 +45,18 @@ await check('a token whose claims were changed is refused', async () => {
 });
 await check('a token of another issuer is refused', async () => refused(verify((await mint({ profile: 'oidc' })).token)));
 await check('a token that has expired is refused', async () => refused(verify((await mint({ ttl: -120 })).token)));
-await check('the users interface wants its password', async () => {
+await check('the users API requires its password', async () => {
   const stranger = new PrivyClient({ appId, appSecret: 'another', apiUrl: idp, maxRetries: 0 });
   await refused(stranger.users()._get(sub), (err) => err.status === 401);
 });
-await check('a user who is not there is a 404', () => refused(privy.users()._get(sub + '-nobody'), (err) => err.status === 404));
-await check('the key of the issuer may change while a library holds the older ones', async () => {
+await check('an unknown user is answered 404', () => refused(privy.users()._get(sub + '-nobody'), (err) => err.status === 404));
+await check('the key of the issuer may change while the library has cached older ones', async () => {
   await taken(200, 'POST', `${idp}/rotate`, { body: {} });
   const fresh = new PrivyClient({ appId, appSecret: need('IDP_SECRET'), apiUrl: `${idp}/dev/idp`, maxRetries: 0 });
   for (const t of [token, (await mint()).token]) await fresh.utils().auth().verifyAccessToken(t);
   await verify(token);
 });
-await check('the hub takes the same tokens, and refuses the same', async () => {
+await check('the hub accepts and refuses the same tokens', async () => {
   const at = `${need('HUB')}/api/auth/privy`;
   for (const bearer of [token, (await mint()).token]) await taken(200, 'POST', at, { bearer });
   await taken(401, 'POST', at, { bearer: altered(token) });

@@ -16,13 +16,13 @@ import (
 
 func TestMain(m *testing.M) { stack.Main(m) }
 
-// script is one client and its least number of checks.
+// script is the script of one client and its minimum number of passed checks.
 type script struct {
 	name  string
 	least int
 }
 
-// scripts are the clients in the order in which they run.
+// scripts lists the clients in the order in which they run.
 var scripts = []script{
 	{"vectors", 2},
 	{"oauth4webapi", 30},
@@ -38,10 +38,10 @@ var scripts = []script{
 	{"mcp-inspector", 6},
 }
 
-// runWithin bounds one client.
+// runWithin is the longest time that one client may run.
 const runWithin = time.Minute
 
-// Each client of another project passes its checks.
+// TestClients checks that the clients of other projects work with the product: each client must pass its checks.
 func TestClients(t *testing.T) {
 	n := install(t)
 	w := newWorld(t)
@@ -49,13 +49,13 @@ func TestClients(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			out := n.run(t, s.name, w.person(t, s.name))
 			if checks := strings.Count("\n"+out, "\nok "); checks < s.least {
-				t.Errorf("%d checks passed, want at least %d\n%s", checks, s.least, out)
+				t.Errorf("%d checks passed; want at least %d\n%s", checks, s.least, out)
 			}
 		})
 	}
 }
 
-// run runs one client and returns its standard output.
+// run runs the script of one client and returns its standard output.
 func (n node) run(t *testing.T, name string, env []string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), runWithin)
@@ -66,7 +66,7 @@ func (n node) run(t *testing.T, name string, env []string) string {
 	cmd.Env = append(cmd.Env, env...)
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it starts ends with it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its child processes are ended together with it
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%s.mjs: %v\n%s%s", name, err, out.String(), complaints.String())

@@ -1,4 +1,4 @@
-// Signing as any app would: public libraries for the canonical form and the key.
+// Signs messages with public libraries for the canonical form (RFC 8785) and the signature (Ed25519).
 import canonicalize from 'canonicalize';
 import * as ed from '@noble/ed25519';
 
@@ -13,8 +13,7 @@ export async function newKey() {
   return { secret, publicKey: bytesToHex(await ed.getPublicKeyAsync(secret)) };
 }
 
-// covered gives the canonical form of a message without its signature, and all the
-// bytes that the signature covers.
+// covered returns the canonical form of a message without its signature, and the bytes that the signature covers.
 export function covered({ prefix, issuer }, message) {
   const { signature: _, ...rest } = message;
   const canonical = canonicalize(rest);
@@ -23,7 +22,7 @@ export function covered({ prefix, issuer }, message) {
 
 export const sign = async (key, place, value) => bytesToHex(await ed.signAsync(covered(place, value).data, key.secret));
 
-// authentic verifies as RFC 8032 does, without the leniency of ZIP 215.
+// authentic verifies a signature by RFC 8032, without the leniency of ZIP 215.
 export const authentic = (message, data) =>
   ed.verifyAsync(hexToBytes(message.signature), data, hexToBytes(message.signer.publicKey), { zip215: false }).catch(() => false);
 

@@ -1,17 +1,17 @@
-// A strict reader of JSON: what JSON.parse takes silently is refused here.
+// A strict JSON parser: it refuses texts that JSON.parse accepts silently.
 
 const token = /[\s]*(?:("(?:[^"\\]|\\.)*")|([{}[\],:])|([^\s{}[\],:"]+))/gy;
 
-// tokens cuts a text that JSON.parse has taken.
+// tokens yields the tokens of a text that JSON.parse has accepted.
 function* tokens(text) {
   token.lastIndex = 0;
   for (let m; (m = token.exec(text)); ) yield { string: m[1], sign: m[2] };
 }
 
-// duplicates tells whether an object has a member twice, in any spelling.
+// duplicates reports whether an object of the text contains a member twice, in any spelling of its name.
 function duplicates(text) {
-  const open = []; // a Set for an object, null for an array
-  let last; // a string that may turn out to be a name
+  const open = []; // one element per open value: a Set for an object, null for an array
+  let last; // the last string, which is a name if a colon follows
   for (const { string, sign } of tokens(text)) {
     if (sign === '{') open.push(new Set());
     else if (sign === '[') open.push(null);
@@ -32,7 +32,7 @@ function depth(value) {
   return 1 + Math.max(0, ...Object.values(value).map(depth));
 }
 
-// sound tells whether every text is well formed and every number finite.
+// sound reports whether all strings are well-formed and all numbers finite.
 function sound(value) {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value === 'number') return Number.isFinite(value);
@@ -40,7 +40,7 @@ function sound(value) {
   return Object.entries(value).every(([name, v]) => name.isWellFormed() && sound(v));
 }
 
-// read gives the value of a text in UTF-8, or undefined.
+// read returns the value of a UTF-8 text, or undefined if the text is refused.
 export function read(bytes, maxDepth) {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

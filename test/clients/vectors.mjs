@@ -1,5 +1,4 @@
-// The golden messages, judged by libraries of another language: no line of this is
-// shared with the service.
+// Checks the test vectors of signed messages with JavaScript libraries. It shares no code with the service.
 import { readFileSync } from 'node:fs';
 import { idOf, judge, uriOf } from './judge.mjs';
 import { check, equal, truth } from './lib.mjs';
@@ -12,7 +11,7 @@ function bytes(vector) {
   return Buffer.from(vector.raw.padEnd(vector.padTo ?? 0), 'utf8');
 }
 
-await check(`${file.valid.length} valid golden messages`, async () => {
+await check(`${file.valid.length} valid messages`, async () => {
   truth(file.valid.length >= 15, 'too few vectors');
   for (const v of file.valid) {
     const message = JSON.parse(v.raw);
@@ -26,11 +25,11 @@ await check(`${file.valid.length} valid golden messages`, async () => {
     equal(await judge(file, bytes(v)), '', `${v.name}: the refusal`);
   }
 });
-await check(`${file.invalid.length} invalid golden messages`, async () => {
+await check(`${file.invalid.length} invalid messages`, async () => {
   let payloads = 0;
   for (const v of file.invalid) {
     const want = `${v.error} ${v.reason ?? ''}`.trim();
-    const ofPayload = want === 'invalid_request payload'; // judged by the schemas, elsewhere
+    const ofPayload = want === 'invalid_request payload'; // package vectors checks payloads against their schemas
     if (ofPayload) payloads++;
     equal(await judge(file, bytes(v)), ofPayload ? '' : want, `${v.name}: the refusal`);
   }

@@ -10,15 +10,15 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// world is a running system, and a second hub with a newer key.
+// world is a running system with a second hub that has a newer signing key.
 type world struct {
 	*stack.Stack
 	rotated *stack.Side
-	before  string // message id of an attestation with the older key
+	before  string // id of a message that was attested with the older key
 	idp     provider
 }
 
-// provider is the identity provider of the hub that issues tokens in the form of the privy library.
+// provider is the identity provider of the hub whose tokens have the form of the library of Privy.
 type provider struct{ Issuer, Audience, UsersSecret string }
 
 func newWorld(t *testing.T) *world {
@@ -35,16 +35,17 @@ func newWorld(t *testing.T) *world {
 		}
 	}
 	if w.idp.Issuer == "" {
-		t.Fatal("the hub has no provider privy.io")
+		t.Fatal("IDP_PROVIDERS of the hub contains no provider privy.io")
 	}
 	w.rotate(t, env["HUB_KEYS"])
 	return w
 }
 
-// protocol returns the address of the protocol at a hub.
+// protocol returns the base URL of the protocol at a hub.
 func protocol(hub string) string { return hub + "/api/protocol/v1" }
 
-// rotate makes the hub attest a call, then starts another hub with a newer key, as docs/operations.md replaces keys.
+// rotate makes the hub attest a call, and then starts a second hub with a newer key. The change of keys follows
+// docs/operations.md.
 func (w *world) rotate(t *testing.T, setting string) {
 	t.Helper()
 	o := w.NewOperator(t)
@@ -53,7 +54,7 @@ func (w *world) rotate(t *testing.T, setting string) {
 		Require(http.StatusOK).Text("messageId")
 	var keys []map[string]any
 	if err := json.Unmarshal([]byte(setting), &keys); err != nil || len(keys) != 1 {
-		t.Fatalf("HUB_KEYS has %d keys (%v), want 1", len(keys), err)
+		t.Fatalf("HUB_KEYS contains %d keys (error %v); want 1", len(keys), err)
 	}
 	now := time.Now().UTC().Format(time.RFC3339Nano)
 	keys[0]["notAfter"] = now
@@ -64,7 +65,8 @@ func (w *world) rotate(t *testing.T, setting string) {
 	w.rotated = w.Side(t, "hub", map[string]string{"HUB_KEYS": string(raw)})
 }
 
-// person returns the environment of a client: a new operator with two apps, two keys and three open markets.
+// person returns the environment variables of a client: a new operator with two applications and two keys, and three
+// open markets.
 func (w *world) person(t *testing.T, name string) []string {
 	t.Helper()
 	o := w.NewOperator(t)
@@ -89,7 +91,7 @@ func (w *world) person(t *testing.T, name string) []string {
 		app := o.Do(t, http.MethodPost, w.Hub+"/api/dev/apps", stack.Bearer(o.Login), stack.Body(stack.JSON{
 			"name": name, "type": kind, "scopes": scopes, "redirectUris": []string{"http://127.0.0.1/callback", "https://app.example/cb"},
 		})).Require(http.StatusCreated)
-		// Errors reach the redirect URI of a reviewed app only.
+		// Only the redirect URI of a reviewed application receives errors.
 		id := app.Text("clientId")
 		stack.Post(t, w.Hub+"/api/admin/apps/"+id, w.Admin(), stack.Body(stack.JSON{"trusted": true})).Require(http.StatusOK)
 		prefix, secret := strings.ToUpper(kind), ""
@@ -101,7 +103,7 @@ func (w *world) person(t *testing.T, name string) []string {
 	return env
 }
 
-// scopes are all scopes.
+// scopes are all OAuth scopes.
 var scopes = []string{
 	"profile:read", "signer:create", "offline_access", "profile:update", "station:create", "station:update", "broadcast:create",
 	"broadcast:goLive", "signal:create", "prediction:create", "market:create", "resolution:create",

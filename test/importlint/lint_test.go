@@ -14,10 +14,10 @@ const (
 	hub = "services/hub/internal/"
 )
 
-// tree is a repository in miniature: path → text.
+// tree is a small repository: file contents by path.
 type tree map[string]string
 
-// sound keeps every rule, with something of each kind in it.
+// sound returns a repository that follows all rules and contains files of each kind.
 func sound() tree {
 	return tree{
 		"services/api/main.go":         code("main", prefix+api+"app", prefix+"pkg/run"),
@@ -39,7 +39,7 @@ func sound() tree {
 	}
 }
 
-// code is a Go file of a package with the given imports.
+// code returns the text of a Go file of a package with the given imports.
 func code(pkg string, imports ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "package %s\n\nimport \"time\"\n", pkg)
@@ -49,7 +49,7 @@ func code(pkg string, imports ...string) string {
 	return b.String() + "\nvar _ time.Duration\n"
 }
 
-// plant writes a tree, with a doc.go for each package that has none.
+// plant writes a tree to a temporary directory. It adds a doc.go to each package that has none.
 func plant(t *testing.T, files tree) string {
 	t.Helper()
 	root := t.TempDir()
@@ -67,7 +67,7 @@ func plant(t *testing.T, files tree) string {
 		doc := filepath.Dir(name) + "/doc.go"
 		if _, has := files[doc]; !has && strings.HasSuffix(name, ".go") {
 			pkg := strings.Fields(text[strings.Index(text, "package "):])[1]
-			write(doc, "// Package "+pkg+" is planted.\npackage "+pkg+"\n")
+			write(doc, "// Package "+pkg+" is part of a test.\npackage "+pkg+"\n")
 		}
 	}
 	return root
@@ -81,7 +81,7 @@ func lintTree(t *testing.T, files tree) string {
 		t.Fatal(err)
 	}
 	if clean != (out.Len() == 0) {
-		t.Fatalf("clean is %t with output %q", clean, out.String())
+		t.Fatalf("run returned clean %t with the output %q; want output exactly if there are violations", clean, out.String())
 	}
 	return out.String()
 }
@@ -89,7 +89,7 @@ func lintTree(t *testing.T, files tree) string {
 func TestSoundTreeIsClean(t *testing.T) {
 	t.Parallel()
 	if out := lintTree(t, sound()); out != "" {
-		t.Fatalf("a sound tree gave:\n%s", out)
+		t.Fatalf("a tree without violations has the output:\n%s", out)
 	}
 }
 
@@ -140,20 +140,20 @@ func TestEachRuleCanFail(t *testing.T) {
 			out := lintTree(t, files)
 			dir := filepath.Dir(row.path) + "/"
 			if !strings.Contains(out, row.want) || !strings.Contains(out, dir) {
-				t.Fatalf("%s gave:\n%s\nwant a line with %q", row.path, out, row.want)
+				t.Fatalf("the file %s has the output:\n%s\nwant a line that contains %q", row.path, out, row.want)
 			}
 			if n := strings.Count(out, "\n"); n != strings.Count(out, dir) {
-				t.Fatalf("one planted fault is blamed on other files:\n%s", out)
+				t.Fatalf("a violation in one file was reported for other files:\n%s", out)
 			}
 		})
 	}
 }
 
-func TestBrokenSourceIsNoVerdict(t *testing.T) {
+func TestUnparsableSourceIsAnError(t *testing.T) {
 	t.Parallel()
 	files := sound()
 	files[api+"signal/x.go"] = "package signal\n\nfunc {"
 	if _, err := run(plant(t, files), &bytes.Buffer{}); err == nil {
-		t.Fatal("a file that does not parse was passed over")
+		t.Fatal("a file that cannot be parsed was ignored; want an error")
 	}
 }

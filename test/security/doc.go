@@ -1,2 +1,2 @@
-// Package security holds docs/security.md against the tests that it names.
+// Package security compares docs/security.md with the tests that the page names.
 package security

@@ -20,26 +20,26 @@ const (
 )
 
 var (
-	folderLine = regexp.MustCompile("^\\| ([a-z0-9]+) \\| `([^`]+)` \\|$")
-	ruleLine   = regexp.MustCompile(`^\| S(\d+) \| (.+?) \| (.+) \|$`)
-	quoted     = regexp.MustCompile("`([^`]+)`")
-	testName   = regexp.MustCompile(`^([a-z0-9]+)\.((?:Test|Fuzz)[A-Z]\w*)$`)
+	directoryLine = regexp.MustCompile("^\\| ([a-z0-9]+) \\| `([^`]+)` \\|$")
+	ruleLine      = regexp.MustCompile(`^\| S(\d+) \| (.+?) \| (.+) \|$`)
+	quoted        = regexp.MustCompile("`([^`]+)`")
+	testName      = regexp.MustCompile(`^([a-z0-9]+)\.((?:Test|Fuzz)[A-Z]\w*)$`)
 )
 
-// mistakes reads the page and says what is wrong with it. exists tells whether a folder
-// has a test function, or, without a name, whether a file is there.
+// mistakes returns the errors in the text of the page. exists returns an error unless a directory contains a test
+// function; if test is empty, it returns an error unless the file exists.
 func mistakes(text string, exists func(path, test string) error) (out []string) {
 	wrong := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	folders, used, seen := map[string]string{}, map[string]bool{}, map[string]int{}
+	directories, used, seen := map[string]string{}, map[string]bool{}, map[string]int{}
 	for _, line := range strings.Split(text, "\n") {
-		if m := folderLine.FindStringSubmatch(line); m != nil {
-			folders[m[1]] = m[2]
+		if m := directoryLine.FindStringSubmatch(line); m != nil {
+			directories[m[1]] = m[2]
 			continue
 		}
 		m := ruleLine.FindStringSubmatch(line)
 		if m == nil {
 			if strings.HasPrefix(line, "| S") {
-				wrong("cannot read %q", line)
+				wrong("cannot parse the row %q", line)
 			}
 			continue
 		}
@@ -53,39 +53,39 @@ func mistakes(text string, exists func(path, test string) error) (out []string) 
 				continue
 			}
 			name := testName.FindStringSubmatch(q[1])
-			if name == nil || folders[name[1]] == "" {
-				wrong("S%s: %s is no test of a folder above", m[1], q[1])
+			if name == nil || directories[name[1]] == "" {
+				wrong("S%s: %s is not a test of a listed directory", m[1], q[1])
 				continue
 			}
 			used[name[1]] = true
-			if err := exists(folders[name[1]], name[2]); err != nil {
+			if err := exists(directories[name[1]], name[2]); err != nil {
 				wrong("S%s: %v", m[1], err)
 				continue
 			}
 			tests++
 		}
 		if tests == 0 {
-			wrong("S%s: no Go test proves it", m[1])
+			wrong("S%s: the rule names no Go test", m[1])
 		}
 	}
 	for n := 1; n <= rules; n++ {
 		if count := seen[fmt.Sprint(n)]; count != 1 {
-			wrong("S%d stands there %d times", n, count)
+			wrong("the rule S%d occurs %d times; want 1", n, count)
 		}
 	}
 	if len(seen) > rules {
-		wrong("%d numbers", len(seen))
+		wrong("the page contains %d rule numbers, more than expected", len(seen))
 	}
-	for name := range folders {
+	for name := range directories {
 		if !used[name] {
-			wrong("no rule uses %s", name)
+			wrong("no rule uses the directory %s", name)
 		}
 	}
 	return out
 }
 
-// found looks into the tree.
-func found(path, test string) error {
+// checkExists returns an error unless the file or the test function exists in the repository.
+func checkExists(path, test string) error {
 	path = filepath.Join(repo, path)
 	if test == "" {
 		_, err := os.Stat(path)
@@ -97,24 +97,24 @@ func found(path, test string) error {
 	}
 	f := declared[test]
 	if f == nil {
-		return fmt.Errorf("%s has no %s", path, test)
+		return fmt.Errorf("%s contains no test %s", path, test)
 	}
 	if skips(f) {
-		return fmt.Errorf("%s in %s skips", test, path)
+		return fmt.Errorf("the test %s in %s can skip itself; a rule needs a test that always runs", test, path)
 	}
 	return nil
 }
 
-var folders struct {
+var directories struct {
 	sync.Mutex
 	read map[string]map[string]*ast.FuncDecl
 }
 
-// functions are those of the test files of a folder, by name.
+// functions returns the functions in the test files of a directory, by name.
 func functions(path string) (map[string]*ast.FuncDecl, error) {
-	folders.Lock()
-	defer folders.Unlock()
-	if known := folders.read[path]; known != nil {
+	directories.Lock()
+	defer directories.Unlock()
+	if known := directories.read[path]; known != nil {
 		return known, nil
 	}
 	files, err := filepath.Glob(filepath.Join(path, "*_test.go"))
@@ -133,14 +133,14 @@ func functions(path string) (map[string]*ast.FuncDecl, error) {
 			}
 		}
 	}
-	if folders.read == nil {
-		folders.read = map[string]map[string]*ast.FuncDecl{}
+	if directories.read == nil {
+		directories.read = map[string]map[string]*ast.FuncDecl{}
 	}
-	folders.read[path] = out
+	directories.read[path] = out
 	return out, nil
 }
 
-// skips reports a test that leaves itself out.
+// skips reports whether a test function can skip itself.
 func skips(f *ast.FuncDecl) (yes bool) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(s.Sel.Name, "Skip") {
@@ -162,38 +162,38 @@ func read(t *testing.T) string {
 	return string(raw)
 }
 
-// TestEveryRuleHasItsTest: the page names all rules, and tests that are there.
+// TestEveryRuleHasItsTest checks that docs/security.md contains all rules, and that each rule names existing tests.
 func TestEveryRuleHasItsTest(t *testing.T) {
 	t.Parallel()
-	for _, m := range mistakes(read(t), found) {
+	for _, m := range mistakes(read(t), checkExists) {
 		t.Errorf("%s: %s", page, m)
 	}
 }
 
-// TestMistakesAreFound: what this check is for, it sees.
+// TestMistakesAreFound checks that mistakes finds each kind of error in a changed page.
 func TestMistakesAreFound(t *testing.T) {
 	t.Parallel()
 	text := read(t)
-	for name, c := range map[string]struct{ old, with, says string }{
-		"a rule is gone":        {"| S7 |", "| T7 |", "S7 stands there 0 times"},
-		"a rule stands twice":   {"| S8 |", "| S7 |", "S7 stands there 2 times"},
-		"a number too many":     {"| S1 |", "| S56 |", "S1 stands there 0 times"},
-		"a test was renamed":    {"grant.TestLoopbackPort", "grant.TestLoopbackPorts", "has no TestLoopbackPorts"},
-		"a test moved":          {"grant.TestLoopbackPort", "httpapi.TestLoopbackPort", "has no TestLoopbackPort"},
-		"a helper as a test":    {"grant.TestLoopbackPort", "grant.newRig", "is no test of a folder above"},
-		"an unknown folder":     {"grant.TestLoopbackPort", "nowhere.TestLoopbackPort", "is no test of a folder above"},
-		"a folder moved":        {"`services/hub/internal/grant`", "`services/hub/internal/granted`", "granted has no"},
-		"a script is gone":      {"test/clients/vectors.mjs", "test/clients/vector.mjs", "vector.mjs"},
-		"a script alone":        {"`grant.TestLoopbackPort`", "`test/clients/vectors.mjs`", "S2: no Go test proves it"},
-		"a line without a wall": {"| S2 | On 127", "| S2 On 127", "cannot read"},
-		"a folder for nothing":  {"| hub |", "| none | `test/vectors` |\n| hub |", "no rule uses none"},
+	for name, c := range map[string]struct{ old, with, want string }{
+		"a rule is missing":         {"| S7 |", "| T7 |", "the rule S7 occurs 0 times"},
+		"a rule occurs twice":       {"| S8 |", "| S7 |", "the rule S7 occurs 2 times"},
+		"a number too many":         {"| S1 |", "| S56 |", "the rule S1 occurs 0 times"},
+		"a test was renamed":        {"grant.TestLoopbackPort", "grant.TestLoopbackPorts", "contains no test TestLoopbackPorts"},
+		"a test moved":              {"grant.TestLoopbackPort", "httpapi.TestLoopbackPort", "contains no test TestLoopbackPort"},
+		"a helper as a test":        {"grant.TestLoopbackPort", "grant.newRig", "is not a test of a listed directory"},
+		"an unknown directory":      {"grant.TestLoopbackPort", "nowhere.TestLoopbackPort", "is not a test of a listed directory"},
+		"a directory moved":         {"`services/hub/internal/grant`", "`services/hub/internal/granted`", "granted contains no test"},
+		"a script is missing":       {"test/clients/vectors.mjs", "test/clients/vector.mjs", "vector.mjs"},
+		"only a script":             {"`grant.TestLoopbackPort`", "`test/clients/vectors.mjs`", "S2: the rule names no Go test"},
+		"a row without a separator": {"| S2 | On 127", "| S2 On 127", "cannot parse the row"},
+		"an unused directory":       {"| hub |", "| none | `test/vectors` |\n| hub |", "no rule uses the directory none"},
 	} {
 		changed := strings.Replace(text, c.old, c.with, 1)
 		if changed == text {
-			t.Fatalf("%s: %q is not on the page", name, c.old)
+			t.Fatalf("%s: the page does not contain %q", name, c.old)
 		}
-		if got := strings.Join(mistakes(changed, found), "\n"); !strings.Contains(got, c.says) {
-			t.Errorf("%s: %q does not say %q", name, got, c.says)
+		if got := strings.Join(mistakes(changed, checkExists), "\n"); !strings.Contains(got, c.want) {
+			t.Errorf("%s: the mistakes are %q; want one that contains %q", name, got, c.want)
 		}
 	}
 }

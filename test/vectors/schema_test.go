@@ -1,6 +1,5 @@
-// Package vectors checks the golden payloads with a complete reader of JSON Schema,
-// which shares nothing with the service. The golden messages are checked in another
-// language by test/clients.
+// Package vectors checks the payloads of the test vectors with a complete library for JSON Schema, which shares no code with
+// the service. Package test/clients checks the messages of the test vectors in JavaScript.
 package vectors
 
 import (
@@ -13,13 +12,13 @@ import (
 	"github.com/signalcast/signalcast/proto/testvectors"
 )
 
-// calendar is the format date-time; the reader leaves it to the caller.
+// calendar checks the format date-time, which the schema library does not check.
 var calendar = openapi3.NewCallbackValidator(func(s string) error {
 	_, err := time.Parse(time.RFC3339, s)
 	return err
 })
 
-// TestPayloads: the schemas say of every payload what the vectors say.
+// TestPayloads checks that the schemas accept and refuse the payloads as the test vectors state.
 func TestPayloads(t *testing.T) {
 	t.Parallel()
 	var file struct {
@@ -38,13 +37,13 @@ func TestPayloads(t *testing.T) {
 	for _, v := range file.Payloads {
 		err := file.Schemas[v.Schema].VisitJSON(v.Payload, openapi3.EnableJSONSchema2020(), openapi3.WithStringFormatValidator("date-time", calendar))
 		if (err == nil) != v.Valid {
-			t.Errorf("%s, %s: %v\n%v", v.Schema, v.Name, v.Payload, err)
+			t.Errorf("schema %s, payload %s: validation error %v; want the opposite result\n%v", v.Schema, v.Name, v.Payload, err)
 		}
 		if v.Valid {
 			valid++
 		}
 	}
 	if valid < 60 || len(file.Payloads)-valid < 120 || len(file.Schemas) != 12 {
-		t.Errorf("%d valid of %d, %d schemas: too few", valid, len(file.Payloads), len(file.Schemas))
+		t.Errorf("%d of %d payloads are valid and there are %d schemas; want at least 60 valid and 120 invalid payloads and 12 schemas", valid, len(file.Payloads), len(file.Schemas))
 	}
 }
