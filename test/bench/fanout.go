@@ -40,7 +40,7 @@ const fanHello = `{"op":"subscribe","id":"s","channels":["live"]}`
 func (b *bench) fanout() {
 	s := b.start(nil, stack.Env("MOVEMENT_EVERY", "10m"))
 	publish := s.servePublisher()
-	anchors := b.buildAnchors("fanout", "so the limit is our own and no other library takes part")
+	anchors := b.buildAnchors("fanout", "so only the built-in limit server is measured")
 	servers := slices.DeleteFunc(slices.Clone(b.servers), func(name string) bool {
 		return anchors == "" && !slices.Contains([]string{fanOurs, fanLimit, fanJoined}, name)
 	})
@@ -61,7 +61,7 @@ func (b *bench) fanout() {
 // an empty string and notes the consequence for the section, which is the text means.
 func (b *bench) buildAnchors(section, means string) string {
 	if _, err := os.Stat(filepath.Join(b.anchors, "go.mod")); err != nil {
-		b.report.note("%s: no references in %s, %s", section, b.anchors, means)
+		b.report.note("%s: no reference program in %s, %s", section, b.anchors, means)
 		return ""
 	}
 	program := filepath.Join(b.dir, "anchors")

@@ -185,7 +185,7 @@ func (b *bench) wrk(job *readJob) (r read) {
 		case len(f) == 2 && f[0] == "99%":
 			r.p99 = must(time.ParseDuration(f[1]))
 		case strings.Contains(line, "Non-2xx"), strings.Contains(line, "Socket errors"):
-			check(fmt.Errorf("%s: %s", job.name, strings.TrimSpace(line)))
+			check(fmt.Errorf("load of %s: %s", job.name, strings.TrimSpace(line)))
 		}
 	}
 	r.cpu = micros(spent, n)

@@ -124,7 +124,7 @@ BEGIN
         WHERE r.resolved_at > now() - interval '90 days'
     ) f;
     UPDATE feed_head SET seq = (SELECT coalesce(max(seq), 0) FROM protocol_events);
-    -- The journal begins after these events.
+    -- The journal starts at the current end of the feed.
     INSERT INTO journal_checkpoints (size, edge, feed_seq, filling, note, at)
     SELECT 0, '{}', seq, false, '', now() FROM feed_head;
 END $$;

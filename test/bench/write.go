@@ -44,7 +44,7 @@ func (f *filer) file(c *client, operator int, market string) error {
 	case status == http.StatusServiceUnavailable:
 		return errShed
 	case status != http.StatusOK:
-		return fmt.Errorf("a call was answered %d: %s", status, body)
+		return fmt.Errorf("a call was answered %d; want 200: %s", status, body)
 	}
 	return nil
 }

@@ -23,8 +23,8 @@ async function connect(library, key) {
   return client;
 }
 
-// says reports whether the error of a failed call states this HTTP status.
-const says = (err, number) => [err.code, err.status].includes(number) ||
+// hasStatus reports whether the error of a failed call states this HTTP status.
+const hasStatus = (err, number) => [err.code, err.status].includes(number) ||
   number === 403 && /insufficient_scope|Insufficient scope/.test(err.message);
 
 for (const [n, library] of libraries.entries()) {
@@ -33,7 +33,7 @@ for (const [n, library] of libraries.entries()) {
     const client = await connect(library);
     const { tools } = await client.listTools();
     equal(tools.length, 10, 'the number of tools');
-    truth(tools.every((t) => t.inputSchema.additionalProperties === false && t.outputSchema && t.description), 'a tool says too little');
+    truth(tools.every((t) => t.inputSchema.additionalProperties === false && t.outputSchema && t.description), 'a tool lacks a strict input schema, an output schema or a description');
     await client.close();
   });
   await check(`${library.name} calls a public tool without a key`, async () => {
@@ -42,19 +42,19 @@ for (const [n, library] of libraries.entries()) {
     equal(found.structuredContent.market.id, markets[0]);
     equal(JSON.parse(found.content[0].text), found.structuredContent);
     const missing = await client.callTool({ name: 'get_market', arguments: { marketId: '1' } });
-    truth(missing.isError, 'a market that nobody knows was found');
+    truth(missing.isError, 'an unknown market was found');
     await client.close();
   });
   await check(`${library.name} receives 401 without a key`, async () => {
     const client = await connect(library);
-    await refused(client.callTool(call), (err) => says(err, 401));
+    await refused(client.callTool(call), (err) => hasStatus(err, 401));
     await client.close().catch(() => {});
   });
   await check(`${library.name} receives 403 with a read-only key`, async () => {
     const client = await connect(library, need('READ_KEY'));
     const own = await client.callTool({ name: 'my_record', arguments: {} });
     truth(own.structuredContent.handle, 'its own record has no handle');
-    await refused(client.callTool(call), (err) => says(err, 403));
+    await refused(client.callTool(call), (err) => hasStatus(err, 403));
     await client.close().catch(() => {});
   });
   await check(`${library.name} tries a call (dryRun) and files it with a key`, async () => {

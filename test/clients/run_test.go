@@ -69,7 +69,7 @@ func (n node) run(t *testing.T, name string, env []string) string {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its child processes are ended together with it
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s.mjs: %v\n%s%s", name, err, out.String(), complaints.String())
+		t.Fatalf("run %s.mjs: %v\n%s%s", name, err, out.String(), complaints.String())
 	}
 	return out.String()
 }

@@ -89,7 +89,7 @@ func lintTree(t *testing.T, files tree) string {
 func TestSoundTreeIsClean(t *testing.T) {
 	t.Parallel()
 	if out := lintTree(t, sound()); out != "" {
-		t.Fatalf("a tree without violations has the output:\n%s", out)
+		t.Fatalf("a tree without violations gave the output below; want none:\n%s", out)
 	}
 }
 
@@ -136,11 +136,11 @@ func TestEachRuleCanFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			files := sound()
-			files[row.path] = row.text
+			files[tc.path] = tc.text
 			out := lintTree(t, files)
-			dir := filepath.Dir(row.path) + "/"
-			if !strings.Contains(out, row.want) || !strings.Contains(out, dir) {
-				t.Fatalf("the file %s has the output:\n%s\nwant a line that contains %q", row.path, out, row.want)
+			dir := filepath.Dir(tc.path) + "/"
+			if !strings.Contains(out, tc.want) || !strings.Contains(out, dir) {
+				t.Fatalf("the file %s has the output:\n%s\nwant a line that contains %q", tc.path, out, tc.want)
 			}
 			if n := strings.Count(out, "\n"); n != strings.Count(out, dir) {
 				t.Fatalf("a violation in one file was reported for other files:\n%s", out)

@@ -11,9 +11,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestFactsOfACallAreTheLedgers checks that title, crowd and price of a call come from the ledger, whatever the caller
+// TestCallFactsComeFromTheLedger checks that title, crowd and price of a call come from the ledger, whatever the caller
 // sends (guarantee P10).
-func TestFactsOfACallAreTheLedgers(t *testing.T) {
+func TestCallFactsComeFromTheLedger(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
 	m := s.NewVenueMarket(t, "polymarket", 0.785, nil)

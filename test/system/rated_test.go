@@ -45,9 +45,9 @@ func TestAdministratorRatesAMarket(t *testing.T) {
 	m.Read(t).Expect(stack.JSON{"rated": true})
 }
 
-// TestBoardsAreMadeOfCountedCalls checks that points, boards and skill include only counted calls, while the record of
+// TestBoardsIncludeOnlyCountedCalls checks that points, boards and skill include only counted calls, while the record of
 // the operator shows all calls (guarantee P9).
-func TestBoardsAreMadeOfCountedCalls(t *testing.T) {
+func TestBoardsIncludeOnlyCountedCalls(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
 	o := s.NewOperator(t)

@@ -59,7 +59,7 @@ func TestKeysAreStoredAsHashes(t *testing.T) {
 		h.search("metrics of "+name, text)
 	}
 	for _, where := range slices.Sorted(maps.Keys(h.found)) {
-		t.Errorf("%s contains the text of a key", where)
+		t.Errorf("%s contains the text of a key; want only hashes", where)
 	}
 	if len(h.hashes) != len(keys) {
 		t.Errorf("the search found %d of %d hashes of keys; want all, otherwise the search does not work", len(h.hashes), len(keys))
@@ -187,7 +187,7 @@ func (h *keySearch) search(where, text string) {
 // searchTables searches each table of the database and the statements that Postgres has recorded.
 func (h *keySearch) searchTables(t *testing.T, s *stack.Stack) {
 	t.Helper()
-	rememberStatements(t, s)
+	enableStatementStatistics(t, s)
 	db := s.DB(t)
 	rows, err := db.Query(t.Context(), `SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.relkind IN ('r', 'm') AND n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema'`)
@@ -214,8 +214,8 @@ func (h *keySearch) searchTables(t *testing.T, s *stack.Stack) {
 
 var extension sync.Mutex
 
-// rememberStatements creates the extension with which the recorded statements can be read.
-func rememberStatements(t *testing.T, s *stack.Stack) {
+// enableStatementStatistics creates the extension pg_stat_statements, with which the SQL statements that Postgres has recorded can be read.
+func enableStatementStatistics(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	extension.Lock()
 	defer extension.Unlock()

@@ -74,7 +74,7 @@ func TestNoOutputShowsSecrets(t *testing.T) {
 	for service, addr := range metricsAt {
 		o.search("metrics of "+service, stack.Get(t, "http://"+addr+"/metrics").Require(http.StatusOK).Body)
 	}
-	rememberStatements(t, s)
+	enableStatementStatistics(t, s)
 	for _, view := range []string{"pg_stat_statements", "pg_stat_activity"} {
 		o.search(view, []byte(stack.Query[string](t, s, "SELECT coalesce(string_agg(t::text, E'\\n'), '') FROM "+view+" t")))
 	}

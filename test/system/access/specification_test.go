@@ -197,9 +197,9 @@ func specification() map[string][]string {
 	return out
 }
 
-// TestDescribedCredentialsAreTheSpecifiedOnes checks that the OpenAPI document states the credentials of
+// TestDocumentedCredentialsMatchTheSpecification checks that the OpenAPI document states the credentials of
 // credentialTable for each route.
-func TestDescribedCredentialsAreTheSpecifiedOnes(t *testing.T) {
+func TestDocumentedCredentialsMatchTheSpecification(t *testing.T) {
 	t.Parallel()
 	specified := specification()
 	for _, op := range openapi.ForTest(t).Operations {

@@ -131,7 +131,7 @@ func requireLimited(t *testing.T, a stack.Answer, limit int) {
 	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
 	if err != nil || wait < 1 || wait > 60_000 || seconds != (wait+999)/1000 ||
 		!strings.Contains(a.Header.Get("RateLimit"), ";r=0;t=") || a.Contains("jsonrpc") {
-		t.Errorf("Retry-After %q, RateLimit %q: %s", a.Header.Get("Retry-After"), a.Header.Get("RateLimit"), a.Body)
+		t.Errorf("Retry-After is %q and RateLimit is %q; want the same wait as retryAfterMs in the body: %s", a.Header.Get("Retry-After"), a.Header.Get("RateLimit"), a.Body)
 	}
 }
 

@@ -82,7 +82,7 @@ func (b *Tab) RequireFits() {
 	})
 	const excess = `Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - window.innerWidth`
 	if n := Eval[float64](b, excess); n > 0 {
-		b.t.Errorf("%s is %v pixels too wide", b.URL(), n)
+		b.t.Errorf("%s is %v pixels wider than the tab", b.URL(), n)
 	}
 }
 

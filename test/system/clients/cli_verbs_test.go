@@ -36,7 +36,7 @@ func TestCommandLineKeys(t *testing.T) {
 	var me struct{ Username string }
 	p.read(&me, 0, "whoami")
 	if me.Username != who.Handle {
-		t.Errorf("whoami shows the name %q", me.Username)
+		t.Errorf("whoami shows the name %q; want the name of the operator", me.Username)
 	}
 	file := filepath.Join(t.TempDir(), "key")
 	var minted struct{ ID string }

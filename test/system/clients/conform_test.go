@@ -71,7 +71,7 @@ func (p *commandLine) conform(t *testing.T, s *stack.Stack, hub, api, clock, wai
 	key, _ := s.NewOperator(t).Mint(t, stack.JSON{"label": "conform"})
 	mine := *p
 	mine.t, mine.secrets = t, []string{key, s.AdminSecret}
-	out, told, code := mine.try("", "conform", hub, "--api", api, "--clock", clock, "--each", "30s", "--wait", wait, "--json",
+	out, printed, code := mine.try("", "conform", hub, "--api", api, "--clock", clock, "--each", "30s", "--wait", wait, "--json",
 		"--key", secretFile(t, key), "--admin-secret", secretFile(t, s.AdminSecret))
 	c := &conformity{}
 	if err := json.Unmarshal([]byte(out), c); err != nil {
@@ -80,8 +80,8 @@ func (p *commandLine) conform(t *testing.T, s *stack.Stack, hub, api, clock, wai
 	if code != want {
 		t.Errorf("signalcast conform ended with exit code %d; want %d", code, want)
 	}
-	if (c.WaitedSeconds > 0) != strings.Contains(told, "waiting ") {
-		t.Errorf("the command waited %d seconds and printed %q", c.WaitedSeconds, told)
+	if (c.WaitedSeconds > 0) != strings.Contains(printed, "waiting ") {
+		t.Errorf("the command waited %d seconds and printed %q; want a message exactly if it waited", c.WaitedSeconds, printed)
 	}
 	return c
 }
@@ -161,9 +161,9 @@ func TestConformUnderLimits(t *testing.T) {
 	}
 }
 
-// TestConformSeesDeviations checks for each deviation that its check fails, and that checks which it does not affect
+// TestConformDetectsDeviations checks for each deviation that its check fails, and that checks which it does not affect
 // pass.
-func TestConformSeesDeviations(t *testing.T) {
+func TestConformDetectsDeviations(t *testing.T) {
 	t.Parallel()
 	s := system(t)
 	p := buildCommandLine(t, s)

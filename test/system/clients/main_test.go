@@ -48,7 +48,7 @@ func run(t testing.TB, dir string, env []string, name string, args ...string) st
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+		t.Fatalf("run %s %q: %v\n%s", name, args, err, out)
 	}
 	return string(out)
 }

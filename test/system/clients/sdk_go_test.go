@@ -52,14 +52,14 @@ func refused(t testing.TB, err error, code signalcast.Code) *signalcast.Error {
 func TestLibraryThroughLostAnswers(t *testing.T) {
 	t.Parallel()
 	s := system(t)
-	for name, row := range map[string]struct {
+	for name, tc := range map[string]struct {
 		strip bool
 		found bool
 	}{"with the key": {false, false}, "the key is removed": {true, true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := &changingProxy{to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first}
-			if row.strip {
+			if tc.strip {
 				b.ask = func(r *http.Request) { r.Header.Del("Idempotency-Key") }
 			}
 			hub, market := b.open(t), s.NewNativeMarket(t, 5000, nil)
@@ -75,7 +75,7 @@ func TestLibraryThroughLostAnswers(t *testing.T) {
 				c := library(t, s, p, hub)
 				all.Go(func() {
 					f, err := c.Signals.File(t.Context(), called(market, client.SideNO, 6850))
-					if err != nil || f.Found != row.found {
+					if err != nil || f.Found != tc.found {
 						t.Errorf("the filed call is %+v, error %v", f, err)
 						return
 					}
@@ -88,9 +88,9 @@ func TestLibraryThroughLostAnswers(t *testing.T) {
 			if b.lost.Load() != callers {
 				t.Errorf("the proxy dropped %d answers; want one for each caller", b.lost.Load())
 			}
-			stand := stack.Query[string](t, s, `SELECT count(*)::text FROM api.signals WHERE market_id = $1`, market)
-			if len(filed) != callers || stand != "12" {
-				t.Errorf("%d calls were filed, %s are stored; want the same number", len(filed), stand)
+			stored := stack.Query[string](t, s, `SELECT count(*)::text FROM api.signals WHERE market_id = $1`, market)
+			if len(filed) != callers || stored != "12" {
+				t.Errorf("%d calls were filed, %s are stored; want the same number", len(filed), stored)
 			}
 			p := s.NewOperator(t)
 			p.NewCall(t, market, "YES", 3150, nil)

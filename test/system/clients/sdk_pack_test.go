@@ -24,9 +24,9 @@ func put(t testing.TB, path, content string) {
 // typescript is the version of the TypeScript compiler. It must equal the version in tools/gen.sh.
 const typescript = "typescript@5.9.3"
 
-// TestLibraryPacked checks the npm package: it contains only the documented files, installs offline into an empty
+// TestNPMPackage checks the npm package: it contains only the documented files, installs offline into an empty
 // directory, compiles in strict mode with both module resolutions, and runs.
-func TestLibraryPacked(t *testing.T) {
+func TestNPMPackage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	source, err := filepath.Abs(filepath.Join(repo, "sdk/ts"))
@@ -82,8 +82,8 @@ func TestLibraryPacked(t *testing.T) {
 	}
 }
 
-// TestLibraryGot checks that a program can be built with the Go library alone, without the rest of the repository.
-func TestLibraryGot(t *testing.T) {
+// TestGoLibraryBuildsAlone checks that a program can be built with the Go library alone, without the rest of the repository.
+func TestGoLibraryBuildsAlone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, "got"), os.DirFS(filepath.Join(repo, "sdk/go"))); err != nil {

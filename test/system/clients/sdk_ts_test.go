@@ -25,14 +25,14 @@ func runNode(t testing.TB, env []string, args ...string) string {
 	var out, bad bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &bad
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("node %q: %v\n%s%s", args, err, &out, &bad)
+		t.Fatalf("run node %q: %v\n%s%s", args, err, &out, &bad)
 	}
 	return out.String()
 }
 
-// TestLibraryTS checks the TypeScript library behind proxies that drop answers, remove idempotency keys, repeat cursors
+// TestTypeScriptLibrary checks the TypeScript library behind proxies that drop answers, remove idempotency keys, repeat cursors
 // and send unknown values.
-func TestLibraryTS(t *testing.T) {
+func TestTypeScriptLibrary(t *testing.T) {
 	t.Parallel()
 	s := system(t)
 	p := s.NewOperator(t)

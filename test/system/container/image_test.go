@@ -48,11 +48,11 @@ func TestSavedImage(t *testing.T) {
 		t.Errorf("files of the image are %q; want hidden files included", names)
 	}
 	if files[0].Mode != 0o4755 || files[2].Sum != sha256.Sum256([]byte("a program")) {
-		t.Errorf("files of the image are %+v", files)
+		t.Errorf("files of the image are %+v; want the mode of the first and the content of the last file", files)
 	}
 }
 
-func TestSavedImagesThatAreNone(t *testing.T) {
+func TestInvalidSavedImages(t *testing.T) {
 	t.Parallel()
 	for name, raw := range map[string][]byte{
 		"not an archive":    []byte(strings.Repeat("text ", 300)),

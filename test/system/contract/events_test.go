@@ -11,9 +11,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestEventsAreAsDescribed checks that the data of each event type matches the documentation. The data must name the
+// TestEventsMatchTheDocumentation checks that the data of each event type matches the documentation. The data must name the
 // market, and for events of a call also its receipt and operator.
-func TestEventsAreAsDescribed(t *testing.T) {
+func TestEventsMatchTheDocumentation(t *testing.T) {
 	t.Parallel()
 	s, doc := system(t), openapi.ForTest(t)
 	p := s.NewOperator(t)

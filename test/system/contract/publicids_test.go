@@ -118,7 +118,7 @@ func TestProviderIDsAreOnTwoRoutes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if filepath.Base(path) != "idp.log" && find.in(raw) {
-			t.Errorf("%s shows an id of the identity provider", path)
+			t.Errorf("%s shows a user id of the identity provider; want none", path)
 		}
 	}
 }

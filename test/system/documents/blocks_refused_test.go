@@ -7,8 +7,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// TestBlocksThatDoNotFit checks that each check refuses a wrong code block.
-func TestBlocksThatDoNotFit(t *testing.T) {
+// TestInvalidBlocksAreRefused checks that each check refuses a wrong code block.
+func TestInvalidBlocksAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, b := range []block{
 		{kind: "json", text: `{}`},

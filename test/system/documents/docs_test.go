@@ -87,7 +87,7 @@ func TestSettingsOfThePage(t *testing.T) {
 			}
 			for service, value := range known[name] {
 				if !namesDefault(row[2], value) {
-					t.Errorf("the default of %s is %q for %s; operations.md states %s", name, value, service, row[2])
+					t.Errorf("the default of %s is %q for %s; operations.md states %s; want the same", name, value, service, row[2])
 				}
 			}
 		}

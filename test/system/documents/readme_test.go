@@ -156,7 +156,7 @@ func runBlocks(t *testing.T, dir, page string) (blocks int, out string) {
 	var said, both stack.Output // written by two goroutines
 	shell.Stdout, shell.Stderr = io.MultiWriter(&said, &both), &both
 	if err := shell.Run(); err != nil {
-		t.Errorf("%s: %v\n%s", page, err, both.String())
+		t.Errorf("run the commands of %s: %v\n%s", page, err, both.String())
 		return blocks, both.String()
 	}
 	for i, b := range all {

@@ -79,7 +79,7 @@ func (r *replicas) cut(t *testing.T, route *route) {
 	switch how := rand.IntN(3); {
 	case how == 0:
 		route.proxy.Break(t, stack.Reset)
-		stack.Wait(t, 100*time.Millisecond) // the reset needs an answer within this time; there may be none
+		stack.Wait(t, 100*time.Millisecond) // the reset happens only if an answer is sent within this time
 		route.proxy.Repair(t)
 		route.proxy.Cut(t)
 	case how == 1 && r.isUp(1-route.to):

@@ -40,8 +40,8 @@ func newGenerator(t *testing.T, s *stack.Stack) *generator {
 	return q
 }
 
-// TestAnswersAreAsDescribed checks that the answer to any request matches the OpenAPI document, member by member.
-func TestAnswersAreAsDescribed(t *testing.T) {
+// TestAnswersMatchTheDocument checks that the answer to any request matches the OpenAPI document, member by member.
+func TestAnswersMatchTheDocument(t *testing.T) {
 	s := inputStack(t)
 	q := newGenerator(t, s)
 	t.Parallel()
@@ -72,7 +72,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 func (q *generator) check(t *testing.T, o *openapi.Operation, address string, a stack.Answer) error {
 	switch {
 	case a.Status == http.StatusInternalServerError, a.Status > http.StatusInternalServerError && !o.Knows(a.Status):
-		return fmt.Errorf("the service answered with a server error")
+		return fmt.Errorf("the status is a server error")
 	case a.Status == http.StatusNotFound && a.Code() == "not_found" && !q.doc.Has(o.Host, o.Method, address):
 		return nil // with these parameter values the path belongs to no operation
 	}

@@ -93,7 +93,7 @@ func buildFuzzer(t *testing.T, dir, name string) fuzzer {
 	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-o", f.binary, "-gcflags="+instrumented+"/...=-d=libfuzzer", ".")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", cmd, err, out)
+		t.Fatalf("run %s: %v\n%s", cmd, err, out)
 	}
 	return f
 }
@@ -106,6 +106,6 @@ func (f fuzzer) run(t *testing.T, target string, executions int) {
 	cmd.Dir = f.dir
 	out, err := cmd.CombinedOutput()
 	if err != nil || !fuzzExecutions.Match(out) || bytes.Contains(out, []byte("without coverage")) {
-		t.Errorf("%s: %v\n%s", cmd, err, out)
+		t.Errorf("run %s: %v\n%s", cmd, err, out)
 	}
 }

@@ -18,8 +18,8 @@ var marketID = regexp.MustCompile(`^([1-9][0-9]{0,19}|(kalshi|lmt|manifold|nativ
 
 func isMarketID(id string) bool { return len(id) <= 128 && marketID.MatchString(id) }
 
-// TestMarketIDHasOneReading checks that every route interprets a text as exactly one market id, or refuses it.
-func TestMarketIDHasOneReading(t *testing.T) {
+// TestMarketIDsAreParsedTheSameEverywhere checks that every route interprets a text as exactly one market id, or refuses it.
+func TestMarketIDsAreParsedTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	s := inputStack(t)
 	ids := []string{s.NewNativeMarket(t, 5000, nil)}

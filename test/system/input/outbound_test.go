@@ -104,7 +104,7 @@ func (u *urlSender) write(t *testing.T, o *openapi.Operation, at openapi.MemberP
 	body, _ := sample("", o.Body(), market, u.author.Handle, n).(map[string]any)
 	webhook := strings.HasPrefix(o.Path, "/api/v1/webhooks")
 	if o.Method == http.MethodPatch && webhook {
-		delete(body, "url") // the route accepts only the address of the hub here
+		delete(body, "url") // the route accepts only its own URL here
 	}
 	if at != nil {
 		setAt(body, at, address)

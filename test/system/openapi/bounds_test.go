@@ -39,7 +39,7 @@ func TestBoundaryCases(t *testing.T) {
 			t.Errorf("case %q changes other members too: %v", e.What, e.Body)
 		}
 		if n := len([]rune(textOf(label))); strings.HasPrefix(e.What, "label has the maximum length") && n != 64 || strings.HasPrefix(e.What, "label is one character too long") && n != 65 {
-			t.Errorf("case %q has a label of %d characters", e.What, n)
+			t.Errorf("case %q has a label of %d characters; want 64 at the maximum and 65 beyond it", e.What, n)
 		}
 	}
 	for _, e := range profile {

@@ -52,7 +52,7 @@ func TestCredentialsOfOperations(t *testing.T) {
 	}
 }
 
-func TestTexts(t *testing.T) {
+func TestTextPaths(t *testing.T) {
 	t.Parallel()
 	text := openapi3.NewStringSchema()
 	s := openapi3.NewObjectSchema().WithProperty("b", text).WithProperty("n", openapi3.NewIntegerSchema()).

@@ -29,10 +29,10 @@ func (r target) abnormal(t *testing.T) string {
 	return ""
 }
 
-// TestHungRedisCostsOneWait sends read requests at a constant rate while Redis does not answer. Half of the requests
+// TestHungRedisDelaysOnlyTheFirstReads sends read requests at a constant rate while Redis does not answer. Half of the requests
 // have a session, whose rate limit is counted in Redis. Only the first requests may wait for Redis; after that each
 // process counts locally.
-func TestHungRedisCostsOneWait(t *testing.T) {
+func TestHungRedisDelaysOnlyTheFirstReads(t *testing.T) {
 	s := system(t)
 	const rate, bound = 200, 80 * time.Millisecond
 	market := s.NewNativeMarket(t, 5000, nil)

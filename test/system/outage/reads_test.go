@@ -194,7 +194,7 @@ func (m *matrix) during(t *testing.T, i int, o outage) {
 			t.Errorf("%v: answered after %v; want at most %v", a, a.took, limit)
 		}
 		if a.err == nil && a.Status != http.StatusOK && a.Status != http.StatusServiceUnavailable && !m.facts[a.key()].status[a.Status] {
-			t.Errorf("%v: the healthy system answers with another status", a)
+			t.Errorf("%v: the healthy system never answers with this status", a)
 		}
 		m.requireDocumented(t, a)
 		if a.degraded() || a.Status >= 500 {

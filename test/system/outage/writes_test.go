@@ -8,9 +8,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestWritesNameWhatIsUnavailable checks every write while the database or the api is unavailable. The answer must be
+// TestWritesNameTheUnavailableDependency checks every write while the database or the api is unavailable. The answer must be
 // 503 with an error code that names the unavailable dependency, and with Retry-After.
-func TestWritesNameWhatIsUnavailable(t *testing.T) {
+func TestWritesNameTheUnavailableDependency(t *testing.T) {
 	s := system(t)
 	a := s.NewAuthor(t)
 	for _, tc := range []struct {

@@ -137,7 +137,7 @@ func TestConsentOfAnotherAccount(t *testing.T) {
 		return [r.width, r.height, r.top].map(Math.round).concat([c.borderTopWidth, c.fontSize, c.fontWeight]).join(" ");
 	})`
 	if got := browser.Eval[[]string](b, looks); len(got) != 2 || got[0] != got[1] {
-		t.Errorf("the styles of the two buttons differ: %q", got)
+		t.Errorf("the buttons have the styles %q; want equal styles", got)
 	}
 	b.Press(`.as button`, `a.button`)
 	b.Shows("main", "the app that asked to connect")

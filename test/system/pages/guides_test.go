@@ -36,7 +36,7 @@ func TestGuides(t *testing.T) {
 				b.Type(`input[name="q"]`, "closing line\r")
 				b.Await("#sections li", "The closing line")
 				if at := b.URL(); !strings.Contains(at, "search.html?q=closing") {
-					t.Errorf("the first search result leads to %s", at)
+					t.Errorf("the search opened %s; want the search page with the query", at)
 				}
 				b.RequireFits()
 				b.RequireNoProblems()

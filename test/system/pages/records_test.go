@@ -163,7 +163,7 @@ func requireCard(t *testing.T, card string) {
 		if _, err := svg.Token(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			t.Fatalf("%s.svg: %v", card, err)
+			t.Fatalf("parse %s.svg: %v", card, err)
 		}
 	}
 	if img, err := png.Decode(bytes.NewReader(read(t, card+".png").Body)); err != nil || img.Bounds().Dx() != 1200 {

@@ -45,7 +45,7 @@ func TestRollingRestartFailsNoRequest(t *testing.T) {
 			t.Fatalf("a hub has not ended %v after SIGTERM", exitWithin)
 		}
 		if hub.Err() != nil {
-			t.Errorf("a hub ended with %v\n%s", hub.Err(), hub.Tail())
+			t.Errorf("after SIGTERM a hub ended with the error %v; want exit status 0\n%s", hub.Err(), hub.Tail())
 		}
 		hub.Start(t)
 		b.requireAllReady(t)

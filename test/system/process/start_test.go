@@ -170,7 +170,7 @@ func (p *parts) requireWorking(t *testing.T, end time.Time) {
 		}
 	}
 	if late := time.Since(end); late > 0 {
-		t.Errorf("the live feed published the call %v too late", late)
+		t.Errorf("the live feed published the call %v after the time limit", late)
 	}
 }
 

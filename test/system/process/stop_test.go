@@ -70,7 +70,7 @@ func (d *shutdown) verifyKeys(t *testing.T) {
 				return
 			}
 			if time.Now().After(end) {
-				t.Errorf("the first request with the key of %s was answered %v (error %v)", o.Handle, a, err)
+				t.Errorf("for 10 s the requests with the key of %s failed; the last answer is %v (error %v), want 200", o.Handle, a, err)
 				return
 			}
 		}
@@ -110,14 +110,14 @@ func (d *shutdown) stop(t *testing.T, side *stack.Side, withCalls bool, paths ..
 	leave()
 	for _, addr := range []string{strings.TrimPrefix(side.URL, "http://"), side.GRPC} {
 		if addr != "" && !refuses(addr, began.Add(3*time.Second)) {
-			t.Errorf("%s still accepts connections 3 s after SIGTERM", addr)
+			t.Errorf("%s still accepts connections 3 s after SIGTERM; want none", addr)
 		}
 	}
 	release()
 	select {
 	case <-done:
 		if err := side.Err(); err != nil {
-			t.Errorf("%s ended with %v\n%s", side.URL, err, side.Tail())
+			t.Errorf("after SIGTERM the service at %s ended with the error %v; want exit status 0\n%s", side.URL, err, side.Tail())
 		}
 	case <-time.After(time.Until(began.Add(exitWithin))):
 		t.Errorf("%s has not ended %v after SIGTERM", side.URL, exitWithin)

@@ -152,6 +152,6 @@ func postgres(t *testing.T, s *stack.Stack, program string, args ...string) {
 	}
 	cmd := exec.CommandContext(t.Context(), filepath.Join(filepath.Dir(server), program), args...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", program, err, out)
+		t.Fatalf("run %s: %v\n%s", program, err, out)
 	}
 }

@@ -148,7 +148,7 @@ func (h *history) file(t *testing.T, client int, hub string, o *stack.Operator, 
 			accepted = a.Text("id")
 			return map[request]result{{p, true}: {accepted, true}}
 		case a.Code() != "already_predicted":
-			t.Errorf("a call was answered %d: %.300s", a.Status, a.Body)
+			t.Errorf("a call was answered %d; want 200, or an error that refuses a second call: %.300s", a.Status, a.Body)
 			return nil
 		}
 		return map[request]result{{p, true}: {id: a.Text("id")}}
@@ -187,8 +187,8 @@ func (h *history) readMarket(t *testing.T, client int, hub string, o *stack.Oper
 	})
 }
 
-// TestStaleReadDoesNotFitOneLedger checks that the model rejects a stale read.
-func TestStaleReadDoesNotFitOneLedger(t *testing.T) {
+// TestModelRejectsStaleReads checks that the model rejects a stale read.
+func TestModelRejectsStaleReads(t *testing.T) {
 	t.Parallel()
 	p := stack.Pair{Market: "m", Operator: "o"}
 	for read, fits := range map[string]bool{"one": true, "": false, "two": false} {

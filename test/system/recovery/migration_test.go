@@ -85,7 +85,7 @@ func TestMigrationsUnderLoad(t *testing.T) {
 	t.Logf("%d requests, the slowest took %v, %v before the migrations; longest lock wait %v", u.sent.Load(), u.took.Quantile(1), calm, slowest)
 	for name, status := range u.statuses(t, doc) {
 		if status != before[name] {
-			t.Errorf("%s of the release returns %d on the new schema, %d before", name, status, before[name])
+			t.Errorf("%s of the release is answered %d on the new schema; want %d as before", name, status, before[name])
 		}
 	}
 	u.requireScoring(t)

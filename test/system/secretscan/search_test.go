@@ -96,7 +96,7 @@ func TestHistoryFindsARemovedKey(t *testing.T) {
 		args = append([]string{"-C", dir, "-c", "user.name=test", "-c", "user.email=test@example.org"}, args...)
 		cmd := exec.CommandContext(t.Context(), "git", args...)
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", cmd, err, out)
+			t.Fatalf("run %s: %v\n%s", cmd, err, out)
 		}
 	}
 	git("init", "--quiet")

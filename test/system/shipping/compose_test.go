@@ -83,7 +83,7 @@ func readCompose(t *testing.T) map[string]service {
 		decoder := json.NewDecoder(bytes.NewReader(project.Services[name]))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&s); err != nil {
-			t.Fatalf("%s, %s: %v", composeFile, name, err)
+			t.Fatalf("decode service %[2]s of %[1]s: %[3]v", composeFile, name, err)
 		}
 		if len(s.Entrypoint) > 0 {
 			t.Fatalf("%s, %s sets an entrypoint; want the entrypoint of the image", composeFile, name)

@@ -353,7 +353,7 @@ func requireMinimalImage(t *testing.T, e *container.Engine, image, program strin
 		name := strings.TrimSuffix(f.Name, "/")
 		got[name] = entry{f.Typeflag, f.Uid, f.Gid, f.Sum}
 		if f.Mode&0o444 != 0o444 || f.Mode&0o7022 != 0 { // all users may read, only the owner may write, and no program may change its user
-			t.Errorf("%s contains %s with mode %o", image, name, f.Mode&0o7777)
+			t.Errorf("%s contains %s with mode %o; want read permission for all, write permission for the owner only, no setuid", image, name, f.Mode&0o7777)
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

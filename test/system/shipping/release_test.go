@@ -232,7 +232,7 @@ func (a artefacts) requireSBOMs(t *testing.T) {
 		for _, c := range bom.Components {
 			got = append(got, c.Name)
 			if c.Purl != "pkg:golang/"+c.Name+"@"+c.Version || c.Version == "" || c.Version == "(devel)" {
-				t.Errorf("%s: %s has version %q and the address %s", path, c.Name, c.Version, c.Purl)
+				t.Errorf("%s: module %s has version %q and the package URL %s; want matching values", path, c.Name, c.Version, c.Purl)
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -41,7 +41,7 @@ func requireNoTrace(t *testing.T, path string, directories []string) []byte {
 	}
 	for _, dir := range directories {
 		if bytes.Contains(raw, []byte(dir)) {
-			t.Errorf("%s contains the directory %s", path, dir)
+			t.Errorf("%s contains the path of the build directory %s", path, dir)
 		}
 	}
 	info, err := buildinfo.Read(bytes.NewReader(raw))

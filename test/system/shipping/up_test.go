@@ -78,7 +78,8 @@ func TestComposeRuns(t *testing.T) {
 		all := append([]string{
 			"--project-directory", root(t), "--project-name", "signalcast", "--env-file", filepath.Join(dir, "env"),
 		}, args...)
-		cmd := engine.Command(context.Background(), "docker-compose", all...) // no context of the test: also a project that has started only in part must be removed
+		// A command that is interrupted with the test could leave a project that has started only in part and cannot be removed.
+		cmd := engine.Command(context.Background(), "docker-compose", all...)
 		cmd.Dir = root(t)
 		out, err := cmd.CombinedOutput()
 		return string(out), err

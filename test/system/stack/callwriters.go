@@ -86,7 +86,7 @@ func (s *Stack) StartCallWriters(t testing.TB, n int, operators []*Operator, mar
 func (w *CallWriters) write(t testing.TB) bool {
 	i := int(w.next.Add(1)) - 1
 	if i >= len(w.operators)*len(w.markets) {
-		t.Errorf("all %d pairs of operator and market have been used", len(w.operators)*len(w.markets))
+		t.Errorf("all %d pairs of operator and market are used; create more operators or markets", len(w.operators)*len(w.markets))
 		return false
 	}
 	c := SentCall{
@@ -198,7 +198,7 @@ func (s *Stack) CallsOn(t testing.TB, markets []string) map[Pair]StoredCall {
 	var c StoredCall
 	if _, err := pgx.ForEachRow(rows, []any{&p.Market, &p.Operator, &c.ID, &c.Yes, &c.Price}, func() error {
 		if _, ok := out[p]; ok {
-			t.Errorf("operator %s has two calls on market %s", p.Operator, p.Market)
+			t.Errorf("operator %s has two calls on market %s; want one", p.Operator, p.Market)
 		}
 		c.Operator = p.Operator
 		out[p] = c

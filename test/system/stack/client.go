@@ -187,7 +187,7 @@ func (a Answer) Expect(want JSON) Answer {
 	for path, w := range want {
 		got, err := a.find(path)
 		if err != nil {
-			a.t.Errorf("%s: %s: %v\n%.2000s", a.what, path, err, a.Body)
+			a.t.Errorf("%s: read %s from the answer: %v\n%.2000s", a.what, path, err, a.Body)
 		} else if !EqualJSON(got, w) {
 			a.t.Errorf("%s: %s is %v, want %v\n%.2000s", a.what, path, got, w, a.Body)
 		}
@@ -207,7 +207,7 @@ func (a Answer) Code() string {
 func (a Answer) Decode(into any) {
 	a.t.Helper()
 	if err := json.Unmarshal(a.Body, into); err != nil {
-		a.t.Fatalf("%s: %v\n%.2000s", a.what, err, a.Body)
+		a.t.Fatalf("%s: decode the answer: %v\n%.2000s", a.what, err, a.Body)
 	}
 }
 
@@ -216,7 +216,7 @@ func (a Answer) Value(path string) any {
 	a.t.Helper()
 	v, err := a.find(path)
 	if err != nil {
-		a.t.Fatalf("%s: %s: %v\n%.2000s", a.what, path, err, a.Body)
+		a.t.Fatalf("%s: read %s from the answer: %v\n%.2000s", a.what, path, err, a.Body)
 	}
 	return v
 }

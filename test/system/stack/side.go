@@ -61,7 +61,7 @@ func (d *Side) Start(t testing.TB) {
 	require(t, d.URL+" is ready", func() bool {
 		select {
 		case <-d.child.Done():
-			t.Fatalf("%s ended: %v\n%s", d.path, d.child.Err(), d.Tail())
+			t.Fatalf("the process %s ended before it was ready: %v\n%s", d.path, d.child.Err(), d.Tail())
 		default:
 		}
 		return isReady(d.URL)

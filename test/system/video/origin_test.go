@@ -189,7 +189,7 @@ func requireClip(t *testing.T, s *stack.Stack, o streamer, fan *stack.Operator, 
 	got := frames(t, address)
 	first, last := got[0], got[len(got)-1]
 	if last < before || last > after {
-		t.Errorf("the clip ends with frame %d; viewers saw frame %d before the request and %d after it", last, before, after)
+		t.Errorf("the clip ends with frame %d; want a frame between %d and %d, which viewers saw before and after the request", last, before, after)
 	}
 	if n := list.Int("clips.0.durationS"); len(got) != clipSize || n != 30 {
 		t.Errorf("the clip has %d frames and %d seconds; want %d and 30", len(got), n, clipSize)

@@ -123,7 +123,7 @@ func TestStreamKeyByForm(t *testing.T) {
 	o.SetStreamer(t, "approved")
 	b.Press(button, `#ingest-key`)
 	if key, url := b.Text("#ingest-key"), b.Text("#ingest-url"); len(key) < 20 || url == "" {
-		t.Errorf("the studio shows the stream key %q and the address %q", key, url)
+		t.Errorf("the studio shows the stream key %q and the URL %q; want a key and the URL of the video origin", key, url)
 	}
 	b.RequireAccessible()
 	push := b.Text("#ingest-push")

@@ -65,7 +65,7 @@ func TestProtocolRoutesIgnoreCookies(t *testing.T) {
 			}
 			a := crowd.Retry(t, o.Method, s.HubAt(i)+o.Fill(values), append(sets, stack.Header("Accept", "application/json"))...)
 			if len(a.Header.Values("Set-Cookie")) > 0 {
-				t.Errorf("%s sets a cookie", o.Name())
+				t.Errorf("the answer of %s sets a cookie; want none", o.Name())
 			}
 			return a
 		}

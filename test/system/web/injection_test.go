@@ -174,7 +174,7 @@ func (j *injector) send(t *testing.T, o *openapi.Operation, url string, body ...
 	if link := linkAway.Find(a.Body); link != nil {
 		t.Errorf("the answer to %s %.200q contains a link to another host: %q", o.Method, url, link)
 	} else if !strings.Contains(url, foreignHost) && a.Contains(foreignHost) {
-		t.Errorf("the answer to %s %.200q contains the Host header of the request", o.Method, url)
+		t.Errorf("the answer to %s %.200q contains the host name that the request sent; want none", o.Method, url)
 	}
 	if a.Status >= http.StatusBadRequest {
 		j.mu.Lock()

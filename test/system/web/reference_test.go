@@ -47,7 +47,7 @@ func TestReferencePage(t *testing.T) {
 			requested := b.Requests()
 			for _, url := range requested {
 				if !strings.HasPrefix(url, s.Hub+"/") {
-					t.Errorf("the page requests %s from another host", url)
+					t.Errorf("the page requests %s; want requests to the hub only", url)
 				}
 			}
 			if !slices.Contains(requested, s.Hub+"/docs/openapi.json") {
@@ -92,7 +92,7 @@ func TestDocsFolder(t *testing.T) {
 		"?x=%0d%0aSet-Cookie:y=z": "/docs?x=%0d%0aSet-Cookie:y=z",
 	} {
 		if at := stack.Get(t, s.Hub+"/docs/"+query).Require(http.StatusPermanentRedirect).Header.Get("Location"); at != to {
-			t.Errorf("/docs/%s redirects to %q", query, at)
+			t.Errorf("/docs/%s redirects to %q; want the reference page of the hub", query, at)
 		}
 	}
 	h := stack.Send(t, http.MethodHead, s.Hub+"/docs/").Require(http.StatusPermanentRedirect).Header

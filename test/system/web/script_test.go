@@ -53,7 +53,7 @@ func TestNoScriptFromData(t *testing.T) {
 					}
 				}
 				if t.Failed() { // further texts would fail in the same way
-					t.Fatalf("with the text %q", text)
+					t.Fatalf("the failures above occurred with the text %q", text)
 				}
 			}
 		})
