@@ -106,7 +106,7 @@ func (b *bench) compareFiling(bin string) {
 		}
 		for _, t := range trees {
 			for range lockSamples {
-				t.locks[kind] = append(t.locks[kind], t.locksOfOne(t.kinds[kind]))
+				t.locks[kind] = append(t.locks[kind], t.countLocks(t.kinds[kind]))
 			}
 		}
 		b.report.against("filing on "+kind+" markets, locks at the commit of one call", "locks", lower, 0,
@@ -132,7 +132,7 @@ func (b *bench) newTree(name string, opts ...stack.Option) *tree {
 	s.tokens = make([]string, againstPeople)
 	var failed sync.Map
 	stack.Each(againstPeople, 8, func(i int) {
-		if err := caught(func() { s.tokens[i] = s.newKey(fmt.Sprint("bench_", i)) }); err != nil {
+		if err := recoverError(func() { s.tokens[i] = s.newKey(fmt.Sprint("bench_", i)) }); err != nil {
 			failed.Store(i, err)
 		}
 	})
@@ -158,11 +158,11 @@ func (s *system) newKey(person string) string {
 // fileAt files calls for the length of a measurement and waits until their events are in the feed, because publishing
 // them is part of the cost.
 func (b *bench) fileAt(t *tree, f *filer, clients int) cost {
-	b.between(t.system)
+	b.awaitQuiet(t.system)
 	t.exec("SELECT pg_stat_statements_reset()")
 	before, wal := t.parts(), t.walPosition()
 	done := b.load(t.Hub, clients, b.length, f.one)
-	t.drained()
+	t.awaitPublished()
 	after, end := t.parts(), t.walPosition()
 	statements := stack.Query[float64](b, t.Stack, `SELECT sum(calls)::float8 FROM pg_stat_statements s
 		JOIN pg_roles r ON r.oid = s.userid WHERE r.rolname IN ('api_rw', 'hub_rw')`)
@@ -176,10 +176,10 @@ func (b *bench) fileAt(t *tree, f *filer, clients int) cost {
 	return cost{statements / n, bytes / n, locks / n, us(0), us(1), us(2), us(3)}
 }
 
-// locksOfOne files one call and returns the number of locks that its transaction holds when it commits. The setting
+// countLocks files one call and returns the number of locks that its transaction holds when it commits. The setting
 // synchronous_standby_names names a standby that does not exist, so the commit waits before it releases its locks.
-func (t *tree) locksOfOne(f *filer) float64 {
-	t.drained()
+func (t *tree) countLocks(f *filer) float64 {
+	t.awaitPublished()
 	t.exec("ALTER SYSTEM SET synchronous_standby_names = 'missing'")
 	t.exec("SELECT pg_reload_conf()")
 	stack.Wait(t.b, 300*time.Millisecond) // the checkpointer applies the setting for all processes

@@ -39,8 +39,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// caught calls do and returns the error with which check ended it, or nil.
-func caught(do func()) (err error) {
+// recoverError calls do and returns the error with which check ended it, or nil.
+func recoverError(do func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			f, ok := p.(failure)

@@ -31,11 +31,11 @@ BEGIN
     END LOOP;
 END $$;`
 
-// anyone sends requests without a credential.
-var anyone = stack.NewClient()
+// anonymous sends requests without a credential.
+var anonymous = stack.NewClient()
 
-// swept contains the measurements of one full sweep, which reads all markets of the primary venue.
-type swept struct {
+// sweepResult contains the measurements of one full sweep, which reads all markets of the primary venue.
+type sweepResult struct {
 	took          time.Duration
 	markets       float64
 	api, database time.Duration // CPU time
@@ -60,7 +60,7 @@ func (b *bench) catalogue() {
 		w := s.sweep("refresh")
 		api, database = append(api, micros(w.api, w.markets)), append(database, micros(w.database, w.markets))
 		times = append(times, w.took.Seconds())
-		b.calm()
+		b.awaitIdle()
 		before := procTime(os.Getpid())
 		n := b.fetchAll(s.Venues)
 		apiLimit = append(apiLimit, micros(procTime(os.Getpid())-before, float64(n)))
@@ -74,16 +74,16 @@ func (b *bench) catalogue() {
 }
 
 // sweep waits for the first full sweep of an api that has just started, and returns its measurements.
-func (s *system) sweep(what string) (w swept) {
+func (s *system) sweep(what string) (w sweepResult) {
 	pid, metrics := s.pid("api"), "http://"+s.Setting(s.b, "api", "METRICS_ADDR")+"/metrics"
 	database := treeTime(s.pid("postgres"))
 	stack.Eventually(s.b, 8*time.Minute, "the end of a sweep", func() bool {
-		res, err := anyone.Try(s.b, http.MethodGet, metrics)
+		res, err := anonymous.Try(s.b, http.MethodGet, metrics)
 		if err != nil {
 			return false // the sweep has not started yet
 		}
 		seen := samples(res.Body)
-		w = swept{
+		w = sweepResult{
 			took:    time.Duration(seen["sc_catalogue_sweep_seconds_total"] * float64(time.Second)),
 			markets: seen["sc_catalogue_answers_total"],
 			api:     procTime(pid), database: treeTime(s.pid("postgres")) - database, memory: resident(pid),

@@ -36,11 +36,11 @@ func (b *bench) clock() {
 	c := b.startClock()
 	var ready, built, p99, allowed []float64
 	for range b.rounds {
-		b.calm()
+		b.awaitIdle()
 		idle := c.idle()
 		us, _ := c.load(4, idle, func() string { return "/program/timeline" })
 		ready, built = append(ready, us), append(built, build)
-		b.calm()
+		b.awaitIdle()
 		specUs, waits := c.load(1, idle, func() string {
 			return "/program/channel?spec=" + url.QueryEscape(fmt.Sprintf(`{"minVolume":%d}`, c.specs.Add(1)))
 		})
@@ -67,7 +67,7 @@ func (b *bench) clockBuild() float64 {
 	anchors := b.buildAnchors("clock", "so the build is measured without a limit")
 	var ours, bare []float64
 	for range b.rounds {
-		b.calm()
+		b.awaitIdle()
 		args := []string{"-test.run=^$", "-test.bench=^BenchmarkTimeline$/^hot$/^10000$", "-test.cpu=1"}
 		ours = append(ours, measured(pinned(b.ctx, serverCore, tests, args...), ourBuild)/1000)
 		if anchors != "" {
@@ -128,7 +128,7 @@ func (b *bench) startClock() *clockServer {
 
 // get reads a path. It returns an error unless the answer is 200.
 func (c *clockServer) get(path string, sets ...stack.Set) (stack.Answer, error) {
-	a, err := anyone.Try(c.b, http.MethodGet, c.url+path, sets...)
+	a, err := anonymous.Try(c.b, http.MethodGet, c.url+path, sets...)
 	if err == nil && a.Status != http.StatusOK {
 		err = fmt.Errorf("%s was answered %v", path, a)
 	}

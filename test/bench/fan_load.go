@@ -72,7 +72,7 @@ func fanLoad(ctx context.Context, args []string) {
 	gone := fs.Bool("gone", false, "measure the memory after all connections are closed")
 	fs.IntVar(&f.pid, "pid", 0, "process id of the server")
 	check(fs.Parse(args))
-	found := fanFound{Base: resident(f.pid)}
+	found := fanResult{Base: resident(f.pid)}
 	cpu, began := procTime(f.pid), time.Now()
 	f.connect(ctx)
 	found.Connect = fanPhase{Deliveries: f.conns, CPU: procTime(f.pid) - cpu, Took: time.Since(began)}

@@ -44,7 +44,7 @@ func (b *bench) fanout() {
 	servers := slices.DeleteFunc(slices.Clone(b.servers), func(name string) bool {
 		return anchors == "" && !slices.Contains([]string{fanOurs, fanLimit, fanJoined}, name)
 	})
-	all := map[string][]fanFound{}
+	all := map[string][]fanResult{}
 	for range b.rounds {
 		for _, name := range servers {
 			b.scope(func() {
@@ -72,7 +72,7 @@ func (b *bench) buildAnchors(section, means string) string {
 }
 
 // fanRound measures one server from its start to its end.
-func (b *bench) fanRound(s *system, name, anchors, publish string) (found fanFound) {
+func (b *bench) fanRound(s *system, name, anchors, publish string) (found fanResult) {
 	var url, hello string
 	var pid int
 	if name == fanOurs {
@@ -90,7 +90,7 @@ func (b *bench) fanRound(s *system, name, anchors, publish string) (found fanFou
 		publish = url + "/publish"
 	}
 	stack.Wait(b, time.Second) // waits for the end of the server's start
-	b.calm()
+	b.awaitIdle()
 	check(json.Unmarshal(output(pinned(b.ctx, loadCore, own(), "fan-load", "-url", url+"/ws", "-publish", publish, "-hello", hello,
 		"-pid", strconv.Itoa(pid), "-conns", strconv.Itoa(b.conns), "-for", b.length.String(),
 		"-gone="+strconv.FormatBool(name == fanOurs))), &found))
@@ -132,8 +132,8 @@ func publishFact(ctx context.Context, feed feedv1.FeedServiceClient, body io.Rea
 	return err
 }
 
-// fanFound contains the measurements that the load program prints.
-type fanFound struct {
+// fanResult contains the measurements that the load program prints.
+type fanResult struct {
 	Connect     fanPhase
 	Base        int64 // memory of the server before the first connection
 	Idle        int64 // memory with all listeners connected
@@ -158,9 +158,9 @@ func (p fanPhase) each() float64 { return micros(p.CPU, float64(p.Deliveries)) }
 func (p fanPhase) rate() float64 { return float64(p.Deliveries) / p.Took.Seconds() }
 
 // memory returns the memory of one idle connection in kB.
-func (f fanFound) memory(conns int) float64 { return float64(f.Idle-f.Base) / 1000 / float64(conns) }
+func (f fanResult) memory(conns int) float64 { return float64(f.Idle-f.Base) / 1000 / float64(conns) }
 
-func (f fanFound) print(name string, conns int) {
+func (f fanResult) print(name string, conns int) {
 	fmt.Printf("fanout %s: connected in %.1f s and %.0f us CPU each, %.1f kB a connection (%d to %d MB, %d after load), "+
 		"frames of %d bytes, %d lost\n", name, f.Connect.Took.Seconds(), f.Connect.each(), f.memory(conns), f.Base>>20, f.Idle>>20,
 		f.Loaded>>20, f.Frame, f.Lost)
@@ -173,11 +173,11 @@ func (f fanFound) print(name string, conns int) {
 }
 
 // reportFan compares the measurements of all rounds.
-func (b *bench) reportFan(all map[string][]fanFound, servers []string) {
-	burst := func(f fanFound) float64 { return f.Burst.rate() }
-	p99 := func(f fanFound) float64 { return millis(f.P99) }
-	memory := func(f fanFound) float64 { return f.memory(b.conns) }
-	ratio := func(what, unit string, way better, target float64, name string, of func(fanFound) float64) {
+func (b *bench) reportFan(all map[string][]fanResult, servers []string) {
+	burst := func(f fanResult) float64 { return f.Burst.rate() }
+	p99 := func(f fanResult) float64 { return millis(f.P99) }
+	memory := func(f fanResult) float64 { return f.memory(b.conns) }
+	ratio := func(what, unit string, way better, target float64, name string, of func(fanResult) float64) {
 		if len(all[name]) > 0 {
 			b.report.ratio("fanout "+what+" / "+name, unit, way, target, each(all[fanOurs], of), each(all[name], of))
 		}
@@ -189,17 +189,17 @@ func (b *bench) reportFan(all map[string][]fanFound, servers []string) {
 			continue
 		}
 		ratio("bursts, all rounds", "deliveries/s", higher, 0, name, burst)
-		ratio("bursts, cpu a delivery", "us", lower, 0, name, func(f fanFound) float64 { return f.Burst.each() })
-		ratio("single messages, cpu a delivery", "us", lower, 0, name, func(f fanFound) float64 { return f.Steady.each() })
-		ratio("single messages p50", "ms", lower, 0, name, func(f fanFound) float64 { return millis(f.P50) })
+		ratio("bursts, cpu a delivery", "us", lower, 0, name, func(f fanResult) float64 { return f.Burst.each() })
+		ratio("single messages, cpu a delivery", "us", lower, 0, name, func(f fanResult) float64 { return f.Steady.each() })
+		ratio("single messages p50", "ms", lower, 0, name, func(f fanResult) float64 { return millis(f.P50) })
 		ratio("single messages p99, all", "ms", lower, 0, name, p99)
 		ratio("memory of an idle connection", "kB", lower, 0, name, memory)
 	}
-	ours := func(job, unit string, target float64, of func(fanFound) float64, limit []float64) {
+	ours := func(job, unit string, target float64, of func(fanResult) float64, limit []float64) {
 		b.report.ratio("fanout "+job, unit, lower, target, each(all[fanOurs], of), limit)
 	}
-	ours("first listener, from the call / 5 ms", "ms", 1, func(f fanFound) float64 { return millis(f.First) }, []float64{5})
+	ours("first listener, from the call / 5 ms", "ms", 1, func(f fanResult) float64 { return millis(f.First) }, []float64{5})
 	ours("idle connection / 14 kB", "kB", 1, memory, []float64{14})
-	ours("memory when all have left / before", "MB", 1.10, func(f fanFound) float64 { return float64(f.Gone) / 1e6 },
-		each(all[fanOurs], func(f fanFound) float64 { return float64(f.Base) / 1e6 }))
+	ours("memory when all have left / before", "MB", 1.10, func(f fanResult) float64 { return float64(f.Gone) / 1e6 },
+		each(all[fanOurs], func(f fanResult) float64 { return float64(f.Base) / 1e6 }))
 }

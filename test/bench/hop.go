@@ -44,7 +44,7 @@ func (b *bench) hop() {
 		costs := map[string][]float64{}
 		for range b.rounds {
 			for _, kind := range kinds {
-				b.calm()
+				b.awaitIdle()
 				costs[kind] = append(costs[kind], b.loadHop(kind, addrs[kind], pids[kind], inFlight))
 			}
 		}

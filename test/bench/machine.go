@@ -35,7 +35,7 @@ func (b *bench) requirePrograms() {
 		{"hop", "taskset", "util-linux"},
 		{"write", pgbench(), "postgresql"},
 	} {
-		if _, err := exec.LookPath(need.program); err != nil && b.wants(need.section) && b.against == "" {
+		if _, err := exec.LookPath(need.program); err != nil && b.selected(need.section) && b.against == "" {
 			missing = append(missing, need.in)
 		}
 	}
@@ -150,8 +150,8 @@ func (b *bench) busy() float64 {
 	return (used2 - used) / max(all2-all, 0.01)
 }
 
-// calm waits until other work on the machine pauses. It prints a note if the wait takes too long.
-func (b *bench) calm() {
+// awaitIdle waits until other work on the machine pauses. It prints a note if the wait takes too long.
+func (b *bench) awaitIdle() {
 	share := 0.0
 	for end := time.Now().Add(b.quiet); time.Now().Before(end); {
 		if share = b.busy(); share < 0.20 {

@@ -62,7 +62,7 @@ var helpers = map[string]func(ctx context.Context, args []string){
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	err := caught(func() {
+	err := recoverError(func() {
 		if len(os.Args) > 1 && helpers[os.Args[1]] != nil {
 			helpers[os.Args[1]](ctx, os.Args[2:])
 		} else {
@@ -144,7 +144,7 @@ func measure(ctx context.Context, args []string) {
 	} else {
 		b.scope(b.runShared)
 		for _, s := range sections {
-			if b.wants(s.name) && !s.shared {
+			if b.selected(s.name) && !s.shared {
 				fmt.Println("section", s.name)
 				b.scope(func() { s.run(b) })
 			}
@@ -157,14 +157,14 @@ func measure(ctx context.Context, args []string) {
 // runShared runs the sections that share one system.
 func (b *bench) runShared() {
 	for _, s := range sections {
-		if !b.wants(s.name) || !s.shared {
+		if !b.selected(s.name) || !s.shared {
 			continue
 		}
 		if b.main == nil {
 			// The default period for reading market movements.
 			b.main = b.start(nil, stack.Env("MOVEMENT_EVERY", "60s"))
 			b.main.fill()
-			if b.wants("reads") || b.wants("search") {
+			if b.selected("reads") || b.selected("search") {
 				b.main.addBook()
 			}
 		}
@@ -173,7 +173,7 @@ func (b *bench) runShared() {
 	}
 }
 
-// wants reports whether a section is selected.
-func (b *bench) wants(section string) bool {
+// selected reports whether a section is selected.
+func (b *bench) selected(section string) bool {
 	return len(b.only) == 0 || slices.Contains(b.only, section)
 }

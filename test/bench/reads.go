@@ -87,7 +87,7 @@ func (b *bench) readPage(name string, jobs []*readJob) {
 	}
 	for range b.rounds {
 		for _, job := range all {
-			b.calm()
+			b.awaitIdle()
 			r := b.wrk(job)
 			fmt.Printf("read name=%q rps=%.0f p99=%s server_us_per_req=%.2f\n", job.name, r.rate, r.p99, r.cpu)
 			job.seen = append(job.seen, r)

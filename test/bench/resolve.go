@@ -97,7 +97,7 @@ func (b *bench) resolveSize(l layout, n int) float64 {
 			}
 		})
 		began := time.Now()
-		b.main.drained()
+		b.main.awaitPublished()
 		fmt.Printf("resolve n=%d %s: raw UPDATE %s (%.0f WAL bytes a signal), claim %s (%.1f us and %.0f WAL bytes a signal), "+
 			"its rows in the feed %s later\n", n, l.name, raw.took.Round(time.Millisecond), raw.wal, claim.took.Round(time.Millisecond),
 			micros(claim.took, float64(n)), claim.wal, time.Since(began).Round(time.Millisecond))
@@ -118,7 +118,7 @@ func (b *bench) resolveSize(l layout, n int) float64 {
 // timed measures a resolution of n calls after a checkpoint.
 func (b *bench) timed(n int, do func()) resolution {
 	b.main.settle()
-	b.calm()
+	b.awaitIdle()
 	before, began := b.main.walPosition(), time.Now()
 	do()
 	took := time.Since(began)
@@ -154,7 +154,7 @@ func (b *bench) resolveAtOnce() {
 	stop := make(chan struct{})
 	loaded := make(chan error, 1)
 	go func() {
-		loaded <- caught(func() {
+		loaded <- recoverError(func() {
 			b.load(b.main.Hub, atOnceWriters, math.MaxInt64, func(c *client) error {
 				select {
 				case <-stop:
@@ -173,7 +173,7 @@ func (b *bench) resolveAtOnce() {
 		quantile(raw, 0.5), quantile(raw, 0.99))
 	p50 := func(list []time.Duration) []float64 { return []float64{float64(quantile(list, 0.5).Microseconds())} }
 	b.report.ratio("resolve at once, p50 / raw UPDATE of 10 rows", "us", lower, 0, p50(waits), p50(raw))
-	b.main.drained()
+	b.main.awaitPublished()
 }
 
 func (b *bench) claimsAtOnce(f *filer) (waits, raw []time.Duration) {

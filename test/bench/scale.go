@@ -81,7 +81,7 @@ func (b *bench) comparePages(small, large *ledger) {
 	for _, p := range scalePages {
 		figures := map[*ledger]*[2][]float64{small: {}, large: {}}
 		for round := range b.rounds {
-			b.calm()
+			b.awaitIdle()
 			for _, l := range []*ledger{small, large} {
 				p50, cpu := l.readPages(p, round*pageSamples)
 				to := figures[l]
@@ -102,7 +102,7 @@ func (b *bench) comparePages(small, large *ledger) {
 // of one sample in microseconds, for all parts of the product.
 func (l *ledger) readPages(p scalePage, first int) (p50, cpu float64) {
 	var waits []time.Duration
-	before := l.spent()
+	before := l.cpuTime()
 	for k := range pageSamples {
 		began := time.Now()
 		a := stack.Get(l.b, p.url(l, first+k))
@@ -116,11 +116,11 @@ func (l *ledger) readPages(p scalePage, first int) (p50, cpu float64) {
 	if len(waits) == 0 {
 		check(fmt.Errorf("%s: every page was answered 503", p.name))
 	}
-	return millis(quantile(waits, 0.5)), micros(l.spent()-before, float64(len(waits)))
+	return millis(quantile(waits, 0.5)), micros(l.cpuTime()-before, float64(len(waits)))
 }
 
-// spent returns the CPU time that the product has used so far.
-func (s *system) spent() time.Duration {
+// cpuTime returns the CPU time that the product has used so far.
+func (s *system) cpuTime() time.Duration {
 	parts := s.parts()
 	return parts[0] + parts[1] + parts[2] + parts[3]
 }

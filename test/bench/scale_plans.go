@@ -45,14 +45,14 @@ func fixed(args ...string) func(*ledger, int) []string {
 // pick returns a number below n for sample k. The samples are spread over the range in the same way for each n.
 func pick(k, n int) int { return int(float64(k)*0.6180339887*float64(n)) % n }
 
-func (l *ledger) aMarket(k int) string { return fmt.Sprintf("'kalshi-SIZE-%d'", pick(k, l.markets)) }
+func (l *ledger) marketID(k int) string { return fmt.Sprintf("'kalshi-SIZE-%d'", pick(k, l.markets)) }
 
-func (l *ledger) anOperator(k int) string {
+func (l *ledger) operatorID(k int) string {
 	return fmt.Sprintf("bench.operator(%d)", pick(k, l.operators))
 }
 
-// aPlace returns a position in the newer half of the feed for sample k. The time of a call follows from its number.
-func (l *ledger) aPlace(k int) []string {
+// feedPosition returns a position in the newer half of the feed for sample k. The time of a call follows from its number.
+func (l *ledger) feedPosition(k int) []string {
 	back := pick(k, l.size/2)
 	return []string{fmt.Sprintf("now() - interval '10 days' - %d * (interval '1000 days' / %d)", back, l.size), firstID}
 }
@@ -70,16 +70,16 @@ var scaleReads = []reading{
 	{"feed, against the crowd", []statement{{"ListSignalsAgainstCrowd", fixed("50")}}, true},
 	{"feed, deep page", []statement{
 		{"ListSignals", func(l *ledger, k int) []string {
-			return append(l.aPlace(k), "'0001-01-01'", firstID, "''", "''", "''", "50")
+			return append(l.feedPosition(k), "'0001-01-01'", firstID, "''", "''", "''", "50")
 		}},
 	}, true},
 	{"market's ledger", []statement{
-		{"GetMarketTotals", func(l *ledger, k int) []string { return []string{l.aMarket(k)} }},
-		{"ListSignalsOfMarket", func(l *ledger, k int) []string { return []string{l.aMarket(k), "'9999-01-01'", lastID, "50"} }},
+		{"GetMarketTotals", func(l *ledger, k int) []string { return []string{l.marketID(k)} }},
+		{"ListSignalsOfMarket", func(l *ledger, k int) []string { return []string{l.marketID(k), "'9999-01-01'", lastID, "50"} }},
 	}, true},
 	{"crowd", []statement{
-		{"GetMarketTotals", func(l *ledger, k int) []string { return []string{l.aMarket(k)} }},
-		{"CountTopCrowd", func(l *ledger, k int) []string { return []string{"5.0", "40", firstID, l.aMarket(k)} }},
+		{"GetMarketTotals", func(l *ledger, k int) []string { return []string{l.marketID(k)} }},
+		{"CountTopCrowd", func(l *ledger, k int) []string { return []string{"5.0", "40", firstID, l.marketID(k)} }},
 	}, true},
 	{"crowd, the cut of the best quarter", []statement{{"GetTopCut", fixed()}}, false},
 	{"board by score", []statement{{"ListBoard", fixed("''", month, people, "'scores'", "200")}}, true},
@@ -87,19 +87,19 @@ var scaleReads = []reading{
 	{"board by edge", []statement{{"ListEdgeBoard", fixed("''", people, "200")}}, true},
 	{"board by edge in a lane", []statement{{"ListEdgeBoard", fixed("'ECONOMY'", people, "200")}}, true},
 	{"operator's record", []statement{
-		{"GetRecord", func(l *ledger, k int) []string { return []string{l.anOperator(k)} }},
-		{"GetRank", func(l *ledger, k int) []string { return []string{month, l.anOperator(k)} }},
-		{"ListRecentSignalsOfOperator", func(l *ledger, k int) []string { return []string{l.anOperator(k), "20"} }},
-		{"ListMoments", func(l *ledger, k int) []string { return []string{l.anOperator(k), "20"} }},
+		{"GetRecord", func(l *ledger, k int) []string { return []string{l.operatorID(k)} }},
+		{"GetRank", func(l *ledger, k int) []string { return []string{month, l.operatorID(k)} }},
+		{"ListRecentSignalsOfOperator", func(l *ledger, k int) []string { return []string{l.operatorID(k), "20"} }},
+		{"ListMoments", func(l *ledger, k int) []string { return []string{l.operatorID(k), "20"} }},
 	}, true},
 	{"first places of the field", []statement{{"ListRanked", fixed(month, "100")}}, true},
-	{"operator's skill", []statement{{"ListTallies", func(l *ledger, k int) []string { return []string{l.anOperator(k)} }}}, true},
+	{"operator's skill", []statement{{"ListTallies", func(l *ledger, k int) []string { return []string{l.operatorID(k)} }}}, true},
 	{"operator's skill of 28 days", []statement{
-		{"ListTalliesSince", func(l *ledger, k int) []string { return []string{l.anOperator(k), month} }},
+		{"ListTalliesSince", func(l *ledger, k int) []string { return []string{l.operatorID(k), month} }},
 	}, true},
 	{"operator's calls to export, a page", []statement{
 		{"ListExportedCalls", func(l *ledger, k int) []string {
-			return []string{l.anOperator(k), "'0001-01-01'", firstID, "now()", "200"}
+			return []string{l.operatorID(k), "'0001-01-01'", firstID, "now()", "200"}
 		}},
 	}, true},
 }

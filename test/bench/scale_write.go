@@ -34,12 +34,12 @@ func (b *bench) compareWrites(small, large *ledger) {
 	}
 	for range b.rounds {
 		for _, l := range []*ledger{small, large} {
-			b.between(l.system)
-			before, database := l.spent(), treeTime(l.pid("postgres"))
+			b.awaitQuiet(l.system)
+			before, database := l.cpuTime(), treeTime(l.pid("postgres"))
 			done := b.load(l.Hub, scaleClients, b.length, filers[l].one)
-			l.drained() // publishing the event is part of the cost of a call
+			l.awaitPublished() // publishing the event is part of the cost of a call
 			to, n := costs[l], float64(done.n)
-			to[0] = append(to[0], micros(l.spent()-before, n))
+			to[0] = append(to[0], micros(l.cpuTime()-before, n))
 			to[1] = append(to[1], micros(treeTime(l.pid("postgres"))-database, n))
 		}
 	}
@@ -78,7 +78,7 @@ func (l *ledger) change() (fold, read float64) {
 	defer func() { _ = c.Close() }()
 	l.changes++
 	check((&filer{tokens: l.tokens}).file(c, l.changes, "kalshi-BENCH-"+strconv.Itoa(writeMarkets-1-l.changes)))
-	l.drained()
+	l.awaitPublished()
 	for range 3 { // the first runs fill the caches of the connection
 		read = l.explain(l.prepared, statement{"ListBoard", fixed("''", month, people, "'scores'", "50")}, 0).ms
 		fold = l.foldOnce()
@@ -122,7 +122,7 @@ func (b *bench) recount(l *ledger) {
 		return float64((treeTime(l.pid("postgres")) - before).Milliseconds())
 	}
 	for range b.rounds {
-		b.calm()
+		b.awaitIdle()
 		plain = append(plain, cpu(func() { l.exec(plainAggregate) }))
 		ours = append(ours, cpu(func() { l.command("recount") }))
 	}

@@ -21,7 +21,7 @@ func (b *bench) search() {
 	stack.Eventually(b, 2*time.Minute, "the last market in the search results", func() bool { return b.find(last) > 0 })
 	var ours, limit, middle, limitMiddle []float64
 	for range b.rounds {
-		b.calm()
+		b.awaitIdle()
 		took, found := search(b.find)
 		theirs, theirFound := search(b.findByPostgres)
 		fmt.Printf("search p50=%s p99=%s found=%d; postgres p50=%s p99=%s found=%d\n",

@@ -90,8 +90,8 @@ func (s *system) settle(tables ...string) {
 	s.exec("CHECKPOINT")
 }
 
-// drained waits until the relay has published all events, because this work must not be part of the next measurement.
-func (s *system) drained() {
+// awaitPublished waits until the relay has published all events, because this work must not be part of the next measurement.
+func (s *system) awaitPublished() {
 	stack.Eventually(s.b, 5*time.Minute, "an empty outbox", func() bool { return s.backlog() == 0 })
 }
 

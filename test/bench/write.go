@@ -113,7 +113,7 @@ type filed struct {
 func (b *bench) writeAt(script string, clients int, venue, native *filer) {
 	var limit, ours, own []filed
 	for range b.rounds {
-		b.between(b.main)
+		b.awaitQuiet(b.main)
 		s := b.pgbench(script, clients)
 		fmt.Printf("write c=%d pgbench rate=%.0f postgres_us=%.1f\n", clients, s.rate, s.postgres)
 		limit = append(limit, s)
@@ -122,7 +122,7 @@ func (b *bench) writeAt(script string, clients int, venue, native *filer) {
 			f    *filer
 			to   *[]filed
 		}{{"venue markets", venue, &ours}, {"own markets", native, &own}} {
-			b.between(b.main)
+			b.awaitQuiet(b.main)
 			s := b.file(b.main, side.f, clients)
 			fmt.Printf("write c=%d %s rate=%.0f p50=%s p99=%s postgres_us=%.1f hub_us=%.1f api_us=%.1f redis_us=%.1f "+
 				"load_us=%.1f not_yet_in_feed=%d\n", clients, side.name, s.rate, s.p50, s.p99, s.postgres, s.hub, s.api, s.redis,
@@ -142,10 +142,10 @@ func (b *bench) writeAt(script string, clients int, venue, native *filer) {
 	b.report.ratio(job+"postgres cpu", "us", lower, cost, each(ours, cpu), each(limit, cpu))
 }
 
-// between waits until the work of the previous measurement has ended, and until other work on the machine pauses.
-func (b *bench) between(s *system) {
-	s.drained()
-	b.calm()
+// awaitQuiet waits until the work of the previous measurement has ended, and until other work on the machine pauses.
+func (b *bench) awaitQuiet(s *system) {
+	s.awaitPublished()
+	b.awaitIdle()
 }
 
 // parts returns the CPU times of the processes that take part in filing a call: Postgres, hub, api, Redis, and the

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { check, decide, equal, need, truth } from './lib.mjs';
+import { check, decide, equal, need, assert } from './lib.mjs';
 
 // The server does not offer client ids that are URLs of client metadata, which is an optional extension, and its
 // metadata says so.
@@ -37,17 +37,17 @@ for (const stream of [child.stdout, child.stderr]) {
 const code = await new Promise((resolve) => child.on('close', resolve));
 
 await check('the suite prints a URL for a person', async () => {
-  truth(led, 'it printed no address');
-  truth((await led).ok, 'its callback did not answer 200');
+  assert(led, 'it printed no address');
+  assert((await led).ok, 'its callback did not answer 200');
 });
 for (const name of scenarios) {
   await check(`scenario ${name}`, async () => {
     const dir = (await readdir(out)).find((d) => d.includes(name));
-    truth(dir, 'it did not run');
+    assert(dir, 'it did not run');
     const results = JSON.parse(await readFile(join(out, dir, 'checks.json'), 'utf8'));
     const failed = results.filter((r) => !['SUCCESS', 'INFO'].includes(r.status) && !(r.status === 'WARNING' && warned.includes(r.id)));
     equal(failed.map((r) => `${r.id}: ${r.status} ${r.errorMessage ?? ''}`), [], 'what failed');
-    truth(results.some((r) => r.status === 'SUCCESS'), 'nothing passed');
+    assert(results.some((r) => r.status === 'SUCCESS'), 'nothing passed');
   });
 }
 await check('the suite passes', () => equal(code, 0, `${said}\nthe exit code`));

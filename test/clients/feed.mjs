@@ -1,6 +1,6 @@
 // Checks the feed with the JavaScript library, which uses the WebSocket of Node.
 import { open } from '../../sdk/ts/dist/feed.js';
-import { check, equal, need, taken, truth } from './lib.mjs';
+import { check, equal, need, expectStatus, assert } from './lib.mjs';
 
 const url = `${need('API').replace('http', 'ws')}/ws`;
 
@@ -24,11 +24,11 @@ await check('the library receives a call, and receives it again after its event 
   const feed = open({ url, channels: ['signals'], onState: (s) => phases.push(s.phase) });
   try {
     for (const end = Date.now() + 20000; !phases.includes('live'); ) {
-      truth(Date.now() < end, `the client is ${phases}`);
+      assert(Date.now() < end, `the client is ${phases}`);
       await new Promise((done) => setTimeout(done, 20));
     }
     const before = feed.last().signals;
-    const call = await taken(200, 'POST', `${need('HUB')}/api/predictions`, {
+    const call = await expectStatus(200, 'POST', `${need('HUB')}/api/predictions`, {
       bearer: need('OPERATOR_KEY'), body: { marketId: need('MARKETS').split(',')[0], direction: 'YES', priceAtPrediction: 5000 },
     });
     const mine = (m) => m.op === 'event' && m.data.id === call.id;
@@ -53,6 +53,6 @@ await check('an unknown key ends the client', async () => {
 await check('a valid key receives its private channel', async () => {
   const feed = open({ url, channels: ['me'], key: need('OPERATOR_KEY') });
   const m = await until(feed, 'the snapshot of me', (m) => m.op === 'snapshot');
-  truth(m.data.handle, 'no handle');
+  assert(m.data.handle, 'no handle');
   feed.close();
 });

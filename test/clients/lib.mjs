@@ -25,7 +25,7 @@ export function equal(got, want, what = 'the answer') {
   }
 }
 
-export function truth(ok, what) {
+export function assert(ok, what) {
   if (!ok) throw new Error(what);
 }
 
@@ -58,10 +58,10 @@ export async function send(method, url, { bearer, body, raw, headers = {} } = {}
   return { status: res.status, headers: res.headers, text, body: json };
 }
 
-// taken sends a request, requires the status and returns the body.
-export async function taken(status, ...request) {
+// expectStatus sends a request, requires the status and returns the body.
+export async function expectStatus(status, ...request) {
   const a = await send(...request);
-  truth(a.status === status, `${request[0]} ${request[1]} was answered ${a.status} ${a.text.slice(0, 200)}; want ${status}`);
+  assert(a.status === status, `${request[0]} ${request[1]} was answered ${a.status} ${a.text.slice(0, 200)}; want ${status}`);
   return a.body;
 }
 
@@ -71,13 +71,13 @@ export async function decide(authorizeURL, decision = 'approve') {
   const url = new URL(authorizeURL);
   const cookie = need('COOKIE');
   const page = await send('GET', url, { headers: { cookie } });
-  truth(page.status === 200, `the consent page was answered ${page.status} ${page.headers.get('location') ?? ''}`);
+  assert(page.status === 200, `the consent page was answered ${page.status} ${page.headers.get('location') ?? ''}`);
   const request = /name="request" value="([^"]+)"/.exec(page.text);
-  truth(request, 'the consent page has no form');
+  assert(request, 'the consent page has no form');
   const answer = await send('POST', url.origin + url.pathname, {
     raw: new URLSearchParams({ request: request[1], decision }).toString(),
     headers: { cookie, origin: url.origin, 'content-type': 'application/x-www-form-urlencoded' },
   });
-  truth(answer.status === 303, `the decision was answered ${answer.status} ${answer.text.slice(0, 200)}`);
+  assert(answer.status === 303, `the decision was answered ${answer.status} ${answer.text.slice(0, 200)}`);
   return new URL(answer.headers.get('location'));
 }

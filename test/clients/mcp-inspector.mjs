@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { check, equal, need, truth } from './lib.mjs';
+import { check, equal, need, assert } from './lib.mjs';
 
 const cli = new URL('node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js', import.meta.url).pathname;
 const home = await mkdtemp(join(tmpdir(), 'signalcast-inspector-'));
@@ -36,18 +36,18 @@ await check('the tools are listed in strict mode', async () => {
 await check('a public tool is called without a key', async () => {
   const { code, said, wrong } = await inspect('', ...tool('get_market', `marketId=${market}`));
   equal(code, ok, `${wrong}\nthe exit code`);
-  truth(said.includes(market), said);
+  assert(said.includes(market), said);
 });
 await check('a call without a key requires a sign-in', async () => equal((await inspect('', ...call)).code, mustSignIn, 'the exit code'));
 await check('a key without the permission is refused', async () => {
   const { code, said, wrong } = await inspect(need('READ_KEY'), ...call);
   equal(code, other, 'the exit code');
-  truth(/insufficient/i.test(said + wrong), said + wrong);
+  assert(/insufficient/i.test(said + wrong), said + wrong);
 });
 await check('a call is tried with a key (dryRun)', async () => {
   const { code, said, wrong } = await inspect(need('OPERATOR_KEY'), ...call);
   equal(code, ok, `${wrong}\nthe exit code`);
-  truth(said.includes('dryRun'), said);
+  assert(said.includes('dryRun'), said);
 });
 await check('a failed tool is reported', async () => equal((await inspect('', ...tool('get_market', 'marketId=1'))).code, toolFailed, 'the exit code'));
 await rm(home, { recursive: true });

@@ -3,7 +3,7 @@
 import { Client as Old } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Client as New, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client';
-import { check, decide, equal, need, refused, send, truth } from './lib.mjs';
+import { check, decide, equal, need, refused, send, assert } from './lib.mjs';
 
 const resource = `${need('ISSUER')}/mcp`;
 const redirect = 'http://127.0.0.1:8421/callback';
@@ -49,12 +49,12 @@ for (const library of libraries) {
     const asked = authProvider.kept.asked.searchParams;
     equal(asked.get('resource'), resource, 'the resource');
     equal(asked.get('code_challenge_method'), 'S256', 'the challenge');
-    truth(asked.get('scope').split(' ').includes('profile:read'), `asked for ${asked.get('scope')}`);
+    assert(asked.get('scope').split(' ').includes('profile:read'), `asked for ${asked.get('scope')}`);
   });
   await check(`${library.name} repeats the call after the approval`, async () => {
     await library.finish(transport, await decide(authProvider.kept.asked));
     const own = await client.callTool({ name: 'my_record', arguments: {} });
-    truth(own.structuredContent.handle, JSON.stringify(own));
+    assert(own.structuredContent.handle, JSON.stringify(own));
   });
   await check(`${library.name} receives a token for this resource only`, async () => {
     const bearer = authProvider.kept.tokens.access_token;

@@ -3,7 +3,7 @@
 import { Client as Old } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Client as New, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client';
-import { check, equal, need, refused, truth } from './lib.mjs';
+import { check, equal, need, refused, assert } from './lib.mjs';
 
 const url = new URL(`${need('HUB')}/api/mcp`);
 const markets = need('MARKETS').split(',');
@@ -33,7 +33,7 @@ for (const [n, library] of libraries.entries()) {
     const client = await connect(library);
     const { tools } = await client.listTools();
     equal(tools.length, 10, 'the number of tools');
-    truth(tools.every((t) => t.inputSchema.additionalProperties === false && t.outputSchema && t.description), 'a tool lacks a strict input schema, an output schema or a description');
+    assert(tools.every((t) => t.inputSchema.additionalProperties === false && t.outputSchema && t.description), 'a tool lacks a strict input schema, an output schema or a description');
     await client.close();
   });
   await check(`${library.name} calls a public tool without a key`, async () => {
@@ -42,7 +42,7 @@ for (const [n, library] of libraries.entries()) {
     equal(found.structuredContent.market.id, markets[0]);
     equal(JSON.parse(found.content[0].text), found.structuredContent);
     const missing = await client.callTool({ name: 'get_market', arguments: { marketId: '1' } });
-    truth(missing.isError, 'an unknown market was found');
+    assert(missing.isError, 'an unknown market was found');
     await client.close();
   });
   await check(`${library.name} receives 401 without a key`, async () => {
@@ -53,14 +53,14 @@ for (const [n, library] of libraries.entries()) {
   await check(`${library.name} receives 403 with a read-only key`, async () => {
     const client = await connect(library, need('READ_KEY'));
     const own = await client.callTool({ name: 'my_record', arguments: {} });
-    truth(own.structuredContent.handle, 'its own record has no handle');
+    assert(own.structuredContent.handle, 'its own record has no handle');
     await refused(client.callTool(call), (err) => hasStatus(err, 403));
     await client.close().catch(() => {});
   });
   await check(`${library.name} tries a call (dryRun) and files it with a key`, async () => {
     const client = await connect(library, need('OPERATOR_KEY'));
     const tried = await client.callTool(call);
-    if (n === 0) truth(tried.structuredContent.dryRun === true && tried.structuredContent.id === null, JSON.stringify(tried));
+    if (n === 0) assert(tried.structuredContent.dryRun === true && tried.structuredContent.id === null, JSON.stringify(tried));
     const filed = await client.callTool({ name: call.name, arguments: { ...call.arguments, dryRun: false } });
     if (n === 0) {
       const read = await client.callTool({ name: 'get_signal', arguments: { id: filed.structuredContent.id } });

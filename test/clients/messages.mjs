@@ -1,7 +1,7 @@
 // Checks signed messages of an application: the proof of possession of a key, messages of every type, and refusals of
 // messages with errors.
 import * as oauth from 'oauth4webapi';
-import { check, decide, equal, need, taken, send, truth } from './lib.mjs';
+import { check, decide, equal, need, expectStatus, send, assert } from './lib.mjs';
 import { authentic, covered, messagePrefix, newKey, newNonce, sign, signerPrefix } from './signed.mjs';
 
 const issuer = need('ISSUER');
@@ -20,7 +20,7 @@ async function token() {
     response_type: 'code', client_id: client.client_id, redirect_uri: redirect, scope: ['signer:create', ...scopes].join(' '),
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256',
   }));
-  return taken(200, 'POST', `${issuer}/oauth/token`, { body: {
+  return expectStatus(200, 'POST', `${issuer}/oauth/token`, { body: {
     grantType: 'authorization_code', code: to.searchParams.get('code'), codeVerifier: verifier, clientId: client.client_id, redirectUri: redirect,
   } });
 }
@@ -28,7 +28,7 @@ async function token() {
 const { accessToken: bearer, denpaId } = await token();
 const appId = need('PUBLIC_APP');
 const key = await newKey();
-const challengeOf = (publicKey) => taken(200, 'POST', `${issuer}/signers/challenge`, { bearer, body: { publicKey } });
+const challengeOf = (publicKey) => expectStatus(200, 'POST', `${issuer}/signers/challenge`, { bearer, body: { publicKey } });
 
 // registration returns the body that registers a key, with the proof of possession.
 async function registration(key, { prefix = signerPrefix, by = key } = {}) {
@@ -39,14 +39,14 @@ async function registration(key, { prefix = signerPrefix, by = key } = {}) {
 
 await check('a signer is registered with a proof over a challenge', async () => {
   const body = await registration(key);
-  const signer = await taken(201, 'POST', `${issuer}/signers`, { bearer, body });
+  const signer = await expectStatus(201, 'POST', `${issuer}/signers`, { bearer, body });
   equal([signer.publicKey, signer.denpaId, signer.appId, signer.scopes, signer.status], [key.publicKey, denpaId, appId, scopes, 'active']);
-  equal((await taken(400, 'POST', `${issuer}/signers`, { bearer, body })).error, 'challenge_expired', 'the challenge a second time');
+  equal((await expectStatus(400, 'POST', `${issuer}/signers`, { bearer, body })).error, 'challenge_expired', 'the challenge a second time');
 });
 await check('a proof by another key, or under the prefix of messages, is refused', async () => {
   for (const how of [{ by: await newKey() }, { prefix: messagePrefix }]) {
     const body = await registration(await newKey(), how);
-    equal((await taken(400, 'POST', `${issuer}/signers`, { bearer, body })).error, 'invalid_proof');
+    equal((await expectStatus(400, 'POST', `${issuer}/signers`, { bearer, body })).error, 'invalid_proof');
   }
 });
 
@@ -61,7 +61,7 @@ async function message(type, payload, changes = {}, { prefix = messagePrefix, at
 const post = (body) => send('POST', `${issuer}/messages`, { body });
 const accepted = async (m) => {
   const a = await post(m);
-  truth(a.status === 201, `${a.status} ${a.text}`);
+  assert(a.status === 201, `${a.status} ${a.text}`);
   equal(a.body.message, Object.fromEntries(Object.entries(a.body.message).sort()), 'the stored message');
   equal(a.body.uri, `denpa:${denpaId}/${m.type}/${a.body.id}`);
   return a.body;
@@ -91,9 +91,9 @@ for (const [type, payload] of Object.entries({
     const { id, message: stored, result } = await accepted(m);
     if (type === 'market.create') made = result.marketId;
     if (type === 'broadcast.create') desk = result.broadcastId;
-    const fetched = await taken(200, 'GET', `${issuer}/messages/${id}`);
+    const fetched = await expectStatus(200, 'GET', `${issuer}/messages/${id}`);
     equal(fetched.message, stored);
-    truth(await authentic(fetched.message, covered({ prefix: messagePrefix, issuer }, fetched.message).data), 'the stored message does not verify');
+    assert(await authentic(fetched.message, covered({ prefix: messagePrefix, issuer }, fetched.message).data), 'the stored message does not verify');
     equal([fetched.message.payload, fetched.message.signature], [stored.payload, m.signature]);
   });
 }
@@ -150,10 +150,10 @@ await check('an additional member is refused, signed or not', async () => {
   equal(await refusal(await update({ note: 1 })), unknown);
 });
 await check('refused messages are not stored', async () => {
-  const { messages } = await taken(200, 'GET', `${issuer}/messages?denpaId=${denpaId}&type=profile.update`);
+  const { messages } = await expectStatus(200, 'GET', `${issuer}/messages?denpaId=${denpaId}&type=profile.update`);
   equal(messages.map((m) => m.message.payload.bio), ['one', 'Signs with \u{1F511}']);
 });
 await check('a removed signer is refused', async () => {
-  await taken(200, 'DELETE', `${issuer}/signers/${key.publicKey}`, { bearer });
+  await expectStatus(200, 'DELETE', `${issuer}/signers/${key.publicKey}`, { bearer });
   equal(await refusal(await update()), [401, 'unauthenticated', 'signer_revoked']);
 });

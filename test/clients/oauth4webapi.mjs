@@ -1,6 +1,6 @@
 // Checks the authorization server with a strict OAuth 2 client, which validates every answer by the RFCs.
 import * as oauth from 'oauth4webapi';
-import { check, decide, equal, need, refused, send, taken, truth } from './lib.mjs';
+import { check, decide, equal, need, refused, send, expectStatus, assert } from './lib.mjs';
 
 const issuer = need('ISSUER');
 const plain = { [oauth.allowInsecureRequests]: true };
@@ -89,7 +89,7 @@ await check('the access token is accepted for its scope', () => alive(t1.access_
 let t2;
 await check('a refresh token is exchanged for a new one', async () => {
   t2 = await refresh(app, t1.refresh_token);
-  truth(t2.refresh_token && t2.refresh_token !== t1.refresh_token && t2.access_token !== t1.access_token, 'the same tokens again');
+  assert(t2.refresh_token && t2.refresh_token !== t1.refresh_token && t2.access_token !== t1.access_token, 'the same tokens again');
   await alive(t2.access_token);
 });
 await check('a retry of the exchange returns the same new refresh token', async () => {
@@ -172,8 +172,8 @@ await check('an unregistered redirect URI gets no redirect', async () => {
   }
 });
 
-// told checks that an authorization request is refused with a redirect that contains the error.
-async function told(error, changes, headers = { cookie: need('COOKIE') }) {
+// expectErrorRedirect checks that an authorization request is refused with a redirect that contains the error.
+async function expectErrorRedirect(error, changes, headers = { cookie: need('COOKIE') }) {
   const a = await send('GET', (await ask(app, online, changes)).url, { headers });
   equal(a.status, 303, 'the status');
   const to = new URL(a.headers.get('location'));
@@ -181,14 +181,14 @@ async function told(error, changes, headers = { cookie: need('COOKIE') }) {
   await refused(Promise.resolve().then(() => oauth.validateAuthResponse(as, app.id, to, state)), (err) => err.error === error);
 }
 await check('PKCE with S256 is required', async () => {
-  await told('invalid_request', { code_challenge: null, code_challenge_method: null });
-  await told('invalid_request', { code_challenge_method: 'plain' });
+  await expectErrorRedirect('invalid_request', { code_challenge: null, code_challenge_method: null });
+  await expectErrorRedirect('invalid_request', { code_challenge_method: 'plain' });
 });
-await check('the implicit flow is not supported', () => told('unsupported_response_type', { response_type: 'token' }));
-await check('a scope that does not exist is refused', () => told('invalid_scope', { scope: 'profile:read everything' }));
+await check('the implicit flow is not supported', () => expectErrorRedirect('unsupported_response_type', { response_type: 'token' }));
+await check('a scope that does not exist is refused', () => expectErrorRedirect('invalid_scope', { scope: 'profile:read everything' }));
 await check('with prompt=none the error states the required interaction', async () => {
-  await told('consent_required', { prompt: 'none', scope: 'market:create' });
-  await told('login_required', { prompt: 'none' }, {});
+  await expectErrorRedirect('consent_required', { prompt: 'none', scope: 'market:create' });
+  await expectErrorRedirect('login_required', { prompt: 'none' }, {});
 });
 await check('a denial is reported as access_denied', async () => {
   const to = await decide((await ask(app, offline)).url, 'deny');
@@ -198,5 +198,5 @@ await check('an answer with tokens must not be cached', async () => {
   const { parameters, verifier } = await code(app, online);
   const answer = await oauth.authorizationCodeGrantRequest(as, app.id, app.auth, parameters, app.redirect, verifier, plain);
   equal(answer.headers.get('cache-control'), 'no-store');
-  await taken(200, 'GET', me, { bearer: (await answer.json()).access_token });
+  await expectStatus(200, 'GET', me, { bearer: (await answer.json()).access_token });
 });

@@ -1,6 +1,6 @@
 // Checks the authorization server with openid-client, a common client library for Node servers.
 import * as client from 'openid-client';
-import { check, decide, equal, need, refused, taken, truth } from './lib.mjs';
+import { check, decide, equal, need, refused, expectStatus, assert } from './lib.mjs';
 
 const issuer = need('ISSUER');
 const redirect_uri = 'https://app.example/cb';
@@ -30,11 +30,11 @@ let tokens;
 await check('a code grant of a confidential app, with its secret in the header', async () => {
   tokens = await grant(config);
   equal([tokens.token_type, tokens.scope], ['bearer', scope]);
-  truth(tokens.expiresIn() > 890 && tokens.expiresIn() <= 900, `it lives ${tokens.expiresIn()} s`);
+  assert(tokens.expiresIn() > 890 && tokens.expiresIn() <= 900, `it lives ${tokens.expiresIn()} s`);
 });
 await check('and with its secret in the body', async () => {
   const other = await grant(await found(client.ClientSecretPost(need('CONFIDENTIAL_SECRET'))));
-  truth(other.access_token && other.refresh_token, 'no tokens');
+  assert(other.access_token && other.refresh_token, 'no tokens');
 });
 await check('the access token identifies its person', async () => {
   const res = await client.fetchProtectedResource(config, tokens.access_token, new URL(`${issuer}/me`), 'GET');
@@ -44,7 +44,7 @@ let renewed;
 await check('a refresh, with fewer scopes', async () => {
   renewed = await client.refreshTokenGrant(config, tokens.refresh_token, { scope: 'profile:read' });
   equal(renewed.scope, 'profile:read');
-  truth(renewed.refresh_token !== tokens.refresh_token, 'the same refresh token again');
+  assert(renewed.refresh_token !== tokens.refresh_token, 'the same refresh token again');
 });
 await check('introspection of an access and of a refresh token', async () => {
   const seen = await client.tokenIntrospection(config, renewed.access_token);
@@ -57,7 +57,7 @@ await check('revocation', async () => {
   for (const token of [tokens.access_token, renewed.access_token, renewed.refresh_token]) {
     equal(await client.tokenIntrospection(config, token), { active: false });
   }
-  await taken(401, 'GET', `${issuer}/me`, { bearer: renewed.access_token });
+  await expectStatus(401, 'GET', `${issuer}/me`, { bearer: renewed.access_token });
 });
 await check('a refusal of the server is the error of the library', () =>
   refused(client.refreshTokenGrant(config, renewed.refresh_token), (err) => err.error === 'invalid_grant' && err.status === 400));

@@ -1,6 +1,6 @@
 // Checks the development identity provider with the library of Privy, whose form of tokens the hub accepts.
 import { PrivyClient } from '@privy-io/node';
-import { check, equal, need, refused, taken, truth } from './lib.mjs';
+import { check, equal, need, refused, expectStatus, assert } from './lib.mjs';
 
 const idp = need('IDP');
 const appId = need('IDP_APP');
@@ -8,9 +8,9 @@ const user = need('PERSON');
 const address = '0x' + Buffer.from(crypto.getRandomValues(new Uint8Array(20))).toString('hex');
 const privy = new PrivyClient({ appId, appSecret: need('IDP_SECRET'), apiUrl: idp, maxRetries: 0 });
 
-const mint = (more = {}) => taken(200, 'POST', `${idp}/mint`, { body: { user, profile: 'privy', ...more } });
+const mint = (more = {}) => expectStatus(200, 'POST', `${idp}/mint`, { body: { user, profile: 'privy', ...more } });
 const { sub } = await mint();
-await taken(200, 'POST', `${idp}/users/${sub}/wallets`, { body: { address, chainType: 'ethereum' } });
+await expectStatus(200, 'POST', `${idp}/users/${sub}/wallets`, { body: { address, chainType: 'ethereum' } });
 const { token, identityToken } = await mint();
 
 // altered changes the claims of a token and keeps its signature.
@@ -26,7 +26,7 @@ const wallets = (u) => u.linked_accounts.filter((a) => a.type === 'wallet').map(
 await check('an access token is accepted', async () => {
   const claims = await verify(token);
   equal([claims.user_id, claims.app_id, claims.issuer], [sub, appId, 'privy.io']);
-  truth(claims.session_id && claims.expiration - claims.issued_at === 3600, JSON.stringify(claims));
+  assert(claims.session_id && claims.expiration - claims.issued_at === 3600, JSON.stringify(claims));
 });
 await check('an identity token contains the user with linked wallets', async () => {
   const found = await privy.users().get({ id_token: identityToken });
@@ -51,15 +51,15 @@ await check('the users API requires its password', async () => {
 });
 await check('an unknown user is answered 404', () => refused(privy.users()._get(sub + '-nobody'), (err) => err.status === 404));
 await check('the key of the issuer may change while the library has cached older ones', async () => {
-  await taken(200, 'POST', `${idp}/rotate`, { body: {} });
+  await expectStatus(200, 'POST', `${idp}/rotate`, { body: {} });
   const fresh = new PrivyClient({ appId, appSecret: need('IDP_SECRET'), apiUrl: `${idp}/dev/idp`, maxRetries: 0 });
   for (const t of [token, (await mint()).token]) await fresh.utils().auth().verifyAccessToken(t);
   await verify(token);
 });
 await check('the hub accepts and refuses the same tokens', async () => {
   const at = `${need('HUB')}/api/auth/privy`;
-  for (const bearer of [token, (await mint()).token]) await taken(200, 'POST', at, { bearer });
-  await taken(401, 'POST', at, { bearer: altered(token) });
-  await taken(401, 'POST', at, { bearer: identityToken });
-  await taken(401, 'POST', at, { bearer: (await mint({ ttl: -120 })).token });
+  for (const bearer of [token, (await mint()).token]) await expectStatus(200, 'POST', at, { bearer });
+  await expectStatus(401, 'POST', at, { bearer: altered(token) });
+  await expectStatus(401, 'POST', at, { bearer: identityToken });
+  await expectStatus(401, 'POST', at, { bearer: (await mint({ ttl: -120 })).token });
 });

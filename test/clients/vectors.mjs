@@ -1,7 +1,7 @@
 // Checks the test vectors of signed messages with JavaScript libraries. It shares no code with the service.
 import { readFileSync } from 'node:fs';
 import { idOf, judge, uriOf } from './judge.mjs';
-import { check, equal, truth } from './lib.mjs';
+import { check, equal, assert } from './lib.mjs';
 import { authentic, covered } from './signed.mjs';
 
 const file = JSON.parse(readFileSync(new URL('../../proto/testvectors/messages.json', import.meta.url), 'utf8'));
@@ -12,7 +12,7 @@ function bytes(vector) {
 }
 
 await check(`${file.valid.length} valid messages`, async () => {
-  truth(file.valid.length >= 15, 'too few vectors');
+  assert(file.valid.length >= 15, 'too few vectors');
   for (const v of file.valid) {
     const message = JSON.parse(v.raw);
     const { canonical, data } = covered(file, message);
@@ -21,7 +21,7 @@ await check(`${file.valid.length} valid messages`, async () => {
     equal(covered(file, turned).canonical, v.canonical, `${v.name}: the canonical form of other order`);
     equal([idOf(data), uriOf(message, v.id)], [v.id, v.uri], `${v.name}: id and uri`);
     equal([message.signature, message.signer.publicKey], [v.signature, v.publicKey], `${v.name}: signature and key`);
-    truth(await authentic(message, data), `${v.name}: the signature does not verify`);
+    assert(await authentic(message, data), `${v.name}: the signature does not verify`);
     equal(await judge(file, bytes(v)), '', `${v.name}: the refusal`);
   }
 });
@@ -33,5 +33,5 @@ await check(`${file.invalid.length} invalid messages`, async () => {
     if (ofPayload) payloads++;
     equal(await judge(file, bytes(v)), ofPayload ? '' : want, `${v.name}: the refusal`);
   }
-  truth(file.invalid.length >= 30 + payloads, 'too few vectors');
+  assert(file.invalid.length >= 30 + payloads, 'too few vectors');
 });

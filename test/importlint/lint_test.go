@@ -17,8 +17,8 @@ const (
 // tree is a small repository: file contents by path.
 type tree map[string]string
 
-// sound returns a repository that follows all rules and contains files of each kind.
-func sound() tree {
+// validTree returns a repository that follows all rules and contains files of each kind.
+func validTree() tree {
 	return tree{
 		"services/api/main.go":         code("main", prefix+api+"app", prefix+"pkg/run"),
 		api + "app/app.go":             code("app", prefix+api+"httpapi", prefix+api+"postgres", prefix+"proto/signal/v1", "google.golang.org/grpc", "github.com/jackc/pgx/v5/pgxpool") + "var now = time.Now\n",
@@ -49,8 +49,8 @@ func code(pkg string, imports ...string) string {
 	return b.String() + "\nvar _ time.Duration\n"
 }
 
-// plant writes a tree to a temporary directory. It adds a doc.go to each package that has none.
-func plant(t *testing.T, files tree) string {
+// writeTree writes a tree to a temporary directory. It adds a doc.go to each package that has none.
+func writeTree(t *testing.T, files tree) string {
 	t.Helper()
 	root := t.TempDir()
 	write := func(name, text string) {
@@ -76,7 +76,7 @@ func plant(t *testing.T, files tree) string {
 func lintTree(t *testing.T, files tree) string {
 	t.Helper()
 	var out bytes.Buffer
-	clean, err := run(plant(t, files), &out)
+	clean, err := run(writeTree(t, files), &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func lintTree(t *testing.T, files tree) string {
 
 func TestSoundTreeIsClean(t *testing.T) {
 	t.Parallel()
-	if out := lintTree(t, sound()); out != "" {
+	if out := lintTree(t, validTree()); out != "" {
 		t.Fatalf("a tree without violations gave the output below; want none:\n%s", out)
 	}
 }
@@ -135,7 +135,7 @@ func TestEachRuleCanFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files := sound()
+			files := validTree()
 			files[tc.path] = tc.text
 			out := lintTree(t, files)
 			dir := filepath.Dir(tc.path) + "/"
@@ -151,9 +151,9 @@ func TestEachRuleCanFail(t *testing.T) {
 
 func TestUnparsableSourceIsAnError(t *testing.T) {
 	t.Parallel()
-	files := sound()
+	files := validTree()
 	files[api+"signal/x.go"] = "package signal\n\nfunc {"
-	if _, err := run(plant(t, files), &bytes.Buffer{}); err == nil {
+	if _, err := run(writeTree(t, files), &bytes.Buffer{}); err == nil {
 		t.Fatal("a file that cannot be parsed was ignored; want an error")
 	}
 }

@@ -24,7 +24,7 @@ func lintText(f file) []violation {
 	if f.name() == "main.go" && placeOf(f.dir()).layer == root && len(lines) > maxMainLines {
 		found = append(found, violation{f.path, maxMainLines + 1, "size", fmt.Sprintf("main.go has %d lines; the limit is %d", len(lines), maxMainLines)})
 	}
-	for i, l := range remarks(f, lines) {
+	for i, l := range noteLines(f, lines) {
 		for _, m := range todoNote.FindAllString(l, -1) {
 			if !ticket.MatchString(m) {
 				found = append(found, violation{f.path, i + 1, "todo", m + " without an issue number: write TODO(#n)"})
@@ -34,9 +34,9 @@ func lintText(f file) []violation {
 	return found
 }
 
-// remarks returns, by line, the texts that may contain a note about later work: the comments of a Go file, and all
+// noteLines returns, by line, the texts that may contain a note about later work: the comments of a Go file, and all
 // lines of other files.
-func remarks(f file, lines []string) map[int]string {
+func noteLines(f file, lines []string) map[int]string {
 	at := map[int]string{}
 	if f.syntax == nil {
 		for i, l := range lines {

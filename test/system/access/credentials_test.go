@@ -90,8 +90,8 @@ func developer(token string) stack.Set {
 	}
 }
 
-// both returns a Set that applies all sets.
-func both(sets ...stack.Set) stack.Set {
+// combine returns a Set that applies all sets.
+func combine(sets ...stack.Set) stack.Set {
 	return func(r *http.Request) {
 		for _, set := range sets {
 			if set != nil {
@@ -245,7 +245,7 @@ func (c *credentials) addBroken(t *testing.T) {
 	secret, _, _ := strings.Cut(c.s.Settings(t, "hub")["SESSION_SECRETS"], ",")
 	person := c.s.NewOperator(t) // a person whose rate limit no other test uses
 	signed := func(secret string, at time.Time) stack.Set {
-		return both(stack.Header("Cookie", signSession(secret, person.ID, at)), stack.Header("Sec-Fetch-Site", "same-origin"))
+		return combine(stack.Header("Cookie", signSession(secret, person.ID, at)), stack.Header("Sec-Fetch-Site", "same-origin"))
 	}
 	half, _, _ := strings.Cut(signSession(secret, c.ID, time.Now()), ";")
 	c.add(
@@ -276,28 +276,28 @@ func (c *credentials) addPairs(t *testing.T) {
 	token := c.App.Grant(t, browser, strings.Join(stack.ProtocolScopes, " "))
 	key, cron := []string{"operatorKey"}, query("secret", c.s.CronSecret)
 	c.add(
-		credential{name: "key and session", set: both(stack.Bearer(other.Key), browser), schemes: key, bearer: true, handle: other.Handle},
-		credential{name: "key and admin secret", set: both(stack.Bearer(second), c.s.Admin()), schemes: key, bearer: true, handle: other.Handle},
-		credential{name: "invalid bearer and session", set: both(stack.Bearer("a.b.c"), browser), bearer: true},
-		credential{name: "login and session", set: both(stack.Bearer(other.Login), browser), schemes: []string{"identityToken"}, bearer: true},
+		credential{name: "key and session", set: combine(stack.Bearer(other.Key), browser), schemes: key, bearer: true, handle: other.Handle},
+		credential{name: "key and admin secret", set: combine(stack.Bearer(second), c.s.Admin()), schemes: key, bearer: true, handle: other.Handle},
+		credential{name: "invalid bearer and session", set: combine(stack.Bearer("a.b.c"), browser), bearer: true},
+		credential{name: "login and session", set: combine(stack.Bearer(other.Login), browser), schemes: []string{"identityToken"}, bearer: true},
 		credential{
-			name: "token and session", set: both(stack.Bearer(token.Access), browser), schemes: []string{"appToken"}, bearer: true,
+			name: "token and session", set: combine(stack.Bearer(token.Access), browser), schemes: []string{"appToken"}, bearer: true,
 			powers: stack.ProtocolScopes,
 		},
 		credential{
-			name: "session and admin secret", set: both(browser, c.s.Admin()), schemes: []string{"adminSecret", "sessionId"}, admin: rightSecret,
+			name: "session and admin secret", set: combine(browser, c.s.Admin()), schemes: []string{"adminSecret", "sessionId"}, admin: rightSecret,
 			session: browser,
 		},
 		credential{
-			name: "both secrets", set: both(c.s.Admin(), cron), schemes: []string{"adminSecret", "cronSecret"}, query: true,
+			name: "both secrets", set: combine(c.s.Admin(), cron), schemes: []string{"adminSecret", "cronSecret"}, query: true,
 			admin: rightSecret, cron: rightSecret,
 		},
 		credential{
-			name: "wrong admin secret and right cron secret", set: both(stack.Header("X-Admin-Secret", "wrong"), cron), query: true,
+			name: "wrong admin secret and right cron secret", set: combine(stack.Header("X-Admin-Secret", "wrong"), cron), query: true,
 			admin: wrongSecret, cron: rightSecret,
 		},
 		credential{
-			name: "login and cron secret", set: both(stack.Bearer(other.Login), cron), schemes: []string{"identityToken"}, query: true, bearer: true,
+			name: "login and cron secret", set: combine(stack.Bearer(other.Login), cron), schemes: []string{"identityToken"}, query: true, bearer: true,
 		},
 	)
 }

@@ -214,7 +214,7 @@ func (h *keySearch) searchTables(t *testing.T, s *stack.Stack) {
 
 var extension sync.Mutex
 
-// enableStatementStatistics creates the extension pg_stat_statements, with which the SQL statements that Postgres has recorded can be read.
+// enableStatementStatistics creates the extension pg_stat_statements, which makes the recorded SQL statements readable.
 func enableStatementStatistics(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	extension.Lock()

@@ -22,7 +22,7 @@ func accessStack(t *testing.T) *stack.Stack {
 func sendPatiently(t testing.TB, c *stack.Crowd, method, address string, sets ...stack.Set) (a stack.Answer) {
 	t.Helper()
 	for range 4 {
-		a = c.Retry(t, method, address, both(sets...))
+		a = c.Retry(t, method, address, combine(sets...))
 		seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
 		if a.Status != http.StatusTooManyRequests || err != nil || seconds > 60 {
 			break

@@ -116,7 +116,7 @@ func (m *matrix) request(t *testing.T, op *openapi.Operation, c credential, want
 	if c.handle != "" && op.Takes("operatorKey") {
 		path = strings.Replace(path, "/users/"+m.Handle+"/", "/users/"+c.handle+"/", 1)
 	}
-	sets := []stack.Set{stack.Header("Accept", "application/json"), both(c.set)}
+	sets := []stack.Set{stack.Header("Accept", "application/json"), combine(c.set)}
 	switch {
 	case op.Path == "/ws": // refused for its websocket version, after the check of the credential
 		for name, value := range map[string]string{

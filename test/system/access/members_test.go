@@ -142,7 +142,7 @@ func (b *bodies) send(t *testing.T, op *openapi.Operation, planted stack.JSON) s
 	for name, value := range planted {
 		values.Set(name, fmt.Sprint(value))
 	}
-	a := sendPatiently(t, b.crowd, op.Method, base+path+"?"+values.Encode(), both(set, stack.Body(body)))
+	a := sendPatiently(t, b.crowd, op.Method, base+path+"?"+values.Encode(), combine(set, stack.Body(body)))
 	limited := a.Status == http.StatusTooManyRequests && op.Path != "/api/reports" // at most ten reports per day
 	shown := a.Status < 300 && (a.Contains(plantedText) || a.Contains(plantedDay) || a.Contains(plantedID))
 	if a.Status >= 500 || limited || shown {
@@ -204,7 +204,7 @@ func (b *bodies) valid(t *testing.T, op *openapi.Operation) (stack.Set, stack.JS
 	case "POST /api/live/{handle}/view":
 		return nil, stack.JSON{"viewerId": "a viewer"}
 	case "POST /api/identity/claim":
-		return both(e.Browser, stack.Header("Privy-Id-Token", e.IdentityToken)), stack.JSON{"address": e.Wallet}
+		return combine(e.Browser, stack.Header("Privy-Id-Token", e.IdentityToken)), stack.JSON{"address": e.Wallet}
 	case "POST " + webhooksPath:
 		return stack.Bearer(webhook.Key), stack.WebhookDraft()
 	case "PATCH " + webhooksPath + "/{id}", "PUT " + stationsPath + "/{stationId}":

@@ -140,7 +140,7 @@ func (r ownedRoute) request(name string) (method, path string, body stack.Set) {
 		for field, value := range r.form {
 			values.Set(field, strings.Replace(value[0], object, name, 1))
 		}
-		return method, path, both(stack.Form(values), stack.Header("Sec-Fetch-Site", "same-origin"))
+		return method, path, combine(stack.Form(values), stack.Header("Sec-Fetch-Site", "same-origin"))
 	case r.body != nil:
 		sent := stack.JSON{}
 		for member, value := range r.body {
@@ -203,7 +203,7 @@ func TestOnlyOwnersReachTheirObjects(t *testing.T) {
 			base = s.API
 		}
 		method, path, body := r.request(name)
-		return sendPatiently(t, c, method, base+path, both(as, body))
+		return sendPatiently(t, c, method, base+path, combine(as, body))
 	}
 	for i, r := range routes {
 		t.Run(r.operation, func(t *testing.T) {
@@ -231,7 +231,7 @@ func TestOnlyOwnersReachTheirObjects(t *testing.T) {
 	}
 	owner := map[string]stack.Set{
 		"key": stack.Bearer(w.Key), "login": stack.Bearer(w.Login), "session": w.Browser, "developer": developer(w.Login), "admin": s.Admin(),
-		"identity": both(w.Browser, stack.Header("Privy-Id-Token", w.IdentityToken)),
+		"identity": combine(w.Browser, stack.Header("Privy-Id-Token", w.IdentityToken)),
 		"client":   func(r *http.Request) { r.SetBasicAuth(w.App.ID, w.App.Secret) },
 	}
 	for _, r := range routes {

@@ -33,7 +33,8 @@ func startDeviatingProxy(t *testing.T, at string, d deviation) string {
 		t.Fatal(err)
 	}
 	n := deviatingProxies.Add(1)
-	own := &net.TCPAddr{IP: net.IPv4(127, 88, byte(n>>8), byte(n))} // a separate source address, so that rate limits per address apply to this run only
+	// A separate source address, so that rate limits per address apply to this run only.
+	own := &net.TCPAddr{IP: net.IPv4(127, 88, byte(n>>8), byte(n))}
 	through := &http.Transport{DialContext: (&net.Dialer{LocalAddr: own, Timeout: 5 * time.Second}).DialContext}
 	t.Cleanup(through.CloseIdleConnections)
 	proxy := &httputil.ReverseProxy{

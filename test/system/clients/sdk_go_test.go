@@ -58,7 +58,7 @@ func TestLibraryThroughLostAnswers(t *testing.T) {
 	}{"with the key": {false, false}, "the key is removed": {true, true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := &changingProxy{to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first}
+			b := &changingProxy{to: s.Hub, lose: (&droppedAnswers{seen: map[string]bool{}}).first}
 			if tc.strip {
 				b.ask = func(r *http.Request) { r.Header.Del("Idempotency-Key") }
 			}

@@ -73,14 +73,14 @@ func (b *changingProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// losing records the dropped answers by credential and path.
-type losing struct {
+// droppedAnswers records the dropped answers by credential and path.
+type droppedAnswers struct {
 	mu   sync.Mutex
 	seen map[string]bool
 }
 
 // first reports whether the request is the first POST request of its caller to its path.
-func (l *losing) first(r *http.Request) bool {
+func (l *droppedAnswers) first(r *http.Request) bool {
 	if r.Method != http.MethodPost {
 		return false
 	}

@@ -48,9 +48,9 @@ func TestTypeScriptLibrary(t *testing.T) {
 	for range 9 {
 		s.NewOperator(t).NewCall(t, ledger, "NO", 5000, nil)
 	}
-	lossy := &changingProxy{to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first}
+	lossy := &changingProxy{to: s.Hub, lose: (&droppedAnswers{seen: map[string]bool{}}).first}
 	stripped := &changingProxy{
-		to: s.Hub, lose: (&losing{seen: map[string]bool{}}).first,
+		to: s.Hub, lose: (&droppedAnswers{seen: map[string]bool{}}).first,
 		ask: func(r *http.Request) { r.Header.Del("Idempotency-Key") },
 	}
 	stuck := &changingProxy{to: s.Hub, ask: func(r *http.Request) {

@@ -36,7 +36,7 @@ func TestConnectionsLeaveNothingBehind(t *testing.T) {
 	for _, o := range v.operators[:10] { // events for connections that resume
 		o.File(t, stack.Call(v.market, "YES", 5000)).Require(http.StatusOK)
 	}
-	stopCalm := v.keepCalmClient(t)
+	stopCalm := v.openWellBehavedClient(t)
 	before := v.warmUp(t)
 
 	n := stack.Size(t, 200, 5_000, 100_000)
@@ -56,8 +56,8 @@ func TestConnectionsLeaveNothingBehind(t *testing.T) {
 		after.goroutines(), after.files(), after.resident()>>10, before.goroutines(), before.files(), before.resident()>>10)
 }
 
-// keepCalmClient opens a well-behaved connection that must receive answers until stop is called.
-func (v *visits) keepCalmClient(t *testing.T) (stop func()) {
+// openWellBehavedClient opens a well-behaved connection that must receive answers until stop is called.
+func (v *visits) openWellBehavedClient(t *testing.T) (stop func()) {
 	t.Helper()
 	c := v.h.openAll(t, 1, 100*perAddress)[0]
 	stopped, done := make(chan struct{}), make(chan struct{})
@@ -191,7 +191,7 @@ func (v *visits) kinds() []kind {
 	text := func(s string) []byte { return masked(ws.NewTextFrame([]byte(s))) }
 	announced := func(length int64) []byte {
 		var b bytes.Buffer
-		_ = ws.WriteHeader(&b, ws.Header{Fin: true, OpCode: ws.OpText, Masked: true, Length: length}) // a write to a buffer does not fail
+		_ = ws.WriteHeader(&b, ws.Header{Fin: true, OpCode: ws.OpText, Masked: true, Length: length}) // does not fail
 		return b.Bytes()
 	}
 	start := masked(ws.NewFrame(ws.OpText, false, []byte(`{"op":`)))

@@ -113,9 +113,9 @@ func requireAll(t *testing.T, readers []*feedclient.Reader, events []storedEvent
 		sessions += c.Sessions
 		// The server reports when the database is unavailable, and sends the delayed events later.
 		c.Errors = slices.DeleteFunc(c.Errors, func(text string) bool { return strings.HasPrefix(text, "db_unavailable") })
-		if c.Gaps+c.Holes+c.Repeats+len(c.Errors) > 0 {
+		if c.Gaps+c.Missing+c.Repeats+len(c.Errors) > 0 {
 			t.Errorf("reader %d (%s) observed %d gaps, %d missing predecessors, %d repeated events and the errors %q; want none",
-				i, r.Kind, c.Gaps, c.Holes, c.Repeats, c.Errors)
+				i, r.Kind, c.Gaps, c.Missing, c.Repeats, c.Errors)
 		}
 	}
 	t.Logf("%d events, %d deliveries to %d readers in %d sessions", len(events), deliveries, len(readers), sessions)

@@ -27,7 +27,7 @@ func (r *Reader) library(ctx context.Context, web *http.Client) {
 			case s.Phase == feed.Live:
 				r.countSession()
 			case s.Phase == feed.Hole:
-				r.countHole()
+				r.countMissing()
 			case s.Phase == feed.Reconnecting && r.Kind == Reopened:
 				stop()
 			}
@@ -162,7 +162,7 @@ func (r *Reader) take(f frame) {
 		// The predecessor of the first event can be any number up to the start position.
 		at := r.Position(f.Channel)
 		if started := at != r.Channels[f.Channel]; started && f.Prev != at || f.Prev > at {
-			r.countHole()
+			r.countMissing()
 		}
 		r.record(f.Channel, f.Seq, f.Type, f.Data)
 	}

@@ -61,7 +61,7 @@ func Checksum(kind string, data []byte) uint64 {
 // Counts are the numbers of incidents that a Reader observed.
 type Counts struct {
 	Sessions int      // connections that were subscribed to all channels
-	Holes    int      // events whose predecessor was missing
+	Missing  int      // events whose predecessor was missing
 	Gaps     int      // gaps that the server reported
 	Repeats  int      // events that were received more than once
 	Errors   []string // errors that the server sent, and positions that differ from the recorded ones
@@ -172,7 +172,7 @@ func (r *Reader) count(change func(c *Counts)) {
 }
 
 func (r *Reader) countSession() { r.count(func(c *Counts) { c.Sessions++ }) }
-func (r *Reader) countHole()    { r.count(func(c *Counts) { c.Holes++ }) }
+func (r *Reader) countMissing() { r.count(func(c *Counts) { c.Missing++ }) }
 func (r *Reader) countGap()     { r.count(func(c *Counts) { c.Gaps++ }) }
 
 func (r *Reader) countError(text string) {

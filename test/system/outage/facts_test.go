@@ -100,9 +100,9 @@ func eachValue(body []byte, do func(member, value string)) {
 	walk("", v)
 }
 
-// invented returns values of an answer that the healthy system has never returned. It ignores zero, empty texts, times
+// unknownValues returns values of an answer that the healthy system has never returned. It ignores zero, empty texts, times
 // and values that repeat the request. In a complete answer it checks only prices, because other values change.
-func (f *facts) invented(a answered) (out []string) {
+func (f *facts) unknownValues(a answered) (out []string) {
 	eachValue(a.Body, func(member, value string) {
 		_, notTime := time.Parse(time.RFC3339, value)
 		switch {

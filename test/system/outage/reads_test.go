@@ -55,7 +55,7 @@ func TestReadsDuringOutages(t *testing.T) {
 		objects: newObjects(t, s, len(all)+1), copy: startCopy(t, s), doc: doc, facts: map[string]*facts{},
 	}
 	m.reads = m.objects.reads(doc, 0, 0)
-	m.learn(t, m.reads)
+	m.addFacts(t, m.reads)
 	m.requireNormal(t)
 	for i, o := range all {
 		t.Run(o.String(), func(t *testing.T) {
@@ -111,8 +111,8 @@ func ask(t *testing.T, addresses map[string]string, reads []read) []answered {
 	return out
 }
 
-// learn sends reads to the healthy system and adds the answers to the facts.
-func (m *matrix) learn(t *testing.T, reads []read) {
+// addFacts sends reads to the healthy system and adds the answers to the facts.
+func (m *matrix) addFacts(t *testing.T, reads []read) {
 	t.Helper()
 	for _, a := range ask(t, m.healthy, reads) {
 		if a.err != nil {
@@ -145,7 +145,7 @@ func (m *matrix) requireNormal(t *testing.T) {
 			}
 			m.requireDocumented(t, a)
 		}
-		m.learn(t, again) // the healthy system may have computed the missing values in the meantime
+		m.addFacts(t, again) // the healthy system may have computed the missing values in the meantime
 		left = again
 	}
 	if t.Failed() {
@@ -179,14 +179,14 @@ func (m *matrix) requireDocumented(t *testing.T, a answered) {
 func (m *matrix) during(t *testing.T, i int, o outage) {
 	known, fresh := m.selection(t, i)
 	if o.dependency != "venue" { // objects that only the venue has must be read during an outage of the venue
-		m.learn(t, fresh)
+		m.addFacts(t, fresh)
 	}
 	proxy := m.copy.proxies[o.dependency]
 	proxy.Break(t, o.how)
 	answers := append(ask(t, m.copy.addresses, fresh), ask(t, m.copy.addresses, known)...)
 	proxy.Repair(t)
 	m.requireRecovery(t)
-	m.learn(t, append(fresh, known...))
+	m.addFacts(t, append(fresh, known...))
 
 	limit, degraded := readWithin+machineFactor*max(m.slowest, 200*time.Millisecond), 0
 	for _, a := range answers {
@@ -200,7 +200,7 @@ func (m *matrix) during(t *testing.T, i int, o outage) {
 		if a.degraded() || a.Status >= 500 {
 			degraded++
 		}
-		m.requireHonest(t, a)
+		m.requireConsistent(t, a)
 	}
 	t.Logf("%d answers, of which %d were degraded or 503", len(answers), degraded)
 	if degraded == 0 && o == outages()[0] {
@@ -255,9 +255,9 @@ func (m *matrix) requireRecovery(t *testing.T) {
 	}
 }
 
-// requireHonest fails the test if an incomplete answer is cacheable, if an existing object is answered with 404, or if
+// requireConsistent fails the test if an incomplete answer is cacheable, if an existing object is answered with 404, or if
 // the answer contains values that the healthy system does not return.
-func (m *matrix) requireHonest(t *testing.T, a answered) {
+func (m *matrix) requireConsistent(t *testing.T, a answered) {
 	t.Helper()
 	if a.err != nil {
 		return // requireDocumented has already reported the answer
@@ -273,7 +273,7 @@ func (m *matrix) requireHonest(t *testing.T, a answered) {
 		t.Errorf("%v: %s is empty without X-Degraded", a, strings.Join(lists, ", "))
 	}
 	if a.Status == http.StatusOK && (a.degraded() || strings.Contains(a.op.Path, "{")) { // complete lists are not checked, because they change with time
-		if said := f.invented(a); len(said) > 0 {
+		if said := f.unknownValues(a); len(said) > 0 {
 			t.Errorf("%v: the healthy system does not return the values %s", a, strings.Join(said[:min(len(said), 3)], ", "))
 		}
 	}

@@ -64,7 +64,7 @@ func TestMigrationsUnderLoad(t *testing.T) {
 	for _, run := range []func(*testing.T, <-chan struct{}){u.fileCalls, u.resolveMarkets, u.lockTables, u.watchLocks} {
 		load.Go(func() { run(t, stop) })
 	}
-	calm := u.waitForCalm(t)
+	calm := u.waitForStableLoad(t)
 	for _, schema := range schemas {
 		if from := u.migrate(t, schema); from != r.level[schema] {
 			t.Errorf("schema %s was at level %d before the migration; deploy/release.txt states %d", schema, from, r.level[schema])
@@ -139,9 +139,9 @@ func (u *upgrade) statuses(t *testing.T, doc *openapi.Document) map[string]int {
 	return out
 }
 
-// waitForCalm waits for three seconds without a failed request and returns the duration of the slowest request so far.
+// waitForStableLoad waits for three seconds without a failed request and returns the duration of the slowest request so far.
 // Failures after it count as errors. A machine that is too slow for the load fails here, not during the migrations.
-func (u *upgrade) waitForCalm(t *testing.T) time.Duration {
+func (u *upgrade) waitForStableLoad(t *testing.T) time.Duration {
 	t.Helper()
 	failed, calm := u.failed.Load(), 0
 	for range 40 {

@@ -20,7 +20,7 @@ import (
 func TestLosingRedisLosesNothing(t *testing.T) {
 	s := exclusive(t)
 	reads := writeOfEach(t, s)
-	before := settledAnswers(t, s, reads)
+	before := stableAnswers(t, s, reads)
 
 	opt, err := redis.ParseURL(s.RedisURL)
 	if err != nil {
@@ -33,7 +33,7 @@ func TestLosingRedisLosesNothing(t *testing.T) {
 	}
 	s.Crash(t, "redis")
 
-	after := settledAnswers(t, s, reads)
+	after := stableAnswers(t, s, reads)
 	for _, what := range slices.Sorted(maps.Keys(before)) {
 		if diff := cmp.Diff(before[what], after[what]); diff != "" {
 			t.Errorf("%s: answer before (-) and after (+) the loss of Redis:\n%s", what, diff)
@@ -90,9 +90,9 @@ func writeOfEach(t *testing.T, s *stack.Stack) map[string]read {
 const boardsAreCurrent = `
 SELECT NOT EXISTS (SELECT FROM api.board_due) AND (SELECT seq FROM api.board_state) >= (SELECT seq FROM api.feed_head)`
 
-// settledAnswers repeats the reads until all answers are complete and were equal three times. The interval is longer
+// stableAnswers repeats the reads until all answers are complete and were equal three times. The interval is longer
 // than answers are cached.
-func settledAnswers(t *testing.T, s *stack.Stack, reads map[string]read) map[string]string {
+func stableAnswers(t *testing.T, s *stack.Stack, reads map[string]read) map[string]string {
 	t.Helper()
 	var last map[string]string
 	end := time.Now().Add(90 * time.Second)
@@ -108,7 +108,7 @@ func settledAnswers(t *testing.T, s *stack.Stack, reads map[string]read) map[str
 		for path, r := range reads {
 			a := stack.Get(t, r.url, r.as...)
 			degraded = degraded || a.Header.Get("X-Degraded") != ""
-			now[path] = fmt.Sprintf("%d %s", a.Status, lasting(t, a))
+			now[path] = fmt.Sprintf("%d %s", a.Status, withoutMomentary(t, a))
 		}
 		if current && !degraded && maps.Equal(now, last) {
 			same++
@@ -123,9 +123,9 @@ func settledAnswers(t *testing.T, s *stack.Stack, reads map[string]read) map[str
 // momentary lists the members that depend on the time of the read.
 var momentary = []string{"updatedAt", "viewers", "lastUsedAt", "head"}
 
-// lasting returns the indented body of an answer. It omits momentary members and the events of the programme, which
+// withoutMomentary returns the indented body of an answer. It omits momentary members and the events of the programme, which
 // continue during the test.
-func lasting(t *testing.T, a stack.Answer) []byte {
+func withoutMomentary(t *testing.T, a stack.Answer) []byte {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal(a.Body, &v); err != nil {

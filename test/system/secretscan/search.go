@@ -48,14 +48,14 @@ func (s *Search) Exceptions() (n int, idle []string) {
 	return len(all), idle
 }
 
-// formed describes one form of secrets: a prefix and a pattern for the whole value.
-type formed struct {
+// secretForm describes one form of secrets: a prefix and a pattern for the whole value.
+type secretForm struct {
 	mark  string
 	whole *regexp.Regexp
 }
 
 // forms are the forms of the product's credentials and of credentials of common services.
-var forms = []formed{
+var forms = []secretForm{
 	{"dk_", regexp.MustCompile(`^dk_[A-Za-z0-9_-]{32,}`)},
 	{"db_live_", regexp.MustCompile(`^db_live_[A-Za-z0-9_-]{32,}`)},
 	{"dat_", regexp.MustCompile(`^dat_[A-Za-z0-9_-]{32,}`)},
@@ -72,14 +72,14 @@ var forms = []formed{
 }
 
 // multiline are forms that extend over several lines.
-var multiline = []formed{{"-----BEGIN ", regexp.MustCompile(`^-----BEGIN [A-Z ]*PRIVATE KEY-----\s+[A-Za-z0-9+/]{16}`)}}
+var multiline = []secretForm{{"-----BEGIN ", regexp.MustCompile(`^-----BEGIN [A-Z ]*PRIVATE KEY-----\s+[A-Za-z0-9+/]{16}`)}}
 
 // named matches values that follow a name such as "secret" or "token".
 var named = regexp.MustCompile(`(?i)(?:secret|token|passw(?:or)?d|passwd|api_?key|private|credential|seed|pepper)[a-z0-9_]{0,20}["']?\s{0,3}(?::=|=|:|,)\s{0,3}["'` + "`]?" + `([A-Za-z0-9+/_=-]{20,})`)
 
 // Text searches a text file. It skips lines that another version of the same file contained.
 func (s *Search) Text(where string, raw []byte) {
-	if s.foreign(where, raw) {
+	if s.thirdParty(where, raw) {
 		s.Program(where, raw)
 		return
 	}
@@ -107,7 +107,7 @@ func (s *Search) line(where string, line []byte) {
 			s.hit(where, "a value after the name of a secret", m[1])
 		}
 	}
-	if sums(where) {
+	if listsChecksums(where) {
 		return
 	}
 	for i := 0; i < len(line); {
@@ -142,7 +142,7 @@ func (s *Search) plain(where string, raw []byte) {
 	}
 }
 
-func (s *Search) form(where string, raw []byte, f formed) {
+func (s *Search) form(where string, raw []byte, f secretForm) {
 	for at := 0; ; at += len(f.mark) {
 		i := bytes.Index(raw[at:], []byte(f.mark))
 		if i < 0 {
@@ -166,8 +166,8 @@ func (s *Search) hit(where, what string, value []byte) {
 	s.hits[fmt.Sprintf("%s contains %s: %d characters, checksum %s", where, what, len(value), sum)] = true
 }
 
-// foreign reports whether a file is an unchanged file of a third-party library.
-func (s *Search) foreign(where string, raw []byte) bool {
+// thirdParty reports whether a file is an unchanged file of a third-party library.
+func (s *Search) thirdParty(where string, raw []byte) bool {
 	i := slices.IndexFunc(whole, func(k exception) bool { return k.file == where })
 	if i < 0 {
 		return false
@@ -178,8 +178,8 @@ func (s *Search) foreign(where string, raw []byte) bool {
 	return same
 }
 
-// sums reports whether a file lists checksums of public packages, which look random.
-func sums(where string) bool {
+// listsChecksums reports whether a file lists checksums of public packages, which look random.
+func listsChecksums(where string) bool {
 	return strings.HasSuffix(where, ".sum") || strings.HasSuffix(where, "package-lock.json")
 }
 

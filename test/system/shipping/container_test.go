@@ -306,7 +306,8 @@ func enter(pid, uid, gid int) error {
 		return err
 	}
 	defer func() { _ = ns.Close() }()
-	if err := unix.Unshare(unix.CLONE_FS); err != nil { // a thread can change its mount namespace only if it does not share its root directory
+	// A thread can change its mount namespace only if it does not share its root directory.
+	if err := unix.Unshare(unix.CLONE_FS); err != nil {
 		return fmt.Errorf("unshare: %w", err)
 	}
 	if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNS); err != nil {
@@ -352,7 +353,8 @@ func requireMinimalImage(t *testing.T, e *container.Engine, image, program strin
 	for _, f := range files {
 		name := strings.TrimSuffix(f.Name, "/")
 		got[name] = entry{f.Typeflag, f.Uid, f.Gid, f.Sum}
-		if f.Mode&0o444 != 0o444 || f.Mode&0o7022 != 0 { // all users may read, only the owner may write, and no program may change its user
+		// All users may read, only the owner may write, and no program may change its user.
+		if f.Mode&0o444 != 0o444 || f.Mode&0o7022 != 0 {
 			t.Errorf("%s contains %s with mode %o; want read permission for all, write permission for the owner only, no setuid", image, name, f.Mode&0o7777)
 		}
 	}

@@ -41,8 +41,8 @@ func setOverlay(t *testing.T, o *stack.Operator, body stack.JSON) {
 	o.Send(t, "/api/streamer/signal", http.StatusOK, stack.Bearer(o.Key), body)
 }
 
-// beat sends a heartbeat, which starts or extends the broadcast of an operator.
-func beat(t *testing.T, o *stack.Operator, market string) {
+// sendHeartbeat sends a heartbeat, which starts or extends the broadcast of an operator.
+func sendHeartbeat(t *testing.T, o *stack.Operator, market string) {
 	t.Helper()
 	o.Send(t, "/api/streamer/heartbeat", http.StatusOK, stack.Bearer(o.Key), stack.JSON{"state": "live", "marketId": market})
 }
@@ -52,7 +52,7 @@ func broadcast(t *testing.T, o *stack.Operator, market, stream string) {
 	t.Helper()
 	o.SetStreamer(t, "approved")
 	o.Send(t, "/api/m/"+market+"/streams", http.StatusOK, stack.Bearer(o.Key), stack.JSON{"url": stream, "label": "night desk"})
-	beat(t, o, market)
+	sendHeartbeat(t, o, market)
 }
 
 // run starts a program that ends with the test. If the test fails, it logs the standard error output of the program.

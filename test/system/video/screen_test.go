@@ -141,7 +141,7 @@ func TestScreenShowsBroadcasts(t *testing.T) {
 	stack.Eventually(t, 100*time.Second, "the stream on the screen", func() bool {
 		if time.Since(last) > 15*time.Second {
 			last = time.Now()
-			beat(t, o, market)
+			sendHeartbeat(t, o, market)
 		}
 		stage, err := browser.TryEval[string](b, `document.getElementById("tv")?.dataset.stage ?? ""`)
 		return err == nil && stage == "picture"

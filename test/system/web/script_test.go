@@ -84,7 +84,8 @@ func (a author) write(method, path, credential string, body stack.JSON) stack.An
 func (a author) writeEither(method, path, credential, text string, body func(text string) stack.JSON) string {
 	a.t.Helper()
 	answer := a.write(method, path, credential, body(text))
-	if answer.Status == http.StatusBadRequest { // the text contains control characters, or characters that change the reading direction
+	// Control characters, and characters that change the reading direction, are refused.
+	if answer.Status == http.StatusBadRequest {
 		text = strings.Map(func(r rune) rune {
 			if unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cc, unicode.Cf) {
 				return -1
