@@ -147,7 +147,7 @@ func TestReadsAnswer(t *testing.T) {
 				"a strong tag":  func(tag string) string { return strings.TrimPrefix(tag, "W/") },
 				"a list of all": func(tag string) string { return `"x", ` + tag + `, "y"` },
 			} {
-				stack.Eventually(t, 15*time.Second, "304 to "+name, func() bool { // the answer may change between the two requests
+				stack.Eventually(t, 15*time.Second, "the answer 304 to "+name, func() bool { // the answer may change between the two requests
 					tag := get(t, address, asJSON).Require(http.StatusOK).Header.Get("ETag")
 					a := get(t, address, asJSON, stack.Header("If-None-Match", form(tag)))
 					return a.Status == http.StatusNotModified && a.Header.Get("ETag") == tag

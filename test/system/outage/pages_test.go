@@ -136,7 +136,7 @@ func TestScreenDuringOutage(t *testing.T) {
 	b.Visit(s.Hub+"/tv", http.StatusOK)
 	b.Await("#tv-status", "LIVE")
 	var lanes int
-	stack.Eventually(t, browser.Within, "lanes", func() bool { lanes = b.Count("#tv-lanes li"); return lanes > 0 })
+	stack.Eventually(t, browser.Within, "lanes on the screen", func() bool { lanes = b.Count("#tv-lanes li"); return lanes > 0 })
 	requireSamePage := markPage(t, b)
 	resumeHub, resumeAPI := s.Hang(t, "hub"), s.Hang(t, "api")
 	b.AwaitWithin(10*time.Second, "#tv-status", "STALE")

@@ -49,7 +49,7 @@ func TestMarketPage(t *testing.T) {
 	t.Run("resolved", func(t *testing.T) {
 		admin(t, s, "/api/admin/resolve-signals", stack.JSON{"marketId": market, "outcome": "YES"})
 		b := browser.Open(t, browser.Phone)
-		stack.Eventually(t, browser.Within, "the outcome", func() bool { // a shared copy of the page may be up to ten seconds old
+		stack.Eventually(t, browser.Within, "the outcome on the page", func() bool { // a shared copy of the page may be up to ten seconds old
 			b.VisitWhole(page)
 			return b.Count(".outcome.yes") == 1
 		})

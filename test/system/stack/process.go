@@ -110,7 +110,7 @@ func (s *Stack) Down(t testing.TB, names ...string) (up func()) {
 
 func (s *Stack) requireReplaced(t testing.TB, name string, old int) {
 	t.Helper()
-	require(t, "a new process "+name, func() bool {
+	require(t, "a new process of "+name, func() bool {
 		pid := s.pid(name)
 		return pid != 0 && pid != old
 	})
@@ -120,7 +120,7 @@ func (s *Stack) requireReplaced(t testing.TB, name string, old int) {
 func (s *Stack) RequireReady(t testing.TB) {
 	t.Helper()
 	for _, base := range append(s.AllHubs(), s.API, s.Clock) {
-		require(t, base+" is ready", func() bool { return isReady(base) })
+		require(t, "the service at "+base+" to be ready", func() bool { return isReady(base) })
 	}
 }
 
@@ -140,7 +140,7 @@ func require(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(readyWithin); !done(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%s: not within %v", what, readyWithin)
+			t.Fatalf("waited for %s: not reached within %v", what, readyWithin)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (s *Stack) PrepareSide(t testing.TB, service string, changed map[string]str
 func (d *Side) Start(t testing.TB) {
 	t.Helper()
 	d.Launch(t)
-	require(t, d.URL+" is ready", func() bool {
+	require(t, "the process at "+d.URL+" to be ready", func() bool {
 		select {
 		case <-d.child.Done():
 			t.Fatalf("the process %s ended before it was ready: %v\n%s", d.path, d.child.Err(), d.Tail())

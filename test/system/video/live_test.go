@@ -46,7 +46,7 @@ func TestLivePage(t *testing.T) {
 	b.Await("#live-state", "Live, video interrupted")
 	sendHeartbeat(t, o, market)
 	stream.missing.Store(false)
-	stack.Eventually(t, browser.Within, "the state Live", func() bool { return b.Visible("live-state") == "Live" })
+	stack.Eventually(t, browser.Within, "the state Live on the page", func() bool { return b.Visible("live-state") == "Live" })
 	requirePlaying(t, b)
 	b.ForgetOutage()
 
@@ -93,7 +93,7 @@ func TestLivePageAfterRestartOfTheEncoder(t *testing.T) {
 				t.Errorf("the page shows the state %q after the end of the stream; want Live, video interrupted", state)
 			}
 			stream.Restart()
-			stack.Eventually(t, browser.Within, "the state Live", func() bool { return b.Visible("live-state") == "Live" })
+			stack.Eventually(t, browser.Within, "the state Live on the page", func() bool { return b.Visible("live-state") == "Live" })
 			requirePlaying(t, b)
 			if !browser.Eval[bool](b, `window.marked === true`) {
 				t.Error("the page was reloaded; want it to continue without a reload")

@@ -49,7 +49,7 @@ func TestScreen(t *testing.T) {
 	one := browser.Open(t, browser.Phone)
 	one.Visit(s.Hub+"/tv?lane="+strings.ToUpper(lanes[1].Key), http.StatusOK)
 	one.Await("#tv-kicker", lanes[1].Label)
-	stack.Eventually(t, browser.Within, "one lane", func() bool { return one.Count("#tv-lanes li") == 1 })
+	stack.Eventually(t, browser.Within, "one lane on the screen", func() bool { return one.Count("#tv-lanes li") == 1 })
 	one.RequireFits()
 	plain := browser.Open(t, browser.Phone)
 	plain.DisableScripts()
@@ -92,7 +92,7 @@ func requireSchedule(t *testing.T, b *browser.Tab) {
 func TestScreenOfUnknownStation(t *testing.T) {
 	t.Parallel()
 	s := system(t)
-	stack.Eventually(t, time.Minute, "a spotlight", func() bool {
+	stack.Eventually(t, time.Minute, "a market in the spotlight", func() bool {
 		return read(t, s.Hub+"/api/broadcast/spotlight").Value("spotlight") != nil
 	})
 	for station, programmes := range map[string]int{"zzz": 1, "Z%20%3Cb%3E": 0} {

@@ -79,11 +79,11 @@ func TestModerationHidesTextAndKeepsNumbers(t *testing.T) {
 	shown := func(want bool) {
 		t.Helper()
 		for _, url := range surfaces {
-			stack.Eventually(t, 10*time.Second, fmt.Sprintf("%s: text shown is %t", url, want), func() bool {
+			stack.Eventually(t, 10*time.Second, fmt.Sprintf("%s with text shown: %t", url, want), func() bool {
 				return stack.Send(t, http.MethodGet, url).Require(http.StatusOK).Contains(text) == want
 			})
 		}
-		stack.Eventually(t, 10*time.Second, fmt.Sprintf("the replay of events: text shown is %t", want), func() bool {
+		stack.Eventually(t, 10*time.Second, fmt.Sprintf("the replay of events with text shown: %t", want), func() bool {
 			return strings.Contains(firstStreamLine(t, s, "operator:"+o.Handle+"&since=0", a.Text("id")), text) == want
 		})
 		stack.Send(t, http.MethodGet, message).Require(http.StatusOK).Expect(stack.JSON{"hidden": !want, "id": a.Text("messageId"), "result.signalId": a.Text("id"), "message.denpaId": o.ID})
@@ -137,17 +137,17 @@ func TestHiddenProfilesAreOffTheAir(t *testing.T) {
 		t.Helper()
 		beat("live")
 		for _, path := range pages {
-			stack.Eventually(t, 10*time.Second, fmt.Sprintf("%s: text shown is %t", path, want), func() bool { return screenNames(t, s, path, text) == want })
+			stack.Eventually(t, 10*time.Second, fmt.Sprintf("%s with text shown: %t", path, want), func() bool { return screenNames(t, s, path, text) == want })
 		}
 		for _, kind := range events {
 			url := s.API + "/api/v1/feed?limit=200&handle=" + o.Handle + "&types=" + kind
-			stack.Eventually(t, 10*time.Second, fmt.Sprintf("%s: text shown is %t", url, want), func() bool {
+			stack.Eventually(t, 10*time.Second, fmt.Sprintf("%s with text shown: %t", url, want), func() bool {
 				a := stack.Send(t, http.MethodGet, url).Require(http.StatusOK)
 				return len(a.List("items")) > 0 && a.Contains(text) == want
 			})
 		}
 		for _, channel := range []string{"overlay:" + o.Handle, "operator:" + o.Handle, "live"} {
-			stack.Eventually(t, 10*time.Second, fmt.Sprintf("the snapshot of %s: text shown is %t", channel, want), func() bool {
+			stack.Eventually(t, 10*time.Second, fmt.Sprintf("the snapshot of %s with text shown: %t", channel, want), func() bool {
 				return strings.Contains(snapshot(t, s, channel), text) == want
 			})
 		}
