@@ -2,9 +2,9 @@
 // may use JSON tags and the time of day, and how long a file may be. Imports from outside the repository are checked by depguard, with
 // the rules of .golangci.yml: its rules are lists of files and imports, and cannot compare the layers of two packages.
 //
-//	go run ./test/importlint            checks the working directory
-//	go run ./test/importlint -root DIR  checks another directory
+//	go run ./test/importlint            the working directory
+//	go run ./test/importlint -root DIR  another one
 //
-// It prints one line for each violation and exits with 1 if there is any. The tables in rules.go contain the rules, and each
-// exception with its reason. importlint only reads source files: it does not compile them.
+// It prints one line for each violation and exits with 1 if there is one. The tables in rules.go have the rules, and each exception
+// with its reason. importlint reads source text only: it builds nothing and runs no tool.
 package main

@@ -18,43 +18,42 @@ func lintImports(f file) []violation {
 	return found
 }
 
-// badImport returns a message for each rule that one import violates.
+// badImport returns the rules that one import violates.
 func badImport(f file, at place, imp string) []string {
 	var bad []string
-	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	say := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
 	to, own := placeOfImport(imp)
 	if own && to.service != "" && to.service != at.service && !(to.layer == support && f.isTest()) {
-		add("no other module may import packages of service %s; call the service over gRPC", to.service)
+		say("no module reaches into service %s; ask it over gRPC", to.service)
 	}
 	if own && to.layer == support && !f.isTest() && at.name != to.name {
-		add("only tests may import %s", to.name)
+		say("%s is for tests only", to.name)
 	}
 	if text := badAudience(f, imp); text != "" {
-		add("%s", text)
+		say("%s", text)
 	}
 	switch {
 	case at.module == "pkg" && own:
 		if text := badPkg(f, at, to); text != "" {
-			add("%s", text)
+			say("%s", text)
 		}
 	case at.layer != outside && at.layer != support && own && !f.isTest():
 		if text := badService(at, to); text != "" {
-			add("%s", text)
+			say("%s", text)
 		}
 	}
 	return bad
 }
 
-// badAudience checks an import in a package for one audience of the hub, that is, a package below its HTTP handlers.
-// Such a package must not import the router or the package of another audience. badAudience returns a message, or an
-// empty string.
+// badAudience returns the violation of an import by a package of one audience of the hub (a package below its edge), which may
+// import neither the router nor the package of another audience; empty if there is none.
 func badAudience(f file, imp string) string {
 	at, inside := strings.CutPrefix(f.dir(), hubEdge+"/")
 	to, toEdge := strings.CutPrefix(imp, prefix+hubEdge)
 	if !inside || !toEdge || f.isTest() || slices.Contains(sharedByAudiences, strings.TrimPrefix(to, "/")) {
 		return ""
 	}
-	return fmt.Sprintf("%s must not import the router or the package of another audience", at)
+	return fmt.Sprintf("%s imports neither the router nor another audience", at)
 }
 
 func badPkg(f file, at, to place) string {
@@ -66,29 +65,29 @@ func badPkg(f file, at, to place) string {
 	case f.isTest() && to.name == "testkit":
 		return ""
 	}
-	return fmt.Sprintf("pkg/%s must not import pkg/%s", at.name, to.name)
+	return fmt.Sprintf("pkg/%s does not import pkg/%s", at.name, to.name)
 }
 
-// badService checks an import within a service, where imports have one direction: main → app → adapters → subjects →
-// pkg/protocol, pkg/apperr. It returns a message, or an empty string.
+// badService returns the violation of an import within a service, in which imports have one direction:
+// main → app → adapters → subjects → pkg/protocol, pkg/apperr. It returns "" if there is none.
 func badService(at, to place) string {
 	if to.service == at.service {
 		return badSibling(at, to)
 	}
 	if to.module != "pkg" {
-		return "" // other functions check protobuf and other services
+		return "" // protobuf and other services have their own rules
 	}
 	switch at.layer {
 	case subject:
-		allowed := slices.Contains(subjectPackages, to.name) || slices.Contains(subjectMayImport[at.name], to.name)
+		allowed := slices.Contains(subjectPkg, to.name) || slices.Contains(subjectMay[at.name], to.name)
 		if !allowed && !(at.module == hubModule && to.name == "ledgerclient") {
-			return fmt.Sprintf("a subject must not import pkg/%s", to.name)
+			return fmt.Sprintf("a subject imports pkg/protocol and pkg/apperr, not pkg/%s", to.name)
 		}
 	case adapter:
-		if !slices.Contains(commonPackages, to.name) && !slices.Contains(adapters[at.name], to.name) {
-			return fmt.Sprintf("%s must not import pkg/%s", at.name, to.name)
+		if !slices.Contains(everywhere, to.name) && !slices.Contains(adapters[at.name], to.name) {
+			return fmt.Sprintf("%s does not import pkg/%s", at.name, to.name)
 		}
-	case root, app, outside, support: // these packages may import all of pkg
+	case root, app, outside, support: // they put everything together
 	}
 	return ""
 }
@@ -96,17 +95,17 @@ func badService(at, to place) string {
 func badSibling(at, to place) string {
 	switch {
 	case to.layer == root, to.layer == app && at.layer != root && at.layer != app:
-		return fmt.Sprintf("%s must not import %s, which is in a higher layer", at.name, to.name)
+		return fmt.Sprintf("%s is above %s", to.name, at.name)
 	case at.layer == root && to.layer != app:
-		return "main may import only app"
+		return "main imports app only"
 	case at.name == to.name, at.layer < adapter, to.layer == support:
 		return ""
 	case at.layer == adapter && to.layer == adapter:
-		return fmt.Sprintf("adapters must not import each other: %s imports %s", at.name, to.name)
+		return fmt.Sprintf("adapters never import each other: %s knows %s", at.name, to.name)
 	case at.layer == subject && to.layer == adapter:
-		return fmt.Sprintf("subject %s must not import adapter %s", at.name, to.name)
+		return fmt.Sprintf("subject %s imports adapter %s", at.name, to.name)
 	case at.layer == subject && !slices.Contains(subjects[at.service][at.name], to.name):
-		return fmt.Sprintf("subject %s must not import subject %s", at.name, to.name)
+		return fmt.Sprintf("subject %s does not know subject %s", at.name, to.name)
 	}
 	return ""
 }

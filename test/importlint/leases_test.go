@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// TestLeasesDiffer checks that no two parts use the same number of an advisory lock. All services share one set of
-// these numbers, so two parts with the same number would block each other. The numbers are constants in Go and literals
-// in SQL statements.
+// TestLeasesDiffer: all services share one space of advisory locks, so two parts with one number would delay each other. The
+// numbers are constants of Go and literals of statements.
 func TestLeasesDiffer(t *testing.T) {
 	t.Parallel()
 	lease := regexp.MustCompile(`(?m)^.*\bint64 = (7201\d{3})\b|advisory\w*lock\((7201\d{3})\)`)
@@ -26,13 +25,13 @@ func TestLeasesDiffer(t *testing.T) {
 		for _, m := range lease.FindAllSubmatch(text, -1) {
 			n := string(m[1]) + string(m[2])
 			if other, twice := seen[n]; twice {
-				t.Errorf("the lease number %s is used by %s and by %s", n, other, path)
+				t.Errorf("lease %s is that of %s and of %s", n, other, path)
 			}
 			seen[n] = path
 		}
 		return err
 	})
 	if err != nil || len(seen) < 8 {
-		t.Errorf("%d leases were found, error %v", len(seen), err)
+		t.Errorf("%d leases, %v", len(seen), err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// violation is a violation of one rule at one line of a file.
+// violation is one broken rule at one line.
 type violation struct {
 	path string
 	line int
@@ -20,7 +20,7 @@ func (v violation) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", v.path, v.line, v.rule, v.text)
 }
 
-// lint applies all rules to all files. It returns the violations sorted by file and line.
+// lint applies every rule to every file and sorts what it found.
 func lint(files []file) []violation {
 	var found []violation
 	for _, f := range files {
@@ -40,7 +40,7 @@ func lint(files []file) []violation {
 	return found
 }
 
-// lintFolders checks whole packages: their names and their package comments.
+// lintFolders looks at packages as wholes: their names and their doc.go.
 func lintFolders(files []file) []violation {
 	var found []violation
 	docs, first := map[string]bool{}, map[string]string{}
@@ -56,16 +56,16 @@ func lintFolders(files []file) []violation {
 		}
 	}
 	for dir, name := range first {
-		if vagueNames[path.Base(dir)] {
-			found = append(found, violation{name, 1, "name", "the package name " + path.Base(dir) + " does not state what the package is for"})
+		if vague[path.Base(dir)] {
+			found = append(found, violation{name, 1, "name", "a package says what it is for; " + path.Base(dir) + " says nothing"})
 		}
-		if requiresDoc(dir) && !docs[dir] {
+		if wantsDoc(dir) && !docs[dir] {
 			found = append(found, violation{name, 1, "doc", "the package has no doc.go with a package comment"})
 		}
 	}
 	return found
 }
 
-func requiresDoc(dir string) bool {
+func wantsDoc(dir string) bool {
 	return strings.HasPrefix(dir, "pkg/") || strings.HasPrefix(dir, "services/") && strings.Contains(dir, "/internal/")
 }

@@ -14,11 +14,11 @@ const (
 	hub = "services/hub/internal/"
 )
 
-// tree is a small repository: file contents by path.
+// tree is a repository in miniature: path → text.
 type tree map[string]string
 
-// validTree returns a repository that follows all rules and contains files of each kind.
-func validTree() tree {
+// sound keeps every rule, with something of each kind in it.
+func sound() tree {
 	return tree{
 		"services/api/main.go":         code("main", prefix+api+"app", prefix+"pkg/run"),
 		api + "app/app.go":             code("app", prefix+api+"httpapi", prefix+api+"postgres", prefix+"proto/signal/v1", "google.golang.org/grpc", "github.com/jackc/pgx/v5/pgxpool") + "var now = time.Now\n",
@@ -39,7 +39,7 @@ func validTree() tree {
 	}
 }
 
-// code returns the text of a Go file of a package with the given imports.
+// code is a Go file of a package with the given imports.
 func code(pkg string, imports ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "package %s\n\nimport \"time\"\n", pkg)
@@ -49,8 +49,8 @@ func code(pkg string, imports ...string) string {
 	return b.String() + "\nvar _ time.Duration\n"
 }
 
-// writeTree writes a tree to a temporary directory. It adds a doc.go to each package that has none.
-func writeTree(t *testing.T, files tree) string {
+// plant writes a tree, with a doc.go for each package that has none.
+func plant(t *testing.T, files tree) string {
 	t.Helper()
 	root := t.TempDir()
 	write := func(name, text string) {
@@ -67,7 +67,7 @@ func writeTree(t *testing.T, files tree) string {
 		doc := filepath.Dir(name) + "/doc.go"
 		if _, has := files[doc]; !has && strings.HasSuffix(name, ".go") {
 			pkg := strings.Fields(text[strings.Index(text, "package "):])[1]
-			write(doc, "// Package "+pkg+" is part of a test.\npackage "+pkg+"\n")
+			write(doc, "// Package "+pkg+" is planted.\npackage "+pkg+"\n")
 		}
 	}
 	return root
@@ -76,20 +76,20 @@ func writeTree(t *testing.T, files tree) string {
 func lintTree(t *testing.T, files tree) string {
 	t.Helper()
 	var out bytes.Buffer
-	clean, err := run(writeTree(t, files), &out)
+	clean, err := run(plant(t, files), &out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if clean != (out.Len() == 0) {
-		t.Fatalf("run returned clean %t with the output %q; want output exactly if there are violations", clean, out.String())
+		t.Fatalf("clean is %t with output %q", clean, out.String())
 	}
 	return out.String()
 }
 
 func TestSoundTreeIsClean(t *testing.T) {
 	t.Parallel()
-	if out := lintTree(t, validTree()); out != "" {
-		t.Fatalf("a tree without violations gave the output below; want none:\n%s", out)
+	if out := lintTree(t, sound()); out != "" {
+		t.Fatalf("a sound tree gave:\n%s", out)
 	}
 }
 
@@ -135,25 +135,25 @@ func TestEachRuleCanFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files := validTree()
-			files[tc.path] = tc.text
+			files := sound()
+			files[row.path] = row.text
 			out := lintTree(t, files)
-			dir := filepath.Dir(tc.path) + "/"
-			if !strings.Contains(out, tc.want) || !strings.Contains(out, dir) {
-				t.Fatalf("the file %s has the output:\n%s\nwant a line that contains %q", tc.path, out, tc.want)
+			dir := filepath.Dir(row.path) + "/"
+			if !strings.Contains(out, row.want) || !strings.Contains(out, dir) {
+				t.Fatalf("%s gave:\n%s\nwant a line with %q", row.path, out, row.want)
 			}
 			if n := strings.Count(out, "\n"); n != strings.Count(out, dir) {
-				t.Fatalf("a violation in one file was reported for other files:\n%s", out)
+				t.Fatalf("one planted fault is blamed on other files:\n%s", out)
 			}
 		})
 	}
 }
 
-func TestUnparsableSourceIsAnError(t *testing.T) {
+func TestBrokenSourceIsNoVerdict(t *testing.T) {
 	t.Parallel()
-	files := validTree()
+	files := sound()
 	files[api+"signal/x.go"] = "package signal\n\nfunc {"
-	if _, err := run(writeTree(t, files), &bytes.Buffer{}); err == nil {
-		t.Fatal("a file that cannot be parsed was ignored; want an error")
+	if _, err := run(plant(t, files), &bytes.Buffer{}); err == nil {
+		t.Fatal("a file that does not parse was passed over")
 	}
 }

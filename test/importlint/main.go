@@ -8,7 +8,7 @@ import (
 )
 
 func main() {
-	root := flag.String("root", ".", "root directory of the repository")
+	root := flag.String("root", ".", "the repository")
 	flag.Parse()
 	clean, err := run(*root, os.Stdout)
 	if err != nil {
@@ -20,7 +20,7 @@ func main() {
 	}
 }
 
-// run checks a tree, prints the violations to out, and reports whether there are none.
+// run lints a tree and reports whether it is clean.
 func run(root string, out io.Writer) (bool, error) {
 	files, err := readTree(root)
 	if err != nil {

@@ -5,7 +5,7 @@ import "strings"
 // prefix is the beginning of the import paths of this repository.
 const prefix = "github.com/signalcast/signalcast/"
 
-// layer is the layer of a package within a service. A package may import only packages of higher numbers.
+// layer is the layer of a package inside a service. Imports go from a lower number to a higher one.
 type layer int
 
 const (
@@ -14,18 +14,18 @@ const (
 	app
 	adapter
 	subject
-	support // packages that only tests import
+	support // for tests only
 )
 
-// place is the position of a directory in the architecture.
+// place is the position of a folder in the architecture.
 type place struct {
 	module  string // pkg, proto, deploy, test, tools, cmd, sdk, or services/<name>
 	layer   layer
-	name    string // name of the package, for example httpapi or signal; for pkg the first directory
+	name    string // package of the layer: edge, signal, ...; for pkg its first folder
 	service string
 }
 
-// placeOf returns the place of a directory. dir is relative to the root of the repository.
+// placeOf returns the place of a folder, whose path begins at the root of the repository.
 func placeOf(dir string) place {
 	parts := strings.Split(dir, "/")
 	switch {

@@ -8,35 +8,35 @@ import (
 	"strings"
 )
 
-// todoNote matches a note about later work; ticket is its only allowed form.
+// promise matches a note for later; ticket is the only form that is allowed.
 var (
-	todoNote = regexp.MustCompile(`\b(TODO|FIXME|XXX)\b(\(#\d+\))?`)
-	ticket   = regexp.MustCompile(`^TODO\(#\d+\)$`)
+	promise = regexp.MustCompile(`\b(TODO|FIXME|XXX)\b(\(#\d+\))?`)
+	ticket  = regexp.MustCompile(`^TODO\(#\d+\)$`)
 )
 
-// lintText applies the rules that need no syntax tree: the length of files, and notes about later work.
+// lintText applies the rules that need no syntax: length and notes for later.
 func lintText(f file) []violation {
 	var found []violation
 	lines := strings.Split(strings.TrimSuffix(f.text, "\n"), "\n")
 	if len(lines) > maxLines {
-		found = append(found, violation{f.path, maxLines + 1, "size", fmt.Sprintf("the file has %d lines; the limit is %d", len(lines), maxLines)})
+		found = append(found, violation{f.path, maxLines + 1, "size", fmt.Sprintf("%d lines, the limit is %d", len(lines), maxLines)})
 	}
 	if f.name() == "main.go" && placeOf(f.dir()).layer == root && len(lines) > maxMainLines {
-		found = append(found, violation{f.path, maxMainLines + 1, "size", fmt.Sprintf("main.go has %d lines; the limit is %d", len(lines), maxMainLines)})
+		found = append(found, violation{f.path, maxMainLines + 1, "size", fmt.Sprintf("main.go has %d lines, the limit is %d", len(lines), maxMainLines)})
 	}
-	for i, l := range noteLines(f, lines) {
-		for _, m := range todoNote.FindAllString(l, -1) {
+	for i, l := range remarks(f, lines) {
+		for _, m := range promise.FindAllString(l, -1) {
 			if !ticket.MatchString(m) {
-				found = append(found, violation{f.path, i + 1, "todo", m + " without an issue number: write TODO(#n)"})
+				found = append(found, violation{f.path, i + 1, "todo", m + " without a number: write TODO(#n) or do it"})
 			}
 		}
 	}
 	return found
 }
 
-// noteLines returns, by line, the texts that may contain a note about later work: the comments of a Go file, and all
-// lines of other files.
-func noteLines(f file, lines []string) map[int]string {
+// remarks gives the lines in which a note for later can stand: the comments
+// of Go, all of anything else.
+func remarks(f file, lines []string) map[int]string {
 	at := map[int]string{}
 	if f.syntax == nil {
 		for i, l := range lines {
@@ -54,7 +54,7 @@ func noteLines(f file, lines []string) map[int]string {
 	return at
 }
 
-// lintSource applies the rules about Go code: JSON tags and the clock.
+// lintSource applies the rules that read Go: JSON tags and the time of day.
 func lintSource(f file) []violation {
 	if f.isTest() {
 		return nil
@@ -63,8 +63,8 @@ func lintSource(f file) []violation {
 	if at.layer == support {
 		return nil
 	}
-	tags := at.layer != outside && !mayHaveJSONTags[at.name]
-	now := !mayReadTime(at) && f.syntax.Name.Name != "main" // programs read the clock for the packages that they call
+	tags := at.layer != outside && !seesJSON[at.name]
+	now := !mayReadTime(at) && f.syntax.Name.Name != "main" // a program is the caller
 	if !tags && !now {
 		return nil
 	}
@@ -74,11 +74,11 @@ func lintSource(f file) []violation {
 		switch n := n.(type) {
 		case *ast.Field:
 			if tags && n.Tag != nil && strings.Contains(n.Tag.Value, `json:"`) {
-				found = append(found, violation{f.path, f.line(n.Pos()), "json", "only HTTP types may have JSON tags"})
+				found = append(found, violation{f.path, f.line(n.Pos()), "json", "only HTTP types carry JSON tags"})
 			}
 		case *ast.SelectorExpr:
 			if x, ok := n.X.(*ast.Ident); now && ok && x.Name == clock && readsTime[n.Sel.Name] {
-				found = append(found, violation{f.path, f.line(n.Pos()), "time", "time." + n.Sel.Name + " reads the clock; take a Now function from the caller"})
+				found = append(found, violation{f.path, f.line(n.Pos()), "time", "time." + n.Sel.Name + " reads the time of day; take a Now func from the caller"})
 			}
 		}
 		return true
@@ -86,7 +86,7 @@ func lintSource(f file) []violation {
 	return found
 }
 
-// readsTime lists the functions of package time that read the wall clock.
+// readsTime are the functions of package time that look at the wall clock.
 var readsTime = map[string]bool{"Now": true, "Since": true, "Until": true}
 
 func mayReadTime(at place) bool {
@@ -94,13 +94,13 @@ func mayReadTime(at place) bool {
 	case at.layer == root, at.layer == app:
 		return true
 	case at.module == "pkg":
-		return mayReadClock[at.name]
+		return seesTime[at.name]
 	}
 	return at.layer == outside && at.module != "proto" && at.module != "sdk"
 }
 
-// importName returns the name by which a file refers to an imported package, or an empty string if the file does not
-// import it.
+// importName is the name under which a file knows a package; empty when it
+// does not import it.
 func importName(f file, importPath string) string {
 	for _, s := range f.syntax.Imports {
 		if p, err := strconv.Unquote(s.Path.Value); err != nil || p != importPath {

@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// file is one source file of the repository. syntax is nil unless it is a Go file.
+// file is one source file of the tree. syntax is nil for anything but Go.
 type file struct {
-	path   string // relative to the root, with slashes
+	path   string // from the root, with slashes
 	text   string
 	fset   *token.FileSet
 	syntax *ast.File
@@ -27,10 +27,10 @@ func (f file) generated() bool { return f.syntax != nil && ast.IsGenerated(f.syn
 
 func (f file) line(at token.Pos) int { return f.fset.Position(at).Line }
 
-// skipped lists the names of directories without source code of the project.
+// skipped are the names of folders without source code of the project.
 var skipped = map[string]bool{".git": true, ".local": true, "node_modules": true, "testdata": true, "vendor": true}
 
-// sources lists the extensions of the files that are checked.
+// sources are the extensions of the files that are read.
 var sources = map[string]bool{".go": true, ".sql": true, ".proto": true, ".sh": true, ".lua": true}
 
 func readTree(root string) ([]file, error) {
