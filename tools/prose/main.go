@@ -138,12 +138,24 @@ func listFiles(root string) ([]string, error) {
 	}
 	var files []string
 	for _, f := range strings.Fields(raw) {
-		if _, err := os.Stat(filepath.Join(root, f)); err == nil && !strings.Contains(f, "testdata/") {
+		if _, err := os.Stat(filepath.Join(root, f)); err == nil && !strings.Contains(f, "testdata/") && !isOldMigration(f) {
 			files = append(files, f)
 		}
 	}
 	return files, nil
 }
+
+// lastUnchecked is the newest migration of each service that is older than the word lists. A checksum of each migration that has run
+// is stored in the database, so its comments cannot be changed.
+var lastUnchecked = map[string]string{"api": "0050", "hub": "0017", "clock": "0004"}
+
+// isOldMigration reports whether a file is a migration that is older than the word lists.
+func isOldMigration(name string) bool {
+	m := migration.FindStringSubmatch(name)
+	return m != nil && m[2] <= lastUnchecked[m[1]]
+}
+
+var migration = regexp.MustCompile(`^services/(\w+)/internal/postgres/migrations/(\d{4})_`)
 
 func git(root string, args ...string) (string, error) {
 	raw, err := exec.Command("git", append([]string{"-C", root}, args...)...).Output()
