@@ -21,7 +21,7 @@ const (
 type place struct {
 	module  string // pkg, proto, deploy, test, tools, cmd, sdk, or services/<name>
 	layer   layer
-	name    string // package of the layer: edge, signal, ...; for pkg its first folder
+	name    string // package of the layer: httpapi, signal, ...; for pkg its first folder
 	service string
 }
 

@@ -188,15 +188,15 @@ func TestOnlyOwnersReachTheirObjects(t *testing.T) {
 	w, c := s.NewOwner(t), stack.NewCrowd(200)
 	routes := ownedRoutes(w)
 	requireAllOwnedRoutes(t, routes)
-	var strangers []stranger // used one after another, because each has rate limits
+	var others []stranger // used one after another, because each has rate limits
 	for range 4 {
 		o := s.NewOperator(t)
-		strangers = append(strangers, stranger{o, o.Session(t), o.NewApp(t, "confidential", stack.ProtocolScopes...)})
+		others = append(others, stranger{o, o.Session(t), o.NewApp(t, "confidential", stack.ProtocolScopes...)})
 	}
 	scopes := strings.Join(stack.ProtocolScopes, " ")
-	sameApp := w.App.Grant(t, strangers[0].browser, scopes)
-	otherApp := strangers[0].app.Grant(t, w.Browser, scopes)
-	agentKey := mintAgentKey(t, s, strangers[0].Login, stack.JSON{"label": "agent"})
+	sameApp := w.App.Grant(t, others[0].browser, scopes)
+	otherApp := others[0].app.Grant(t, w.Browser, scopes)
+	agentKey := mintAgentKey(t, s, others[0].Login, stack.JSON{"label": "agent"})
 	send := func(r ownedRoute, name string, as stack.Set) stack.Answer {
 		base := s.HubAt(rand.IntN(2))
 		if r.api {
@@ -208,7 +208,7 @@ func TestOnlyOwnersReachTheirObjects(t *testing.T) {
 	for i, r := range routes {
 		t.Run(r.operation, func(t *testing.T) {
 			before := w.Holdings(t)
-			other := strangers[i%len(strangers)].credentials()
+			other := others[i%len(others)].credentials()
 			for kind, as := range map[string]stack.Set{
 				"nothing": nil, "a stranger's key": other["key"], "a stranger's agent key": stack.Bearer(agentKey), "a stranger's session": other["session"],
 				"a stranger's login": other["login"], "a stranger's developer cookie": other["developer"], "a stranger's application": other["client"],
@@ -220,7 +220,7 @@ func TestOnlyOwnersReachTheirObjects(t *testing.T) {
 				}
 			}
 			for k, name := range spellings(r.id) {
-				if as := strangers[(i+k)%len(strangers)].credentials()[r.as]; as != nil {
+				if as := others[(i+k)%len(others)].credentials()[r.as]; as != nil {
 					r.requireRefused(t, w, send(r, name, as), "a stranger's "+r.as, name)
 				}
 			}

@@ -17,7 +17,7 @@ import (
 // calls of each method to the api, one per hub, and the api at most two requests to the venue.
 func TestManyReadersCostFewReads(t *testing.T) {
 	s := system(t)
-	c := newCrowdedHubs(t, s)
+	c := newProxiedHubs(t, s)
 	for _, path := range []string{"/api/signals/feed?limit=%d", "/api/operator/leaderboard?limit=%d"} {
 		for i := range stack.Size(t, 1, 2, 10) {
 			path := fmt.Sprintf(path, 7+i)
@@ -34,9 +34,9 @@ func TestManyReadersCostFewReads(t *testing.T) {
 	}
 }
 
-// crowdedHubs are two hubs with one api. Proxies count the calls between the hubs and the api and the requests from the
+// proxiedHubs are two hubs with one api. Proxies count the calls between the hubs and the api and the requests from the
 // api to the venues.
-type crowdedHubs struct {
+type proxiedHubs struct {
 	s      *stack.Stack
 	venues *stack.VenueProxy
 	calls  *grpcproxy.Tap
@@ -44,9 +44,9 @@ type crowdedHubs struct {
 	crowd  *stack.Crowd
 }
 
-func newCrowdedHubs(t *testing.T, s *stack.Stack) *crowdedHubs {
+func newProxiedHubs(t *testing.T, s *stack.Stack) *proxiedHubs {
 	t.Helper()
-	c := &crowdedHubs{s: s, venues: s.NewVenueProxy(t, ""), crowd: stack.NewCrowd(100)}
+	c := &proxiedHubs{s: s, venues: s.NewVenueProxy(t, ""), crowd: stack.NewCrowd(100)}
 	api := s.Side(t, "api", s.Rerouted(t, "api", map[string]string{strings.TrimPrefix(s.Venues, "http://"): c.venues.Addr}))
 	var err error
 	if c.calls, err = grpcproxy.New(api.GRPC); err != nil {
@@ -61,7 +61,7 @@ func newCrowdedHubs(t *testing.T, s *stack.Stack) *crowdedHubs {
 
 // read sends the requests of all readers concurrently and returns the time until all are answered. Answers may be 503
 // only if mayShed is set.
-func (c *crowdedHubs) read(t *testing.T, path string, mayShed bool) time.Duration {
+func (c *proxiedHubs) read(t *testing.T, path string, mayShed bool) time.Duration {
 	t.Helper()
 	began := time.Now()
 	var wrong atomic.Int64
@@ -79,7 +79,7 @@ func (c *crowdedHubs) read(t *testing.T, path string, mayShed bool) time.Duratio
 
 // requireFewCalls fails the test if the readers of a list cause more than two calls of one method. More calls are
 // allowed if the reads take longer than an answer is fresh.
-func (c *crowdedHubs) requireFewCalls(t *testing.T, path string) {
+func (c *proxiedHubs) requireFewCalls(t *testing.T, path string) {
 	t.Helper()
 	const fresh = time.Second
 	before := c.calls.Calls()
@@ -101,7 +101,7 @@ func (c *crowdedHubs) requireFewCalls(t *testing.T, path string) {
 
 // requireFewRequests fails the test if the readers of a new market cause more than two requests to its venue. Each
 // reader causes a read in the api, which may shed some of them.
-func (c *crowdedHubs) requireFewRequests(t *testing.T, venue string) {
+func (c *proxiedHubs) requireFewRequests(t *testing.T, venue string) {
 	t.Helper()
 	id := c.s.NewVenueMarket(t, venue, 0.41, nil).ID
 	atVenue := id

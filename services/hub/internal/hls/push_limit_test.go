@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/hls"
 )
 
-// drip opens a push over a real connection and sends the beginning of its body.
-func (b *bench) drip(addr, name string, length int, body []byte) net.Conn {
+// openPush opens a push over a real connection and sends the beginning of its body.
+func (b *bench) openPush(addr, name string, length int, body []byte) net.Conn {
 	b.t.Helper()
 	c, err := (&net.Dialer{}).DialContext(b.t.Context(), "tcp", addr)
 	noError(b.t, err)
@@ -39,21 +39,21 @@ func (b *bench) status(c net.Conn) int {
 	return w.StatusCode
 }
 
-// TestDrip checks that a push without further bytes is aborted, and that its data is deleted.
-func TestDrip(t *testing.T) {
+// TestStalledPush checks that a push without further bytes is aborted, and that its data is deleted.
+func TestStalledPush(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *hls.Options) { o.Idle = 100 * time.Millisecond })
 	srv := httptest.NewServer(b.o)
 	t.Cleanup(srv.Close)
 	for _, name := range []string{"a.ts", "index.m3u8"} {
-		if got := b.status(b.drip(srv.Listener.Addr().String(), name, 376, packet("half"))); got != 400 {
+		if got := b.status(b.openPush(srv.Listener.Addr().String(), name, 376, packet("half"))); got != 400 {
 			t.Errorf("%s: %d", name, got)
 		}
 	}
 	if n := len(files(t, b.opt.Dir+"/tmp")); n != 0 {
 		t.Errorf("%d temporary files remain", n)
 	}
-	if got := b.status(b.drip(srv.Listener.Addr().String(), "a.ts", 188, packet("whole"))); got != 204 {
+	if got := b.status(b.openPush(srv.Listener.Addr().String(), "a.ts", 188, packet("whole"))); got != 204 {
 		t.Errorf("a complete push: %d", got)
 	}
 }
