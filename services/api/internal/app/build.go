@@ -103,7 +103,7 @@ func (a *App) newGRPC() (*grpcx.Part, error) {
 // Register adds the gRPC services of the ledger to a server.
 func (a *App) Register(server *grpcx.Server) {
 	operators := &grpcapi.Operators{Service: a.operators, Publish: a.pubsub.Publish, Now: a.now}
-	signals := &grpcapi.Signals{Service: a.signals, Enclose: server.EncodeError}
+	signals := &grpcapi.Signals{Service: a.signals, EncodeError: server.EncodeError}
 	markets := &grpcapi.Markets{Service: a.markets, Viewers: a.ticker.CachedViewers}
 	resolutions := &grpcapi.Resolutions{Service: a.resolves, Scanner: a.scanner, Markets: a.markets}
 	operatorv1.RegisterOperatorServiceServer(server, operators)

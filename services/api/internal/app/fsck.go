@@ -54,7 +54,7 @@ func fsck(ctx context.Context, files []string, stdout io.Writer) error {
 		return err
 	}
 	for _, d := range calls {
-		found.Differences = append(found.Differences, fmt.Sprintf("signal %s: %s is %s, computed %s", d.Of, d.Counter, d.Kept, d.Counted))
+		found.Differences = append(found.Differences, fmt.Sprintf("signal %s: %s is %s, computed %s", d.Of, d.Counter, d.Stored, d.Computed))
 	}
 	return printFindings(stdout, found, key)
 }

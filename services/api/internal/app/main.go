@@ -84,7 +84,7 @@ func compare(ctx context.Context, stdout io.Writer, find func(context.Context, *
 		return err
 	}
 	for _, d := range list {
-		if _, err := fmt.Fprintf(stdout, "%s %s: stored %s, computed %s\n", d.Counter, d.Of, d.Kept, d.Counted); err != nil {
+		if _, err := fmt.Fprintf(stdout, "%s %s: stored %s, computed %s\n", d.Counter, d.Of, d.Stored, d.Computed); err != nil {
 			return err
 		}
 	}

@@ -51,7 +51,7 @@ func (p *pulse) publishDue(ctx context.Context) (time.Duration, error) {
 		return pulseEvery, err
 	}
 	data := httpapi.PulseData(&totals)
-	if err := p.store.TakeFacts(ctx, nil, []feed.Copy{{Channel: feed.Pulse, At: now, Data: data}}); err != nil {
+	if err := p.store.StoreFacts(ctx, nil, []feed.Copy{{Channel: feed.Pulse, At: now, Data: data}}); err != nil {
 		return 0, err
 	}
 	if known {

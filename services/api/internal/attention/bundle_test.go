@@ -50,7 +50,7 @@ func (s *memoryStore) ListAttentionHistory(_ context.Context, id protocol.Market
 	return slices.Clone(s.points), s.err
 }
 
-func (s *memoryStore) KeepAttention(_ context.Context, scores map[protocol.MarketID]int, at time.Time) (int, error) {
+func (s *memoryStore) StoreAttention(_ context.Context, scores map[protocol.MarketID]int, at time.Time) (int, error) {
 	s.written <- fmt.Sprintf("scores %v at %s", scores, at.Format(time.TimeOnly))
 	return len(scores), s.err
 }

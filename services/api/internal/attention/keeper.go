@@ -59,7 +59,7 @@ func (k *keeper) write(ctx context.Context, st *state) error {
 		}
 	}
 	if len(changed) > 0 {
-		if _, err := k.store.KeepAttention(ctx, changed, st.at); err != nil {
+		if _, err := k.store.StoreAttention(ctx, changed, st.at); err != nil {
 			return err
 		}
 	}

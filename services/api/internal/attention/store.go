@@ -56,9 +56,9 @@ type Store interface {
 	// the newest limit points.
 	ListAttentionHistory(ctx context.Context, id protocol.MarketID, from time.Time, limit int) ([]Point, error)
 
-	// KeepAttention adds a point to the history of each market whose score differs from its last stored score. A
+	// StoreAttention adds a point to the history of each market whose score differs from its last stored score. A
 	// history does not start with the score 0. It returns the number of added points.
-	KeepAttention(ctx context.Context, scores map[protocol.MarketID]int, at time.Time) (int, error)
+	StoreAttention(ctx context.Context, scores map[protocol.MarketID]int, at time.Time) (int, error)
 	// ThinAttention deletes points that are too old or too dense.
 	ThinAttention(ctx context.Context, now time.Time) error
 	// KeepSightings stores new sightings and deletes ended ones.

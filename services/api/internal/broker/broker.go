@@ -9,10 +9,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// HoleError is returned for an event whose predecessor was not delivered: event Seq arrived after event Head.
-type HoleError struct{ Head, Seq int64 }
+// GapError is returned for an event whose predecessor was not delivered: event Seq arrived after event Head.
+type GapError struct{ Head, Seq int64 }
 
-func (e *HoleError) Error() string {
+func (e *GapError) Error() string {
 	return fmt.Sprintf("event %d arrived after event %d; events between them are missing", e.Seq, e.Head)
 }
 
@@ -102,7 +102,7 @@ func (b *Broker) Head() int64 {
 }
 
 // Deliver sends the next event to the readers of its channels. It ignores an event that was delivered before, and returns a
-// HoleError for one that does not follow Head. It must not be called concurrently.
+// GapError for one that does not follow Head. It must not be called concurrently.
 func (b *Broker) Deliver(m feed.Message) error {
 	e := &entry{msg: m, frames: make([]atomic.Pointer[[]byte], len(m.Links))}
 	b.mu.Lock()
@@ -112,7 +112,7 @@ func (b *Broker) Deliver(m feed.Message) error {
 		return nil
 	case m.Seq != b.head+1:
 		defer b.mu.Unlock()
-		return &HoleError{Head: b.head, Seq: m.Seq}
+		return &GapError{Head: b.head, Seq: m.Seq}
 	}
 	b.ring[m.Seq%int64(len(b.ring))] = e
 	b.head = m.Seq

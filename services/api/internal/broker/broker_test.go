@@ -107,9 +107,9 @@ func TestDeliverKeepsTheOrder(t *testing.T) {
 	b.Start(40)
 	p, _, _ := listen(t, b, feed.Signals)
 	deliver(t, b, feed.Signals, 2)
-	var hole *broker.HoleError
-	if err := b.Deliver(message(44)); !errors.As(err, &hole) || hole.Head != 42 {
-		t.Errorf("Deliver(44) after 42: %v; want a HoleError", err)
+	var gap *broker.GapError
+	if err := b.Deliver(message(44)); !errors.As(err, &gap) || gap.Head != 42 {
+		t.Errorf("Deliver(44) after 42: %v; want a GapError", err)
 	}
 	if err := b.Deliver(message(41, feed.Link{Channel: feed.Signals})); err != nil {
 		t.Errorf("Deliver(41) again: %v", err)

@@ -74,7 +74,7 @@ func (t *term) storeResult(ctx context.Context, h webhook.Hook, d webhook.Delive
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepBudget)
 	defer cancel()
 	if d.Error == "" {
-		if err := t.Hooks.TakenDelivery(bounded, d); err != nil {
+		if err := t.Hooks.CompleteDelivery(bounded, d); err != nil {
 			return t.reload(ctx, h, h.Cursor, "storing an accepted delivery failed; it will be repeated", err)
 		}
 		h.Cursor, h.Reason = max(h.Cursor, h.Through), ""
@@ -88,7 +88,7 @@ func (t *term) storeResult(ctx context.Context, h webhook.Hook, d webhook.Delive
 	h.NextAt = now.Add(webhook.Backoff(h.Attempt, t.Chance()))
 	h.Active = !webhook.Dead(h.FailingSince, now)
 	h.Reason = failureReason(d.Outcome)
-	if err := t.Hooks.FailedDelivery(bounded, d, h.FailingSince, h.NextAt, h.Active, h.Reason); err != nil {
+	if err := t.Hooks.FailDelivery(bounded, d, h.FailingSince, h.NextAt, h.Active, h.Reason); err != nil {
 		return t.reload(ctx, h, h.Cursor, "storing a failed delivery failed", err)
 	}
 	return result{hook: h, at: h.Cursor}

@@ -90,7 +90,7 @@ func (t *term) storeCursors(ctx context.Context) {
 	}
 	bounded, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()
-	if err := t.Hooks.PassWebhooks(bounded, moved); err != nil {
+	if err := t.Hooks.AdvanceWebhooks(bounded, moved); err != nil {
 		if ctx.Err() == nil {
 			t.Log.WarnContext(ctx, "storing webhook cursors failed", "error", err)
 		}

@@ -109,11 +109,11 @@ func (m crashing) BeginDelivery(ctx context.Context, h webhook.Hook, after int64
 	return m.Store.BeginDelivery(ctx, h, after)
 }
 
-func (m crashing) TakenDelivery(ctx context.Context, d webhook.Delivery) error {
+func (m crashing) CompleteDelivery(ctx context.Context, d webhook.Delivery) error {
 	if m.crash("before store") {
 		return context.Canceled
 	}
-	return m.Store.TakenDelivery(ctx, d)
+	return m.Store.CompleteDelivery(ctx, d)
 }
 
 // TestKilledBetweenSendAndStore stops a worker before it has stored the result of a delivery. The next worker must repeat the

@@ -78,8 +78,8 @@ type Event struct {
 	Data     []byte // JSON object
 }
 
-// Standing is the current price and crowd of a market. Yes is nil without a price.
-type Standing struct {
+// MarketState is the current price and crowd of a market. Yes is nil without a price.
+type MarketState struct {
 	MarketID string
 	Yes      *int  // bps
 	CrowdYes int64 // number of operators in the crowd who call YES

@@ -31,14 +31,14 @@ type Store interface {
 	// ModerationDigest returns a digest that each decision about text changes.
 	ModerationDigest(ctx context.Context) (string, error)
 
-	// TakeFacts stores each fact once, by its id, and the copies: all or none.
-	TakeFacts(ctx context.Context, facts []Fact, copies []Copy) error
+	// StoreFacts stores each fact once, by its id, and the copies: all or none.
+	StoreFacts(ctx context.Context, facts []Fact, copies []Copy) error
 	// FindCopy returns the state that another service published last for a channel; false if there is none.
 	FindCopy(ctx context.Context, c Channel) (Copy, bool, error)
-	// TakeViewers stores the number of viewers of each stream.
-	TakeViewers(ctx context.Context, list []Watching) error
+	// StoreViewers stores the number of viewers of each stream.
+	StoreViewers(ctx context.Context, list []Watching) error
 	// ListWatched returns the number of viewers of the streams of each market, from reports after since.
 	ListWatched(ctx context.Context, since time.Time) (map[string]int, error)
-	// ListStandings returns the prices and crowds of markets; unknown ids are left out.
-	ListStandings(ctx context.Context, ids []string) ([]Standing, error)
+	// ListMarketStates returns the prices and crowds of markets; unknown ids are left out.
+	ListMarketStates(ctx context.Context, ids []string) ([]MarketState, error)
 }

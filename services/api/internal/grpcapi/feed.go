@@ -71,12 +71,12 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 		watching = append(watching, w)
 	}
 	if len(watching) > 0 {
-		if err := f.Store.TakeViewers(ctx, watching); err != nil {
+		if err := f.Store.StoreViewers(ctx, watching); err != nil {
 			return nil, err
 		}
 	}
 	if len(facts)+len(copies) > 0 {
-		if err := f.Store.TakeFacts(ctx, facts, copies); err != nil {
+		if err := f.Store.StoreFacts(ctx, facts, copies); err != nil {
 			return nil, err
 		}
 	}

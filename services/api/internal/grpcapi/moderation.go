@@ -68,7 +68,7 @@ func (f *Moderation) Hidden(ctx context.Context, r *moderationv1.HiddenRequest) 
 		}
 		things = append(things, moderation.Thing{Kind: t.GetKind(), ID: t.GetId()})
 	}
-	hidden, err := f.Store.HiddenThings(ctx, things)
+	hidden, err := f.Store.AreHidden(ctx, things)
 	return &moderationv1.HiddenResponse{Hidden: hidden}, err
 }
 

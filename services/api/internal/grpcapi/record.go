@@ -79,7 +79,7 @@ func (f *Records) ListCalls(ctx context.Context, r *recordv1.ListCallsRequest) (
 
 // GetCourse returns the history of an operator's score. Error: not_found.
 func (f *Records) GetCourse(ctx context.Context, r *recordv1.GetCourseRequest) (*recordv1.GetCourseResponse, error) {
-	c, err := f.Service.Course(ctx, r.GetHandle())
+	c, err := f.Service.ScoreHistory(ctx, r.GetHandle())
 	show := func(p record.Step) *recordv1.Step {
 		return &recordv1.Step{At: timestamppb.New(p.At), Score: p.Score, Calls: p.Calls}
 	}

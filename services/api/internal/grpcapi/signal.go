@@ -16,12 +16,12 @@ import (
 type Signals struct {
 	signalv1.UnimplementedSignalServiceServer
 	signalv1.UnimplementedSignalReadServiceServer
-	Service *signal.Service
-	Enclose Enclose
+	Service     *signal.Service
+	EncodeError ErrorEncoder
 }
 
-// Enclose encodes the error of one of several calls for the response. grpcx.Server implements it.
-type Enclose func(ctx context.Context, method, requestID string, err error) []byte
+// ErrorEncoder encodes the error of one of several calls for the response. grpcx.Server.EncodeError implements it.
+type ErrorEncoder func(ctx context.Context, method, requestID string, err error) []byte
 
 var errMarketID = apperr.New(apperr.Invalid, "invalid_market_id", "marketId must be a market id").With("field", "marketId")
 
@@ -68,7 +68,7 @@ func (f *Signals) FileMany(ctx context.Context, r *signalv1.FileManyRequest) (*s
 }
 
 func (f *Signals) refusal(ctx context.Context, c *signalv1.FileRequest, err error) []byte {
-	return f.Enclose(ctx, signalv1.SignalService_File_FullMethodName, c.GetRequestId(), err)
+	return f.EncodeError(ctx, signalv1.SignalService_File_FullMethodName, c.GetRequestId(), err)
 }
 
 // AppendEvent adds an event to a call.
@@ -86,7 +86,7 @@ func (f *Signals) RehearseFile(ctx context.Context, r *signalv1.RehearseFileRequ
 	if err != nil {
 		return nil, err
 	}
-	filed, record, err := f.Service.RehearseFile(ctx, callerOf(r.GetCaller()), draft)
+	filed, record, err := f.Service.DryRunFile(ctx, callerOf(r.GetCaller()), draft)
 	return &signalv1.RehearseFileResponse{Signal: recordTo(record), Filing: filingTo(filed)}, err
 }
 
@@ -95,7 +95,7 @@ func (f *Signals) RehearseEvent(ctx context.Context, r *signalv1.RehearseEventRe
 	if err := uuids(r.GetSignalId(), r.GetEventId()); err != nil {
 		return nil, err
 	}
-	e, err := f.Service.RehearseEvent(ctx, callerOf(r.GetCaller()), r.GetSignalId(), r.GetEventId(), r.GetType(), r.GetPayload())
+	e, err := f.Service.DryRunEvent(ctx, callerOf(r.GetCaller()), r.GetSignalId(), r.GetEventId(), r.GetType(), r.GetPayload())
 	return &signalv1.RehearseEventResponse{Event: eventTo(e)}, err
 }
 

@@ -16,7 +16,7 @@ func TestSnapshots(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8})
 	published := feed.Copy{Channel: feed.OverlayChannel("tide"), At: time.Now(), Data: []byte(`{"marketId":"701122","name":"Flood"}`)}
-	if err := b.store.TakeFacts(t.Context(), nil, []feed.Copy{published}); err != nil {
+	if err := b.store.StoreFacts(t.Context(), nil, []feed.Copy{published}); err != nil {
 		t.Fatal(err)
 	}
 	c := b.socket()

@@ -250,15 +250,15 @@ func TestDryRunAsksNoVenue(t *testing.T) {
 	for id, price := range map[string]string{"7": "Market 7", "404": "404"} {
 		d := draft(id, 3000)
 		d.MaxSlippage = new(protocol.Bps(0))
-		f, would, err := s.RehearseFile(t.Context(), caller, d)
+		f, would, err := s.DryRunFile(t.Context(), caller, d)
 		if err != nil || f.Prices.Verified || f.Prices.Basis != 3000 || would.MarketTitle != price || would.MarketID != id {
 			t.Errorf("dry run on market %s: %+v, %+v, %v", id, f, would, err)
 		}
 	}
-	if _, _, err := s.RehearseFile(t.Context(), caller, draft("native-aaaaaaaaaa", 1)); !errors.Is(err, market.ErrNotFound) {
+	if _, _, err := s.DryRunFile(t.Context(), caller, draft("native-aaaaaaaaaa", 1)); !errors.Is(err, market.ErrNotFound) {
 		t.Errorf("dry run on an unknown native market: %v", err)
 	}
-	if _, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, draft("404", 1)); !errors.Is(err, signal.ErrUnauthenticated) {
+	if _, _, err := s.DryRunFile(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, draft("404", 1)); !errors.Is(err, signal.ErrUnauthenticated) {
 		t.Errorf("dry run with an unknown key: %v", err)
 	}
 	if asked := l.venue.takeAsked(); len(asked) != 0 {
@@ -270,7 +270,7 @@ func TestDryRunAsksNoVenue(t *testing.T) {
 	if _, err := s.File(context.WithoutCancel(t.Context()), caller, draft("7", 3000)); err != nil {
 		t.Fatal(err)
 	}
-	if f, _, err := s.RehearseFile(t.Context(), l.caller("dry2"), draft("7", 1000)); err != nil || !f.Prices.Verified || f.Prices.Basis != 3100 ||
+	if f, _, err := s.DryRunFile(t.Context(), l.caller("dry2"), draft("7", 1000)); err != nil || !f.Prices.Verified || f.Prices.Basis != 3100 ||
 		fmt.Sprint(f.Warnings) != "[price_off_market]" {
 		t.Errorf("dry run with a fresh quote: %+v, %v", f, err)
 	}

@@ -43,7 +43,7 @@ type Store interface {
 	FindModerated(ctx context.Context, kind, id string) error
 	// ListModerated returns the last decisions, newest first.
 	ListModerated(ctx context.Context, limit int) ([]Decision, error)
-	// HiddenThings reports for each thing whether it is hidden, in the order of things. The id of
+	// AreHidden reports for each thing whether it is hidden, in the order of things. The id of
 	// a profile must be a uuid. A thing that does not exist is not hidden.
-	HiddenThings(ctx context.Context, things []Thing) ([]bool, error)
+	AreHidden(ctx context.Context, things []Thing) ([]bool, error)
 }

@@ -83,9 +83,9 @@ func (s *Store) ListAttentionHistory(ctx context.Context, id protocol.MarketID, 
 	}), nil
 }
 
-// KeepAttention adds a point to the history of each market whose score differs from its last stored score. It returns
+// StoreAttention adds a point to the history of each market whose score differs from its last stored score. It returns
 // the number of added points.
-func (s *Store) KeepAttention(ctx context.Context, scores map[protocol.MarketID]int, at time.Time) (int, error) {
+func (s *Store) StoreAttention(ctx context.Context, scores map[protocol.MarketID]int, at time.Time) (int, error) {
 	p := db.StoreAttentionParams{At: at}
 	for id, score := range scores {
 		p.IDs, p.Scores = append(p.IDs, string(id)), append(p.Scores, int32(score))

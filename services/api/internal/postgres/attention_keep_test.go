@@ -19,7 +19,7 @@ import (
 
 func (b *bundle) keep(scores map[protocol.MarketID]int) int {
 	b.t.Helper()
-	return must(b.KeepAttention(b.t.Context(), scores, b.clock.Now()))(b.t)
+	return must(b.StoreAttention(b.t.Context(), scores, b.clock.Now()))(b.t)
 }
 
 func (b *bundle) points(id protocol.MarketID, span time.Duration, limit int) string {

@@ -131,7 +131,7 @@ func newDraft(market string, side protocol.Side, price int) signal.Draft {
 func (b *bundle) file(hash []byte, market string, side protocol.Side, price int) string {
 	b.t.Helper()
 	d := newDraft(market, side, price)
-	d.Venue = signal.VenueAsked
+	d.Venue = signal.VenueRequested
 	if got := b.try(signal.Caller{KeyHash: hash}, d); got.Verdict != signal.VerdictFiled {
 		b.t.Fatalf("filing on %s: %+v", market, got)
 	}

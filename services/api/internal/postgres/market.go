@@ -62,11 +62,11 @@ func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due 
 	}), pg.Fault(wrap("list native markets", err))
 }
 
-// ListStandings returns the prices and crowds of the given markets that exist.
-func (s *Store) ListStandings(ctx context.Context, ids []string) ([]feed.Standing, error) {
+// ListMarketStates returns the prices and crowds of the given markets that exist.
+func (s *Store) ListMarketStates(ctx context.Context, ids []string) ([]feed.MarketState, error) {
 	rows, err := s.q.ListMarketCrowds(ctx, ids)
-	return pg.Collect(rows, func(r db.ListMarketCrowdsRow) feed.Standing {
-		return feed.Standing{MarketID: r.MarketID, Yes: convertInt[int](r.YesBps), CrowdYes: r.CrowdYes, CrowdNo: r.CrowdNo}
+	return pg.Collect(rows, func(r db.ListMarketCrowdsRow) feed.MarketState {
+		return feed.MarketState{MarketID: r.MarketID, Yes: convertInt[int](r.YesBps), CrowdYes: r.CrowdYes, CrowdNo: r.CrowdNo}
 	}), pg.Fault(wrap("list market crowds", err))
 }
 

@@ -244,7 +244,7 @@ func TestStub(t *testing.T) {
 	}
 	_, hash := b.operator("early")
 	d := newDraft("41", protocol.Yes, 6000)
-	d.Venue = signal.VenueAsked
+	d.Venue = signal.VenueRequested
 	if got := b.try(signal.Caller{KeyHash: hash}, d); got.Verdict != signal.VerdictFiled {
 		t.Fatal(got)
 	}

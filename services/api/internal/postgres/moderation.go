@@ -50,8 +50,8 @@ func (s *Store) ListModerated(ctx context.Context, limit int) ([]moderation.Deci
 	}), pg.Fault(wrap("list moderation", err))
 }
 
-// HiddenThings implements moderation.Store.
-func (s *Store) HiddenThings(ctx context.Context, things []moderation.Thing) ([]bool, error) {
+// AreHidden implements moderation.Store.
+func (s *Store) AreHidden(ctx context.Context, things []moderation.Thing) ([]bool, error) {
 	var p db.ListHiddenParams
 	for _, t := range things {
 		p.Kinds, p.IDs = append(p.Kinds, t.Kind), append(p.IDs, t.ID)

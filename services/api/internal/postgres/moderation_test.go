@@ -102,7 +102,7 @@ func TestHiddenTextIsNotServed(t *testing.T) {
 	b.compareCounters()
 }
 
-// TestHiddenThings checks that HiddenThings answers in the order of its argument. A profile is identified by the id of
+// TestAreHidden checks that AreHidden answers in the order of its argument. A profile is identified by the id of
 // its operator.
 func TestHiddenObjects(t *testing.T) {
 	t.Parallel()
@@ -121,7 +121,7 @@ func TestHiddenObjects(t *testing.T) {
 	}
 	check := func(want ...bool) {
 		t.Helper()
-		if got, err := b.HiddenThings(t.Context(), things); err != nil || !slices.Equal(got, want) {
+		if got, err := b.AreHidden(t.Context(), things); err != nil || !slices.Equal(got, want) {
 			t.Errorf("hidden: %v, %v; want %v", got, err, want)
 		}
 	}
@@ -196,7 +196,7 @@ func TestEventsOfHiddenProfiles(t *testing.T) {
 			facts = append(facts, feed.Fact{ID: newUUID(), Type: kind, At: noon, MarketID: "7", Handle: handle, Data: []byte(`{"handle":"` + handle + `","viewers":7,` + data + `}`)})
 		}
 	}
-	if err := b.TakeFacts(t.Context(), facts, nil); err != nil {
+	if err := b.StoreFacts(t.Context(), facts, nil); err != nil {
 		t.Fatal(err)
 	}
 	b.number()

@@ -14,9 +14,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// TakeFacts stores committed facts of other services in the outbox, each once, and copies of their channels, in one
+// StoreFacts stores committed facts of other services in the outbox, each once, and copies of their channels, in one
 // transaction.
-func (s *Store) TakeFacts(ctx context.Context, facts []feed.Fact, copies []feed.Copy) error {
+func (s *Store) StoreFacts(ctx context.Context, facts []feed.Fact, copies []feed.Copy) error {
 	err := inTx(ctx, s.writes, func(q *db.Queries) error {
 		if len(facts) > 0 {
 			if err := q.StoreFacts(ctx, factsParams(facts)); err != nil {
@@ -44,8 +44,8 @@ func factsParams(facts []feed.Fact) (p db.StoreFactsParams) {
 	return p
 }
 
-// TakeViewers stores the numbers of viewers of operators, on every market to which their streams are bound.
-func (s *Store) TakeViewers(ctx context.Context, list []feed.Watching) error {
+// StoreViewers stores the numbers of viewers of operators, on every market to which their streams are bound.
+func (s *Store) StoreViewers(ctx context.Context, list []feed.Watching) error {
 	var p db.StoreViewersParams
 	for _, w := range list {
 		p.Handles, p.At = append(p.Handles, w.Handle), append(p.At, w.At)

@@ -26,14 +26,14 @@ func TestTakeFacts(t *testing.T) {
 		{ID: ids[3], Type: feed.StreamUnbound, At: noon.Add(time.Second), MarketID: "701122", Handle: "mara_k", Data: []byte(`{}`)},
 	}
 	for range 2 { // a sender repeats facts when the answer was lost
-		if err := b.TakeFacts(t.Context(), facts[:3], nil); err != nil {
+		if err := b.StoreFacts(t.Context(), facts[:3], nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n := b.market("701122").Streams; n != 1 {
 		t.Errorf("%d streams", n)
 	}
-	if err := b.TakeFacts(t.Context(), facts, nil); err != nil {
+	if err := b.StoreFacts(t.Context(), facts, nil); err != nil {
 		t.Fatal(err)
 	}
 	if n := b.market("701122").Streams; n != 0 {
@@ -80,7 +80,7 @@ func TestViewersOfMarkets(t *testing.T) {
 		facts = append(facts, feed.Fact{ID: newUUID(), Type: feed.StreamBound, At: noon, MarketID: bound[0], Handle: bound[1], Data: []byte(`{"approved":true}`)})
 	}
 	facts = append(facts, feed.Fact{ID: newUUID(), Type: feed.StreamUnbound, At: noon.Add(time.Second), MarketID: "9", Handle: "otto", Data: []byte(`{}`)})
-	if err := b.TakeFacts(t.Context(), facts, nil); err != nil {
+	if err := b.StoreFacts(t.Context(), facts, nil); err != nil {
 		t.Fatal(err)
 	}
 	tell := func(at time.Time, list ...feed.Watching) {
@@ -88,7 +88,7 @@ func TestViewersOfMarkets(t *testing.T) {
 		for i := range list {
 			list[i].At = at
 		}
-		if err := b.TakeViewers(t.Context(), list); err != nil {
+		if err := b.StoreViewers(t.Context(), list); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestMarketStreams(t *testing.T) {
 	tell := func(kind feed.Type, market, handle string) {
 		t.Helper()
 		f := feed.Fact{ID: newUUID(), Type: kind, At: noon, MarketID: market, Handle: handle, Data: []byte(`{"approved":true}`)}
-		if err := b.TakeFacts(t.Context(), []feed.Fact{f}, nil); err != nil {
+		if err := b.StoreFacts(t.Context(), []feed.Fact{f}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,7 +129,7 @@ func TestMarketStreams(t *testing.T) {
 	}
 	tell(feed.StreamUnbound, "8", "mara") // the stream was never bound to market 8
 	unapproved := feed.Fact{ID: newUUID(), Type: feed.StreamBound, At: noon, MarketID: "8", Handle: "otto", Data: []byte(`{"approved":false}`)}
-	if err := b.TakeFacts(t.Context(), []feed.Fact{unapproved}, nil); err != nil {
+	if err := b.StoreFacts(t.Context(), []feed.Fact{unapproved}, nil); err != nil {
 		t.Fatal(err)
 	}
 	list, err := b.ListMarkets(t.Context(), []string{"7", "8"})
@@ -157,7 +157,7 @@ func TestChannelCopies(t *testing.T) {
 	b := setup(t)
 	keep := func(at time.Time, data string) {
 		t.Helper()
-		if err := b.TakeFacts(t.Context(), nil, []feed.Copy{{Channel: "live", At: at, Data: []byte(data)}, {Channel: "live", At: at.Add(-time.Hour), Data: []byte(`{}`)}}); err != nil {
+		if err := b.StoreFacts(t.Context(), nil, []feed.Copy{{Channel: "live", At: at, Data: []byte(data)}, {Channel: "live", At: at.Add(-time.Hour), Data: []byte(`{}`)}}); err != nil {
 			t.Fatal(err)
 		}
 	}

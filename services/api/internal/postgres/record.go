@@ -87,13 +87,13 @@ func (s *Store) Tallies(ctx context.Context, userID string, since *time.Time) ([
 	}), pg.Fault(wrap("list tallies", err))
 }
 
-// ReadCourse implements record.Store.
-func (s *Store) ReadCourse(ctx context.Context, userID string, most, steps int) (record.Course, error) {
+// ReadScoreHistory implements record.Store.
+func (s *Store) ReadScoreHistory(ctx context.Context, userID string, most, steps int) (record.ScoreHistory, error) {
 	rows, err := s.rq.ListScoreSteps(ctx, db.ListScoreStepsParams{UserID: userID, Most: int64(most), Steps: int32(steps)})
 	if err != nil {
-		return record.Course{}, pg.Fault(fmt.Errorf("list score steps: %w", err))
+		return record.ScoreHistory{}, pg.Fault(fmt.Errorf("list score steps: %w", err))
 	}
-	c := record.Course{Whole: true, Steps: make([]record.Step, len(rows))}
+	c := record.ScoreHistory{Whole: true, Steps: make([]record.Step, len(rows))}
 	var end int64
 	for i, r := range rows {
 		c.Steps[i] = record.Step{At: r.EndedAt, Score: r.Score, Calls: r.Calls} // points of the step; the loop below makes them cumulative

@@ -242,7 +242,7 @@ func (l *ledger) compareCourses() {
 		l.comparePages(svc, name, calls)
 		id := l.text(`SELECT id FROM api.users WHERE handle = $1`, name)
 		slices.SortFunc(calls, func(a, b plainCall) int { return cmp.Or(b.filed.Compare(a.filed), cmp.Compare(b.id, a.id)) })
-		for _, most := range []int{record.MaxCourse, len(calls) + 1, max(1, len(calls)/2)} {
+		for _, most := range []int{record.MaxHistoryCalls, len(calls) + 1, max(1, len(calls)/2)} {
 			var end, seen int64
 			for _, c := range calls {
 				if c.counted {
@@ -256,7 +256,7 @@ func (l *ledger) compareCourses() {
 				before -= c.score
 			}
 			for _, steps := range []int{record.MaxSteps, 3} {
-				got := must(l.ReadCourse(l.t.Context(), id, most, steps))(l.t)
+				got := must(l.ReadScoreHistory(l.t.Context(), id, most, steps))(l.t)
 				if got.Before != before && len(looked) > 0 || got.Whole != (len(calls) < most) && len(looked) > 0 || len(got.Steps) != min(steps, len(looked)) {
 					l.t.Fatalf("%s, newest %d: %+v of %d calls", name, most, got, len(looked))
 				}

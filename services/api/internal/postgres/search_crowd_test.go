@@ -15,7 +15,7 @@ import (
 func (b *bundle) confident(hash []byte, id string, side protocol.Side, confidence int) string {
 	b.t.Helper()
 	d := newDraft(id, side, 3000)
-	d.Venue = signal.VenueAsked
+	d.Venue = signal.VenueRequested
 	if confidence > 0 {
 		d.Confidence = &confidence
 	}

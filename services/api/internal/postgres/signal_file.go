@@ -128,7 +128,7 @@ func (s *Store) fileSignals(ctx context.Context, on db.DBTX, batch []*filing, no
 	for _, f := range batch {
 		d := &f.draft
 		// A call on a market that may be unconfirmed has the verdict stub until its venue was requested.
-		if d.CrowdLean != nil || d.MarketID.IsNative() || d.Venue != signal.VenueSilent {
+		if d.CrowdLean != nil || d.MarketID.IsNative() || d.Venue != signal.VenueNotRequested {
 			rows, err := q.FileSignalsFull(ctx, db.FileSignalsFullParams(p))
 			return pg.Collect(rows, func(r db.FileSignalsFullRow) db.FileSignalsRow { return db.FileSignalsRow(r) }), err
 		}
@@ -312,9 +312,9 @@ func storedReach(d *signal.Draft) *int32 {
 
 // venueState returns the state of the request to the venue for the filing statement. A draft that allows an unverified
 // call has the state of a dry run after its venue was requested: MaxSlippage then rejects a worse price, but not a
-// missing quote. Before the request it has VenueSilent, because a quote may still be read.
+// missing quote. Before the request it has VenueNotRequested, because a quote may still be read.
 func venueState(d *signal.Draft) int16 {
-	if d.AllowUnverified && d.Venue == signal.VenueAsked {
+	if d.AllowUnverified && d.Venue == signal.VenueRequested {
 		return int16(signal.VenueSkipped)
 	}
 	return int16(d.Venue)

@@ -144,7 +144,7 @@ func TestCallWithoutAFreshQuote(t *testing.T) {
 	if n := b.count(`SELECT count(*) FROM api.signals`); n != 1 {
 		t.Fatalf("%d calls are stored, want 1", n)
 	}
-	d.Venue = signal.VenueAsked
+	d.Venue = signal.VenueRequested
 	f := b.requireVerdict(hash, d, signal.VerdictFiled)
 	// The middle price is at most 15 minutes old, so it converts the stated price and is stored.
 	if got := b.pricesOf(d.ID); got.price != 7000 || got.basis != 7000 || got.verified || got.quoted != nil || *got.middle != 3000 {
@@ -155,14 +155,14 @@ func TestCallWithoutAFreshQuote(t *testing.T) {
 	}
 	b.clock.Advance(15 * time.Minute)
 	d = newDraft("7", protocol.No, 3000)
-	d.Venue = signal.VenueAsked
+	d.Venue = signal.VenueRequested
 	_, third := b.operator("older")
 	b.requireVerdict(third, d, signal.VerdictFiled)
 	if got := b.pricesOf(d.ID); got.price != 3000 || got.basis != 3000 || got.middle != nil {
 		t.Errorf("stored %+v", got)
 	}
 	d = newDraft("7", protocol.No, 3000)
-	d.Venue = signal.VenueDenies
+	d.Venue = signal.VenueHasNoMarket
 	_, fourth := b.operator("denied")
 	b.requireVerdict(fourth, d, signal.VerdictProvisional)
 }
@@ -288,7 +288,7 @@ func TestFactsOfTheLedger(t *testing.T) {
 		{"9", &crowd, nil, "9 - - 9000 -"},
 	} {
 		d := newDraft(c.market, protocol.Yes, 3000)
-		d.CrowdYes, d.TimeToResolution, d.Venue = c.crowd, c.ttr, signal.VenueAsked
+		d.CrowdYes, d.TimeToResolution, d.Venue = c.crowd, c.ttr, signal.VenueRequested
 		b.requireVerdict(hash, d, signal.VerdictFiled)
 		var got string
 		if err := b.admin.QueryRow(t.Context(), `SELECT concat_ws(' ', market_title, coalesce(market_yes_bps::text, '-'),
@@ -317,7 +317,7 @@ func TestReplayAnswersTheStoredPrices(t *testing.T) {
 	for _, market := range []string{"7", "8", "native-aaaaaaaaaa"} {
 		key, sum := "key-"+market, sha256.Sum256([]byte(market))
 		d := newDraft(market, protocol.No, 2000)
-		d.IdempotencyKey, d.BodyHash, d.Venue = &key, sum[:], signal.VenueAsked
+		d.IdempotencyKey, d.BodyHash, d.Venue = &key, sum[:], signal.VenueRequested
 		filed := b.requireVerdict(hash, d, signal.VerdictFiled)
 		b.exec(`UPDATE api.market_quotes SET yes_bps = 9000, yes_price_bps = 9100, no_price_bps = 1100, quoted_at = $2, at = $2, volume_usd = 1e6
 			WHERE market_id = $1`, market, b.clock.Now())

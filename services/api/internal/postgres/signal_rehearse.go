@@ -16,10 +16,10 @@ import (
 // errRollback rolls a transaction back without reporting a failure.
 var errRollback = errors.New("dry run rolled back")
 
-// RehearseFile executes the filing statement for one call, reads the stored call, and rolls back. With stub, a market
+// DryRunFile executes the filing statement for one call, reads the stored call, and rolls back. With stub, a market
 // that is not in the ledger is first inserted as unconfirmed, in the same transaction. A concurrent call on the same
 // market waits for the rollback.
-func (s *Store) RehearseFile(ctx context.Context, caller signal.Caller, draft signal.Draft, stub bool) (signal.Filing, signal.Record, error) {
+func (s *Store) DryRunFile(ctx context.Context, caller signal.Caller, draft signal.Draft, stub bool) (signal.Filing, signal.Record, error) {
 	f := newFiling(signal.Call{Caller: caller, Draft: draft})
 	f.waitForLock = true
 	now := s.now().UTC().Truncate(time.Millisecond)
@@ -56,8 +56,8 @@ func (s *Store) RehearseFile(ctx context.Context, caller signal.Caller, draft si
 	return f.answer, would, ignoreRollback(err)
 }
 
-// RehearseEvent executes the statement of AppendEvent and rolls back.
-func (s *Store) RehearseEvent(ctx context.Context, caller signal.Caller, signalID string, e signal.Event) (signal.Event, error) {
+// DryRunEvent executes the statement of AppendEvent and rolls back.
+func (s *Store) DryRunEvent(ctx context.Context, caller signal.Caller, signalID string, e signal.Event) (signal.Event, error) {
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := appendEvent(ctx, tx, caller, signalID, &e); err != nil {
 			return err

@@ -43,7 +43,7 @@ func TestRehearsedCallIsTheFiledOne(t *testing.T) {
 			_, hash := b.operator(fmt.Sprintf("dry%d%d", n, m))
 			draft := newDraft(market, side, 3000) // for NO this is the price of YES, which is converted
 			before := b.everyRow()
-			_, would, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, draft)
+			_, would, err := s.DryRunFile(t.Context(), signal.Caller{KeyHash: hash}, draft)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,12 +82,12 @@ func TestRehearsalRefusals(t *testing.T) {
 	first := b.file(hash, "810", protocol.Yes, 5000)
 	before := b.everyRow()
 	for market, want := range map[string]error{"810": signal.ErrPredicted, "811": signal.ErrSettled, "812": signal.ErrProvisional} {
-		_, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft(market, protocol.No, 5000))
+		_, _, err := s.DryRunFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft(market, protocol.No, 5000))
 		if !errors.Is(err, want) || market == "810" && apperr.Of(err).Extra["id"] != first {
 			t.Errorf("%s: %v, want %v", market, err, want)
 		}
 	}
-	if _, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, newDraft("810", protocol.No, 5000)); !errors.Is(err, signal.ErrUnauthenticated) {
+	if _, _, err := s.DryRunFile(t.Context(), signal.Caller{KeyHash: make([]byte, 32)}, newDraft("810", protocol.No, 5000)); !errors.Is(err, signal.ErrUnauthenticated) {
 		t.Errorf("unknown key: %v", err)
 	}
 	if after := b.everyRow(); after != before {
@@ -105,7 +105,7 @@ func TestRehearsalOnAnUnconfirmedMarket(t *testing.T) {
 	b.exec(`UPDATE api.markets SET rated_ruling = false WHERE market_id = '830'`)
 	_, hash := b.operator("asker")
 	for market, unknown := range map[string]bool{"830": false, "831": true} {
-		filed, would, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft(market, protocol.Yes, 5000))
+		filed, would, err := s.DryRunFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft(market, protocol.Yes, 5000))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestRehearsalsDoNotDisturb(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			_, _, err := s.RehearseFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft("820", protocol.No, 5000))
+			_, _, err := s.DryRunFile(t.Context(), signal.Caller{KeyHash: hash}, newDraft("820", protocol.No, 5000))
 			if err != nil && (!errors.Is(err, signal.ErrPredicted) || apperr.Of(err).Extra["id"] != real.ID) {
 				t.Errorf("rehearsal concurrent with a call: %v", err)
 			}
@@ -154,7 +154,7 @@ func TestRehearsedEvent(t *testing.T) {
 	id := b.file(hash, "830", protocol.Yes, 5000)
 	before := b.everyRow()
 	event := func() string { return uuid.Must(uuid.NewV7()).String() }
-	e, err := s.RehearseEvent(t.Context(), signal.Caller{KeyHash: hash}, id, event(), "note", `{"text":"steady"}`)
+	e, err := s.DryRunEvent(t.Context(), signal.Caller{KeyHash: hash}, id, event(), "note", `{"text":"steady"}`)
 	if err != nil || e.Type != "note" || *e.Actor != "owner" || e.Payload != `{"text":"steady"}` || !e.CreatedAt.Equal(b.clock.Now()) {
 		t.Errorf("rehearsed event: %+v, %v", e, err)
 	}
@@ -163,7 +163,7 @@ func TestRehearsedEvent(t *testing.T) {
 		id   string
 		want error
 	}{{stranger, id, signal.ErrForbidden}, {hash, event(), signal.ErrNotFound}, {make([]byte, 32), id, signal.ErrUnauthenticated}} {
-		if _, err := s.RehearseEvent(t.Context(), signal.Caller{KeyHash: c.hash}, c.id, event(), "note", `{}`); !errors.Is(err, c.want) {
+		if _, err := s.DryRunEvent(t.Context(), signal.Caller{KeyHash: c.hash}, c.id, event(), "note", `{}`); !errors.Is(err, c.want) {
 			t.Errorf("%v, want %v", err, c.want)
 		}
 	}

@@ -23,7 +23,7 @@ func TestMaxSlippage(t *testing.T) {
 		market        string
 		side          protocol.Side
 		stated, limit int
-		venue         signal.VenueWord
+		venue         signal.VenueState
 		later         time.Duration
 		want          signal.Verdict
 	}{
@@ -38,7 +38,7 @@ func TestMaxSlippage(t *testing.T) {
 		{"8", protocol.Yes, 0, 0, 0, 0, signal.VerdictProvisional},
 		{"404", protocol.Yes, 0, 0, 0, 0, signal.VerdictUnknown},
 		{"7", protocol.Yes, 3000, 10_000, 0, time.Minute, signal.VerdictQuote},
-		{"7", protocol.Yes, 3000, 10_000, signal.VenueAsked, 0, signal.VerdictUnverified},
+		{"7", protocol.Yes, 3000, 10_000, signal.VenueRequested, 0, signal.VerdictUnverified},
 		{"7", protocol.Yes, 3000, 10_000, signal.VenueSkipped, 0, signal.VerdictFiled},
 	} {
 		n++
@@ -73,21 +73,21 @@ func TestAllowUnverifiedKeepsTheBound(t *testing.T) {
 		name     string
 		market   string
 		stated   int
-		venue    signal.VenueWord
+		venue    signal.VenueState
 		want     signal.Verdict
 		verified bool
 	}{
-		{"before the request to the venue", "stale", 3000, signal.VenueSilent, signal.VerdictQuote, false},
-		{"no quote", "stale", 0, signal.VenueAsked, signal.VerdictFiled, false},
+		{"before the request to the venue", "stale", 3000, signal.VenueNotRequested, signal.VerdictQuote, false},
+		{"no quote", "stale", 0, signal.VenueRequested, signal.VerdictFiled, false},
 		{"no quote in a dry run", "stale", 0, signal.VenueSkipped, signal.VerdictFiled, false},
-		{"the venue denies the market", "stale", 0, signal.VenueDenies, signal.VerdictProvisional, false},
-		{"within the bound", "fresh", 2900, signal.VenueSilent, signal.VerdictFiled, true},
-		{"moved", "fresh", 2899, signal.VenueSilent, signal.VerdictMoved, true},
-		{"moved during the request to the venue", "fresh", 2899, signal.VenueAsked, signal.VerdictMoved, true},
+		{"the venue denies the market", "stale", 0, signal.VenueHasNoMarket, signal.VerdictProvisional, false},
+		{"within the bound", "fresh", 2900, signal.VenueNotRequested, signal.VerdictFiled, true},
+		{"moved", "fresh", 2899, signal.VenueNotRequested, signal.VerdictMoved, true},
+		{"moved during the request to the venue", "fresh", 2899, signal.VenueRequested, signal.VerdictMoved, true},
 		{"moved in a dry run", "fresh", 2899, signal.VenueSkipped, signal.VerdictMoved, true},
-		{"moved native market", "native-aaaaaaaaaa", 4000, signal.VenueSilent, signal.VerdictMoved, true},
-		{"unconfirmed market", "stub", 3000, signal.VenueAsked, signal.VerdictFiled, false},
-		{"unconfirmed market that the venue denies", "stub", 3000, signal.VenueDenies, signal.VerdictAbsent, false},
+		{"moved native market", "native-aaaaaaaaaa", 4000, signal.VenueNotRequested, signal.VerdictMoved, true},
+		{"unconfirmed market", "stub", 3000, signal.VenueRequested, signal.VerdictFiled, false},
+		{"unconfirmed market that the venue denies", "stub", 3000, signal.VenueHasNoMarket, signal.VerdictAbsent, false},
 	} {
 		before := b.count(`SELECT (SELECT count(*) FROM api.signals) + (SELECT count(*) FROM api.unconfirmed_signals)`)
 		_, hash := b.operator(fmt.Sprintf("allow%d", i))

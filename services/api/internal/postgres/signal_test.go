@@ -152,15 +152,15 @@ func TestFilingRefusals(t *testing.T) {
 	}
 	b.exec(`UPDATE api.markets SET status = 'unknown', fetched_at = NULL, end_date = NULL WHERE market_id = '24'`)
 	for _, c := range []struct {
-		venue signal.VenueWord
+		venue signal.VenueState
 		want  signal.Verdict
 	}{
-		{signal.VenueSilent, signal.VerdictStub},
-		{signal.VenueDenies, signal.VerdictAbsent},
-		{signal.VenueAsked, signal.VerdictFiled},
-		{signal.VenueSilent, signal.VerdictDuplicate},
-		{signal.VenueDenies, signal.VerdictDuplicate},
-		{signal.VenueAsked, signal.VerdictDuplicate},
+		{signal.VenueNotRequested, signal.VerdictStub},
+		{signal.VenueHasNoMarket, signal.VerdictAbsent},
+		{signal.VenueRequested, signal.VerdictFiled},
+		{signal.VenueNotRequested, signal.VerdictDuplicate},
+		{signal.VenueHasNoMarket, signal.VerdictDuplicate},
+		{signal.VenueRequested, signal.VerdictDuplicate},
 	} {
 		d := newDraft("24", protocol.Yes, 5000)
 		d.Venue = c.venue

@@ -20,7 +20,7 @@ func (b *bundle) unconfirmed(hash []byte, id string) signal.Draft {
 	b.stub(id)
 	d := newDraft(id, protocol.Yes, 3000)
 	take := "Will the mayor of Vantor be convicted?"
-	d.TextTake, d.Venue = &take, signal.VenueAsked
+	d.TextTake, d.Venue = &take, signal.VenueRequested
 	b.requireVerdict(hash, d, signal.VerdictFiled)
 	return d
 }
@@ -60,7 +60,7 @@ func TestUnconfirmedCallIsPublishedByItsVenue(t *testing.T) {
 		}
 	}
 	second := newDraft("7", protocol.No, 5000)
-	second.Venue = signal.VenueAsked
+	second.Venue = signal.VenueRequested
 	if f := b.requireVerdict(hash, second, signal.VerdictDuplicate); f.FirstID != d.ID {
 		t.Errorf("the duplicate returned call %s, want %s", f.FirstID, d.ID)
 	}
@@ -148,7 +148,7 @@ func TestStubsOfAnOperatorAreBounded(t *testing.T) {
 		id := fmt.Sprint(500 + i)
 		b.stub(id)
 		d := newDraft(id, protocol.Yes, 3000)
-		d.Venue = signal.VenueAsked
+		d.Venue = signal.VenueRequested
 		b.requireVerdict(hash, d, signal.VerdictFiled)
 	}
 	for operator, want := range map[string]bool{who: false, uuid.NewString(): true} {

@@ -138,8 +138,8 @@ func readSamples(ctx context.Context, q *db.Queries) (map[boardKey][]skill.Tally
 
 // Difference is a stored value that does not equal the recomputed one.
 type Difference struct {
-	Counter, Of   string
-	Kept, Counted string
+	Counter, Of      string
+	Stored, Computed string
 }
 
 // Recount compares every counter with a count of the stored calls and results, in one snapshot. It returns at most
@@ -155,7 +155,7 @@ func recount(ctx context.Context, q *db.Queries) ([]Difference, error) {
 }
 
 func differenceOf(r db.ListCounterDifferencesRow) Difference {
-	return Difference{Counter: r.Counter, Of: r.Of, Kept: orNothing(r.Stored), Counted: orNothing(r.Computed)}
+	return Difference{Counter: r.Counter, Of: r.Of, Stored: orNothing(r.Stored), Computed: orNothing(r.Computed)}
 }
 
 func orNothing(s *string) string {

@@ -141,8 +141,8 @@ func (s *Store) BeginDelivery(ctx context.Context, h webhook.Hook, after int64) 
 	return hookOf(row.Webhook), err == nil, missing(err, nil, "begin delivery")
 }
 
-// TakenDelivery logs a success and advances the cursor past the delivery.
-func (s *Store) TakenDelivery(ctx context.Context, d webhook.Delivery) error {
+// CompleteDelivery logs a success and advances the cursor past the delivery.
+func (s *Store) CompleteDelivery(ctx context.Context, d webhook.Delivery) error {
 	status := int32(d.Status)
 	err := s.q.CompleteDelivery(ctx, db.CompleteDeliveryParams{
 		WebhookID: d.HookID, DeliveryID: d.ID, FirstSeq: d.First, LastSeq: d.Last, Events: int32(d.Events), Attempt: int32(d.Attempt),
@@ -151,9 +151,9 @@ func (s *Store) TakenDelivery(ctx context.Context, d webhook.Delivery) error {
 	return pg.Fault(wrap("log delivery", err))
 }
 
-// FailedDelivery logs a failure. It stores since when deliveries fail, the time of the next attempt, and whether the
+// FailDelivery logs a failure. It stores since when deliveries fail, the time of the next attempt, and whether the
 // webhook remains active.
-func (s *Store) FailedDelivery(ctx context.Context, d webhook.Delivery, since, next time.Time, active bool, reason string) error {
+func (s *Store) FailDelivery(ctx context.Context, d webhook.Delivery, since, next time.Time, active bool, reason string) error {
 	err := s.q.FailDelivery(ctx, db.FailDeliveryParams{
 		WebhookID: d.HookID, DeliveryID: d.ID, FirstSeq: d.First, LastSeq: d.Last, Events: int32(d.Events), Attempt: int32(d.Attempt),
 		Status: int32(d.Status), Error: d.Error, TookMs: int32(d.Took.Milliseconds()), At: d.At,
@@ -171,8 +171,8 @@ func (s *Store) LogDelivery(ctx context.Context, d webhook.Delivery) error {
 	return pg.Fault(wrap("log delivery", err))
 }
 
-// PassWebhooks advances cursors over events that the webhooks do not receive.
-func (s *Store) PassWebhooks(ctx context.Context, hooks []webhook.Hook) error {
+// AdvanceWebhooks advances cursors over events that the webhooks do not receive.
+func (s *Store) AdvanceWebhooks(ctx context.Context, hooks []webhook.Hook) error {
 	var p db.SkipWebhookEventsParams
 	for i := range hooks {
 		p.IDs = append(p.IDs, hooks[i].ID)

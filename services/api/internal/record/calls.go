@@ -14,18 +14,18 @@ type Step struct {
 	Score, Calls int64
 }
 
-// Course is the history of a score. Before is the score before the first step. It is 0 if Whole is true: then the course
+// ScoreHistory is the history of a score. Before is the score before the first step. It is 0 if Whole is true: then the history
 // includes the oldest call.
-type Course struct {
+type ScoreHistory struct {
 	Steps  []Step
 	Before int64
 	Whole  bool
 }
 
-// Limits of a course: the number of newest calls that it includes, and the number of steps into which they are grouped.
+// Limits of a history: the number of newest calls that it includes, and the number of steps into which they are grouped.
 const (
-	MaxCourse = 10_000
-	MaxSteps  = 120
+	MaxHistoryCalls = 10_000
+	MaxSteps        = 120
 )
 
 // Default and maximum size of a page of calls.
@@ -51,11 +51,11 @@ func (s *Service) Calls(ctx context.Context, handle string, limit int, after pro
 	return p, nil
 }
 
-// Course returns the history of an operator's score. Error: not_found.
-func (s *Service) Course(ctx context.Context, handle string) (Course, error) {
+// ScoreHistory returns the history of an operator's score. Error: not_found.
+func (s *Service) ScoreHistory(ctx context.Context, handle string) (ScoreHistory, error) {
 	o, err := s.operators.Operator(ctx, handle, "")
 	if err != nil {
-		return Course{}, err
+		return ScoreHistory{}, err
 	}
-	return s.store.ReadCourse(ctx, o.ID, MaxCourse, MaxSteps)
+	return s.store.ReadScoreHistory(ctx, o.ID, MaxHistoryCalls, MaxSteps)
 }

@@ -71,8 +71,8 @@ type Store interface {
 	// Tallies counts the decided calls of an operator by lane, price and confidence. If since is set, it counts only calls
 	// resolved at or after it. A result is included once it is in the feed.
 	Tallies(ctx context.Context, userID string, since *time.Time) ([]Tally, error)
-	// ReadCourse reads up to limit newest calls and groups the decided ones into up to the given number of steps.
-	ReadCourse(ctx context.Context, userID string, limit, steps int) (Course, error)
+	// ReadScoreHistory reads up to limit newest calls and groups the decided ones into up to the given number of steps.
+	ReadScoreHistory(ctx context.Context, userID string, limit, steps int) (ScoreHistory, error)
 	// ListCalls returns a page of calls, newest first.
 	ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallPage, error)
 }

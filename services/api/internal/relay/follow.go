@@ -148,8 +148,8 @@ func (f *Follower) begin(ctx context.Context) (int64, error) {
 func (f *Follower) deliver(ctx context.Context, messages []feed.Message) {
 	for _, m := range messages {
 		err := f.broker.Deliver(m)
-		var hole *broker.HoleError
-		if errors.As(err, &hole) {
+		var gap *broker.GapError
+		if errors.As(err, &gap) {
 			if !f.poll(ctx) {
 				_ = dbtime.Sleep(ctx, pollEvery)
 				return // read again after the head of the broker

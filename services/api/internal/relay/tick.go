@@ -36,7 +36,7 @@ type Ticker struct {
 	log    *slog.Logger
 
 	// published is the state of each market that was published last.
-	published map[string]feed.Standing
+	published map[string]feed.MarketState
 
 	mu      sync.Mutex
 	viewers map[string]int // readers and viewers of streams
@@ -131,11 +131,11 @@ func (t *Ticker) PublishStates(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, priceEvery)
 	defer cancel()
-	states, err := t.store.ListStandings(ctx, ids)
+	states, err := t.store.ListMarketStates(ctx, ids)
 	if err != nil {
 		return err
 	}
-	now, published := t.now(), make(map[string]feed.Standing, len(states))
+	now, published := t.now(), make(map[string]feed.MarketState, len(states))
 	for _, s := range states {
 		published[s.MarketID] = s
 		before := t.published[s.MarketID]
@@ -155,11 +155,11 @@ func (t *Ticker) publish(marketID string, kind feed.Type, at time.Time, data []b
 }
 
 // priceData returns the data of a price.tick. Market ids contain no characters that JSON escapes.
-func priceData(s feed.Standing) []byte {
+func priceData(s feed.MarketState) []byte {
 	return fmt.Appendf(nil, `{"marketId":"%s","yesBps":%d}`, s.MarketID, *s.Yes)
 }
 
-func crowdData(s feed.Standing) []byte {
+func crowdData(s feed.MarketState) []byte {
 	percent, total := "null", s.CrowdYes+s.CrowdNo
 	if total > 0 {
 		percent = strconv.FormatInt((200*s.CrowdYes+total)/(2*total), 10)

@@ -106,7 +106,7 @@ func (l *ledger) fileAs(id protocol.MarketID, name string, side protocol.Side) s
 		l.t.Fatal(err)
 	}
 	f, err := l.store.File(l.t.Context(), signal.Caller{OperatorID: o.ID}, signal.Draft{
-		Venue: signal.VenueAsked, ID: uuid.Must(uuid.NewV7()).String(), MarketID: id, Side: side, Price: 5000, Source: "web",
+		Venue: signal.VenueRequested, ID: uuid.Must(uuid.NewV7()).String(), MarketID: id, Side: side, Price: 5000, Source: "web",
 	})
 	if err != nil {
 		l.t.Fatal(err)

@@ -59,20 +59,20 @@ func Move(side protocol.Side, price, live protocol.Bps) int {
 	return int(live.Of(side)) - int(price)
 }
 
-// RehearseFile returns the call as File would store it, and stores nothing (a dry run). It applies the checks of File in the
+// DryRunFile returns the call as File would store it, and stores nothing (a dry run). It applies the checks of File in the
 // database, but sends no request to a venue:
 //   - On a market without a fresh quote the call is unverified.
 //   - A market id that is not stored is accepted if its form is valid. Record.Unconfirmed is then true. Whether the market is
 //     rated is unknown, so the warning market_unrated is left out.
 //
 // Errors: those of File, except the rejection of a call without a fresh quote.
-func (s *Service) RehearseFile(ctx context.Context, caller Caller, draft Draft) (Filed, Record, error) {
+func (s *Service) DryRunFile(ctx context.Context, caller Caller, draft Draft) (Filed, Record, error) {
 	if err := draft.validate(); err != nil {
 		return Filed{}, Record{}, err
 	}
 	s.setReach(&draft)
 	draft.Venue = VenueSkipped
-	f, record, err := s.Store.RehearseFile(ctx, caller, draft, s.markets.Connected(draft.MarketID))
+	f, record, err := s.Store.DryRunFile(ctx, caller, draft, s.markets.Connected(draft.MarketID))
 	if err != nil {
 		return Filed{}, Record{}, err
 	}
@@ -81,13 +81,13 @@ func (s *Service) RehearseFile(ctx context.Context, caller Caller, draft Draft) 
 	return filed, record, err
 }
 
-// RehearseEvent returns the event as it would be appended, and appends nothing. Errors: those of AppendEvent.
-func (s *Service) RehearseEvent(ctx context.Context, caller Caller, signalID, eventID, kind, payload string) (Event, error) {
+// DryRunEvent returns the event as it would be appended, and appends nothing. Errors: those of AppendEvent.
+func (s *Service) DryRunEvent(ctx context.Context, caller Caller, signalID, eventID, kind, payload string) (Event, error) {
 	e, err := s.ownerEvent(eventID, kind, payload)
 	if err != nil {
 		return Event{}, err
 	}
-	e, err = s.Store.RehearseEvent(ctx, caller, signalID, e)
+	e, err = s.Store.DryRunEvent(ctx, caller, signalID, e)
 	if err != nil {
 		return Event{}, err
 	}

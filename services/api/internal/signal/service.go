@@ -46,10 +46,10 @@ type Store interface {
 	// FileMany files several calls in one statement; each has a separate verdict or error. It does not wait for locked
 	// markets.
 	FileMany(ctx context.Context, calls []Call) ([]Filing, []error)
-	// RehearseFile and RehearseEvent return what would be stored, and store nothing. If stub is true, an unknown market is
+	// DryRunFile and DryRunEvent return what would be stored, and store nothing. If stub is true, an unknown market is
 	// treated as an unconfirmed one.
-	RehearseFile(ctx context.Context, caller Caller, draft Draft, stub bool) (Filing, Record, error)
-	RehearseEvent(ctx context.Context, caller Caller, signalID string, event Event) (Event, error)
+	DryRunFile(ctx context.Context, caller Caller, draft Draft, stub bool) (Filing, Record, error)
+	DryRunEvent(ctx context.Context, caller Caller, signalID string, event Event) (Event, error)
 	// AppendEvent returns the stored event, or the existing one with the same id.
 	AppendEvent(ctx context.Context, caller Caller, signalID string, event Event) (Event, error)
 	GetSignal(ctx context.Context, id string) (Record, error)
@@ -126,7 +126,7 @@ func (f Filing) needsVenue() bool {
 // readVenue reads the market of a call at its venue, for at most limit, and sets draft.Venue. A request for a quote that
 // exceeds the limit is not an error.
 func (s *Service) readVenue(ctx context.Context, f Filing, draft *Draft, limit time.Duration) error {
-	draft.Venue = VenueAsked
+	draft.Venue = VenueRequested
 	var err error
 	if f.Verdict == VerdictQuote {
 		wait, cancel := context.WithTimeout(ctx, limit)
@@ -137,7 +137,7 @@ func (s *Service) readVenue(ctx context.Context, f Filing, draft *Draft, limit t
 	}
 	switch {
 	case errors.Is(err, market.ErrNotFound) && f.Verdict != VerdictUnknown:
-		draft.Venue = VenueDenies
+		draft.Venue = VenueHasNoMarket
 	case f.Verdict != VerdictQuote:
 		return err
 	}

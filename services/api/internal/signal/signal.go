@@ -53,7 +53,7 @@ type Draft struct {
 	BodyHash         []byte
 	MaxSlippage      *protocol.Bps // maximum by which the price of the side may be worse than Price; nil: no limit
 	AllowUnverified  bool          // accept a call without a fresh quote in spite of MaxSlippage
-	Venue            VenueWord
+	Venue            VenueState
 }
 
 // validate returns invalid_body for a member that is out of bounds. The hub checks the same bounds earlier.
@@ -95,16 +95,16 @@ func (d *Draft) validate() error {
 	return nil
 }
 
-// VenueWord is the state of the request to a market's venue. The filing statement requires this request for a market without
+// VenueState is the state of the request to a market's venue. The filing statement requires this request for a market without
 // a fresh quote, and for a market that no venue has confirmed.
-type VenueWord int16
+type VenueState int16
 
 // States of the request to a venue.
 const (
-	VenueSilent  VenueWord = iota // no request was made
-	VenueAsked                    // a request was made; its result, if any, is stored
-	VenueDenies                   // the venue has no such market
-	VenueSkipped                  // no request may be made: a dry run
+	VenueNotRequested VenueState = iota // no request was made
+	VenueRequested                      // a request was made; its result, if any, is stored
+	VenueHasNoMarket                    // the venue has no such market
+	VenueSkipped                        // no request may be made: a dry run
 )
 
 // Prices are the prices of a stored or rejected call.

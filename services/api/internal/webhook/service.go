@@ -34,10 +34,10 @@ type Store interface {
 	ActiveWebhooks(ctx context.Context) ([]Hook, error)
 	// BeginDelivery stores an attempt and returns the stored webhook. It returns false if the webhook has changed.
 	BeginDelivery(ctx context.Context, h Hook, after int64) (Hook, bool, error)
-	TakenDelivery(ctx context.Context, d Delivery) error
-	FailedDelivery(ctx context.Context, d Delivery, since, next time.Time, active bool, reason string) error
-	// PassWebhooks stores the cursors of webhooks that had nothing to send.
-	PassWebhooks(ctx context.Context, hooks []Hook) error
+	CompleteDelivery(ctx context.Context, d Delivery) error
+	FailDelivery(ctx context.Context, d Delivery, since, next time.Time, active bool, reason string) error
+	// AdvanceWebhooks stores the cursors of webhooks that had nothing to send.
+	AdvanceWebhooks(ctx context.Context, hooks []Hook) error
 }
 
 // Send sends one request to an endpoint.

@@ -120,7 +120,7 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 	}
 	draft.MaxSlippageBps, draft.AllowUnverified = r.MaxSlippage, r.AllowUnverified
 	if r.DryRun {
-		would, err := s.Filer.RehearseFile(ctx, by.Actor, draft)
+		would, err := s.Filer.DryRunFile(ctx, by.Actor, draft)
 		return Filed{Filing: would.GetFiling(), Unconfirmed: would.GetSignal().GetUnconfirmed()}, err
 	}
 	draft.Id = s.NewID()

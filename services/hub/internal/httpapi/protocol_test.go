@@ -158,7 +158,7 @@ func TestPassports(t *testing.T) {
 	if err := b.store.Follow(t.Context(), operator.Operator{ID: operator.ID(tide.GetId()), Handle: "tide"}, operator.Operator{ID: mara, Handle: "mara_k"}, b.clock.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.store.KeepClaim(t.Context(), mara, identityclaim.Claim{Station: "partner", Identity: wallet, VerifiedAt: b.clock.Now(), ProfileURL: "https://partner.example/u/" + wallet}); err != nil {
+	if err := b.store.StoreClaim(t.Context(), mara, identityclaim.Claim{Station: "partner", Identity: wallet, VerifiedAt: b.clock.Now(), ProfileURL: "https://partner.example/u/" + wallet}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "protocol/passport_full", b.send("GET", "/api/protocol/v1/passports/mara_k", ""))

@@ -73,9 +73,9 @@ type Provider interface {
 
 // Store stores claims. Error of all methods: db_unavailable.
 type Store interface {
-	// KeepClaim stores a claim. It replaces the owner's claim at the station, and all claims of the same wallet there
+	// StoreClaim stores a claim. It replaces the owner's claim at the station, and all claims of the same wallet there
 	// by other owners: the latest claim is valid.
-	KeepClaim(ctx context.Context, owner operator.ID, c Claim) error
+	StoreClaim(ctx context.Context, owner operator.ID, c Claim) error
 	// ListClaims returns the claims of an owner, ordered by station.
 	ListClaims(ctx context.Context, owner operator.ID) ([]Claim, error)
 	// DropClaim deletes a claim and reports whether there was one.
@@ -121,7 +121,7 @@ func (s *Service) Claim(ctx context.Context, me operator.ID, at Station, a Addre
 		return Claim{}, ErrNotLinked
 	}
 	c := Claim{Station: at.Name, Identity: a.String(), VerifiedAt: s.now(), ProfileURL: at.Profile + a.String()}
-	if err := s.store.KeepClaim(ctx, me, c); err != nil {
+	if err := s.store.StoreClaim(ctx, me, c); err != nil {
 		return Claim{}, err
 	}
 	return c, nil

@@ -96,8 +96,8 @@ func (s *Store) Followers(ctx context.Context, of []operator.ID) (map[operator.I
 	return mapOf(rows, err, func(row db.ListFollowersRow) (operator.ID, int64) { return row.UserID, row.Followers })
 }
 
-// KeepClaim implements identityclaim.Store.
-func (s *Store) KeepClaim(ctx context.Context, owner operator.ID, c identityclaim.Claim) error {
+// StoreClaim implements identityclaim.Store.
+func (s *Store) StoreClaim(ctx context.Context, owner operator.ID, c identityclaim.Claim) error {
 	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.LockClaims(ctx); err != nil {
 			return err

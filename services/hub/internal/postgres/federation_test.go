@@ -97,7 +97,7 @@ func TestShelf(t *testing.T) {
 	}
 	mara := operator.ID(uuid.NewString())
 	for i, station := range []string{"river", "tide"} {
-		if err := s.KeepClaim(ctx, mara, identityclaim.Claim{Station: station, Identity: fmt.Sprintf("0x%040d", i+1), VerifiedAt: noon}); err != nil {
+		if err := s.StoreClaim(ctx, mara, identityclaim.Claim{Station: station, Identity: fmt.Sprintf("0x%040d", i+1), VerifiedAt: noon}); err != nil {
 			t.Fatal(err)
 		}
 	}

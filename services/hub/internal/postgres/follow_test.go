@@ -125,7 +125,7 @@ func TestClaims(t *testing.T) {
 	store, _ := open(t)
 	keep := func(owner int, station, identity string) {
 		t.Helper()
-		if err := store.KeepClaim(t.Context(), person(owner), identityclaim.Claim{Station: station, Identity: identity, VerifiedAt: noon}); err != nil {
+		if err := store.StoreClaim(t.Context(), person(owner), identityclaim.Claim{Station: station, Identity: identity, VerifiedAt: noon}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -160,7 +160,7 @@ func TestClaims(t *testing.T) {
 			t.Errorf("removal %d: %v %v", i, removed, err)
 		}
 	}
-	if err := store.KeepClaim(t.Context(), person(1), identityclaim.Claim{Station: "partner", Identity: "short", VerifiedAt: noon}); err == nil {
+	if err := store.StoreClaim(t.Context(), person(1), identityclaim.Claim{Station: "partner", Identity: "short", VerifiedAt: noon}); err == nil {
 		t.Error("an invalid identity was stored")
 	}
 }
@@ -175,7 +175,7 @@ func TestClaimsCrosswise(t *testing.T) {
 		group.Go(func() {
 			for round := range 10 {
 				identity := fmt.Sprintf("0x%040d", (owner+round)%3)
-				err := store.KeepClaim(t.Context(), person(owner), identityclaim.Claim{Station: "partner", Identity: identity, VerifiedAt: noon})
+				err := store.StoreClaim(t.Context(), person(owner), identityclaim.Claim{Station: "partner", Identity: identity, VerifiedAt: noon})
 				tolerate(t, err)
 			}
 		})

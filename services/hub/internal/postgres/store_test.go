@@ -119,7 +119,7 @@ func TestUnavailable(t *testing.T) {
 	store := postgres.New(pool, testkit.ReadTime)
 	_, reading := store.Pins(t.Context(), 1)
 	for _, err := range []error{
-		store.Add(t.Context(), entry(audit.Asked, "")), reading, store.KeepClaim(t.Context(), person(1), identityclaim.Claim{}),
+		store.Add(t.Context(), entry(audit.Asked, "")), reading, store.StoreClaim(t.Context(), person(1), identityclaim.Claim{}),
 	} {
 		if !errors.Is(err, pg.ErrUnavailable) {
 			t.Errorf("%v", err)

@@ -70,9 +70,9 @@ func (s *Service) Append(ctx context.Context, by operator.Actor, d *signalv1.App
 	return event, err
 }
 
-// RehearseFile is a dry run of File: it returns the call without an id and stores nothing. It uses no idempotency key.
+// DryRunFile is a dry run of File: it returns the call without an id and stores nothing. It uses no idempotency key.
 // Errors: those of File.
-func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d *signalv1.Draft) (*signalv1.RehearseFileResponse, error) {
+func (s *Service) DryRunFile(ctx context.Context, by operator.Actor, d *signalv1.Draft) (*signalv1.RehearseFileResponse, error) {
 	d.Id, d.IdempotencyKey, d.BodyHash = s.newID(), nil, nil
 	r, err := s.ledger.SignalWrites.RehearseFile(ctx, &signalv1.RehearseFileRequest{Caller: callerOf(by), Draft: d})
 	if err != nil {
@@ -82,9 +82,9 @@ func (s *Service) RehearseFile(ctx context.Context, by operator.Actor, d *signal
 	return r, nil
 }
 
-// RehearseEvent is a dry run of Append: it returns the event without an id and stores nothing. It uses no idempotency
+// DryRunEvent is a dry run of Append: it returns the event without an id and stores nothing. It uses no idempotency
 // key. Errors: those of Append.
-func (s *Service) RehearseEvent(ctx context.Context, by operator.Actor, d *signalv1.AppendEventRequest) (*signalv1.Event, error) {
+func (s *Service) DryRunEvent(ctx context.Context, by operator.Actor, d *signalv1.AppendEventRequest) (*signalv1.Event, error) {
 	r, err := s.ledger.SignalWrites.RehearseEvent(ctx, &signalv1.RehearseEventRequest{
 		Caller: callerOf(by), SignalId: d.GetSignalId(), Type: d.GetType(), Payload: d.GetPayload(), EventId: s.newID(),
 	})

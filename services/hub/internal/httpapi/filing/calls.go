@@ -80,7 +80,7 @@ func (s *Server) File(c echo.Context) error {
 	}
 	ctx, by := c.Request().Context(), request.Caller(c).Actor()
 	if dry {
-		result, err := s.Signals.RehearseFile(ctx, by, draft)
+		result, err := s.Signals.DryRunFile(ctx, by, draft)
 		if err != nil {
 			return s.withDetails(err, draft)
 		}
@@ -199,7 +199,7 @@ func (s *Server) fileOrRehearse(ctx context.Context, who caller.Caller, draft *s
 		}
 		return s.showFiled(filed.GetId(), filed.GetFiling()), nil
 	}
-	result, err := s.Signals.RehearseFile(ctx, who.Actor(), draft)
+	result, err := s.Signals.DryRunFile(ctx, who.Actor(), draft)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (s *Server) ToolEvent(ctx context.Context, who caller.Caller, o httpx.Objec
 		return nil, err
 	}
 	if dry {
-		result, err := s.Signals.RehearseEvent(ctx, who.Actor(), draft)
+		result, err := s.Signals.DryRunEvent(ctx, who.Actor(), draft)
 		if err != nil {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ func (s *Server) AppendEvent(c echo.Context) error {
 	}
 	ctx, by := c.Request().Context(), request.Caller(c).Actor()
 	if dry {
-		result, err := s.Signals.RehearseEvent(ctx, by, draft)
+		result, err := s.Signals.DryRunEvent(ctx, by, draft)
 		if err != nil {
 			return err
 		}
