@@ -3,6 +3,7 @@ package program
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -145,10 +146,21 @@ func (b *bound) read(name string, raw json.RawMessage, low, high float64) error 
 		return ErrSpec.Say("%s must be a number", name).With("field", name)
 	}
 	if v < low || v > high {
-		return ErrSpec.Say("%s is out of range", name).With("field", name)
+		return ErrSpec.Say("%s must be %s", name, rangeOf(low, high)).With("field", name)
 	}
 	*b = bound{value: v + 0, set: true}
 	return nil
+}
+
+// rangeOf describes the range of a number in an error text.
+func rangeOf(low, high float64) string {
+	switch {
+	case high == math.MaxFloat64:
+		return fmt.Sprintf("at least %g", low)
+	case low == math.SmallestNonzeroFloat64:
+		return fmt.Sprintf("above 0 and at most %g", high)
+	}
+	return fmt.Sprintf("from %g to %g", low, high)
 }
 
 // check returns ErrSpec if a minimum is above the maximum.
