@@ -1,3 +1,2 @@
--- Declares for sqlc the function unnest with several arrays, which its analyzer does not support. This file is never
--- executed.
+-- Declares unnest of several arrays, which the analyzer of sqlc does not support. sqlc reads this file; no database executes it.
 CREATE FUNCTION unnest(VARIADIC anyarray) RETURNS SETOF record LANGUAGE sql;

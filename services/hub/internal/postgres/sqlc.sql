@@ -1,2 +1,2 @@
--- Declares unnest of several arrays for the analyzer of sqlc, which does not know it. This file is never executed.
+-- Declares unnest of several arrays, which the analyzer of sqlc does not support. sqlc reads this file; no database executes it.
 CREATE FUNCTION unnest(VARIADIC anyarray) RETURNS SETOF record LANGUAGE sql;
