@@ -28,7 +28,7 @@ import (
 // Cache-Control values of successful reads.
 const (
 	cacheNow     = "public, s-maxage=5"
-	cacheShort   = "public, s-maxage=10"
+	cacheShort   = request.CacheShort
 	cacheBoard   = "public, s-maxage=60, stale-while-revalidate=300"
 	cachePulse   = "public, s-maxage=300"
 	cacheProgram = "public, s-maxage=30, stale-while-revalidate=60"

@@ -13,6 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 	"github.com/signalcast/signalcast/pkg/httpx"
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
+	"github.com/signalcast/signalcast/pkg/protocol"
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
@@ -303,7 +304,8 @@ func keysOf(keys []*operatorv1.Key) []keyRow {
 	rows := make([]keyRow, 0, len(keys))
 	for _, k := range keys {
 		r := keyRow{
-			ID: k.GetId(), Label: k.GetLabel(), Tier: k.GetTier(), Permissions: strings.Join(k.GetPermissions(), ", "),
+			ID: k.GetId(), Label: k.GetLabel(),
+			Tier: tierLabels[protocol.Tier(k.GetTier())].word, Permissions: strings.Join(k.GetPermissions(), ", "),
 			CreatedAt: when(ledgerclient.Time(k.GetCreatedAt())), LastUsed: "never", Active: k.GetActive(),
 		}
 		if k.GetLastUsedAt() != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 	"github.com/signalcast/signalcast/services/hub/internal/follow"
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
+	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
@@ -142,9 +143,6 @@ const (
 	marketPath  = "/m/"
 )
 
-// cacheShort is the Cache-Control of pages that are the same for all visitors.
-const cacheShort = "public, s-maxage=10"
-
 func (s *site) routes() []httpx.Route {
 	page := func(method, path, who, cache string, h echo.HandlerFunc) httpx.Route {
 		return httpx.Route{
@@ -153,14 +151,14 @@ func (s *site) routes() []httpx.Route {
 		}
 	}
 	return []httpx.Route{
-		page(http.MethodGet, receiptPath+":id", "public", cacheShort, s.receipt),
-		page(http.MethodGet, marketPath+":marketId", "public", cacheShort, s.market),
-		page(http.MethodGet, marketsPath, "public", cacheShort, s.markets),
-		page(http.MethodGet, feedPath, "public", cacheShort, s.feed),
-		page(http.MethodGet, boardPath, "public", cacheShort, s.board),
-		page(http.MethodGet, networkPath, "public", cacheShort, s.network),
-		page(http.MethodGet, pulsePath, "public", cacheShort, s.pulse),
-		page(http.MethodGet, docsPath, "public", cacheShort, s.docs),
+		page(http.MethodGet, receiptPath+":id", "public", request.CacheShort, s.receipt),
+		page(http.MethodGet, marketPath+":marketId", "public", request.CacheShort, s.market),
+		page(http.MethodGet, marketsPath, "public", request.CacheShort, s.markets),
+		page(http.MethodGet, feedPath, "public", request.CacheShort, s.feed),
+		page(http.MethodGet, boardPath, "public", request.CacheShort, s.board),
+		page(http.MethodGet, networkPath, "public", request.CacheShort, s.network),
+		page(http.MethodGet, pulsePath, "public", request.CacheShort, s.pulse),
+		page(http.MethodGet, docsPath, "public", request.CacheShort, s.docs),
 		page(http.MethodGet, "/", "public", "no-store", s.root),
 		page(http.MethodGet, "/dev", "login", "no-store", s.dev),
 		page(http.MethodPost, "/dev/session", "login", "no-store", s.receiveToken),
@@ -182,14 +180,14 @@ func (s *site) routes() []httpx.Route {
 		page(http.MethodPost, profilePath, "session", "no-store", s.accountForm(s.changeProfile)),
 		page(http.MethodPost, profilePath+"/claims", "session", "no-store", s.accountForm(s.claimWallet)),
 		page(http.MethodPost, profilePath+"/claims/drop", "session", "no-store", s.accountForm(s.dropClaim)),
-		page(http.MethodGet, personPath+":handle", "public", cacheShort, s.person),
-		page(http.MethodGet, "/operator/:handle/embed", "public", cacheShort, s.embed),
-		page(http.MethodGet, livePath+":handle", "public", cacheShort, s.live),
+		page(http.MethodGet, personPath+":handle", "public", request.CacheShort, s.person),
+		page(http.MethodGet, "/operator/:handle/embed", "public", request.CacheShort, s.embed),
+		page(http.MethodGet, livePath+":handle", "public", request.CacheShort, s.live),
 		page(http.MethodGet, tvPath, "public", "no-store", s.tv),
 		page(http.MethodGet, studioPath, "session", "no-store", s.studio),
 		page(http.MethodPost, ingestPath, "login", "no-store", s.provision),
 		{
-			Method: http.MethodGet, Path: "/overlay/:handle", Who: []string{"public"}, Cache: cacheShort,
+			Method: http.MethodGet, Path: "/overlay/:handle", Who: []string{"public"}, Cache: request.CacheShort,
 			Handler: s.withPageHeaders(httpx.Anonymous(s.overlay)),
 		},
 		page(http.MethodPost, personPath+":handle/follow", "session", "no-store", s.follow),
