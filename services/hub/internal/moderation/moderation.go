@@ -33,7 +33,7 @@ var Kinds = []string{"signal", "event", Profile, "market", "station", App}
 
 // Errors of decisions and reports.
 var (
-	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "nothing of this kind has this id")
+	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "no content of this kind has this id")
 	ErrReports  = apperr.New(apperr.Limited, "rate_limited", "limit of 10 reports a day reached").With("limit", ReportsPerDay)
 )
 
