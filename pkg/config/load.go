@@ -15,13 +15,13 @@ import (
 // Checker is implemented by config structs that check their fields. Check runs after all fields have been read.
 type Checker interface{ Check(*Report) }
 
-// Mistakes is the error of Load and LoadFrom: the sorted list of invalid settings, one line each.
-type Mistakes []string
+// InvalidSettings is the error of Load and LoadFrom: the sorted list of invalid settings, one line each.
+type InvalidSettings []string
 
 // Error implements error. It joins the lines.
-func (m Mistakes) Error() string { return strings.Join(m, "\n") }
+func (m InvalidSettings) Error() string { return strings.Join(m, "\n") }
 
-// Load returns a T read from the environment of the process. The error is of type Mistakes if settings are invalid; T
+// Load returns a T read from the environment of the process. The error is of type InvalidSettings if settings are invalid; T
 // is then incomplete.
 func Load[T any]() (T, error) {
 	environ := make(map[string]string)
@@ -56,7 +56,7 @@ func LoadFrom[T any](environ map[string]string) (T, error) {
 		return cfg, nil
 	}
 	slices.Sort(r.mistakes)
-	return cfg, Mistakes(slices.Compact(r.mistakes))
+	return cfg, InvalidSettings(slices.Compact(r.mistakes))
 }
 
 // withFiles returns a copy of environ in which each key that is set by KEY_FILE has the content of that file as its

@@ -21,12 +21,12 @@ func requireTime(t *testing.T, c *dbtime.Clock, want time.Time) {
 }
 
 // The clock advances by the monotonic clock only, whatever happens to the system clock.
-func TestTimeDoesNotFool(t *testing.T) {
-	testkit.Tricks(t, "clock", noon, func(t *testing.T, m *testkit.Machine) {
-		m.Pass(time.Minute)
-		m.Trick()
+func TestClockChanges(t *testing.T) {
+	testkit.ClockChanges(t, "clock", noon, func(t *testing.T, m *testkit.Machine) {
+		m.Advance(time.Minute)
+		m.ChangeClock()
 		requireTime(t, m.Clock, noon.Add(time.Minute))
-		m.Pass(time.Second)
+		m.Advance(time.Second)
 		requireTime(t, m.Clock, noon.Add(61*time.Second))
 	})
 }
@@ -36,8 +36,8 @@ func TestClockFollowsTheDatabase(t *testing.T) {
 	m := testkit.NewMachine(noon)
 	databaseTime := func(ahead, took time.Duration, err error) dbtime.Ask {
 		return func(context.Context) (time.Time, error) {
-			m.Pass(took / 2)
-			defer m.Pass(took - took/2)
+			m.Advance(took / 2)
+			defer m.Advance(took - took/2)
 			return m.Clock.Now().Add(ahead), err
 		}
 	}

@@ -261,7 +261,7 @@ func TestCallsWithoutDeadlineGetOne(t *testing.T) {
 	}
 }
 
-func TestPeerAwayAndBack(t *testing.T) {
+func TestReconnectAfterPeerRestart(t *testing.T) {
 	t.Parallel()
 	e := &echo{do: func(_ context.Context, in string) (string, error) { return in, nil }}
 	addr, stop := serve(t, e, "127.0.0.1:0", io.Discard)

@@ -33,7 +33,7 @@ func TaggedBy(c echo.Context, v, part any) error {
 }
 
 func blobTagged(c echo.Context, body, tagged []byte) error {
-	if Known(c, TagOf(tagged)) {
+	if NotModified(c, TagOf(tagged)) {
 		return nil
 	}
 	return Blob(c, http.StatusOK, body)
@@ -45,9 +45,9 @@ func TagOf(body []byte) string {
 	return `"` + hex.EncodeToString(sum[:12]) + `"`
 }
 
-// Known sets the ETag header of the response. If If-None-Match contains the tag, Known responds with 304 and returns
+// NotModified sets the ETag header of the response. If If-None-Match contains the tag, NotModified responds with 304 and returns
 // true.
-func Known(c echo.Context, tag string) bool {
+func NotModified(c echo.Context, tag string) bool {
 	c.Response().Header()["Etag"] = []string{"W/" + tag}
 	for _, line := range c.Request().Header["If-None-Match"] {
 		if strings.Contains(line, tag) || strings.TrimSpace(line) == "*" {

@@ -8,26 +8,26 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-func TestTimeDoesNotFool(t *testing.T) {
+func TestClockChanges(t *testing.T) {
 	newVerifier := func(t *testing.T, m *testkit.Machine) (*bundle, *oidc.Verifier) {
 		t.Helper()
 		b := setup(t)
 		return b, oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{b.provider("main")}}, m.Now)
 	}
-	testkit.Tricks(t, "login", noon, func(t *testing.T, m *testkit.Machine) {
+	testkit.ClockChanges(t, "login", noon, func(t *testing.T, m *testkit.Machine) {
 		b, v := newVerifier(t, m)
 		token := b.sign(t, "key-1", validClaims(set{"exp": noon.Unix() + 600}))
-		m.Pass(599 * time.Second)
-		m.Trick()
+		m.Advance(599 * time.Second)
+		m.ChangeClock()
 		if _, err := v.Verify(t.Context(), token); err != nil {
 			t.Errorf("a token before its expiry was rejected: %v", err)
 		}
-		m.Pass(62 * time.Second) // beyond the tolerance of one minute for clock differences
+		m.Advance(62 * time.Second) // beyond the tolerance of one minute for clock differences
 		if _, err := v.Verify(t.Context(), token); err == nil {
 			t.Error("an expired token was accepted")
 		}
 	})
-	testkit.Tricks(t, "key cache", noon, func(t *testing.T, m *testkit.Machine) {
+	testkit.ClockChanges(t, "key cache", noon, func(t *testing.T, m *testkit.Machine) {
 		b, v := newVerifier(t, m)
 		token := b.sign(t, "key-1", validClaims(set{"exp": noon.Unix() + 7200}))
 		verify := func(fetches int) {
@@ -37,10 +37,10 @@ func TestTimeDoesNotFool(t *testing.T) {
 			}
 		}
 		verify(1)
-		m.Pass(59 * time.Minute)
-		m.Trick()
+		m.Advance(59 * time.Minute)
+		m.ChangeClock()
 		verify(1)
-		m.Pass(time.Minute)
+		m.Advance(time.Minute)
 		verify(2)
 	})
 }

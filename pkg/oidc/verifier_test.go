@@ -252,7 +252,7 @@ func TestAWithdrawnKeyDiesWithinMaxAge(t *testing.T) {
 	wantFault(t, "withdrawn", err, oidc.ErrUnauthenticated)
 }
 
-func TestOldKeysServeADayWhileTheProviderIsAway(t *testing.T) {
+func TestCachedKeysDuringProviderOutage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	token := b.sign(t, "key-1", validClaims(set{"exp": noon.Unix() + 7*86400}))

@@ -161,7 +161,7 @@ func TestScriptAtTheEdge(t *testing.T) {
 }
 
 // Redis hangs, crashes, and restarts empty while two processes use the limit.
-func TestRedisAwayIsBounded(t *testing.T) {
+func TestLimitDuringRedisFaults(t *testing.T) {
 	t.Parallel()
 	server := testkit.RedisServer(t)
 	var fallbacks atomic.Int64

@@ -59,15 +59,15 @@ func (p Program) Main(ctx context.Context, args []string, stdout, stderr io.Writ
 		name, args = args[0], args[1:]
 	}
 	err := p.execute(ctx, name, args, stdout, stderr)
-	var mistakes config.Mistakes
+	var invalid config.InvalidSettings
 	switch {
 	case err == nil:
 		return 0
 	case errors.Is(err, ErrUsage):
 		_, _ = fmt.Fprintf(stderr, "%v\n%s", err, p.usage())
 		return 2
-	case errors.As(err, &mistakes):
-		_, _ = fmt.Fprintln(stderr, mistakes)
+	case errors.As(err, &invalid):
+		_, _ = fmt.Fprintln(stderr, invalid)
 		return 2
 	}
 	_, _ = fmt.Fprintln(stderr, err)

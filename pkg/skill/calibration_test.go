@@ -22,7 +22,7 @@ func bruteForce(calls []Call) (brier, market, reliability, resolution, uncertain
 	}
 	for _, c := range calls {
 		f, o, bin := value(c)
-		p := float64(Within(c.Price)) / 10000
+		p := float64(ClampPrice(c.Price)) / 10000
 		n, won = n+1, won+o
 		count[bin], hits[bin], said[bin] = count[bin]+1, hits[bin]+o, said[bin]+f
 		brier, market = brier+(f-o)*(f-o), market+(p-o)*(p-o)

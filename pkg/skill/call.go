@@ -57,5 +57,5 @@ func (t Tally) check() error {
 	return nil
 }
 
-// Within limits a price to 1 to 9999 bps, so that both outcomes are possible.
-func Within(price protocol.Bps) protocol.Bps { return min(max(price, 1), protocol.MaxBps-1) }
+// ClampPrice limits a price to 1 to 9999 bps, so that both outcomes are possible.
+func ClampPrice(price protocol.Bps) protocol.Bps { return min(max(price, 1), protocol.MaxBps-1) }

@@ -73,8 +73,8 @@ func (d distribution) mirrored(n int64) distribution {
 	return distribution{n - d.from - int64(len(p)) + 1, p}
 }
 
-// Least is the smallest probability in a report. Smaller probabilities are replaced by it.
-const Least = 1e-20
+// MinProbability is the smallest probability in a report. Smaller probabilities are replaced by it.
+const MinProbability = 1e-20
 
 // atLeast returns the probability of k or more wins. It adds the smallest terms first.
 func (d distribution) atLeast(k int64) float64 {
@@ -82,7 +82,7 @@ func (d distribution) atLeast(k int64) float64 {
 	for i := len(d.p) - 1; i >= 0 && d.from+int64(i) >= k; i-- {
 		sum += d.p[i]
 	}
-	return min(max(sum, Least), 1)
+	return min(max(sum, MinProbability), 1)
 }
 
 // atMost returns the probability of k or fewer wins.
@@ -91,5 +91,5 @@ func (d distribution) atMost(k int64) float64 {
 	for i := 0; i < len(d.p) && d.from+int64(i) <= k; i++ {
 		sum += d.p[i]
 	}
-	return min(max(sum, Least), 1)
+	return min(max(sum, MinProbability), 1)
 }

@@ -108,7 +108,7 @@ func TestDistributionOfMany(t *testing.T) {
 func TestLeastProbability(t *testing.T) {
 	t.Parallel()
 	r := report(t, record(t, at(400, 500), 400))
-	if r.Above != Least || !near(r.Below, 1, 1e-12) || r.TwoSided != 2*Least {
+	if r.Above != MinProbability || !near(r.Below, 1, 1e-12) || r.TwoSided != 2*MinProbability {
 		t.Errorf("400 wins of 400 long shots: %+v", r)
 	}
 }

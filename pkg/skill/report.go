@@ -15,7 +15,7 @@ type Report struct {
 	// Leaderboards are ordered by LowBps.
 	EdgeBps, LowBps, HighBps int
 	// Above is the exact probability of at least Wins wins if every price was right, and Below that of at most Wins
-	// wins. TwoSided is twice the smaller of the two, at most 1. Above and Below are at least Least.
+	// wins. TwoSided is twice the smaller of the two, at most 1. Above and Below are at least MinProbability.
 	Above, Below, TwoSided float64
 	// Needed is the number of further calls after which LowBps is expected to exceed 0 at the same edge. NeededSure
 	// is the number after which that is true of 80% of the operators with this edge. Both are 0 if it is already

@@ -41,7 +41,7 @@ func (s *Sample) AddTally(t Tally) error {
 	if s.at == nil {
 		s.at = map[protocol.Bps]int64{}
 	}
-	price := Within(t.Price)
+	price := ClampPrice(t.Price)
 	s.calls += t.Calls
 	s.wins += t.Wins
 	s.prices += t.Calls * int64(price)

@@ -12,7 +12,7 @@ import (
 // returns the time of a service on the machine.
 type Machine struct {
 	*dbtime.Clock
-	trick func(*Machine)
+	change func(*Machine)
 
 	mu     sync.Mutex
 	wall   time.Time
@@ -22,7 +22,7 @@ type Machine struct {
 // NewMachine returns a machine whose system clock shows at.
 func NewMachine(at time.Time) *Machine {
 	// The local time is summer time, which ends in one of the clock changes.
-	m := &Machine{wall: at.In(time.FixedZone("summer", 2*60*60)), trick: func(*Machine) {}}
+	m := &Machine{wall: at.In(time.FixedZone("summer", 2*60*60)), change: func(*Machine) {}}
 	m.Clock = dbtime.New(func() time.Time {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -35,15 +35,15 @@ func NewMachine(at time.Time) *Machine {
 	return m
 }
 
-// Pass advances the system clock and the monotonic clock by d.
-func (m *Machine) Pass(d time.Duration) {
+// Advance advances the system clock and the monotonic clock by d.
+func (m *Machine) Advance(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wall, m.passed = m.wall.Add(d), m.passed+d
 }
 
-// Trick applies the change of the system clock that the current subtest of Tricks is about.
-func (m *Machine) Trick() { m.trick(m) }
+// ChangeClock applies the change of the system clock that the current subtest of ClockChanges tests.
+func (m *Machine) ChangeClock() { m.change(m) }
 
 func (m *Machine) set(change func(time.Time) time.Time) {
 	m.mu.Lock()
@@ -51,8 +51,8 @@ func (m *Machine) set(change func(time.Time) time.Time) {
 	m.wall = change(m.wall)
 }
 
-// tricks contains changes that happen to system clocks.
-var tricks = []struct {
+// clockChanges contains changes that happen to system clocks.
+var clockChanges = []struct {
 	name string
 	do   func(time.Time) time.Time
 }{
@@ -66,14 +66,14 @@ var tricks = []struct {
 	}},
 }
 
-// Tricks runs a test of a decision that depends on time once for each change of the system clock. The test calls
-// Machine.Trick to apply the change, which must not affect the decision.
-func Tricks(t *testing.T, decision string, at time.Time, run func(t *testing.T, m *Machine)) {
+// ClockChanges runs a test of a decision that depends on time once for each change of the system clock. The test calls
+// Machine.ChangeClock to apply the change, which must not affect the decision.
+func ClockChanges(t *testing.T, decision string, at time.Time, run func(t *testing.T, m *Machine)) {
 	t.Helper()
-	for _, trick := range tricks {
-		t.Run(decision+"/"+trick.name, func(t *testing.T) {
+	for _, change := range clockChanges {
+		t.Run(decision+"/"+change.name, func(t *testing.T) {
 			m := NewMachine(at)
-			m.trick = func(m *Machine) { m.set(trick.do) }
+			m.change = func(m *Machine) { m.set(change.do) }
 			run(t, m)
 		})
 	}

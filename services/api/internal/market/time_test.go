@@ -11,28 +11,28 @@ import (
 
 func TestMarketTimeBounds(t *testing.T) {
 	at := time.Date(2026, 10, 25, 0, 59, 50, 0, time.UTC)
-	testkit.Tricks(t, "cutoff", at, func(t *testing.T, m *testkit.Machine) {
+	testkit.ClockChanges(t, "cutoff", at, func(t *testing.T, m *testkit.Machine) {
 		ends := at.Add(time.Hour)
 		native := market.Market{Provider: protocol.Manual, Status: protocol.MarketOpen, EndDate: &ends}
-		m.Pass(time.Hour - time.Second)
-		m.Trick()
+		m.Advance(time.Hour - time.Second)
+		m.ChangeClock()
 		if native.Read(m.Now(), true).Status != protocol.MarketOpen {
 			t.Error("a market closes early")
 		}
-		m.Pass(time.Second)
+		m.Advance(time.Second)
 		if native.Read(m.Now(), true).Status != protocol.MarketClosed {
 			t.Error("a market does not close")
 		}
 	})
-	testkit.Tricks(t, "price", at, func(t *testing.T, m *testkit.Machine) {
+	testkit.ClockChanges(t, "price", at, func(t *testing.T, m *testkit.Machine) {
 		yes, priced := protocol.Bps(4100), at
 		venue := market.Market{Provider: protocol.Polymarket, Status: protocol.MarketOpen, Yes: &yes, PricedAt: &priced}
-		m.Pass(market.LiveFor - time.Second)
-		m.Trick()
+		m.Advance(market.LiveFor - time.Second)
+		m.ChangeClock()
 		if venue.Read(m.Now(), true).Yes == nil {
 			t.Error("a price is dropped early")
 		}
-		m.Pass(2 * time.Second)
+		m.Advance(2 * time.Second)
 		if venue.Read(m.Now(), true).Yes != nil {
 			t.Error("an old price is shown")
 		}

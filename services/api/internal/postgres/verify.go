@@ -117,7 +117,7 @@ func readSamples(ctx context.Context, q *db.Queries) (map[boardKey][]skill.Tally
 	}
 	counted := map[bin]*skill.Tally{}
 	for _, r := range rows {
-		price := skill.Within(protocol.Bps(r.PriceBps))
+		price := skill.ClampPrice(protocol.Bps(r.PriceBps))
 		for _, lane := range []string{"", r.Lane} {
 			b := bin{boardKey{r.UserID, lane}, price, int(r.Confidence)}
 			t := counted[b]

@@ -343,11 +343,12 @@ func prefixOf(secret string) (prefix string, ok bool) {
 	return "", false
 }
 
-// TestSecretsAreWrittenNowhere (S18, S19) checks that after the flows of travel, no secret is in the log, the traces, the metrics,
+// TestSecretsAreNotStored (S18, S19) checks that after the flows of travel, no secret is in the log, the traces, the metrics,
 // the tables or Redis.
-func TestSecretsAreWrittenNowhere(t *testing.T) {
+func TestSecretsAreNotStored(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
+	w.environ["REDIS_TIMEOUT"] = "5s" // the keys of Redis are expected, also on a busy machine
 	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	traces := newCollector(t)
 	h := w.hub("LOG_LEVEL", "debug", "OTEL_EXPORTER_OTLP_ENDPOINT", traces.url, "OTEL_TRACES_SAMPLER_ARG", "1")

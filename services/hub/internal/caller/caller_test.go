@@ -319,7 +319,7 @@ func TestGenerationsStayBounded(t *testing.T) {
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	w, s, _ := newWorld(t)
-	ask := func(raw string, take Take) (Caller, *Standing, error) {
+	ask := func(raw string, take Take) (Caller, *RateLimitState, error) {
 		return s.Resolve(t.Context(), Request{Take: take, Authorization: []string{"Bearer " + raw}})
 	}
 	if _, _, err := ask("bad.jwt.sig", TakeLogin); !errors.Is(err, ErrUnauthenticated) || len(w.counted) != 0 {

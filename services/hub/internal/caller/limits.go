@@ -29,8 +29,8 @@ const (
 // maxRefusals is the number of callers over their limit owner refusal is cached, in each of two generations.
 const maxRefusals = 1 << 14
 
-// Standing is the state of a caller's rate limit after a request.
-type Standing struct {
+// RateLimitState is the state of a caller's rate limit after a request.
+type RateLimitState struct {
 	Allowed   bool
 	Limit     int
 	Remaining int
@@ -83,7 +83,7 @@ func NewLimits(c Counters) *Limits {
 }
 
 // Count counts a request and returns the state of the limit.
-func (l *Limits) Count(ctx context.Context, kind Kind, id string) Standing {
+func (l *Limits) Count(ctx context.Context, kind Kind, id string) RateLimitState {
 	key := owner{kind, id}
 	if st, refused := l.refused(key); refused {
 		return st
@@ -92,13 +92,13 @@ func (l *Limits) Count(ctx context.Context, kind Kind, id string) Standing {
 	if !d.Allowed && !d.Fallback {
 		l.refusals.put(key, refusal{limit: d.Limit, until: l.now().Add(d.RetryAfter)})
 	}
-	return Standing{Allowed: d.Allowed, Limit: d.Limit, Remaining: d.Remaining, Retry: d.RetryAfter, Reset: d.Reset}
+	return RateLimitState{Allowed: d.Allowed, Limit: d.Limit, Remaining: d.Remaining, Retry: d.RetryAfter, Reset: d.Reset}
 }
 
-func (l *Limits) refused(key owner) (Standing, bool) {
+func (l *Limits) refused(key owner) (RateLimitState, bool) {
 	r, _ := l.refusals.get(key)
 	wait := r.until.Sub(l.now())
-	return Standing{Limit: r.limit, Retry: wait, Reset: wait}, wait > 0
+	return RateLimitState{Limit: r.limit, Retry: wait, Reset: wait}, wait > 0
 }
 
 // Failures counts failed credentials of one kind by sender, over all hubs.

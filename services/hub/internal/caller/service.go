@@ -124,7 +124,7 @@ func New(d Deps) *Service { return &Service{Deps: d, keys: newKeyCache()} }
 // of the limit; the state is nil for callers without a limit. An invalid credential, or one of a kind that the route
 // does not accept, is refused; no other credential is tried. Errors: unauthenticated, forbidden, rate_limited, and
 // those of the dependencies.
-func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *Standing, error) {
+func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *RateLimitState, error) {
 	if r.Take.Has(TakeClient) { // the header is missing or contains client credentials
 		return Caller{Kind: Client}, nil, nil
 	}
@@ -190,7 +190,7 @@ func (s *Service) Confirm(ctx context.Context, c Caller) error {
 // key authenticates an operator key. A key that existed before is counted first and then verified, within the write
 // itself if InCall. An unknown key is looked up first, so that random keys use no memory in Redis. In both cases the
 // count precedes the write.
-func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *Standing, error) {
+func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *RateLimitState, error) {
 	if s.keys.isRefused(hash, s.Now()) {
 		return Caller{}, nil, ErrUnauthenticated
 	}
@@ -241,7 +241,7 @@ func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
 
 // session authenticates the session cookies: signature and age first, then the stored session, then the session version
 // of the ledger. On a public route an invalid session, or one that cannot be checked now, counts as anonymous.
-func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, error) {
+func (s *Service) session(ctx context.Context, r Request) (Caller, *RateLimitState, error) {
 	signed, ok := s.Sessions.Read(r.UID, r.Sig)
 	if !ok {
 		if r.Take.Has(TakeNone) {
@@ -278,7 +278,7 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *Standing, er
 
 // login authenticates a token of an identity provider. The token is verified first, so that only existing subjects are
 // counted.
-func (s *Service) login(ctx context.Context, raw string) (Caller, *Standing, error) {
+func (s *Service) login(ctx context.Context, raw string) (Caller, *RateLimitState, error) {
 	who, err := s.Logins.Verify(ctx, raw)
 	if err != nil {
 		return Caller{}, nil, err
@@ -289,7 +289,7 @@ func (s *Service) login(ctx context.Context, raw string) (Caller, *Standing, err
 
 // token authenticates an app token. The token is verified first, so that random tokens are not counted, and counted
 // against its grant.
-func (s *Service) token(ctx context.Context, raw, resource string) (Caller, *Standing, error) {
+func (s *Service) token(ctx context.Context, raw, resource string) (Caller, *RateLimitState, error) {
 	d, err := s.Tokens(ctx, raw, resource)
 	if err != nil {
 		return Caller{}, nil, err
@@ -299,12 +299,12 @@ func (s *Service) token(ctx context.Context, raw, resource string) (Caller, *Sta
 }
 
 // CountClient counts a request of an app and IP address before the app is authenticated. Error: rate_limited.
-func (s *Service) CountClient(ctx context.Context, clientID, ip string) (*Standing, error) {
+func (s *Service) CountClient(ctx context.Context, clientID, ip string) (*RateLimitState, error) {
 	return s.count(ctx, Client, hashed(clientID+"|"+ip))
 }
 
 // CountConsent counts a request of the consent page by its session. Error: rate_limited.
-func (s *Service) CountConsent(ctx context.Context, session string) (*Standing, error) {
+func (s *Service) CountConsent(ctx context.Context, session string) (*RateLimitState, error) {
 	return s.count(ctx, Consent, hashed(session))
 }
 
@@ -332,7 +332,7 @@ func (s *Service) secret(ctx context.Context, r Request) (Caller, error) {
 	return Caller{Kind: kind}, nil
 }
 
-func (s *Service) count(ctx context.Context, kind Kind, id string) (*Standing, error) {
+func (s *Service) count(ctx context.Context, kind Kind, id string) (*RateLimitState, error) {
 	st := s.Limits.Count(ctx, kind, id)
 	if !st.Allowed {
 		return &st, Limited(st.Limit, st.Retry)

@@ -28,8 +28,8 @@ var (
 		"marketId is required: the operator shows no market").With("field", "marketId")
 )
 
-// Ask is a request for a clip.
-type Ask struct {
+// Request is a request for a clip.
+type Request struct {
 	By       operator.Operator
 	Handle   protocol.Handle   // owner of the stream
 	MarketID protocol.MarketID // empty: the market that the operator shows
@@ -69,8 +69,8 @@ type Film struct {
 	Length    time.Duration
 }
 
-// ErrNoFilm is the error of Maker.Cut when there is no video of the requested time. It is final.
-var ErrNoFilm = errors.New("there is no video of that moment")
+// ErrNoVideo is the error of Maker.Cut when there is no video of the requested time. It is final.
+var ErrNoVideo = errors.New("there is no video of that moment")
 
 // Store stores clips. Error of all methods: db_unavailable.
 type Store interface {
@@ -92,7 +92,7 @@ type Maker interface {
 	Ready() bool
 	// Live reports whether video of an operator is arriving now.
 	Live(handle string) bool
-	// Cut creates the clip that ends at a time, or returns it if it exists. ErrNoFilm is final; after any other error
+	// Cut creates the clip that ends at a time, or returns it if it exists. ErrNoVideo is final; after any other error
 	// Cut can be repeated.
 	Cut(ctx context.Context, id, handle string, end time.Time, length time.Duration) (Film, error)
 	// Trim deletes the oldest clips until the storage limit is met. It calls drop before it deletes the files of a

@@ -38,7 +38,7 @@ func NewService(d Deps) *Service { return &Service{d: d, wake: make(chan struct{
 // Make stores a request for a clip of the last 30 seconds. The clip is cut after the answer. Errors: not_found for an
 // unknown operator, ErrNotLive, ErrNoMarket, market_not_found, ErrCooldown and ErrDaily with limit and retryAfterMs,
 // and those of the dependencies.
-func (s *Service) Make(ctx context.Context, a Ask) (stream.Clip, error) {
+func (s *Service) Make(ctx context.Context, a Request) (stream.Clip, error) {
 	op, err := s.d.Directory.ByHandle(ctx, a.Handle)
 	if err != nil {
 		return stream.Clip{}, err
@@ -179,7 +179,7 @@ func (s *Service) failed(id string, err error) {
 	}
 }
 
-func isFinal(err error) bool { return errors.Is(err, ErrNoFilm) }
+func isFinal(err error) bool { return errors.Is(err, ErrNoVideo) }
 
 // reason returns the text that is stored for a failed clip, for administrators.
 func reason(err error) string {

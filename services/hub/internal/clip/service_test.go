@@ -97,7 +97,7 @@ func (b *bench) make(t *testing.T, by, of protocol.Handle) (stream.Clip, error) 
 	if _, err := b.air.GoLive(t.Context(), livestream.GoLive{Handle: of, MarketID: "7", URL: "https://v.example/x.m3u8"}); err != nil {
 		t.Fatal(err)
 	}
-	return b.Make(t.Context(), clip.Ask{By: operator.Operator{Handle: by}, Handle: of})
+	return b.Make(t.Context(), clip.Request{By: operator.Operator{Handle: by}, Handle: of})
 }
 
 // work processes the clips that wait and checks their number.
@@ -154,7 +154,7 @@ func TestWork(t *testing.T) {
 		clock.Advance(31 * time.Second)
 	}
 	work(t, s, 0)
-	m.set(fmt.Errorf("cut: %w", clip.ErrNoFilm))
+	m.set(fmt.Errorf("cut: %w", clip.ErrNoVideo))
 	ask(t, s, "joe", "mia1")
 	work(t, s, 1)
 	clock.Advance(31 * time.Second)

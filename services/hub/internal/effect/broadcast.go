@@ -12,7 +12,7 @@ import (
 )
 
 // broadcast stores an announced broadcast. Its id is derived from the message, so repeated attempts store it once.
-func (e *Effects) broadcast(ctx context.Context, a message.Act, p *message.Broadcast) (message.Result, error) {
+func (e *Effects) broadcast(ctx context.Context, a message.Action, p *message.Broadcast) (message.Result, error) {
 	b := livestream.Broadcast{ID: broadcastID(a), Owner: a.DenpaID, Title: p.Title, CreatedAt: a.ReceivedAt}
 	if p.MarketID != nil {
 		if b.MarketID = *p.MarketID; b.MarketID != "" {
@@ -41,7 +41,7 @@ var errVideo = message.ErrInvalid.With("reason", message.ReasonPayload).With("fi
 	Say("url must be on a video host that this service permits")
 
 // goLive opens a live session for a broadcast that the sender has announced.
-func (e *Effects) goLive(ctx context.Context, a message.Act, p *message.GoLive) (message.Result, error) {
+func (e *Effects) goLive(ctx context.Context, a message.Action, p *message.GoLive) (message.Result, error) {
 	if !stream.Playable(p.URL, e.Videos) {
 		return nil, errVideo
 	}
@@ -80,4 +80,4 @@ func marketOn(b livestream.Broadcast, p *message.GoLive) protocol.MarketID {
 }
 
 // broadcastID returns the id of the broadcast that a message announces. It is the same for all attempts.
-func broadcastID(a message.Act) string { return idOf("broadcast\n" + string(a.ID)) }
+func broadcastID(a message.Action) string { return idOf("broadcast\n" + string(a.ID)) }

@@ -31,7 +31,7 @@ type Effects struct {
 }
 
 // Apply applies the payload of a message; see message.Config.
-func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, error) {
+func (e *Effects) Apply(ctx context.Context, a message.Action) (message.Result, error) {
 	switch p := a.Payload.(type) {
 	case *message.Call:
 		return e.call(ctx, a, p)
@@ -71,7 +71,7 @@ func (e *Effects) Apply(ctx context.Context, a message.Act) (message.Result, err
 }
 
 // call files the call of a signed message.
-func (e *Effects) call(ctx context.Context, a message.Act, c *message.Call) (message.Result, error) {
+func (e *Effects) call(ctx context.Context, a message.Action, c *message.Call) (message.Result, error) {
 	id := signalID(a)
 	draft, err := draftOf(ctx, e.Ledger, c)
 	if err == nil {
@@ -93,7 +93,7 @@ func (e *Effects) call(ctx context.Context, a message.Act, c *message.Call) (mes
 
 // signalID returns the id of the signal that a message files: a UUIDv7 with the time of the message, the same for all
 // attempts.
-func signalID(a message.Act) string {
+func signalID(a message.Action) string {
 	sum := sha256.Sum256([]byte("signal\n" + a.ID))
 	var id uuid.UUID
 	copy(id[6:], sum[:])
@@ -145,7 +145,7 @@ func filled(s *string) *string {
 }
 
 // station registers or changes a partner station, at most once per message.
-func (e *Effects) station(ctx context.Context, a message.Act, p *message.Station) error {
+func (e *Effects) station(ctx context.Context, a message.Action, p *message.Station) error {
 	draft := &stationv1.Draft{
 		StationId: p.StationID, Name: p.Name, Url: p.URL, Description: p.Description, TapesUrl: p.TapesURL, OperatorsUrl: p.OperatorsURL,
 		Status: p.Status, HasLanes: p.Lanes != nil, HasProviders: p.Providers != nil,
@@ -172,7 +172,7 @@ func profileOf(p *message.Profile) operator.Profile {
 	}
 }
 
-func marketOf(a message.Act, p *message.Market) market.Draft {
+func marketOf(a message.Action, p *message.Market) market.Draft {
 	d := market.Draft{
 		Question: p.Question, CutoffAt: p.CutoffAt, Lane: p.Lane, ResolutionSource: p.ResolutionSource,
 		InitialYes: market.DefaultYes, CreatedBy: a.DenpaID, MessageID: string(a.ID),

@@ -43,10 +43,10 @@ func (s *Service) attestLive(ctx context.Context, l Live) error {
 	if err != nil {
 		return err
 	}
-	return s.Store.DropDue(ctx, liveSubject+l.ShowID)
+	return s.Store.DropPending(ctx, liveSubject+l.ShowID)
 }
 
-func (s *Service) finishLive(ctx context.Context, d Due) error {
+func (s *Service) finishLive(ctx context.Context, d PendingAttestation) error {
 	var l Live
 	if err := json.Unmarshal(d.Body, &l); err != nil {
 		return err

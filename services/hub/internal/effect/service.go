@@ -38,8 +38,8 @@ type Config struct {
 	Store    Store
 }
 
-// Due is a stored attestation that is not made yet.
-type Due struct {
+// PendingAttestation is a stored attestation that is not made yet.
+type PendingAttestation struct {
 	Subject string
 	Body    []byte
 	At      time.Time
@@ -47,12 +47,12 @@ type Due struct {
 
 // Store stores attestations that are due. Error of all methods: db_unavailable.
 type Store interface {
-	// AddDue adds an attestation unless one of its subject is stored.
-	AddDue(ctx context.Context, d Due) error
-	// ListDues lists attestations that were added before a time, oldest first.
-	ListDues(ctx context.Context, before time.Time, limit int) ([]Due, error)
-	// DropDue deletes the attestation of a subject.
-	DropDue(ctx context.Context, subject string) error
+	// AddPending adds an attestation unless one of its subject is stored.
+	AddPending(ctx context.Context, d PendingAttestation) error
+	// ListPending lists attestations that were added before a time, oldest first.
+	ListPending(ctx context.Context, before time.Time, limit int) ([]PendingAttestation, error)
+	// DropPending deletes the attestation of a subject.
+	DropPending(ctx context.Context, subject string) error
 }
 
 // Service files calls of clients that do not sign messages, and attests them. It also attests outcomes and live
@@ -136,7 +136,7 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 	filed, err := s.Filer.File(ctx, by.Actor, draft)
 	if err != nil {
 		if f := apperr.Of(err); f.Kind != apperr.Internal && f.Kind != apperr.Unavailable {
-			_ = s.Store.DropDue(ctx, callSubject+draft.Id) // if this fails, Sweep finds no call and deletes it
+			_ = s.Store.DropPending(ctx, callSubject+draft.Id) // if this fails, Sweep finds no call and deletes it
 		}
 		return Filed{}, err
 	}
@@ -145,7 +145,7 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 	if err != nil {
 		return Filed{}, err
 	}
-	_ = s.Store.DropDue(ctx, callSubject+draft.Id) // if this fails, Sweep attests it again, which changes nothing
+	_ = s.Store.DropPending(ctx, callSubject+draft.Id) // if this fails, Sweep attests it again, which changes nothing
 	return Filed{SignalID: filed.GetId(), MessageID: record.ID, URI: URI(by.DenpaID, filed.GetId()), Filing: filed.GetFiling()}, nil
 }
 
@@ -158,7 +158,7 @@ func (s *Service) note(ctx context.Context, subject string, due any) error {
 	if err != nil {
 		return fmt.Errorf("note %s: %w", subject, err)
 	}
-	return s.Store.AddDue(ctx, Due{Subject: subject, Body: body, At: s.Now().UTC()})
+	return s.Store.AddPending(ctx, PendingAttestation{Subject: subject, Body: body, At: s.Now().UTC()})
 }
 
 // attestCall attests a call with the data of the ledger. Error: not_found.
@@ -218,7 +218,7 @@ func (s *Service) AttestOutcome(ctx context.Context, id protocol.MarketID, reaso
 			return err
 		}
 	}
-	return s.Store.DropDue(ctx, outcomeSubject+string(id))
+	return s.Store.DropPending(ctx, outcomeSubject+string(id))
 }
 
 // HubID returns the denpaId of the hub: a UUID of version 8 derived from its issuer.
@@ -236,14 +236,14 @@ func idOf(text string) string {
 // attestation does not delay others; Sweep returns the last such error. Concurrent sweeps are safe.
 func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 	now := s.Now().UTC()
-	list, err := s.Store.ListDues(ctx, now.Add(-dueAfter), dueBatch)
+	list, err := s.Store.ListPending(ctx, now.Add(-dueAfter), dueBatch)
 	if err != nil {
 		return 0, err
 	}
 	for _, d := range list {
 		failed := s.finish(ctx, d)
 		if failed != nil && now.Sub(d.At) > dueLife {
-			failed = errors.Join(fmt.Errorf("attestation dropped after %s: %w", dueLife, failed), s.Store.DropDue(ctx, d.Subject))
+			failed = errors.Join(fmt.Errorf("attestation dropped after %s: %w", dueLife, failed), s.Store.DropPending(ctx, d.Subject))
 		}
 		if failed != nil {
 			err = fmt.Errorf("attest %s: %w", d.Subject, failed)
@@ -256,7 +256,7 @@ func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 
 // finish makes a due attestation, or deletes it if the ledger has no such call. The request that stored it ended long
 // ago.
-func (s *Service) finish(ctx context.Context, d Due) error {
+func (s *Service) finish(ctx context.Context, d PendingAttestation) error {
 	var call dueCall
 	var outcome dueOutcome
 	if strings.HasPrefix(d.Subject, liveSubject) {
@@ -274,5 +274,5 @@ func (s *Service) finish(ctx context.Context, d Due) error {
 	if _, err := s.attestCall(ctx, call); err != nil && !errors.Is(err, signal.ErrUnknown) {
 		return err
 	}
-	return s.Store.DropDue(ctx, d.Subject)
+	return s.Store.DropPending(ctx, d.Subject)
 }

@@ -25,13 +25,13 @@ func (n *noted) FollowCounts(context.Context, operator.ID, operator.ID) (follow.
 	return follow.Counts{}, nil
 }
 
-func TestTimeDoesNotFool(t *testing.T) {
+func TestClockChanges(t *testing.T) {
 	at := time.Date(2026, 10, 25, 0, 59, 50, 0, time.UTC)
-	testkit.Tricks(t, "time of a follow", at, func(t *testing.T, m *testkit.Machine) {
+	testkit.ClockChanges(t, "time of a follow", at, func(t *testing.T, m *testkit.Machine) {
 		n := &noted{}
 		s := follow.NewService(operator.Directory{Ledger: renamed{id: "other"}}, n, m.Now)
-		m.Pass(time.Minute)
-		m.Trick()
+		m.Advance(time.Minute)
+		m.ChangeClock()
 		if _, err := s.Follow(t.Context(), operator.Operator{ID: "me", Handle: "me"}, "other"); err != nil {
 			t.Fatal(err)
 		}

@@ -31,8 +31,8 @@ type CodeState struct {
 	Grant *Grant // grant of Code.GrantID, locked
 }
 
-// Turn is the outcome of redeeming a code or a refresh token. The store writes its changes in one transaction.
-type Turn struct {
+// Outcome is the result of an attempt to redeem a code or a refresh token. The store writes its changes in one transaction.
+type Outcome struct {
 	UseUp    bool   // mark the code as used, also on an error
 	Revoke   Reason // revoke the grant GrantID for this reason
 	NewGrant *Grant
@@ -46,7 +46,7 @@ type Turn struct {
 	Err      error
 }
 
-func refused(err error) Turn { return Turn{Err: err} }
+func refused(err error) Outcome { return Outcome{Err: err} }
 
 // Redemption is an attempt of a client to redeem a code. GrantID, Access and Refresh identify what a success creates.
 type Redemption struct {
@@ -64,7 +64,7 @@ type Redemption struct {
 // Redeem decides an attempt to redeem the code. An attempt of another client changes nothing. A failed attempt of the
 // right client uses the code up. A second attempt after a success means that the code was stolen, so the grant is
 // revoked: of fifty concurrent attempts one receives tokens, and these are revoked when the others have ended.
-func (c CodeState) Redeem(r Redemption) Turn {
+func (c CodeState) Redeem(r Redemption) Outcome {
 	if c.Code.AppID != r.AppID {
 		return refused(ErrInvalidGrant)
 	}
@@ -76,10 +76,10 @@ func (c CodeState) Redeem(r Redemption) Turn {
 		return t
 	}
 	if err := c.check(r); err != nil {
-		return Turn{UseUp: true, Err: err}
+		return Outcome{UseUp: true, Err: err}
 	}
 	scopes := c.Code.Scopes.Intersect(c.App.Scopes)
-	g, t := c.Grant, Turn{UseUp: true, UserID: c.Code.UserID, Resource: c.Code.Resource}
+	g, t := c.Grant, Outcome{UseUp: true, UserID: c.Code.UserID, Resource: c.Code.Resource}
 	absolute, idle := lifeOf(c.App.Kind)
 	switch {
 	case g == nil:

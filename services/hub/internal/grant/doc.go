@@ -9,7 +9,7 @@
 // Secrets are a prefix and 256 random bits. Only the SHA-256 hash is stored; the plaintext is returned to the client
 // once.
 //
-// Code.Redeem and RefreshState.Turn decide about codes and refresh tokens. They are pure functions of the locked rows
+// Code.Redeem and RefreshState.Redeem decide about codes and refresh tokens. They are pure functions of the locked rows
 // and the time, and the store runs them within one transaction. The package contains no HTTP and no SQL. Users are ids:
 // the ledger stores them.
 package grant

@@ -27,16 +27,16 @@ type Refreshing struct {
 	Now        time.Time
 }
 
-// Turn decides an attempt to use the refresh token. An attempt of another client changes nothing. A used token returns
+// Redeem decides an attempt to use the refresh token. An attempt of another client changes nothing. A used token returns
 // its unused successor again within r.Retry, because the client may have lost the answer or refreshed in two tabs. Any
 // other reuse means that the token was stolen, so the grant is revoked.
-func (s RefreshState) Turn(r Refreshing) Turn {
+func (s RefreshState) Redeem(r Refreshing) Outcome {
 	if s.Grant.AppID != r.AppID || !s.Grant.Active(r.Now) || !s.App.Active() {
 		return refused(ErrInvalidGrant)
 	}
 	again := !s.Token.EndedAt.IsZero()
 	if again && !s.mayRetry(r) {
-		return Turn{Revoke: ByRefreshReuse, GrantID: s.Grant.ID, Err: ErrInvalidGrant}
+		return Outcome{Revoke: ByRefreshReuse, GrantID: s.Grant.ID, Err: ErrInvalidGrant}
 	}
 	scopes, err := s.check(r)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s RefreshState) Turn(r Refreshing) Turn {
 	if again && !slices.Contains(r.Successors, s.Successor.Hash) {
 		return refused(ErrInvalidGrant) // derived with a key that was removed
 	}
-	t := Turn{GrantID: s.Grant.ID, UserID: s.Grant.UserID, Resource: s.Grant.Resource}
+	t := Outcome{GrantID: s.Grant.ID, UserID: s.Grant.UserID, Resource: s.Grant.Resource}
 	t.Access = s.Grant.token(r.Access, scopes, r.Now, accessLife)
 	if again {
 		t.Rotate = &s.Successor.Hash

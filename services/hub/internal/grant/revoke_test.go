@@ -165,8 +165,8 @@ func TestResource(t *testing.T) {
 	}
 }
 
-// TestRevocationIsFeltEverywhere (S25) checks that a revocation applies to the next request at every server.
-func TestRevocationIsFeltEverywhere(t *testing.T) {
+// TestRevocationAppliesAtEveryServer (S25) checks that a revocation applies to the next request at every server.
+func TestRevocationAppliesAtEveryServer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	c := r.app(grant.Public)

@@ -26,12 +26,12 @@ type Store interface {
 	TakeRequest(ctx context.Context, hash, session Hash, userID string) (*Request, error)
 	// AddCode adds an authorization code.
 	AddCode(ctx context.Context, c Code) error
-	// Redeem runs rule on a locked code and applies the returned Turn in the same transaction. It commits also if the
-	// Turn has an error, which Redeem then returns. Error: invalid_grant for an unknown code.
-	Redeem(ctx context.Context, hash Hash, now time.Time, rule func(CodeState) Turn) error
+	// Redeem runs rule on a locked code and applies the returned Outcome in the same transaction. It commits also if the
+	// Outcome has an error, which Redeem then returns. Error: invalid_grant for an unknown code.
+	Redeem(ctx context.Context, hash Hash, now time.Time, rule func(CodeState) Outcome) error
 
 	// Refresh does the same as Redeem for a refresh token.
-	Refresh(ctx context.Context, hash Hash, now time.Time, rule func(RefreshState) Turn) error
+	Refresh(ctx context.Context, hash Hash, now time.Time, rule func(RefreshState) Outcome) error
 	// UseAccess reads an access token with its grant and app. It records the use of the grant at most once per
 	// UsedAtMost. It returns nil for an unknown token.
 	UseAccess(ctx context.Context, hash Hash, now time.Time) (*TokenState, error)

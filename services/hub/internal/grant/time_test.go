@@ -25,43 +25,43 @@ func (r rig) on(t *testing.T, m *testkit.Machine) *rig {
 	return &r
 }
 
-func TestTimeDoesNotFool(t *testing.T) {
+func TestClockChanges(t *testing.T) {
 	r := newRig(t)
-	testkit.Tricks(t, "code", noon, func(t *testing.T, m *testkit.Machine) {
+	testkit.ClockChanges(t, "code", noon, func(t *testing.T, m *testkit.Machine) {
 		r := r.on(t, m)
 		c := r.app(grant.Public)
 		good, late := r.code(c.query()), r.code(c.query())
-		m.Pass(59 * time.Second)
-		m.Trick()
+		m.Advance(59 * time.Second)
+		m.ChangeClock()
 		r.token("after 59 s", c.redemption(good), "")
-		m.Pass(time.Second)
+		m.Advance(time.Second)
 		r.token("after a minute", c.redemption(late), "invalid_grant")
 	})
-	testkit.Tricks(t, "app token", noon, func(t *testing.T, m *testkit.Machine) {
+	testkit.ClockChanges(t, "app token", noon, func(t *testing.T, m *testkit.Machine) {
 		r := r.on(t, m)
 		got := r.tokens(r.app(grant.Public))
-		m.Pass(got.ExpiresIn - time.Second)
-		m.Trick()
+		m.Advance(got.ExpiresIn - time.Second)
+		m.ChangeClock()
 		if !r.lives(got.AccessToken) {
 			t.Error("a token expired too early")
 		}
-		m.Pass(time.Second)
+		m.Advance(time.Second)
 		if r.lives(got.AccessToken) {
 			t.Error("a token did not expire")
 		}
 	})
-	testkit.Tricks(t, "refresh again", noon, func(t *testing.T, m *testkit.Machine) {
+	testkit.ClockChanges(t, "refresh again", noon, func(t *testing.T, m *testkit.Machine) {
 		r := r.on(t, m)
 		c := r.app(grant.Public)
 		first := r.tokens(c)
 		second := r.issued(c.refreshing(first.RefreshToken))
-		m.Pass(9 * time.Second)
-		m.Trick()
+		m.Advance(9 * time.Second)
+		m.ChangeClock()
 		again, err := r.Token(t.Context(), c.refreshing(first.RefreshToken))
 		if err != nil || again.RefreshToken != second.RefreshToken {
 			t.Errorf("after 9 s: %v", err)
 		}
-		m.Pass(2 * time.Second)
+		m.Advance(2 * time.Second)
 		r.token("after 11 s", c.refreshing(first.RefreshToken), "invalid_grant")
 	})
 }

@@ -50,18 +50,18 @@ func (s *Service) redeem(ctx context.Context, app App, f Form) (Issued, error) {
 		AppID: app.ID, RedirectURI: f.get("redirect_uri"), Verifier: f.get("code_verifier"), Resource: resource, Bad: bad,
 		GrantID: newID(), Access: accessHash, Refresh: refreshHash, Now: s.Now(),
 	}
-	var turn Turn
-	err := s.Store.Redeem(ctx, hashOf(code), r.Now, func(c CodeState) Turn {
-		turn = c.Redeem(r)
-		return turn
+	var outcome Outcome
+	err := s.Store.Redeem(ctx, hashOf(code), r.Now, func(c CodeState) Outcome {
+		outcome = c.Redeem(r)
+		return outcome
 	})
 	if err != nil {
 		return Issued{}, err
 	}
-	if turn.Refresh == nil {
+	if outcome.Refresh == nil {
 		refresh = ""
 	}
-	return turn.issued(access, refresh), nil
+	return outcome.issued(access, refresh), nil
 }
 
 func (s *Service) refresh(ctx context.Context, app App, f Form) (Issued, error) {
@@ -85,18 +85,18 @@ func (s *Service) refresh(ctx context.Context, app App, f Form) (Issued, error) 
 		successors[hash] = next
 		r.Successors = append(r.Successors, hash)
 	}
-	var turn Turn
-	err := s.Store.Refresh(ctx, hashOf(token), r.Now, func(st RefreshState) Turn {
-		turn = st.Turn(r)
-		return turn
+	var outcome Outcome
+	err := s.Store.Refresh(ctx, hashOf(token), r.Now, func(st RefreshState) Outcome {
+		outcome = st.Redeem(r)
+		return outcome
 	})
 	if err != nil {
 		return Issued{}, err
 	}
-	return turn.issued(access, successors[*turn.Rotate]), nil
+	return outcome.issued(access, successors[*outcome.Rotate]), nil
 }
 
-func (t Turn) issued(access, refresh string) Issued {
+func (t Outcome) issued(access, refresh string) Issued {
 	return Issued{
 		AccessToken: access, TokenType: "Bearer", ExpiresIn: t.Access.ExpiresAt.Sub(t.Access.CreatedAt), RefreshToken: refresh,
 		Scopes: t.Access.Scopes, DenpaID: t.UserID, GrantID: t.GrantID, Resource: t.Resource,

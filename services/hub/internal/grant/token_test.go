@@ -244,13 +244,13 @@ func TestRedemptionLosesToTheEndOfTheApp(t *testing.T) {
 		App:  grant.App{ID: "app", Kind: grant.Public, Scopes: grant.Scopes{grant.ProfileRead}},
 	}
 	attempt := grant.Redemption{AppID: "app", Verifier: verifier, GrantID: "g", Now: noon}
-	if turn := state.Redeem(attempt); turn.Err != nil || turn.NewGrant == nil {
-		t.Fatalf("before: %+v", turn)
+	if outcome := state.Redeem(attempt); outcome.Err != nil || outcome.NewGrant == nil {
+		t.Fatalf("before: %+v", outcome)
 	}
 	state.App.DisabledAt = noon
-	turn := state.Redeem(attempt)
-	if want(t, "after", turn.Err, "invalid_grant"); turn.NewGrant != nil || turn.Access != nil || !turn.UseUp {
-		t.Errorf("after: %+v", turn)
+	outcome := state.Redeem(attempt)
+	if want(t, "after", outcome.Err, "invalid_grant"); outcome.NewGrant != nil || outcome.Access != nil || !outcome.UseUp {
+		t.Errorf("after: %+v", outcome)
 	}
 }
 

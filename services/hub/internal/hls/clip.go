@@ -37,7 +37,7 @@ const (
 // they have the requested length, under new names. If an earlier attempt has finished the clip, it returns that clip.
 func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, length time.Duration) (clip.Film, error) {
 	if !clipID.MatchString(id) {
-		return clip.Film{}, clip.ErrNoFilm
+		return clip.Film{}, clip.ErrNoVideo
 	}
 	if film, err := o.readClip(id); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return film, err
@@ -68,13 +68,13 @@ func (o *Origin) gather(handle, into string, end time.Time, length time.Duration
 	s, free := o.acquire(handle, false)
 	defer free()
 	if s == nil {
-		return nil, clip.ErrNoFilm
+		return nil, clip.ErrNoVideo
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := s.last(end, length)
 	if len(list) == 0 {
-		return nil, clip.ErrNoFilm
+		return nil, clip.ErrNoVideo
 	}
 	inits := map[string]string{"": ""}
 	for i := range list {

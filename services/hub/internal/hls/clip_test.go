@@ -72,7 +72,7 @@ func TestCut(t *testing.T) {
 		t.Errorf("%s", again)
 	}
 	for name, ask := range map[string][2]any{"gone": {"mara_k", end}, "no video": {"tidewatch", end}} {
-		if _, err := b.o.Cut(t.Context(), clipID(2), ask[0].(string), ask[1].(time.Time), clip.Length); !errors.Is(err, clip.ErrNoFilm) {
+		if _, err := b.o.Cut(t.Context(), clipID(2), ask[0].(string), ask[1].(time.Time), clip.Length); !errors.Is(err, clip.ErrNoVideo) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -97,7 +97,7 @@ func TestCutOfShortStreams(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	b.clock.Advance(30 * time.Second) // longer than maxClipDelay without a segment
-	if _, err := b.o.Cut(t.Context(), clipID(2), "mara_k", b.clock.Now(), clip.Length); !errors.Is(err, clip.ErrNoFilm) {
+	if _, err := b.o.Cut(t.Context(), clipID(2), "mara_k", b.clock.Now(), clip.Length); !errors.Is(err, clip.ErrNoVideo) {
 		t.Error(err)
 	}
 }

@@ -80,12 +80,12 @@ func (s *Server) acceptedCredentials(c echo.Context) caller.Take {
 // settleCharge refunds the IP address of a request, or leaves it charged, once Resolve has returned. If the caller could not be
 // determined because a dependency is unavailable, the IP address stays charged unless another limit has counted the request.
 // Faults: err, and rate_limited.
-func (s *Server) settleCharge(c echo.Context, who caller.Caller, standing *caller.Standing, err error) error {
+func (s *Server) settleCharge(c echo.Context, who caller.Caller, state *caller.RateLimitState, err error) error {
 	determined := err == nil && who.SessionErr == nil || err != nil && apperr.Of(err).Kind == apperr.Unauthenticated
 	switch {
 	case who.Kind == caller.Client: // the handler checks the credential of an app
 		return err
-	case who.Kind != caller.Anonymous, standing != nil && !determined:
+	case who.Kind != caller.Anonymous, state != nil && !determined:
 		request.Refund(c)
 		return err
 	}

@@ -41,7 +41,7 @@ func TestEthereumAddresses(t *testing.T) {
 	}
 }
 
-func TestAddressesThatAreNone(t *testing.T) {
+func TestInvalidAddresses(t *testing.T) {
 	t.Parallel()
 	lower := strings.ToLower(spelled[0])
 	for _, bad := range []string{

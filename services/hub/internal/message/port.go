@@ -101,8 +101,8 @@ type Challenge struct {
 	ExpiresAt time.Time
 }
 
-// Act is what Config.Apply applies: the content of an authentic message.
-type Act struct {
+// Action is what Config.Apply applies: the content of an authentic message.
+type Action struct {
 	ID         ID // idempotency key of the effect
 	Type       Type
 	DenpaID    string

@@ -21,7 +21,7 @@ type Config struct {
 	// Apply applies a message at most once per id and returns the same result when it is repeated. An error with status
 	// 400 to 429 refuses the message and means that nothing was changed. After any other error the message is applied
 	// again later.
-	Apply func(context.Context, Act) (Result, error)
+	Apply func(context.Context, Action) (Result, error)
 	// Operators reports revoked operator keys.
 	Operators operatorv1.OperatorReadServiceClient
 	// Moderation reports hidden texts.

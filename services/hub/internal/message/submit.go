@@ -106,7 +106,7 @@ func (s *Service) settle(ctx context.Context, r Record) (Submitted, error) {
 	if !r.Pending {
 		return Submitted{Record: r, Replayed: true}, nil
 	}
-	act, err := actOf(r)
+	act, err := actionOf(r)
 	if err != nil {
 		return Submitted{}, err
 	}
@@ -148,17 +148,17 @@ func refused(err error) bool {
 	return false
 }
 
-// actOf decodes a stored message, so that the effect applies exactly the signed content.
-func actOf(r Record) (Act, error) {
+// actionOf decodes a stored message, so that the effect applies exactly the signed content.
+func actionOf(r Record) (Action, error) {
 	members, err := object(r.Body)
 	if err != nil {
-		return Act{}, fmt.Errorf("read stored message %s: %w", r.ID, err)
+		return Action{}, fmt.Errorf("read stored message %s: %w", r.ID, err)
 	}
 	payload, err := ReadPayload(r.Type, members["payload"], r.Attested)
 	if err != nil {
-		return Act{}, fmt.Errorf("read payload of stored message %s: %w", r.ID, err)
+		return Action{}, fmt.Errorf("read payload of stored message %s: %w", r.ID, err)
 	}
-	return Act{ID: r.ID, Type: r.Type, DenpaID: r.DenpaID, AppID: r.AppID, Payload: payload, ReceivedAt: r.ReceivedAt}, nil
+	return Action{ID: r.ID, Type: r.Type, DenpaID: r.DenpaID, AppID: r.AppID, Payload: payload, ReceivedAt: r.ReceivedAt}, nil
 }
 
 // Sweep skips messages that are younger than settleAfter, because their requests may still process them. It settles at most

@@ -185,8 +185,8 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// TestAnswersThatAreNone checks that an unusable answer is an error, so that the previous copy remains.
-func TestAnswersThatAreNone(t *testing.T) {
+// TestUnusableAnswers checks that an unusable answer is an error, so that the previous copy remains.
+func TestUnusableAnswers(t *testing.T) {
 	t.Parallel()
 	s, elsewhere := newStation(t), newStation(t)
 	var led atomic.Int32

@@ -38,34 +38,34 @@ func (g *Grants) AddCode(ctx context.Context, c grant.Code) error {
 }
 
 // Redeem implements grant.Store. It locks the code, the app and the grant, in this order.
-func (g *Grants) Redeem(ctx context.Context, hash grant.Hash, now time.Time, rule func(grant.CodeState) grant.Turn) error {
-	var turn grant.Turn
+func (g *Grants) Redeem(ctx context.Context, hash grant.Hash, now time.Time, rule func(grant.CodeState) grant.Outcome) error {
+	var outcome grant.Outcome
 	err := g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		state, err := lockCode(ctx, q, hash)
 		if err != nil {
 			return err
 		}
-		turn = rule(state)
-		if turn.UseUp {
-			if err := useCode(ctx, q, hash, turn, now); err != nil {
+		outcome = rule(state)
+		if outcome.UseUp {
+			if err := useCode(ctx, q, hash, outcome, now); err != nil {
 				return err
 			}
 		}
-		return write(ctx, q, turn, now)
+		return write(ctx, q, outcome, now)
 	})
 	if err != nil {
 		return err
 	}
-	return turn.Err
+	return outcome.Err
 }
 
 // useCode marks a code as used and stores the new grant, if any.
-func useCode(ctx context.Context, q *db.Queries, hash grant.Hash, turn grant.Turn, now time.Time) error {
+func useCode(ctx context.Context, q *db.Queries, hash grant.Hash, outcome grant.Outcome, now time.Time) error {
 	var redeemed *string
-	if turn.Err == nil {
-		redeemed = &turn.GrantID
+	if outcome.Err == nil {
+		redeemed = &outcome.GrantID
 	}
-	if one := turn.NewGrant; one != nil {
+	if one := outcome.NewGrant; one != nil {
 		err := q.InsertGrant(ctx, db.InsertGrantParams{
 			ID: one.ID, UserID: one.UserID, AppID: one.AppID, Scopes: one.Scopes, Resource: one.Resource, CreatedAt: one.CreatedAt,
 			ExpiresAt: one.ExpiresAt,
@@ -182,31 +182,31 @@ func (g *Grants) Sweep(ctx context.Context, now time.Time) (int64, error) {
 }
 
 // Refresh implements grant.Store. It locks the token and the grant, in this order.
-func (g *Grants) Refresh(ctx context.Context, hash grant.Hash, now time.Time, rule func(grant.RefreshState) grant.Turn) error {
-	var turn grant.Turn
+func (g *Grants) Refresh(ctx context.Context, hash grant.Hash, now time.Time, rule func(grant.RefreshState) grant.Outcome) error {
+	var outcome grant.Outcome
 	err := g.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		state, err := lockRefresh(ctx, q, hash)
 		if err != nil {
 			return err
 		}
-		turn = rule(state)
-		if turn.Refresh != nil {
-			err := q.RotateRefreshToken(ctx, db.RotateRefreshTokenParams{Hash: hash[:], Now: now, SuccessorHash: turn.Rotate[:]})
+		outcome = rule(state)
+		if outcome.Refresh != nil {
+			err := q.RotateRefreshToken(ctx, db.RotateRefreshTokenParams{Hash: hash[:], Now: now, SuccessorHash: outcome.Rotate[:]})
 			if err != nil {
 				return err
 			}
 		}
-		if turn.Err == nil {
-			if err := q.TouchGrant(ctx, db.TouchGrantParams{ID: turn.GrantID, Now: now, Every: grant.UsedAtMost}); err != nil {
+		if outcome.Err == nil {
+			if err := q.TouchGrant(ctx, db.TouchGrantParams{ID: outcome.GrantID, Now: now, Every: grant.UsedAtMost}); err != nil {
 				return err
 			}
 		}
-		return write(ctx, q, turn, now)
+		return write(ctx, q, outcome, now)
 	})
 	if err != nil {
 		return err
 	}
-	return turn.Err
+	return outcome.Err
 }
 
 func lockRefresh(ctx context.Context, q *db.Queries, hash grant.Hash) (s grant.RefreshState, err error) {
@@ -237,26 +237,26 @@ func lockRefresh(ctx context.Context, q *db.Queries, hash grant.Hash) (s grant.R
 	return s, nil
 }
 
-// write applies the part of a turn that codes and refresh tokens share: it revokes or extends the grant and stores new
+// write applies the part of a outcome that codes and refresh tokens share: it revokes or extends the grant and stores new
 // tokens.
-func write(ctx context.Context, q *db.Queries, turn grant.Turn, now time.Time) error {
-	if turn.Revoke != "" {
-		if _, err := revoke(ctx, q, "", turn.GrantID, turn.Revoke, now); err != nil {
+func write(ctx context.Context, q *db.Queries, outcome grant.Outcome, now time.Time) error {
+	if outcome.Revoke != "" {
+		if _, err := revoke(ctx, q, "", outcome.GrantID, outcome.Revoke, now); err != nil {
 			return err
 		}
 	}
-	if !turn.Extend.IsZero() {
-		if err := q.ExtendGrant(ctx, db.ExtendGrantParams{ID: turn.GrantID, ExpiresAt: turn.Extend}); err != nil {
+	if !outcome.Extend.IsZero() {
+		if err := q.ExtendGrant(ctx, db.ExtendGrantParams{ID: outcome.GrantID, ExpiresAt: outcome.Extend}); err != nil {
 			return err
 		}
 	}
-	if turn.Access != nil {
-		if err := q.InsertAccessToken(ctx, tokenColumns(*turn.Access)); err != nil {
+	if outcome.Access != nil {
+		if err := q.InsertAccessToken(ctx, tokenColumns(*outcome.Access)); err != nil {
 			return err
 		}
 	}
-	if turn.Refresh != nil {
-		if err := q.InsertRefreshToken(ctx, db.InsertRefreshTokenParams(tokenColumns(*turn.Refresh))); err != nil {
+	if outcome.Refresh != nil {
+		if err := q.InsertRefreshToken(ctx, db.InsertRefreshTokenParams(tokenColumns(*outcome.Refresh))); err != nil {
 			return err
 		}
 	}

@@ -48,11 +48,11 @@ func newSignIn(t *testing.T) signIn {
 	if err := s.AddCode(t.Context(), code); err != nil {
 		t.Fatal(err)
 	}
-	err := s.Redeem(t.Context(), code.Hash, signInAt, func(st grant.CodeState) grant.Turn {
+	err := s.Redeem(t.Context(), code.Hash, signInAt, func(st grant.CodeState) grant.Outcome {
 		if st.App.ID != s.app.ID || st.Grant != nil || st.Code.UserID != s.grant.UserID || !st.Code.ExpiresAt.Equal(code.ExpiresAt) {
 			t.Errorf("%+v", st)
 		}
-		return grant.Turn{UseUp: true, NewGrant: &s.grant, GrantID: s.grant.ID, Access: s.token(1), Refresh: s.token(2)}
+		return grant.Outcome{UseUp: true, NewGrant: &s.grant, GrantID: s.grant.ID, Access: s.token(1), Refresh: s.token(2)}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -98,33 +98,33 @@ func TestTurnIsAtomic(t *testing.T) {
 		return n
 	}
 	next := grant.Hash{3}
-	err := s.Refresh(t.Context(), grant.Hash{2}, signInAt, func(grant.RefreshState) grant.Turn {
-		return grant.Turn{GrantID: s.grant.ID, Rotate: &next, Access: s.token(1), Refresh: s.token(3)} // token 1 exists already
+	err := s.Refresh(t.Context(), grant.Hash{2}, signInAt, func(grant.RefreshState) grant.Outcome {
+		return grant.Outcome{GrantID: s.grant.ID, Rotate: &next, Access: s.token(1), Refresh: s.token(3)} // token 1 exists already
 	})
 	if err == nil || count("SELECT count(*) FROM refresh_tokens WHERE used_at IS NULL") != 1 || count("SELECT count(*) FROM refresh_tokens") != 1 {
 		t.Errorf("a failed turn stored changes: %v", err)
 	}
 	refusal := errors.New("no")
-	err = s.Refresh(t.Context(), grant.Hash{2}, signInAt, func(st grant.RefreshState) grant.Turn {
+	err = s.Refresh(t.Context(), grant.Hash{2}, signInAt, func(st grant.RefreshState) grant.Outcome {
 		if st.Successor != nil || st.Grant.ID != s.grant.ID || st.App.Kind != grant.Confidential {
 			t.Errorf("%+v", st)
 		}
-		return grant.Turn{Revoke: grant.ByRefreshReuse, GrantID: s.grant.ID, Err: refusal}
+		return grant.Outcome{Revoke: grant.ByRefreshReuse, GrantID: s.grant.ID, Err: refusal}
 	})
 	if !errors.Is(err, refusal) || count("SELECT count(*) FROM grants WHERE revoked_by = 'refresh_reuse'") != 1 {
 		t.Errorf("a turn with a refusal did not revoke the grant: %v", err)
 	}
 	for name, ask := range map[string]func(grant.Hash) error{
 		"code": func(h grant.Hash) error {
-			return s.Redeem(t.Context(), h, signInAt, func(grant.CodeState) grant.Turn {
+			return s.Redeem(t.Context(), h, signInAt, func(grant.CodeState) grant.Outcome {
 				t.Error("the rule was called for an unknown code")
-				return grant.Turn{}
+				return grant.Outcome{}
 			})
 		},
 		"token": func(h grant.Hash) error {
-			return s.Refresh(t.Context(), h, signInAt, func(grant.RefreshState) grant.Turn {
+			return s.Refresh(t.Context(), h, signInAt, func(grant.RefreshState) grant.Outcome {
 				t.Error("the rule was called for an unknown token")
-				return grant.Turn{}
+				return grant.Outcome{}
 			})
 		},
 	} {

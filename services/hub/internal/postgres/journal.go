@@ -21,21 +21,21 @@ func (s *Store) Sent(ctx context.Context, places []int64) error {
 	return s.write.DeleteOutbox(ctx, places)
 }
 
-// AddDue implements effect.Store.
-func (s *Store) AddDue(ctx context.Context, d effect.Due) error {
+// AddPending implements effect.Store.
+func (s *Store) AddPending(ctx context.Context, d effect.PendingAttestation) error {
 	return s.write.InsertAttestation(ctx, db.InsertAttestationParams{Subject: d.Subject, Body: string(d.Body), At: d.At})
 }
 
-// ListDues implements effect.Store.
-func (s *Store) ListDues(ctx context.Context, before time.Time, limit int) ([]effect.Due, error) {
+// ListPending implements effect.Store.
+func (s *Store) ListPending(ctx context.Context, before time.Time, limit int) ([]effect.PendingAttestation, error) {
 	rows, err := s.write.ListAttestations(ctx, db.ListAttestationsParams{Before: before, MaxRows: int32(limit)})
-	return pg.Collect(rows, func(row db.AttestationsDue) effect.Due {
-		return effect.Due{Subject: row.Subject, Body: []byte(row.Body), At: row.At}
+	return pg.Collect(rows, func(row db.AttestationsDue) effect.PendingAttestation {
+		return effect.PendingAttestation{Subject: row.Subject, Body: []byte(row.Body), At: row.At}
 	}), err
 }
 
-// DropDue implements effect.Store.
-func (s *Store) DropDue(ctx context.Context, subject string) error {
+// DropPending implements effect.Store.
+func (s *Store) DropPending(ctx context.Context, subject string) error {
 	return s.write.DeleteAttestation(ctx, subject)
 }
 

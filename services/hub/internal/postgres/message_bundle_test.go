@@ -45,7 +45,7 @@ type ledger struct {
 	reach  bool
 }
 
-func (l *ledger) Apply(_ context.Context, a message.Act) (message.Result, error) {
+func (l *ledger) Apply(_ context.Context, a message.Action) (message.Result, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked++

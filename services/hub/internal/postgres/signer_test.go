@@ -134,8 +134,8 @@ func TestChallengeExpires(t *testing.T) {
 	must(t, err, "signer_exists")
 }
 
-// TestRemovedForEver (S38) checks that no operator can register a revoked key again.
-func TestRemovedForEver(t *testing.T) {
+// TestRevokedKeyCannotBeRegistered (S38) checks that no operator can register a revoked key again.
+func TestRevokedKeyCannotBeRegistered(t *testing.T) {
 	t.Parallel()
 	d, p := newSignedDesk(t)
 	raw := p.call(t, midday, nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
-func TestTimeDoesNotFool(t *testing.T) {
-	testkit.Tricks(t, "challenge", midday, func(t *testing.T, m *testkit.Machine) {
+func TestClockChanges(t *testing.T) {
+	testkit.ClockChanges(t, "challenge", midday, func(t *testing.T, m *testkit.Machine) {
 		d := newDesk(t)
 		d.Service = message.NewService(message.Config{
 			Issuer: issuer, Now: m.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
@@ -19,12 +19,12 @@ func TestTimeDoesNotFool(t *testing.T) {
 		})
 		good, late := newClient("alice", alice), newClient("late", alice)
 		asked, tooLate := good.ask(t, d, nil), late.ask(t, d, nil)
-		m.Pass(message.ChallengeAge - time.Second)
-		m.Trick()
+		m.Advance(message.ChallengeAge - time.Second)
+		m.ChangeClock()
 		if _, err := d.RegisterSigner(t.Context(), good.owner, asked); err != nil {
 			t.Errorf("a second before the expiry: %v", err)
 		}
-		m.Pass(time.Second)
+		m.Advance(time.Second)
 		refuses(t, "challenge_expired")(d.RegisterSigner(t.Context(), late.owner, tooLate))
 	})
 }

@@ -62,7 +62,7 @@ func (s *Server) ResolveSignals(c echo.Context) error {
 		detail["decidedAt"] = protocol.Stamp(decided)
 		q.DecidedAt = ledgerclient.Timestamp(decided)
 	}
-	act := request.Act{Target: q.MarketId, Detail: detail}
+	act := request.AdminAction{Target: q.MarketId, Detail: detail}
 	claim, err := request.AuditedCall(c, s.Audits, act, s.Ledger.ResolutionWrites.Force, q)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (s *Server) ResolveSignals(c echo.Context) error {
 // Scan handles GET /api/admin/resolve-signals, and POST without a body.
 func (s *Server) Scan(c echo.Context) error {
 	call := s.Ledger.ResolutionWrites.Scan
-	scan, err := request.AuditedCall(c, s.Audits, request.Act{}, call, &resolutionv1.ScanRequest{})
+	scan, err := request.AuditedCall(c, s.Audits, request.AdminAction{}, call, &resolutionv1.ScanRequest{})
 	out := openapi.Scanned{
 		Ok: true, Mode: "scan", Busy: httpx.OrNull(scan.GetBusy()), Scanned: scan.GetScanned(), Resolved: scan.GetResolved(),
 		Scored: scan.GetScored(), Skipped: scan.GetSkipped(), TookMs: scan.GetTookMs(),
@@ -100,7 +100,7 @@ func (s *Server) CreateMarket(c echo.Context, o httpx.Object) error {
 	if err := d.CheckDates(s.Now()); err != nil {
 		return err
 	}
-	act := request.Act{Detail: d}
+	act := request.AdminAction{Detail: d}
 	made, err := request.AuditedCall(c, s.Audits, act, s.Ledger.MarketWrites.CreateNative, d.Request())
 	return view.Created(c, openapi.NativeMarketCreated{Ok: true, MarketID: made.GetMarket().GetId()}, err)
 }
@@ -116,7 +116,7 @@ func (s *Server) RateMarket(c echo.Context, o httpx.Object) error {
 		return market.ErrNotFound
 	}
 	q := &marketv1.SetRatedRequest{Id: string(id), Rated: rated, Reason: reason}
-	act := request.Act{Target: q.Id, Detail: map[string]any{"rated": rated, "reason": reason}}
+	act := request.AdminAction{Target: q.Id, Detail: map[string]any{"rated": rated, "reason": reason}}
 	r, err := request.AuditedCall(c, s.Audits, act, s.Ledger.MarketWrites.SetRated, q)
 	return view.OK(c, openapi.MarketRated{Ok: true, MarketID: q.Id, Rated: r.GetMarket().GetRated()}, err)
 }
@@ -168,7 +168,7 @@ func (s *Server) Classify(c echo.Context, o httpx.Object) error {
 	q := &operatorv1.ClassifyRequest{
 		Handle: string(class.Handle), OperatorType: (*string)(class.Type), House: class.House, Actor: class.Actor,
 	}
-	act := request.Act{Target: q.Handle, Detail: class}
+	act := request.AdminAction{Target: q.Handle, Detail: class}
 	r, err := request.AuditedCall(c, s.Audits, act, s.Ledger.OperatorWrites.Classify, q)
 	op := r.GetOperator()
 	return view.OK(c, openapi.Classified{Ok: true, Operator: openapi.Classified_Operator{
@@ -184,7 +184,7 @@ func (s *Server) ApproveStreamer(c echo.Context, o httpx.Object) error {
 	if err := o.Err(); err != nil {
 		return err
 	}
-	a := request.Act{Target: string(handle), Detail: map[string]any{"status": status}}
+	a := request.AdminAction{Target: string(handle), Detail: map[string]any{"status": status}}
 	err := s.Audits.Do(c, a, func(ctx context.Context) error {
 		if _, err := (operator.Directory{Ledger: s.Ledger.Operators}).ByHandle(ctx, handle); err != nil {
 			return err

@@ -39,7 +39,7 @@ func (s *Server) DailyDigest(c echo.Context) error {
 	}
 	day := digest.Yesterday(s.Now())
 	out := openapi.DigestAnswer{Ok: true, Dry: httpx.OrNull(dry)}
-	a := request.Act{Target: day.Date, Detail: map[string]any{"dry": dry}}
+	a := request.AdminAction{Target: day.Date, Detail: map[string]any{"dry": dry}}
 	err = s.Audits.Do(c, a, func(ctx context.Context) (err error) {
 		if dry {
 			out.Payload, err = s.digestOf(ctx, day)

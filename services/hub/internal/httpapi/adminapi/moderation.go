@@ -39,7 +39,7 @@ func (s *Server) Moderate(c echo.Context, o httpx.Object) error {
 		return err
 	}
 	d.ID = normalizeID(d.Kind, d.ID)
-	a := request.Act{Target: d.Kind + " " + d.ID, Detail: map[string]any{"hidden": d.Hidden, "reason": d.Reason, "by": d.By}}
+	a := request.AdminAction{Target: d.Kind + " " + d.ID, Detail: map[string]any{"hidden": d.Hidden, "reason": d.Reason, "by": d.By}}
 	d, err := request.Audited(c, s.Audits, a, func(ctx context.Context) (moderation.Decision, error) {
 		return s.Moderation.Decide(ctx, d)
 	})
@@ -50,7 +50,7 @@ func (s *Server) Moderate(c echo.Context, o httpx.Object) error {
 
 // Moderated handles GET /api/admin/moderation.
 func (s *Server) Moderated(c echo.Context) error {
-	list, err := request.Audited(c, s.Audits, request.Act{}, s.Moderation.List)
+	list, err := request.Audited(c, s.Audits, request.AdminAction{}, s.Moderation.List)
 	show := func(d moderation.Decision) openapi.Moderation {
 		return openapi.Moderation{Kind: d.Kind, ID: d.ID, Hidden: d.Hidden, Reason: d.Reason, By: d.By, At: protocol.Stamp(d.At)}
 	}

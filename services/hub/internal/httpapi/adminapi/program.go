@@ -18,7 +18,7 @@ import (
 
 // Preempts handles GET /api/broadcast/preempt.
 func (s *Server) Preempts(c echo.Context) error {
-	list, err := request.Audited(c, s.Audits, request.Act{}, func(ctx context.Context) ([]*programv1.Preempt, error) {
+	list, err := request.Audited(c, s.Audits, request.AdminAction{}, func(ctx context.Context) ([]*programv1.Preempt, error) {
 		if s.Programs == nil {
 			return nil, program.ErrUnavailable
 		}
@@ -45,7 +45,7 @@ func (s *Server) Preempt(c echo.Context, o httpx.Object) error {
 	if err := o.Err(); err != nil {
 		return err
 	}
-	act := request.Act{Target: string(d.MarketID), Detail: d}
+	act := request.AdminAction{Target: string(d.MarketID), Detail: d}
 	made, err := request.Audited(c, s.Audits, act, func(ctx context.Context) (*programv1.Preempt, error) {
 		if s.Director == nil {
 			return nil, program.ErrUnavailable
@@ -66,7 +66,7 @@ func (s *Server) cancelPreempt(c echo.Context, o httpx.Object) error {
 	if err := o.Err(); err != nil {
 		return err
 	}
-	ended, err := request.Audited(c, s.Audits, request.Act{Target: id}, func(ctx context.Context) (*programv1.Preempt, error) {
+	ended, err := request.Audited(c, s.Audits, request.AdminAction{Target: id}, func(ctx context.Context) (*programv1.Preempt, error) {
 		if s.Director == nil {
 			return nil, program.ErrUnavailable
 		}
@@ -96,7 +96,7 @@ func showPreempt(p *programv1.Preempt) openapi.Preempt {
 
 // ListPins handles GET /api/admin/pins.
 func (s *Server) ListPins(c echo.Context) error {
-	pins, err := request.Audited(c, s.Audits, request.Act{}, func(ctx context.Context) ([]market.Pin, error) {
+	pins, err := request.Audited(c, s.Audits, request.AdminAction{}, func(ctx context.Context) ([]market.Pin, error) {
 		return s.Pins.Pins(ctx, market.MaxPins)
 	})
 	return view.OK(c, openapi.Pins{Pins: view.List(pins, showPin), Count: int64(len(pins))}, err)
@@ -117,7 +117,7 @@ func (s *Server) Pin(c echo.Context, o httpx.Object) error {
 	if err := o.Err(); err != nil {
 		return err
 	}
-	act := request.Act{Target: string(p.MarketID), Detail: p}
+	act := request.AdminAction{Target: string(p.MarketID), Detail: p}
 	p, err := request.Audited(c, s.Audits, act, func(ctx context.Context) (market.Pin, error) {
 		if _, err := s.Ledger.Market(ctx, p.MarketID); err != nil {
 			return p, market.WriteError(err, p.MarketID)
@@ -140,7 +140,7 @@ func (s *Server) Unpin(c echo.Context) error {
 	if err != nil || id.Provider() != protocol.Polymarket {
 		return market.ErrInvalidID
 	}
-	removed, err := request.Audited(c, s.Audits, request.Act{Target: string(id)}, func(ctx context.Context) (bool, error) {
+	removed, err := request.Audited(c, s.Audits, request.AdminAction{Target: string(id)}, func(ctx context.Context) (bool, error) {
 		return s.Pins.Unpin(ctx, id)
 	})
 	if err == nil {

@@ -51,7 +51,7 @@ func (s *Server) Finalize(c echo.Context, o httpx.Object) error {
 		"MarketID": q.MarketId, "Verdict": q.Verdict, "Reason": q.Reason, "FinalizedBy": q.FinalizedBy, "Resolver": q.Resolver,
 		"Source": q.Source, "ProofURL": q.ProofUrl, "DecidedAt": decided,
 	}
-	act := request.Act{Target: q.MarketId, Detail: detail}
+	act := request.AdminAction{Target: q.MarketId, Detail: detail}
 	claim, err := request.Audited(c, s.Audits, act, func(ctx context.Context) (*resolutionv1.ClaimResponse, error) {
 		return s.finalizeAttested(ctx, q)
 	})
@@ -93,7 +93,7 @@ func (s *Server) Dispute(c echo.Context, o httpx.Object) error {
 		return err
 	}
 	detail := map[string]any{"MarketID": q.MarketId, "Disputed": q.Disputed, "Reason": q.Reason}
-	act := request.Act{Target: q.MarketId, Detail: detail}
+	act := request.AdminAction{Target: q.MarketId, Detail: detail}
 	r, err := request.AuditedCall(c, s.Audits, act, s.Ledger.ResolutionWrites.Dispute, q)
 	return view.OK(c, openapi.Disputed{
 		Ok: true, MarketID: q.MarketId, Outcome: view.ShowOutcome(r.GetOutcome()), Scored: r.GetScored(),

@@ -243,7 +243,7 @@ func (s *Server) Card(c echo.Context) error {
 	// A browser that opens an SVG file directly treats it as a document, so scripts must be blocked.
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if httpx.Known(c, tag) {
+	if httpx.NotModified(c, tag) {
 		return nil
 	}
 	if !wantsPNG {

@@ -127,7 +127,7 @@ func (s *Server) Analytics(c echo.Context) error {
 	}
 	var a livestream.Analytics
 	if who.Kind == caller.Admin { // reads of administrators are audited
-		a, err = request.Audited(c, s.Audits, request.Act{Target: string(handle)}, read)
+		a, err = request.Audited(c, s.Audits, request.AdminAction{Target: string(handle)}, read)
 	} else {
 		a, err = read(c.Request().Context())
 	}

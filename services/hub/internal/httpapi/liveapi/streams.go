@@ -143,7 +143,7 @@ func (s *Server) MakeClip(c echo.Context, h protocol.Handle) error {
 	if err != nil {
 		return err
 	}
-	draft := clip.Ask{By: *request.Caller(c).Operator, Handle: h, Title: o.Line("title", clip.MaxTitle, false)}
+	draft := clip.Request{By: *request.Caller(c).Operator, Handle: h, Title: o.Line("title", clip.MaxTitle, false)}
 	if raw := o.String("marketId", httpx.BodyLimit, false); raw != "" {
 		if draft.MarketID, err = protocol.ParseMarketID(raw); err != nil {
 			o.Invalid("marketId", "must be the id of a market")

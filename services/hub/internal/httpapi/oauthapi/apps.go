@@ -117,7 +117,7 @@ func (s *Server) TrustApp(c echo.Context, o httpx.Object) error {
 		return err
 	}
 	id := c.Param("appId")
-	act := request.Act{Target: id, Detail: map[string]bool{"trusted": trusted}}
+	act := request.AdminAction{Target: id, Detail: map[string]bool{"trusted": trusted}}
 	a, err := request.Audited(c, s.Audits, act, func(ctx context.Context) (grant.App, error) {
 		return s.Grants.Trust(ctx, id, trusted)
 	})

@@ -15,8 +15,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
-// Act describes an action of an administrator for the audit log.
-type Act struct {
+// AdminAction describes an action of an administrator for the audit log.
+type AdminAction struct {
 	Target string // id of the object that the action changes or reads; empty: none
 	Detail any    // stored as JSON; must not contain a secret
 }
@@ -35,7 +35,7 @@ type Audit struct {
 
 // Do writes the first entry of the action, calls do, and writes the entry of the result. It returns the error of do. If the first
 // entry cannot be written, it returns db_unavailable and does not call do.
-func (s Audit) Do(c echo.Context, a Act, do func(context.Context) error) error {
+func (s Audit) Do(c echo.Context, a AdminAction, do func(context.Context) error) error {
 	ctx := c.Request().Context()
 	detail, err := json.Marshal(a.Detail)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s Audit) Do(c echo.Context, a Act, do func(context.Context) error) error {
 }
 
 // Audited is Audit.Do for a function that returns a value, which it returns.
-func Audited[R any](c echo.Context, s Audit, a Act, do func(context.Context) (R, error)) (result R, err error) {
+func Audited[R any](c echo.Context, s Audit, a AdminAction, do func(context.Context) (R, error)) (result R, err error) {
 	err = s.Do(c, a, func(ctx context.Context) (err error) {
 		result, err = do(ctx)
 		return err
@@ -77,7 +77,7 @@ func Audited[R any](c echo.Context, s Audit, a Act, do func(context.Context) (R,
 
 // AuditedCall calls a gRPC method with the request q as an audited action, and returns the response.
 func AuditedCall[Q, R any](
-	c echo.Context, s Audit, a Act, call func(context.Context, Q, ...grpc.CallOption) (R, error), q Q,
+	c echo.Context, s Audit, a AdminAction, call func(context.Context, Q, ...grpc.CallOption) (R, error), q Q,
 ) (R, error) {
 	return Audited(c, s, a, func(ctx context.Context) (R, error) { return call(ctx, q) })
 }

@@ -14,7 +14,7 @@ import (
 
 // SetLimitHeaders sets the RateLimit headers (IETF draft) and, if the limit is reached, Retry-After. Seconds are rounded up, so
 // that a retry is not too early.
-func SetLimitHeaders(h http.Header, st caller.Standing) {
+func SetLimitHeaders(h http.Header, st caller.RateLimitState) {
 	h.Set("RateLimit-Policy", `"hub";q=`+strconv.Itoa(st.Limit)+`;w=60`)
 	h.Set("RateLimit", `"hub";r=`+strconv.Itoa(st.Remaining)+";t="+seconds(st.Reset))
 	if !st.Allowed {
