@@ -1703,7 +1703,7 @@ type MarketRow struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 
-	// YesPct YES price in bps; null if there is none of the last ten minutes.
+	// YesPct YES price in percent; null if there is none of the last ten minutes.
 	YesPct *float64 `json:"yesPct"`
 
 	// Volume Amount in USD.
@@ -4303,7 +4303,7 @@ type VenueMarket_Market struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 
-	// YesPct YES price in bps; null if there is none of the last ten minutes.
+	// YesPct YES price in percent; null if there is none of the last ten minutes.
 	YesPct *float64 `json:"yesPct"`
 
 	// Volume Amount in USD.

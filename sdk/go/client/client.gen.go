@@ -4340,7 +4340,7 @@ type MarketRow struct {
 	// Volume24H Amount in USD.
 	Volume24H *float32 `json:"volume24h"`
 
-	// YesPct YES price in bps; null if there is none of the last ten minutes.
+	// YesPct YES price in percent; null if there is none of the last ten minutes.
 	YesPct *float32 `json:"yesPct"`
 }
 
@@ -6974,7 +6974,7 @@ type VenueMarket struct {
 		// Volume24H Amount in USD.
 		Volume24H *float32 `json:"volume24h"`
 
-		// YesPct YES price in bps; null if there is none of the last ten minutes.
+		// YesPct YES price in percent; null if there is none of the last ten minutes.
 		YesPct *float32 `json:"yesPct"`
 	} `json:"market"`
 }

@@ -5605,7 +5605,7 @@ export interface components {
             volume: number | null;
             /** @description Amount in USD. */
             volume24h: number | null;
-            /** @description YES price in bps; null if there is none of the last ten minutes. */
+            /** @description YES price in percent; null if there is none of the last ten minutes. */
             yesPct: number | null;
         };
         MarketRows: {
@@ -7625,7 +7625,7 @@ export interface components {
                 volume: number | null;
                 /** @description Amount in USD. */
                 volume24h: number | null;
-                /** @description YES price in bps; null if there is none of the last ten minutes. */
+                /** @description YES price in percent; null if there is none of the last ten minutes. */
                 yesPct: number | null;
             };
         };
