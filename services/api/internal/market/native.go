@@ -113,7 +113,7 @@ func (d *Draft) validate(now time.Time) error {
 	case d.ResolvesBy != nil && d.ResolvesBy.Before(d.CutoffAt):
 		return invalid("resolvesBy", "resolvesBy must not be before cutoffAt")
 	case d.ResolvesBy != nil && d.ResolvesBy.Year() > 9999:
-		return invalid("resolvesBy", "resolvesBy is out of range")
+		return invalid("resolvesBy", "resolvesBy must be before the year 10000")
 	case d.InitialYes < MinYes || d.InitialYes > MaxYes:
 		return invalid("initialYesBps", "initialYesBps must be 100 to 9900")
 	case d.ResolutionSource != nil && !isLink(*d.ResolutionSource):
