@@ -163,7 +163,7 @@ func TestKeyIsCountedWhereItIsVerified(t *testing.T) {
 	good, random := keyText(1), keyText(2)
 	w.keys[hashOf(t, good)] = true
 	ask := func(text string, inCall bool) error {
-		_, _, err := s.Resolve(t.Context(), Request{Take: TakeKey, InCall: inCall, Authorization: []string{"Bearer " + text}})
+		_, _, err := s.Resolve(t.Context(), Request{Accept: AcceptKey, InCall: inCall, Authorization: []string{"Bearer " + text}})
 		return err
 	}
 	for range 3 {
@@ -192,7 +192,7 @@ func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
 	text := keyText(3)
 	hash := hashOf(t, text)
 	w.keys[hash] = true
-	r := Request{Take: TakeKey, Authorization: []string{"Bearer " + text}}
+	r := Request{Accept: AcceptKey, Authorization: []string{"Bearer " + text}}
 	if _, _, err := s.Resolve(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
 	// The write call to the ledger may be the first to detect a revoked key.
 	text = keyText(4)
 	w.keys[hashOf(t, text)] = true
-	r = Request{Take: TakeKey, InCall: true, Authorization: []string{"Bearer " + text}}
+	r = Request{Accept: AcceptKey, InCall: true, Authorization: []string{"Bearer " + text}}
 	c, _, err := s.Resolve(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestKnown(t *testing.T) {
 		w.keys[hashOf(t, key[7:])] = true
 	}
 	for _, key := range []string{seen, gone} {
-		if _, _, err := s.Resolve(t.Context(), Request{Take: TakeKey, Authorization: []string{key}}); err != nil {
+		if _, _, err := s.Resolve(t.Context(), Request{Accept: AcceptKey, Authorization: []string{key}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -270,7 +270,7 @@ func TestRefusalExpires(t *testing.T) {
 	t.Parallel()
 	w, s, _ := newWorld(t)
 	text := keyText(5)
-	r := Request{Take: TakeKey, Authorization: []string{"Bearer " + text}}
+	r := Request{Accept: AcceptKey, Authorization: []string{"Bearer " + text}}
 	_, _, _ = s.Resolve(t.Context(), r)
 	w.keys[hashOf(t, text)] = true
 	if _, _, err := s.Resolve(t.Context(), r); err == nil {
@@ -288,15 +288,15 @@ func TestUnavailableLedgerIsNotARefusal(t *testing.T) {
 	w.away = apperr.New(apperr.Unavailable, "signal_service_unavailable", "")
 	text := keyText(6)
 	w.keys[hashOf(t, text)] = true
-	r := Request{Take: TakeKey, Authorization: []string{"Bearer " + text}}
+	r := Request{Accept: AcceptKey, Authorization: []string{"Bearer " + text}}
 	if _, _, err := s.Resolve(t.Context(), r); !errors.Is(err, w.away) {
 		t.Errorf("key: %v", err)
 	}
 	uid, sig := start(t, sessions, "u1", 3)
-	if _, _, err := s.Resolve(t.Context(), Request{Take: TakeSession, UID: uid, Sig: sig}); !errors.Is(err, w.away) {
+	if _, _, err := s.Resolve(t.Context(), Request{Accept: AcceptSession, UID: uid, Sig: sig}); !errors.Is(err, w.away) {
 		t.Errorf("session: %v", err)
 	}
-	if c, _, err := s.Resolve(t.Context(), Request{Take: TakeNone | TakeSession, UID: uid, Sig: sig}); err != nil || c.Kind != Anonymous {
+	if c, _, err := s.Resolve(t.Context(), Request{Accept: AcceptNone | AcceptSession, UID: uid, Sig: sig}); err != nil || c.Kind != Anonymous {
 		t.Errorf("session on a public read: %v", err)
 	}
 	w.away = nil
@@ -319,21 +319,21 @@ func TestGenerationsStayBounded(t *testing.T) {
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	w, s, _ := newWorld(t)
-	ask := func(raw string, take Take) (Caller, *RateLimitState, error) {
-		return s.Resolve(t.Context(), Request{Take: take, Authorization: []string{"Bearer " + raw}})
+	ask := func(raw string, accept Accepted) (Caller, *RateLimitState, error) {
+		return s.Resolve(t.Context(), Request{Accept: accept, Authorization: []string{"Bearer " + raw}})
 	}
-	if _, _, err := ask("bad.jwt.sig", TakeLogin); !errors.Is(err, ErrUnauthenticated) || len(w.counted) != 0 {
+	if _, _, err := ask("bad.jwt.sig", AcceptLogin); !errors.Is(err, ErrUnauthenticated) || len(w.counted) != 0 {
 		t.Errorf("bad token: %v, %d counted", err, len(w.counted))
 	}
-	if _, _, err := ask("good.jwt.sig", TakeKey|TakeSession); !errors.Is(err, ErrUnauthenticated) {
+	if _, _, err := ask("good.jwt.sig", AcceptKey|AcceptSession); !errors.Is(err, ErrUnauthenticated) {
 		t.Errorf("a login on a route that accepts none: %v", err)
 	}
 	for range LoginLimit {
-		if c, _, err := ask("good.jwt.sig", TakeLogin); err != nil || c.Identity.Subject != "sub" {
+		if c, _, err := ask("good.jwt.sig", AcceptLogin); err != nil || c.Identity.Subject != "sub" {
 			t.Fatal(err)
 		}
 	}
-	_, st, err := ask("good.jwt.sig", TakeLogin)
+	_, st, err := ask("good.jwt.sig", AcceptLogin)
 	if !errors.Is(err, ErrLimited) || st == nil || apperr.Of(err).Extra["retryAfterMs"] != int64(60_000) {
 		t.Errorf("beyond the limit: %v", err)
 	}

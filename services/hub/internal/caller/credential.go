@@ -22,23 +22,23 @@ const (
 	Cron           // x-cron-secret, or ?secret=
 )
 
-// Take is the set of credentials that a route accepts.
-type Take uint8
+// Accepted is the set of credentials that a route accepts.
+type Accepted uint8
 
-// Credentials that a route can accept, as members of a Take.
+// Credentials that a route can accept, as members of an Accepted set.
 const (
-	TakeNone    Take = 1 << iota // no credential is required
-	TakeKey                      // operator key
-	TakeSession                  // first-party session
-	TakeLogin                    // JWT of an identity provider
-	TakeAdmin                    // admin secret
-	TakeCron                     // cron secret
-	TakeToken                    // app token
-	TakeClient                   // client credentials of an app
+	AcceptNone    Accepted = 1 << iota // no credential is required
+	AcceptKey                          // operator key
+	AcceptSession                      // first-party session
+	AcceptLogin                        // JWT of an identity provider
+	AcceptAdmin                        // admin secret
+	AcceptCron                         // cron secret
+	AcceptToken                        // app token
+	AcceptClient                       // client credentials of an app
 )
 
 // Has reports whether the set contains all of members.
-func (t Take) Has(members Take) bool { return t&members == members }
+func (t Accepted) Has(members Accepted) bool { return t&members == members }
 
 // KeyHash is the SHA-256 hash of a key. This package never passes on the key itself.
 type KeyHash [sha256.Size]byte

@@ -14,39 +14,39 @@ import (
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	w, s, _ := newWorld(t)
-	ask := func(take Take, admin, cron []string) (Caller, error) {
-		c, _, err := s.Resolve(t.Context(), Request{Take: take, AdminSecret: admin, CronSecret: cron, IP: "192.0.2.1"})
+	ask := func(accept Accepted, admin, cron []string) (Caller, error) {
+		c, _, err := s.Resolve(t.Context(), Request{Accept: accept, AdminSecret: admin, CronSecret: cron, IP: "192.0.2.1"})
 		return c, err
 	}
-	both := TakeAdmin | TakeCron
-	if c, err := ask(TakeAdmin, []string{adminA}, nil); err != nil || c.Kind != Admin {
+	both := AcceptAdmin | AcceptCron
+	if c, err := ask(AcceptAdmin, []string{adminA}, nil); err != nil || c.Kind != Admin {
 		t.Errorf("admin: %v", err)
 	}
 	if c, err := ask(both, nil, []string{cronA}); err != nil || c.Kind != Cron {
 		t.Errorf("cron: %v", err)
 	}
 	for name, c := range map[string]struct {
-		take        Take
+		accept      Accepted
 		admin, cron []string
 		want        error
 	}{
-		"missing":         {TakeAdmin, nil, nil, ErrUnauthenticated},
+		"missing":         {AcceptAdmin, nil, nil, ErrUnauthenticated},
 		"missing both":    {both, nil, nil, ErrUnauthenticated},
-		"wrong":           {TakeAdmin, []string{"nope"}, nil, ErrForbidden},
-		"empty":           {TakeAdmin, []string{""}, nil, ErrForbidden},
-		"twice":           {TakeAdmin, []string{adminA, adminA}, nil, ErrForbidden},
-		"cron for admin":  {TakeAdmin, nil, []string{cronA}, ErrUnauthenticated},
+		"wrong":           {AcceptAdmin, []string{"nope"}, nil, ErrForbidden},
+		"empty":           {AcceptAdmin, []string{""}, nil, ErrForbidden},
+		"twice":           {AcceptAdmin, []string{adminA, adminA}, nil, ErrForbidden},
+		"cron for admin":  {AcceptAdmin, nil, []string{cronA}, ErrUnauthenticated},
 		"cron as admin":   {both, []string{cronA}, nil, ErrForbidden},
 		"admin as cron":   {both, nil, []string{adminA}, ErrForbidden},
 		"wrong and right": {both, []string{"nope"}, []string{cronA}, ErrForbidden},
 		"admin only":      {both, []string{adminA}, nil, nil},
 	} {
-		if _, err := ask(c.take, c.admin, c.cron); !errors.Is(err, c.want) {
+		if _, err := ask(c.accept, c.admin, c.cron); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 		w.now = w.now.Add(window)
 	}
-	r := Request{Take: both, AdminSecret: []string{adminA}, Authorization: []string{"Bearer " + keyText(1)}}
+	r := Request{Accept: both, AdminSecret: []string{adminA}, Authorization: []string{"Bearer " + keyText(1)}}
 	if _, _, err := s.Resolve(t.Context(), r); !errors.Is(err, ErrUnauthenticated) {
 		t.Errorf("key on an admin route: %v", err)
 	}
@@ -57,7 +57,7 @@ func TestUnsetSecretClosesTheRoute(t *testing.T) {
 	w, _, sessions := newWorld(t)
 	s := New(Deps{Sessions: sessions, Logins: w, Directory: operator.Directory{Ledger: w}, Now: w.Now})
 	for _, given := range [][]string{nil, {""}, {"x"}} {
-		if _, _, err := s.Resolve(t.Context(), Request{Take: TakeAdmin, AdminSecret: given}); !errors.Is(err, ErrForbidden) {
+		if _, _, err := s.Resolve(t.Context(), Request{Accept: AcceptAdmin, AdminSecret: given}); !errors.Is(err, ErrForbidden) {
 			t.Errorf("%v: %v", given, err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestTenWrongSecrets(t *testing.T) {
 	t.Parallel()
 	w, s, _ := newWorld(t)
 	ask := func(ip, secret string) error {
-		_, _, err := s.Resolve(t.Context(), Request{Take: TakeAdmin, AdminSecret: []string{secret}, IP: ip})
+		_, _, err := s.Resolve(t.Context(), Request{Accept: AcceptAdmin, AdminSecret: []string{secret}, IP: ip})
 		return err
 	}
 	for range MaxFailures {
@@ -98,7 +98,7 @@ func TestWrongSecretsAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
-			_, _, err := s.Resolve(t.Context(), Request{Take: TakeAdmin, AdminSecret: []string{"nope"}, IP: "192.0.2.1"})
+			_, _, err := s.Resolve(t.Context(), Request{Accept: AcceptAdmin, AdminSecret: []string{"nope"}, IP: "192.0.2.1"})
 			switch {
 			case errors.Is(err, ErrForbidden):
 				wrong.Add(1)

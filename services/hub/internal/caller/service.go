@@ -49,7 +49,7 @@ type Owned struct {
 
 // Request holds the credentials and properties of an HTTP request.
 type Request struct {
-	Take          Take
+	Accept        Accepted
 	InCall        bool   // the ledger verifies the key within the call that writes
 	Resource      string // resource that an app token must be valid for
 	Authorization []string
@@ -125,27 +125,27 @@ func New(d Deps) *Service { return &Service{Deps: d, keys: newKeyCache()} }
 // does not accept, is refused; no other credential is tried. Errors: unauthenticated, forbidden, rate_limited, and
 // those of the dependencies.
 func (s *Service) Resolve(ctx context.Context, r Request) (Caller, *RateLimitState, error) {
-	if r.Take.Has(TakeClient) { // the header is missing or contains client credentials
+	if r.Accept.Has(AcceptClient) { // the header is missing or contains client credentials
 		return Caller{Kind: Client}, nil, nil
 	}
 	b, err := parseBearer(r.Authorization)
 	switch {
 	case err != nil:
 		return Caller{}, nil, err
-	case b.kind == Key && r.Take.Has(TakeKey):
+	case b.kind == Key && r.Accept.Has(AcceptKey):
 		return s.key(ctx, r, b.hash)
-	case b.kind == Login && r.Take.Has(TakeLogin):
+	case b.kind == Login && r.Accept.Has(AcceptLogin):
 		return s.login(ctx, b.raw)
-	case b.kind == Token && r.Take.Has(TakeToken) && s.Tokens != nil:
+	case b.kind == Token && r.Accept.Has(AcceptToken) && s.Tokens != nil:
 		return s.token(ctx, b.raw, r.Resource)
 	case b.kind != Anonymous:
 		return Caller{}, nil, ErrUnauthenticated
-	case r.Take.Has(TakeAdmin) || r.Take.Has(TakeCron):
+	case r.Accept.Has(AcceptAdmin) || r.Accept.Has(AcceptCron):
 		c, err := s.secret(ctx, r)
 		return c, nil, err
-	case r.Take.Has(TakeSession) && r.UID != "" && r.Sig != "":
+	case r.Accept.Has(AcceptSession) && r.UID != "" && r.Sig != "":
 		return s.session(ctx, r)
-	case r.Take.Has(TakeNone):
+	case r.Accept.Has(AcceptNone):
 		return Caller{}, nil, nil
 	}
 	return Caller{}, nil, ErrUnauthenticated
@@ -244,7 +244,7 @@ func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
 func (s *Service) session(ctx context.Context, r Request) (Caller, *RateLimitState, error) {
 	signed, ok := s.Sessions.Read(r.UID, r.Sig)
 	if !ok {
-		if r.Take.Has(TakeNone) {
+		if r.Accept.Has(AcceptNone) {
 			return Caller{}, nil, nil
 		}
 		return Caller{}, nil, ErrUnauthenticated
@@ -268,7 +268,7 @@ func (s *Service) session(ctx context.Context, r Request) (Caller, *RateLimitSta
 	switch {
 	case err == nil:
 		return Caller{Kind: Session, Operator: &op, SignedInAt: stored.SignedInAt}, standing, nil
-	case !r.Take.Has(TakeNone):
+	case !r.Accept.Has(AcceptNone):
 		return Caller{}, standing, err
 	case errors.Is(err, ErrUnauthenticated):
 		return Caller{}, standing, nil
@@ -311,7 +311,7 @@ func (s *Service) CountConsent(ctx context.Context, session string) (*RateLimitS
 // secret checks the admin secret or the cron secret. A route whose secret is not configured is forbidden.
 func (s *Service) secret(ctx context.Context, r Request) (Caller, error) {
 	kind, given, want := Admin, r.AdminSecret, s.Admin
-	if !r.Take.Has(TakeAdmin) || len(given) == 0 && r.Take.Has(TakeCron) {
+	if !r.Accept.Has(AcceptAdmin) || len(given) == 0 && r.Accept.Has(AcceptCron) {
 		kind, given, want = Cron, r.CronSecret, s.Cron
 	}
 	if !want.IsSet() {

@@ -12,36 +12,36 @@ func TestSession(t *testing.T) {
 	t.Parallel()
 	w, s, sessions := newWorld(t)
 	uid, sig := start(t, sessions, "u1", 3)
-	ask := func(take Take, uid, sig string, unsafe, same bool) (Caller, error) {
-		c, _, err := s.Resolve(t.Context(), Request{Take: take, UID: uid, Sig: sig, Unsafe: unsafe, SameOrigin: same})
+	ask := func(accept Accepted, uid, sig string, unsafe, same bool) (Caller, error) {
+		c, _, err := s.Resolve(t.Context(), Request{Accept: accept, UID: uid, Sig: sig, Unsafe: unsafe, SameOrigin: same})
 		return c, err
 	}
-	if c, err := ask(TakeSession, uid, sig, true, true); err != nil || c.Kind != Session || c.Actor().ID != "u1" {
+	if c, err := ask(AcceptSession, uid, sig, true, true); err != nil || c.Kind != Session || c.Actor().ID != "u1" {
 		t.Errorf("valid session: %+v, %v", c, err)
 	}
-	if _, err := ask(TakeSession, uid, sig, true, false); !errors.Is(err, ErrForbidden) {
+	if _, err := ask(AcceptSession, uid, sig, true, false); !errors.Is(err, ErrForbidden) {
 		t.Errorf("foreign origin: %v", err)
 	}
-	if _, err := ask(TakeSession, uid, sig, false, false); err != nil {
+	if _, err := ask(AcceptSession, uid, sig, false, false); err != nil {
 		t.Errorf("a read without an origin: %v", err)
 	}
-	if _, err := ask(TakeNone, uid, sig, false, false); err != nil {
+	if _, err := ask(AcceptNone, uid, sig, false, false); err != nil {
 		t.Errorf("a public read with an invalid cookie: %v", err)
 	}
 	old, oldSig := start(t, sessions, "u1", 2)
-	if _, err := ask(TakeSession, old, oldSig, false, true); !errors.Is(err, ErrUnauthenticated) {
+	if _, err := ask(AcceptSession, old, oldSig, false, true); !errors.Is(err, ErrUnauthenticated) {
 		t.Errorf("older version: %v", err)
 	}
 	unknown, unknownSig := start(t, sessions, "u9", 3)
-	if _, err := ask(TakeSession, unknown, unknownSig, false, true); !errors.Is(err, ErrUnauthenticated) {
+	if _, err := ask(AcceptSession, unknown, unknownSig, false, true); !errors.Is(err, ErrUnauthenticated) {
 		t.Errorf("unknown operator: %v", err)
 	}
 	w.now = w.now.Add(SessionLife)
-	if _, err := ask(TakeSession, uid, sig, false, true); err != nil {
+	if _, err := ask(AcceptSession, uid, sig, false, true); err != nil {
 		t.Errorf("on its last day: %v", err)
 	}
 	w.now = w.now.Add(time.Second)
-	if _, err := ask(TakeSession, uid, sig, false, true); !errors.Is(err, ErrUnauthenticated) {
+	if _, err := ask(AcceptSession, uid, sig, false, true); !errors.Is(err, ErrUnauthenticated) {
 		t.Errorf("after thirty days: %v", err)
 	}
 }

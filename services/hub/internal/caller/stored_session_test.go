@@ -81,7 +81,7 @@ func TestEndedSessionIsRefusedOnEveryReplica(t *testing.T) {
 		Sessions: NewSessions([]string{secretA}, sessions.store, false, w.Now), Logins: w, Directory: operator.Directory{Ledger: w}, Limits: NewLimits(w.counters(t)), Now: w.Now,
 	})
 	ask := func(s *Service) error {
-		_, _, err := s.Resolve(t.Context(), Request{Take: TakeSession, UID: uid, Sig: sig})
+		_, _, err := s.Resolve(t.Context(), Request{Accept: AcceptSession, UID: uid, Sig: sig})
 		return err
 	}
 	if err := errors.Join(ask(here), ask(there)); err != nil {
@@ -106,7 +106,7 @@ func TestActiveSessionIsReadOncePerFiveSeconds(t *testing.T) {
 	store := sessions.store.(*storedSessions)
 	uid, sig := start(t, sessions, "u1", 3)
 	for range 20 {
-		if _, _, err := s.Resolve(t.Context(), Request{Take: TakeSession, UID: uid, Sig: sig}); err != nil {
+		if _, _, err := s.Resolve(t.Context(), Request{Accept: AcceptSession, UID: uid, Sig: sig}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,7 +114,7 @@ func TestActiveSessionIsReadOncePerFiveSeconds(t *testing.T) {
 		t.Errorf("%d reads of the store, want 1", store.reads)
 	}
 	w.now = w.now.Add(sessionCache)
-	if _, _, err := s.Resolve(t.Context(), Request{Take: TakeSession, UID: uid, Sig: sig}); err != nil || store.reads != 2 {
+	if _, _, err := s.Resolve(t.Context(), Request{Accept: AcceptSession, UID: uid, Sig: sig}); err != nil || store.reads != 2 {
 		t.Errorf("after %v: %d reads, %v", sessionCache, store.reads, err)
 	}
 }
@@ -123,7 +123,7 @@ func TestSessionWithoutRowIsRefused(t *testing.T) {
 	t.Parallel()
 	w, s, sessions := newWorld(t)
 	uid, sig := sessions.issue("u1", 3, w.now)
-	if _, _, err := s.Resolve(t.Context(), Request{Take: TakeSession, UID: uid, Sig: sig}); !errors.Is(err, ErrUnauthenticated) {
+	if _, _, err := s.Resolve(t.Context(), Request{Accept: AcceptSession, UID: uid, Sig: sig}); !errors.Is(err, ErrUnauthenticated) {
 		t.Errorf("signed but not stored: %v", err)
 	}
 }
@@ -134,10 +134,10 @@ func TestSessionStoreFailureIsNotARefusal(t *testing.T) {
 	uid, sig := start(t, sessions, "u1", 3)
 	store := sessions.store.(*storedSessions)
 	store.fails = apperr.New(apperr.Unavailable, "db_unavailable", "")
-	if _, _, err := s.Resolve(t.Context(), Request{Take: TakeSession, UID: uid, Sig: sig}); !errors.Is(err, store.fails) {
+	if _, _, err := s.Resolve(t.Context(), Request{Accept: AcceptSession, UID: uid, Sig: sig}); !errors.Is(err, store.fails) {
 		t.Errorf("required session: %v", err)
 	}
-	c, _, err := s.Resolve(t.Context(), Request{Take: TakeSession | TakeNone, UID: uid, Sig: sig})
+	c, _, err := s.Resolve(t.Context(), Request{Accept: AcceptSession | AcceptNone, UID: uid, Sig: sig})
 	if err != nil || c.Kind != Anonymous || !errors.Is(c.SessionErr, store.fails) {
 		t.Errorf("optional session: %+v, %v", c, err)
 	}
@@ -155,7 +155,7 @@ func TestSessionsOfOneSecondAreDistinct(t *testing.T) {
 	if err := sessions.End(t.Context(), signed); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Resolve(t.Context(), Request{Take: TakeSession, UID: second, Sig: secondSig}); err != nil {
+	if _, _, err := s.Resolve(t.Context(), Request{Accept: AcceptSession, UID: second, Sig: secondSig}); err != nil {
 		t.Errorf("the other session: %v", err)
 	}
 }
@@ -192,7 +192,7 @@ func TestBoundSessionNeedsItsCookie(t *testing.T) {
 		"an unbound session":                     {unbound, without, "", nil},
 	} {
 		s := New(Deps{Sessions: c.sessions, Logins: w, Directory: operator.Directory{Ledger: w}, Limits: NewLimits(w.counters(t)), Now: w.Now})
-		_, _, err := s.Resolve(t.Context(), Request{Take: TakeSession, UID: c.cookies.UID, Sig: c.cookies.Sig, Bind: c.bind})
+		_, _, err := s.Resolve(t.Context(), Request{Accept: AcceptSession, UID: c.cookies.UID, Sig: c.cookies.Sig, Bind: c.bind})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}

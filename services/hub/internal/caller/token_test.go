@@ -35,20 +35,20 @@ func TestAppTokens(t *testing.T) {
 	g := &grants{}
 	s.Tokens = g.Authenticate
 	good, bad := "dat_"+strings.Repeat("A", 43), "dat_"+strings.Repeat("A", 42)+"B"
-	ask := func(take Take, token string) (Caller, error) {
-		c, _, err := s.Resolve(t.Context(), Request{Take: take, Resource: "r", Authorization: []string{"Bearer " + token}})
+	ask := func(accept Accepted, token string) (Caller, error) {
+		c, _, err := s.Resolve(t.Context(), Request{Accept: accept, Resource: "r", Authorization: []string{"Bearer " + token}})
 		return c, err
 	}
-	for _, take := range []Take{TakeNone, TakeKey, TakeSession, TakeLogin, TakeNone | TakeKey | TakeSession | TakeLogin, TakeAdmin, TakeCron} {
-		if _, err := ask(take, good); !errors.Is(err, ErrUnauthenticated) {
-			t.Errorf("take %b: %v", take, err)
+	for _, accept := range []Accepted{AcceptNone, AcceptKey, AcceptSession, AcceptLogin, AcceptNone | AcceptKey | AcceptSession | AcceptLogin, AcceptAdmin, AcceptCron} {
+		if _, err := ask(accept, good); !errors.Is(err, ErrUnauthenticated) {
+			t.Errorf("accept %b: %v", accept, err)
 		}
 	}
 	if len(g.asked) > 0 || len(w.counted) > 0 {
 		t.Errorf("a route that accepts no app tokens looked up %v and counted %v", g.asked, w.counted)
 	}
 	for _, token := range []string{bad, "drt_" + good[4:], "dat_abc"} {
-		if _, err := ask(TakeToken|TakeNone, token); !errors.Is(err, ErrUnauthenticated) {
+		if _, err := ask(AcceptToken|AcceptNone, token); !errors.Is(err, ErrUnauthenticated) {
 			t.Errorf("%s: %v", token, err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestAppTokens(t *testing.T) {
 		t.Errorf("bad tokens were counted: %v", w.counted)
 	}
 	for range 2 {
-		c, err := ask(TakeToken, good)
+		c, err := ask(AcceptToken, good)
 		if err != nil || c.Kind != Token || c.Delegate.GrantID != "g" || c.Actor().ID != "u1" {
 			t.Errorf("%+v %v", c, err)
 		}
@@ -65,15 +65,15 @@ func TestAppTokens(t *testing.T) {
 		t.Errorf("looked up %v, counted %v", g.asked, w.counted)
 	}
 	for range TokenLimit - 2 {
-		if _, err := ask(TakeToken, good); err != nil {
+		if _, err := ask(AcceptToken, good); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := ask(TakeToken, good); apperr.Of(err).Kind != apperr.Limited {
+	if _, err := ask(AcceptToken, good); apperr.Of(err).Kind != apperr.Limited {
 		t.Errorf("over the limit: %v", err)
 	}
 	g.away = apperr.New(apperr.Unavailable, "db_unavailable", "")
-	if _, err := ask(TakeToken|TakeNone, good); apperr.Of(err).Code != "db_unavailable" {
+	if _, err := ask(AcceptToken|AcceptNone, good); apperr.Of(err).Code != "db_unavailable" {
 		t.Errorf("the store is unavailable: %v", err)
 	}
 }
@@ -103,7 +103,7 @@ func TestClientsAreCounted(t *testing.T) {
 	if _, err := s.CountConsent(t.Context(), "session"); apperr.Of(err).Kind != apperr.Limited {
 		t.Errorf("%v", err)
 	}
-	c, _, err := s.Resolve(t.Context(), Request{Take: TakeClient, Authorization: []string{"Basic YTpi"}})
+	c, _, err := s.Resolve(t.Context(), Request{Accept: AcceptClient, Authorization: []string{"Basic YTpi"}})
 	if err != nil || c.Kind != Client {
 		t.Errorf("%+v %v", c, err)
 	}

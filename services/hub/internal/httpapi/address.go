@@ -37,7 +37,7 @@ func (s *Server) limitByAddress(next echo.HandlerFunc) echo.HandlerFunc {
 func (s *Server) chargeAddress(c echo.Context) error {
 	t := request.Begin(c, s.Addresses)
 	r, accepted := c.Request(), s.acceptedCredentials(c)
-	if !hasCredential(r) && !(accepted.Has(caller.TakeCron) && (r.Header["X-Cron-Secret"] != nil ||
+	if !hasCredential(r) && !(accepted.Has(caller.AcceptCron) && (r.Header["X-Cron-Secret"] != nil ||
 		r.URL.Query().Has("secret"))) {
 		return request.Charge(c, t.Address)
 	}
@@ -46,7 +46,7 @@ func (s *Server) chargeAddress(c echo.Context) error {
 		UID: request.Cookie(r, request.CookieUID), Sig: request.Cookie(r, request.CookieSig),
 	})
 	switch {
-	case known == caller.Key && accepted.Has(caller.TakeKey), known == caller.Session && accepted.Has(caller.TakeSession):
+	case known == caller.Key && accepted.Has(caller.AcceptKey), known == caller.Session && accepted.Has(caller.AcceptSession):
 		return nil
 	case known == caller.Session: // a page or public read, which does not accept the session here
 		return request.Charge(c, request.FailedAuth+t.Address, t.Address)
@@ -69,7 +69,7 @@ func hasCredential(r *http.Request) bool {
 
 // acceptedCredentials returns the kinds of credentials that the route of a request accepts. It returns none for HTML pages, which
 // resolve their visitors themselves, and for requests without a route.
-func (s *Server) acceptedCredentials(c echo.Context) caller.Take {
+func (s *Server) acceptedCredentials(c echo.Context) caller.Accepted {
 	method := c.Request().Method
 	if method == http.MethodHead {
 		method = http.MethodGet

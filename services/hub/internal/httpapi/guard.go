@@ -91,7 +91,7 @@ func (s *Server) afterCredential(c echo.Context, who caller.Caller, err error) e
 func (s *Server) credentials(c echo.Context, r route) caller.Request {
 	req := c.Request()
 	out := caller.Request{
-		Take:          r.who,
+		Accept:        r.who,
 		InCall:        r.inCall && r.scope == "", // to check a scope, the permissions of the key are needed before the write
 		Resource:      s.HubURL + oauthapi.Base,
 		Authorization: req.Header["Authorization"],
@@ -100,21 +100,21 @@ func (s *Server) credentials(c echo.Context, r route) caller.Request {
 	if r.resource != "" {
 		out.Resource = r.resource
 	}
-	if r.who.Has(caller.TakeSession) {
+	if r.who.Has(caller.AcceptSession) {
 		out.UID, out.Sig = request.Cookie(req, request.CookieUID), request.Cookie(req, request.CookieSig)
 		out.Bind = request.Cookie(req, request.CookieBind)
 		out.Unsafe = req.Method != http.MethodGet && req.Method != http.MethodHead
 		out.SameOrigin = httpx.SameOrigin(req, s.Origin)
 	}
-	if r.who.Has(caller.TakeAdmin) {
+	if r.who.Has(caller.AcceptAdmin) {
 		out.AdminSecret = req.Header["X-Admin-Secret"]
-		if len(out.AdminSecret) == 0 && (r.who.Has(caller.TakeSession) || r.who.Has(caller.TakeKey)) {
-			out.Take &^= caller.TakeAdmin // without a secret, the other credentials of the route are used
+		if len(out.AdminSecret) == 0 && (r.who.Has(caller.AcceptSession) || r.who.Has(caller.AcceptKey)) {
+			out.Accept &^= caller.AcceptAdmin // without a secret, the other credentials of the route are used
 		}
 	}
-	if r.who.Has(caller.TakeCron) {
+	if r.who.Has(caller.AcceptCron) {
 		if req.ContentLength != 0 { // a request with a body requires the admin secret
-			out.Take &^= caller.TakeCron
+			out.Accept &^= caller.AcceptCron
 		}
 		if out.CronSecret = req.Header["X-Cron-Secret"]; len(out.CronSecret) == 0 {
 			out.CronSecret = req.URL.Query()["secret"]
@@ -132,7 +132,7 @@ func (s *Server) challenge(c echo.Context, r route, err error) {
 	switch {
 	case errors.As(err, &bare):
 		params = append(params, `scope="`+bare.Needs+`"`)
-	case f.Kind == apperr.Unauthenticated && r.who.Has(caller.TakeClient):
+	case f.Kind == apperr.Unauthenticated && r.who.Has(caller.AcceptClient):
 		c.Response().Header()["Www-Authenticate"] = []string{`Basic realm="signalcast"`}
 		return
 	case f.Kind == apperr.Unauthenticated && len(c.Request().Header["Authorization"]) > 0:

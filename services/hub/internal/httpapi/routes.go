@@ -45,19 +45,19 @@ const adminTimeout = 2 * time.Minute
 
 // Sets of credential kinds that routes accept. A request with a credential of another kind is rejected.
 const (
-	public    = caller.TakeNone
-	reader    = caller.TakeNone | caller.TakeSession
-	author    = caller.TakeSession | caller.TakeKey
-	login     = caller.TakeLogin
-	admin     = caller.TakeAdmin
-	scheduler = caller.TakeAdmin | caller.TakeCron
+	public    = caller.AcceptNone
+	reader    = caller.AcceptNone | caller.AcceptSession
+	author    = caller.AcceptSession | caller.AcceptKey
+	login     = caller.AcceptLogin
+	admin     = caller.AcceptAdmin
+	scheduler = caller.AcceptAdmin | caller.AcceptCron
 )
 
 // route describes one method of one path: which credentials it accepts, how caches and browsers of other origins may use it, and
 // its handler.
 type route struct {
 	method, path string
-	who          caller.Take
+	who          caller.Accepted
 	cors         httpx.CORS
 	cache        string                 // Cache-Control of a successful GET; empty: no-store
 	empty        func(echo.Context) any // returns the answer while the source is unavailable; nil: answer with the error
@@ -73,7 +73,7 @@ type route struct {
 
 // newRoute returns a route. Routes below oauthapi.Base are protocol routes: they ignore cookies, and scripts of any origin may
 // call them.
-func newRoute(method string, who caller.Take, path string, h echo.HandlerFunc) route {
+func newRoute(method string, who caller.Accepted, path string, h echo.HandlerFunc) route {
 	r := route{method: method, path: path, who: who, handler: h}
 	if strings.HasPrefix(path, oauthapi.Base) {
 		r.cors = httpx.Protocol
@@ -82,19 +82,19 @@ func newRoute(method string, who caller.Take, path string, h echo.HandlerFunc) r
 }
 
 // get returns a GET route that accepts the credential kinds in who. post, patch and del do the same for their methods.
-func get(who caller.Take, path string, h echo.HandlerFunc) route {
+func get(who caller.Accepted, path string, h echo.HandlerFunc) route {
 	return newRoute(http.MethodGet, who, path, h)
 }
 
-func post(who caller.Take, path string, h echo.HandlerFunc) route {
+func post(who caller.Accepted, path string, h echo.HandlerFunc) route {
 	return newRoute(http.MethodPost, who, path, h)
 }
 
-func patch(who caller.Take, path string, h echo.HandlerFunc) route {
+func patch(who caller.Accepted, path string, h echo.HandlerFunc) route {
 	return newRoute(http.MethodPatch, who, path, h)
 }
 
-func del(who caller.Take, path string, h echo.HandlerFunc) route {
+func del(who caller.Accepted, path string, h echo.HandlerFunc) route {
 	return newRoute(http.MethodDelete, who, path, h)
 }
 
@@ -227,7 +227,7 @@ func (s *Server) routes() []route {
 		read("/api/operator/leaderboard", cacheBoard, nil).fromCacheOrEmpty(s.reads.Board()),
 		read("/api/operator/:handle", cacheBoard, request.ByHandle(s.reads.Atom)),
 		open("/api/operator/:handle/skill", cacheBoard, request.ByHandle(s.reads.Skill)).within(reads.SkillTimeout + time.Second),
-		get(caller.TakeKey, "/api/network/field-record/me", s.reads.OwnFieldRecord).permit(grant.Read),
+		get(caller.AcceptKey, "/api/network/field-record/me", s.reads.OwnFieldRecord).permit(grant.Read),
 		open("/api/network/field-record/:handle", cacheBoard, request.ByHandle(s.reads.FieldRecord)),
 		open("/api/network/pulse", cachePulse, s.reads.Pulse).within(reads.PulseTimeout + time.Second),
 
@@ -281,20 +281,20 @@ func permissionOf(r route) string {
 }
 
 // credentialNames returns the names of credential kinds that the API description uses.
-func credentialNames(who caller.Take) []string {
+func credentialNames(who caller.Accepted) []string {
 	var out []string
 	for _, w := range [...]struct {
-		take caller.Take
+		take caller.Accepted
 		name string
 	}{
-		{caller.TakeNone, "public"},
-		{caller.TakeSession, "session"},
-		{caller.TakeKey, "key"},
-		{caller.TakeLogin, "jwt"},
-		{caller.TakeAdmin, "admin"},
-		{caller.TakeCron, "cron"},
-		{caller.TakeToken, "token"},
-		{caller.TakeClient, "client"},
+		{caller.AcceptNone, "public"},
+		{caller.AcceptSession, "session"},
+		{caller.AcceptKey, "key"},
+		{caller.AcceptLogin, "jwt"},
+		{caller.AcceptAdmin, "admin"},
+		{caller.AcceptCron, "cron"},
+		{caller.AcceptToken, "token"},
+		{caller.AcceptClient, "client"},
 	} {
 		if who.Has(w.take) {
 			out = append(out, w.name)
@@ -305,9 +305,9 @@ func credentialNames(who caller.Take) []string {
 
 // Credential kinds of protocol routes.
 const (
-	delegate           = caller.TakeToken | caller.TakeKey
-	confidentialClient = caller.TakeClient
-	client             = caller.TakeClient | caller.TakeNone // a public app has no secret
+	delegate           = caller.AcceptToken | caller.AcceptKey
+	confidentialClient = caller.AcceptClient
+	client             = caller.AcceptClient | caller.AcceptNone // a public app has no secret
 )
 
 // protocolRoutes returns the routes of apps, sign-in, identity and grants.
@@ -342,7 +342,7 @@ func (s *Server) protocolRoutes() []route {
 }
 
 // sender accepts signed messages with or without a bearer credential.
-const sender = caller.TakeNone | delegate
+const sender = caller.AcceptNone | delegate
 
 // messageRoutes returns the routes of signers, signed messages and attested calls.
 func (s *Server) messageRoutes() []route {
@@ -368,7 +368,7 @@ func (s *Server) messageRoutes() []route {
 	}
 }
 
-const session = caller.TakeSession
+const session = caller.AcceptSession
 
 // accountRoutes returns the routes of follows, identity claims, payouts, profiles and the daily digest.
 func (s *Server) accountRoutes() []route {
@@ -432,8 +432,8 @@ func (s *Server) moderationRoutes() []route {
 
 // agentRoutes returns the two MCP endpoints: one for operator keys and one for app tokens.
 func (s *Server) agentRoutes() []route {
-	keys := post(caller.TakeNone|caller.TakeKey, mcp.Path, s.mcp.Message)
-	tokens := post(caller.TakeNone|caller.TakeToken, oauthapi.Base+mcp.Part, s.mcp.Message)
+	keys := post(caller.AcceptNone|caller.AcceptKey, mcp.Path, s.mcp.Message)
+	tokens := post(caller.AcceptNone|caller.AcceptToken, oauthapi.Base+mcp.Part, s.mcp.Message)
 	keys.agents, tokens.agents, tokens.resource = true, true, s.HubURL+oauthapi.Base+mcp.Part
 	return []route{keys, tokens}
 }

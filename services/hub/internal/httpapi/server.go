@@ -131,7 +131,7 @@ type Server struct {
 	router   *httpx.Router
 	handler  http.Handler
 	close    func()
-	accepted map[routeKey]caller.Take // credential kinds that each route accepts
+	accepted map[routeKey]caller.Accepted // credential kinds that each route accepts
 
 	description, source, overview *httpcache.Page
 }
@@ -207,7 +207,7 @@ func (s *Server) Receipt(c echo.Context) error { return request.BySignal(s.reads
 // tokens apply. Faults: unauthenticated, rate_limited, identity_provider_unavailable.
 func (s *Server) Login(c echo.Context, token string) (operator.Identity, error) {
 	who, standing, err := s.Callers.Resolve(c.Request().Context(), caller.Request{
-		Take: caller.TakeLogin, Authorization: []string{"Bearer " + token}, IP: c.RealIP(),
+		Accept: caller.AcceptLogin, Authorization: []string{"Bearer " + token}, IP: c.RealIP(),
 	})
 	if standing != nil {
 		request.SetLimitHeaders(c.Response().Header(), *standing)
@@ -230,7 +230,7 @@ func (s *Server) Close() { s.close() }
 // mount adds the routes to the router.
 func (s *Server) mount(routes []route) {
 	var table []httpx.Route
-	s.accepted = make(map[routeKey]caller.Take)
+	s.accepted = make(map[routeKey]caller.Accepted)
 	for _, r := range routes {
 		s.accepted[routeKey{r.method, r.path}] = r.who
 		table = append(table, httpx.Route{

@@ -20,7 +20,7 @@ func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err er
 	r := c.Request()
 	sig := request.Cookie(r, request.CookieSig)
 	found, standing, err := s.Callers.Resolve(r.Context(), caller.Request{
-		Take: caller.TakeSession | caller.TakeNone, UID: request.Cookie(r, request.CookieUID), Sig: sig,
+		Accept: caller.AcceptSession | caller.AcceptNone, UID: request.Cookie(r, request.CookieUID), Sig: sig,
 		Bind: request.Cookie(r, request.CookieBind), IP: c.RealIP(),
 		Unsafe: r.Method != http.MethodGet && r.Method != http.MethodHead, SameOrigin: ownPage(r, s.Origin),
 	})

@@ -118,7 +118,7 @@ func (s *Server) EndSession(c echo.Context, signed caller.Signed, ok bool) (err 
 func (s *Server) EndSessions(c echo.Context, sameOrigin bool) error {
 	r := c.Request()
 	who, standing, err := s.Callers.Resolve(r.Context(), caller.Request{
-		Take: caller.TakeSession, UID: request.Cookie(r, request.CookieUID), Sig: request.Cookie(r, request.CookieSig),
+		Accept: caller.AcceptSession, UID: request.Cookie(r, request.CookieUID), Sig: request.Cookie(r, request.CookieSig),
 		Bind: request.Cookie(r, request.CookieBind),
 		IP:   c.RealIP(), Unsafe: true, SameOrigin: sameOrigin,
 	})
