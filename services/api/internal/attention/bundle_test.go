@@ -60,7 +60,7 @@ func (s *memoryStore) ThinAttention(_ context.Context, now time.Time) error {
 	return s.err
 }
 
-func (s *memoryStore) KeepSightings(_ context.Context, seen map[attention.Sighting]time.Time, ended []attention.Sighting) error {
+func (s *memoryStore) StoreSightings(_ context.Context, seen map[attention.Sighting]time.Time, ended []attention.Sighting) error {
 	s.written <- fmt.Sprintf("%d seen, %d ended", len(seen), len(ended))
 	return s.err
 }

@@ -40,7 +40,7 @@ func (k *keeper) write(ctx context.Context, st *state) error {
 	ctx, cancel := context.WithTimeout(ctx, readBudget)
 	defer cancel()
 	if added, ended := st.sightings(); len(added)+len(ended) > 0 {
-		if err := k.store.KeepSightings(ctx, added, ended); err != nil {
+		if err := k.store.StoreSightings(ctx, added, ended); err != nil {
 			return err
 		}
 	}

@@ -61,6 +61,6 @@ type Store interface {
 	StoreAttention(ctx context.Context, scores map[protocol.MarketID]int, at time.Time) (int, error)
 	// ThinAttention deletes points that are too old or too dense.
 	ThinAttention(ctx context.Context, now time.Time) error
-	// KeepSightings stores new sightings and deletes ended ones.
-	KeepSightings(ctx context.Context, seen map[Sighting]time.Time, ended []Sighting) error
+	// StoreSightings stores new sightings and deletes ended ones.
+	StoreSightings(ctx context.Context, seen map[Sighting]time.Time, ended []Sighting) error
 }

@@ -11,8 +11,8 @@ type Store interface {
 	NumberFeed(ctx context.Context, limit int) (int, error)
 	// DrainFeed numbers up to chunk results of one resolved market that is not in skip.
 	DrainFeed(ctx context.Context, chunk int, skip []string) (Drained, error)
-	// KeepFeed creates the partitions of the days to come and drops those that are too old.
-	KeepFeed(ctx context.Context) error
+	// MaintainFeed creates the partitions of the days to come and drops those that are too old.
+	MaintainFeed(ctx context.Context) error
 	// ListenOutbox calls ring when the outbox has entries, until it fails.
 	ListenOutbox(ctx context.Context, ring func()) error
 

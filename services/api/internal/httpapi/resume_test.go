@@ -151,8 +151,8 @@ func (b *bundle) dropDay(market string, n int) {
 	b.exec(`INSERT INTO api.outbox (type, market_id, at) SELECT 'market.status', $1, $2::timestamptz FROM generate_series(1, $3)`, market, day, n)
 	b.fact("market.disputed", market, 0)
 	b.head(int64(n))
-	testkit.Eventually(b.t, 20*time.Second, func() bool { // KeepFeed skips its work while the relay holds the lock
-		if err := b.store.KeepFeed(b.t.Context()); err != nil {
+	testkit.Eventually(b.t, 20*time.Second, func() bool { // MaintainFeed skips its work while the relay holds the lock
+		if err := b.store.MaintainFeed(b.t.Context()); err != nil {
 			b.t.Fatal(err)
 		}
 		oldest, err := b.store.FeedOldest(b.t.Context())

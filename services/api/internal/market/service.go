@@ -83,9 +83,9 @@ type Store interface {
 	ApplyTicks(ctx context.Context, ticks []Tick) (int, error)
 	// CloseNative closes native markets whose cutoff has passed.
 	CloseNative(ctx context.Context, now time.Time) (int, error)
-	// TakeUnconfirmed returns markets with unconfirmed calls that were not requested since before, oldest requests
+	// ClaimUnconfirmed returns markets with unconfirmed calls that were not requested since before, oldest requests
 	// first, and marks them as requested now.
-	TakeUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]protocol.MarketID, error)
+	ClaimUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]protocol.MarketID, error)
 	// DenyUnconfirmed voids the unconfirmed calls on the given markets and those filed before a time. It deletes their
 	// text and returns their number.
 	DenyUnconfirmed(ctx context.Context, ids []protocol.MarketID, before, now time.Time) (int64, error)

@@ -29,7 +29,7 @@ const (
 func (c *Catalogue) ReadUnconfirmed(ctx context.Context) error {
 	ctx = WithPurpose(ctx, ForCatalogue)
 	now := c.markets.now()
-	ids, err := c.store.TakeUnconfirmed(ctx, now, now.Add(-unconfirmedPause), unconfirmedBatch)
+	ids, err := c.store.ClaimUnconfirmed(ctx, now, now.Add(-unconfirmedPause), unconfirmedBatch)
 	if err != nil {
 		return err
 	}

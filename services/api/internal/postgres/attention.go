@@ -47,8 +47,8 @@ func (s *Store) ListSightings(ctx context.Context) (map[attention.Sighting]time.
 	}), pg.Fault(wrap("list sightings", err))
 }
 
-// KeepSightings stores new sightings and deletes ended ones.
-func (s *Store) KeepSightings(ctx context.Context, seen map[attention.Sighting]time.Time, ended []attention.Sighting) error {
+// StoreSightings stores new sightings and deletes ended ones.
+func (s *Store) StoreSightings(ctx context.Context, seen map[attention.Sighting]time.Time, ended []attention.Sighting) error {
 	var p db.StoreSightingsParams
 	for one, at := range seen {
 		p.Kinds, p.Spans = append(p.Kinds, string(one.Kind)), append(p.Spans, string(one.Window))

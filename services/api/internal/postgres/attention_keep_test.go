@@ -115,7 +115,7 @@ func TestSightingsAreStored(t *testing.T) {
 	}
 	keep := func(seen map[attention.Sighting]time.Time, gone ...attention.Sighting) {
 		t.Helper()
-		if err := b.KeepSightings(t.Context(), seen, gone); err != nil {
+		if err := b.StoreSightings(t.Context(), seen, gone); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -88,9 +88,9 @@ func (s *Store) FeedOldest(ctx context.Context) (int64, error) {
 	return seq, wrap("read oldest event", err)
 }
 
-// KeepFeed creates the partitions of the coming days and drops those that are older than 90 days, by the clock of the
+// MaintainFeed creates the partitions of the coming days and drops those that are older than 90 days, by the clock of the
 // database.
-func (s *Store) KeepFeed(ctx context.Context) error {
+func (s *Store) MaintainFeed(ctx context.Context) error {
 	_, err := s.q.MaintainFeed(ctx)
 	return pg.Fault(wrap("maintain feed", err))
 }

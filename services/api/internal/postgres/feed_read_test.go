@@ -161,7 +161,7 @@ func TestKeepFeed(t *testing.T) {
 	b := setup(t)
 	before := b.partitions()
 	for i := range 2 {
-		if err := b.KeepFeed(t.Context()); err != nil {
+		if err := b.MaintainFeed(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.partitions() - before; got != 4 {
@@ -174,7 +174,7 @@ func TestKeepFeed(t *testing.T) {
 	// An event of an older day with a greater number than an event of a later day.
 	b.exec(`INSERT INTO api.protocol_events (seq, id, type, at, data)
 		SELECT 912, gen_random_uuid(), 'market.status', ((now() AT TIME ZONE 'UTC')::date - 91 || ' 23:59Z')::timestamptz, '{}'`)
-	if err := b.KeepFeed(t.Context()); err != nil {
+	if err := b.MaintainFeed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.partitions() - before; got != 6 {

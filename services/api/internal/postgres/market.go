@@ -141,8 +141,8 @@ func (s *Store) LaneCounts(ctx context.Context) ([]lane.Count, error) {
 	}), pg.Fault(wrap("count lanes", err))
 }
 
-// TakeUnconfirmed implements market.Store.
-func (s *Store) TakeUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]protocol.MarketID, error) {
+// ClaimUnconfirmed implements market.Store.
+func (s *Store) ClaimUnconfirmed(ctx context.Context, now, before time.Time, limit int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ClaimUnconfirmedMarkets(ctx, db.ClaimUnconfirmedMarketsParams{Now: now, Before: before, Limit: int32(limit)})
 	return marketIDs(ids), pg.Fault(wrap("claim unconfirmed markets", err))
 }

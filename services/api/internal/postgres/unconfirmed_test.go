@@ -107,10 +107,10 @@ func TestDeniedCallIsVoid(t *testing.T) {
 	_, hash := b.operator("mara_k")
 	denied, old := b.unconfirmed(hash, "7"), b.unconfirmed(hash, "8")
 	now := b.clock.Now()
-	if ids, err := b.TakeUnconfirmed(t.Context(), now, now.Add(-time.Minute), 10); err != nil || len(ids) != 2 {
+	if ids, err := b.ClaimUnconfirmed(t.Context(), now, now.Add(-time.Minute), 10); err != nil || len(ids) != 2 {
 		t.Errorf("unconfirmed markets: %v, %v; want 2", ids, err)
 	}
-	if ids, err := b.TakeUnconfirmed(t.Context(), now, now.Add(-time.Minute), 10); err != nil || len(ids) != 0 {
+	if ids, err := b.ClaimUnconfirmed(t.Context(), now, now.Add(-time.Minute), 10); err != nil || len(ids) != 0 {
 		t.Errorf("requested again immediately: %v, %v", ids, err)
 	}
 	if n, err := b.DenyUnconfirmed(t.Context(), []protocol.MarketID{"7"}, now.Add(-48*time.Hour), now); err != nil || n != 1 {

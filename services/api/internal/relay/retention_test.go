@@ -23,7 +23,7 @@ func (b *bundle) age(n int) {
 			break
 		}
 	}
-	if err := b.store.KeepFeed(b.t.Context()); err != nil {
+	if err := b.store.MaintainFeed(b.t.Context()); err != nil {
 		b.t.Fatal(err)
 	}
 }

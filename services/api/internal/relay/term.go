@@ -51,7 +51,7 @@ func (t *term) maintainPartitions(ctx context.Context) (bool, error) {
 	if day == t.partitionsDay || now.Before(t.partitionsAt) {
 		return false, nil
 	}
-	if err := t.Store.KeepFeed(ctx); err != nil {
+	if err := t.Store.MaintainFeed(ctx); err != nil {
 		t.partitionsAt = now.Add(time.Minute)
 		t.Slog.WarnContext(ctx, "feed partition maintenance failed", "error", err)
 		return false, nil

@@ -76,8 +76,8 @@ var ErrNoVideo = errors.New("there is no video of that moment")
 type Store interface {
 	// AddClip stores a clip within the limits, also for concurrent requests.
 	AddClip(ctx context.Context, d Draft) (Verdict, error)
-	// TakeClip leases the oldest waiting clip until a time. It returns false if no clip waits.
-	TakeClip(ctx context.Context, now, until time.Time) (Job, bool, error)
+	// LeaseClip leases the oldest waiting clip until a time. It returns false if no clip waits.
+	LeaseClip(ctx context.Context, now, until time.Time) (Job, bool, error)
 	// ReadyClip marks a clip as ready, unless it has already ended.
 	ReadyClip(ctx context.Context, id string, f Film, now time.Time) error
 	// FailClip marks a clip as failed, unless it has already ended.

@@ -144,7 +144,7 @@ func (s *Service) trim(ctx context.Context) {
 func (s *Service) Work(ctx context.Context) (int, error) {
 	for n := 0; ; n++ {
 		now := s.d.Now()
-		job, there, err := s.d.Store.TakeClip(ctx, now, now.Add(lease))
+		job, there, err := s.d.Store.LeaseClip(ctx, now, now.Add(lease))
 		if err != nil || !there {
 			return n, err
 		}

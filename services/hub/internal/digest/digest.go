@@ -47,9 +47,9 @@ type Sender interface {
 
 // Store records the days whose digest was sent. Error of all methods: db_unavailable.
 type Store interface {
-	// TakeDigest reserves a day. It returns false if the day was sent or is being sent. A reservation expires if
+	// ReserveDigest reserves a day. It returns false if the day was sent or is being sent. A reservation expires if
 	// neither EndDigest nor FreeDigest follows.
-	TakeDigest(ctx context.Context, date string, now time.Time) (bool, error)
+	ReserveDigest(ctx context.Context, date string, now time.Time) (bool, error)
 	// EndDigest records that the digest of a reserved day was sent.
 	EndDigest(ctx context.Context, date string, now time.Time, recipients int) error
 	// FreeDigest deletes the reservation of a day.
@@ -74,7 +74,7 @@ const endTime = 2 * time.Second
 // Once sends the digest of a day unless it was already sent; then already is true and recipients is 0. write creates
 // the digest and runs only if it is needed. Errors: ErrUnsent, those of write and of the store.
 func (s *Service) Once(ctx context.Context, date string, write func(context.Context) (Letter, error)) (recipients int, already bool, err error) {
-	taken, err := s.store.TakeDigest(ctx, date, s.now())
+	taken, err := s.store.ReserveDigest(ctx, date, s.now())
 	if err != nil || !taken {
 		return 0, err == nil, err
 	}

@@ -89,10 +89,10 @@ type Reader interface {
 // Store stores the last lists of partners, and reads the clips and claims of this station. Error of all methods:
 // db_unavailable.
 type Store interface {
-	// KeepTapes replaces the tapes of a partner.
-	KeepTapes(ctx context.Context, origin string, list []Tape, at time.Time) error
-	// KeepOperators replaces the operators of a partner.
-	KeepOperators(ctx context.Context, origin string, list []Operator, at time.Time) error
+	// ReplaceTapes replaces the tapes of a partner.
+	ReplaceTapes(ctx context.Context, origin string, list []Tape, at time.Time) error
+	// ReplaceOperators replaces the operators of a partner.
+	ReplaceOperators(ctx context.Context, origin string, list []Operator, at time.Time) error
 	// DeleteOthers deletes the copies of all stations except these.
 	DeleteOthers(ctx context.Context, origins []string) error
 	// CopiedTapes returns the tapes of all copies from since on.

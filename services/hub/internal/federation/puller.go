@@ -46,10 +46,10 @@ func (p *Puller) Round(ctx context.Context) error {
 	work.SetLimit(atOnce)
 	for _, one := range list {
 		if one.TapesURL != "" {
-			work.Go(func() error { return pull(ctx, p, one, p.reader.Tapes, p.store.KeepTapes) })
+			work.Go(func() error { return pull(ctx, p, one, p.reader.Tapes, p.store.ReplaceTapes) })
 		}
 		if one.OperatorsURL != "" {
-			work.Go(func() error { return pull(ctx, p, one, p.reader.Operators, p.store.KeepOperators) })
+			work.Go(func() error { return pull(ctx, p, one, p.reader.Operators, p.store.ReplaceOperators) })
 		}
 	}
 	return work.Wait()

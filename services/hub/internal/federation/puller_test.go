@@ -52,11 +52,11 @@ func (w *world) keep(key, what string) error {
 	return w.fail
 }
 
-func (w *world) KeepTapes(_ context.Context, origin string, list []federation.Tape, _ time.Time) error {
+func (w *world) ReplaceTapes(_ context.Context, origin string, list []federation.Tape, _ time.Time) error {
 	return w.keep(origin+" tapes", list[0].Origin)
 }
 
-func (w *world) KeepOperators(_ context.Context, origin string, list []federation.Operator, _ time.Time) error {
+func (w *world) ReplaceOperators(_ context.Context, origin string, list []federation.Operator, _ time.Time) error {
 	return w.keep(origin+" operators", list[0].Origin)
 }
 

@@ -29,7 +29,7 @@ func (b *fixture) newNetwork(ledger *ledgerclient.Client) *federation.Service {
 func (b *fixture) receive(tapes []federation.Tape, operators ...federation.Operator) {
 	b.t.Helper()
 	ctx := b.t.Context()
-	if err := errors.Join(b.store.KeepTapes(ctx, "river", tapes, b.clock.Now()), b.store.KeepOperators(ctx, "river", operators, b.clock.Now())); err != nil {
+	if err := errors.Join(b.store.ReplaceTapes(ctx, "river", tapes, b.clock.Now()), b.store.ReplaceOperators(ctx, "river", operators, b.clock.Now())); err != nil {
 		b.t.Fatal(err)
 	}
 }

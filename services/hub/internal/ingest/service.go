@@ -54,7 +54,7 @@ func (s *Service) Provision(ctx context.Context, handle protocol.Handle, label s
 		if !found {
 			created.ID, created.CreatedAt = s.newID(), created.RotatedAt
 		}
-		ok, err := s.store.KeepIngest(ctx, created, before.Version)
+		ok, err := s.store.StoreIngest(ctx, created, before.Version)
 		if err != nil {
 			return Stream{}, Offer{}, err
 		}

@@ -83,7 +83,7 @@ type Store interface {
 	IngestStream(ctx context.Context, handle protocol.Handle) (Stream, bool, error)
 	// IngestByKey returns the stream with this hash of its key, and false if there is none.
 	IngestByKey(ctx context.Context, hash []byte) (Stream, bool, error)
-	// KeepIngest stores a stream if the stored version is before (0: none). It returns false if a concurrent request
+	// StoreIngest stores a stream if the stored version is before (0: none). It returns false if a concurrent request
 	// has changed the stream.
-	KeepIngest(ctx context.Context, s Stream, before int64) (bool, error)
+	StoreIngest(ctx context.Context, s Stream, before int64) (bool, error)
 }

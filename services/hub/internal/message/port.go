@@ -55,10 +55,10 @@ type Store interface {
 	// FindMessage returns the message with the id, or else the message with the nonce of the key, including pending
 	// ones. Without a key it searches for the id only.
 	FindMessage(ctx context.Context, id ID, key Key, nonce string) (r Record, found bool, err error)
-	// TakeMessage stores r as pending, which reserves its id and nonce, while the signer is locked. A revocation
+	// ReserveMessage stores r as pending, which reserves its id and nonce, while the signer is locked. A revocation
 	// therefore happens before or after it. If the id is already stored it returns the stored message and false.
 	// Errors: unauthenticated with signer_revoked or signer_expired; nonce_reused.
-	TakeMessage(ctx context.Context, r Record) (stored Record, isNew bool, err error)
+	ReserveMessage(ctx context.Context, r Record) (stored Record, isNew bool, err error)
 	// AcceptMessage marks a message as accepted with the result of its effect. It stores the message again if it was
 	// dropped meanwhile. It returns false if it was already accepted.
 	AcceptMessage(ctx context.Context, r Record, at time.Time) (first bool, err error)

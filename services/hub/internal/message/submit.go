@@ -90,7 +90,7 @@ func (s *Service) store(ctx context.Context, m Message, signer Signer) (Submitte
 	if err := s.checkOperatorKey(ctx, signer); err != nil {
 		return Submitted{}, err
 	}
-	stored, _, err := s.Store.TakeMessage(ctx, Record{
+	stored, _, err := s.Store.ReserveMessage(ctx, Record{
 		ID: m.ID, Type: m.Type, DenpaID: m.DenpaID, AppID: m.AppID, Key: m.Key, Nonce: m.Nonce,
 		Body: m.Body, ReceivedAt: now, Pending: true, Attempt: s.NewID(),
 	})

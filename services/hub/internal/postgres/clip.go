@@ -46,8 +46,8 @@ func (s *Store) AddClip(ctx context.Context, d clip.Draft) (v clip.Verdict, err 
 	return v, err
 }
 
-// TakeClip implements clip.Store.
-func (s *Store) TakeClip(ctx context.Context, now, until time.Time) (clip.Job, bool, error) {
+// LeaseClip implements clip.Store.
+func (s *Store) LeaseClip(ctx context.Context, now, until time.Time) (clip.Job, bool, error) {
 	row, ok, err := found(s.write.ClaimClip(ctx, db.ClaimClipParams{Now: now, LeaseUntil: until}))
 	return clip.Job{ID: row.ID, Handle: row.Handle, At: row.CreatedAt, Tries: int(row.Tries)}, ok, err
 }

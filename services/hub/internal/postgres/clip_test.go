@@ -129,7 +129,7 @@ func TestClipLife(t *testing.T) {
 	take := func(after time.Duration) (clips.Job, bool) {
 		t.Helper()
 		now := noon.Add(after)
-		j, there, err := store.TakeClip(t.Context(), now, now.Add(30*time.Second))
+		j, there, err := store.LeaseClip(t.Context(), now, now.Add(30*time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}

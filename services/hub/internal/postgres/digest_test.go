@@ -13,7 +13,7 @@ func TestDigestDays(t *testing.T) {
 	const day = "2026-09-17"
 	take := func(after time.Duration) bool {
 		t.Helper()
-		taken, err := store.TakeDigest(t.Context(), day, noon.Add(after))
+		taken, err := store.ReserveDigest(t.Context(), day, noon.Add(after))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,7 +23,7 @@ func TestDigestDays(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			if taken, err := store.TakeDigest(t.Context(), day, noon); err != nil {
+			if taken, err := store.ReserveDigest(t.Context(), day, noon); err != nil {
 				t.Error(err)
 			} else if taken {
 				won.Add(1)
@@ -49,7 +49,7 @@ func TestDigestDays(t *testing.T) {
 	if err := store.FreeDigest(t.Context(), day); err != nil || take(48*time.Hour) {
 		t.Error("a day that was sent was reserved again", err)
 	}
-	if taken, err := store.TakeDigest(t.Context(), "2026-09-18", noon); err != nil || !taken {
+	if taken, err := store.ReserveDigest(t.Context(), "2026-09-18", noon); err != nil || !taken {
 		t.Error("reserving another day:", taken, err)
 	}
 }

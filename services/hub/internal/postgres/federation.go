@@ -17,17 +17,17 @@ const (
 	copiedOperators = "operators"
 )
 
-// KeepTapes implements federation.Store.
-func (s *Store) KeepTapes(ctx context.Context, origin string, list []federation.Tape, at time.Time) error {
-	return keepCopy(ctx, s, origin, copiedTapes, list, at)
+// ReplaceTapes implements federation.Store.
+func (s *Store) ReplaceTapes(ctx context.Context, origin string, list []federation.Tape, at time.Time) error {
+	return replaceCopy(ctx, s, origin, copiedTapes, list, at)
 }
 
-// KeepOperators implements federation.Store.
-func (s *Store) KeepOperators(ctx context.Context, origin string, list []federation.Operator, at time.Time) error {
-	return keepCopy(ctx, s, origin, copiedOperators, list, at)
+// ReplaceOperators implements federation.Store.
+func (s *Store) ReplaceOperators(ctx context.Context, origin string, list []federation.Operator, at time.Time) error {
+	return replaceCopy(ctx, s, origin, copiedOperators, list, at)
 }
 
-func keepCopy[T any](ctx context.Context, s *Store, origin, kind string, list []T, at time.Time) error {
+func replaceCopy[T any](ctx context.Context, s *Store, origin, kind string, list []T, at time.Time) error {
 	raw, err := json.Marshal(append([]T{}, list...))
 	if err == nil {
 		err = s.write.UpsertPartnerCopy(ctx, db.UpsertPartnerCopyParams{Origin: origin, Kind: kind, Rows: raw, At: at})

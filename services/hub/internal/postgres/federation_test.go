@@ -35,11 +35,11 @@ func TestPartnerCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(s.KeepTapes(ctx, "river", []federation.Tape{tape, tape}, noon))
-	must(s.KeepTapes(ctx, "river", []federation.Tape{tape}, noon.Add(time.Minute)))
-	must(s.KeepTapes(ctx, "river", nil, noon)) // an older read that arrives later
-	must(s.KeepTapes(ctx, "tide", nil, noon.Add(time.Minute)))
-	must(s.KeepOperators(ctx, "tide", []federation.Operator{op}, noon))
+	must(s.ReplaceTapes(ctx, "river", []federation.Tape{tape, tape}, noon))
+	must(s.ReplaceTapes(ctx, "river", []federation.Tape{tape}, noon.Add(time.Minute)))
+	must(s.ReplaceTapes(ctx, "river", nil, noon)) // an older read that arrives later
+	must(s.ReplaceTapes(ctx, "tide", nil, noon.Add(time.Minute)))
+	must(s.ReplaceOperators(ctx, "tide", []federation.Operator{op}, noon))
 	tapes, err := s.CopiedTapes(ctx, noon)
 	if diff := cmp.Diff([]federation.Tape{tape}, tapes); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)

@@ -39,8 +39,8 @@ func (s *Store) DropPending(ctx context.Context, subject string) error {
 	return s.write.DeleteAttestation(ctx, subject)
 }
 
-// TakeDigest implements digest.Store.
-func (s *Store) TakeDigest(ctx context.Context, date string, now time.Time) (bool, error) {
+// ReserveDigest implements digest.Store.
+func (s *Store) ReserveDigest(ctx context.Context, date string, now time.Time) (bool, error) {
 	n, err := s.write.ReserveDigest(ctx, db.ReserveDigestParams{Date: date, Now: now})
 	return n > 0, err
 }

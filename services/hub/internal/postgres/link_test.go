@@ -32,7 +32,7 @@ func TestShortLinks(t *testing.T) {
 	if l, err := s.Link(t.Context(), codes[0]); err != nil || l != (share.Link{Code: codes[0], Kind: share.Market, ID: "701122"}) {
 		t.Errorf("%+v %v", l, err)
 	}
-	if code, err := s.KeepLink(t.Context(), share.Link{Code: codes[0], Kind: share.Signal, ID: "x"}); code != "" || err != nil {
+	if code, err := s.AddLink(t.Context(), share.Link{Code: codes[0], Kind: share.Signal, ID: "x"}); code != "" || err != nil {
 		t.Errorf("a code of another target: %q %v", code, err)
 	}
 	if _, err := s.Link(t.Context(), "1111111"); !errors.Is(err, share.ErrUnknown) {

@@ -30,8 +30,8 @@ func findMessage(ctx context.Context, q *db.Queries, r message.Record) (message.
 // insertTries is the number of attempts to insert a message while conflicting messages are stored and deleted.
 const insertTries = 3
 
-// TakeMessage implements message.Store.
-func (s *Store) TakeMessage(ctx context.Context, r message.Record) (stored message.Record, isNew bool, err error) {
+// ReserveMessage implements message.Store.
+func (s *Store) ReserveMessage(ctx context.Context, r message.Record) (stored message.Record, isNew bool, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := shareSigner(ctx, q, r); err != nil {
 			return err

@@ -151,12 +151,12 @@ func TestDropAndAccept(t *testing.T) {
 	r := message.Record{
 		ID: m.ID, Type: m.Type, DenpaID: m.DenpaID, Key: m.Key, Nonce: m.Nonce, Body: m.Body, ReceivedAt: midday, Pending: true, Attempt: uuid.NewString(),
 	}
-	if _, taken, err := store.TakeMessage(t.Context(), r); !taken || err != nil {
+	if _, taken, err := store.ReserveMessage(t.Context(), r); !taken || err != nil {
 		t.Fatal(taken, err)
 	}
 	second := r
 	second.Attempt = uuid.NewString()
-	if kept, taken, err := store.TakeMessage(t.Context(), second); taken || err != nil || kept.Attempt != r.Attempt {
+	if kept, taken, err := store.ReserveMessage(t.Context(), second); taken || err != nil || kept.Attempt != r.Attempt {
 		t.Errorf("%+v, %v, %v", kept, taken, err)
 	}
 	must(t, store.DropMessage(t.Context(), r.ID, second.Attempt), "")

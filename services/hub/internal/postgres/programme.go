@@ -56,9 +56,9 @@ func (s *Store) ReplaceSpotlight(ctx context.Context, one broadcast.Spotlight, v
 	return s.Spotlight(ctx)
 }
 
-// KeepLink implements share.Store. It returns an empty code if another target has the code, or if the target gets
+// AddLink implements share.Store. It returns an empty code if another target has the code, or if the target gets
 // another code concurrently.
-func (s *Store) KeepLink(ctx context.Context, l share.Link) (string, error) {
+func (s *Store) AddLink(ctx context.Context, l share.Link) (string, error) {
 	code, _, err := found(s.write.InsertShortLink(ctx, db.InsertShortLinkParams{Code: l.Code, Type: l.Kind, ID: l.ID}))
 	return code, err
 }

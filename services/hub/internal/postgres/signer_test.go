@@ -344,7 +344,7 @@ func TestRevokeWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = d.store.TakeMessage(t.Context(), message.Record{
+	_, _, err = d.store.ReserveMessage(t.Context(), message.Record{
 		ID: m.ID, Type: m.Type, DenpaID: m.DenpaID, Key: m.Key, Nonce: m.Nonce, Body: m.Body, ReceivedAt: midday, Pending: true, Attempt: uuid.NewString(),
 	})
 	must(t, err, "unauthenticated signer_revoked")

@@ -58,8 +58,8 @@ func (s *Store) IngestByKey(ctx context.Context, hash []byte) (ingest.Stream, bo
 	return ingest.Stream(row.IngestStream), ok, err
 }
 
-// KeepIngest implements ingest.Store.
-func (s *Store) KeepIngest(ctx context.Context, st ingest.Stream, before int64) (bool, error) {
+// StoreIngest implements ingest.Store.
+func (s *Store) StoreIngest(ctx context.Context, st ingest.Stream, before int64) (bool, error) {
 	var n int64
 	var err error
 	if before == 0 {

@@ -31,9 +31,9 @@ var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")
 
 // Store stores links. Each target has at most one code, which never changes.
 type Store interface {
-	// KeepLink stores a link unless the target has one, and returns the code of the target. An empty result means that
+	// AddLink stores a link unless the target has one, and returns the code of the target. An empty result means that
 	// another target has the code; try another one.
-	KeepLink(ctx context.Context, l Link) (code string, err error)
+	AddLink(ctx context.Context, l Link) (code string, err error)
 	// Link returns the link with a code. Error: not_found.
 	Link(ctx context.Context, code string) (Link, error)
 }
@@ -52,7 +52,7 @@ func IsCode(s string) bool {
 // Mint returns the code of a target and creates it on first use.
 func Mint(ctx context.Context, store Store, kind Kind, id string) (string, error) {
 	for {
-		code, err := store.KeepLink(ctx, Link{newCode(), kind, id})
+		code, err := store.AddLink(ctx, Link{newCode(), kind, id})
 		if code != "" || err != nil {
 			return code, err
 		}

@@ -8,7 +8,7 @@ import (
 // full is a fake store in which every code is used until left attempts have failed.
 type full struct{ left int }
 
-func (f *full) KeepLink(_ context.Context, l Link) (string, error) {
+func (f *full) AddLink(_ context.Context, l Link) (string, error) {
 	if f.left--; f.left > 0 {
 		return "", nil
 	}

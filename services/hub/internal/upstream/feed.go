@@ -37,9 +37,9 @@ func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 		case one.Type == viewers:
 			r.News = append(r.News, &feedv1.News{Channel: one.Topic, Type: one.Type, Subject: one.Handle, At: at, Data: one.Data})
 		case one.Type == snapshot:
-			r.Copies = keepCopy(r.Copies, one, at)
+			r.Copies = replaceCopy(r.Copies, one, at)
 		case strings.HasPrefix(one.Topic, overlay):
-			r.Copies = keepCopy(r.Copies, one, at)
+			r.Copies = replaceCopy(r.Copies, one, at)
 			for _, channel := range [...]string{one.Topic, operated + strings.TrimPrefix(one.Topic, overlay)} {
 				r.News = append(r.News, &feedv1.News{Channel: channel, Type: one.Type, At: at, Data: one.Data})
 			}
@@ -53,8 +53,8 @@ func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 	return err
 }
 
-// keepCopy adds a copy and replaces an earlier one of the same channel.
-func keepCopy(list []*feedv1.Copy, one outbox.Fact, at *timestamppb.Timestamp) []*feedv1.Copy {
+// replaceCopy adds a copy and replaces an earlier one of the same channel.
+func replaceCopy(list []*feedv1.Copy, one outbox.Fact, at *timestamppb.Timestamp) []*feedv1.Copy {
 	c := &feedv1.Copy{Channel: one.Topic, At: at, Data: one.Data}
 	for i := range list {
 		if list[i].GetChannel() == one.Topic {
