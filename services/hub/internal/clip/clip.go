@@ -62,8 +62,8 @@ type Job struct {
 	Tries  int       // number of attempts, including this one
 }
 
-// Film is the video of a finished clip.
-type Film struct {
+// Video is the video of a finished clip.
+type Video struct {
 	URL       string
 	Thumbnail string // empty: none
 	Length    time.Duration
@@ -79,7 +79,7 @@ type Store interface {
 	// LeaseClip leases the oldest waiting clip until a time. It returns false if no clip waits.
 	LeaseClip(ctx context.Context, now, until time.Time) (Job, bool, error)
 	// ReadyClip marks a clip as ready, unless it has already ended.
-	ReadyClip(ctx context.Context, id string, f Film, now time.Time) error
+	ReadyClip(ctx context.Context, id string, f Video, now time.Time) error
 	// FailClip marks a clip as failed, unless it has already ended.
 	FailClip(ctx context.Context, id, reason string) error
 	// DropClip marks a clip whose files are being deleted.
@@ -94,7 +94,7 @@ type Maker interface {
 	Live(handle string) bool
 	// Cut creates the clip that ends at a time, or returns it if it exists. ErrNoVideo is final; after any other error
 	// Cut can be repeated.
-	Cut(ctx context.Context, id, handle string, end time.Time, length time.Duration) (Film, error)
+	Cut(ctx context.Context, id, handle string, end time.Time, length time.Duration) (Video, error)
 	// Trim deletes the oldest clips until the storage limit is met. It calls drop before it deletes the files of a
 	// clip.
 	Trim(ctx context.Context, drop func(ctx context.Context, id string) error) error

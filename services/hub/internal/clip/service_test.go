@@ -39,11 +39,11 @@ func (m *maker) Ready() bool { return true }
 
 func (m *maker) Live(string) bool { return m.live }
 
-func (m *maker) Cut(_ context.Context, id, _ string, _ time.Time, length time.Duration) (clip.Film, error) {
+func (m *maker) Cut(_ context.Context, id, _ string, _ time.Time, length time.Duration) (clip.Video, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.cut++
-	return clip.Film{URL: "https://video.example/clips/" + id + "/index.m3u8", Length: length}, m.err
+	return clip.Video{URL: "https://video.example/clips/" + id + "/index.m3u8", Length: length}, m.err
 }
 
 func (m *maker) Trim(context.Context, func(context.Context, string) error) error {

@@ -35,30 +35,30 @@ const (
 
 // Cut implements clip.Maker. It copies the segments that were received before the moment, from the newest back until
 // they have the requested length, under new names. If an earlier attempt has finished the clip, it returns that clip.
-func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, length time.Duration) (clip.Film, error) {
+func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, length time.Duration) (clip.Video, error) {
 	if !clipID.MatchString(id) {
-		return clip.Film{}, clip.ErrNoVideo
+		return clip.Video{}, clip.ErrNoVideo
 	}
 	if film, err := o.readClip(id); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return film, err
 	}
 	tmp := tmpDir + "/" + uuid.NewString()
 	if err := o.root.Mkdir(tmp, 0o700); err != nil {
-		return clip.Film{}, err
+		return clip.Video{}, err
 	}
 	defer func() { _ = o.root.RemoveAll(tmp) }() // tmpDir is emptied at the next start at the latest
 	list, err := o.gather(handle, tmp, end, length)
 	if err != nil {
-		return clip.Film{}, err
+		return clip.Video{}, err
 	}
 	if err := o.root.WriteFile(tmp+"/"+clipPlaylist, writePlaylist(head{vod: true}, list), 0o600); err != nil {
-		return clip.Film{}, err
+		return clip.Video{}, err
 	}
 	if err := o.still(ctx, tmp, list[0]); err != nil && ctx.Err() == nil {
 		o.o.Log.Info("clip thumbnail failed", "clip", id, "error", err)
 	}
 	if err := o.root.Rename(tmp, clipDir+"/"+id); err != nil && !errors.Is(err, fs.ErrExist) {
-		return clip.Film{}, err
+		return clip.Video{}, err
 	}
 	return o.readClip(id)
 }
@@ -141,17 +141,17 @@ func (o *Origin) link(from, to string) error {
 }
 
 // readClip returns a finished clip. Error: fs.ErrNotExist.
-func (o *Origin) readClip(id string) (clip.Film, error) {
+func (o *Origin) readClip(id string) (clip.Video, error) {
 	raw, err := o.root.ReadFile(clipDir + "/" + id + "/" + clipPlaylist)
 	if err != nil {
-		return clip.Film{}, err
+		return clip.Video{}, err
 	}
 	p, err := parsePlaylist(raw)
 	if err != nil {
-		return clip.Film{}, err
+		return clip.Video{}, err
 	}
 	base := o.o.Base() + "/clips/" + id + "/"
-	film := clip.Film{URL: base + clipPlaylist}
+	film := clip.Video{URL: base + clipPlaylist}
 	for _, e := range p.entries {
 		film.Length += time.Duration(e.seconds * float64(time.Second))
 	}

@@ -53,7 +53,7 @@ func (s *Store) LeaseClip(ctx context.Context, now, until time.Time) (clip.Job, 
 }
 
 // ReadyClip implements clip.Store.
-func (s *Store) ReadyClip(ctx context.Context, id string, f clip.Film, now time.Time) error {
+func (s *Store) ReadyClip(ctx context.Context, id string, f clip.Video, now time.Time) error {
 	return s.write.FinishClip(ctx, db.FinishClipParams{
 		ID: id, URL: f.URL, ThumbnailURL: f.Thumbnail, DurationS: int32(math.Round(f.Length.Seconds())), Now: now,
 	})

@@ -145,7 +145,7 @@ func TestClipLife(t *testing.T) {
 	if j, there := take(30 * time.Second); !there || j.Tries != 2 {
 		t.Errorf("after a crash: %+v %v", j, there)
 	}
-	film := clips.Film{URL: "http://127.0.0.1:1/clips/x/index.m3u8", Thumbnail: "http://127.0.0.1:1/clips/x/t.jpg", Length: 29600 * time.Millisecond}
+	film := clips.Video{URL: "http://127.0.0.1:1/clips/x/index.m3u8", Thumbnail: "http://127.0.0.1:1/clips/x/t.jpg", Length: 29600 * time.Millisecond}
 	for range 2 {
 		if err := store.ReadyClip(t.Context(), d.ID, film, noon.Add(time.Minute)); err != nil {
 			t.Fatal(err)
