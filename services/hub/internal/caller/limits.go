@@ -26,7 +26,7 @@ const (
 	window = time.Minute
 )
 
-// maxRefusals is the number of callers over their limit owner refusal is cached, in each of two generations.
+// maxRefusals is the number of callers over their limit whose refusal is cached, in each of two generations.
 const maxRefusals = 1 << 14
 
 // RateLimitState is the state of a caller's rate limit after a request.
