@@ -46,8 +46,8 @@ func TestPins(t *testing.T) {
 			t.Errorf("docs/conformance.md does not list %s %s", name, version)
 		}
 	}
-	if linters := pinned(t, "../../tools/lint").Dependencies; len(linters) != 2 {
-		t.Errorf("the linters are %v; want two", linters)
+	if linters := pinned(t, "../../tools/lint").Dependencies; len(linters) == 0 {
+		t.Error("tools/lint/package.json lists no linter")
 	}
 }
 
