@@ -14,7 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// ListFacts returns every open market as of now.
+// ListFacts returns every open market with the values at the time now from which its movement and its attention score are
+// computed.
 func (s *Store) ListFacts(ctx context.Context, now time.Time) ([]attention.Fact, error) {
 	rows, err := s.q.ListOpenFacts(ctx, now)
 	return pg.Collect(rows, func(r db.ListOpenFactsRow) attention.Fact { return factOf(r, now) }), pg.Fault(wrap("list facts", err))
@@ -39,7 +40,8 @@ func factOf(r db.ListOpenFactsRow, now time.Time) attention.Fact {
 	return f
 }
 
-// ListSightings returns the stored sightings with the times at which they were first seen.
+// ListSightings returns the stored sightings (markets and groups of markets that are listed as moving) and the time at which
+// each was first seen.
 func (s *Store) ListSightings(ctx context.Context) (map[attention.Sighting]time.Time, error) {
 	rows, err := s.q.ListSightings(ctx)
 	return indexed(rows, func(r db.MovementSighting) (attention.Sighting, time.Time) {
@@ -61,7 +63,8 @@ func (s *Store) StoreSightings(ctx context.Context, seen map[attention.Sighting]
 	return pg.Fault(wrap("store sightings", s.q.StoreSightings(ctx, p)))
 }
 
-// ListAttention returns the scores of markets at a time.
+// ListAttention returns the attention score that each of the given markets had at the time at. A market without a stored
+// score is absent from the map.
 func (s *Store) ListAttention(ctx context.Context, ids []protocol.MarketID, at time.Time) (map[protocol.MarketID]int, error) {
 	rows, err := s.q.ListAttention(ctx, db.ListAttentionParams{IDs: texts(ids), At: at})
 	return indexed(rows, func(r db.ListAttentionRow) (protocol.MarketID, int) {
@@ -70,8 +73,8 @@ func (s *Store) ListAttention(ctx context.Context, ids []protocol.MarketID, at t
 		pg.Fault(wrap("list scores", err))
 }
 
-// ListAttentionHistory returns the score of a market at from and its later changes, oldest first. It returns the newest
-// limit points.
+// ListAttentionHistory returns the attention score of a market at the time from and its later changes, oldest first. If
+// there are more than limit points, it returns the newest limit points.
 func (s *Store) ListAttentionHistory(ctx context.Context, id protocol.MarketID, from time.Time, limit int) ([]attention.Point, error) {
 	rows, err := s.rq.ListAttentionHistory(ctx, db.ListAttentionHistoryParams{MarketID: string(id), Since: from, Limit: int32(limit)})
 	if err != nil {
@@ -95,16 +98,18 @@ func (s *Store) StoreAttention(ctx context.Context, scores map[protocol.MarketID
 }
 
 const (
-	// Every score of the last 24 hours is stored, and one score in 15 minutes of the last 7 days.
+	// All attention scores of the last fineScores are stored. Of older scores, one in 15 minutes is stored, until the age
+	// keepScores.
 	fineScores = 24 * time.Hour
 	keepScores = 7 * 24 * time.Hour
-	// thinReach is the period before fineScores that is thinned. Thinning runs every hour, so older scores are already
-	// thinned.
+	// thinReach is the length of the period that ThinAttention thins. The period ends fineScores ago. Thinning runs every
+	// hour, so scores before the period are already thinned.
 	thinReach = 24 * time.Hour
 	thinRows  = 20_000
 )
 
-// ThinAttention deletes scores that are too old or too dense, in statements of bounded size.
+// ThinAttention deletes attention scores older than 7 days, and thins those older than 24 hours to one in 15 minutes for
+// each market. Each statement deletes at most thinRows rows.
 func (s *Store) ThinAttention(ctx context.Context, now time.Time) error {
 	fine := now.Add(-fineScores)
 	for _, step := range []func() (int64, error){

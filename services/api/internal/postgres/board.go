@@ -41,22 +41,23 @@ func edgeOf(calls int64, edge, low, high int32) board.Edge {
 	return board.Edge{Calls: calls, EdgeBps: int(edge), LowBps: int(low), HighBps: int(high)}
 }
 
-// Record returns the counters of one operator's calls.
+// Record returns the number of calls of one operator by status, and the sum of its points. The values are zero for an
+// operator without calls.
 func (s *Store) Record(ctx context.Context, userID string) (board.Record, error) {
 	row, err := s.q.CountSignalsOfOperator(ctx, userID)
 	return board.Record(row), pg.Fault(wrap("count signals of operator", err))
 }
 
-// FoldBoards adds feed events to the stored rows of the boards, at most the given number of feed rows in one call. It
-// also moves the window of 28 days, whose start is at most month. The content of the boards does not depend on the fold,
-// but reads are faster after it. done is true when nothing is left, or when another process folds.
+// FoldBoards adds at most the given number of feed events to the stored rows of the boards. It also advances the window of
+// 28 days to the start month. Reads of a board also count events that are not yet added, so FoldBoards changes only their
+// speed. done is true if no event is left, or if another process is updating the boards.
 func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error) {
 	return s.fold(ctx, func(q *db.Queries) (done bool, err error) {
 		plan, err := q.PlanBoards(ctx, db.PlanBoardsParams{Most: int64(rows), Month: month})
 		if err != nil {
 			return false, fmt.Errorf("plan boards: %w", err)
 		}
-		// The rows are stored first, because they are computed from the window before it moves.
+		// The rows are stored first because their values depend on the present window, which AgeBoards moves.
 		if err := q.FoldBoardRows(ctx, db.FoldBoardRowsParams{Seq: plan.Seq, Since: plan.Since}); err != nil {
 			return false, fmt.Errorf("fold boards: %w", err)
 		}
@@ -67,8 +68,8 @@ func (s *Store) FoldBoards(ctx context.Context, rows int, month time.Time) (done
 	})
 }
 
-// fold runs do in a transaction that has the lock of the boards. If another process has the lock, it does nothing and
-// returns true.
+// fold runs do in a transaction that holds the lock of the boards. If another process holds the lock, fold does nothing and
+// returns done = true.
 func (s *Store) fold(ctx context.Context, do func(*db.Queries) (done bool, err error)) (done bool, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		locked, err := q.LockBoards(ctx)
@@ -83,8 +84,8 @@ func (s *Store) fold(ctx context.Context, do func(*db.Queries) (done bool, err e
 	return done, err
 }
 
-// FoldEdges computes the edges of at most the given number of rows whose results have changed. done is true when none
-// is left, or when another process folds.
+// FoldEdges computes the statistical edge of board rows whose results have changed, for at most the given number of rows.
+// done is true if no such row is left, or if another process is updating the boards.
 func (s *Store) FoldEdges(ctx context.Context, rows int, compute func([]skill.Tally) (board.Edge, error)) (done bool, err error) {
 	return s.fold(ctx, func(q *db.Queries) (done bool, err error) {
 		due, err := q.TakeEdgesDue(ctx, int32(rows))
@@ -115,7 +116,7 @@ func (s *Store) FoldEdges(ctx context.Context, rows int, compute func([]skill.Ta
 	})
 }
 
-// readTallies returns the tallies of each row, in the order of the rows.
+// readTallies returns one list of tallies for each of the given board rows, in the order of these rows.
 func readTallies(ctx context.Context, q *db.Queries, of []db.BoardDue) ([][]skill.Tally, error) {
 	var p db.ListTalliesOfRowsParams
 	for _, row := range of {
@@ -133,7 +134,7 @@ func readTallies(ctx context.Context, q *db.Queries, of []db.BoardDue) ([][]skil
 	return out, nil
 }
 
-// pulseBudget is the timeout of the statements that count the pulse.
+// pulseBudget is the timeout of each statement that reads the totals or the weeks of the pulse (site-wide statistics).
 const pulseBudget = 10 * time.Second
 
 // PulseTotals implements board.Store.

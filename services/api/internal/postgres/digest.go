@@ -11,11 +11,11 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// dayTimeout is the timeout of the reads of one day, which scan all rows of the day.
+// dayTimeout is the timeout of all reads of Day together. They scan all database rows of the day.
 const dayTimeout = 30 * time.Second
 
-// Day implements digest.Store. It reads the parts one after the other, without a snapshot. An event between two reads
-// is in the later part only.
+// Day implements digest.Store. It reads the parts one after the other, without a snapshot. A call that is stored between two
+// reads is counted only by the second.
 func (s *Store) Day(ctx context.Context, w digest.Window) (digest.Day, error) {
 	ctx, cancel := context.WithTimeout(ctx, dayTimeout)
 	defer cancel()

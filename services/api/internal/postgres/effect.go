@@ -17,10 +17,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// effect is the execution of one signed message.
+// effect describes the execution of one signed message of an operator.
 type effect struct {
 	message, kind, user string
-	daily               int // largest number of messages of this kind in 24 hours; 0 means no limit
+	daily               int // largest number of messages of this kind that the operator may send in 24 hours; 0: no limit
 	now                 time.Time
 }
 
@@ -31,9 +31,10 @@ var (
 
 const day = 24 * time.Hour
 
-// executeOnce runs act in one transaction, unless the message was executed before. act returns the subject that it
-// changed, and so does executeOnce for a repeated message. Messages of one operator are executed one after the other.
-// Faults: forbidden for an unknown operator, rate_limited, and those of act.
+// executeOnce runs act in one transaction, unless the message was already executed. act returns the id of the object that it
+// changed. For a message that was already executed, executeOnce returns the id that the first execution stored. Messages of
+// one operator are executed one after the other. Errors: forbidden for an unknown operator, rate_limited above the daily
+// limit, and the errors of act.
 func (s *Store) executeOnce(ctx context.Context, e effect, act func(q *db.Queries, tier protocol.Tier) (subject string, err error)) (subject string, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		tier, err := lockSender(ctx, q, e.user)
@@ -55,13 +56,15 @@ func (s *Store) executeOnce(ctx context.Context, e effect, act func(q *db.Querie
 	return subject, err
 }
 
-// lockSender locks an operator and returns its tier. Fault: forbidden if there is no such operator.
+// lockSender locks an operator until the end of the transaction and returns its tier. Error: forbidden if there is no such
+// operator.
 func lockSender(ctx context.Context, q *db.Queries, operatorID string) (protocol.Tier, error) {
 	tier, err := q.LockSender(ctx, operatorID)
 	return tier, missing(err, errNoOperator, "lock operator")
 }
 
-// allow returns the fault rate_limited if the operator has reached the limit of messages of the kind in 24 hours.
+// allow returns the error rate_limited, with the limit and the time to wait, if the operator has sent e.daily messages of
+// this kind in the last 24 hours. It returns nil if e.daily is 0.
 func (e effect) allow(ctx context.Context, q *db.Queries) error {
 	if e.daily == 0 {
 		return nil
@@ -134,7 +137,8 @@ func (s *Store) Propose(ctx context.Context, p resolution.Proposal, now time.Tim
 	return err
 }
 
-// DeleteExpiredProposals deletes proposals that no administrator decided within market.ProposalLife.
+// DeleteExpiredProposals deletes at most 500 proposed outcomes of native markets that are older than market.ProposalLife and
+// that no administrator has decided.
 func (s *Store) DeleteExpiredProposals(ctx context.Context) error {
 	now := s.now().UTC().Truncate(time.Millisecond)
 	return pg.Fault(wrap("delete expired proposals", s.q.DeleteExpiredProposals(ctx, db.DeleteExpiredProposalsParams{Before: now.Add(-market.ProposalLife), Now: now})))

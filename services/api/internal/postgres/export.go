@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// pageTimeout is the timeout of the reads of one page of a record.
+// pageTimeout is the timeout of RecordPage.
 const pageTimeout = 10 * time.Second
 
 // RecordOwner implements export.Store.
@@ -47,7 +47,8 @@ func (s *Store) RecordPage(ctx context.Context, owner string, after export.Place
 	return calls, err
 }
 
-// exportedOf converts a row to a call of a record, with the result that the call had at the time of the record.
+// exportedOf converts a database row to a call of an exported record. Status, score and result are those at the time of the
+// export.
 func exportedOf(r db.ListExportedCallsRow) export.Call {
 	c := export.Call{
 		Record: recordOf(r.SignalRecord), Version: r.Version, Vertical: r.Vertical,
@@ -69,7 +70,7 @@ func exportedOf(r db.ListExportedCallsRow) export.Call {
 	return c
 }
 
-// quoteOf returns a stored quote, or nil without prices.
+// quoteOf returns the quote in the given columns, or nil if the time or a price is null.
 func quoteOf(yes, no *int32, at *time.Time, rule *string, sha256 []byte) *market.Quote {
 	if at == nil || yes == nil || no == nil {
 		return nil
@@ -80,7 +81,7 @@ func quoteOf(yes, no *int32, at *time.Time, rule *string, sha256 []byte) *market
 // ConfirmAfter implements export.Store.
 func (s *Store) ConfirmAfter() time.Duration { return s.rules.ConfirmAfter }
 
-// historiesOf reads the events of all calls of a page in one statement.
+// historiesOf sets the events of each call to those stored until asOf. It reads the events of all calls in one statement.
 func historiesOf(ctx context.Context, q *db.Queries, calls []export.Call, asOf time.Time) error {
 	if len(calls) == 0 {
 		return nil

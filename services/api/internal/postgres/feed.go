@@ -15,14 +15,15 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// NumberFeed moves at most limit committed outbox entries into the feed and returns their number. It is one
-// transaction, so that an entry is either in the outbox or in the feed, with its number.
+// NumberFeed moves at most limit committed outbox entries into the feed, assigns their sequence numbers, and returns the
+// number of events added. The move is one transaction, so an entry is either in the outbox or, with its sequence number, in
+// the feed.
 func (s *Store) NumberFeed(ctx context.Context, limit int) (int, error) {
 	n := int64(0)
 	err := pg.InTx(ctx, s.writes, func(tx pgx.Tx) error {
 		var head int64
-		// Both statements are sent together. The second is executed after the lock is granted, and therefore sees the
-		// changes of the last sequencer.
+		// Both statements are sent together. The second is executed after the lock is granted, so it sees the changes of the
+		// process that held the lock before.
 		var b pgx.Batch
 		b.Queue(db.LockFeed).QueryRow(func(row pgx.Row) error { return row.Scan(&head) })
 		b.Queue(db.CountOutbox, limit).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
@@ -39,8 +40,9 @@ func (s *Store) NumberFeed(ctx context.Context, limit int) (int, error) {
 	return int(n), nil
 }
 
-// DrainFeed numbers the results of at most chunk calls of one resolved market that is not in skip, with their moments,
-// and updates the scores by lane in the same transaction.
+// DrainFeed adds the results of at most chunk calls of one resolved market to the feed, with the moments of these calls, and
+// updates the scores by lane in the same transaction. It selects the market that was resolved first and is not in skip.
+// Without a market it returns the zero value.
 func (s *Store) DrainFeed(ctx context.Context, chunk int, skip []string) (feed.Drained, error) {
 	var d feed.Drained
 	err := inTx(ctx, s.writes, func(q *db.Queries) error {
@@ -82,7 +84,8 @@ func (s *Store) FeedHead(ctx context.Context) (int64, error) {
 	return seq, wrap("read feed head", err)
 }
 
-// FeedOldest returns the oldest stored sequence number. In an empty feed it is the next number.
+// FeedOldest returns the oldest stored sequence number of the feed. For an empty feed it returns the number that the next
+// event will have.
 func (s *Store) FeedOldest(ctx context.Context) (int64, error) {
 	seq, err := s.rq.GetFeedOldest(ctx)
 	return seq, wrap("read oldest event", err)
@@ -95,7 +98,7 @@ func (s *Store) MaintainFeed(ctx context.Context) error {
 	return pg.Fault(wrap("maintain feed", err))
 }
 
-// ListFeedAfter returns at most limit events after a number, in order.
+// ListFeedAfter returns at most limit events with a sequence number greater than after, in ascending order.
 func (s *Store) ListFeedAfter(ctx context.Context, after int64, limit int) ([]feed.Event, error) {
 	rows, err := s.q.ListFeedAfter(ctx, db.ListFeedAfterParams{After: after, Most: int64(limit)})
 	if err != nil {
@@ -121,8 +124,8 @@ func (s *Store) eventsOf(rows []db.ListFeedRow) ([]feed.Event, error) {
 	return events, nil
 }
 
-// eventData returns stored event data without the spaces that Postgres writes into JSON. For an event of a call it adds
-// receiptUrl, which is not stored because HUB_URL may change.
+// eventData returns stored event data without insignificant spaces. If signal is not nil, the event belongs to that call,
+// and eventData adds the member receiptUrl. receiptUrl is not stored because HUB_URL may change.
 func (s *Store) eventData(stored []byte, signal *string) ([]byte, error) {
 	data, err := compact(stored)
 	if err != nil || signal == nil || len(data) <= len("{}") {
@@ -131,7 +134,7 @@ func (s *Store) eventData(stored []byte, signal *string) ([]byte, error) {
 	return fmt.Appendf(data[:len(data)-1], `,"receiptUrl":"%s/receipts/%s"}`, s.rules.HubURL, *signal), nil
 }
 
-// compact removes the spaces that Postgres writes into JSON.
+// compact removes insignificant spaces from JSON. Postgres writes such spaces.
 func compact(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(len(data))
@@ -141,8 +144,8 @@ func compact(data []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// ListenOutbox calls notify for every notification that the outbox has entries. It returns when the connection fails or
-// ctx ends.
+// ListenOutbox calls notify for every database notification that the outbox has entries. It returns an error when the
+// connection fails or ctx ends.
 func (s *Store) ListenOutbox(ctx context.Context, notify func()) error {
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {

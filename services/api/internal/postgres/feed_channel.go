@@ -11,7 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// laneWindow is the largest range of numbers that one read of a lane scans. A lane may have no events for a long time.
+// laneWindow is the largest range of sequence numbers that one read of a lane's channel scans. It bounds the cost of a lane
+// without events.
 const laneWindow = 50_000
 
 // FeedHeads implements feed.Store.
@@ -45,14 +46,14 @@ func (s *Store) FeedHeads(ctx context.Context, upTo int64, channels []feed.Chann
 	return h.out, nil
 }
 
-// headBatch collects reads of channel heads that are sent together.
+// headBatch collects statements that read the last sequence number of channels. The statements are sent together.
 type headBatch struct {
 	batch pgx.Batch
 	upTo  int64
 	out   map[feed.Channel]int64
 }
 
-// ofTypes adds the read of a channel that selects by type only.
+// ofTypes adds the read of a channel that selects events by type only.
 func (h *headBatch) ofTypes(c feed.Channel) {
 	h.batch.Queue(db.GetHeadOfTypes, texts(c.Types()), h.upTo).QueryRow(func(row pgx.Row) error {
 		var seq int64
@@ -64,8 +65,9 @@ func (h *headBatch) ofTypes(c feed.Channel) {
 	})
 }
 
-// ofKeys adds the read of channels of one kind by their keys. The parameters of the statements are, in this order, the
-// keys, the types (not for topics, whose events have one type), and the last number.
+// ofKeys adds the read of channels of one kind, which channel returns by their keys. Without keys it does nothing. The
+// parameters of the statement are, in this order, the keys, the event types and the last sequence number. A statement for
+// topics has no parameter for types, because a topic has events of one type only.
 func (h *headBatch) ofKeys(statement string, keys []string, channel func(string) feed.Channel) {
 	if len(keys) == 0 {
 		return
@@ -85,8 +87,8 @@ func (h *headBatch) ofKeys(statement string, keys []string, channel func(string)
 	})
 }
 
-// ListFeedChannel returns at most limit events of one channel in the range (after, upTo], in order and without links.
-// through is the last number that was scanned; the caller continues after it.
+// ListFeedChannel returns at most limit events of one channel with sequence numbers in (after, upTo], in ascending order and
+// without links. through is the last number that was scanned. The caller continues the list after through.
 func (s *Store) ListFeedChannel(ctx context.Context, c feed.Channel, after, upTo int64, limit int) (events []feed.Message, through int64, err error) {
 	if c.Lane() != "" {
 		upTo = min(upTo, after+laneWindow)

@@ -10,11 +10,11 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// listWindow is the largest range of numbers that one page of a query by lane or provider scans. No index serves such a
-// query, so the range limits the cost of a request.
+// listWindow is the largest range of sequence numbers that one page scans if the query selects a lane or providers. No index
+// serves such a query, so the range limits the cost of a request.
 const listWindow = 50_000
 
-// ListFeedEvents returns one page of the feed. An unknown handle gives an empty page.
+// ListFeedEvents returns one page of the feed. For an unknown handle the page is empty.
 func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, error) {
 	head, err := s.FeedHead(ctx)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *Store) ListFeedEvents(ctx context.Context, q feed.Query) (feed.Page, er
 	return p, nil
 }
 
-// setOldest sets Head of a page that starts after a number. It also sets Oldest if events after that number are
-// deleted.
+// setOldest sets p.Head for a page that starts after the sequence number from. It also sets p.Oldest if events after from
+// are deleted.
 func (s *Store) setOldest(ctx context.Context, p *feed.Page, from, head int64) error {
 	p.Head = head
 	if from >= head || len(p.Events) > 0 && p.Events[0].Seq == from+1 {
@@ -76,7 +76,8 @@ func (s *Store) setOldest(ctx context.Context, p *feed.Page, from, head int64) e
 	return err
 }
 
-// window returns the range of numbers that a page scans: lo < seq <= hi.
+// window returns the range of sequence numbers that a page scans: lo < seq <= hi. The range is at most listWindow wide,
+// unless indexed is true or the query selects neither a lane nor providers.
 func window(q feed.Query, head int64, indexed bool) (lo, hi int64) {
 	width := int64(math.MaxInt64)
 	if !indexed && (q.Lane != "" || len(q.Providers) > 0) {
@@ -98,8 +99,9 @@ func window(q feed.Query, head int64, indexed bool) (lo, hi int64) {
 	return lo, hi
 }
 
-// listFeed returns the events of a page in (lo, hi], and one more than its limit. It uses the statement whose index
-// fits: by operator, by lane, by type, or by number.
+// listFeed returns the events of a page with sequence numbers in (lo, hi], at most q.Limit and one more. The additional
+// event shows that another page follows. listFeed executes the statement that an index serves: by operator, by lane, by
+// type, or by sequence number.
 func listFeed(ctx context.Context, on *db.Queries, q feed.Query, user string, lo, hi int64) ([]db.ListFeedRow, error) {
 	types := neverNil(texts(q.Types))
 	p := db.ListFeedParams{Low: lo, High: hi, Providers: neverNil(q.Providers), Topic: q.Topic, Limit: int32(q.Limit + 1)}

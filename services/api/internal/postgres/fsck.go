@@ -13,8 +13,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// Fsck compares the stored rows with the journal, and the journal with its signed checkpoints, in one snapshot.
-// external are checkpoints that are stored outside the database. It changes nothing.
+// Fsck compares the stored calls, results and events with the leaves of the journal, and the journal with its signed
+// checkpoints. All reads use one snapshot. external lists checkpoints that are stored outside the database. Fsck changes
+// nothing.
 func Fsck(ctx context.Context, pool *pgxpool.Pool, key journal.Key, external []journal.Checkpoint) (*journal.Findings, error) {
 	var found *journal.Findings
 	err := inSnapshot(ctx, pool, "check the journal", func(tx pgx.Tx) error {
@@ -65,10 +66,10 @@ func checkLeaves(ctx context.Context, tx pgx.Tx, check *journal.Check) error {
 	return err
 }
 
-// checkUnsealed reports the rows that have no leaf and are not waiting for one.
+// checkUnsealed reports database rows that have no leaf in the journal and that no pending work will add.
 func checkUnsealed(ctx context.Context, tx pgx.Tx, check *journal.Check) error {
 	if check.Filling() {
-		return nil // the rows are being sealed
+		return nil // existing rows are still being added to the journal
 	}
 	rows, err := db.New(tx).ListUnsealedRows(ctx, check.FeedSeq())
 	for _, r := range rows {
@@ -77,9 +78,8 @@ func checkUnsealed(ctx context.Context, tx pgx.Tx, check *journal.Check) error {
 	return err
 }
 
-// FsckCalls recomputes the scoring price, the late calls and the count of every call from the stored facts. It returns
-// the differences, at most 10,000. confirm means that a counted call on a venue market needs a second quote. It changes
-// nothing.
+// FsckCalls recomputes the scoring price, the lateness and the count of every call from the stored facts. It returns at most
+// 10,000 differences. confirm means that a counted call on a venue market needs a second quote. FsckCalls changes nothing.
 func FsckCalls(ctx context.Context, pool *pgxpool.Pool, confirm bool) ([]Difference, error) {
 	rows, err := db.New(pool).ListCallDifferences(ctx, confirm)
 	return pg.Collect(rows, func(r db.ListCallDifferencesRow) Difference { return differenceOf(db.ListCounterDifferencesRow(r)) }),

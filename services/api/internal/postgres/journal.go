@@ -45,11 +45,11 @@ func headOf(r db.GetCheckpointRow) (h journal.Head, err error) {
 	return h, err
 }
 
-// sealing returns the statements that read the rows to be sealed. They are planned at each call: a plan that was made
-// while the tables were small would scan all of them for each event.
+// sealing returns the statements that read the database rows to be added to the journal. They are planned at each call. A
+// plan that was made while the tables were small would scan entire tables for each event.
 func (s *Store) sealing() *db.Queries { return db.New(planned{s.pool}) }
 
-// planned is a DBTX that plans its queries at each call, with the values of their parameters.
+// planned is a DBTX whose queries the database plans at each call, with the values of their parameters.
 type planned struct{ db.DBTX }
 
 func (p planned) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
@@ -86,7 +86,7 @@ func (s *Store) JournalOld(ctx context.Context, after journal.Place, n int) ([]j
 	var out []journal.Leaf
 	for _, r := range rows {
 		to.Of = &r.Of
-		if len(r.Hash) > 0 { // otherwise the row is sealed
+		if len(r.Hash) > 0 { // an empty hash means that the row has a leaf
 			out = append(out, journal.Leaf{Kind: to.Kind, Of: r.Of, Hash: journal.Hash(r.Hash)})
 		}
 	}
@@ -96,7 +96,8 @@ func (s *Store) JournalOld(ctx context.Context, after journal.Place, n int) ([]j
 	return out, to, nil
 }
 
-// oldLeaves reads n rows after a position.
+// oldLeaves reads at most n database rows after the position at, in the order of their keys. A row that already has a leaf
+// has no hash.
 func oldLeaves(ctx context.Context, q *db.Queries, at journal.Place, n int) ([]db.ListOldLeavesRow, error) {
 	if at.Kind != journal.Resolution {
 		return q.ListOldLeaves(ctx, db.ListOldLeavesParams{Kind: int16(at.Kind), After: at.Of, Limit: int32(n)})

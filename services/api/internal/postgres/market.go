@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// FindMarket returns a market as it is stored.
+// FindMarket returns the stored market with the given id. The second result is false if the market is not stored.
 func (s *Store) FindMarket(ctx context.Context, id protocol.MarketID) (market.Market, bool, error) {
 	row, err := s.rq.GetMarket(ctx, id)
 	if err != nil {
@@ -23,7 +23,7 @@ func (s *Store) FindMarket(ctx context.Context, id protocol.MarketID) (market.Ma
 	return s.marketOf(row.MarketRecord), true, nil
 }
 
-// ListMarkets returns the markets that exist, in no order.
+// ListMarkets returns the stored markets among the given ids, in no particular order.
 func (s *Store) ListMarkets(ctx context.Context, ids []string) ([]market.Market, error) {
 	rows, err := s.rq.ListMarkets(ctx, ids)
 	return pg.Collect(rows, func(r db.ListMarketsRow) market.Market {
@@ -31,7 +31,9 @@ func (s *Store) ListMarkets(ctx context.Context, ids []string) ([]market.Market,
 	}), pg.Fault(wrap("list markets", err))
 }
 
-// ListAirable returns open markets with a price by end date. An empty lane selects every lane, limit 0 all markets.
+// ListAirable returns the markets that a programme may include, earliest end date first: open markets that end more than ten
+// minutes after now and whose price is at most ten minutes old. An empty lane selects every lane. A limit of 0 means no
+// limit.
 func (s *Store) ListAirable(ctx context.Context, now time.Time, lane protocol.Lane, limit int) ([]market.Market, error) {
 	rows, err := s.q.ListAirableMarkets(ctx, db.ListAirableMarketsParams{Now: now, Lane: string(lane), Limit: int32(limit)})
 	return pg.Collect(rows, func(r db.ListAirableMarketsRow) market.Market {
@@ -39,7 +41,8 @@ func (s *Store) ListAirable(ctx context.Context, now time.Time, lane protocol.La
 	}), pg.Fault(wrap("list airable markets", err))
 }
 
-// ListPrices returns the snapshots since from, oldest first, thinned to at most limit.
+// ListPrices returns the price snapshots of a market since from, oldest first. If there are more than limit snapshots, it
+// returns at most one for each of limit equal parts of the time span.
 func (s *Store) ListPrices(ctx context.Context, id protocol.MarketID, from time.Time, limit int) ([]market.Point, error) {
 	rows, err := s.rq.ListPrices(ctx, db.ListPricesParams{MarketID: string(id), Since: from, Most: int32(limit)})
 	return pg.Collect(rows, func(r db.ListPricesRow) market.Point {
@@ -47,7 +50,8 @@ func (s *Store) ListPrices(ctx context.Context, id protocol.MarketID, from time.
 	}), pg.Fault(wrap("list prices", err))
 }
 
-// ListNative returns native markets, newest first.
+// ListNative returns at most limit native markets with the given status, newest first, each with its pending proposal if it
+// has one. With due, it returns only markets without an outcome whose cutoff has passed.
 func (s *Store) ListNative(ctx context.Context, status market.NativeStatus, due bool, limit int, now time.Time) ([]market.Native, error) {
 	rows, err := s.rq.ListNativeMarkets(ctx, db.ListNativeMarketsParams{
 		Status: string(status), Due: due, Now: now, AliveAfter: now.Add(-market.ProposalLife), Limit: int32(limit),
@@ -70,16 +74,16 @@ func (s *Store) ListMarketStates(ctx context.Context, ids []string) ([]feed.Mark
 	}), pg.Fault(wrap("list market crowds", err))
 }
 
-// SetRated sets whether calls on a market count and adds an entry to the audit log. Faults: market_not_found,
-// already_resolved.
+// SetRated sets whether calls on a market count and adds an entry to the audit log. Errors: market_not_found, and
+// already_resolved with the outcome.
 func (s *Store) SetRated(ctx context.Context, id protocol.MarketID, rated bool, reason string, now time.Time) error {
 	return inTx(ctx, s.pool, func(q *db.Queries) error {
 		was, err := q.SetMarketRated(ctx, db.SetMarketRatedParams{MarketID: string(id), Rated: rated, Now: now})
 		if err != nil {
 			return missing(err, market.ErrNotFound, "set rated")
 		}
-		// A claim also locks the market, so this statement sees a claim for which the update waited. The outcome
-		// contains the flag at the time of the claim, so a later change has no effect.
+		// A claim of an outcome also locks the market, so this statement sees a claim that the update above waited for. A
+		// claimed outcome stores the flag, so a change after the claim has no effect.
 		switch o, found, err := readClaimed(ctx, q, string(id)); {
 		case err != nil:
 			return err

@@ -13,11 +13,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// applyBatch is the largest number of rows that one transaction locks.
+// applyBatch is the largest number of markets that one transaction of ApplyRecords updates and locks.
 const applyBatch = 500
 
-// ApplyRecords stores answers of venues, each batch in one transaction. It returns the number of answers that were
-// newer than the stored markets. With every, each price of an open market becomes a snapshot.
+// ApplyRecords stores answers of venues in transactions of at most applyBatch answers. It returns the number of answers that
+// were newer than the stored markets; other answers are ignored. With every, each price of an open market is also stored as
+// a snapshot.
 func (s *Store) ApplyRecords(ctx context.Context, records []market.Record, every bool, now time.Time) (int, error) {
 	newer := 0
 	for part := range slices.Chunk(records, applyBatch) {
@@ -51,8 +52,8 @@ func (s *Store) applyBatch(ctx context.Context, records []market.Record, every b
 	return newer, err
 }
 
-// storeMarkets writes the rows of the newer answers. The locks of the quotes, which the same transaction has taken
-// before, make other writers of the same markets wait.
+// storeMarkets stores the markets, unconfirmed calls and price snapshots of the answers with the given ids. The transaction
+// has already locked the quotes of these markets, so other writers of the same markets wait.
 func storeMarkets(ctx context.Context, q *db.Queries, byID map[string]*market.Record, ids []string, every bool, now time.Time) error {
 	markets := db.StoreMarketsParams{Now: now}
 	prices := db.InsertSnapshotsParams{Every: every}
@@ -86,7 +87,7 @@ func addQuote(p *db.StoreQuotesParams, r *market.Record, now time.Time) {
 	p.QuoteRule, p.QuoteSha256 = append(p.QuoteRule, rule), append(p.QuoteSha256, sha)
 }
 
-// quoteColumns returns the columns of a quote, or nil values without a usable quote.
+// quoteColumns returns the database columns of a quote. They are all nil if q is nil or a price of q is out of bounds.
 func quoteColumns(q *market.Quote, now time.Time) (yes, no *int32, at *time.Time, rule *string, sha []byte) {
 	if q = q.Clean(now); q == nil {
 		return nil, nil, nil, nil, nil
@@ -94,7 +95,7 @@ func quoteColumns(q *market.Quote, now time.Time) (yes, no *int32, at *time.Time
 	return convertInt[int32](&q.Yes), convertInt[int32](&q.No), &q.At, &q.Rule, q.SHA256
 }
 
-// labelBreak separates the two outcome labels in one array element.
+// labelBreak separates the two outcome labels of a market in one element of an SQL text array.
 const labelBreak = "\x1f"
 
 func addMarket(p *db.StoreMarketsParams, r *market.Record) {
@@ -112,8 +113,8 @@ func addMarket(p *db.StoreMarketsParams, r *market.Record) {
 	p.Creator, p.Closed = append(p.Creator, r.Creator), append(p.Closed, r.ClosedAt)
 }
 
-// ApplyTicks stores streamed prices, one per market. It returns the number of prices that were newer than the stored
-// ones.
+// ApplyTicks stores streamed prices, at most one for each market. It returns the number of prices that were newer than the
+// stored prices; other prices are ignored.
 func (s *Store) ApplyTicks(ctx context.Context, ticks []market.Tick) (int, error) {
 	p := db.StoreTicksParams{Now: s.now().UTC().Truncate(time.Millisecond)}
 	for _, t := range ticks {
@@ -126,9 +127,9 @@ func (s *Store) ApplyTicks(ctx context.Context, ticks []market.Tick) (int, error
 	return int(newer), pg.Fault(wrap("store streamed prices", err))
 }
 
-// InsertStub stores a market that no venue has confirmed, for a call of an operator, unless it is already stored. Its
-// title is its id. stored is false, and nothing is written, if the operator has market.MaxUnconfirmed calls on such
-// markets.
+// InsertStub stores a market that its venue has not confirmed yet, so that an operator can file a call on it. The title of
+// the market is its id. A market that is already stored does not change. stored is false, and nothing is written, if the
+// operator already has market.MaxUnconfirmed calls on unconfirmed markets.
 func (s *Store) InsertStub(ctx context.Context, id protocol.MarketID, operator string, now time.Time) (stored bool, err error) {
 	waiting, err := s.q.CountUnconfirmedSignals(ctx, operator)
 	if err != nil {
@@ -145,7 +146,7 @@ func insertStub(ctx context.Context, q *db.Queries, id protocol.MarketID, now ti
 	return pg.Fault(wrap("insert stub", err))
 }
 
-// InsertNative stores a native market with its first quote and snapshot.
+// InsertNative stores a native market with its first quote and its first price snapshot.
 func (s *Store) InsertNative(ctx context.Context, m market.Market) error {
 	return pg.Fault(wrap("insert native market", insertNative(ctx, s.q, m)))
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// ListHot returns markets whose price is due because it was not refreshed since before, the oldest first, at most
-// limit. It then adds at most fresh markets that never had an answer. It omits markets that were requested since failed
-// without an answer.
+// ListHot returns the markets of a provider whose price must be refreshed: those with open calls, and the next markets of
+// the programme lanes. It returns at most limit markets whose last answer is older than before, oldest first, and then at
+// most fresh markets that never had an answer. It omits markets that were requested after failed and did not answer.
 func (s *Store) ListHot(ctx context.Context, p protocol.Provider, now, before, failed time.Time, limit, fresh int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ListHotMarkets(ctx, db.ListHotMarketsParams{
 		Provider: string(p), Now: now, PricedBefore: before, AskedBefore: failed, Most: int32(limit), MostNew: int32(fresh),
@@ -22,7 +22,8 @@ func (s *Store) ListHot(ctx context.Context, p protocol.Provider, now, before, f
 	return marketIDs(ids), pg.Fault(wrap("list hot markets", err))
 }
 
-// ListMissed returns open markets without an answer since sweep, except those that were requested since failed.
+// ListMissed returns at most limit open markets of a provider without an answer since sweep. It omits markets that were
+// requested after failed. Markets with the oldest request or answer come first.
 func (s *Store) ListMissed(ctx context.Context, p protocol.Provider, sweep, failed time.Time, limit int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ListMissedMarkets(ctx, db.ListMissedMarketsParams{
 		Provider: string(p), SeenBefore: sweep, AskedBefore: failed, Limit: int32(limit),
@@ -30,8 +31,8 @@ func (s *Store) ListMissed(ctx context.Context, p protocol.Provider, sweep, fail
 	return marketIDs(ids), pg.Fault(wrap("list missed markets", err))
 }
 
-// ListStreamed returns the open markets whose price is streamed, at most limit: first those with open calls, then
-// viewed, then those in a programme soon.
+// ListStreamed returns at most limit open markets of a provider whose prices are streamed: first markets with open calls,
+// then the markets in viewed, then the next markets of the programme lanes.
 func (s *Store) ListStreamed(ctx context.Context, p protocol.Provider, now time.Time, viewed []protocol.MarketID, limit int) ([]market.Streamed, error) {
 	rows, err := s.q.ListStreamedMarkets(ctx, db.ListStreamedMarketsParams{
 		Provider: string(p), Now: now, Viewed: texts(viewed), Limit: int32(limit),
@@ -41,8 +42,9 @@ func (s *Store) ListStreamed(ctx context.Context, p protocol.Provider, now time.
 	}), pg.Fault(wrap("list streamed markets", err))
 }
 
-// ListAwaitingQuote returns the open markets with calls filed after from and not after to that have no quote dated at
-// least confirmAfter after the newest of these calls, at most limit. Markets with the oldest call come first.
+// ListAwaitingQuote returns at most limit open markets that need a second quote for their calls. It considers the calls
+// filed after from, up to and including to. A market needs a quote if none is dated confirmAfter or more after the newest of
+// these calls. Markets with the oldest call come first.
 func (s *Store) ListAwaitingQuote(ctx context.Context, p protocol.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ListMarketsAwaitingQuote(ctx, db.ListMarketsAwaitingQuoteParams{
 		Provider: string(p), FromTime: from, ToTime: to, ConfirmAfter: confirmAfter, Limit: int32(limit), Prefix: p.Prefix(),
@@ -50,28 +52,29 @@ func (s *Store) ListAwaitingQuote(ctx context.Context, p protocol.Provider, from
 	return marketIDs(ids), pg.Fault(wrap("list markets awaiting a quote", err))
 }
 
-// MarkChecked stores the time at which markets were requested.
+// MarkChecked stores now as the time at which the venue was requested for the given markets.
 func (s *Store) MarkChecked(ctx context.Context, ids []protocol.MarketID, now time.Time) error {
 	return pg.Fault(wrap("mark checks", s.q.MarkMarketsChecked(ctx, db.MarkMarketsCheckedParams{IDs: texts(ids), Now: now})))
 }
 
-// CloseNative closes native markets whose cutoff has passed and returns their number.
+// CloseNative closes at most 500 native markets whose cutoff has passed, and returns the number of closed markets.
 func (s *Store) CloseNative(ctx context.Context, now time.Time) (int, error) {
 	row, err := s.q.CloseNativeMarkets(ctx, now)
 	return int(row.Closed), pg.Fault(wrap("close native markets", err))
 }
 
-// ThinPrices thins snapshots before a time to one in 15 minutes. It deletes at most limit rows and returns their
-// number.
+// ThinPrices deletes price snapshots dated before a time, except the last one of each market in each period of 15 minutes.
+// It deletes at most limit rows and returns the number of deleted rows.
 func (s *Store) ThinPrices(ctx context.Context, before time.Time, limit int) (int, error) {
 	n, err := s.q.ThinSnapshots(ctx, db.ThinSnapshotsParams{Before: before, Limit: int32(limit)})
 	return int(n), pg.Fault(wrap("thin prices", err))
 }
 
-// scanLock is the advisory lock of a scan.
+// scanLock is the key of the PostgreSQL advisory lock that LockScan takes.
 const scanLock int64 = 7201006
 
-// LockScan runs do while this process has the lock of the scan. ok is false if another process has it.
+// LockScan runs do while this process holds the lock scanLock, so that only one process scans the venues at a time. ok is
+// false, and do is not run, if another process holds the lock.
 func (s *Store) LockScan(ctx context.Context, do func(ctx context.Context) error) (ok bool, err error) {
 	if ok, err = lease.Try(ctx, s.pool, scanLock, do); !ok {
 		err = pg.Fault(wrap("lock scan", err))
@@ -79,13 +82,17 @@ func (s *Store) LockScan(ctx context.Context, do func(ctx context.Context) error
 	return ok, err
 }
 
-// ListPending returns markets with open calls and no outcome, the oldest check first, and stores the time of the check.
+// ListPending returns at most limit markets with open calls and without an outcome, the oldest check first. It stores now as
+// the time of their check.
 func (s *Store) ListPending(ctx context.Context, providers []protocol.Provider, now time.Time, limit int) ([]resolution.Pending, error) {
 	rows, err := s.q.ClaimPendingMarkets(ctx, db.ClaimPendingMarketsParams{Providers: texts(providers), Now: now, Limit: int32(limit)})
 	return pg.Collect(rows, pendingOf), pg.Fault(wrap("list pending markets", err))
 }
 
-// ListPendingDue is ListPending for the markets that the poll must read.
+// ListPendingDue is like ListPending, but returns only markets without a dispute that must be checked. A market that ends at
+// or before edge must be checked if its last answer and its last check are at or before near; for other markets, far
+// replaces near. A market must also be checked if its final verdict was first seen at or before settled. These markets come
+// first.
 func (s *Store) ListPendingDue(ctx context.Context, providers []protocol.Provider,
 	now, edge, near, far, settled time.Time, limit int,
 ) ([]resolution.Pending, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// FindByIdentity returns the operator of (issuer, subject), or nil if there is none.
+// FindByIdentity returns the operator with the identity subject at the identity provider issuer, or nil if there is none.
 func (s *Store) FindByIdentity(ctx context.Context, issuer, subject string) (*operator.Operator, error) {
 	row, err := s.q.GetOperatorByIdentity(ctx, db.GetOperatorByIdentityParams{Issuer: issuer, ProviderID: subject})
 	if err != nil {
@@ -21,8 +21,8 @@ func (s *Store) FindByIdentity(ctx context.Context, issuer, subject string) (*op
 	return &o, nil
 }
 
-// CreateOperator inserts an operator and returns it, or the existing operator of the identity. It returns nil if the
-// handle is taken.
+// CreateOperator inserts an operator and returns it. If the identity already has an operator, it returns that operator. It
+// returns nil if another operator has the handle.
 func (s *Store) CreateOperator(ctx context.Context, o operator.Operator) (*operator.Operator, error) {
 	err := s.q.InsertOperator(ctx, db.InsertOperatorParams{
 		ID: o.ID, Issuer: o.Issuer, ProviderID: o.ProviderID, PublicID: o.PublicID, Handle: o.Handle, DisplayName: o.DisplayName,
@@ -34,7 +34,7 @@ func (s *Store) CreateOperator(ctx context.Context, o operator.Operator) (*opera
 	return s.FindByIdentity(ctx, o.Issuer, o.ProviderID)
 }
 
-// GetOperator returns an operator by handle, or by id if the handle is empty. Fault: not_found.
+// GetOperator returns an operator by handle, or by id if the handle is empty. Error: not_found.
 func (s *Store) GetOperator(ctx context.Context, handle, id string) (operator.Operator, error) {
 	return getOperator(ctx, s.rq, handle, id)
 }
@@ -48,7 +48,9 @@ func getOperator(ctx context.Context, q *db.Queries, handle, id string) (operato
 	return operatorOf(row.User), missing(err, operator.ErrNotFound, "read operator")
 }
 
-// Classify changes the type of an operator and whether it is a house operator. Fault: not_found.
+// Classify sets the type of an operator and whether it is a house operator, and returns the changed operator. A nil kind or
+// house leaves that property unchanged. If the operator starts or stops counting as crowd, the crowds of its markets change
+// too. Error: not_found.
 func (s *Store) Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string, now time.Time) (operator.Operator, error) {
 	var o operator.Operator
 	err := inTx(ctx, s.pool, func(q *db.Queries) error {
@@ -66,7 +68,7 @@ func (s *Store) Classify(ctx context.Context, handle string, kind *protocol.Oper
 	return o, err
 }
 
-// MintKey stores a new key. Faults: key_limit_reached, not_found.
+// MintKey stores a new API key of an operator. Errors: key_limit_reached, not_found.
 func (s *Store) MintKey(ctx context.Context, operatorID string, k operator.Key, hash []byte) error {
 	return inTx(ctx, s.pool, func(q *db.Queries) error {
 		if err := lockOperator(ctx, q, operatorID); err != nil {
@@ -87,14 +89,14 @@ func (s *Store) MintKey(ctx context.Context, operatorID string, k operator.Key, 
 	})
 }
 
-// lockOperator locks an operator until the end of the transaction. Fault: not_found.
+// lockOperator locks an operator until the end of the transaction. Error: not_found.
 func lockOperator(ctx context.Context, q *db.Queries, operatorID string) error {
 	_, err := q.LockOperator(ctx, operatorID)
 	return missing(err, operator.ErrNotFound, "lock operator")
 }
 
-// RevokeKey revokes a key of the operator and deactivates the webhooks that were created with it. It returns their ids.
-// Fault: not_found.
+// RevokeKey revokes an API key of an operator and deactivates the webhooks that were created with the key. It returns the
+// revoked key and the ids of these webhooks. Error: not_found if the operator has no such key.
 func (s *Store) RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (k operator.Key, webhooks []string, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		row, err := q.RevokeKey(ctx, db.RevokeKeyParams{ID: keyID, UserID: operatorID, Now: &now})
@@ -102,7 +104,8 @@ func (s *Store) RevokeKey(ctx context.Context, operatorID, keyID string, now tim
 			return missing(err, operator.ErrKeyNotFound, "revoke key")
 		}
 		k = keyOf(row.OperatorKey)
-		// This statement runs after the lock of the key, so it sees every webhook that was created with the key.
+		// The statement above locks the key until the end of the transaction, so this statement sees every webhook that was
+		// created with the key.
 		if webhooks, err = q.DeactivateWebhooksOfKey(ctx, &keyID); err != nil {
 			return fmt.Errorf("deactivate webhooks of key: %w", err)
 		}
@@ -111,25 +114,26 @@ func (s *Store) RevokeKey(ctx context.Context, operatorID, keyID string, now tim
 	return k, webhooks, err
 }
 
-// RevokedKeys returns those of the given keys that are revoked or unknown.
+// RevokedKeys returns the ids in keyIDs whose API key is revoked or does not exist.
 func (s *Store) RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error) {
 	revoked, err := s.q.ListRevokedKeys(ctx, keyIDs)
 	return revoked, pg.Fault(wrap("list revoked keys", err))
 }
 
-// EndSessions increments the session version of an operator and returns the new version. Fault: not_found.
+// EndSessions increments the session version of an operator and returns the new version. Sessions with an older version are
+// then invalid. Error: not_found.
 func (s *Store) EndSessions(ctx context.Context, operatorID string, now time.Time) (version int64, err error) {
 	version, err = s.q.EndSessions(ctx, db.EndSessionsParams{UserID: operatorID, Now: now})
 	return version, missing(err, operator.ErrNotFound, "end sessions")
 }
 
-// ListKeys returns the keys of an operator, newest first.
+// ListKeys returns the API keys of an operator, newest first, including revoked keys.
 func (s *Store) ListKeys(ctx context.Context, operatorID string) ([]operator.Key, error) {
 	rows, err := s.q.ListKeys(ctx, operatorID)
 	return pg.Collect(rows, func(r db.ListKeysRow) operator.Key { return keyOf(r.OperatorKey) }), pg.Fault(wrap("list keys", err))
 }
 
-// VerifyKey returns the operator and the key of a key hash. Fault: unauthenticated.
+// VerifyKey returns the API key with the given hash and its operator. Error: unauthenticated if there is no active key.
 func (s *Store) VerifyKey(ctx context.Context, hash []byte, now time.Time) (operator.Operator, operator.Key, error) {
 	row, err := s.rq.VerifyKey(ctx, db.VerifyKeyParams{Hash: hash, Now: now})
 	return operatorOf(row.User), keyOf(row.OperatorKey), missing(err, operator.ErrUnauthenticated, "verify key")

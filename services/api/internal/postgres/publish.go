@@ -54,7 +54,8 @@ func (s *Store) StoreViewers(ctx context.Context, list []feed.Watching) error {
 	return pg.Fault(wrap("store viewers", s.wq.StoreViewers(ctx, p)))
 }
 
-// ListWatched returns the number of viewers of the streams of each market, from reports after since.
+// ListWatched returns the number of viewers of each market, summed over the streams that are bound to the market. It ignores
+// reports dated since or earlier.
 func (s *Store) ListWatched(ctx context.Context, since time.Time) (map[string]int, error) {
 	rows, err := s.q.ListWatchedMarkets(ctx, &since)
 	return indexed(rows, func(r db.ListWatchedMarketsRow) (string, int) { return r.MarketID, int(r.Viewers) }),
@@ -77,7 +78,8 @@ func (s *Store) FindCopy(ctx context.Context, c feed.Channel) (feed.Copy, bool, 
 	return one, true, nil
 }
 
-// SweepPublished deletes the ids of facts that are too old to be repeated.
+// SweepPublished deletes the ids of facts that were stored more than 7 days ago. A sender does not repeat a fact after that
+// time.
 func (s *Store) SweepPublished(ctx context.Context) error {
 	return pg.Fault(wrap("delete old facts", s.q.DeleteOldFacts(ctx)))
 }

@@ -96,10 +96,10 @@ func (s *Store) ReadScoreHistory(ctx context.Context, userID string, most, steps
 	c := record.ScoreHistory{Whole: true, Steps: make([]record.Step, len(rows))}
 	var end int64
 	for i, r := range rows {
-		c.Steps[i] = record.Step{At: r.EndedAt, Score: r.Score, Calls: r.Calls} // points of the step; the loop below makes them cumulative
+		c.Steps[i] = record.Step{At: r.EndedAt, Score: r.Score, Calls: r.Calls} // points of the step; cumulated by the loop below
 		end, c.Whole = r.ScoreNow, r.Whole
 	}
-	for i := len(c.Steps) - 1; i >= 0; i-- { // backwards from the present sum of points
+	for i := len(c.Steps) - 1; i >= 0; i-- { // from the newest step, which ends with the present sum of points
 		gain := c.Steps[i].Score
 		c.Steps[i].Score = end
 		end -= gain

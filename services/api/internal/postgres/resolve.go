@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"context"
-	_ "embed" // for the statements in hot
+	_ "embed" // for the SQL files in directory hot
 	"errors"
 	"fmt"
 	"time"
@@ -15,8 +15,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// Claim stores an outcome once and scores the calls in the same transaction, up to the chunk size. A larger market is
-// scored by DrainOnce. Faults, in this order: market_not_found, market_disputed, already_resolved.
+// Claim stores the outcome of a market once. In the same transaction it scores the calls if their number is at most
+// Rules.ResolveChunk. Otherwise Rest of the result is true, and DrainOnce must score the calls. Errors, in this order:
+// market_not_found, market_disputed, already_resolved.
 func (s *Store) Claim(ctx context.Context, c resolution.Claim, clock func() time.Time) (resolution.Result, error) {
 	var out resolution.Result
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -45,8 +46,8 @@ func (s *Store) Claim(ctx context.Context, c resolution.Claim, clock func() time
 	return out, err
 }
 
-// lockMarket locks a market and then reads the clock. decidedAt is the time at which the outcome was public, or nil.
-// Fault: market_not_found.
+// lockMarket locks a market until the end of the transaction and reads the clock after the lock is granted. decidedAt is the
+// time at which the outcome became public, or nil if it is unknown. Error: market_not_found.
 func lockMarket(ctx context.Context, tx pgx.Tx, marketID string, decidedAt *time.Time, clock func() time.Time) (db.GetLockedMarketRow, error) {
 	q := db.New(tx)
 	n, err := q.LockMarket(ctx, marketID)
@@ -61,7 +62,8 @@ func lockMarket(ctx context.Context, tx pgx.Tx, marketID string, decidedAt *time
 	return m, wrap("lock market", err)
 }
 
-// claimMarket inserts the claim and returns the number of calls that it settles.
+// claimMarket inserts the claim of an outcome and returns the number of calls on the market. Errors: market_disputed,
+// already_resolved.
 func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolution.Claim, m db.GetLockedMarketRow) (int64, error) {
 	if m.Disputed { // also if the market already has an outcome
 		return 0, resolution.ErrDisputed
@@ -95,8 +97,8 @@ func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolution.Claim, 
 	return total, missing(err, nil, "count signals")
 }
 
-// scoreChunk scores the calls of at most one chunk of operators after the given one. last is nil if no operator was
-// left.
+// scoreChunk scores the calls of at most Rules.ResolveChunk operators, in the order of operator ids and starting after the
+// operator after. last is the last operator whose call was scored. It is nil if no operator was left.
 func (s *Store) scoreChunk(ctx context.Context, tx pgx.Tx, marketID string, after *string) (t resolution.Tally, last *string, err error) {
 	if err := db.New(tx).LockScores(ctx); err != nil {
 		return t, nil, fmt.Errorf("lock scores: %w", err)
@@ -122,16 +124,16 @@ var scoreSignals string
 // scoreSignalsParams are the parameters of hot/score_signals.sql, in their order.
 type scoreSignalsParams struct {
 	MarketID     string
-	After        *string // operator; nil means from the first
+	After        *string // operator after which the chunk starts; nil means the first operator
 	Most         int
 	Version      string
-	ConfirmAfter *time.Duration // from a call to its second quote; nil means second quotes are off
+	ConfirmAfter *time.Duration // shortest time from a call to its second quote; nil means second quotes are off
 }
 
 // scoreSignalsRow is the result row of hot/score_signals.sql.
 type scoreSignalsRow struct {
 	Scored, Won, Lost, Void int64
-	Last                    *string // operator; nil if no operator was left
+	Last                    *string // last operator scored; nil if no operator was left
 	Moved                   int64   // operators whose counters changed
 }
 
@@ -143,7 +145,8 @@ func (p scoreSignalsParams) run(ctx context.Context, on db.DBTX) (scoreSignalsRo
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[scoreSignalsRow])
 }
 
-// DrainOnce scores the next chunk of a claimed market. more is true if calls may be left.
+// DrainOnce scores the next chunk of calls on a market with a claimed outcome. more is true if calls may be left. A disputed
+// market is not scored, and more is then false.
 func (s *Store) DrainOnce(ctx context.Context, marketID string) (t resolution.Tally, more bool, err error) {
 	err = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		q := db.New(tx)
@@ -168,13 +171,14 @@ func (s *Store) DrainOnce(ctx context.Context, marketID string) (t resolution.Ta
 	return t, more, err
 }
 
-// ListDrains returns claimed markets whose scoring is not finished.
+// ListDrains returns the ids of the markets that have a claimed outcome and calls without a score.
 func (s *Store) ListDrains(ctx context.Context) ([]string, error) {
 	ids, err := s.q.ListDrains(ctx)
 	return ids, pg.Fault(wrap("list drains", err))
 }
 
-// Dispute marks a market as disputed or clears the mark, under its lock. Fault: market_not_found.
+// Dispute marks a market as disputed or removes the mark, and returns the resulting resolution record. It locks the market.
+// Error: market_not_found.
 func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, reason *string, clock func() time.Time) (resolution.Outcome, error) {
 	var out resolution.Outcome
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -193,7 +197,8 @@ func (s *Store) Dispute(ctx context.Context, marketID string, disputed bool, rea
 	return out, err
 }
 
-// GetOutcome returns the resolution record of a market.
+// GetOutcome returns the resolution record of a market. The second result is false if the market has neither an outcome nor
+// a dispute.
 func (s *Store) GetOutcome(ctx context.Context, marketID string) (resolution.Outcome, bool, error) {
 	o, found, err := readOutcome(ctx, s.rq, marketID)
 	return o, found, pg.Fault(err)
@@ -210,7 +215,8 @@ func readOutcome(ctx context.Context, q *db.Queries, marketID string) (resolutio
 	}, true, nil
 }
 
-// readClaimed returns the outcome of a market. found is false for a market that is only disputed.
+// readClaimed returns the resolution record of a market. found is true only if the market has an outcome; it is false for a
+// market that is only disputed.
 func readClaimed(ctx context.Context, q *db.Queries, marketID string) (o resolution.Outcome, found bool, err error) {
 	o, found, err = readOutcome(ctx, q, marketID)
 	return o, found && o.Verdict != nil, err

@@ -12,18 +12,18 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// inTx runs do in one transaction of a pool, which it commits if do returns nil.
+// inTx runs do in one transaction on the pool. It commits the transaction if do returns nil, and rolls it back otherwise.
 func inTx(ctx context.Context, pool *pgxpool.Pool, do func(q *db.Queries) error) error {
 	return pg.InTx(ctx, pool, func(tx pgx.Tx) error { return do(db.New(tx)) })
 }
 
-// inSnapshot runs do in a read-only transaction in which all statements see the same state of the database. It converts
-// an error to a fault with the prefix doing.
+// inSnapshot runs do in a read-only transaction in which all statements see the same state of the database. It converts an
+// error with pg.Fault and puts doing before its text.
 func inSnapshot(ctx context.Context, pool *pgxpool.Pool, doing string, do func(tx pgx.Tx) error) error {
 	return pg.Fault(wrap(doing, pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, do)))
 }
 
-// indexed returns a map with the key and the value that entry returns for each row.
+// indexed returns a map that has, for each row, the key and the value that entry returns.
 func indexed[R any, K comparable, V any](rows []R, entry func(R) (K, V)) map[K]V {
 	out := make(map[K]V, len(rows))
 	for _, r := range rows {
@@ -33,7 +33,7 @@ func indexed[R any, K comparable, V any](rows []R, entry func(R) (K, V)) map[K]V
 	return out
 }
 
-// wrap returns err with the prefix doing, and nil for nil.
+// wrap returns err with "doing: " before its text. It returns nil if err is nil.
 func wrap(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -41,8 +41,8 @@ func wrap(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// missing returns none, which may be nil, if err is pgx.ErrNoRows. For other errors it returns the fault with the
-// prefix doing.
+// missing returns none, which may be nil, if err is pgx.ErrNoRows. It converts other errors with pg.Fault and puts doing
+// before their text. It returns nil if err is nil.
 func missing(err, none error, doing string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return none

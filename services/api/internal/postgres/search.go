@@ -12,13 +12,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
-// endOfTime is later than every resolution.
+// endOfTime is later than the resolution time of every market. A list without a cursor starts here.
 var endOfTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
-// mostRead is the largest number of markets that are read in their order before the word index is used.
+// mostRead is the largest number of markets that FindMarkets reads in their sort order before it uses the word index.
 const mostRead = 4000
 
-// ListQueryWords returns the words of a text, at most limit.
+// ListQueryWords returns at most limit words of a search text, in the order of the text, with estimates of how many markets
+// contain each word.
 func (s *Store) ListQueryWords(ctx context.Context, text string, limit int) ([]search.Word, error) {
 	rows, err := s.rq.ListQueryWords(ctx, db.ListQueryWordsParams{Query: text, Limit: int32(limit)})
 	return pg.Collect(rows, func(r db.ListQueryWordsRow) search.Word {
@@ -26,19 +27,20 @@ func (s *Store) ListQueryWords(ctx context.Context, text string, limit int) ([]s
 	}), pg.Fault(wrap("list words of a query", err))
 }
 
-// ListWordsAround returns for each word the indexed words that contain it, at most limit.
+// ListWordsAround returns, for each given word, at most limit indexed words that contain it.
 func (s *Store) ListWordsAround(ctx context.Context, words []string, limit int) ([][]string, error) {
 	lists, err := s.rq.ListWordsAround(ctx, db.ListWordsAroundParams{Words: words, Most: int32(limit)})
 	return lists, pg.Fault(wrap("list words around", err))
 }
 
-// ListMisspelledWords returns for each word the indexed words that are one typing error away from it.
+// ListMisspelledWords returns, for each given word, the indexed words that are one typing error away from it. Words of less
+// than four letters and words with digits have none.
 func (s *Store) ListMisspelledWords(ctx context.Context, words []string) ([][]string, error) {
 	lists, err := s.rq.ListMisspelledWords(ctx, words)
 	return lists, pg.Fault(wrap("list misspelled words", err))
 }
 
-// FindMarkets returns the next markets in an order, at most limit.
+// FindMarkets returns at most limit markets that match m, in the order o and after its cursor.
 func (s *Store) FindMarkets(ctx context.Context, m search.Match, o search.Order, limit int) ([]search.Found, error) {
 	p := db.FindMarketsParams{
 		Limit: int64(limit), Value: o.After.Value, AfterID: string(o.After.ID), Sort: string(o.Sort), Closed: o.Closed, MostRead: mostRead,
@@ -62,7 +64,9 @@ func (s *Store) GetTitleWords(ctx context.Context, title string) ([]string, erro
 	return words, pg.Fault(wrap("read title words", err))
 }
 
-// ListRelated returns the markets related to a market. near is a tsquery for similar titles.
+// ListRelated returns at most limit markets related to the market d: first those of its event, then those with a similar
+// title, then those of its lane. words are the words of its title. near is a PostgreSQL tsquery that selects candidates for
+// similar titles.
 func (s *Store) ListRelated(ctx context.Context, d search.Doc, words []string, near string, limit int) ([]search.Related, error) {
 	p := db.ListRelatedMarketsParams{
 		Limit: int64(limit), TitleWords: words, EventKey: d.EventKey, Provider: string(d.Provider), MarketID: string(d.ID),
@@ -79,7 +83,8 @@ func (s *Store) ListRelated(ctx context.Context, d search.Doc, words []string, n
 	}), pg.Fault(wrap("list related markets", err))
 }
 
-// ListResolved returns the markets of a provider that have an outcome, newest outcome first, after a position.
+// ListResolved returns at most limit markets of a provider that have an outcome and follow the position after, newest
+// outcome first. The zero position selects the first page.
 func (s *Store) ListResolved(ctx context.Context, p protocol.Provider, after search.Place, limit int) ([]search.Resolved, error) {
 	if after.At.IsZero() {
 		after = search.Place{At: endOfTime}
@@ -95,7 +100,8 @@ func (s *Store) ListResolved(ctx context.Context, p protocol.Provider, after sea
 	}), pg.Fault(wrap("list resolved", err))
 }
 
-// GetSentiment returns the calls on a market by side. It returns zeros for a market without calls.
+// GetSentiment returns the counts of the crowd's calls on a market, for each side. All counts are zero for a market without
+// such calls.
 func (s *Store) GetSentiment(ctx context.Context, id protocol.MarketID, now time.Time) (search.Sentiment, error) {
 	r, err := s.rq.GetSentiment(ctx, db.GetSentimentParams{MarketID: string(id), Now: now})
 	if err != nil {
@@ -108,7 +114,8 @@ func (s *Store) GetSentiment(ctx context.Context, id protocol.MarketID, now time
 	}, nil
 }
 
-// ListGaps returns open markets by the distance of the crowd from the price. An empty id selects every market.
+// ListGaps returns at most limit open markets with a price and at least three calls of the crowd. Markets with the widest
+// gap between price and crowd come first. An empty id selects every market.
 func (s *Store) ListGaps(ctx context.Context, id protocol.MarketID, now time.Time, limit int) ([]search.Gap, error) {
 	rows, err := s.rq.ListGaps(ctx, db.ListGapsParams{MarketID: string(id), Now: now, Limit: int32(limit)})
 	return pg.Collect(rows, func(r db.ListGapsRow) search.Gap {

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// ListEvents returns the history of a call, oldest first. Fault: not_found.
+// ListEvents returns the events in the history of a call, oldest first. Error: not_found if the call does not exist.
 func (s *Store) ListEvents(ctx context.Context, signalID string) ([]signal.Event, error) {
 	rows, err := s.rq.ListSignalEvents(ctx, signalID)
 	if err != nil {
@@ -26,8 +26,8 @@ func (s *Store) ListEvents(ctx context.Context, signalID string) ([]signal.Event
 	return events, nil
 }
 
-// AppendEvent adds one event to a call of the caller and returns the stored event. The same event id with the same
-// content returns the stored event; with other content it is rejected.
+// AppendEvent adds one event to a call that the caller owns, and returns the stored event. If the event id is already stored
+// with the same content, it returns the stored event. If it is stored with other content, the error is signal.ErrKeyReused.
 func (s *Store) AppendEvent(ctx context.Context, caller signal.Caller, signalID string, e signal.Event) (signal.Event, error) {
 	err := pg.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		return appendEvent(ctx, tx, caller, signalID, &e)
@@ -35,7 +35,7 @@ func (s *Store) AppendEvent(ctx context.Context, caller signal.Caller, signalID 
 	return e, err
 }
 
-// appendEvent is AppendEvent in a transaction. It sets the time of the event to the stored time.
+// appendEvent appends an event within the given transaction. It sets e.CreatedAt to the stored time.
 func appendEvent(ctx context.Context, tx pgx.Tx, caller signal.Caller, signalID string, e *signal.Event) error {
 	q := db.New(tx)
 	if err := q.LockSignalEvents(ctx, signalID); err != nil {

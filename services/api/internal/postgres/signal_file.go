@@ -17,12 +17,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Rules are the settings of the store.
+// Rules are the settings of a Store.
 type Rules struct {
 	PriceToleranceBps    int
-	QuoteMaxAge          time.Duration // greatest age of a quote that a call is compared with
-	ConfirmAfter         time.Duration // from a call to its second quote; 0 means second quotes are off
-	RatedMinVolumeUSD    float64       // volume from which the market of a venue is rated
+	QuoteMaxAge          time.Duration // greatest age of a quote with which the price of a call is verified
+	ConfirmAfter         time.Duration // shortest time from a call to its second quote; 0 means second quotes are off
+	RatedMinVolumeUSD    float64       // smallest volume at which the market of a venue is rated
 	RatedCreators        []string      // creators on Manifold whose markets are rated; "*" means all
 	PastEndIsProvisional bool
 	ResolveChunk         int           // largest number of calls that one claim transaction scores
@@ -30,7 +30,8 @@ type Rules struct {
 	ReadBudget           time.Duration // timeout of a read, including the wait for a connection; 0 means pg.ReadBudget
 }
 
-// File queues a call and waits for its verdict.
+// File queues a call, waits until the call is written or rejected, and returns the answer. Error: signal.ErrBusy if the
+// queue is full.
 func (s *Store) File(ctx context.Context, caller signal.Caller, draft signal.Draft) (signal.Filing, error) {
 	f := newFiling(signal.Call{Caller: caller, Draft: draft})
 	f.waitForLock = true
@@ -40,9 +41,10 @@ func (s *Store) File(ctx context.Context, caller signal.Caller, draft signal.Dra
 	return f.wait(ctx)
 }
 
-// FileMany queues calls together and waits for all their verdicts. It does not wait for markets that another
-// transaction has locked: a call on such a market has the verdict unknown, like a call on a market that does not exist.
-// The caller must then file it with File.
+// FileMany queues several calls together and waits for the answers to all of them. It does not wait for a market that
+// another transaction has locked: the verdict of a call on such a market is signal.VerdictUnknown, as for a market that does
+// not exist. The caller must then file that call with File. Calls that do not fit into the queue have the error
+// signal.ErrBusy.
 func (s *Store) FileMany(ctx context.Context, calls []signal.Call) ([]signal.Filing, []error) {
 	batch := make([]*filing, len(calls))
 	for i, c := range calls {
@@ -58,8 +60,8 @@ func (s *Store) FileMany(ctx context.Context, calls []signal.Call) ([]signal.Fil
 	return filings, errs
 }
 
-// fileQuick files calls without waiting for locked markets. It returns the calls that have an answer. Calls with
-// waitForLock on markets that are locked or do not exist have no answer yet; they move to the queue of their market.
+// fileQuick files calls without waiting for locked markets. It returns the calls that have an answer. A call with
+// waitForLock on a market that is locked or does not exist has no answer yet; fileQuick moves it to the queue of its market.
 func (s *Store) fileQuick(ctx context.Context, batch []*filing) ([]*filing, error) {
 	err := s.file(ctx, batch, func(now time.Time) (filingRun, error) { return s.runFiling(ctx, s.writes, batch, now) })
 	if err != nil {
@@ -68,7 +70,7 @@ func (s *Store) fileQuick(ctx context.Context, batch []*filing) ([]*filing, erro
 	return slices.DeleteFunc(slices.Clone(batch), s.requeueLocked), nil
 }
 
-// fileWaiting files calls and waits for locked markets.
+// fileWaiting files calls and waits for locked markets. All calls of the batch then have an answer.
 func (s *Store) fileWaiting(ctx context.Context, batch []*filing) ([]*filing, error) {
 	return batch, s.file(ctx, batch, func(now time.Time) (r filingRun, err error) {
 		err = pg.InTx(ctx, s.writes, func(tx pgx.Tx) error {
@@ -82,7 +84,7 @@ func (s *Store) fileWaiting(ctx context.Context, batch []*filing) ([]*filing, er
 	})
 }
 
-// lockMarkets locks the markets of calls. It waits for other transactions that have locked them.
+// lockMarkets locks the markets of a batch of calls. It waits for other transactions that hold the locks.
 func lockMarkets(ctx context.Context, tx pgx.Tx, batch []*filing) error {
 	ids := make([]string, len(batch))
 	for i, f := range batch {
@@ -91,7 +93,7 @@ func lockMarkets(ctx context.Context, tx pgx.Tx, batch []*filing) error {
 	return wrap("lock markets for calls", db.New(tx).LockMarketsForCalls(ctx, ids))
 }
 
-// file writes a batch with run and sets the answer of every call.
+// file writes a batch of calls with run and sets the answer of every call.
 func (s *Store) file(ctx context.Context, batch []*filing, run func(now time.Time) (filingRun, error)) error {
 	if err := s.AddTolerance(ctx); err != nil {
 		return err
@@ -116,12 +118,12 @@ func (s *Store) file(ctx context.Context, batch []*filing, run func(now time.Tim
 // filingRun is the result of one execution of the filing statement.
 type filingRun struct {
 	filed    bool
-	used     [][]byte // hashes of keys whose last use must be stored
+	used     [][]byte // hashes of API keys whose time of last use must be stored
 	rejected raced
 }
 
-// fileSignals executes the form of the filing statement with the fewest tables that the calls of a batch need. Each
-// further table takes time in every batch, even if no call of the batch needs it, so the statement has several forms.
+// fileSignals executes the filing statement, which has three forms. It selects the form that reads the fewest tables,
+// because each further table takes time in every batch even if no call needs it.
 func (s *Store) fileSignals(ctx context.Context, on db.DBTX, batch []*filing, now time.Time) ([]db.FileSignalsRow, error) {
 	q, p := db.New(on), s.fileSignalsParams(batch, now)
 	withKey := false
@@ -141,8 +143,8 @@ func (s *Store) fileSignals(ctx context.Context, on db.DBTX, batch []*filing, no
 	return q.FileSignals(ctx, p)
 }
 
-// runFiling executes the filing statement and sets the answer of every call of the batch. settleRaced may replace the
-// answers of the rejected calls.
+// runFiling executes the filing statement and sets the answer of every call of the batch. settleRaced may later replace the
+// answers of rejected calls.
 func (s *Store) runFiling(ctx context.Context, on db.DBTX, batch []*filing, now time.Time) (r filingRun, err error) {
 	rows, err := s.fileSignals(ctx, on, batch, now)
 	if err != nil {
@@ -175,10 +177,11 @@ func (s *Store) runFiling(ctx context.Context, on db.DBTX, batch []*filing, now 
 	return r, nil
 }
 
-// refusedInsert is the SQLSTATE of the trigger that checks new calls.
+// refusedInsert is the SQLSTATE that the database trigger on new calls raises when it refuses a call.
 const refusedInsert = "SC001"
 
-// filingFault returns the fault of a failed filing statement.
+// filingFault converts a database error of the filing statement: to signal.ErrRefused if the trigger refused a call, else
+// with pg.Fault.
 func filingFault(err error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == refusedInsert {
@@ -187,7 +190,8 @@ func filingFault(err error) error {
 	return pg.Fault(fmt.Errorf("file signals: %w", err))
 }
 
-// readReplayed sets the prices of replayed calls to the prices stored with the first call of their key.
+// readReplayed sets the prices of each replayed call to the prices stored with the first call that had the same idempotency
+// key.
 func (s *Store) readReplayed(ctx context.Context, on db.DBTX, batch []*filing) error {
 	var ids []string
 	for _, f := range batch {
@@ -220,8 +224,8 @@ func (s *Store) readReplayed(ctx context.Context, on db.DBTX, batch []*filing) e
 // market.
 const verdictRaced signal.Verdict = "raced"
 
-// raced contains the calls of a batch that were not filed and may have an earlier call of the same operator. The filing
-// statement does not see an earlier call that was committed during its execution.
+// raced contains the rejected calls of a batch for which an earlier call of the same operator on the same market may exist.
+// The filing statement does not see an earlier call that was committed during its execution.
 type raced struct {
 	list []*filing
 	find db.FindFirstSignalsParams
@@ -234,8 +238,8 @@ func (r *raced) add(f *filing) {
 	p.IdemKeys, p.BodyHashes = append(p.IdemKeys, f.draft.IdempotencyKey), append(p.BodyHashes, f.draft.BodyHash)
 }
 
-// settleRaced sets the answer of each call that has an earlier call: a duplicate, or a replay of it. Other calls keep
-// their verdict.
+// settleRaced searches an earlier call of the same operator on the same market for each call of r. If there is one, the
+// answer becomes a duplicate of the earlier call, or a replay if both are the same request. Other answers do not change.
 func settleRaced(ctx context.Context, on db.DBTX, r *raced) error {
 	if len(r.list) == 0 {
 		return nil
@@ -259,8 +263,8 @@ func settleRaced(ctx context.Context, on db.DBTX, r *raced) error {
 	return nil
 }
 
-// fileSignalsParams returns the parameters of the filing statement: arrays with one element for each call, and the
-// settings.
+// fileSignalsParams returns the parameters of the filing statement: arrays with one element for each call, and the settings
+// of the store.
 func (s *Store) fileSignalsParams(batch []*filing, now time.Time) db.FileSignalsParams {
 	return db.FileSignalsParams{
 		IDs:               column(batch, func(d *signal.Draft) string { return d.ID }),
@@ -288,12 +292,12 @@ func (s *Store) fileSignalsParams(batch []*filing, now time.Time) db.FileSignals
 	}
 }
 
-// column returns one member of the drafts of a batch.
+// column returns one SQL array parameter: the value of member for each draft of a batch.
 func column[T any](batch []*filing, member func(d *signal.Draft) T) []T {
 	return pg.Collect(batch, func(f *filing) T { return member(&f.draft) })
 }
 
-// userOf returns the user of a call without a key, and nil for a call with a key.
+// userOf returns the operator id of a call, or nil if the call has an API key or no operator.
 func userOf(f *filing) *string {
 	if f.caller.KeyHash != nil || f.caller.OperatorID == "" {
 		return nil
@@ -301,7 +305,7 @@ func userOf(f *filing) *string {
 	return &f.caller.OperatorID
 }
 
-// storedReach returns the audience that a draft states, within the bounds of the ledger.
+// storedReach returns the audience size that a draft states, limited to 0 to signal.MaxReach, or nil if it states none.
 func storedReach(d *signal.Draft) *int32 {
 	if d.Reach == nil {
 		return nil
@@ -320,18 +324,18 @@ func venueState(d *signal.Draft) int16 {
 	return int16(d.Venue)
 }
 
-// toleranceTimeout is the timeout of AddTolerance, for which calls wait.
+// toleranceTimeout is the timeout of AddTolerance. Calls wait while AddTolerance runs.
 const toleranceTimeout = 5 * time.Second
 
-// toleranceState records whether this process has added its setting to the history of tolerances.
+// toleranceState records whether this process has added its price tolerance to the stored history of tolerances.
 type toleranceState struct {
 	mu   sync.Mutex
 	done bool
 }
 
-// AddTolerance adds the price tolerance to its history if it differs from the newest entry. Every filing calls it
-// first, so that no call is stored under a tolerance that is not recorded. It writes at most once. Fault:
-// db_unavailable.
+// AddTolerance adds Rules.PriceToleranceBps to the stored history of price tolerances if it differs from the newest entry.
+// Every filing calls it first, so no call is stored with a tolerance that the history lacks. After a success, further calls
+// do nothing. Error: db_unavailable.
 func (s *Store) AddTolerance(ctx context.Context) error {
 	s.tolerance.mu.Lock()
 	defer s.tolerance.mu.Unlock()

@@ -9,18 +9,18 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Limits of the queues of calls.
+// Limits of the queue of calls and of the queue of calls on locked markets.
 const (
 	maxBatch    = 128
 	queueLength = 4096
-	writers     = 2 // concurrent statements that write calls
-	lockWaiters = 4 // locked markets for which statements wait concurrently
+	writers     = 2 // largest number of concurrent statements that write calls
+	lockWaiters = 4 // largest number of locked markets for which statements wait concurrently
 	batchBudget = 5 * time.Second
 )
 
 // filing is one call in a queue. done is closed after answer or err is set.
 type filing struct {
-	waitForLock bool // waits for a market that another transaction has locked
+	waitForLock bool // the call waits if another transaction has locked its market
 	caller      signal.Caller
 	draft       signal.Draft
 	answer      signal.Filing
@@ -33,8 +33,9 @@ func newFiling(c signal.Call) *filing {
 	return &filing{caller: c.Caller, draft: c.Draft, done: make(chan struct{})}
 }
 
-// wait returns the answer, or the error of ctx if ctx ends first. A call that is still in the queue is then not
-// written. A call that is being written may be stored or not; filing the same draft again returns the stored call.
+// wait returns the answer of a call, or the error of ctx if ctx ends first. If ctx ends while the call is in the queue, the
+// call is not written. If ctx ends while the call is being written, the call may be stored or not; filing the same draft
+// again returns the stored call.
 func (f *filing) wait(ctx context.Context) (signal.Filing, error) {
 	select {
 	case <-f.done:
@@ -45,23 +46,22 @@ func (f *filing) wait(ctx context.Context) (signal.Filing, error) {
 	}
 }
 
-// wanted reports whether the caller still waits for the answer.
+// wanted reports whether a caller still waits for the answer of the call.
 func (f *filing) wanted() bool { return !f.abandoned.Load() }
 
-// writer writes a batch and returns the calls that have an answer. It moves the others to another queue. If it fails,
-// either all calls of the batch are stored or none, and writing them again gives their answers.
+// writer writes a batch of calls and returns the calls that have an answer. It moves the other calls to another queue. After
+// an error, either all calls of the batch are stored or none, and writing the batch again returns the answers.
 type writer func(ctx context.Context, calls []*filing) (answered []*filing, err error)
 
-// newFilings returns the queue of calls. A second concurrent statement starts when more calls wait than one statement
-// takes.
+// newFilings returns the queue of calls. It starts a second concurrent statement when more than maxBatch calls wait.
 func newFilings(write writer) *batch.Queue[*filing] {
 	return batch.New(batch.Config[*filing]{
 		Size: maxBatch, Bound: queueLength, Flight: writers, Spread: maxBatch + 1, Wanted: (*filing).wanted, Send: write.flush,
 	})
 }
 
-// newLockedFilings returns the queue of calls that wait for a locked market. The key is the market, so that a market
-// that is being resolved delays no call on another market.
+// newLockedFilings returns the queue of calls that wait for a locked market. Calls are batched by market, so a market whose
+// outcome is being claimed does not delay calls on other markets.
 func newLockedFilings(write writer) *batch.Queue[*filing] {
 	return batch.New(batch.Config[*filing]{
 		Size: maxBatch, Bound: queueLength, Flight: 1, All: lockWaiters, Wanted: (*filing).wanted, Send: write.flush,
@@ -69,8 +69,8 @@ func newLockedFilings(write writer) *batch.Queue[*filing] {
 	})
 }
 
-// requeueLocked moves a call on a market that is locked or unknown to the queue of locked markets, if the call waits
-// for locks. It reports whether it did. If that queue is full, the call fails with ErrBusy.
+// requeueLocked moves a call on a locked or unknown market to the queue of locked markets, if the call has waitForLock. It
+// reports whether it moved the call. If that queue is full, it sets the error of the call to signal.ErrBusy.
 func (s *Store) requeueLocked(f *filing) bool {
 	if !f.waitForLock || f.answer.Verdict != signal.VerdictUnknown {
 		return false
@@ -82,9 +82,9 @@ func (s *Store) requeueLocked(f *filing) bool {
 	return false
 }
 
-// flush writes a batch. If that fails, it writes the calls individually, so that an invalid call fails alone. A call
-// that the first attempt has stored is then a replay, because its draft id is the same. If the batch timed out, flush
-// does not write it again: the callers get the error and may file the same drafts again.
+// flush writes a batch. If the write fails, flush writes the calls one by one, so that an invalid call fails alone. A call
+// that the first attempt stored is then a replay, because its draft id is the same. If the batch timed out, flush does not
+// write it again: the callers receive the error and may file the same drafts again.
 func (w writer) flush(calls []*filing) {
 	rest := split(calls)
 	first := calls[:len(calls)-len(rest)]
@@ -113,8 +113,8 @@ func (w writer) flush(calls []*filing) {
 	}
 }
 
-// split moves repeated draft ids to the end and returns them, because one statement must not contain the same draft
-// twice.
+// split moves calls with a draft id that occurs earlier in the batch to the end of the slice, and returns these calls. One
+// statement must not contain the same draft id twice.
 func split(calls []*filing) []*filing {
 	if len(calls) == 1 {
 		return nil

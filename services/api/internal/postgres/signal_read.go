@@ -13,14 +13,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// GetSignal returns one call. Fault: not_found.
+// GetSignal returns one call by id. Error: not_found.
 func (s *Store) GetSignal(ctx context.Context, id string) (signal.Record, error) {
 	row, err := s.rq.GetSignal(ctx, id)
 	return recordOf(db.SignalRecord(row)), missing(err, signal.ErrNotFound, "read signal")
 }
 
-// ListSignalFeed returns one of the three feeds of calls, newest first. A category limits signal.Recent to the calls on
-// its markets.
+// ListSignalFeed returns at most limit calls of one of the three feeds, newest first. A category that is not empty limits
+// the feed signal.Recent to calls on markets of that category; the other feeds ignore it.
 func (s *Store) ListSignalFeed(ctx context.Context, feed signal.FeedType, category string, limit int, now time.Time) (list []signal.Record, err error) {
 	switch {
 	case feed == signal.Open:
@@ -45,13 +45,13 @@ type place struct {
 	id string
 }
 
-// Positions before all calls and after all calls.
+// newestPlace is before every call in such a list, and oldestPlace is after every call.
 var (
 	newestPlace = place{time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), "ffffffff-ffff-ffff-ffff-ffffffffffff"}
 	oldestPlace = place{time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), "00000000-0000-0000-0000-000000000000"}
 )
 
-// placeAt returns the position of a cursor. For an empty or invalid cursor it is before all calls.
+// placeAt returns the position that a cursor contains. For an empty or invalid cursor it returns newestPlace.
 func placeAt(c protocol.Cursor) place {
 	if t, ok := c.Time(0); ok && isUUID(c.ID) {
 		return place{t, c.ID}
@@ -61,13 +61,14 @@ func placeAt(c protocol.Cursor) place {
 
 func (p place) cursor() string { return protocol.NewCursor(p.id, protocol.TimeKey(p.at)).Encode() }
 
-// isUUID reports whether s is a UUID in canonical form. It prevents a database error from a forged cursor.
+// isUUID reports whether s is a UUID in canonical form. An invalid id in a forged cursor would cause a database error.
 func isUUID(s string) bool {
 	_, err := uuid.Parse(s) // uuid.Parse also accepts other forms
 	return err == nil && len(s) == 36
 }
 
-// ListLedger returns the calls on a market, newest first, with the totals of the market.
+// ListLedger returns at most limit calls on a market, newest first, starting after a cursor, and the number of calls for
+// each side.
 func (s *Store) ListLedger(ctx context.Context, marketID string, limit int, after protocol.Cursor) (signal.Ledger, error) {
 	totals, err := s.marketTotals(ctx, marketID)
 	if err != nil {
@@ -89,13 +90,14 @@ func (s *Store) ListLedger(ctx context.Context, marketID string, limit int, afte
 	return l, nil
 }
 
-// marketTotals returns the counters of a market, and zeros for a market without a call.
+// marketTotals returns the counters of the calls on a market. They are zero for a market without a call.
 func (s *Store) marketTotals(ctx context.Context, marketID string) (db.GetMarketTotalsRow, error) {
 	totals, err := s.rq.GetMarketTotals(ctx, marketID)
 	return totals, missing(err, nil, "read market totals")
 }
 
-// GetCrowd returns the crowd of a market from its counters.
+// GetCrowd returns the crowd of a market, from the stored counters. If operatorID is not empty, the result includes the call
+// of that operator. If the crowd has at least minTopSample calls, the result includes the consensus of top forecasters.
 func (s *Store) GetCrowd(ctx context.Context, marketID, operatorID string, now time.Time) (signal.Crowd, error) {
 	totals, err := s.marketTotals(ctx, marketID)
 	if err != nil {
@@ -119,7 +121,7 @@ func (s *Store) GetCrowd(ctx context.Context, marketID, operatorID string, now t
 	return c, nil
 }
 
-// minTopSample is the smallest number of top forecasters that forms a consensus.
+// minTopSample is the smallest number of top forecasters on a market for which their consensus is shown.
 const minTopSample = 3
 
 func (s *Store) topCrowd(ctx context.Context, marketID string, c *signal.Crowd) error {
@@ -141,7 +143,7 @@ func (s *Store) topCrowd(ctx context.Context, marketID string, c *signal.Crowd) 
 // ListCalls implements signal.Store.
 func (s *Store) ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallPage, error) {
 	from, to, more := placeAt(q.After), oldestPlace, false
-	if q.Lane != "" || q.Status != "" { // otherwise the page is the first calls of all
+	if q.Lane != "" || q.Status != "" { // otherwise every call matches and the search needs no limit
 		var err error
 		if to, more, err = s.windowEnd(ctx, q, from); err != nil {
 			return signal.CallPage{}, err
@@ -162,7 +164,8 @@ func (s *Store) ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallP
 	return p, nil
 }
 
-// windowEnd returns the position up to which a filtered list searches, and whether there may be calls after it.
+// windowEnd returns the position at which a filtered list stops its search, signal.MaxLook calls after from. more reports
+// whether there may be calls after it.
 func (s *Store) windowEnd(ctx context.Context, q signal.CallQuery, from place) (end place, more bool, err error) {
 	p := db.FindWindowEndParams{BeforeAt: from.at, BeforeID: from.id, Most: signal.MaxLook}
 	var row db.FindWindowEndRow
@@ -211,23 +214,25 @@ func (s *Store) callsBetween(ctx context.Context, q signal.CallQuery, from, to p
 	return pg.Collect(rows, recordOf), err
 }
 
-// recordOf converts a row of signal_records.
+// recordOf converts a row of the database view signal_records.
 func recordOf(v db.SignalRecord) signal.Record { return signal.Record{Row: signal.Row(v)} }
 
-// ownOf converts a row of filed_records for a list of an operator's own calls. In such a list Unconfirmed is never set.
+// ownOf converts a row of the database view filed_records for a list of an operator's own calls. In such a list Unconfirmed
+// is always false.
 func ownOf(v db.FiledRecord) signal.Record {
 	v.Unconfirmed = false
 	return recordOf(db.SignalRecord(v))
 }
 
-// listedOf converts a row of listed_records, which has no lane. lane is the lane of the call's market.
+// listedOf converts a row of the database view listed_records, which has no lane. lane is the lane of the call's market.
 func listedOf(v db.ListedRecord, lane string) signal.Record {
 	r := recordOf(db.SignalRecord(v))
 	r.Lane = protocol.Lane(lane)
 	return r
 }
 
-// openOf converts a call on an open market, with the price of the market and its move since the call.
+// openOf converts a call on an open market. It adds the price of the market and the price change since the call, if the
+// price is known.
 func openOf(v db.ListOpenSignalsRow) signal.Record {
 	r := listedOf(v.ListedRecord, v.MarketLane)
 	if r.LiveYes = convertInt[protocol.Bps](v.Live); r.LiveYes != nil {

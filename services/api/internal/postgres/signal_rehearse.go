@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// errRollback rolls a transaction back without reporting a failure.
+// errRollback is returned from a transaction to roll it back on purpose. ignoreRollback removes it.
 var errRollback = errors.New("dry run rolled back")
 
 // DryRunFile executes the filing statement for one call, reads the stored call, and rolls back. With stub, a market

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/station"
 )
 
-// runSigned runs act once for a signed message, or always without a message.
+// runSigned runs act in a transaction. If e has a signed message, it runs act only at the first execution of that message.
 func (s *Store) runSigned(ctx context.Context, e effect, act func(q *db.Queries) error) error {
 	if e.message == "" {
 		return inTx(ctx, s.pool, act)
@@ -25,7 +25,7 @@ func (s *Store) runSigned(ctx context.Context, e effect, act func(q *db.Queries)
 func (s *Store) CreateStation(ctx context.Context, st station.Station, messageID string) error {
 	e := effect{message: messageID, kind: "station.create", user: st.OwnerID, now: st.CreatedAt}
 	return s.runSigned(ctx, e, func(q *db.Queries) error {
-		if _, err := lockSender(ctx, q, st.OwnerID); err != nil { // serializes registrations of one operator
+		if _, err := lockSender(ctx, q, st.OwnerID); err != nil { // makes concurrent registrations of one operator wait
 			return err
 		}
 		used, err := q.CountStationIDs(ctx, db.CountStationIDsParams{UserID: st.OwnerID, StationID: st.ID})
@@ -83,8 +83,8 @@ func updateStation(ctx context.Context, q *db.Queries, st station.Station, now t
 	}))
 }
 
-// lockStation reads and locks a station. With an owner, it fails if the station belongs to another operator. An
-// administrator passes no owner.
+// lockStation reads a station and locks it until the end of the transaction. If ownerID is not empty and another operator
+// owns the station, the error is station.ErrOwner. For an act of an administrator, ownerID is empty.
 func lockStation(ctx context.Context, q *db.Queries, id, ownerID string) (station.Station, error) {
 	row, err := q.LockStation(ctx, id)
 	st := stationOf(row.Station, row.Handle)
@@ -116,7 +116,7 @@ func (s *Store) RuleStation(ctx context.Context, id string, to station.Status, r
 	})
 }
 
-// audit adds an act of an administrator to the audit log.
+// audit adds an entry about an act of an administrator to the audit log.
 func audit(ctx context.Context, q *db.Queries, now time.Time, action, id string, data map[string]any) error {
 	raw, err := json.Marshal(data)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrations returns the migrations of schema api.
+// Migrations returns the migrations of the database schema api.
 func Migrations() fs.FS {
 	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -29,10 +29,10 @@ func Migrations() fs.FS {
 	return sub
 }
 
-// Store is the database of the ledger with the permissions of role api_rw.
+// Store provides the database operations of the ledger. It requires the permissions of the database role api_rw.
 type Store struct {
 	pool          *pgxpool.Pool
-	writes        *pgxpool.Pool // for statements that write by key
+	writes        *pgxpool.Pool // connections with writeSettings, for statements that write by key
 	reads         *pg.DB        // the same pool as pool; a read returns at its timeout even if the database does not answer
 	q             *db.Queries   // on pool
 	rq            *db.Queries   // on reads
@@ -41,13 +41,13 @@ type Store struct {
 	now           func() time.Time
 	filings       *batch.Queue[*filing]
 	lockedFilings *batch.Queue[*filing]  // calls on locked markets
-	notifier      *batch.Queue[struct{}] // wakes the relay
-	stop          context.CancelFunc     // cancels the pauses of notify
+	notifier      *batch.Queue[struct{}] // notifies the relay, which publishes the outbox
+	stop          context.CancelFunc     // ends the pause in notify
 	cuts          *cache.Cache[struct{}, lastingCut]
 	tolerance     toleranceState
 }
 
-// New returns a store with an open pool. It starts the workers of the queues.
+// New returns a store that uses an open pool, and starts the workers of its queues. Close stops the workers.
 func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 	if rules.ReadBudget == 0 {
 		rules.ReadBudget = pg.ReadBudget
@@ -66,7 +66,7 @@ func New(pool *pgxpool.Pool, rules Rules, now func() time.Time) *Store {
 	return s
 }
 
-// Close answers the waiting filings and stops the workers. The pool given to New remains open.
+// Close waits for the queued calls to be answered and stops the workers. The pool given to New remains open.
 func (s *Store) Close() {
 	s.filings.Close()
 	s.lockedFilings.Close()
@@ -79,10 +79,10 @@ func (s *Store) Close() {
 // notifyEvery is the shortest time between two notifications of the relay.
 const notifyEvery = 25 * time.Millisecond
 
-// notify notifies the relay, which may run in another process, that the outbox has entries. It then waits for
-// notifyEvery, or until open ends. A notification in the transaction of each filing would serialize the commits and
-// wake the relay for a few entries. A lost notification delays the relay by one second, because the relay also polls
-// the outbox.
+// notify sends a database notification to the relay, which may run in another process, that the outbox has entries. It then
+// waits for notifyEvery, or until open ends. A notification in the transaction of each filing would serialize the commits
+// and wake the relay for a few entries. A lost notification delays the relay by one second, because the relay also polls the
+// outbox.
 func (s *Store) notify(open context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(open), time.Second)
 	defer cancel()
@@ -90,16 +90,16 @@ func (s *Store) notify(open context.Context) {
 	_ = dbtime.Sleep(open, notifyEvery)
 }
 
-// Ping returns an error if the database does not answer.
+// Ping returns an error if the database does not answer before the timeout of reads.
 func (s *Store) Ping(ctx context.Context) error {
 	_, err := s.reads.Exec(ctx, "SELECT 1")
 	return err
 }
 
-// Waiting returns the number of calls that wait to be written.
+// Waiting returns the number of calls in the queues that are not yet written.
 func (s *Store) Waiting() int { return s.filings.Len() + s.lockedFilings.Len() }
 
-// SweepKeys deletes expired idempotency keys.
+// SweepKeys deletes idempotency keys that are older than 24 hours.
 func (s *Store) SweepKeys(ctx context.Context) error {
 	return pg.Fault(wrap("delete old idempotency keys", s.q.DeleteOldIdempotencyKeys(ctx, s.now().UTC())))
 }
@@ -116,12 +116,12 @@ var writeSettings = map[string]string{
 	"enable_memoize":   "off",
 }
 
-// writeConns is the number of connections that write: one for each worker of the filings, of the feed and of the
-// notifier.
+// writeConns is the number of connections in the pool for writes: one for each worker of the queues of calls, one for the
+// feed, and one for the notifier.
 const writeConns = writers + lockWaiters + 2
 
-// openWritePool opens a second pool for the statements that write, so that a filing never waits for a connection that
-// reads use.
+// openWritePool opens a second pool, with the settings writeSettings, for the statements that write. A filing therefore
+// never waits for a connection that reads use.
 func openWritePool(pool *pgxpool.Pool) *pgxpool.Pool {
 	cfg := pool.Config()
 	cfg.MaxConns, cfg.MinIdleConns = writeConns, 1

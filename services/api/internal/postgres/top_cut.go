@@ -9,21 +9,22 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// cut is the last operator of the top quartile.
+// cut is the operator with the lowest mean points in the top quartile. Only operators with at least ten counted calls are
+// ranked.
 type cut = db.GetTopCutRow
 
-// Times of a cut. Reading a cut scans every operator, so a slow read makes the next read later.
+// Times for the cache of the cut. Reading the cut scans every operator, so a slow read delays the next read.
 const (
 	cutLife  = 5 * time.Second
-	cutShare = 50 // lifetime in multiples of the duration of the last read
+	cutShare = 50 // smallest lifetime, in multiples of the duration of the read
 	cutOld   = time.Minute
-	// cutTime is the timeout of a read. cutWait is the longest time that a caller waits for a read; without a cut, the
-	// response has no consensus.
+	// cutTime is the timeout of a read. cutWait is the longest time that a caller waits for a read. If no cut is cached
+	// then, the response has no consensus of top forecasters.
 	cutTime = time.Minute
 	cutWait = time.Second
 )
 
-// lastingCut is a cut with the time for which it is cached.
+// lastingCut is a cut and the time for which it is cached. The cut is nil while no operator has enough counted calls.
 type lastingCut struct {
 	cut  *cut
 	life time.Duration
@@ -35,8 +36,8 @@ func newCuts(now func() time.Time) *cache.Cache[struct{}, lastingCut] {
 	})
 }
 
-// topCut returns the cut, or nil while no operator can be in the top quartile. A stale cut is used while it is read
-// again. If the read takes longer than cutWait, topCut returns the last cut.
+// topCut returns the cached cut, or nil while no operator can be in the top quartile. It returns a stale cut while a new one
+// is being read. If the read takes longer than cutWait, topCut returns the last cut, or nil without one.
 func (s *Store) topCut(ctx context.Context) (*cut, error) {
 	within, cancel := context.WithTimeout(ctx, cutWait)
 	defer cancel()

@@ -16,9 +16,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// Verify recomputes every read model of the boards and records from signals and results. It returns the differences:
-// those of Recount, and then those of moments, best calls, streaks, tallies, the field of ranks and edges, at most
-// 1,000 of each kind. All reads use one snapshot. It changes nothing.
+// Verify recomputes the read models of boards and records from calls and results, and returns the differences: first those
+// of Recount, then those of moments, best calls, streaks, tallies, ranked operators and edges. It returns at most 1,000
+// differences of each kind. All reads use one snapshot. Verify changes nothing.
 func Verify(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 	var list []Difference
 	err := inSnapshot(ctx, pool, "verify", func(tx pgx.Tx) error {
@@ -41,8 +41,8 @@ func Verify(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 	return list, err
 }
 
-// FillRecords recomputes the data of records and boards that depends on results, for a few operators in each
-// transaction. The services may run. It corrects results that processes of the previous release scored.
+// FillRecords recomputes the data of records and boards that depends on results, for 20 operators in each transaction. The
+// services may run at the same time. It corrects data that processes of the previous release wrote.
 func FillRecords(ctx context.Context, pool *pgxpool.Pool) error {
 	return fillRecords(ctx, db.New(pool), 20)
 }
@@ -65,7 +65,7 @@ func fillRecords(ctx context.Context, q *db.Queries, atOnce int32) error {
 			if after == nil {
 				break
 			}
-			select { // other transactions can take their locks in the pause
+			select { // the pause lets other transactions take locks
 			case <-ctx.Done():
 				return ctx.Err()
 			case <-time.After(10 * time.Millisecond):
@@ -77,7 +77,7 @@ func fillRecords(ctx context.Context, q *db.Queries, atOnce int32) error {
 
 type boardKey struct{ user, lane string }
 
-// verifyEdges recomputes the edge of every row from the results.
+// verifyEdges recomputes the statistical edge of every board row from the results. It returns at most 1,000 differences.
 func verifyEdges(ctx context.Context, q *db.Queries) ([]Difference, error) {
 	samples, err := readSamples(ctx, q)
 	if err != nil {
@@ -92,7 +92,7 @@ func verifyEdges(ctx context.Context, q *db.Queries) ([]Difference, error) {
 		stored := edgeOf(r.SkillCalls, r.EdgeBps, r.LowBps, r.HighBps)
 		computed, err := board.MeasureEdge(samples[boardKey{r.UserID, r.Lane}])
 		if errors.Is(err, skill.ErrCount) {
-			continue // too many calls for the computation: the row keeps its last edge
+			continue // FoldEdges also leaves the edge of a row with too many calls unchanged
 		}
 		if err != nil {
 			return nil, fmt.Errorf("compute edge: %w", err)
@@ -104,7 +104,8 @@ func verifyEdges(ctx context.Context, q *db.Queries) ([]Difference, error) {
 	return list, nil
 }
 
-// readSamples returns the tallies of every counted call on a venue market, by operator and lane, and by operator.
+// readSamples returns the tallies of all counted calls on venue markets, for each pair of operator and lane. The lane "" has
+// the calls of all lanes.
 func readSamples(ctx context.Context, q *db.Queries) (map[boardKey][]skill.Tally, error) {
 	type bin struct {
 		boardKey
@@ -136,14 +137,15 @@ func readSamples(ctx context.Context, q *db.Queries) (map[boardKey][]skill.Tally
 	return out, nil
 }
 
-// Difference is a stored value that does not equal the recomputed one.
+// Difference is a stored value that does not equal the recomputed value. Counter names the value, and Of names the object to
+// which it belongs. Kept is the stored value, and Counted is the recomputed value.
 type Difference struct {
 	Counter, Of      string
 	Stored, Computed string
 }
 
-// Recount compares every counter with a count of the stored calls and results, in one snapshot. It returns at most
-// 1,000 differences. It changes nothing.
+// Recount compares every stored counter with a count of the stored calls and results, in one snapshot. It returns at most
+// 1,000 differences and changes nothing.
 func Recount(ctx context.Context, pool *pgxpool.Pool) ([]Difference, error) {
 	list, err := recount(ctx, db.New(pool))
 	return list, pg.Fault(err)

@@ -14,7 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// CreateWebhook stores a new webhook. Faults: limit_reached, not_found.
+// CreateWebhook stores a new webhook. Errors: not_found for an unknown operator, limit_reached if the operator has
+// webhook.MaxHooks webhooks, and unauthenticated if the API key of the request is revoked.
 func (s *Store) CreateWebhook(ctx context.Context, h webhook.Hook) error {
 	return inTx(ctx, s.pool, func(q *db.Queries) error {
 		if err := lockOperator(ctx, q, h.OwnerID); err != nil {
@@ -38,7 +39,7 @@ func (s *Store) CreateWebhook(ctx context.Context, h webhook.Hook) error {
 	})
 }
 
-// lockActiveKey locks the key of a request, which therefore remains active until the end of the transaction. Fault:
+// lockActiveKey locks the API key of a request, so that the key remains active until the end of the transaction. Error:
 // unauthenticated if the key is revoked.
 func lockActiveKey(ctx context.Context, q *db.Queries, keyID, ownerID string) error {
 	_, err := q.LockActiveKey(ctx, db.LockActiveKeyParams{KeyID: keyID, UserID: ownerID})
@@ -53,7 +54,7 @@ func (s *Store) ListWebhooks(ctx context.Context, ownerID string) ([]webhook.Hoo
 	}), pg.Fault(wrap("list webhooks", err))
 }
 
-// ActiveWebhooks returns the webhooks of all operators that receive deliveries.
+// ActiveWebhooks returns the active webhooks of all operators. Only active webhooks receive deliveries.
 func (s *Store) ActiveWebhooks(ctx context.Context) ([]webhook.Hook, error) {
 	rows, err := s.q.ListActiveWebhooks(ctx)
 	return pg.Collect(rows, func(r db.ListActiveWebhooksRow) webhook.Hook {
@@ -61,14 +62,14 @@ func (s *Store) ActiveWebhooks(ctx context.Context) ([]webhook.Hook, error) {
 	}), pg.Fault(wrap("list active webhooks", err))
 }
 
-// GetWebhook returns a webhook of an operator. Fault: not_found.
+// GetWebhook returns a webhook of an operator by id. Error: not_found.
 func (s *Store) GetWebhook(ctx context.Context, ownerID, id string) (webhook.Hook, error) {
 	row, err := s.q.GetWebhook(ctx, db.GetWebhookParams{UserID: ownerID, ID: id})
 	return hookOf(row.Webhook), missing(err, webhook.ErrNotFound, "read webhook")
 }
 
-// ChangeWebhook changes a webhook and records the key of the request. Faults: not_found, and unauthenticated for a key
-// that was revoked in the meantime.
+// ChangeWebhook applies the changes in c to a webhook and stores the API key of the request. Errors: not_found, and
+// unauthenticated if the key was revoked in the meantime.
 func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook.Change) (h webhook.Hook, err error) {
 	restart := c.Channels != nil || c.Types != nil || c.Active != nil && *c.Active
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
@@ -85,7 +86,7 @@ func (s *Store) ChangeWebhook(ctx context.Context, ownerID, id string, c webhook
 	return h, err
 }
 
-// RenewWebhook stores the secrets that renew sets. Fault: not_found.
+// RenewWebhook stores the secrets of a webhook that renew sets. The webhook is locked while renew runs. Error: not_found.
 func (s *Store) RenewWebhook(ctx context.Context, ownerID, id string, renew func(*webhook.Hook)) (h webhook.Hook, err error) {
 	err = inTx(ctx, s.pool, func(q *db.Queries) error {
 		old, err := q.LockWebhook(ctx, db.LockWebhookParams{UserID: ownerID, ID: id})
@@ -107,8 +108,8 @@ func (s *Store) RenewWebhook(ctx context.Context, ownerID, id string, renew func
 	return h, err
 }
 
-// TestWebhook stores the time of a test delivery and returns true, unless the last test was within every. Fault:
-// not_found.
+// TestWebhook stores now as the time of a test delivery and returns true. If the last test is less than every ago, it stores
+// nothing and returns false. Error: not_found.
 func (s *Store) TestWebhook(ctx context.Context, ownerID, id string, now time.Time, every time.Duration) (webhook.Hook, bool, error) {
 	before := now.Add(-every)
 	row, err := s.q.MarkWebhookTested(ctx, db.MarkWebhookTestedParams{UserID: ownerID, ID: id, Now: &now, Before: &before})
@@ -119,7 +120,7 @@ func (s *Store) TestWebhook(ctx context.Context, ownerID, id string, now time.Ti
 	return h, false, err
 }
 
-// DeleteWebhook deletes a webhook with its log. Fault: not_found.
+// DeleteWebhook deletes a webhook and its delivery log. Error: not_found.
 func (s *Store) DeleteWebhook(ctx context.Context, ownerID, id string) error {
 	n, err := s.q.DeleteWebhook(ctx, db.DeleteWebhookParams{UserID: ownerID, ID: id})
 	if err != nil {
@@ -131,9 +132,9 @@ func (s *Store) DeleteWebhook(ctx context.Context, ownerID, id string) error {
 	return nil
 }
 
-// BeginDelivery stores that a delivery is about to be sent and returns the webhook with its present values. It returns
-// false if the webhook was deleted, deactivated or changed, or if its cursor is after after, the number before the
-// first event of the delivery.
+// BeginDelivery stores that a delivery is about to be sent and returns the stored webhook. It returns false if the webhook
+// was deleted, deactivated or changed, or if its cursor is greater than after. after is the sequence number before the first
+// event of the delivery.
 func (s *Store) BeginDelivery(ctx context.Context, h webhook.Hook, after int64) (webhook.Hook, bool, error) {
 	row, err := s.q.BeginDelivery(ctx, db.BeginDeliveryParams{
 		ID: h.ID, Revision: int32(h.Revision), DeliveryID: h.DeliveryID, Through: h.Through, Attempt: int32(h.Attempt), After: after,
@@ -162,7 +163,7 @@ func (s *Store) FailDelivery(ctx context.Context, d webhook.Delivery, since, nex
 	return pg.Fault(wrap("log failed delivery", err))
 }
 
-// LogDelivery adds a line to the log of a webhook that still exists.
+// LogDelivery adds a line to the delivery log of a webhook. It does nothing if the webhook was deleted.
 func (s *Store) LogDelivery(ctx context.Context, d webhook.Delivery) error {
 	err := s.q.LogDelivery(ctx, db.LogDeliveryParams{
 		WebhookID: d.HookID, DeliveryID: d.ID, FirstSeq: d.First, LastSeq: d.Last, Events: int32(d.Events), Attempt: int32(d.Attempt),
@@ -182,8 +183,8 @@ func (s *Store) AdvanceWebhooks(ctx context.Context, hooks []webhook.Hook) error
 	return pg.Fault(wrap("skip events of webhooks", s.q.SkipWebhookEvents(ctx, p)))
 }
 
-// ListDeliveries returns at most limit lines of a webhook's log below the line before (0: all), newest first. Fault:
-// not_found.
+// ListDeliveries returns at most limit lines of the delivery log of a webhook, newest first. It returns only lines with a
+// number below before; 0 selects all lines. Error: not_found.
 func (s *Store) ListDeliveries(ctx context.Context, ownerID, id string, before int64, limit int) ([]webhook.Delivery, error) {
 	if _, err := s.GetWebhook(ctx, ownerID, id); err != nil {
 		return nil, err
@@ -198,7 +199,7 @@ func (s *Store) ListDeliveries(ctx context.Context, ownerID, id string, before i
 	}), pg.Fault(wrap("list deliveries", err))
 }
 
-// SweepDeliveries deletes the lines of the log that are older than webhook.KeepDeliveries.
+// SweepDeliveries deletes lines of the delivery logs that are older than webhook.KeepDeliveries.
 func (s *Store) SweepDeliveries(ctx context.Context) error {
 	return pg.Fault(wrap("delete old deliveries", s.q.DeleteOldDeliveries(ctx, s.now().UTC().Add(-webhook.KeepDeliveries))))
 }
