@@ -14,46 +14,47 @@ import (
 )
 
 const (
-	// sweepEvery is the time between the starts of two full sweeps. It is shorter than LiveFor, so that the price of
-	// each open market stays visible.
+	// sweepEvery is the time between the starts of two full sweeps of a venue. It is shorter than LiveFor, so that the price
+	// of each open market remains visible.
 	sweepEvery = 8 * time.Minute
 	// hotEvery is the time between two searches for markets that need a fresh price.
 	hotEvery = 10 * time.Second
-	// hotAge is the age from which the price of a hot market is refreshed. With hotEvery, no such price is older than a
-	// minute.
+	// hotAge is the age at which the price of a hot market (with open calls, or in a programme soon) is refreshed. Together
+	// with hotEvery it keeps such prices younger than a minute.
 	hotAge = 45 * time.Second
-	// pauseAfter is the time before a market is requested again after its venue did not answer for it.
+	// pauseAfter is the time before a market is requested again after its venue returned no answer for it.
 	pauseAfter = 5 * time.Minute
-	// quoteBatch is the largest number of markets with a price in one refresh, newBatch that of markets without one.
-	// The second limit keeps ids that no venue has from displacing the other markets.
+	// quoteBatch is the largest number of priced markets in one refresh, and newBatch is that of markets that never had a
+	// price. Without newBatch, ids that no venue knows would displace the other markets.
 	quoteBatch = 500
 	newBatch   = 25
-	// readBatch is the largest number of markets of one refresh that are read individually. A larger number would delay
-	// the next refresh.
+	// readBatch is the largest number of markets that one refresh reads individually. A larger number would delay the next
+	// refresh.
 	readBatch = 20
 	// missedBatch is the largest number of markets that are read individually after a sweep.
 	missedBatch = 300
-	// maxPages ends a sweep of a venue that never returns a last page.
+	// maxPages is the largest number of pages in one sweep. It ends the sweep of a venue that never returns a last page.
 	maxPages = 5000
 	// readers is the number of concurrent reads of individual markets.
 	readers = 4
-	// keepPrices is the age up to which every snapshot is stored. Older snapshots are thinned.
+	// keepPrices is the age up to which every price snapshot is stored. Older snapshots are thinned every thinEvery, at most
+	// thinBatch rows at a time.
 	keepPrices = 90 * 24 * time.Hour
 	thinEvery  = time.Hour
 	thinBatch  = 20_000
 )
 
-// Catalogue refreshes the markets of all venues in the background. Only one replica runs it.
+// Catalogue refreshes the stored markets of all venues in the background. Only one replica of the service may run it.
 type Catalogue struct {
 	markets *Service
 	store   Store
 	log     *slog.Logger
 	streams map[protocol.Provider]Stream
 
-	// Swept is called after each complete sweep with the number of answers and the duration. Set it before Run. It may
-	// be nil.
+	// Swept is called in each complete sweep after its last page, with the number of answers and the duration so far. Set it
+	// before Run. It may be nil.
 	Swept func(p protocol.Provider, answers int, took time.Duration)
-	// ConfirmAfter is the time from a call to its second quote. With 0, no second quote is requested. Set it before
+	// ConfirmAfter is the shortest time from a call to its second quote. With 0, no second quote is requested. Set it before
 	// Run.
 	ConfirmAfter time.Duration
 
@@ -62,14 +63,15 @@ type Catalogue struct {
 	confirmed map[protocol.Provider]time.Time // calls filed up to this time have a second quote or no longer need one
 }
 
-// NewCatalogue returns a catalogue that refreshes the markets of a service.
+// NewCatalogue returns a catalogue that refreshes the markets of the given service. Run starts it.
 func NewCatalogue(markets *Service, log *slog.Logger) *Catalogue {
 	return &Catalogue{
 		markets: markets, store: markets.store, log: log, requested: make(expiringSet), confirmed: make(map[protocol.Provider]time.Time),
 	}
 }
 
-// Run refreshes the catalogue until ctx ends. It starts with a full sweep of each venue. Its signature fits pkg/lease.
+// Run refreshes the catalogue until ctx ends. It starts with a full sweep of each venue. Failures of single tasks are
+// logged. The result is always ctx.Err(); the signature is that of a task of package lease.
 func (c *Catalogue) Run(ctx context.Context) error {
 	var wait sync.WaitGroup
 	for p, venue := range c.markets.venues {
@@ -113,7 +115,8 @@ func (c *Catalogue) logError(ctx context.Context, what string, p protocol.Provid
 	}
 }
 
-// every calls do immediately and then once in each interval, until ctx ends. The interval counts from start to start.
+// every calls do immediately and then once in each interval, until ctx ends. The interval is measured between the starts of
+// two calls.
 func every(ctx context.Context, interval time.Duration, do func()) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -127,8 +130,8 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 	}
 }
 
-// Sweep reads every open market of a venue page by page. It then reads individually the markets that are stored as open
-// and were not on any page.
+// Sweep reads every open market of a venue page by page. It then reads, one by one, markets that are stored as open and were
+// not on any page, at most missedBatch of them.
 func (c *Catalogue) Sweep(ctx context.Context, p protocol.Provider, venue Venue) error {
 	ctx = WithPurpose(ctx, ForCatalogue)
 	start := c.markets.now().Truncate(time.Millisecond) // answers are dated with the same precision
@@ -159,8 +162,8 @@ func (c *Catalogue) Sweep(ctx context.Context, p protocol.Provider, venue Venue)
 	return c.readEach(ctx, missed)
 }
 
-// RefreshHot refreshes the prices of markets that are due, in as few requests as possible. It reads the markets that
-// are no longer open individually.
+// RefreshHot refreshes the prices of the hot markets that are due, in as few requests as possible. Markets that are missing
+// in the answer are no longer open or do not exist; it reads at most readBatch of these one by one.
 func (c *Catalogue) RefreshHot(ctx context.Context, p protocol.Provider, venue Venue) error {
 	ctx = WithPurpose(ctx, ForCatalogue)
 	now := c.markets.now()
@@ -188,14 +191,14 @@ func (c *Catalogue) RefreshHot(ctx context.Context, p protocol.Provider, venue V
 	return c.readEach(ctx, rest[:min(len(rest), readBatch)])
 }
 
-// readEach reads markets individually, with at most readers concurrent reads, and returns the first error. It marks
-// them as checked, so that a market without an answer is not read again immediately. A market that was not requested,
-// because the request limit of this process is used up, is not marked.
+// readEach reads markets one by one, with at most readers concurrent reads, and returns the first error. It marks the
+// requested markets as checked, so that a market without an answer is not read again immediately. A market is not marked if
+// the request limit of this process prevented its request.
 func (c *Catalogue) readEach(ctx context.Context, ids []protocol.MarketID) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	began := c.markets.now() // before the answers, which must be dated later
+	began := c.markets.now() // read before the requests, so that answers are dated later
 	var mu sync.Mutex
 	var requested []protocol.MarketID
 	var reads errgroup.Group
@@ -224,9 +227,9 @@ func (c *Catalogue) readEach(ctx context.Context, ids []protocol.MarketID) error
 	return err
 }
 
-// expiringSet is a set of market ids that expire. It has at most maxSetSize ids, because callers choose them. When it is
-// full, put deletes the expired ids, and all ids if more than half of maxSetSize remain. An id that is deleted early
-// costs one more request to a venue or the database.
+// expiringSet is a set of market ids that expire. It has at most maxSetSize ids, because clients choose them. When it is
+// full, put deletes the expired ids, and all ids if more than half of maxSetSize remain. An id that is deleted early costs
+// one more request to a venue or the database.
 type expiringSet map[protocol.MarketID]time.Time
 
 // has reports whether id is in the set and has not expired. It deletes an expired id.

@@ -8,31 +8,31 @@ import (
 )
 
 const (
-	// confirmEvery is the time between two rounds of second quotes.
+	// confirmEvery is the time between two rounds of requests for second quotes.
 	confirmEvery = 4 * time.Second
-	// confirmFor is the period in which the second quote of a call is requested, from the earliest permitted time of
-	// that quote. Later quotes come from the refresh of markets with open calls.
+	// confirmFor is the length of the period in which the second quote of a call is requested. The period starts when
+	// ConfirmAfter has passed since the call. After it, the quote comes from the refresh of markets with open calls.
 	confirmFor = 10 * time.Second
-	// clockStep is the precision of the coarsest venue clock, the Date header of an answer. A quote that is requested
-	// earlier may be dated before the earliest time of a second quote.
+	// clockStep is the precision of the coarsest venue clock, which is the Date header of an HTTP answer. Second quotes are
+	// requested later by this time, because a quote may be dated up to clockStep too early.
 	clockStep = time.Second
 	// confirmPause is the shortest time between two requests for second quotes of one market. It is shorter than
 	// confirmEvery, so that the next round may request the market again.
 	confirmPause = 3 * time.Second
-	// commitDelay is the longest time from the date of a call to its commit, including clock differences between
+	// commitDelay is an upper bound of the time from the date of a call to its commit, including clock differences between
 	// processes.
 	commitDelay = 3 * time.Second
-	// confirmTimeout is the timeout of the requests of one round.
+	// confirmTimeout is the timeout of all requests of one round of second quotes.
 	confirmTimeout = 5 * time.Second
-	// confirmRead is the largest number of markets that a round reads from the store, confirmBatch the largest number
-	// that it requests.
+	// confirmRead is the largest number of markets that a round reads from the store. confirmBatch is the largest number of
+	// markets that it requests from a venue.
 	confirmRead  = 500
 	confirmBatch = 100
 )
 
-// Confirm requests the second quotes of calls that are old enough for one. It requests one quote for each market, in as
-// few requests as the venue allows. The calls are read from the store, so that a restart loses none. A market whose
-// answer has no quote is requested again after confirmPause.
+// Confirm requests the second quotes of the calls on the markets of one venue that are older than ConfirmAfter. It requests
+// one quote for each market, in as few requests as the venue allows. It reads the calls from the store, so a restart loses
+// none. A market whose answer has no quote is requested again after confirmPause.
 func (c *Catalogue) Confirm(ctx context.Context, p protocol.Provider, venue Venue) error {
 	now := c.markets.now()
 	newest := now.Add(-c.ConfirmAfter - clockStep)
@@ -59,7 +59,8 @@ func (c *Catalogue) Confirm(ctx context.Context, p protocol.Provider, venue Venu
 	return err
 }
 
-// awaitingSince returns the time of filing after which calls still need a second quote at now.
+// awaitingSince returns a time of filing. At the time now, only calls on markets of p that were filed later can still need a
+// second quote from Confirm.
 func (c *Catalogue) awaitingSince(p protocol.Provider, now time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,8 +71,8 @@ func (c *Catalogue) awaitingSince(p protocol.Provider, now time.Time) time.Time 
 	return since
 }
 
-// unpaused returns at most confirmBatch of the markets that were not requested within confirmPause, and records that
-// they are requested now.
+// unpaused returns the given markets that were not requested within confirmPause, at most confirmBatch of them. It records
+// that they are requested at now.
 func (c *Catalogue) unpaused(ids []protocol.MarketID, now time.Time) []protocol.MarketID {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,12 +9,12 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// maxFlights is the largest number of concurrent reads of different markets at one venue, by purpose. A venue that does
-// not answer occupies each of them for readTimeout.
+// maxFlights is the largest number of concurrent reads of different markets at one venue, for each purpose. If a venue does
+// not answer, each read lasts for readTimeout.
 var maxFlights = [Purposes]int{ForReader: 64, ForWatch: 16, ForCatalogue: 64, ForFiling: 256}
 
-// flight is one read of a market at its venue. Concurrent callers with the same market and purpose share it. Purposes
-// do not share a flight, because a filing must not wait behind readers.
+// flight is one read of a market at its venue. Concurrent callers with the same market and purpose share it. Callers with
+// different purposes do not share a flight, because a filing must not wait with the reads of readers.
 type flight struct {
 	done   chan struct{}
 	market Market
@@ -32,7 +32,7 @@ type flightLine struct {
 	purpose  Purpose
 }
 
-// flights are the reads in progress.
+// flights contains the reads of venues that are in progress.
 type flights struct {
 	wait    sync.WaitGroup
 	closing context.Context // ends when the service closes
@@ -59,7 +59,8 @@ func (f *flights) close() {
 	f.wait.Wait()
 }
 
-// start runs do in the background. It returns false, without running do, after close.
+// start runs do in the background with a context that ends when the service closes. After close, it returns false and does
+// not run do.
 func (f *flights) start(do func(closing context.Context)) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,8 +70,9 @@ func (f *flights) start(do func(closing context.Context)) bool {
 	return !f.closed
 }
 
-// join returns the flight of a market and purpose. If there is none, it starts one with read. It returns nil when the
-// limit of flights is reached. The read continues after the end of ctx, because other callers may wait for it.
+// join returns the read in progress for a market and purpose. If there is none, it starts one with read. It returns nil if
+// maxFlights is reached or the service is closed. The read continues after the end of ctx, because other callers may wait
+// for it.
 func (f *flights) join(ctx context.Context, id protocol.MarketID, p Purpose, read func(context.Context) (Market, error)) *flight {
 	key, line := flightKey{id, p}, flightLine{id.Provider(), p}
 	f.mu.Lock()
@@ -91,7 +93,7 @@ func (f *flights) join(ctx context.Context, id protocol.MarketID, p Purpose, rea
 		defer stop()
 		started.market, started.err = read(ctx)
 		if f.closing.Err() != nil && errors.Is(started.err, ErrUnavailable) {
-			started.err = Busy() // canceled by this process, so the venue is not at fault
+			started.err = Busy() // canceled by this process, not a failure of the venue
 		}
 		f.mu.Lock()
 		delete(f.open, key)
@@ -102,8 +104,8 @@ func (f *flights) join(ctx context.Context, id protocol.MarketID, p Purpose, rea
 	return started
 }
 
-// wait returns the answer of a flight. If ctx ends first, the error is ErrUnavailable, or Busy when the read had to
-// wait for the request limit of this process.
+// wait returns the result of a flight. If ctx ends first, the error is Busy() if the read had to wait for the request limit
+// of this process, and otherwise ErrUnavailable.
 func (f *flight) wait(ctx context.Context) (Market, error) {
 	select {
 	case <-f.done:

@@ -14,39 +14,40 @@ import (
 )
 
 const (
-	// maxWaiting is the largest number of reads of one venue that the calls of one operator wait for at a time.
+	// maxWaiting is the largest number of reads of one venue for which the calls of one operator may wait at a time.
 	maxWaiting = 2
-	// maxReads is the largest number of reads of one venue that the calls of one operator cause in readWindow.
+	// maxReads is the largest number of reads of one venue that the calls of one operator may cause in readWindow.
 	maxReads   = 20
 	readWindow = time.Minute
 	// maxBatch is the largest number of markets in one request.
 	maxBatch = 20
-	// joinTime is the time for which a request delays the next requests to its venue, so that later reads share one
-	// request. A request that takes longer delays no other request.
+	// joinTime is the longest time for which a request delays later requests to its venue. Reads that arrive in this time
+	// share one request. A request that takes longer no longer delays others.
 	joinTime = 250 * time.Millisecond
-	// maxJoined is the largest number of requests to one venue that are younger than joinTime. With joinTime and
-	// freshTime it limits the concurrent requests to 16.
+	// maxJoined is the largest number of requests to one venue that are younger than joinTime. Together with joinTime and
+	// freshTime, it limits the concurrent requests to one venue to 16.
 	maxJoined = 2
-	// freshTime is the timeout of one request, and the longest time that a read waits for its request.
+	// freshTime is the timeout of one request. It is also the longest time that a read waits in the queue before its
+	// request.
 	freshTime = 2 * time.Second
-	// hotTime is the timeout of a request that no call caused. It is short, so that a call that joined the request may
-	// have time for a request of its own.
+	// hotTime is the timeout of a background request, which no call caused. It is shorter than freshTime, so that a call
+	// that waits for a failing background request has time for its own request.
 	hotTime = time.Second
 	// maxQueued is the largest number of reads of one venue that wait for a request.
 	maxQueued = 1000
 )
 
-// errLimit rejects a read of a venue when its operator, or the whole process, has reached the limit of reads.
+// errLimit is returned if the operator or the whole process has reached its limit of reads of a venue.
 var errLimit = apperr.New(apperr.Unavailable, "venue_unavailable", "too many reads of the market's venue; retry in 1 s").
 	With("retryAfterMs", 1000)
 
-// Connected reports whether the venue of a market is connected.
+// Connected reports whether the venue of a market is connected to this service.
 func (s *Service) Connected(id protocol.MarketID) bool { return s.venues[id.Provider()] != nil }
 
-// Fresh reads a market at its venue and stores the answer, for a call without a fresh quote. All calls on a market
-// share one read. Reads of one venue that arrive while others are in progress share a request. At the end of ctx it
-// returns an error, and the read continues. Faults: market_not_found when the venue has no such market,
-// venue_unavailable, db_unavailable.
+// Fresh reads a market at its venue and stores the answer. It serves a call that needs a quote. Concurrent calls on a market
+// share one read, and reads of one venue share requests. If ctx ends first, Fresh returns an error and the read continues.
+// The limits of reads of the operator apply. Errors: market_not_found if the venue has no such market, venue_unavailable,
+// db_unavailable.
 func (s *Service) Fresh(ctx context.Context, id protocol.MarketID, operator string) error {
 	v := s.fresh[id.Provider()]
 	if v == nil {
@@ -64,7 +65,7 @@ func (s *Service) Fresh(ctx context.Context, id protocol.MarketID, operator stri
 		case <-r.done:
 			leave()
 			if r.err != nil && r.hot && !errors.Is(r.err, ErrNotFound) {
-				continue // start a read that this call causes
+				continue // start a read for this call
 			}
 			return r.err
 		case <-ctx.Done():
@@ -74,7 +75,7 @@ func (s *Service) Fresh(ctx context.Context, id protocol.MarketID, operator stri
 	}
 }
 
-// venueReads are the reads of one venue: those that calls cause, and the background reads of hot markets.
+// venueReads contains the reads of one venue: those for calls, and the background reads of hot markets.
 type venueReads struct {
 	service *Service
 	venue   Venue
@@ -82,23 +83,23 @@ type venueReads struct {
 
 	mu      sync.Mutex
 	open    map[protocol.MarketID]*venueRead // queued or in progress
-	hot     bool                             // a request that no call caused is in progress
+	hot     bool                             // a background request is in progress
 	callers map[string]*callerReads
 }
 
 // venueRead is one read of one market. done is closed after err is set.
 type venueRead struct {
 	id     protocol.MarketID
-	hot    bool // no call caused it
+	hot    bool // a background read, which no call caused
 	queued time.Time
 	done   chan struct{}
 	err    error
 }
 
-// callerReads are the reads that the calls of one operator caused.
+// callerReads counts the reads that the calls of one operator caused.
 type callerReads struct {
 	waiting int
-	at      []time.Time // within readWindow
+	at      []time.Time // start times of the reads within readWindow
 }
 
 func newVenueReads(s *Service, v Venue) *venueReads {
@@ -109,8 +110,8 @@ func newVenueReads(s *Service, v Venue) *venueReads {
 	return reads
 }
 
-// get returns the read of a market that is queued or in progress, or starts one for the operator. It returns nil when a
-// limit is reached. The caller must call leave when it stops waiting.
+// get returns the read of a market that is queued or in progress. If there is none, it queues one for the operator. It
+// returns nil if a limit is reached. The caller must call leave when it stops waiting.
 func (v *venueReads) get(id protocol.MarketID, operator string) (r *venueRead, leave func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -131,16 +132,15 @@ func (v *venueReads) get(id protocol.MarketID, operator string) (r *venueRead, l
 	return r, leave
 }
 
-// enter counts a read that this queue does not execute against the limits of an operator. It returns nil when a limit
-// is reached.
+// enter counts a read against the limits of an operator, for a read that another queue executes. It returns nil if a limit
+// is reached. The caller must call leave after the read.
 func (v *venueReads) enter(operator string) (leave func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.admit(operator)
 }
 
-// admit counts a read against the limits of an operator, or returns nil when a limit is reached. The caller must hold
-// the lock.
+// admit counts a read against the limits of an operator. It returns nil if a limit is reached. The caller must hold v.mu.
 func (v *venueReads) admit(operator string) (leave func()) {
 	now := v.service.now()
 	c := v.callers[operator]
@@ -170,7 +170,7 @@ func (c *callerReads) trim(now time.Time) {
 	}
 }
 
-// forget deletes operators without reads in the window. The caller must hold the lock.
+// forget deletes the counters of operators without reads in progress or in readWindow. The caller must hold v.mu.
 func (v *venueReads) forget(now time.Time) {
 	for operator, c := range v.callers {
 		if c.trim(now); c.waiting == 0 && len(c.at) == 0 {
@@ -179,7 +179,8 @@ func (v *venueReads) forget(now time.Time) {
 	}
 }
 
-// wanted reports whether the callers of a queued read still wait. If they do not, it ends the read.
+// wanted reports whether a queued read is at most freshTime old, so that its callers still wait. It ends an older read with
+// errLimit.
 func (v *venueReads) wanted(r *venueRead) bool {
 	if v.service.now().Sub(r.queued) <= freshTime {
 		return true
@@ -190,7 +191,7 @@ func (v *venueReads) wanted(r *venueRead) bool {
 	return false
 }
 
-// join sends reads as one request. It returns when the request has ended, and after joinTime at the latest.
+// join reads markets with one request to the venue. It returns when the request has ended, and after joinTime at the latest.
 func (v *venueReads) join(reads []*venueRead) {
 	done := make(chan struct{})
 	v.send(reads, ForFiling, freshTime, func() { close(done) })
@@ -202,7 +203,8 @@ func (v *venueReads) join(reads []*venueRead) {
 	}
 }
 
-// send reads markets in the background and ends their reads. It then calls then, with the lock.
+// send executes reads in the background and ends each with its result, or with errLimit if they cannot start. It then calls
+// then while it holds v.mu.
 func (v *venueReads) send(reads []*venueRead, p Purpose, limit time.Duration, then func()) {
 	end := func(err func(i int) error) {
 		v.mu.Lock()
@@ -223,15 +225,16 @@ func (v *venueReads) send(reads []*venueRead, p Purpose, limit time.Duration, th
 	}
 }
 
-// end sets the result of a read and wakes its callers. The caller must hold the lock.
+// end sets the result of a read and wakes its callers. The caller of end must hold v.mu.
 func (v *venueReads) end(r *venueRead, err error) {
 	r.err = err
 	delete(v.open, r.id)
 	close(r.done)
 }
 
-// read reads markets at the venue and stores the answers. It requests several markets together, and then individually
-// those that the answer left out: they are closed, or do not exist.
+// read reads markets at the venue and stores the answers. It requests several markets together. Markets that the answer
+// omits are closed or do not exist, and read then requests them one by one. It returns one error or nil for each element of
+// batch.
 func (v *venueReads) read(ctx context.Context, batch []*venueRead) []error {
 	errs := make([]error, len(batch))
 	answered := make(map[protocol.MarketID]bool, len(batch))
@@ -268,21 +271,21 @@ func (v *venueReads) read(ctx context.Context, batch []*venueRead) []error {
 	return errs
 }
 
-// hotMarket is a market with a call within hotFor.
+// hotMarket is the state of a market with a call within hotFor.
 type hotMarket struct {
 	called time.Time
-	quoted time.Time // the time of the newest known quote, or of the newest background read
+	quoted time.Time // time of the newest known quote, or of the start of the newest background read
 }
 
 const (
-	// hotFor is the time for which a market is refreshed after a call.
+	// hotFor is the time for which the quote of a market is refreshed after a call on it.
 	hotFor = time.Minute
-	// maxHot is the largest number of markets that are refreshed.
+	// maxHot is the largest number of markets whose quotes are refreshed because of calls.
 	maxHot = 1000
 )
 
-// Called records a call on a market of a venue, so that Warm keeps its quote fresh. quoted is the time of the quote
-// that the call was compared with, or nil without a quote.
+// Called records a call on a market of a connected venue, so that Warm refreshes the quote of the market. quoted is the time
+// of the quote with which the price of the call was verified, or nil if there was none.
 func (s *Service) Called(id protocol.MarketID, quoted *time.Time) {
 	if !s.Connected(id) {
 		return
@@ -301,8 +304,8 @@ func (s *Service) Called(id protocol.MarketID, quoted *time.Time) {
 	s.hot[id] = h
 }
 
-// Warm refreshes the quotes of markets with a call within hotFor, until ctx ends. It refreshes a quote that is older
-// than a third of maxAge.
+// Warm refreshes the quotes of markets with a call within hotFor, until ctx ends. It refreshes a quote that is older than a
+// third of maxAge, so that later calls find a quote younger than maxAge.
 func (s *Service) Warm(ctx context.Context, maxAge time.Duration) {
 	every(ctx, max(maxAge/6, 100*time.Millisecond), func() {
 		for p, ids := range s.due(maxAge / 3) {
@@ -311,7 +314,8 @@ func (s *Service) Warm(ctx context.Context, maxAge time.Duration) {
 	})
 }
 
-// due returns the markets whose quote is older than age, by venue, at most maxBatch for each venue.
+// due returns the markets whose quote is older than age, by venue. It returns at most maxBatch markets for each venue, and
+// assumes that the caller refreshes them now.
 func (s *Service) due(age time.Duration) map[protocol.Provider][]protocol.MarketID {
 	now := s.now()
 	out := make(map[protocol.Provider][]protocol.MarketID)
@@ -331,15 +335,16 @@ func (s *Service) due(age time.Duration) map[protocol.Provider][]protocol.Market
 	return out
 }
 
-// refresh reads hot markets, with at most one request to the venue at a time.
+// refresh reads markets in one background request. It does nothing while another background request to the venue is in
+// progress.
 func (v *venueReads) refresh(ids []protocol.MarketID) {
 	if reads := v.startHot(ids); len(reads) > 0 {
 		v.send(reads, ForWatch, hotTime, func() { v.hot = false })
 	}
 }
 
-// startHot returns new reads for the markets that have none. It returns no reads while a request for hot markets is in
-// progress.
+// startHot returns new background reads for those of the given markets that have no read in progress. It returns none while
+// another background request is in progress.
 func (v *venueReads) startHot(ids []protocol.MarketID) (reads []*venueRead) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -16,15 +16,15 @@ var (
 )
 
 const (
-	// LiveFor is the time for which a price is shown after it was read.
+	// LiveFor is the time for which a price of a venue is shown after the venue was read.
 	LiveFor = 10 * time.Minute
-	// SnapshotAge is the greatest age of a snapshot that a call may be priced with.
+	// SnapshotAge is the greatest age of a price snapshot that may be used as the price of a call.
 	SnapshotAge = 15 * time.Minute
 	// AirAhead is the shortest time before the end of a market at which a programme may include the market.
 	AirAhead = 10 * time.Minute
 )
 
-// Market is one stored market. Nil and empty members are unknown or do not apply.
+// Market is one stored market. A nil or empty member is unknown or does not apply.
 type Market struct {
 	ID            protocol.MarketID
 	Provider      protocol.Provider
@@ -74,17 +74,17 @@ type Market struct {
 
 	// Counters.
 	YesCount, NoCount int64 // canonical calls by side
-	CrowdYes, CrowdNo int64 // those of operators that count as crowd
+	CrowdYes, CrowdNo int64 // canonical calls of operators that count as crowd
 	Takes             int64
-	Streams           int32 // streams that show the market
+	Streams           int32 // number of live streams that show the market
 }
 
-// Signals returns the number of canonical calls.
+// Signals returns the number of canonical calls on both sides.
 func (m *Market) Signals() int64 { return m.YesCount + m.NoCount }
 
-// RatedBy reports whether calls on the market count. The setting of an administrator has precedence. Otherwise a native
-// market counts if an administrator created it, a market of Manifold if its creator is in creators ("*" allows all),
-// and every other market from the volume minVolumeUSD on.
+// RatedBy reports whether calls on the market count. If an administrator has decided (RatedRuling), that decision applies.
+// Otherwise a native market counts if an administrator created it. A market of Manifold counts if its creator is in creators
+// or creators contains "*". Any other market counts if its volume is at least minVolumeUSD.
 func (m *Market) RatedBy(minVolumeUSD float64, creators []string) bool {
 	switch {
 	case m.RatedRuling != nil:
@@ -102,9 +102,9 @@ func (m *Market) RatedBy(minVolumeUSD float64, creators []string) bool {
 // IsNative reports whether the market was created in this service.
 func (m *Market) IsNative() bool { return m.Provider == protocol.Manual }
 
-// Read converts the stored market into the market that is served at now. It prices a native market from its crowd and
-// closes it after its cutoff. It omits a venue price that is older than LiveFor, and sets Provisional as documented for
-// the market status. pastEnd makes a venue's market provisional after its end date; a native market always is.
+// Read returns the stored market as it is served at the time now. It computes the price of a native market from its crowd,
+// and closes it after its cutoff. It omits a venue price that is older than LiveFor, and sets Provisional as documented for
+// the market status. With pastEnd, a market of a venue is provisional after its end date; a native market always is.
 func (m Market) Read(now time.Time, pastEnd bool) Market {
 	ended := m.EndDate != nil && !m.EndDate.After(now)
 	if m.IsNative() {
@@ -132,7 +132,8 @@ func (m Market) Read(now time.Time, pastEnd bool) Market {
 	return m
 }
 
-// Airable reports whether a programme may include the market. The market must come from Read.
+// Airable reports whether a programme may include the market: it is open with a price and ends more than AirAhead after now.
+// The market must be a result of Read.
 func (m *Market) Airable(now time.Time) bool {
 	return m.Status == protocol.MarketOpen && !m.Provisional && m.Yes != nil &&
 		m.EndDate != nil && m.EndDate.After(now.Add(AirAhead))

@@ -14,7 +14,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Bounds of a native market.
+// Bounds and defaults of the members of a native market. Text lengths are in characters, except MaxSource, which is in
+// bytes.
 const (
 	MinQuestion    = 10
 	MaxQuestion    = 200
@@ -41,13 +42,13 @@ type Draft struct {
 	MessageID        string       // id of the signed message that requests the market; empty for an administrator
 }
 
-// MaxDaily is the largest number of native markets that an operator may create in a day.
+// MaxDaily is the largest number of native markets that an operator may create in 24 hours.
 const MaxDaily = 5
 
-// ErrTier rejects a native market of an operator that is neither an independent nor a house human.
+// ErrTier rejects a native market if the tier of its creator is neither independent nor house.
 var ErrTier = apperr.New(apperr.Forbidden, "forbidden", "only independent and house human operators may create markets")
 
-// Native is a native market with the outcome that its creator proposed, if any.
+// Native is a native market and the outcome that its creator proposed. Proposal is nil if there is none.
 type Native struct {
 	Market   Market
 	Proposal *Proposal
@@ -63,10 +64,10 @@ type Proposal struct {
 // ProposalLife is the time after which a proposal expires.
 const ProposalLife = 7 * 24 * time.Hour
 
-// NativeStatus is a filter of native markets by status.
+// NativeStatus selects native markets by status in a list.
 type NativeStatus string
 
-// Filters of native markets. NativeOpen selects every market without an outcome.
+// Values of NativeStatus. NativeOpen selects every market without an outcome, including closed markets.
 const (
 	NativeOpen     NativeStatus = "open"
 	NativeClosed   NativeStatus = "closed"
@@ -83,8 +84,8 @@ func parseNativeStatus(s string) NativeStatus {
 	return NativeOpen
 }
 
-// ListNative returns native markets, newest first. due selects markets without an outcome whose cutoff has passed. An
-// unknown status means NativeOpen.
+// ListNative returns at most limit native markets with the given status, newest first. An unknown status means NativeOpen.
+// With due, it returns only markets without an outcome whose cutoff has passed. Error: db_unavailable.
 func (s *Service) ListNative(ctx context.Context, status string, due bool, limit int) ([]Native, error) {
 	now := s.now()
 	list, err := s.store.ListNative(ctx, parseNativeStatus(status), due, max(limit, 1), now)
@@ -101,7 +102,8 @@ func invalid(field, message string) error {
 	return apperr.New(apperr.Invalid, "invalid_"+protocol.Snake(field), message).With("field", field)
 }
 
-// validate checks the bounds of a draft again, because the ledger does not rely on its callers.
+// validate returns an invalid_<member> error if a member of the draft is out of bounds. Callers check the same bounds, but
+// the ledger does not rely on that.
 func (d *Draft) validate(now time.Time) error {
 	switch {
 	case !protocol.IsLine(d.Question, MinQuestion, MaxQuestion):
@@ -135,11 +137,11 @@ func isLink(s string) bool {
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
 
-// idText encodes ids in lower-case base32. The alphabet preserves the order of the bytes, so that ids sort by creation
+// idText encodes ids in lower-case base32. Its alphabet preserves the order of the encoded bytes, so ids sort by creation
 // time.
 var idText = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
-// newNativeID returns a new UUIDv7 as "native-" and 26 characters.
+// newNativeID returns a new market id: "native-" and the 26 base32 characters of a UUIDv7.
 func newNativeID() (protocol.MarketID, error) {
 	id, err := uuid.NewV7()
 	if err != nil {

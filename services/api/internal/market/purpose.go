@@ -6,18 +6,18 @@ import (
 	"sync/atomic"
 )
 
-// Purpose is the reason of a request to a venue. The request limit is small, so each purpose has a reserved share of
-// it.
+// Purpose is the reason of a request to a venue. Each purpose has a reserved share of the request limit, because the limit
+// is small.
 type Purpose int
 
-// Purposes of requests to a venue, the most urgent last.
+// Purposes of requests to a venue, in ascending urgency.
 const (
-	// ForReader is a read of a market that is not stored. Clients can name any number of ids, so this purpose waits
-	// first.
+	// ForReader is a read of a market that is not stored. It is the least urgent purpose, because clients can invent any
+	// number of market ids.
 	ForReader Purpose = iota
-	// ForWatch is a refresh of a stored market that a reader requested and whose price is old.
+	// ForWatch is a refresh of a stored market with an old price that a reader requested.
 	ForWatch
-	// ForCatalogue is a read by the loops that refresh markets and find outcomes.
+	// ForCatalogue is a read by the background loops that refresh markets and find outcomes.
 	ForCatalogue
 	// ForConfirm is a read of the second quote of a call, which is due within seconds.
 	ForConfirm
@@ -27,24 +27,24 @@ const (
 	Purposes = int(ForFiling) + 1
 )
 
-// ErrBusy is the cause of a venue_unavailable error that this process causes: its limit of requests to the venue is
-// reached. It does not mean that the venue is unavailable.
+// ErrBusy is the cause of a venue_unavailable error if this process has reached its limit of requests to the venue. The
+// venue itself may be available.
 var ErrBusy = errors.New("the limit of requests to the venue is reached")
 
-// Busy returns a venue_unavailable error with the cause ErrBusy.
+// Busy returns a venue_unavailable error that wraps ErrBusy and asks the client to retry in 1 s.
 func Busy() error {
 	return ErrUnavailable.Say("too many reads of markets at their venue; retry in 1 s").With("retryAfterMs", 1000).Wrap(ErrBusy)
 }
 
 type requestKey struct{}
 
-// request is the data of a request to a venue that its context carries.
+// request is the information about a request to a venue that a context carries.
 type request struct {
 	purpose Purpose
 	queued  *atomic.Bool
 }
 
-// WithPurpose returns a context that carries the purpose of a request to a venue.
+// WithPurpose returns a context for requests to a venue that carries their purpose.
 func WithPurpose(ctx context.Context, p Purpose) context.Context {
 	return withRequest(ctx, p, new(atomic.Bool))
 }
@@ -53,14 +53,14 @@ func withRequest(ctx context.Context, p Purpose, queued *atomic.Bool) context.Co
 	return context.WithValue(ctx, requestKey{}, request{p, queued})
 }
 
-// PurposeOf returns the purpose in a context. The default is ForReader.
+// PurposeOf returns the purpose that a context carries, or ForReader if it carries none.
 func PurposeOf(ctx context.Context) Purpose {
 	r, _ := ctx.Value(requestKey{}).(request)
 	return r.purpose
 }
 
-// NoteQueued records that a request waits for the request limit of this process. A venue's client must call it, because
-// such a wait must not be reported as a failure of the venue.
+// NoteQueued records in the context that a request waits for the request limit of this process. The client of a venue must
+// call it, because such a wait must not be reported as a failure of the venue.
 func NoteQueued(ctx context.Context) {
 	if r, ok := ctx.Value(requestKey{}).(request); ok {
 		r.queued.Store(true)

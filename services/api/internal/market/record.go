@@ -15,8 +15,9 @@ const (
 	maxText  = 20_000
 )
 
-// cleanRecords prepares answers for storage. It returns the newest answer of each market, ordered by id, without
-// answers that have an invalid id. It cleans texts, finds lanes, and converts states to those of the stored market.
+// cleanRecords prepares answers of venues for storage. It returns the newest answer for each market, ordered by id, and
+// omits answers with an invalid id or without a time. It cleans texts, assigns lanes, and converts venue states to stored
+// states.
 func cleanRecords(records []Record, classify Classify) []Record {
 	newest := make(map[protocol.MarketID]int, len(records))
 	for i := range records {
@@ -89,8 +90,8 @@ func (r *Record) clean(classify Classify) {
 	r.Category = classify.Category(r.Lane, r.Title, r.Tags)
 }
 
-// Clean returns the quote as it is stored: dated in milliseconds, and not later than now. It returns nil for a quote
-// out of bounds.
+// Clean returns a copy of the quote for storage, with At in milliseconds and not later than now. It returns nil if q is nil,
+// a price is outside 1 to 9999, or At is zero.
 func (q *Quote) Clean(now time.Time) *Quote {
 	if q == nil || q.Yes < 1 || q.Yes > 9999 || q.No < 1 || q.No > 9999 || q.At.IsZero() {
 		return nil
@@ -102,8 +103,8 @@ func (q *Quote) Clean(now time.Time) *Quote {
 	return &c
 }
 
-// cleanText truncates a text to limit characters and removes control characters. The database cannot store a zero byte,
-// and the stored form of lists uses separators.
+// cleanText removes control characters and invalid UTF-8 from a text and truncates it to limit characters. The database
+// cannot store a zero byte, and stored lists use control characters as separators.
 func cleanText(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.ContainsFunc(s, isForbidden) {

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// readTimeout is the timeout of a read of a venue.
+	// readTimeout is the timeout of a read of one market at its venue.
 	readTimeout = 5 * time.Second
-	// lookupTimeout is the longest time that a caller waits for a venue when it can continue without the answer. A
-	// venue that does not answer must leave enough time to write the call.
+	// lookupTimeout is the longest time that a caller waits for a venue if it can continue without the answer. It leaves
+	// enough time to store a call if the venue does not answer.
 	lookupTimeout = time.Second
-	// staleAfter is the age from which a market that is read is also refreshed at its venue.
+	// staleAfter is the age of a price from which Get also starts a refresh of the market at its venue.
 	staleAfter = 60 * time.Second
-	// absentFor is the time for which a venue's answer "no such market" is cached.
+	// absentFor is the time for which the answer "no such market" of a venue is cached.
 	absentFor = 10 * time.Second
-	// refreshPause is the pause after a refresh that a reader caused.
+	// refreshPause is the shortest time between two refreshes of one market that readers caused.
 	refreshPause = 10 * time.Second
 	// maxSetSize is the largest number of ids in an expiringSet.
 	maxSetSize = 10_000
@@ -28,60 +28,67 @@ const (
 	MaxBatch = 500
 	// MaxAirable is the largest number of markets in an airable list.
 	MaxAirable = 400
-	// MaxPoints is the largest number of snapshots in one price history.
+	// MaxPoints is the largest number of points in one price history.
 	MaxPoints = 500
 )
 
-// Store stores markets. Each method is one transaction.
+// Store reads and writes the stored markets. Each method is one transaction.
 type Store interface {
-	// FindMarket returns a market as it is stored.
+	// FindMarket returns the stored market with the given id. The second result is false if it is not stored.
 	FindMarket(ctx context.Context, id protocol.MarketID) (Market, bool, error)
-	// ListMarkets returns the markets that exist, in no order.
+	// ListMarkets returns the stored markets among the given ids, in no particular order.
 	ListMarkets(ctx context.Context, ids []string) ([]Market, error)
-	// ListAirable returns open markets with a price by end date. An empty lane selects every lane, limit 0 all markets.
+	// ListAirable returns the markets that a programme may include, earliest end date first. An empty lane selects every
+	// lane. A limit of 0 means no limit.
 	ListAirable(ctx context.Context, now time.Time, lane protocol.Lane, limit int) ([]Market, error)
-	// ListPrices returns snapshots, oldest first, thinned to at most limit.
+	// ListPrices returns price snapshots since from, oldest first. If there are more than limit, it returns at most one for
+	// each of limit equal parts of the time span.
 	ListPrices(ctx context.Context, id protocol.MarketID, from time.Time, limit int) ([]Point, error)
-	// ListNative returns native markets, newest first.
+	// ListNative returns at most limit native markets with the given status, newest first. With due, it returns only markets
+	// without an outcome whose cutoff has passed.
 	ListNative(ctx context.Context, status NativeStatus, due bool, limit int, now time.Time) ([]Native, error)
 
-	// ApplyRecords stores answers of venues and returns the number of answers that were newer than the stored market.
-	// Older answers and answers about resolved markets change nothing. With every, each price of an open market becomes
+	// ApplyRecords stores answers of venues and returns the number of answers that were newer than the stored market. Older
+	// answers and answers about resolved markets change nothing. With every, each price of an open market is also stored as
 	// a snapshot.
 	ApplyRecords(ctx context.Context, records []Record, every bool, now time.Time) (int, error)
-	// SetRated sets whether calls on a market count. Faults: ErrNotFound, already_resolved.
+	// SetRated sets whether calls on a market count. Errors: ErrNotFound, already_resolved.
 	SetRated(ctx context.Context, id protocol.MarketID, rated bool, reason string, now time.Time) error
-	// InsertStub stores a market that no venue has confirmed, for a call of an operator, unless it is already stored.
-	// It returns false when the operator has MaxUnconfirmed calls on such markets.
+	// InsertStub stores a market that its venue has not confirmed yet, so that an operator can file a call on it. A market
+	// that is already stored does not change. stored is false if the operator already has MaxUnconfirmed calls on
+	// unconfirmed markets.
 	InsertStub(ctx context.Context, id protocol.MarketID, operator string, now time.Time) (stored bool, err error)
-	// InsertNative creates a native market with its first snapshot.
+	// InsertNative stores a native market with its first price snapshot.
 	InsertNative(ctx context.Context, m Market) error
-	// FindSigned returns the market that a signed message has created, if any.
+	// FindSigned returns the id of the market that a signed message has created. The second result is false if there is
+	// none.
 	FindSigned(ctx context.Context, messageID string) (protocol.MarketID, bool, error)
-	// InsertSigned creates a native market for a signed message and returns the id of the market of that message, which
-	// may be an earlier one. Faults: ErrTier, rate_limited.
+	// InsertSigned stores a native market for a signed message and returns its id. If the message already created a market,
+	// it stores nothing and returns the id of that market. Errors: ErrTier, rate_limited.
 	InsertSigned(ctx context.Context, m Market, messageID string) (protocol.MarketID, error)
 
-	// The methods below are for the Catalogue.
+	// Only Catalogue uses the methods below.
 
-	// ListHot returns markets with open calls, or in a programme soon, whose price is older than before, at most limit.
-	// It then adds at most fresh markets with open calls that never had an answer. It omits markets that were requested
-	// without an answer since failed.
+	// ListHot returns markets with open calls or in a programme soon: at most limit markets whose last answer is older than
+	// before, and at most fresh markets with open calls that never had an answer. It omits markets that were requested after
+	// failed and did not answer.
 	ListHot(ctx context.Context, p protocol.Provider, now, before, failed time.Time, limit, fresh int) ([]protocol.MarketID, error)
-	// ListMissed returns open markets without an answer since sweep, except those that were requested since failed.
+	// ListMissed returns at most limit open markets without an answer since sweep. It omits markets that were requested
+	// after failed.
 	ListMissed(ctx context.Context, p protocol.Provider, sweep, failed time.Time, limit int) ([]protocol.MarketID, error)
-	// ListAwaitingQuote returns open markets with calls filed after from and not after to, without a quote dated at
-	// least confirmAfter after the newest of these calls.
+	// ListAwaitingQuote returns at most limit open markets that need a second quote for their calls. It considers the calls
+	// filed after from, up to and including to. A market needs a quote if none is dated confirmAfter or more after the
+	// newest of these calls.
 	ListAwaitingQuote(ctx context.Context, p protocol.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]protocol.MarketID, error)
-	// MarkChecked stores now as the time at which markets were requested.
+	// MarkChecked stores now as the time at which the venue was requested for the given markets.
 	MarkChecked(ctx context.Context, ids []protocol.MarketID, now time.Time) error
-	// ListStreamed returns the open markets whose price is streamed: those with open calls, those in viewed, and those
-	// in a programme soon.
+	// ListStreamed returns at most limit open markets whose prices are streamed: markets with open calls, markets in viewed,
+	// and markets in a programme soon.
 	ListStreamed(ctx context.Context, p protocol.Provider, now time.Time, viewed []protocol.MarketID, limit int) ([]Streamed, error)
-	// ApplyTicks stores streamed prices, one per market, if they are newer than the stored ones, and returns the number
-	// of changed markets. Such prices do not count as answers of the venue.
+	// ApplyTicks stores streamed prices that are newer than the stored prices, at most one for each market, and returns
+	// their number. Streamed prices do not count as answers of the venue.
 	ApplyTicks(ctx context.Context, ticks []Tick) (int, error)
-	// CloseNative closes native markets whose cutoff has passed.
+	// CloseNative closes native markets whose cutoff has passed, and returns their number.
 	CloseNative(ctx context.Context, now time.Time) (int, error)
 	// ClaimUnconfirmed returns markets with unconfirmed calls that were not requested since before, oldest requests
 	// first, and marks them as requested now.
@@ -89,11 +96,12 @@ type Store interface {
 	// DenyUnconfirmed voids the unconfirmed calls on the given markets and those filed before a time. It deletes their
 	// text and returns their number.
 	DenyUnconfirmed(ctx context.Context, ids []protocol.MarketID, before, now time.Time) (int64, error)
-	// ThinPrices thins snapshots before a time and deletes at most limit rows.
+	// ThinPrices deletes price snapshots dated before before, except the last one of each market in 15 minutes. It deletes
+	// at most limit rows and returns their number.
 	ThinPrices(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
-// Service reads and stores markets.
+// Service reads markets from the store and from the venues, and stores the answers of the venues.
 type Service struct {
 	store    Store
 	venues   Venues
@@ -106,11 +114,12 @@ type Service struct {
 	mu        sync.Mutex // guards the fields below
 	absent    expiringSet
 	refreshed expiringSet
-	viewed    expiringSet // markets that readers requested; their prices are streamed
+	viewed    expiringSet // markets that readers requested in the last viewedFor; their prices are streamed
 	hot       map[protocol.MarketID]hotMarket
 }
 
-// NewService returns a service. pastEnd is the setting PAST_END_IS_PROVISIONAL.
+// NewService returns a service for the given store and venues. pastEnd is the setting PAST_END_IS_PROVISIONAL. Close must be
+// called at the end.
 func NewService(store Store, venues Venues, classify Classify, pastEnd bool, now func() time.Time) *Service {
 	s := &Service{
 		store: store, venues: venues, classify: classify, pastEnd: pastEnd, now: now,
@@ -123,7 +132,7 @@ func NewService(store Store, venues Venues, classify Classify, pastEnd bool, now
 	return s
 }
 
-// Close rejects new reads of venues and cancels those in progress.
+// Close rejects new reads of venues, cancels the reads in progress, and waits until they have ended.
 func (s *Service) Close() {
 	s.flights.close()
 	for _, v := range s.fresh {
@@ -131,9 +140,9 @@ func (s *Service) Close() {
 	}
 }
 
-// Get returns a market. A market that is not stored is read from its venue and stored. Faults: market_not_found,
-// db_unavailable, and venue_unavailable when the market is not stored and the venue does not answer or the request
-// limit is reached (ErrBusy).
+// Get returns a market as it is served now. A market that is not stored is read from its venue and stored. Errors:
+// market_not_found, db_unavailable, and venue_unavailable if the market is not stored and the venue does not answer or the
+// request limit is reached (ErrBusy).
 func (s *Service) Get(ctx context.Context, id protocol.MarketID) (Market, error) {
 	m, found, err := s.store.FindMarket(ctx, id)
 	if err != nil {
@@ -163,25 +172,26 @@ func (s *Service) Get(ctx context.Context, id protocol.MarketID) (Market, error)
 		return fresh, nil
 	}
 	if found && errors.Is(err, ErrUnavailable) {
-		return m.Read(now, s.pastEnd), nil // a stub on which calls were filed
+		return m.Read(now, s.pastEnd), nil // an unconfirmed market on which calls were filed
 	}
 	return Market{}, err
 }
 
-// stale reports whether a read must also refresh the price of a venue's market.
+// stale reports whether a read of the stored market must also start a refresh, because its price is unknown or older than
+// staleAfter. It is false for resolved markets and for markets without a connected venue.
 func (s *Service) stale(m *Market, now time.Time) bool {
 	return s.venues[m.Provider] != nil && m.Status != protocol.MarketResolved &&
 		(m.PricedAt == nil || now.Sub(*m.PricedAt) > staleAfter)
 }
 
-// Refresh reads a market from its venue now and returns it as stored. It is for the loops that refresh the catalogue.
-// Faults: market_not_found, venue_unavailable, db_unavailable.
+// Refresh reads a market from its venue and stores the answer, and returns the stored market. The background loops call it.
+// Errors: market_not_found, venue_unavailable, db_unavailable.
 func (s *Service) Refresh(ctx context.Context, id protocol.MarketID) (Market, error) {
 	return s.fetch(ctx, id, ForCatalogue)
 }
 
-// fetch reads a market from its venue for a purpose. Concurrent callers with the same market and purpose share one
-// read.
+// fetch reads a market from its venue for a purpose and stores the answer. Concurrent callers with the same market and
+// purpose share one read. If the limit of reads is reached, the error is Busy().
 func (s *Service) fetch(ctx context.Context, id protocol.MarketID, p Purpose) (Market, error) {
 	if s.venues[id.Provider()] == nil || s.isAbsent(id) {
 		return Market{}, ErrNotFound
@@ -193,8 +203,8 @@ func (s *Service) fetch(ctx context.Context, id protocol.MarketID, p Purpose) (M
 	return f.wait(ctx)
 }
 
-// join returns the read of a market in progress for a purpose, or starts one. It returns nil when the limit of reads is
-// reached.
+// join returns the read in progress of a market for a purpose. If there is none, it starts one. It returns nil if the limit
+// of reads is reached.
 func (s *Service) join(ctx context.Context, id protocol.MarketID, p Purpose) *flight {
 	venue := s.venues[id.Provider()]
 	return s.flights.join(ctx, id, p, func(ctx context.Context) (Market, error) { return s.read(ctx, venue, id) })
@@ -214,7 +224,7 @@ func (s *Service) read(ctx context.Context, venue Venue, id protocol.MarketID) (
 	return m.Read(s.now(), s.pastEnd), nil
 }
 
-// apply reads one market at its venue and stores the answer.
+// apply reads one market at its venue and stores the answer. It caches the answer that there is no such market.
 func (s *Service) apply(ctx context.Context, venue Venue, id protocol.MarketID) error {
 	r, err := venue.Get(ctx, id)
 	switch {
@@ -232,9 +242,9 @@ func (s *Service) apply(ctx context.Context, venue Venue, id protocol.MarketID) 
 	return err
 }
 
-// Apply stores answers of venues and returns how many were newer than the stored markets. With every, each price of an
-// open market becomes a snapshot. Without it, every price becomes one only for markets with open calls; other markets
-// get one snapshot in 15 minutes.
+// Apply stores answers of venues and returns the number of answers that were newer than the stored markets. With every, each
+// price of an open market is also stored as a snapshot. Without it, this applies only to markets with open calls; other
+// markets get at most one snapshot in 15 minutes.
 func (s *Service) Apply(ctx context.Context, records []Record, every bool) (int, error) {
 	clean := cleanRecords(records, s.classify)
 	if len(clean) == 0 {
@@ -243,8 +253,9 @@ func (s *Service) Apply(ctx context.Context, records []Record, every bool) (int,
 	return s.store.ApplyRecords(ctx, clean, every, s.now())
 }
 
-// refreshLater starts the read of a market of a connected venue without waiting for it. It does nothing if the market
-// was requested within refreshPause or the limit of reads is reached; the next reader tries again.
+// refreshLater starts a read of a market at its connected venue and does not wait for it. It does nothing if the market was
+// refreshed within refreshPause, is absent, or the limit of reads is reached. In the last case the next reader starts the
+// read.
 func (s *Service) refreshLater(ctx context.Context, id protocol.MarketID, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,8 +265,8 @@ func (s *Service) refreshLater(ctx context.Context, id protocol.MarketID, now ti
 	}
 }
 
-// CreateNative creates a native market. A signed message creates its market once: a repetition returns the same market,
-// even if the dates have changed or passed. Faults: invalid_<member>, db_unavailable; for a signed message also
+// CreateNative creates a native market. A signed message creates one market only: if the message is repeated, CreateNative
+// returns the first market and does not check the draft. Errors: invalid_<member>, db_unavailable; for a signed message also
 // forbidden and rate_limited.
 func (s *Service) CreateNative(ctx context.Context, d Draft) (Market, error) {
 	now := s.now().UTC().Truncate(time.Millisecond)
@@ -300,8 +311,8 @@ func (s *Service) CreateNative(ctx context.Context, d Draft) (Market, error) {
 	return m.Read(now, s.pastEnd), nil
 }
 
-// SetRated sets whether calls on a market count. It applies to later calls and to the resolution; stored calls are not
-// changed. Faults: market_not_found, already_resolved.
+// SetRated sets whether calls on a market count, and returns the market. The setting applies to later calls and to the
+// resolution; stored calls do not change. Errors: market_not_found, already_resolved.
 func (s *Service) SetRated(ctx context.Context, id protocol.MarketID, rated bool, reason string) (Market, error) {
 	if err := s.store.SetRated(ctx, id, rated, reason, s.now().UTC().Truncate(time.Millisecond)); err != nil {
 		return Market{}, err
@@ -309,7 +320,8 @@ func (s *Service) SetRated(ctx context.Context, id protocol.MarketID, rated bool
 	return s.Get(ctx, id)
 }
 
-// Airable returns the markets that a programme may include, by end date. limit 0 returns all.
+// Airable returns at most limit markets that a programme may include, earliest end date first. A limit of 0 or less means no
+// limit. An empty lane selects every lane.
 func (s *Service) Airable(ctx context.Context, limit int, lane protocol.Lane) ([]Market, error) {
 	now := s.now()
 	list, err := s.store.ListAirable(ctx, now, lane, max(limit, 0))
@@ -319,7 +331,7 @@ func (s *Service) Airable(ctx context.Context, limit int, lane protocol.Lane) ([
 	return s.readAll(list, now), nil
 }
 
-// ListMarkets returns many markets at once. It omits unknown ids and ids beyond the first MaxBatch.
+// ListMarkets returns the stored markets among the first MaxBatch ids, as they are served now. It omits unknown ids.
 func (s *Service) ListMarkets(ctx context.Context, ids []string) ([]Market, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -331,7 +343,7 @@ func (s *Service) ListMarkets(ctx context.Context, ids []string) ([]Market, erro
 	return s.readAll(list, s.now()), nil
 }
 
-// ListPrices returns the snapshots of a market since from, oldest first, at most MaxPoints.
+// ListPrices returns the price history of a market since from, oldest first. It has at most MaxPoints points.
 func (s *Service) ListPrices(ctx context.Context, id protocol.MarketID, from time.Time) ([]Point, error) {
 	return s.store.ListPrices(ctx, id, from, MaxPoints)
 }
@@ -356,8 +368,8 @@ func (s *Service) setAbsent(id protocol.MarketID) {
 	s.absent.put(id, now, now.Add(absentFor))
 }
 
-// Snapshot returns the YES price of a market's newest snapshot that is at most SnapshotAge old, or nil if there is
-// none. Faults: market_not_found, db_unavailable.
+// Snapshot returns the newest YES price of a market, or nil if it is older than SnapshotAge or unknown. It also returns nil
+// if the venue of a market that is not stored is unavailable. Errors: market_not_found, db_unavailable.
 func (s *Service) Snapshot(ctx context.Context, id protocol.MarketID) (*protocol.Bps, error) {
 	m, err := s.Get(ctx, id)
 	switch {
@@ -368,7 +380,7 @@ func (s *Service) Snapshot(ctx context.Context, id protocol.MarketID) (*protocol
 	case m.Yes != nil:
 		return m.Yes, nil
 	}
-	// A price that is too old to be shown may still be recent enough for a call.
+	// A price that is too old for readers may still be recent enough for a call.
 	stored, found, err := s.store.FindMarket(ctx, id)
 	if err != nil || !found || stored.Yes == nil || stored.PricedAt == nil || s.now().Sub(*stored.PricedAt) > SnapshotAge {
 		return nil, err

@@ -9,41 +9,41 @@ import (
 )
 
 const (
-	// flushEvery is the time between two writes of streamed prices.
+	// flushEvery is the time between two writes of streamed prices to the store.
 	flushEvery = time.Second
-	// maxStreamed is the largest number of markets whose price is streamed.
+	// maxStreamed is the largest number of markets of a venue whose prices are streamed.
 	maxStreamed = 600
 	// viewedFor is the time for which the price of a market is streamed after a reader requested the market.
 	viewedFor = 15 * time.Minute
-	// maxViewed is the largest number of markets of a venue that are streamed for readers.
+	// maxViewed is the largest number of markets of a venue whose prices are streamed only because readers requested them.
 	maxViewed = 200
 )
 
-// Streamed is a market to whose prices a stream subscribes.
+// Streamed is a market whose price a stream receives.
 type Streamed struct {
 	ID       protocol.MarketID
-	Token    string // the venue's key of the market's prices
-	YesIndex int    // with 1, the prices of Token are those of NO
+	Token    string // key with which the venue identifies the prices of the market
+	YesIndex int    // 0: Token has the prices of YES; 1: Token has the prices of NO
 }
 
-// Tick is a price from a stream.
+// Tick is one price of a market, received from a stream.
 type Tick struct {
 	ID  protocol.MarketID
 	Yes protocol.Bps
-	// At is the venue's time of the market's last frame, and not later than its receipt. A frame that does not change
-	// the price also updates At.
+	// At is the time that the venue gives for the last frame of the market, but not later than its receipt. A frame that
+	// does not change the price also updates At.
 	At    time.Time
 	Quote *Quote // dated At; nil if the price is not a quote
 }
 
 // Stream provides the live prices of one venue.
 type Stream interface {
-	// Run passes the prices of the markets that want returns to publish, until ctx ends. It calls want repeatedly and
-	// reconnects after every failure of the venue. publish does not block and may be called by many goroutines.
+	// Run receives the prices of the markets that want returns and passes them to publish, until ctx ends. It calls want
+	// repeatedly, and reconnects after every failure of the venue. publish does not block and may be called concurrently.
 	Run(ctx context.Context, want func(context.Context) ([]Streamed, error), publish func(Tick))
 }
 
-// Follow makes Run store the prices of a stream. Call it before Run.
+// Follow makes Catalogue.Run store the prices of a stream of the venue p. Call it before Run.
 func (c *Catalogue) Follow(p protocol.Provider, s Stream) {
 	if c.streams == nil {
 		c.streams = make(map[protocol.Provider]Stream)
@@ -51,7 +51,7 @@ func (c *Catalogue) Follow(p protocol.Provider, s Stream) {
 	c.streams[p] = s
 }
 
-// stream stores the last price of each market of one stream once a second.
+// stream stores the newest price of each market from a stream, once in flushEvery, until ctx ends.
 func (c *Catalogue) stream(ctx context.Context, p protocol.Provider, s Stream) {
 	var mu sync.Mutex
 	latest := make(map[protocol.MarketID]Tick)
@@ -86,7 +86,7 @@ func (c *Catalogue) stream(ctx context.Context, p protocol.Provider, s Stream) {
 	wait.Wait()
 }
 
-// viewedMarkets returns markets of a venue that readers requested in the last viewedFor.
+// viewedMarkets returns at most maxViewed markets of a venue that readers requested in the last viewedFor.
 func (s *Service) viewedMarkets(p protocol.Provider, now time.Time) []protocol.MarketID {
 	s.mu.Lock()
 	defer s.mu.Unlock()

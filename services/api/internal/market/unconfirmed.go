@@ -14,18 +14,19 @@ import (
 )
 
 const (
-	// unconfirmedEvery is the time between two rounds that request unconfirmed markets.
+	// unconfirmedEvery is the time between two rounds that read unconfirmed markets from their venues.
 	unconfirmedEvery = 10 * time.Second
-	// unconfirmedPause is the shortest time between two requests of one market.
+	// unconfirmedPause is the shortest time between two requests for one unconfirmed market.
 	unconfirmedPause = time.Minute
-	// unconfirmedBatch is the largest number of markets of one round.
+	// unconfirmedBatch is the largest number of unconfirmed markets that one round requests.
 	unconfirmedBatch = 20
-	// unconfirmedFor is the longest time that a call waits for its venue to confirm the market.
+	// unconfirmedFor is the longest time that a call waits until the venue confirms its market. The call is then voided.
 	unconfirmedFor = 48 * time.Hour
 )
 
-// ReadUnconfirmed reads markets with unconfirmed calls from their venues. A market that its venue confirms publishes
-// its calls. It voids calls on markets that the venue does not have, and calls older than unconfirmedFor.
+// ReadUnconfirmed reads markets with unconfirmed calls from their venues. If the venue confirms a market, the calls on it
+// are published. ReadUnconfirmed voids calls on markets that the venue does not have, and calls that have waited for
+// unconfirmedFor.
 func (c *Catalogue) ReadUnconfirmed(ctx context.Context) error {
 	ctx = WithPurpose(ctx, ForCatalogue)
 	now := c.markets.now()
@@ -56,22 +57,22 @@ func (c *Catalogue) ReadUnconfirmed(ctx context.Context) error {
 	return err
 }
 
-// errLater rejects a call on a market that is not stored while the request limit of its venue is reached.
+// errLater rejects a call on a market that is not stored, if the limit of requests to its venue is reached.
 var errLater = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the market is not known yet and its venue cannot be asked now; retry in 1 s").
 	With("retryAfterMs", 1000)
 
 // MaxUnconfirmed is the largest number of calls of one operator on markets that their venues have not confirmed.
 const MaxUnconfirmed = 20
 
-// errUnconfirmed rejects a call beyond MaxUnconfirmed.
+// errUnconfirmed rejects a call on an unconfirmed market if the operator already has MaxUnconfirmed such calls.
 var errUnconfirmed = apperr.New(apperr.Limited, "rate_limited", fmt.Sprintf(
 	"limit of %d calls on unconfirmed markets reached; call on known markets or retry later", MaxUnconfirmed)).
 	With("limit", MaxUnconfirmed).With("retryAfterMs", int64(60_000))
 
-// Ensure stores the market of a call, which waits for the venue for at most limit. If the venue cannot be reached, or
-// the operator has used up its reads of venues, Ensure stores a stub of status unknown, so that the call is not lost.
-// If the request limit of this process is reached, it stores nothing and returns errLater. Faults: market_not_found,
-// errLater, errUnconfirmed, db_unavailable.
+// Ensure makes sure that the market of a call is stored, and waits for its venue for at most limit. If the venue cannot be
+// reached, or the operator has reached its limit of reads, Ensure stores a stub of status unknown, so that the call is not
+// lost. If the request limit of this process is reached, it stores nothing. Errors: market_not_found, errLater,
+// errUnconfirmed, db_unavailable.
 func (s *Service) Ensure(ctx context.Context, id protocol.MarketID, operator string, limit time.Duration) error {
 	v := s.fresh[id.Provider()]
 	if v == nil {

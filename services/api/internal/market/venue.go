@@ -7,8 +7,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Record is one answer of a venue about one market. With status resolved, Verdict is the venue's final result. The
-// ledger has an outcome only after a claim. Nil and empty members are unknown or do not apply.
+// Record is one answer of a venue about one market. If Status is resolved, Verdict is the final result at the venue; the
+// ledger has an outcome only after this result is claimed. A nil or empty member is unknown or does not apply.
 type Record struct {
 	ID          protocol.MarketID
 	Title       string
@@ -19,9 +19,9 @@ type Record struct {
 	Disputed    bool // the proposed result is challenged at the venue; Provisional is then set too
 	Verdict     *protocol.Verdict
 	Payout      *string
-	Lane        protocol.Lane // from the venue's tags; OTHER if they name no lane
+	Lane        protocol.Lane // content lane from the venue's tags; OTHER if they name no lane
 	Tags        []string
-	Category    string // programme lane, found by Classify
+	Category    string // programme category, set by Classify
 	Slug        string
 	EventKey    string
 	EventTitle  string
@@ -30,7 +30,7 @@ type Record struct {
 	YesIndex    int
 	Outcomes    []string
 	ImageURL    string
-	URL         string // page of the market; the proof once the market is final
+	URL         string // page of the market at the venue; it is the proof of a final result
 	VolumeUnit  string
 	Yes         *protocol.Bps
 	Volume      *float64
@@ -40,19 +40,20 @@ type Record struct {
 	FetchedAt   time.Time // when the venue was requested
 	Quote       *Quote    // quote of an open market; nil if the answer has none
 	Creator     string    // user id of the creator of a market of Manifold
-	// ClosedAt is the time at which trading ended according to the venue. It is never in the future. It is nil while
-	// the market is open, and when the venue gives only a date.
+	// ClosedAt is the time at which trading ended, according to the venue. It is never in the future. It is nil while the
+	// market is open, and if the venue gives only a date.
 	ClosedAt *time.Time
 
-	// Short is set for an answer that leaves out members. Its empty members do not change stored values. Its title does
-	// not replace a stored title that contains it.
+	// Short is true for an answer that omits members. Its empty members do not change stored values. Its title does not
+	// replace a stored title that contains it.
 	Short bool
-	// Guessed is set when the lane of a short answer follows from the title alone. A stored lane then has precedence.
+	// Guessed is true if the lane of a short answer was derived from the title alone. A stored lane then has precedence.
 	Guessed bool
 }
 
-// Quote is the price of each side in bps, rounded up, from 1 to 9999: the best ask of YES, and 10000 minus the best bid
-// of YES. At is a time of the venue's clock, from which its age counts.
+// Quote is the ask price of each side in basis points, rounded up, from 1 to 9999. The price of YES is the best ask of YES,
+// and the price of NO is 10000 minus the best bid of YES. At is a time of the venue's clock; the age of the quote is
+// measured from it.
 type Quote struct {
 	Yes, No protocol.Bps
 	At      time.Time
@@ -60,7 +61,7 @@ type Quote struct {
 	SHA256  []byte // SHA-256 of the answer; nil for a stream frame
 }
 
-// Of returns the price of a side.
+// Of returns the price of the given side in basis points.
 func (q *Quote) Of(side protocol.Side) protocol.Bps {
 	if side == protocol.Yes {
 		return q.Yes
@@ -68,26 +69,26 @@ func (q *Quote) Of(side protocol.Side) protocol.Bps {
 	return q.No
 }
 
-// Venue reads the markets of one provider. Its methods return ErrNotFound when the venue answers that there is no such
-// market. Any other error counts as ErrUnavailable.
+// Venue reads the markets of one provider. Its methods return ErrNotFound if the venue answers that there is no such market.
+// Any other error is treated as ErrUnavailable.
 type Venue interface {
-	// Get reads one market in any state, with its quote when it is open.
+	// Get reads one market in any state. The record has a quote if the market is open and the venue has one.
 	Get(ctx context.Context, id protocol.MarketID) (Record, error)
 	// ListOpen reads one page of the open markets. next is empty after the last page.
 	ListOpen(ctx context.Context, cursor string) (records []Record, next string, err error)
-	// Quote reads many markets in few requests, with the quotes of those that are open. It returns markets that the
-	// venue shows as not open with their state. A market that the result omits is not open or does not exist; Get
-	// returns which.
+	// Quote reads many markets in few requests, with the quotes of the open ones. The result contains markets that the venue
+	// shows as not open with their state. A market that the result omits is not open or does not exist; Get returns which.
 	Quote(ctx context.Context, ids []protocol.MarketID) ([]Record, error)
 }
 
-// Venues are the connected venues by provider.
+// Venues contains the connected venue of each provider.
 type Venues map[protocol.Provider]Venue
 
-// Classify assigns lanes to markets.
+// Classify contains the functions that assign lanes and categories to markets.
 type Classify struct {
-	// Lane returns the content lane of a market when the tags of its venue name none.
+	// Lane returns the content lane of a market from its title and tags. It is used if the answer of the venue names no
+	// lane.
 	Lane func(title string, tags []string) protocol.Lane
-	// Category returns the programme lane of a market from its content lane.
+	// Category returns the category (programme lane) of a market from its content lane, title and tags.
 	Category func(lane protocol.Lane, title string, tags []string) string
 }
