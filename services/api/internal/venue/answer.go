@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Answer is a JSON answer of a venue.
+// Answer is a JSON answer of a venue, with its time and its digest.
 type Answer struct {
 	Body []byte
-	// At is the time at which the venue created the answer, by its clock: the header Date minus the header Age (RFC
-	// 9111 section 5.1), but not later than the receipt. It is zero if Date is missing or one of the headers is
-	// invalid.
+	// At is the time at which the venue created the answer, by the clock of the venue. It is the header Date minus the
+	// header Age (RFC 9111 section 5.1), but not later than the receipt. It is zero if Date is missing or if one of the
+	// headers is invalid.
 	At     time.Time
-	SHA256 []byte // of Body
+	SHA256 []byte // SHA-256 of Body
 }
 
 func newAnswer(body []byte, header http.Header, received time.Time) Answer {

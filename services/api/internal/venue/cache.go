@@ -2,16 +2,16 @@ package venue
 
 import "sync"
 
-// Cache stores at most Most values by a key of the venue. A full cache deletes an arbitrary value for each new key. It
-// is safe for concurrent use.
+// Cache stores at most Most values by key. When it is full, it deletes an arbitrary value for each new key. Values do not
+// expire. Cache is safe for concurrent use.
 type Cache[V any] struct {
-	Most int // 50,000 when zero
+	Most int // largest number of values; 0 means 50,000
 
 	mu     sync.Mutex
 	values map[string]V
 }
 
-// Get returns the value of a key.
+// Get returns the value of a key. The second result is false if the key has no value.
 func (c *Cache[V]) Get(key string) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -19,7 +19,7 @@ func (c *Cache[V]) Get(key string) (V, bool) {
 	return v, ok
 }
 
-// Put stores the value of a key.
+// Put stores the value of a key and replaces an earlier value.
 func (c *Cache[V]) Put(key string, v V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

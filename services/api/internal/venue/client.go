@@ -26,18 +26,18 @@ const (
 	tries     = 3
 	firstWait = 200 * time.Millisecond
 	maxWait   = 5 * time.Second
-	maxPause  = time.Minute // longest Retry-After of status 429 that is obeyed
+	maxPause  = time.Minute // longest pause after status 429, even if Retry-After is longer
 	maxError  = 512         // bytes of an error answer that are logged
-	minWait   = time.Second // a request that its caller cancels earlier does not count as a failure of the host
+	minWait   = time.Second // a request that its caller cancels earlier is not a failure of the host
 
-	// After breakAfter failures in a row, a host gets no request for breakerPause. Then one request probes it.
+	// After breakAfter failures in a row, no request is sent to the host for breakerPause. Then one request tests the host.
 	breakAfter   = 5
 	breakerPause = 1500 * time.Millisecond
 
 	userAgent = "signalcast/1 (market reader)"
 )
 
-// Client sends requests to one host of a venue.
+// Client sends HTTP requests to one host of a venue.
 type Client struct {
 	provider string
 	base     *url.URL
@@ -48,9 +48,9 @@ type Client struct {
 	now      func() time.Time
 }
 
-// NewClient returns a client. It checks the base URL but does not contact the host. perSecond is the request rate for
-// the host; a burst may have twice as many requests. Each market.Purpose has a share of both, and may have one
-// concurrent request in any case.
+// NewClient returns a client for the host of the base URL. It checks the base URL but does not contact the host. perSecond
+// is the request rate for the host; a burst may have twice as many requests. Each market.Purpose has a share of the rate and
+// of the burst, and the burst of a purpose is at least 1.
 func NewClient(provider protocol.Provider, base string, perSecond float64, meter *Meter, now func() time.Time) (*Client, error) {
 	u, err := url.Parse(strings.TrimSuffix(base, "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
@@ -66,7 +66,7 @@ func NewClient(provider protocol.Provider, base string, perSecond float64, meter
 		provider: string(provider), base: u, meter: meter, now: now,
 		http: &http.Client{
 			Transport: transport, Timeout: Timeout,
-			// A redirect is not followed: a venue has no reason to send one, and it could point to an internal address.
+			// A redirect is not followed. No venue needs redirects, and a redirect could point to an internal address.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		limits:  newLimits(perSecond, now),
@@ -74,16 +74,16 @@ func NewClient(provider protocol.Provider, base string, perSecond float64, meter
 	}, nil
 }
 
-// Now returns the time of the client's clock.
+// Now returns the present time of the clock that was given to NewClient.
 func (c *Client) Now() time.Time { return c.now() }
 
-// UnknownWord counts a word of the venue that no rule handles.
+// UnknownWord counts a word in a field of an answer, such as a status, that no rule of the adapter handles.
 func (c *Client) UnknownWord(field, word string) { c.meter.UnknownWord(c.provider, field, word) }
 
-// Dropped counts a record of the venue that was omitted.
+// Dropped counts a record of the venue that the adapter omitted, with the reason as a metric label.
 func (c *Client) Dropped(reason string) { c.meter.Dropped(c.provider, reason) }
 
-// RefusedError is an answer of the venue that rejects the request itself.
+// RefusedError is an error answer in which the venue rejects the request itself: a JSON answer with status 400, 404 or 422.
 type RefusedError struct {
 	Status int
 	Text   string
@@ -92,16 +92,16 @@ type RefusedError struct {
 // Error implements error.
 func (e *RefusedError) Error() string { return fmt.Sprintf("status %d: %s", e.Status, e.Text) }
 
-// Get reads JSON, with up to three attempts within ctx, at the rate of its market.Purpose. It returns *RefusedError
-// when the venue answered with JSON and status 400, 404 or 422, else market.ErrUnavailable. That error wraps
-// market.ErrBusy when the request limit of this process is reached, and when the host answered 429: the limit is then
-// too high, and the answer says nothing about the market.
+// Get sends a GET request and returns the JSON body. It makes up to three attempts within ctx, at the rate of the
+// market.Purpose in ctx. The error is *RefusedError if the venue rejected the request, and otherwise market.ErrUnavailable.
+// That error wraps market.ErrBusy if the request limit of this process is reached or if the host answered 429. After 429 the
+// limit is too high, and the answer has no information about the market.
 func (c *Client) Get(ctx context.Context, op, path string, query url.Values) ([]byte, error) {
 	answer, err := c.Read(ctx, op, path, query)
 	return answer.Body, err
 }
 
-// Read is Get with the time and the digest of the answer, for answers that contain quotes.
+// Read is like Get, but also returns the time and the digest of the answer, which quotes need.
 func (c *Client) Read(ctx context.Context, op, path string, query url.Values) (Answer, error) {
 	wait := firstWait
 	var failed error
@@ -125,13 +125,13 @@ func (c *Client) Read(ctx context.Context, op, path string, query url.Values) (A
 	}
 }
 
-// Post sends JSON once and reads the JSON answer. Its errors are those of Get.
+// Post sends JSON in one attempt and reads the JSON answer. Its errors are those of Get.
 func (c *Client) Post(ctx context.Context, op, path string, body []byte) (Answer, error) {
 	answer, _, err := c.attempt(ctx, op, http.MethodPost, path, nil, body)
 	return answer, err
 }
 
-// repeat states whether and when a failed request may be repeated.
+// repeat states whether a failed request may be repeated and after which delay.
 type repeat struct {
 	allowed bool
 	limited bool // the host answered 429; the limits delay all requests by after
@@ -139,7 +139,7 @@ type repeat struct {
 }
 
 func (c *Client) attempt(ctx context.Context, op, method, path string, query url.Values, body []byte) (Answer, repeat, error) {
-	// While the breaker is open, the call fails immediately without waiting for the rate limit.
+	// While the circuit breaker is open, the request fails immediately and does not wait for the rate limit.
 	if c.breaker.Refuses() {
 		return Answer{}, repeat{}, c.breakerError(op)
 	}
@@ -215,8 +215,8 @@ func (c *Client) sendRequest(ctx context.Context, method, path string, query url
 	return newAnswer(answer, resp.Header, received), repeat{}, nil
 }
 
-// refusal returns the error of an error answer. Only a JSON answer comes from the venue itself; a page of a proxy says
-// nothing about the market.
+// refusal returns the error for an answer with an error status. The error is *RefusedError only for a JSON answer: other
+// content comes from a proxy and has no information about the market.
 func refusal(resp *http.Response) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxError))
 	if err != nil {
@@ -231,8 +231,8 @@ func refusal(resp *http.Response) error {
 	return fmt.Errorf("status %d: %q", resp.StatusCode, text)
 }
 
-// retryAfter returns whether and when the request of an error answer may be repeated. The header Retry-After is in
-// seconds or a date.
+// retryAfter returns whether the request that got an error answer may be repeated, and after which delay. It may be repeated
+// after status 429 and from status 500. The header Retry-After contains seconds or a date.
 func (c *Client) retryAfter(resp *http.Response) repeat {
 	limited := resp.StatusCode == http.StatusTooManyRequests
 	if !limited && resp.StatusCode < http.StatusInternalServerError {

@@ -11,12 +11,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// maxWaiting is the largest number of requests of one purpose that wait for the rate limit.
+// maxWaiting is the largest number of requests of one purpose that may wait for the rate limit.
 const maxWaiting = 64
 
-// shares divides the rate of a host among the purposes. wait is the longest time that a request of a purpose waits for
-// the rate limit; with 0 it waits until its context ends. A filing has one second for its venue, so it must fail early
-// when it cannot be sent.
+// shares divides the request rate of a host among the purposes. wait is the longest time that a request of a purpose waits
+// for the rate limit; with 0 it waits until its context ends. A filing has one second for its venue, so its request must
+// fail early if it cannot be sent.
 var shares = [market.Purposes]struct {
 	share float64 // share of the rate; the sum is 1
 	wait  time.Duration
@@ -28,23 +28,23 @@ var shares = [market.Purposes]struct {
 	market.ForFiling:    {0.4, 750 * time.Millisecond},
 }
 
-// Decrease and increase of the rate after a host answers 429.
+// Changes of the rate after a host answers 429.
 const (
 	fallBy    = 2
-	maxFall   = 16               // the rate never falls below its sixteenth part
-	fallEvery = time.Second      // concurrent requests are refused together and count once
-	riseEvery = 30 * time.Second // one step up, if the host has not answered 429 since the last change
+	maxFall   = 16               // the rate never falls below a sixteenth of the configured rate
+	fallEvery = time.Second      // shortest time between two decreases, because concurrent requests are refused together
+	riseEvery = 30 * time.Second // the rate rises by one step if the host has not answered 429 for this time
 )
 
-// limits is the rate limit for one host. Each purpose has a token bucket, and all buckets together have the rate. A
-// token that a purpose does not use goes to the most urgent waiting request, but only from a full bucket.
+// limits is the rate limit for one host. Each purpose has a token bucket, and the rates of all buckets add up to the rate of
+// the host. If the bucket of a purpose is full, another waiting request may use its token; the most urgent one comes first.
 type limits struct {
 	full float64
 	now  func() time.Time
 
 	mu      sync.Mutex
 	rate    float64
-	changed time.Time // last change of the rate
+	changed time.Time // time of the last change of rate
 	paused  time.Time // no request is sent before this time
 	lanes   [market.Purposes]lane
 	timer   *time.Timer
@@ -63,7 +63,7 @@ func newLimits(perSecond float64, now func() time.Time) *limits {
 	return t
 }
 
-// slow lowers the rate, discards unused tokens, and pauses all requests for the given time.
+// slow lowers the rate after the host answered 429, discards unused tokens, and pauses all requests for the given time.
 func (t *limits) slow(pause time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,7 +82,7 @@ func (t *limits) slow(pause time.Duration) {
 	}
 }
 
-// set changes the rate. The caller must hold the lock.
+// set changes the rate of all buckets to a total of rps requests per second. The caller must hold t.mu.
 func (t *limits) set(rps float64, now time.Time) {
 	t.rate, t.changed = rps, now
 	for p := range t.lanes {
@@ -92,8 +92,8 @@ func (t *limits) set(rps float64, now time.Time) {
 	}
 }
 
-// remainingPause returns the remaining time of the pause. It also raises the rate if riseEvery has passed. The caller must hold
-// the lock.
+// remainingPause returns the remaining time in which no request may be sent. It also raises the rate if riseEvery has passed
+// since the last change. The caller must hold t.mu.
 func (t *limits) remainingPause() time.Duration {
 	now := t.now()
 	if t.rate < t.full && now.Sub(t.changed) >= riseEvery {
@@ -102,14 +102,16 @@ func (t *limits) remainingPause() time.Duration {
 	return max(t.paused.Sub(now), 0)
 }
 
-// part returns the rate and the burst of a purpose.
+// part returns the rate and the burst of the token bucket of purpose p, for a host limit of perSecond requests per second.
+// The burst is two seconds of that rate, at least 1.
 func part(p int, perSecond float64) (rate.Limit, int) {
 	rps := shares[p].share * perSecond
 	return rate.Limit(rps), max(int(2*rps), 1)
 }
 
-// wait waits until a request with the purpose of ctx may be sent. It returns market.Busy when the longest wait of the
-// purpose is over, and immediately when the queue or the pause of the host is longer than that.
+// wait returns nil when a request with the purpose of ctx may be sent. It returns market.Busy after the longest wait of the
+// purpose. It returns market.Busy immediately if the queue is full, or if the queue or the pause of the host would take
+// longer than that.
 func (t *limits) wait(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return market.ErrUnavailable.Wrap(err)
@@ -156,9 +158,9 @@ func (t *limits) wait(ctx context.Context) error {
 	return market.Busy()
 }
 
-// grant takes a token for a purpose. The token is that of the purpose itself, or, if no more urgent purpose has waiting
-// requests, one of an idle purpose with a full bucket. The caller must hold the lock, also for the functions below
-// except serve.
+// grant takes a token for a request of the purpose p and reports whether it got one. It takes the token from the bucket of
+// p. If that is empty and no more urgent request waits, it takes one from a full bucket of a purpose without waiting
+// requests. The caller must hold t.mu.
 func (t *limits) grant(p market.Purpose) bool {
 	if t.remainingPause() > 0 {
 		return false
@@ -180,7 +182,7 @@ func (t *limits) grant(p market.Purpose) bool {
 	return false
 }
 
-// serve admits waiting requests, the most urgent first. It takes the lock itself.
+// serve admits waiting requests while tokens are left, the most urgent purpose first. It locks t.mu.
 func (t *limits) serve() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -194,7 +196,8 @@ func (t *limits) serve() {
 	t.schedule()
 }
 
-// schedule runs serve at the time of the next token if a request waits.
+// schedule sets the timer for the next call of serve to the time of the next token. It does nothing if no request waits. The
+// caller must hold t.mu.
 func (t *limits) schedule() {
 	waiting, next := false, time.Second
 	for p := range t.lanes {

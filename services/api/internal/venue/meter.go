@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// maxWords is the largest number of distinct label values that a venue can cause.
+// maxWords is the largest number of distinct words that are used as label values of the metric venue_unknown_words_total.
 const maxWords = 32
 
 // Meter records metrics about requests to the venues and their answers.
@@ -21,7 +21,7 @@ type Meter struct {
 	known map[[3]string]bool
 }
 
-// NewMeter returns a meter and registers its metrics.
+// NewMeter returns a meter and registers its metrics with reg.
 func NewMeter(reg prometheus.Registerer) *Meter {
 	m := &Meter{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -42,7 +42,8 @@ func NewMeter(reg prometheus.Registerer) *Meter {
 	return m
 }
 
-// UnknownWord counts a word that no rule handles, so that new words are noticed.
+// UnknownWord counts a word in a field of an answer that no rule handles. A word that is too long, or beyond maxWords
+// distinct words, is counted as "…".
 func (m *Meter) UnknownWord(provider, field, word string) {
 	m.mu.Lock()
 	key := [3]string{provider, field, word}
@@ -57,7 +58,7 @@ func (m *Meter) UnknownWord(provider, field, word string) {
 	m.words.WithLabelValues(provider, field, word).Inc()
 }
 
-// Dropped counts records that were omitted.
+// Dropped counts a record of a provider that was omitted, by reason.
 func (m *Meter) Dropped(provider, reason string) {
 	m.dropped.WithLabelValues(provider, reason).Inc()
 }

@@ -12,12 +12,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// WidestSpread is the widest spread between bid and ask that gives a quote.
+// WidestSpread is the greatest difference between ask and bid at which an order book gives a quote.
 const WidestSpread = loosejson.One / 10
 
-// NewQuote returns the quote of an order book with the given best bid and best ask of YES. YES costs the ask and NO
-// costs 1 minus the bid, both in bps and rounded up. It returns nil if a side is empty (bid 0 or ask 1), the order book
-// is crossed, the spread exceeds WidestSpread, a side costs less than 1 or more than 9999 bps, or at is zero.
+// NewQuote returns the quote of an order book with the given best bid and best ask of YES. The price of YES is the ask, and
+// the price of NO is 1 minus the bid, both in bps and rounded up. The result is nil if a side of the order book is empty
+// (bid 0 or ask 1), the order book is crossed, the spread exceeds WidestSpread, a price is outside 1 to 9999 bps, or at is
+// zero.
 func NewQuote(rule string, bid, ask loosejson.Price, at time.Time) *market.Quote {
 	if at.IsZero() || bid <= 0 || ask >= loosejson.One || bid > ask || ask-bid > WidestSpread {
 		return nil
@@ -29,12 +30,13 @@ func NewQuote(rule string, bid, ask loosejson.Price, at time.Time) *market.Quote
 	return &market.Quote{Yes: protocol.Bps(yes), No: protocol.Bps(no), At: at.UTC().Truncate(time.Millisecond), Rule: rule}
 }
 
-// Quote returns the quote of an order book in the answer, dated At. See NewQuote.
+// Quote returns the quote of an order book that the answer contains, dated a.At. It returns nil in the same cases as
+// NewQuote.
 func (a *Answer) Quote(rule string, bid, ask loosejson.Price) *market.Quote {
 	return a.QuoteAt(rule, bid, ask, a.At)
 }
 
-// QuoteAt is Quote for an answer that contains the date of the order book.
+// QuoteAt is like Quote, for an answer that contains the time of the order book.
 func (a *Answer) QuoteAt(rule string, bid, ask loosejson.Price, at time.Time) *market.Quote {
 	q := NewQuote(rule, bid, ask, at)
 	if q != nil {
@@ -43,7 +45,8 @@ func (a *Answer) QuoteAt(rule string, bid, ask loosejson.Price, at time.Time) *m
 	return q
 }
 
-// Ended returns the earliest of the times that is not after now, in milliseconds, or nil. It ignores zero times.
+// Ended returns the earliest of the given times that is not after now, in milliseconds. It ignores zero times, and returns
+// nil if no time is left.
 func Ended(now time.Time, times ...time.Time) *time.Time {
 	var first *time.Time
 	for _, t := range times {
@@ -57,12 +60,13 @@ func Ended(now time.Time, times ...time.Time) *time.Time {
 	return first
 }
 
-// readers is the number of concurrent reads of QuoteOneByOne.
+// readers is the largest number of concurrent reads in QuoteOneByOne.
 const readers = 4
 
-// QuoteOneByOne implements Quote of market.Venue for a venue that cannot return several ids in one request. It reads at
-// most few markets individually, and more markets through the list of open markets. It always reads second quotes
-// individually, because the list takes too long for them. It omits ids of other venues, for which own returns false.
+// QuoteOneByOne implements Quote of market.Venue for a venue that cannot return several ids in one request. If there are at
+// most few ids, it reads the markets one by one, otherwise through the list of open markets. It always reads second quotes
+// one by one, because the list takes too long for them. It omits ids for which own returns false, because they belong to
+// other venues.
 func QuoteOneByOne(
 	ctx context.Context, v market.Venue, ids []protocol.MarketID, own func(protocol.MarketID) (string, bool), few int,
 ) ([]market.Record, error) {
@@ -95,8 +99,8 @@ func QuoteOneByOne(
 	}
 }
 
-// getEach reads markets individually, with at most readers concurrent reads. It omits those that fail. It returns an
-// error only if the venue answered for none.
+// getEach reads markets one by one, with at most readers concurrent reads. It omits markets whose read fails. It returns an
+// error only if every read failed for a reason other than market.ErrNotFound.
 func getEach(ctx context.Context, v market.Venue, ids []protocol.MarketID) ([]market.Record, error) {
 	found, errs := make([]market.Record, len(ids)), make([]error, len(ids))
 	var reads errgroup.Group

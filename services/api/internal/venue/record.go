@@ -17,8 +17,8 @@ import (
 
 var errNoList = errors.New("the answer has no list")
 
-// ReadList reads a JSON answer into box, which must set list to a list in it. It returns market.ErrUnavailable for a
-// failed request, for an answer of another form and for an answer without the list.
+// ReadList reads a JSON answer into box. Decoding box must set list to a list in the answer. The error is
+// market.ErrUnavailable if the request fails, or if the answer cannot be decoded or has no such list.
 func ReadList[T any](ctx context.Context, c *Client, op, path string, query url.Values, box any, list **[]T) (Answer, error) {
 	answer, err := c.Read(ctx, op, path, query)
 	if err != nil {
@@ -30,7 +30,7 @@ func ReadList[T any](ctx context.Context, c *Client, op, path string, query url.
 	return answer, nil
 }
 
-// Unavailable returns err wrapped in market.ErrUnavailable, unless it already is.
+// Unavailable returns err if it wraps market.ErrUnavailable, and otherwise market.ErrUnavailable with the cause err.
 func Unavailable(err error) error {
 	if errors.Is(err, market.ErrUnavailable) {
 		return err
@@ -38,14 +38,15 @@ func Unavailable(err error) error {
 	return market.ErrUnavailable.Wrap(err)
 }
 
-// Missing reports whether err is an answer with status 404 or one of the given statuses, which means that there is no
+// Missing reports whether err is a *RefusedError with status 404 or one of the given statuses, which means that there is no
 // such market.
 func Missing(err error, statuses ...int) bool {
 	var refused *RefusedError
 	return errors.As(err, &refused) && (refused.Status == http.StatusNotFound || slices.Contains(statuses, refused.Status))
 }
 
-// NativeKey returns the key that provider p uses for a market. ok is false for an id of another provider.
+// NativeKey returns the key that provider p itself uses for a market. ok is false if id is invalid or belongs to another
+// provider.
 func NativeKey(p protocol.Provider, id protocol.MarketID) (key string, ok bool) {
 	parsed, err := protocol.ParseMarketID(string(id))
 	if err != nil || parsed.Provider() != p {
@@ -54,8 +55,8 @@ func NativeKey(p protocol.Provider, id protocol.MarketID) (key string, ok bool) 
 	return parsed.NativeKey(), true
 }
 
-// Settle sets the final result of a market. payout is the amount that one YES share pays, as decimal text; it is empty
-// if unknown.
+// Settle sets the final result of a market. payout is the amount that one YES share pays, as decimal text, or "" if it is
+// unknown.
 func Settle(m *market.Record, verdict protocol.Verdict, payout string) {
 	m.Status, m.Provisional, m.Verdict = protocol.MarketResolved, false, &verdict
 	if payout != "" {
@@ -63,18 +64,19 @@ func Settle(m *market.Record, verdict protocol.Verdict, payout string) {
 	}
 }
 
-// Records decodes the market records of one provider and counts those that are omitted.
+// Records decodes the market records of one provider and counts the records that it omits.
 type Records[T any] struct {
 	Client *Client
 	Decode func(json.RawMessage) (T, error)
 	Key    func(*T) string
-	// Unusable returns the reason for which no call is possible on the market of a record, as a label of the metric of
-	// dropped records. It returns "" if a call is possible.
+	// Unusable returns why no call is possible on the market of a record, as a label value of the metric
+	// venue_dropped_records_total. It returns "" if a call is possible.
 	Unusable func(*T) string
 }
 
-// One decodes the record of the market with a key. err is the error of the request. Faults: market.ErrNotFound, also
-// for a record of another market and for an unusable one; market.ErrUnavailable.
+// One decodes the record of the market with the given key. err is the error of the request, or nil. Errors:
+// market.ErrNotFound if there is no such market, or if the record is unusable or of another market; market.ErrUnavailable
+// otherwise.
 func (r *Records[T]) One(key string, raw []byte, err error) (o T, _ error) {
 	switch {
 	case Missing(err):
@@ -96,7 +98,7 @@ func (r *Records[T]) One(key string, raw []byte, err error) (o T, _ error) {
 	return o, nil
 }
 
-// Usable reports whether a call is possible on the market of a record. It counts an unusable record.
+// Usable reports whether a call is possible on the market of a record. It counts each unusable record.
 func (r *Records[T]) Usable(o *T) bool {
 	reason := r.Unusable(o)
 	if reason != "" {
@@ -105,7 +107,7 @@ func (r *Records[T]) Usable(o *T) bool {
 	return reason == ""
 }
 
-// List is ReadList for a list of records, followed by All.
+// List reads a list of records as ReadList does, and decodes it as All does.
 func (r *Records[T]) List(
 	ctx context.Context, op, path string, query url.Values, box any, list **[]json.RawMessage,
 ) (Answer, []T, error) {
@@ -117,8 +119,8 @@ func (r *Records[T]) List(
 	return answer, records, err
 }
 
-// All decodes a list of records and omits those that cannot be decoded. It returns market.ErrUnavailable if none can be
-// decoded.
+// All decodes a list of records. It omits and counts records that cannot be decoded. The error is market.ErrUnavailable if
+// the list is not empty and none of its records can be decoded.
 func (r *Records[T]) All(raw []json.RawMessage) ([]T, error) {
 	list := make([]T, 0, len(raw))
 	for _, one := range raw {
@@ -135,11 +137,12 @@ func (r *Records[T]) All(raw []json.RawMessage) ([]T, error) {
 	return list, nil
 }
 
-// Cursor returns the cursor of a page: its number, from 1, and the position after which it starts.
+// Cursor returns the cursor of a page: its number and the position after which it starts. The page after the first one has
+// the number 1.
 func Cursor(page int, after string) string { return strconv.Itoa(page) + ":" + after }
 
-// ReadCursor parses a cursor. An empty cursor is page 0. The page number must be below limit, so that every list ends.
-// Fault: market.ErrUnavailable.
+// ReadCursor parses a cursor. An empty cursor means page 0, the first page. The number of a page must be below limit, so
+// that every list ends. Error: market.ErrUnavailable if the cursor is invalid.
 func ReadCursor(cursor string, limit int) (page int, after string, err error) {
 	if cursor == "" {
 		return 0, "", nil
@@ -152,7 +155,7 @@ func ReadCursor(cursor string, limit int) (page int, after string, err error) {
 	return page, after, nil
 }
 
-// ReadNumberCursor is ReadCursor for a position that is a number from 1.
+// ReadNumberCursor is like ReadCursor, for a position that is a positive number.
 func ReadNumberCursor(cursor string, limit int) (page int, after int64, err error) {
 	page, text, err := ReadCursor(cursor, limit)
 	if err != nil || page == 0 {

@@ -9,10 +9,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// rule names the source of the quotes: the best bid and ask of a market record.
+// rule is the source name of quotes from this venue: the best bid and ask in a market record.
 const rule = "kalshi.market"
 
-// derive returns the market of a record and its event. requested is the time of the request.
+// derive returns the market that a market record and its event describe. requested is the time of the request.
 func (a *Adapter) derive(o *object, e event, requested time.Time) market.Record {
 	id, _ := protocol.NewMarketID(protocol.Kalshi, string(o.Ticker)) // decode checked the form
 	m := market.Record{
@@ -25,14 +25,14 @@ func (a *Adapter) derive(o *object, e event, requested time.Time) market.Record 
 	a.setStatus(&m, o)
 	m.Yes = yesBps(o, m.Payout)
 	if m.Status != protocol.MarketOpen {
-		// The venue moves the close time back when trading ends early.
+		// The venue moves the close time to an earlier time when trading ends early.
 		m.ClosedAt = venue.Ended(a.client.Now(), o.CloseTime.Exact(), o.SettledAt.Exact())
 	}
 	m.Lane = a.lane(e)
 	return m
 }
 
-// quote returns the quote of an open market's record, or nil.
+// quote returns the quote in the record of an open market. It returns nil if the market is not open or a price is missing.
 func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	bid, haveBid := side(o.Bid, o.BidCents, o.NoAsk, o.NoAskCents)
 	ask, haveAsk := side(o.Ask, o.AskCents, o.NoBid, o.NoBidCents)
@@ -42,7 +42,8 @@ func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	return answer.Quote(rule, bid, ask)
 }
 
-// side returns the first price that the record has: in dollars, in cents, or as 1 minus the price of the opposite side.
+// side returns the price of one side from the first of these members that the record has: the price in dollars, the price in
+// cents, and 1 minus the price of the opposite side.
 func side(dollars, cents, otherDollars, otherCents loosejson.Decimal) (loosejson.Price, bool) {
 	if p, ok := dollarsOrCents(dollars, cents); ok {
 		return p, true
@@ -59,7 +60,7 @@ func dollarsOrCents(dollars, cents loosejson.Decimal) (loosejson.Price, bool) {
 	return p / 100, ok && p != 0
 }
 
-// setStatus sets the status and the outcome of a market from its record.
+// setStatus sets the status of a market, and its outcome if it has one, from its record.
 func (a *Adapter) setStatus(m *market.Record, o *object) {
 	switch word := o.Status.Normal(); word {
 	case "initialized":
@@ -73,7 +74,7 @@ func (a *Adapter) setStatus(m *market.Record, o *object) {
 		default:
 			m.Status = protocol.MarketClosed
 		}
-	case "inactive", "closed": // both can open again
+	case "inactive", "closed": // trading can start again after both
 		m.Status = protocol.MarketClosed
 	case "determined", "amended":
 		m.Status, m.Provisional = protocol.MarketClosed, true
@@ -87,8 +88,8 @@ func (a *Adapter) setStatus(m *market.Record, o *object) {
 	}
 }
 
-// settle sets the outcome of a finalized market: its result, or else the amount that a YES contract paid. An unreadable
-// amount leaves the market without an outcome.
+// settle sets the outcome of a finalized market to its result, or else to the amount that a YES contract paid. If the amount
+// is not readable, the market is closed without an outcome.
 func (a *Adapter) settle(m *market.Record, o *object) {
 	value, readable := o.Settlement.Price()
 	readable = readable && value >= 0 && value <= loosejson.One
@@ -113,8 +114,8 @@ func (a *Adapter) settle(m *market.Record, o *object) {
 	}
 }
 
-// yesBps returns the payout of a settled market, or the middle of a narrow order book, or the price of the last trade,
-// or nil. An empty order book has the bid 0 and the ask 1.
+// yesBps returns the YES price of a market: the payout of a settled market, else the middle of a narrow order book, else the
+// price of the last trade, else nil. An empty order book has bid 0 and ask 1.
 func yesBps(o *object, payout *string) *protocol.Bps {
 	if payout != nil {
 		if p, ok := loosejson.ParsePrice(*payout); ok {

@@ -1,3 +1,3 @@
-// Package kalshi reads Kalshi through its trade API: markets with their events and series, and markets in its archive.
-// The rules for status and outcome are in derive.go, in their order of precedence.
+// Package kalshi reads markets of Kalshi through its trade API: current markets with their events and series, and archived
+// markets. The rules for status and outcome are in derive.go, in their order of precedence.
 package kalshi

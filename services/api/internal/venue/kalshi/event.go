@@ -13,22 +13,22 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// event is the data of a market that the record of its event has.
+// event contains the data of a market that is stored in the record of its event.
 type event struct {
 	series   string // empty if unknown
 	title    string
 	category string
-	tags     []string // tags of the series; read only where they decide the lane
-	unread   bool     // some of the data could not be read
+	tags     []string // tags of the series; read only for the category in which they decide the lane
+	unread   bool     // part of the data could not be read
 }
 
-// series is the data of a market that only the record of its series has.
+// series contains the data of a market that is stored only in the record of its series.
 type series struct {
 	tags   []string
-	source string // page of the first settlement source
+	source string // address of the first settlement source
 }
 
-// eventObject is the record of an event.
+// eventObject is the JSON record of an event.
 type eventObject struct {
 	Ticker   loosejson.Text    `json:"event_ticker"`
 	Series   loosejson.Text    `json:"series_ticker"`
@@ -45,7 +45,7 @@ func (o *eventObject) event() event {
 	return e
 }
 
-// categoryLane maps each category of the venue to its lane.
+// categoryLane maps each category of the venue, in lower case, to its content lane.
 var categoryLane = map[string]protocol.Lane{
 	"politics": protocol.LanePolitics, "elections": protocol.LanePolitics, "world": protocol.LaneWorld, "crypto": protocol.LaneCrypto,
 	"sports": protocol.LaneSport, "entertainment": protocol.LaneEntertainment, "social": protocol.LaneCulture, "mentions": protocol.LaneCulture,
@@ -54,17 +54,18 @@ var categoryLane = map[string]protocol.Lane{
 	"transportation": protocol.LaneOther, "exotics": protocol.LaneOther,
 }
 
-// broad is the category in which the tags of the series decide the lane.
+// broad is the only category in which the tags of the series decide the lane.
 const broad = "entertainment"
 
-// lane returns the lane of the venue's category and tags.
+// lane returns the content lane that follows from the category and the tags of an event. It returns OTHER if they are
+// unknown.
 func (a *Adapter) lane(e event) protocol.Lane {
 	category := strings.ToLower(e.category)
 	if category == "" {
 		return protocol.LaneOther
 	}
 	if category == broad && e.unread {
-		return protocol.LaneOther // without the tags the lane would be a guess
+		return protocol.LaneOther // without the tags the lane is unknown
 	}
 	lane, known := categoryLane[category]
 	if !known {
@@ -77,7 +78,7 @@ func (a *Adapter) lane(e event) protocol.Lane {
 	return lane
 }
 
-// words returns the topic words of an event.
+// words returns the topic words of an event: its category and its tags.
 func (e event) words() []string {
 	var out []string
 	if e.category != "" {
@@ -86,7 +87,7 @@ func (e event) words() []string {
 	return append(out, e.tags...)
 }
 
-// page returns the public page of the event's series.
+// page returns the address of the public page of the event's series, or "" if the series is unknown.
 func (e event) page() string {
 	if e.series == "" {
 		return ""
@@ -94,8 +95,8 @@ func (e event) page() string {
 	return "https://kalshi.com/markets/" + url.PathEscape(strings.ToLower(e.series))
 }
 
-// event returns the data of an event, which it requests once and caches. A failure is not an error, because the market
-// can be returned without this data.
+// event returns the data of an event, which it requests once and then caches. After a failed request the result has unread
+// set; this is not an error, because a market is usable without this data.
 func (a *Adapter) event(ctx context.Context, ticker string) event {
 	if !isTicker(ticker) {
 		return event{}
@@ -118,7 +119,7 @@ func (a *Adapter) event(ctx context.Context, ticker string) event {
 	return a.tagged(ctx, e)
 }
 
-// tagged adds the tags of the series if they decide the lane.
+// tagged returns e with the tags of its series if they decide the lane.
 func (a *Adapter) tagged(ctx context.Context, e event) event {
 	if strings.EqualFold(e.category, broad) {
 		s, err := a.readSeries(ctx, e.series)
@@ -127,7 +128,7 @@ func (a *Adapter) tagged(ctx context.Context, e event) event {
 	return e
 }
 
-// readSeries returns a series, which it requests once and caches. A series that does not exist is empty.
+// readSeries returns the data of a series, which it requests once and then caches. It is empty if the series does not exist.
 func (a *Adapter) readSeries(ctx context.Context, ticker string) (series, error) {
 	if ticker == "" {
 		return series{}, nil

@@ -13,10 +13,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-// detailTimeout is the timeout of the reads of event and series, which are optional for a market.
+// detailTimeout is the timeout of the reads of event and series. A market is usable without them.
 const detailTimeout = 400 * time.Millisecond
 
-// Adapter is a market.Venue. It is safe for concurrent use.
+// Adapter implements market.Venue for Kalshi. It is safe for concurrent use.
 type Adapter struct {
 	client *venue.Client
 	read   venue.Records[object]
@@ -24,14 +24,14 @@ type Adapter struct {
 	series venue.Cache[series]
 }
 
-// New returns an adapter for the trade API. The base URL of the client includes the version: …/trade-api/v2.
+// New returns an adapter that uses client. The base URL of the client must include the version: …/trade-api/v2.
 func New(client *venue.Client) *Adapter {
 	return &Adapter{client: client, read: venue.Records[object]{
 		Client: client, Decode: decode, Key: func(o *object) string { return string(o.Ticker) }, Unusable: (*object).unusable,
 	}}
 }
 
-// Get implements market.Venue. A market that settled long ago is read from the archive.
+// Get implements market.Venue. It reads a market that settled long ago from the archive.
 func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 	ticker, ok := key(id)
 	if !ok {
@@ -55,8 +55,7 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	return a.complete(ctx, &o, a.event(ctx, string(o.Event)), &answer, requested), nil
 }
 
-// complete returns the market of a record with its quote. URL is the source page of the result once the market is
-// settled.
+// complete returns the market of a record with its quote. For a settled market, URL is the settlement source of its series.
 func (a *Adapter) complete(ctx context.Context, o *object, e event, answer *venue.Answer, requested time.Time) market.Record {
 	m := a.derive(o, e, requested)
 	m.Quote = o.quote(&m, answer)
@@ -68,7 +67,7 @@ func (a *Adapter) complete(ctx context.Context, o *object, e event, answer *venu
 	return m
 }
 
-// Quote implements market.Venue. It sends one request for 100 markets.
+// Quote implements market.Venue. It requests up to 100 markets at a time.
 func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	wanted := make(map[string]bool, len(ids))
 	tickers := make([]string, 0, len(ids))

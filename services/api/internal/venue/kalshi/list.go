@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// pageSize is the number of events in a page. The venue allows 200, but 200 events with their markets are nearly as
-	// large as the largest answer that the client reads.
+	// pageSize is the number of events on a page. The venue allows 200, but 200 events with their markets can exceed the
+	// largest answer that the client reads.
 	pageSize   = 100
-	quoteSize  = 100  // tickers in one request
-	maxMarkets = 1000 // markets in one answer
-	maxEvents  = 20   // events that one Quote requests; ListOpen reads the others
-	maxPages   = 1000 // ends a list of a venue that never returns a last page
+	quoteSize  = 100  // largest number of tickers in one request
+	maxMarkets = 1000 // largest number of markets in one answer
+	maxEvents  = 20   // largest number of events that one Quote requests; ListOpen reads the others
+	maxPages   = 1000 // the list ends here even if the venue never returns a last page
 )
 
-// ListOpen implements market.Venue. It lists events, because only their records have the category, and because the list
-// omits combinations of markets.
+// ListOpen implements market.Venue. It lists events with their markets, because only events have a category, and because the
+// list of events omits combinations of markets.
 func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record, string, error) {
 	page, after, err := venue.ReadCursor(cursor, maxPages)
 	if err != nil {

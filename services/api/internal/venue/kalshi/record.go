@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// object is a market record. The venue has retired the members in whole cents and sends 0 or leaves them out. A price in cents
-// counts only if the same price in dollars is missing.
+// object is the JSON record of a market. The venue no longer uses the members in whole cents: it sends 0 or omits them. A
+// price in cents is used only if the same price in dollars is missing.
 type object struct {
 	Ticker     loosejson.Text    `json:"ticker"`
 	Event      loosejson.Text    `json:"event_ticker"`
@@ -40,7 +40,7 @@ type object struct {
 
 var errRecord = errors.New("the record has no valid ticker, or no state")
 
-// decode parses a market record.
+// decode parses a market record. It returns errRecord if the ticker is invalid or the status is missing.
 func decode(raw json.RawMessage) (object, error) {
 	var o object
 	if err := json.Unmarshal(raw, &o); err != nil {
@@ -52,21 +52,21 @@ func decode(raw json.RawMessage) (object, error) {
 	return o, nil
 }
 
-// isTicker reports whether s is a valid key of the venue that is safe in a path. A ticker must be in upper case, so
-// that a market has only one spelling and no ticker equals a word of the venue's paths.
+// isTicker reports whether s has the form of a ticker and is safe in a URL path. A ticker must be in upper case, so that a
+// market has one spelling only and no ticker equals a path of the API.
 func isTicker(s string) bool {
 	_, err := protocol.NewMarketID(protocol.Kalshi, s)
 	return err == nil && strings.ToUpper(s) == s
 }
 
-// key returns the ticker of a market id; ok is false if the id cannot be a market of Kalshi.
+// key returns the ticker of a market id. ok is false if the id cannot be that of a market of Kalshi.
 func key(id protocol.MarketID) (ticker string, ok bool) {
 	ticker, ok = venue.NativeKey(protocol.Kalshi, id)
 	return ticker, ok && isTicker(ticker)
 }
 
-// unusable returns "combination" for a record that combines several markets, because such a record accepts no calls. It
-// returns "" for other records.
+// unusable returns "combination" for a record that combines several markets, because no call is possible on it. It returns
+// "" for other records.
 func (o *object) unusable() string {
 	if o.Collection != "" || strings.HasPrefix(string(o.Ticker), "KXMVE") {
 		return "combination"
@@ -74,8 +74,8 @@ func (o *object) unusable() string {
 	return ""
 }
 
-// question returns the title. If the title does not contain the name of the candidate, the name is appended, because
-// the markets of an event can have the same title.
+// question returns the title of a market. If the title does not contain the name of the outcome (yes_sub_title), the name is
+// appended, because the markets of an event can have the same title.
 func (o *object) question(eventTitle string) string {
 	title, sub := loosejson.Plain(string(o.Title), loosejson.MaxTitle), loosejson.Plain(string(o.YesTitle), loosejson.MaxWord)
 	if title == "" {
@@ -90,7 +90,7 @@ func (o *object) question(eventTitle string) string {
 	return loosejson.Plain(title+" – "+sub, loosejson.MaxTitle)
 }
 
-// description returns the rules of the market.
+// description returns the rules of the market as plain text.
 func (o *object) description() string {
 	return loosejson.Plain(strings.TrimSpace(string(o.Rules)+"\n\n"+string(o.MoreRules)), loosejson.MaxDescription)
 }

@@ -12,23 +12,24 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// bookTimeout is the timeout of the read of an order book, which is optional for a market.
+// bookTimeout is the timeout of the read of an order book. A market is usable without it.
 const bookTimeout = 400 * time.Millisecond
 
-// Sources of quotes: the prices at which a market order buys, and the order book.
+// Source names of quotes from this venue: the prices at which market orders buy, and the order book.
 const (
 	rulePrices = "limitless.prices"
 	ruleBook   = "limitless.book"
 )
 
-// book is the YES side of an order book.
+// book is the YES side of an order book in JSON.
 type book struct {
 	Bids  []loosejson.Level `json:"bids"`
 	Asks  []loosejson.Level `json:"asks"`
 	Token loosejson.Text    `json:"tokenId"`
 }
 
-// best returns the best bid and the best ask of the prices between 0 and 1. A side without orders has 0 or 1.
+// best returns the best bid and the best ask among the prices between 0 and 1. Without orders, the bid is 0 and the ask is
+// 1.
 func (b *book) best() (bid, ask loosejson.Price) {
 	outside := func(l loosejson.Level) bool {
 		p, ok := l.Price.Price()
@@ -37,7 +38,7 @@ func (b *book) best() (bid, ask loosejson.Price) {
 	return loosejson.Best(slices.DeleteFunc(b.Bids, outside), slices.DeleteFunc(b.Asks, outside))
 }
 
-// quote returns the quote of an open market's record, or nil.
+// quote returns the quote in the record of an open market. It returns nil if the market is not open or a price is missing.
 func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	yes, no, ok := pair(o.TradePrices.Buy.Market)
 	if !ok || m.Status != protocol.MarketOpen {
@@ -46,8 +47,8 @@ func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	return answer.Quote(rulePrices, loosejson.One-no, yes)
 }
 
-// readBook adds the quote and the price of an open order-book market if its record has none. The price is the middle of
-// the order book. Both remain empty without an answer within bookTimeout.
+// readBook sets the quote and the price of an open order-book market from its order book, if the market record has none. The
+// price is the middle between bid and ask. Both remain nil if the order book is not available within bookTimeout.
 func (a *Adapter) readBook(ctx context.Context, m *market.Record, o *object) {
 	priced := m.Yes != nil && len(o.TradePrices.Buy.Market) > 0
 	if m.Status != protocol.MarketOpen || !o.orderBook() || priced {

@@ -12,17 +12,17 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// percent is the divisor of pool prices, which are from 0 to 100. maxSum is greater than any sum of the two prices of a
-// market on the scale of 0 to 1.
+// percent is the divisor of prices on the scale of 0 to 100. maxSum is greater than the sum of the two prices of any market
+// on the scale of 0 to 1.
 const (
 	percent = 100
 	maxSum  = loosejson.One + loosejson.One/2
 )
 
-// parent is the group of a market, which the record of the market does not have.
+// parent is the group to which a market belongs. The record of the market does not contain it.
 type parent struct{ slug, title string }
 
-// derive returns the market of a record and its group. requested is the time of the request.
+// derive returns the market that a market record and its group describe. requested is the time of the request.
 func (a *Adapter) derive(o *object, p parent, requested time.Time) market.Record {
 	id, _ := protocol.NewMarketID(protocol.Limitless, string(o.Slug)) // decode checked the form
 	m := market.Record{
@@ -56,7 +56,7 @@ func (a *Adapter) derive(o *object, p parent, requested time.Time) market.Record
 	return m
 }
 
-// question returns the title of the market after the title of its group, because the title of a market in a group is
+// question returns the title of a market, preceded by the title of its group, because the title of a market in a group is
 // only a name.
 func question(o *object, p parent) string {
 	title := loosejson.Plain(string(o.Title), loosejson.MaxTitle)
@@ -66,8 +66,8 @@ func question(o *object, p parent) string {
 	return loosejson.Plain(p.title+": "+title, loosejson.MaxTitle)
 }
 
-// lane returns the lane of the venue's topic words. Hourly and daily series without a known word are those of crypto
-// prices.
+// lane returns the content lane that follows from the topic words of a market. Without a known word, a market of an hourly
+// or daily series is a crypto market.
 func lane(o *object, words []string) protocol.Lane {
 	if found := categorise.ByTags(words); found != protocol.LaneOther {
 		return found
@@ -80,11 +80,11 @@ func lane(o *object, words []string) protocol.Lane {
 	return protocol.LaneOther
 }
 
-// setStatus sets the status and the outcome of a market from its record.
+// setStatus sets the status of a market, and its outcome if it has one, from its record.
 func (a *Adapter) setStatus(m *market.Record, o *object) {
 	if kind := o.MarketType.Normal(); kind != "" && kind != "single" {
 		a.client.UnknownWord("marketType", kind)
-		m.Status = protocol.MarketUnknown // the rules of other kinds of market are unknown
+		m.Status = protocol.MarketUnknown // the rules of this kind of market are unknown
 		return
 	}
 	if kind := o.TradeType.Normal(); kind != "clob" && kind != "amm" {
@@ -96,7 +96,7 @@ func (a *Adapter) setStatus(m *market.Record, o *object) {
 		if o.Expired != nil && *o.Expired || m.EndDate != nil && !m.EndDate.After(a.client.Now()) {
 			m.Status = protocol.MarketClosed
 		}
-	case "locked": // the venue shows a pause and a pending decision the same way
+	case "locked": // the venue uses this status for a pause and for a pending decision
 		m.Status, m.Provisional = protocol.MarketClosed, true
 	case "disputed":
 		m.Status, m.Provisional, m.Disputed = protocol.MarketClosed, true, true
@@ -110,8 +110,8 @@ func (a *Adapter) setStatus(m *market.Record, o *object) {
 	}
 }
 
-// settle sets the outcome of a market that the venue shows as resolved. Without a winner the market is closed and has
-// no outcome.
+// settle sets the outcome of a market that the venue shows as resolved. Without a winner and without equal payouts, the
+// market is closed and has no outcome.
 func (a *Adapter) settle(m *market.Record, o *object) {
 	switch o.Winner {
 	case "0":
@@ -129,13 +129,13 @@ func (a *Adapter) settle(m *market.Record, o *object) {
 	}
 }
 
-// even reports whether the payouts of both sides are equal.
+// even reports whether the payouts of both sides are equal and not zero.
 func even(payouts []string) bool {
 	return len(payouts) == 2 && payouts[0] == payouts[1] &&
 		strings.Trim(payouts[0], "0123456789") == "" && strings.Trim(payouts[0], "0") != ""
 }
 
-// yesBps returns the YES price of a record, or nil without one.
+// yesBps returns the YES price in a market record, or nil if it has none.
 func yesBps(o *object) *protocol.Bps {
 	yes, no, ok := pair(o.Prices)
 	if !ok || yes > loosejson.One || no > loosejson.One {
@@ -144,8 +144,8 @@ func yesBps(o *object) *protocol.Bps {
 	return new(yes.Bps())
 }
 
-// pair parses the prices of both sides. The scale, 0 to 1 or 0 to 100, follows from their sum, because the kind of
-// market does not determine it.
+// pair parses the prices of YES and NO. Their sum shows whether the scale is 0 to 1 or 0 to 100; the kind of market does
+// not. ok is false if the prices are missing or invalid.
 func pair(list loosejson.List) (yes, no loosejson.Price, ok bool) {
 	if len(list) != 2 {
 		return 0, 0, false

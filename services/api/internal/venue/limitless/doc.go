@@ -1,3 +1,3 @@
-// Package limitless reads Limitless: order-book and pool markets, and the markets of its groups. The rules for status
-// and outcome are in derive.go, in their order of precedence.
+// Package limitless reads markets of Limitless: order-book markets, pool markets, and the markets of groups. The rules for
+// status and outcome are in derive.go, in their order of precedence.
 package limitless

@@ -8,9 +8,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-const maxParents = 20_000 // markets whose group is cached
+const maxParents = 20_000 // largest number of markets whose group is cached
 
-// Adapter is a market.Venue. It is safe for concurrent use.
+// Adapter implements market.Venue for Limitless. It is safe for concurrent use.
 type Adapter struct {
 	client *venue.Client
 	read   venue.Records[object]
@@ -19,14 +19,14 @@ type Adapter struct {
 	parents venue.Cache[parent]
 }
 
-// New returns an adapter.
+// New returns an adapter that uses client.
 func New(client *venue.Client) *Adapter {
 	return &Adapter{client: client, parents: venue.Cache[parent]{Most: maxParents}, read: venue.Records[object]{
 		Client: client, Decode: decode, Key: func(o *object) string { return string(o.Slug) }, Unusable: (*object).unusable,
 	}}
 }
 
-// Get implements market.Venue. A group is not a market, but its children are.
+// Get implements market.Venue. The id of a group is not found, because only the members of a group are markets.
 func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 	slug, ok := key(id)
 	if !ok {
@@ -46,9 +46,9 @@ func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	return m, nil
 }
 
-// Quote implements market.Venue. The venue cannot return several slugs in one request. Up to 25 markets are read
-// individually, more through the list of open markets. Second quotes are always read individually, because the list
-// takes too long for them.
+// Quote implements market.Venue. The venue cannot return several slugs in one request. Quote reads up to 25 markets one by
+// one, and more markets through the list of open markets. Second quotes are always read one by one, because the list takes
+// too long for them.
 func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	return venue.QuoteOneByOne(ctx, a, ids, key, pageSize)
 }

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	pageSize = 25  // the most that the venue allows
-	maxPages = 400 // ends a list of a venue that never returns a last page
+	pageSize = 25  // largest page size that the venue allows
+	maxPages = 400 // the list ends here even if the venue never returns a last page
 )
 
-// ListOpen implements market.Venue. It returns the children of groups instead of the groups.
+// ListOpen implements market.Venue. Instead of a group it returns the markets of the group.
 func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record, string, error) {
 	page, seen, err := venue.ReadNumberCursor(cursor, maxPages+1)
 	if err != nil {
@@ -58,7 +58,7 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 	return out, venue.Cursor(page+1, strconv.FormatInt(seen, 10)), nil
 }
 
-// marketsOf returns the market of a record, or the markets of a group.
+// marketsOf returns the market of a record. For the record of a group it returns the markets of the group.
 func (a *Adapter) marketsOf(o *object, answer *venue.Answer, requested time.Time) []market.Record {
 	if o.unusable() == "" {
 		p, _ := a.parents.Get(string(o.Slug)) // the zero parent if the market has no group

@@ -16,8 +16,8 @@ const (
 	hexHash    = 64
 )
 
-// object is a market record. Its number is not decoded, because the slug is the public key. Amounts are read from their
-// decimal form, not from the one in millionths.
+// object is the JSON record of a market or a group. Its numeric id is not decoded, because the slug is the public key.
+// Amounts are read from their decimal form, not from the form in millionths.
 type object struct {
 	Slug        loosejson.Text    `json:"slug"`
 	Title       loosejson.Text    `json:"title"`
@@ -30,7 +30,7 @@ type object struct {
 	Prices      loosejson.List    `json:"prices"`
 	TradePrices struct {
 		Buy struct {
-			Market loosejson.List `json:"market"` // prices at which YES and NO can be bought now
+			Market loosejson.List `json:"market"` // prices at which a market order buys YES and NO
 		} `json:"buy"`
 	} `json:"tradePrices"`
 	Tokens struct {
@@ -53,7 +53,7 @@ type object struct {
 
 var errRecord = errors.New("the record has no slug of a valid form, no title, or no state")
 
-// decode parses the record of a market or a group.
+// decode parses the record of a market or a group. It returns errRecord if slug, title or status is missing or invalid.
 func decode(raw json.RawMessage) (object, error) {
 	var o object
 	if err := json.Unmarshal(raw, &o); err != nil {
@@ -65,9 +65,8 @@ func decode(raw json.RawMessage) (object, error) {
 	return o, nil
 }
 
-// isSlug reports whether s is a valid key of the venue that is safe in a path. It rejects the words that name lists in
-// the venue's paths. It also rejects addresses: the venue finds a market by its address too, which would give the
-// market a second id.
+// isSlug reports whether s has the form of a slug and is safe in a URL path. It rejects words that name lists in the API. It
+// also rejects addresses: the venue also finds a market by its address, which would give the market a second id.
 func isSlug(s string) bool {
 	if _, err := protocol.NewMarketID(protocol.Limitless, s); err != nil {
 		return false
@@ -80,19 +79,19 @@ func isSlug(s string) bool {
 	return !isHex(lower, hexAddress)
 }
 
-// isHex reports whether s is 0x and length hexadecimal digits.
+// isHex reports whether s is "0x" followed by length hexadecimal digits.
 func isHex(s string, length int) bool {
 	digits, ok := strings.CutPrefix(strings.ToLower(s), "0x")
 	return ok && len(digits) == length && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// key returns the slug of a market id; ok is false if the id cannot be a market of Limitless.
+// key returns the slug of a market id. ok is false if the id cannot be that of a market of Limitless.
 func key(id protocol.MarketID) (slug string, ok bool) {
 	slug, ok = venue.NativeKey(protocol.Limitless, id)
 	return slug, ok && isSlug(slug)
 }
 
-// unusable returns "group" for a group of several markets, which has no outcome. It returns "" for other records.
+// unusable returns "group" for a group of several markets, because a group has no outcome. It returns "" for other records.
 func (o *object) unusable() string {
 	if o.MarketType.Normal() == "group" || o.TradeType.Normal() == "group" || len(o.Markets) > 0 {
 		return "group"
@@ -100,7 +99,7 @@ func (o *object) unusable() string {
 	return ""
 }
 
-// orderBook reports whether a market has an order book. Other markets have a pool.
+// orderBook reports whether a market trades in an order book. Other markets trade in a pool.
 func (o *object) orderBook() bool { return o.TradeType.Normal() == "clob" }
 
 // token returns the YES token of an order-book market, or "" if its form is invalid.
@@ -112,7 +111,7 @@ func (o *object) token() string {
 	return t
 }
 
-// words returns the topic words of a record.
+// words returns the topic words of a record: its categories, the values of its properties, and its tags.
 func (o *object) words() []string {
 	out := loosejson.AppendWords(nil, o.Categories...)
 	for _, p := range o.Properties {

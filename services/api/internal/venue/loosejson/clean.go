@@ -10,11 +10,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// markup matches tags and comments. It does not match a "<" alone, because questions compare figures.
+// markup matches HTML tags and comments. It does not match a single "<", because questions contain comparisons.
 var markup = regexp.MustCompile(`(?s)<(script|style)\b.*?</(script|style)\s*>|</?[a-zA-Z][^<>]*>|<!--.*?-->`)
 
-// Plain returns the text of a venue without markup and without control characters except line breaks and tabs. The text
-// is in composed Unicode (NFC) and has at most limit runes.
+// Plain returns a text without markup and without control characters, except line breaks and tabs. The result is in composed
+// Unicode form (NFC), without surrounding spaces, and has at most limit runes.
 func Plain(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.Contains(s, "<") {
@@ -39,7 +39,7 @@ func Plain(s string, limit int) string {
 	return s
 }
 
-// Limits of the texts of one record. MaxTags is a number of words, the others are in runes, and Link counts bytes.
+// Limits of the texts in one record. MaxTags is a number of words; the others are numbers of runes.
 const (
 	MaxTitle       = 500
 	MaxDescription = 20_000
@@ -47,7 +47,8 @@ const (
 	MaxTags        = 24
 )
 
-// AppendWords appends texts as plain words to a list of at most MaxTags words.
+// AppendWords appends each text to words as plain text of at most MaxWord runes. It omits empty texts, and texts beyond
+// MaxTags words.
 func AppendWords(words []string, texts ...Text) []string {
 	for _, t := range texts {
 		if word := Plain(string(t), MaxWord); word != "" && len(words) < MaxTags {
@@ -57,7 +58,7 @@ func AppendWords(words []string, texts ...Text) []string {
 	return words
 }
 
-// Link returns an https address of at most MaxTitle bytes, or "" for any other text.
+// Link returns the text if it is an https address of at most MaxTitle bytes, and "" otherwise.
 func (t Text) Link() string {
 	u, err := url.Parse(string(t))
 	if err != nil || u.Scheme != "https" || u.Host == "" || len(t) > MaxTitle {

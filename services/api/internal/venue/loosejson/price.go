@@ -9,21 +9,21 @@ import (
 )
 
 // Price is a number in units of 10^-12. It is parsed from decimal text without binary floats. Digits after the twelfth
-// decimal are cut, which does not change the rounding to basis points.
+// decimal are discarded, which does not change the result of rounding to basis points.
 type Price int64
 
-// Units of a price.
+// Units of a Price and limits of its text.
 const (
 	One      Price = 1_000_000_000_000
 	perBps         = One / 10_000
 	decimals       = 12
-	maxWhole       = 6 // digits before the decimal point: prices are near 0 to 1
+	maxWhole       = 6 // largest number of digits before the decimal point
 	maxText        = 128
 	maxShift       = 64
 )
 
-// ParsePrice parses decimal text, which may have an exponent. It returns false for invalid text and for a number that
-// is too large.
+// ParsePrice parses decimal text, which may have an exponent. It returns false if the text is invalid or has more than
+// maxWhole digits before the decimal point.
 func ParsePrice(text string) (Price, bool) {
 	if text == "" || len(text) > maxText {
 		return 0, false
@@ -64,21 +64,21 @@ func (p Price) Bps() protocol.Bps {
 	return protocol.Bps(min(max(p, 0)+perBps/2, One+perBps/2-1) / perBps)
 }
 
-// BpsUp returns the price in basis points, rounded up. Differences below 10^-9 are ignored, because venues that compute
-// with binary floats send 0.30000000000000004 for 0.3.
+// BpsUp returns the price in basis points, rounded up. It first rounds to 10^-9, because venues that compute with binary
+// floats send 0.30000000000000004 for 0.3.
 func (p Price) BpsUp() int {
 	const noise = One / 1_000_000_000
 	p = (p + noise/2) / noise * noise
 	return int((p + perBps - 1) / perBps)
 }
 
-// Near reports whether p is within tolerance of q.
+// Near reports whether the difference between p and q is at most tolerance.
 func (p Price) Near(q, tolerance Price) bool {
 	d := p - q
 	return d <= tolerance && -d <= tolerance
 }
 
-// Text returns a price from 0 to 1 as decimal text without trailing zeros.
+// Text returns a price that is not negative as decimal text without trailing zeros.
 func (p Price) Text() string {
 	whole, rest := p/One, p%One
 	if rest == 0 {
@@ -87,19 +87,19 @@ func (p Price) Text() string {
 	return fmt.Sprintf("%d.%s", whole, strings.TrimRight(fmt.Sprintf("%012d", rest), "0"))
 }
 
-// Middle returns the price between a bid and an ask. ok is false unless both sides have orders and the difference is at
-// most maxSpread.
+// Middle returns the price in the middle between a bid and an ask. ok is false if a side has no orders (bid 0 or ask 1), if
+// the order book is crossed, or if the difference exceeds maxSpread.
 func Middle(bid, ask, maxSpread Price) (p Price, ok bool) {
 	return (bid + ask) / 2, bid > 0 && ask < One && bid <= ask && ask-bid <= maxSpread
 }
 
-// Level is a price of an order book with its size.
+// Level is one price level of an order book with the size of the orders at that price.
 type Level struct {
 	Price Decimal `json:"price"`
 	Size  Decimal `json:"size"`
 }
 
-// price returns the price of a level, and false for a level without a size.
+// price returns the price of a level. It returns false if the size is missing or 0, or if the price is unreadable.
 func (l Level) price() (Price, bool) {
 	if size := l.Size.Amount(); size == nil || *size == 0 {
 		return 0, false
@@ -107,7 +107,7 @@ func (l Level) price() (Price, bool) {
 	return l.Price.Price()
 }
 
-// Best returns the best bid and the best ask of an order book. A side without orders has 0 or 1.
+// Best returns the best bid and the best ask of an order book. Without orders, the bid is 0 and the ask is One.
 func Best(bids, asks []Level) (bid, ask Price) {
 	ask = One
 	for _, l := range bids {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Decimal is the text of a number that the JSON contains as a number, a string, an empty string or null. An empty
-// Decimal is absent.
+// Decimal is the text of a number. In JSON it is a number, a string or null. An empty Decimal means that the number is
+// absent.
 type Decimal string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -24,11 +24,11 @@ func (d *Decimal) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Price parses the decimal as a price.
+// Price parses the decimal as a price. It returns false if the decimal is absent or invalid.
 func (d Decimal) Price() (Price, bool) { return ParsePrice(string(d)) }
 
-// Amount parses the decimal as an amount of money or units. It returns nil unless the number is finite and not
-// negative.
+// Amount parses the decimal as an amount of money or units. It returns nil if the decimal is absent or invalid, negative, or
+// not finite.
 func (d Decimal) Amount() *float64 {
 	f, err := strconv.ParseFloat(string(d), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || f < 0 {
@@ -37,7 +37,7 @@ func (d Decimal) Amount() *float64 {
 	return &f
 }
 
-// scalar returns the text of a JSON string or number, and "" for null.
+// scalar returns the text of a JSON string or number, and "" for null. Other JSON values are an error.
 func scalar(raw []byte) (string, error) {
 	raw = bytes.TrimSpace(raw)
 	switch {
@@ -53,8 +53,8 @@ func scalar(raw []byte) (string, error) {
 	return "", fmt.Errorf("%.20q is neither a string nor a number", raw)
 }
 
-// List is a list of texts that the JSON contains as a list, as a string with a JSON list, as an empty string or as
-// null. Members may be strings or numbers.
+// List is a list of texts. In JSON it is a list, a string that contains a JSON list, an empty string or null. Its members
+// may be strings or numbers.
 type List []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -81,7 +81,7 @@ func (l *List) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Text is an optional text. JSON values other than strings are absent.
+// Text is an optional text. A JSON value that is not a string counts as absent.
 type Text string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -94,17 +94,18 @@ func (t *Text) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Instant is a time that the JSON contains as RFC 3339, as text with a space and a short offset, or as Unix seconds or
-// milliseconds. A zero Instant is absent or unreadable.
+// Instant is a time. In JSON it is text in RFC 3339, text with a space and a short offset, or a number of Unix seconds or
+// milliseconds. A zero Instant means that the time is absent or unreadable.
 type Instant struct {
 	time.Time
 	DateOnly bool // the text has no time of day
 }
 
-// layouts are the known forms of a time. time.Parse accepts a fraction of any length after the seconds.
+// layouts contains the known text forms of a time. time.Parse accepts a fraction of any length after the seconds.
 var layouts = []string{time.RFC3339, "2006-01-02 15:04:05Z07", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z07", time.DateOnly}
 
-// millisFrom is the smallest number that is read as milliseconds. As seconds it would be after the year 5000.
+// millisFrom is the smallest number that is read as milliseconds and not as seconds. As seconds it would be after the year
+// 5000.
 const millisFrom = 100_000_000_000
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -134,7 +135,7 @@ func readInstant(text string) time.Time {
 	return time.Time{}
 }
 
-// representable returns the zero time for years that JSON and the database cannot represent.
+// representable returns at in UTC, or the zero time if JSON and the database cannot represent its year.
 func representable(at time.Time) time.Time {
 	if at = at.UTC(); at.Year() < 1 || at.Year() > 9999 {
 		return time.Time{}
@@ -150,7 +151,7 @@ func (t Instant) Exact() time.Time {
 	return t.Time
 }
 
-// Second returns the time in whole seconds, or nil if it is absent.
+// Second returns the time truncated to seconds, or nil if the time is absent.
 func (t Instant) Second() *time.Time {
 	if t.IsZero() {
 		return nil

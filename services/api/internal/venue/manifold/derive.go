@@ -12,11 +12,11 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// manaPerUSD is the amount of play money that counts as one dollar in filters, sums and orders by volume.
+// manaPerUSD is the amount of play money (mana) that counts as one dollar where volumes of venues are compared.
 const manaPerUSD = 100
 
-// derive returns the market of a record and its details. known is false if the details are missing, as in lists; the
-// market is then short. requested is the time of the request.
+// derive returns the market that a market record and its details describe. known is false if the details are missing, as in
+// lists; the market then has Short set. requested is the time of the request.
 func (a *Adapter) derive(o *object, d details, known bool, requested time.Time) market.Record {
 	id, _ := protocol.NewMarketID(protocol.Manifold, string(o.ID)) // decode checked the form
 	m := market.Record{
@@ -30,7 +30,7 @@ func (a *Adapter) derive(o *object, d details, known bool, requested time.Time) 
 		if m.Volume != nil {
 			m.VolumeUSD = new(*m.Volume / manaPerUSD)
 		}
-	case "CASH": // formerly redeemable; not the unit in which this venue is counted
+	case "CASH": // formerly redeemable; its amounts are not in mana and are ignored
 	default:
 		a.client.UnknownWord("token", token)
 	}
@@ -48,13 +48,14 @@ func (a *Adapter) derive(o *object, d details, known bool, requested time.Time) 
 	return m
 }
 
-// setStatus sets the status of a market without a result. Trading ends at its close time, if it has one.
+// setStatus sets the status of a market without a result. Its trading ends at its close time; without a close time it does
+// not end.
 func (a *Adapter) setStatus(m *market.Record, o *object) {
 	at, sign, ok := moment(o.CloseTime)
 	switch {
 	case o.CloseTime == "" || sign > 0:
 		m.Status = protocol.MarketOpen
-	case !ok: // without a readable end it is unknown whether trading has ended
+	case !ok: // without a readable close time it is unknown whether trading has ended
 		m.Status = protocol.MarketUnknown
 	case sign == 0 && at.After(a.client.Now()):
 		m.Status = protocol.MarketOpen
@@ -63,8 +64,8 @@ func (a *Adapter) setStatus(m *market.Record, o *object) {
 	}
 }
 
-// settle sets the outcome of a resolved market. The creator of a market can withdraw a result. Therefore a recent
-// result, or one of unknown age, is not final.
+// settle sets the outcome of a resolved market. The creator of a market can withdraw a result for some time, so a recent
+// result, or one of unknown age, is not final. The market is then closed and provisional.
 func (a *Adapter) settle(m *market.Record, o *object) {
 	at, _, ok := moment(o.ResolutionTime)
 	closes, _, _ := moment(o.CloseTime)
@@ -90,16 +91,16 @@ func (a *Adapter) settle(m *market.Record, o *object) {
 	}
 }
 
-// isZero reports whether a number is exactly zero, and not only too small for a price.
+// isZero reports whether a number is exactly zero. A positive number that is too small for a Price is not zero.
 func isZero(d loosejson.Decimal) bool {
 	mantissa, _, _ := strings.Cut(strings.ToLower(string(d)), "e")
 	return !strings.ContainsAny(mantissa, "123456789")
 }
 
-// rule names the source of the quotes: the probability of the pool and its complement.
+// rule is the source name of quotes from this venue: the probability of YES in a market record, and 1 minus it for NO.
 const rule = "manifold.probability"
 
-// quote returns the quote of an open market's record, or nil.
+// quote returns the quote in the record of an open market. It returns nil if the market is not open or has no probability.
 func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	p, ok := o.Probability.Price()
 	if !ok || m.Status != protocol.MarketOpen {
@@ -108,7 +109,8 @@ func (o *object) quote(m *market.Record, answer *venue.Answer) *market.Quote {
 	return answer.Quote(rule, p, p)
 }
 
-// yesBps returns the payout of a settled market, or else the probability.
+// yesBps returns the YES price of a market: the payout of a settled market, else the probability. It returns nil if there is
+// none.
 func yesBps(o *object, payout *string) *protocol.Bps {
 	p, ok := o.Probability.Price()
 	if payout != nil {
@@ -120,8 +122,8 @@ func yesBps(o *object, payout *string) *protocol.Bps {
 	return new(p.Bps())
 }
 
-// lane returns the lane of the topics. A narrow lane has precedence over a broad one. Between WORLD and POLITICS the
-// topic that is listed first decides.
+// lane returns the content lane that follows from the topics. A narrow lane has precedence over a broad one. Between WORLD
+// and POLITICS, the first topic with a lane decides.
 func lane(topics []string) protocol.Lane {
 	found := categorise.ByTags(topics)
 	if found != protocol.LaneWorld && found != protocol.LanePolitics {

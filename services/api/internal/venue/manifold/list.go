@@ -14,11 +14,11 @@ import (
 
 const (
 	pageSize = 1000
-	maxPages = 200 // ends a list of a venue that never returns a last page
+	maxPages = 200 // the list ends here even if the venue never returns a last page
 )
 
-// ListOpen implements market.Venue. It lists the open markets by descending time of creation. Pages continue by this
-// time, because the venue limits offsets to 1000.
+// ListOpen implements market.Venue. It lists the open markets by descending time of creation. The cursor contains this time,
+// because the venue limits offsets to 1000.
 func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record, string, error) {
 	page, before, err := venue.ReadNumberCursor(cursor, maxPages)
 	if err == nil && before >= int64(latest) {

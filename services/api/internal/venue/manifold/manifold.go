@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	fewReads = 40   // largest number of markets that are read individually
-	maxFull  = 4096 // markets whose details are cached
+	fewReads = 40   // largest number of markets that one Quote reads one by one
+	maxFull  = 4096 // largest number of markets whose details are cached
 )
 
-// Adapter is a market.Venue. It is safe for concurrent use.
+// Adapter implements market.Venue for Manifold. It is safe for concurrent use.
 type Adapter struct {
 	client *venue.Client
 	wait   time.Duration
@@ -22,8 +22,8 @@ type Adapter struct {
 	full   venue.Cache[details] // by market id
 }
 
-// New returns an adapter. The base URL of the client includes the version: …/v0. wait is the time in which a result can
-// be withdrawn.
+// New returns an adapter that uses client. The base URL of the client must include the version: …/v0. wait is the time after
+// a resolution in which its creator can withdraw it.
 func New(client *venue.Client, wait time.Duration) *Adapter {
 	a := &Adapter{client: client, wait: wait, full: venue.Cache[details]{Most: maxFull}}
 	a.read = venue.Records[object]{
@@ -55,15 +55,15 @@ func (a *Adapter) market(o *object, answer *venue.Answer, requested time.Time) m
 	return m
 }
 
-// Quote implements market.Venue. The venue's batch read of probabilities does not contain the state of the markets. Up
-// to 40 markets are read individually, more through the list of open markets. Second quotes are always read
-// individually, because the list takes too long for them.
+// Quote implements market.Venue. It reads up to 40 markets one by one, and more markets through the list of open markets.
+// Second quotes are always read one by one, because the list takes too long for them. The venue's batch read of
+// probabilities is not used, because it does not contain the status.
 func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	return venue.QuoteOneByOne(ctx, a, ids, key, fewReads)
 }
 
-// details returns the details of the record, or those of the last full record of the market, because lists omit them.
-// known is false if there are none.
+// details returns the details in a record. If the record is a short one from a list, details returns the cached details of
+// the last full record. known is false if there are none.
 func (a *Adapter) details(o *object) (d details, known bool) {
 	d, full := o.details()
 	if !full {

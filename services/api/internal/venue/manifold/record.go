@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// object is a market record. Lists contain a short form without description and topics.
+// object is the JSON record of a market. Lists contain a short form without description and topics.
 type object struct {
 	ID                    loosejson.Text    `json:"id"`
 	Creator               loosejson.Text    `json:"creatorId"`
@@ -23,7 +23,7 @@ type object struct {
 	URL                   loosejson.Text    `json:"url"`
 	Kind                  loosejson.Text    `json:"outcomeType"`
 	Mechanism             loosejson.Text    `json:"mechanism"`
-	Probability           loosejson.Decimal `json:"probability"` // remains at the last trade after the end
+	Probability           loosejson.Decimal `json:"probability"` // keeps its last value after the end of trading
 	Resolved              *bool             `json:"isResolved"`
 	Resolution            loosejson.Text    `json:"resolution"`
 	ResolutionProbability loosejson.Decimal `json:"resolutionProbability"`
@@ -40,7 +40,8 @@ type object struct {
 
 var errRecord = errors.New("the record has no id of a valid form, no question, kind or state")
 
-// decode parses the record of any kind of market.
+// decode parses the record of a market of any kind. It returns errRecord if the id, question, kind or state is missing or
+// invalid.
 func decode(raw json.RawMessage) (object, error) {
 	var o object
 	if err := json.Unmarshal(raw, &o); err != nil {
@@ -53,19 +54,20 @@ func decode(raw json.RawMessage) (object, error) {
 	return o, nil
 }
 
-// key returns the contract of an id, whose case is significant. ok is false for an id of another venue.
+// key returns the contract id of a market id. Its case is significant. ok is false for an id of another venue.
 func key(id protocol.MarketID) (contract string, ok bool) {
 	return venue.NativeKey(protocol.Manifold, id)
 }
 
-// kinds are the venue's kinds of markets. The value is true if the kind has the sides YES and NO, which a call needs.
+// kinds contains the kinds of markets of the venue. The value is true if a market of that kind has the outcomes YES and NO,
+// which a call needs.
 var kinds = map[string]bool{
 	"BINARY": true, "MULTIPLE_CHOICE": false, "PSEUDO_NUMERIC": false, "STONK": false, "BOUNTIED_QUESTION": false, "POLL": false,
 	"NUMBER": false, "MULTI_NUMERIC": false, "DATE": false, "PERP": false,
 }
 
-// unusable returns "not_binary" for a market that is not a YES/NO market, and "" for a YES/NO market. Markets of
-// numbers also have a probability, so the kind decides.
+// unusable returns "not_binary" for a market that does not have the outcomes YES and NO, and "" otherwise. It checks the
+// kind, because numeric markets also have a probability.
 func (a *Adapter) unusable(o *object) string {
 	kind, mechanism := string(o.Kind), string(o.Mechanism)
 	two, known := kinds[kind]
@@ -81,14 +83,15 @@ func (a *Adapter) unusable(o *object) string {
 	return ""
 }
 
-// earliest and latest are the first and the last millisecond that JSON and the database can represent.
+// earliest is the first millisecond that JSON and the database can represent, and latest is the first one that they cannot,
+// both in Unix milliseconds.
 var (
 	earliest = float64(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 	latest   = float64(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 )
 
-// moment parses a time in milliseconds. at is zero for a time that JSON and the database cannot represent; sign is then
-// -1 for an earlier time and 1 for a later one. ok is false if there is no readable time.
+// moment parses a time in Unix milliseconds. If JSON and the database cannot represent it, at is zero, and sign is -1 for a
+// time that is too early and 1 for one that is too late. ok is false if the text is not a number.
 func moment(d loosejson.Decimal) (at time.Time, sign int, ok bool) {
 	ms, err := strconv.ParseFloat(string(d), 64)
 	switch {
@@ -102,7 +105,7 @@ func moment(d loosejson.Decimal) (at time.Time, sign int, ok bool) {
 	return time.UnixMilli(int64(ms)).UTC(), 0, true
 }
 
-// page returns the public address of the market.
+// page returns the public address of the market, or "" if the address in the record is not one of the venue.
 func (o *object) page() string {
 	u, err := url.Parse(string(o.URL))
 	if err != nil || u.Scheme != "https" || u.Host != "manifold.markets" || u.User != nil || len(o.URL) > loosejson.MaxTitle {
@@ -111,7 +114,7 @@ func (o *object) page() string {
 	return u.String()
 }
 
-// details are the parts of a market that only the full record has.
+// details contains the members of a market that only its full record has.
 type details struct {
 	description string
 	topics      []string

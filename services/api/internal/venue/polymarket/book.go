@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-// bookRecord is the record of a market at the order-book service, without prices.
+// bookRecord is the JSON record of a market at the order-book service. It contains no prices.
 type bookRecord struct {
 	ConditionID string `json:"condition_id"`
 	Closed      bool   `json:"closed"`
@@ -20,8 +20,8 @@ type bookRecord struct {
 	} `json:"tokens"`
 }
 
-// winner returns the index of the winning outcome among the outcomes of the market. It returns -1 unless there is
-// exactly one winner.
+// winner returns the index of the winning outcome in outcomes, the outcome labels of the market. It returns -1 if there is
+// not exactly one winner.
 func (b *bookRecord) winner(outcomes []string) int {
 	found := -1
 	for i, t := range b.Tokens {
@@ -32,7 +32,7 @@ func (b *bookRecord) winner(outcomes []string) int {
 			return -1
 		}
 		found = i
-		for j, label := range outcomes { // both services probably use the same order, but the label is certain
+		for j, label := range outcomes { // the label has precedence over the order of the tokens
 			if strings.EqualFold(strings.TrimSpace(t.Outcome), strings.TrimSpace(label)) {
 				found = j
 				break
@@ -51,7 +51,8 @@ func (b *bookRecord) hasWinner() bool {
 	return false
 }
 
-// readRecord returns the order-book record of a condition. It returns nil without an error if the service has none.
+// readRecord returns the order-book record of the market with a condition id. It returns nil without an error if the
+// condition is empty or the service has no such record.
 func (a *Adapter) readRecord(ctx context.Context, condition string) (*bookRecord, error) {
 	if condition == "" {
 		return nil, nil

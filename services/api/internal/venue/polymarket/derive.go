@@ -15,20 +15,20 @@ import (
 const (
 	// tolerance is the greatest difference between a final price and a payout.
 	tolerance = loosejson.One / 1000
-	// legacyRest is the time for which a market without an oracle state must have been closed before its prices count
-	// as the payout.
+	// legacyRest is the time after the end of trading from which the prices of a market without an oracle state count as its
+	// payout.
 	legacyRest = 7 * 24 * time.Hour
 )
 
-// derived is a market, with the data that decides whether the order-book service must be requested about it.
+// derived is a market and the data that decides whether the order-book service must be requested for its winner.
 type derived struct {
 	market.Record
 	prices  *[2]loosejson.Price // prices of both outcomes, nil without prices
-	askBook bool                // the market is closed without an oracle state; the order-book record may contain the winner
+	askBook bool                // the market is closed without an oracle state; its order-book record may contain the winner
 	endedAt time.Time           // end of trading, zero if unknown
 }
 
-// derive returns the market of a record with two outcomes. requested is the time of the request.
+// derive returns the market that a metadata record with two outcomes describes. requested is the time of the request.
 func (a *Adapter) derive(o *object, requested time.Time) (d derived) {
 	d.Record = a.describe(o, requested)
 	d.prices = readPrices(o)
@@ -44,7 +44,7 @@ func (a *Adapter) derive(o *object, requested time.Time) (d derived) {
 	return d
 }
 
-// setStatus sets the status and the outcome of a market. The first matching rule applies.
+// setStatus sets the status of a market, and its outcome if it has one. The first matching rule applies.
 func (a *Adapter) setStatus(d *derived, o *object) {
 	uma := o.UMA.Normal()
 	switch {
@@ -58,8 +58,8 @@ func (a *Adapter) setStatus(d *derived, o *object) {
 		}
 		d.Status, d.Provisional = protocol.MarketClosed, true
 	case uma == "resolved":
-		// The oracle's result counts only on a closed market whose prices are a payout. Otherwise the market is closed
-		// but has no result.
+		// The result of the oracle counts only if the market is closed and its prices are a payout. Otherwise the market is
+		// closed but has no result.
 		d.Status, d.Provisional = protocol.MarketClosed, true
 		if on(o.Closed) {
 			d.resolveByPrice()
@@ -67,8 +67,8 @@ func (a *Adapter) setStatus(d *derived, o *object) {
 	case on(o.Closed):
 		d.Status, d.Provisional, d.askBook = protocol.MarketClosed, true, true
 	case !on(o.BookOn) || d.ClobTokenID == "":
-		// Polymarket lists outcomes that are not named yet as placeholder markets. They have no tokens, even if their
-		// record shows an order book.
+		// Polymarket lists outcomes that have no name yet as placeholder markets. They have no tokens, even if their record
+		// shows an order book.
 		d.Status = protocol.MarketUnknown
 	case o.Accepting != nil && !*o.Accepting:
 		d.Status = protocol.MarketClosed
@@ -78,7 +78,7 @@ func (a *Adapter) setStatus(d *derived, o *object) {
 	}
 }
 
-// resolveByPrice settles a market if its prices are a payout.
+// resolveByPrice settles a market if its prices are a payout: 1 and 0, 0 and 1, or 0.5 and 0.5, each within tolerance.
 func (d *derived) resolveByPrice() {
 	if d.prices == nil {
 		return
@@ -95,12 +95,12 @@ func (d *derived) resolveByPrice() {
 	}
 }
 
-// resolveByRecord settles a closed market without an oracle state by its record at the order-book service. record is
-// nil if that service has none.
+// resolveByRecord settles a closed market without an oracle state from its record at the order-book service. record is nil
+// if that service has no record.
 func (d *derived) resolveByRecord(record *bookRecord, now time.Time) {
 	if record == nil {
-		// Old markets that were resolved automatically have no record. Their prices count as the payout after they have
-		// been closed for legacyRest. Equal prices do not count, because a market without trades has them too.
+		// Old markets that were resolved automatically have no record. Their prices count as the payout after legacyRest.
+		// Equal prices do not count, because a market without trades has them too.
 		if !d.endedAt.IsZero() && now.Sub(d.endedAt) > legacyRest {
 			before := *d
 			if d.resolveByPrice(); d.Verdict != nil && *d.Verdict == protocol.VerdictInvalid {
@@ -123,7 +123,7 @@ func (d *derived) resolveByRecord(record *bookRecord, now time.Time) {
 	}
 }
 
-// readPrices returns the outcome prices. It returns nil if one is unreadable or not within 0 and 1, or if both are
+// readPrices returns the prices of both outcomes. It returns nil if a price is unreadable or outside 0 to 1, or if both are
 // zero, as on new and on very old markets.
 func readPrices(o *object) *[2]loosejson.Price {
 	if len(o.OutcomePrices) != 2 {
@@ -143,7 +143,8 @@ func readPrices(o *object) *[2]loosejson.Price {
 	return &out
 }
 
-// yesBps returns the outcome price, or the middle of an active order book, or the price of the last trade, or nil.
+// yesBps returns the YES price of a market: the outcome price, else the middle of an active order book, else the price of
+// the last trade, else nil.
 func yesBps(o *object, prices *[2]loosejson.Price, yes int) *protocol.Bps {
 	first, ok := loosejson.Price(0), false
 	switch bid, ask, quoted := quote(o); {
@@ -164,7 +165,8 @@ func yesBps(o *object, prices *[2]loosejson.Price, yes int) *protocol.Bps {
 	return new(first.Bps())
 }
 
-// quote returns the best bid and ask of an order book that is active and not empty.
+// quote returns the best bid and the best ask in a metadata record. ok is false if the order book is inactive, empty or
+// crossed, or if a price is missing.
 func quote(o *object) (bid, ask loosejson.Price, ok bool) {
 	bid, haveBid := o.BestBid.Price()
 	ask, haveAsk := o.BestAsk.Price()
@@ -172,7 +174,8 @@ func quote(o *object) (bid, ask loosejson.Price, ok bool) {
 	return bid, ask, ok
 }
 
-// describe returns the members of a market that are copied from the record.
+// describe returns a market with the members that are copied from the metadata record. Price, status and outcome are not
+// set.
 func (a *Adapter) describe(o *object, requested time.Time) market.Record {
 	m := market.Record{
 		ID: protocol.MarketID(o.ID), Title: loosejson.Plain(o.Question, loosejson.MaxTitle), Description: loosejson.Plain(string(o.Description), loosejson.MaxDescription),
@@ -206,7 +209,7 @@ func firstAmount(exact, twin loosejson.Decimal) *float64 {
 	return twin.Amount()
 }
 
-// condition returns s if it has the form of a condition id, which is safe in a path, and "" otherwise.
+// condition returns s if it is a condition id, which is safe in a URL path, and "" otherwise.
 func condition(s string) string {
 	hex, ok := strings.CutPrefix(s, "0x")
 	if !ok || len(hex) != 64 || strings.Trim(strings.ToLower(hex), "0123456789abcdef") != "" {

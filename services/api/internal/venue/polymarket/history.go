@@ -13,11 +13,11 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// maxPoints is the largest number of points in one history. The venue returns about 4,300 at most.
+// maxPoints is the largest number of points in one history. The venue returns at most about 4,300.
 const maxPoints = 6000
 
-// period is the form in which an interval is requested. While the market trades, interval names it; after the end of
-// trading, seconds is the length of the window before the end.
+// period states how the price history of an interval is requested. While the market trades, the request contains the name in
+// interval. After the end of trading, it contains a time window of the length seconds before the end.
 type period struct {
 	interval string
 	fidelity int // minutes between points
@@ -31,7 +31,8 @@ var periods = map[protocol.Interval]period{
 	protocol.IntervalAll:  {"max", 720, 0},
 }
 
-// History implements history.Venue. It returns the YES prices of an order book in ascending time, one per second.
+// History implements history.Venue. It returns the YES prices of a market in ascending time, at most one for each second. It
+// returns nil for an unknown token or interval.
 func (a *Adapter) History(ctx context.Context, b history.Book, interval protocol.Interval) ([]history.Point, error) {
 	s, known := periods[interval]
 	if !known || !digits(b.TokenID, maxToken) {
@@ -43,7 +44,7 @@ func (a *Adapter) History(ctx context.Context, b history.Book, interval protocol
 		to = b.ClosedAt.Unix()
 	}
 	if b.ClosedAt != nil && b.ClosedAt.Before(a.gamma.Now()) && s.seconds > 0 {
-		// An interval of the venue counts back from now. It would not contain the time in which the market traded.
+		// A named interval of the venue ends now. It would not contain the time in which the market traded.
 		from = to - s.seconds
 		query.Set("startTs", strconv.FormatInt(from, 10))
 		query.Set("endTs", strconv.FormatInt(to, 10))
@@ -67,7 +68,7 @@ func (a *Adapter) History(ctx context.Context, b history.Book, interval protocol
 	for _, h := range *box.History {
 		p, ok := h.P.Price()
 		if !ok || p < 0 || p > loosejson.One || h.T < from || h.T > to {
-			continue // the last point has the time of the request, even for a past window
+			continue // the venue appends a point with the time of the request, even to a past window
 		}
 		if b.YesIndex == 1 {
 			p = loosejson.One - p
@@ -77,7 +78,8 @@ func (a *Adapter) History(ctx context.Context, b history.Book, interval protocol
 	return sortedByTime(points), nil
 }
 
-// sortedByTime sorts the points by time and returns the last one of equal times, at most maxPoints in total.
+// sortedByTime sorts the points by ascending time. Of points with equal times it returns the last, and of all points the
+// last maxPoints.
 func sortedByTime(points []history.Point) []history.Point {
 	slices.SortStableFunc(points, func(a, b history.Point) int { return int(a.T - b.T) })
 	out := points[:0]

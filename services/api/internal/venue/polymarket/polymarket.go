@@ -15,10 +15,10 @@ import (
 
 const (
 	pageSize = 100
-	maxPages = 1000 // ends a list of a venue that never returns a last page
+	maxPages = 1000 // the list ends here even if the venue never returns a last page
 )
 
-// Adapter is a market.Venue. It is safe for concurrent use.
+// Adapter implements market.Venue and history.Venue for Polymarket. It is safe for concurrent use.
 type Adapter struct {
 	gamma, clob *venue.Client // metadata service and order-book service
 	pastEnd     bool
@@ -26,16 +26,16 @@ type Adapter struct {
 	tokens      venue.Cache[string] // first token by market id; a token never changes
 }
 
-// New returns an adapter. pastEnd makes an open market provisional after its end date, because the venue accepts orders
-// even when the result is known.
+// New returns an adapter. gamma is the client of the metadata service, and clob is that of the order-book service. With
+// pastEnd, an open market is provisional after its end date, because the venue accepts orders even when the result is known.
 func New(gamma, clob *venue.Client, pastEnd bool) *Adapter {
 	return &Adapter{gamma: gamma, clob: clob, pastEnd: pastEnd, read: venue.Records[object]{
 		Client: gamma, Decode: decode, Key: func(o *object) string { return o.ID }, Unusable: (*object).unusable,
 	}}
 }
 
-// Get implements market.Venue. It reads the metadata and, for an open market, the order book. Both requests are
-// concurrent if the token of the market is cached.
+// Get implements market.Venue. It reads the metadata of a market and, if the market is open, its order book. The two
+// requests are concurrent if the token of the market is cached.
 func (a *Adapter) Get(ctx context.Context, id protocol.MarketID) (market.Record, error) {
 	key := string(id)
 	if !digits(key, maxID) {
@@ -94,8 +94,8 @@ func (a *Adapter) ListOpen(ctx context.Context, cursor string) ([]market.Record,
 	return markets, venue.Cursor(page+1, next), nil
 }
 
-// page reads one page of a list and omits unusable records. Fault: market.ErrUnavailable, also if none of the records
-// can be decoded.
+// page reads one page of a list of markets and omits unusable records. Error: market.ErrUnavailable, also if none of the
+// records can be decoded.
 func (a *Adapter) page(ctx context.Context, op string, query url.Values) (markets []market.Record, next string, err error) {
 	requested := a.gamma.Now()
 	var box struct {
@@ -117,8 +117,8 @@ func (a *Adapter) page(ctx context.Context, op string, query url.Values) (market
 	return markets, next, nil
 }
 
-// Quote implements market.Venue. For 100 markets it reads one page of metadata and, concurrently, one list of order
-// books. A second list contains the order books of markets whose token was not cached.
+// Quote implements market.Venue. For each 100 markets it concurrently reads one page of metadata and one list of order
+// books. It then reads a second list with the order books of the markets whose token was not cached.
 func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	list := slices.DeleteFunc(slices.Clone(ids), func(id protocol.MarketID) bool { return !digits(string(id), maxID) })
 	slices.Sort(list)
@@ -134,7 +134,8 @@ func (a *Adapter) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.
 	return out, nil
 }
 
-// quotePage reads up to 100 markets and returns those that are open, with their order books.
+// quotePage reads the metadata of up to 100 markets and returns the markets that are not closed, with the quotes of their
+// order books.
 func (a *Adapter) quotePage(ctx context.Context, ids []protocol.MarketID) ([]market.Record, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -13,17 +13,17 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// Sources of quotes: an order book that was read, and frames of the stream. Prices of the metadata service are never a
-// quote, because the venue caches its answers.
+// Source names of quotes from this venue: an order book, and frames of the stream. Prices of the metadata service are never
+// a quote, because that service caches its answers.
 const (
 	ruleBook   = "polymarket.book"
 	ruleStream = "polymarket.stream"
 )
 
-// bookTimeout is the longest time that a market waits for its order book after its metadata.
+// bookTimeout is the longest time that a read waits for an order book after it has the metadata of the market.
 const bookTimeout = time.Second
 
-// orderBook is the order book of one token.
+// orderBook is the order book of one token in JSON.
 type orderBook struct {
 	Token     loosejson.Text    `json:"asset_id"`
 	Timestamp loosejson.Decimal `json:"timestamp"` // ms; time of the last change of the order book
@@ -32,7 +32,8 @@ type orderBook struct {
 	answer    *venue.Answer
 }
 
-// sides returns bid and ask of YES from those of the first token, which is NO if yes is 1.
+// sides returns the bid and the ask of YES. The given bid and ask are those of the first token, which is YES if yes is 0 and
+// NO if yes is 1.
 func sides(bid, ask loosejson.Price, yes int) (yesBid, yesAsk loosejson.Price) {
 	if yes == 1 {
 		return loosejson.One - ask, loosejson.One - bid
@@ -40,8 +41,8 @@ func sides(bid, ask loosejson.Price, yes int) (yesBid, yesAsk loosejson.Price) {
 	return bid, ask
 }
 
-// at returns the time of the order book. It is the time of the answer, because the timestamp of an order book is the
-// time of its last change. Date is in whole seconds, so a later timestamp has precedence.
+// at returns the time of an order book as the time of its answer, because Timestamp is only the time of the last change. The
+// time of the answer is in whole seconds, so a later Timestamp has precedence if it is not after received.
 func (b *orderBook) at(received time.Time) time.Time {
 	ms, err := strconv.ParseInt(string(b.Timestamp), 10, 64)
 	if err != nil || b.answer.At.IsZero() {
@@ -53,8 +54,8 @@ func (b *orderBook) at(received time.Time) time.Time {
 	return b.answer.At
 }
 
-// price sets the quote of an open market from the order book of its first token, and the price of the market to the
-// middle of that quote. It changes nothing if the order book gives no quote.
+// price sets the quote of an open market from the order book of its first token, and the price of the market to the middle
+// of bid and ask. It changes nothing if b is nil, belongs to another token, or gives no quote.
 func (b *orderBook) price(m *market.Record, received time.Time) {
 	if b == nil || m.Status != protocol.MarketOpen || m.ClobTokenID == "" || string(b.Token) != m.ClobTokenID {
 		return
@@ -66,7 +67,7 @@ func (b *orderBook) price(m *market.Record, received time.Time) {
 	}
 }
 
-// readBook reads the order book of one token. It returns nil if there is none or after an error.
+// readBook reads the order book of one token. It returns nil if the token has no order book or the request fails.
 func (a *Adapter) readBook(ctx context.Context, token string) *orderBook {
 	answer, err := a.clob.Read(ctx, "book", "/book", url.Values{"token_id": {token}})
 	if err != nil {
@@ -80,8 +81,8 @@ func (a *Adapter) readBook(ctx context.Context, token string) *orderBook {
 	return &b
 }
 
-// readBooks reads the order books of many tokens in one request. It omits tokens without an order book. After an error
-// it returns nil.
+// readBooks reads the order books of many tokens in one request and returns them by token. It omits tokens without an order
+// book. If the request fails, it returns nil.
 func (a *Adapter) readBooks(ctx context.Context, tokens []string) map[string]*orderBook {
 	if len(tokens) == 0 {
 		return nil
@@ -118,7 +119,7 @@ func (a *Adapter) readBooks(ctx context.Context, tokens []string) map[string]*or
 	return out
 }
 
-// inBackground starts a read. The returned function waits for its result, but not longer than bookTimeout; it then
+// inBackground starts a read in the background. The returned function waits for its result for at most bookTimeout, and then
 // returns the zero value. The read ends with ctx, which the caller must cancel.
 func inBackground[T any](ctx context.Context, read func(context.Context) T) (wait func() T) {
 	done := make(chan T, 1)

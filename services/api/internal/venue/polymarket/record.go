@@ -14,7 +14,7 @@ const (
 	maxToken = 80 // digits
 )
 
-// object is a metadata record. A nil pointer is a missing flag, which differs from false.
+// object is the JSON record of a market at the metadata service. A nil flag is missing, which differs from false.
 type object struct {
 	ID            string            `json:"id"`
 	Question      string            `json:"question"`
@@ -73,7 +73,7 @@ func digits(s string, limit int) bool {
 // on returns the value of a flag, and false if it is missing.
 func on(flag *bool) bool { return flag != nil && *flag }
 
-// words returns the topic words of a record, those of the market before those of its event.
+// words returns the topic words of a record: the tags of the market, the tags of its event, and its category.
 func (o *object) words() []string {
 	var out []string
 	add := func(list []tag) {
@@ -88,8 +88,8 @@ func (o *object) words() []string {
 	return loosejson.AppendWords(out, o.Category)
 }
 
-// unusable returns "not_two_outcomes" for a market without exactly two outcomes, on which no YES or NO call is
-// possible. It returns "" for other markets.
+// unusable returns "not_two_outcomes" for a market that does not have exactly two outcomes, because no YES or NO call is
+// possible on it. It returns "" for other markets.
 func (o *object) unusable() string {
 	if len(o.Outcomes) != 2 {
 		return "not_two_outcomes"
@@ -97,7 +97,7 @@ func (o *object) unusable() string {
 	return ""
 }
 
-// yesIndex returns the index of the label "yes" in any case, or 0 if no outcome has it.
+// yesIndex returns the index of the outcome with the label "yes" in any case, or 0 if there is none.
 func yesIndex(outcomes []string) int {
 	for i, o := range outcomes {
 		if strings.EqualFold(strings.TrimSpace(o), "yes") {

@@ -19,16 +19,16 @@ import (
 
 const provider = string(protocol.Polymarket)
 
-// maxTokens is the largest number of tokens that one connection subscribes to. Above 500 the venue sends nothing and
-// reports no error.
+// maxTokens is the largest number of tokens for which one connection subscribes. With more than 500 tokens, the venue sends
+// nothing and reports no error.
 const maxTokens = 200
 
-// timing is the intervals and timeouts of a stream.
+// timing contains the intervals and timeouts of a stream.
 type timing struct {
-	ask    time.Duration // between two reads of the wanted markets
-	ping   time.Duration // between two pings
-	quiet  time.Duration // timeout without any frame, including pongs
-	silent time.Duration // timeout without prices, even if pongs arrive
+	ask    time.Duration // time between two reads of the list of wanted markets
+	ping   time.Duration // time between two pings
+	quiet  time.Duration // longest time without any frame, including pongs
+	silent time.Duration // longest time without prices, even if pongs arrive
 	life   time.Duration // lifetime of a connection, plus or minus a tenth
 	retry  time.Duration // first delay before a reconnect; it doubles after each failure
 	limit  time.Duration // longest delay before a reconnect
@@ -40,7 +40,7 @@ var defaultTiming = timing{
 	life: 20 * time.Minute, retry: time.Second, limit: time.Minute, steady: time.Minute,
 }
 
-// Stream is a market.Stream for the live prices of the venue.
+// Stream implements market.Stream for the live prices of Polymarket.
 type Stream struct {
 	url    string
 	http   *http.Client
@@ -50,7 +50,7 @@ type Stream struct {
 	timing timing
 }
 
-// NewStream returns a stream. It checks the address but does not contact the venue.
+// NewStream returns a stream from a ws or wss address. It checks the address but does not contact the venue.
 func NewStream(address string, meter *venue.Meter, now func() time.Time, log *slog.Logger) (*Stream, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "" || u.User != nil {
@@ -63,8 +63,8 @@ func NewStream(address string, meter *venue.Meter, now func() time.Time, log *sl
 	}, nil
 }
 
-// Run implements market.Stream. It distributes the markets over connections. A market stays on its connection while it
-// is wanted.
+// Run implements market.Stream. It distributes the markets over several connections. A market remains on its connection
+// while it is wanted.
 func (s *Stream) Run(ctx context.Context, want func(context.Context) ([]market.Streamed, error), publish func(market.Tick)) {
 	var wait sync.WaitGroup
 	defer wait.Wait()
@@ -92,8 +92,8 @@ func (s *Stream) Run(ctx context.Context, want func(context.Context) ([]market.S
 	}
 }
 
-// share assigns the markets to feeds. A feed keeps its markets that are still wanted; new markets go to feeds with
-// fewer than maxTokens. Each token is assigned once.
+// share assigns the markets in list to feeds. A feed retains its markets that are still wanted, and new markets go to feeds
+// with fewer than maxTokens tokens. Each token is assigned once.
 func share(feeds []*feed, list []market.Streamed) {
 	fresh := make(map[string]market.Streamed, len(list))
 	for _, m := range list {
@@ -123,11 +123,11 @@ func share(feeds []*feed, list []market.Streamed) {
 	}
 }
 
-// feed is one connection, which is reopened whenever it ends.
+// feed is one connection of a stream. It reconnects whenever the connection ends.
 type feed struct {
 	*Stream
 	publish func(market.Tick)
-	changed chan struct{} // wanted was replaced
+	changed chan struct{} // receives a value after wanted was replaced
 
 	mu     sync.Mutex
 	wanted map[string]market.Streamed // by token; replaced, never modified
@@ -149,8 +149,9 @@ func (f *feed) setWanted(wanted map[string]market.Streamed) {
 	}
 }
 
-// run maintains a connection while markets are wanted. Before each reconnect it waits for a random delay, which doubles
-// until a connection has lasted for timing.steady. The delay is random so that feeds do not reconnect at the same time.
+// run maintains the connection of a feed until ctx ends, while markets are wanted. Before each reconnect it waits for a
+// random delay, so that feeds do not reconnect at the same time. The delay doubles after each failure, until a connection
+// has lasted for timing.steady.
 func (f *feed) run(ctx context.Context) {
 	wait := f.timing.retry
 	for ctx.Err() == nil {

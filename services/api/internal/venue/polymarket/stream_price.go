@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/loosejson"
 )
 
-// message is one message of the venue. All its numbers are strings.
+// message is one JSON message of the stream. All its numbers are strings.
 type message struct {
 	Type      loosejson.Text    `json:"event_type"`
 	Asset     loosejson.Text    `json:"asset_id"`
@@ -27,20 +27,20 @@ type message struct {
 	} `json:"price_changes"`
 }
 
-// top is the best bid and the best ask of a token.
+// top contains the best bid and the best ask of a token.
 type top struct{ bid, ask loosejson.Price }
 
-// twoSided reports whether the order book has orders on both sides and is not crossed.
+// twoSided reports whether there are orders on both sides and the order book is not crossed.
 func (t top) twoSided() bool { return t.bid > 0 && t.ask < loosejson.One && t.bid <= t.ask }
 
-// orderBooks stores the best bid and ask of each order book of one connection.
+// orderBooks stores the best bid and ask of each token that one connection receives.
 type orderBooks struct {
 	*feed
 	tops map[string]top // by token
 }
 
-// take processes one message and reports whether it is about a subscribed market. Each such message updates the time of
-// the market's price: the connection delivers every change of an order book, so any other message confirms the stored
+// take processes one message and reports whether it is about a subscribed market. Each such message updates the time of the
+// market's price. The connection delivers every change of an order book, so a message without a change confirms the stored
 // prices.
 func (b *orderBooks) take(m *message) bool {
 	at, ok := b.moment(m.Timestamp)
@@ -77,7 +77,7 @@ func (b *orderBooks) take(m *message) bool {
 	return false
 }
 
-// change is set for prices that may be unreadable. Unreadable prices delete the stored prices of the token.
+// change is like set, for prices that may be unreadable. Unreadable prices delete the stored prices of the token.
 func (b *orderBooks) change(token string, bid, ask loosejson.Decimal, at time.Time) bool {
 	low, ok1 := bid.Price()
 	high, ok2 := ask.Price()
@@ -93,8 +93,8 @@ func (b *orderBooks) forget(wanted map[string]market.Streamed) {
 	maps.DeleteFunc(b.tops, func(token string, _ top) bool { _, still := wanted[token]; return !still })
 }
 
-// set stores the best bid and ask of a token's order book. It publishes the middle and the quote, unless a side is
-// empty or the spread is too wide. It returns false if the token is not subscribed.
+// set stores the best bid and ask of a token. It publishes the middle price and the quote of the market, unless a side is
+// empty or the spread exceeds venue.WidestSpread. It returns false if the token is not subscribed.
 func (b *orderBooks) set(token string, t top, at time.Time) bool {
 	s, followed := b.subscribed()[token]
 	if !followed {
@@ -108,8 +108,8 @@ func (b *orderBooks) set(token string, t top, at time.Time) bool {
 	return true
 }
 
-// moment parses a time in milliseconds. It returns now for a time in the future, because a price dated in the future
-// would make newer prices look old.
+// moment parses a time in Unix milliseconds. It returns now for a time in the future, because a price dated in the future
+// would make newer prices appear old. It returns false for an invalid time.
 func (b *orderBooks) moment(ms loosejson.Decimal) (time.Time, bool) {
 	n, err := strconv.ParseInt(string(ms), 10, 64)
 	if err != nil || n <= 0 || n > 1<<53 {

@@ -30,7 +30,7 @@ var (
 	errIdle   = errors.New("no market is subscribed")
 )
 
-// session runs one connection from its start to its end and returns the reason of its end.
+// session opens one connection, processes its frames until it ends, and returns the reason of the end.
 func (f *feed) session(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -68,7 +68,7 @@ func (f *feed) session(ctx context.Context) error {
 	return f.listen(ctx, conn, frames)
 }
 
-// listen subscribes and processes frames until the connection ends or one of the timeouts expires.
+// listen subscribes to the wanted markets and processes frames until the connection fails or a timeout of timing expires.
 func (f *feed) listen(ctx context.Context, conn *websocket.Conn, frames <-chan []byte) error {
 	has := f.subscribed()
 	b := &orderBooks{feed: f, tops: map[string]top{}}
@@ -118,7 +118,7 @@ func (f *feed) listen(ctx context.Context, conn *websocket.Conn, frames <-chan [
 	}
 }
 
-// resubscribe sends the difference between the subscribed and the wanted markets to the venue.
+// resubscribe unsubscribes from the markets that are only in has, and subscribes to the markets that are only in wanted.
 func resubscribe(ctx context.Context, conn *websocket.Conn, has, wanted map[string]market.Streamed) error {
 	for _, step := range []struct {
 		operation  string
@@ -158,8 +158,8 @@ func write(ctx context.Context, conn *websocket.Conn, raw []byte) error {
 // pong is the venue's answer to PING. It is not JSON.
 var pong = []byte("PONG")
 
-// read processes a frame with one message or a list of messages. It reports whether a message was about a subscribed
-// market.
+// read processes one frame, which contains a message or a list of messages. It reports whether a message was about a
+// subscribed market.
 func (b *orderBooks) read(raw []byte) bool {
 	raw = bytes.TrimSpace(raw)
 	if bytes.EqualFold(raw, pong) {

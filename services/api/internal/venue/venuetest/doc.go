@@ -1,3 +1,3 @@
-// Package venuetest provides hosts that simulate all venues for the tests of the adapters and of the scan. One host
-// answers from a table, the other is the venue simulator. The package also provides adapters that read these hosts.
+// Package venuetest provides test hosts that simulate all venues, and adapters that read these hosts. Host answers from a
+// table of paths. Simulator runs the venue simulator of deploy/venuesim.
 package venuetest

@@ -25,13 +25,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
 )
 
-// Noon is the reference time of the samples.
+// Noon is the present time in tests that use the sample answers.
 var Noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
 // Now returns Noon.
 func Now() time.Time { return Noon }
 
-// Base paths of the venues at a host.
+// Base paths of the APIs of the venues at a test host.
 const (
 	Gamma     = "/gamma" // metadata of Polymarket
 	Clob      = "/clob"  // order books of Polymarket
@@ -40,7 +40,7 @@ const (
 	Manifold  = "/manifold/v0"
 )
 
-// Adapters returns the adapters of all venues at a host, with a rate limit that no test reaches.
+// Adapters returns the adapters of all venues for a test host, with a rate limit that no test reaches.
 func Adapters(t *testing.T, host string, meter *venue.Meter, now func() time.Time) market.Venues {
 	t.Helper()
 	var failed error
@@ -61,7 +61,8 @@ func Adapters(t *testing.T, host string, meter *venue.Meter, now func() time.Tim
 	return venues
 }
 
-// Host answers requests from a table of paths, and other paths with 404. It records the requests.
+// Host is a test server that answers requests from a table of paths. It answers other paths with 404 and records all
+// requests.
 type Host struct {
 	URL   string
 	Meter *venue.Meter
@@ -76,7 +77,8 @@ type Host struct {
 	asked   []string
 }
 
-// NewHost starts a host that stops at the end of the test. The table is not copied. Its paths are relative to base.
+// NewHost starts a host that stops at the end of the test. base is the prefix of all paths in answers. The map is not
+// copied.
 func NewHost(t *testing.T, base string, answers map[string]string) *Host {
 	t.Helper()
 	if answers == nil {
@@ -90,7 +92,7 @@ func NewHost(t *testing.T, base string, answers map[string]string) *Host {
 	return h
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP implements http.Handler.
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	path := strings.TrimPrefix(r.URL.RequestURI(), h.base)
@@ -114,35 +116,35 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(body))
 }
 
-// Set makes the host answer a path with a body.
+// Set makes the host answer requests for a path with the given body.
 func (h *Host) Set(path, body string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.answers[path] = body
 }
 
-// Unset makes the host answer a path with 404.
+// Unset makes the host answer requests for a path with 404.
 func (h *Host) Unset(path string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.answers, path)
 }
 
-// Hang makes the host accept requests whose path starts with prefix without answering them.
+// Hang makes the host accept requests whose path starts with prefix, without ever answering them.
 func (h *Host) Hang(prefix string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.hung = prefix
 }
 
-// Paths returns the path and query of each request so far, without the base path.
+// Paths returns the path and query of each request so far, in order of arrival and without the base path.
 func (h *Host) Paths() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.asked)
 }
 
-// Counted returns the sum of the counters with the given name whose labels contain all the words.
+// Counted returns the sum of the counters with the given metric name whose label values contain all the words.
 func (h *Host) Counted(name string, words ...string) (total float64) {
 	h.t.Helper()
 	families, err := h.registry.Gather()
@@ -174,7 +176,7 @@ func Sample(t testing.TB, p protocol.Provider, name string) string {
 	return string(raw)
 }
 
-// Edit returns an answer of a provider with changed members of its market record. A nil value deletes a member.
+// Edit returns answer, an answer of provider p, with changed members in its market record. A nil value deletes a member.
 func Edit(t *testing.T, p protocol.Provider, answer string, changes map[string]any) string {
 	t.Helper()
 	var all map[string]any

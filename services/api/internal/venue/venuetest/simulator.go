@@ -15,14 +15,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Simulator is a running venue simulator.
+// Simulator is a running process of the venue simulator.
 type Simulator struct {
 	URL string
 	t   *testing.T
 }
 
-// StartSimulator builds the venue simulator and runs it until the test ends. With a list of directories in data, it
-// serves the recorded answers in them.
+// StartSimulator builds the venue simulator and runs it until the test ends. data is a list of directories with recorded
+// answers that the simulator serves, or "".
 func StartSimulator(t *testing.T, data string) *Simulator {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "venuesim")
@@ -62,7 +62,8 @@ func StartSimulator(t *testing.T, data string) *Simulator {
 	return nil
 }
 
-// Post sends a request to the control route /sim/{path}.
+// Post sends a request to the control route /sim/{path} of the simulator and returns the JSON answer. Any failure ends the
+// test.
 func (s *Simulator) Post(path, body string) map[string]any {
 	s.t.Helper()
 	resp, err := http.Post(s.URL+"/sim/"+path, "application/json", strings.NewReader(body))
@@ -77,8 +78,8 @@ func (s *Simulator) Post(path, body string) map[string]any {
 	return v
 }
 
-// Create creates an open market of a provider. members are additional members of the request, such as
-// `,"yesPrice":0.25`.
+// Create creates an open market of a provider in the simulator and returns its id. members are further JSON members of the
+// request, such as `,"yesPrice":0.25`.
 func (s *Simulator) Create(p protocol.Provider, question, members string) protocol.MarketID {
 	s.t.Helper()
 	return protocol.MarketID(s.Post(string(p)+"/markets", `{"question":"`+question+`"`+members+`}`)["id"].(string))
