@@ -7,13 +7,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// week is the additional window of an attention history.
+// week is a value of the window parameter of an attention history, in addition to protocol.Windows.
 const week = "7d"
 
-// MostPoints is the largest number of points in a history.
+// MostPoints is the largest number of points in an attention history.
 const MostPoints = 2000
 
-// ParseSpan parses the window of a history: a window of protocol.Windows or 7d. An unknown value means 24h.
+// ParseSpan returns the length of the window of a history. raw is the name of a window of protocol.Windows or "7d". An
+// unknown value means 24 hours.
 func ParseSpan(raw string) time.Duration {
 	if raw == week {
 		return 7 * 24 * time.Hour
@@ -21,9 +22,9 @@ func ParseSpan(raw string) time.Duration {
 	return protocol.ParseWindow(raw).Duration()
 }
 
-// History returns the attention of a market within a span, oldest first. It has a point for each change. For an open
-// market it also has a point at the start of the span, if the score at that time is known, and one for the last
-// reading. A market that never had attention has no points. Fault: db_unavailable.
+// History returns the attention score of a market within the last span, oldest point first. It has a point for each change.
+// For an open market it also has a point at the start of the span, if the score at that time is known, and a point for the
+// newest reading. A market whose score was always 0 has no points, unless it is open. Error: db_unavailable.
 func (s *Service) History(ctx context.Context, id protocol.MarketID, span time.Duration) ([]Point, error) {
 	from := s.now().Add(-span)
 	points, err := s.store.ListAttentionHistory(ctx, id, from, MostPoints)

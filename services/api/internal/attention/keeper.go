@@ -7,18 +7,18 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// thinEvery is the time between two reductions of the history of attention.
+// thinEvery is the time between two calls of Store.ThinAttention.
 const thinEvery = time.Hour
 
-// keeper writes the data that all processes share.
+// keeper stores the data that all processes share.
 type keeper struct {
 	store   Store
-	scores  map[protocol.MarketID]int // last scores that this process has written
+	scores  map[protocol.MarketID]int // newest scores that this process has stored
 	thinned time.Time
 }
 
-// Keep writes the changes of each reading to the history of attention and to the sightings, until ctx ends. Only one
-// process runs it. Errors of writes are passed to failed; the next reading writes the missing data.
+// Keep stores the changed scores and sightings of each reading until ctx ends. Only one process may run it. It passes errors
+// of the store to failed; after an error, the next reading stores the missing data.
 func (s *Service) Keep(ctx context.Context, failed func(error)) error {
 	k := &keeper{store: s.store}
 	for {

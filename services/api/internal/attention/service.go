@@ -13,39 +13,40 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// Errors of reads of the result.
+// Errors of the read methods of Service.
 var (
-	// ErrUnavailable means that the open markets could not be read.
+	// ErrUnavailable means that the open markets have not been read yet, or that the newest reading is too old.
 	ErrUnavailable = apperr.New(apperr.Unavailable, "db_unavailable", "the open markets could not be read yet; retry later")
 	ErrNotFound    = apperr.New(apperr.NotFound, "not_found", "no such open market")
 )
 
 const (
-	// readBudget is the timeout of a reading.
+	// readBudget is the timeout of one reading of all open markets.
 	readBudget = 20 * time.Second
-	// filling is the pause between two readings while the catalogue is being filled: it is empty, or has at least a
-	// tenth more markets than at the previous reading.
+	// filling is the pause between two readings while markets are being loaded: the store is empty, or the number of markets
+	// has grown by more than a tenth since the last such reading.
 	filling = time.Second
-	// overdue is the age from which a reading is stale if the newest reading failed.
+	// overdue is the age at which the last successful reading is too old for callers with their own cache, if the newest
+	// reading failed.
 	overdue = 90 * time.Second
-	// deltaFor is the period over which the change of a score is measured.
+	// deltaFor is the period over which the change of an attention score is measured.
 	deltaFor = time.Hour
 )
 
-// Service answers requests from the last reading of the open markets.
+// Service answers requests from the last successful reading of the open markets.
 type Service struct {
 	store  Store
 	now    func() time.Time
 	watch  func(ctx context.Context) map[protocol.MarketID]int64
 	last   atomic.Pointer[state]
-	failed atomic.Bool   // the newest reading failed
-	ready  chan struct{} // closed after the first reading
+	failed atomic.Bool   // the newest reading failed, and last is from an earlier one
+	ready  chan struct{} // closed after the first successful reading
 
 	mu   sync.Mutex
-	news chan struct{} // closed at the next reading
+	news chan struct{} // closed after the next successful reading
 }
 
-// NewService returns a service without data. Run or Refresh reads the markets.
+// NewService returns a service that has no data yet. Run or Refresh reads the markets.
 func NewService(store Store, now func() time.Time) *Service {
 	return &Service{
 		store: store, now: now, ready: make(chan struct{}), news: make(chan struct{}),
@@ -53,14 +54,14 @@ func NewService(store Store, now func() time.Time) *Service {
 	}
 }
 
-// Watch sets the function that returns the present number of viewers of each market. Without it all numbers are 0. Call
-// it before the first reading.
+// Watch sets the function that returns the present number of viewers of each market. Without it, every market has 0 viewers.
+// Call Watch before the first reading.
 func (s *Service) Watch(viewers func(ctx context.Context) map[protocol.MarketID]int64) {
 	s.watch = viewers
 }
 
-// Run reads the markets immediately and then once in each interval until ctx ends. Errors of readings are passed to
-// failed.
+// Run reads the markets immediately and then once in each interval, until ctx ends. It reads more often while markets are
+// being loaded. It passes errors of readings to failed.
 func (s *Service) Run(ctx context.Context, every time.Duration, failed func(error)) error {
 	for seen := 0; ; {
 		began, pause := s.now(), every
@@ -75,7 +76,7 @@ func (s *Service) Run(ctx context.Context, every time.Duration, failed func(erro
 	}
 }
 
-// size returns the number of markets of the last reading.
+// size returns the number of markets in the last successful reading, or 0 before the first.
 func (s *Service) size() int {
 	if st := s.last.Load(); st != nil {
 		return len(st.rows)
@@ -83,8 +84,8 @@ func (s *Service) size() int {
 	return 0
 }
 
-// Refresh reads the markets and computes the result. It must not be called concurrently. After an error the previous
-// result remains.
+// Refresh reads the open markets and computes the new result. It must not be called concurrently. After an error, the
+// previous result remains in use.
 func (s *Service) Refresh(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readBudget)
 	defer cancel()
@@ -127,14 +128,14 @@ func (s *Service) read(ctx context.Context) (*state, error) {
 	return st, nil
 }
 
-// Newer returns a channel that is closed at the next reading.
+// Newer returns a channel that is closed after the next successful reading.
 func (s *Service) Newer() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.news
 }
 
-// Age returns the age of the last reading, or 0 before the first one.
+// Age returns the age of the last successful reading, or 0 before the first.
 func (s *Service) Age() time.Duration {
 	st := s.last.Load()
 	if st == nil {
@@ -143,7 +144,8 @@ func (s *Service) Age() time.Duration {
 	return s.now().Sub(st.at)
 }
 
-// state returns the last reading. Before the first reading it waits. Fault: ErrUnavailable.
+// state returns the result of the last successful reading. Before the first one, it waits. If ctx ends, the error is
+// ErrUnavailable.
 func (s *Service) state(ctx context.Context) (*state, error) {
 	if st := s.last.Load(); st != nil {
 		return st, nil
@@ -156,8 +158,8 @@ func (s *Service) state(ctx context.Context) (*state, error) {
 	}
 }
 
-// current returns the last reading, unless it is older than overdue and the newest reading failed. It is for callers
-// that have their own cached copy and must mark it as stale. Fault: ErrUnavailable.
+// current returns the result of the last successful reading. If the newest reading failed and the result is older than
+// overdue, the error is ErrUnavailable. It serves callers that then return their own cached copy and mark it as stale.
 func (s *Service) current(ctx context.Context) (*state, error) {
 	st, err := s.state(ctx)
 	if err == nil && s.failed.Load() && s.now().Sub(st.at) > overdue {
@@ -166,8 +168,8 @@ func (s *Service) current(ctx context.Context) (*state, error) {
 	return st, err
 }
 
-// Moves returns the markets that moved within a window, the largest change first, and the time of the reading. The
-// empty lane selects every lane. The list is empty if no reading succeeded for movement.LiveFor. Fault: ErrUnavailable.
+// Moves returns at most limit markets that moved within a window, the largest change first, and the time of the reading. An
+// empty lane selects every lane. The list is empty if the reading is older than movement.LiveFor. Error: ErrUnavailable.
 func (s *Service) Moves(ctx context.Context, w protocol.Window, lane protocol.Lane, limit int) ([]movement.Move, time.Time, error) {
 	st, err := s.live(ctx)
 	if err != nil {
@@ -176,8 +178,9 @@ func (s *Service) Moves(ctx context.Context, w protocol.Window, lane protocol.La
 	return movement.InLane(st.moves[slices.Index(protocol.Windows[:], w)], lane, func(m *movement.Move) protocol.Lane { return m.Market.Lane }, limit), st.at, nil
 }
 
-// Situations returns the situations of a window by descending score, and the time of the reading. A situation has the
-// lane of its lead market. Fault: ErrUnavailable.
+// Situations returns at most limit situations of a window, the greatest score first, and the time of the reading. An empty
+// lane selects every lane; otherwise the lane of the lead market counts. The list is empty if the reading is older than
+// movement.LiveFor. Error: ErrUnavailable.
 func (s *Service) Situations(ctx context.Context, w protocol.Window, lane protocol.Lane, limit int) ([]movement.Situation, time.Time, error) {
 	st, err := s.live(ctx)
 	if err != nil {
@@ -186,8 +189,8 @@ func (s *Service) Situations(ctx context.Context, w protocol.Window, lane protoc
 	return movement.InLane(st.situations[slices.Index(protocol.Windows[:], w)], lane, func(s *movement.Situation) protocol.Lane { return s.Lead().Lane }, limit), st.at, nil
 }
 
-// live returns the last reading. It returns an empty one with the same time if no reading succeeded for
-// movement.LiveFor. Fault: ErrUnavailable.
+// live returns the result of the last successful reading. If it is older than movement.LiveFor, live returns an empty result
+// with the same time. Error: ErrUnavailable.
 func (s *Service) live(ctx context.Context) (*state, error) {
 	st, err := s.current(ctx)
 	if err == nil && s.now().Sub(st.at) > movement.LiveFor {
@@ -196,9 +199,10 @@ func (s *Service) live(ctx context.Context) (*state, error) {
 	return st, err
 }
 
-// Tiles returns the heatmap of the primary venue, at most MostTiles: the pinned markets in their order, then the events
-// by attention. Pinned markets that are not open are omitted. With soon it returns the markets that end within 24
-// hours, the soonest first, without pins. Fault: ErrUnavailable.
+// Tiles returns the heatmap of the primary venue, at most MostTiles tiles, and the time of the reading. The pinned markets
+// come first, in the given order, then the events with the greatest attention score. Pinned markets that are not open are
+// omitted. With soon, it returns the markets that end within 24 hours, earliest end first, and ignores pinned. Error:
+// ErrUnavailable.
 func (s *Service) Tiles(ctx context.Context, soon bool, pinned []protocol.MarketID) ([]Tile, time.Time, error) {
 	st, err := s.current(ctx)
 	if err != nil {
@@ -210,7 +214,8 @@ func (s *Service) Tiles(ctx context.Context, soon bool, pinned []protocol.Market
 	return st.heatmap.take(pinned, s.now()), st.at, nil
 }
 
-// Top returns open markets by descending attention. The empty lane selects every lane. Fault: ErrUnavailable.
+// Top returns at most limit open markets, the greatest attention score first, and the time of the reading. An empty lane
+// selects every lane. Error: ErrUnavailable.
 func (s *Service) Top(ctx context.Context, lane protocol.Lane, limit int) ([]Row, time.Time, error) {
 	st, err := s.state(ctx)
 	if err != nil {
@@ -225,8 +230,8 @@ func (s *Service) Top(ctx context.Context, lane protocol.Lane, limit int) ([]Row
 	return out, st.at, nil
 }
 
-// Taken returns open markets with takes of the last 24 hours, by descending number of takes. The list is empty if no
-// reading succeeded for movement.LiveFor. Fault: ErrUnavailable.
+// Taken returns at most limit open markets with takes in the last 24 hours, the largest number of takes first, and the time
+// of the reading. The list is empty if the reading is older than movement.LiveFor. Error: ErrUnavailable.
 func (s *Service) Taken(ctx context.Context, limit int) ([]Row, time.Time, error) {
 	st, err := s.live(ctx)
 	if err != nil {
@@ -235,8 +240,9 @@ func (s *Service) Taken(ctx context.Context, limit int) ([]Row, time.Time, error
 	return st.taken[:min(len(st.taken), max(limit, 0))], st.at, nil
 }
 
-// Score returns the attention of one open market. Faults: ErrNotFound; ErrUnavailable before the first reading, and for
-// an unknown market while readings fail, because the market may have opened since.
+// Score returns the attention score of one open market and the time of the reading. Errors: ErrNotFound; ErrUnavailable
+// before the first reading, and for an unknown market while readings fail, because the market may have opened since the
+// reading.
 func (s *Service) Score(ctx context.Context, id protocol.MarketID) (Row, time.Time, error) {
 	st, err := s.state(ctx)
 	if err != nil {

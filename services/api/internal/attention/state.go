@@ -11,31 +11,31 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// MostRows is the largest number of markets in a list by attention.
+// MostRows is the largest number of markets in a list by attention score, and in the list by number of takes.
 const MostRows = 100
 
-// Row is a market with its attention.
+// Row is an open market with its attention score and its rank by that score.
 type Row struct {
 	*Fact
 	Score      int
-	Rank       int // among all open markets, from 1
+	Rank       int // position among all open markets by descending score, from 1
 	Percentile int // share of all open markets with a lower score, in percent
-	Delta      int // change of the score within an hour; 0 if the earlier score is unknown
+	Delta      int // change of the score within an hour; 0 if the earlier score is unknown or the market is in no list
 	Parts      Components
 }
 
-// state is the computed result of one reading. It is immutable.
+// state is the computed result of one reading of the open markets. It does not change after compare.
 type state struct {
 	at         time.Time
-	rows       []Row // by rank
+	rows       []Row // in ascending order of rank
 	indexes    map[protocol.MarketID]int
-	tops       map[protocol.Lane][]int // indexes of the first MostRows of a lane; the empty lane is all lanes
-	taken      []Row                   // the first MostRows by takes of 24 hours, without markets that have none
+	tops       map[protocol.Lane][]int // indexes of the MostRows best rows of each lane; the empty lane is all lanes
+	taken      []Row                   // the MostRows markets with the most takes in 24 hours; a market without takes is omitted
 	heatmap    heatmap
 	moves      [len(protocol.Windows)][]movement.Move
 	situations [len(protocol.Windows)][]movement.Situation
-	seen       map[Sighting]time.Time // start times of all these moves and situations
-	stored     map[Sighting]time.Time // start times in the store
+	seen       map[Sighting]time.Time // times at which these moves and situations were first seen
+	stored     map[Sighting]time.Time // the same times for the sightings in the store
 }
 
 func newState(facts []Fact, stored map[Sighting]time.Time, before *state, now time.Time) *state {
@@ -47,10 +47,11 @@ func newState(facts []Fact, stored map[Sighting]time.Time, before *state, now ti
 	return st
 }
 
-// rankMarkets computes the scores of the markets and sorts them.
+// rankMarkets computes the attention score of each market and sorts the markets by descending score, then by descending
+// volume.
 func (st *state) rankMarkets(facts []Fact) {
 	st.rows = make([]Row, len(facts))
-	lower := [101 + 1]int{} // lower[s+1]: first the number of markets with score s, then of all with a score up to s
+	lower := [101 + 1]int{} // lower[s+1]: first the number of markets with score s, later with a score up to s
 	for i := range facts {
 		f := &facts[i]
 		move, _ := f.Delta(protocol.Window24h, st.at)
@@ -79,7 +80,7 @@ func (st *state) rankMarkets(facts []Fact) {
 	}
 }
 
-// listTaken lists the markets with takes of 24 hours, by descending takes and then by descending attention.
+// listTaken lists the markets with takes in the last 24 hours, by descending number of takes, then by descending score.
 func (st *state) listTaken() {
 	for _, r := range st.rows {
 		if r.Takes24h > 0 {
@@ -90,8 +91,8 @@ func (st *state) listTaken() {
 	st.taken = slices.Clip(st.taken[:min(len(st.taken), MostRows)])
 }
 
-// findMoves finds the moves and situations of each window, with the time at which each was first seen. This time is the one
-// in the store, or the one in the previous result, or now.
+// findMoves finds the moves and situations of each window and the time at which each was first seen. This time comes from
+// the store, or else from the previous result. For a new move or situation it is the time of this reading.
 func (st *state) findMoves(before *state) {
 	st.seen = make(map[Sighting]time.Time)
 	since := func(s Sighting) time.Time {
@@ -123,7 +124,7 @@ func (st *state) findMoves(before *state) {
 	}
 }
 
-// shown returns the markets of all lists by attention.
+// shown returns the markets that are in a list by attention score.
 func (st *state) shown() []protocol.MarketID {
 	places := make(map[int]bool)
 	var out []protocol.MarketID
@@ -138,7 +139,7 @@ func (st *state) shown() []protocol.MarketID {
 	return out
 }
 
-// compare sets the change of each score from an earlier score.
+// compare sets Delta of the given markets: the present score minus the earlier score in scores.
 func (st *state) compare(scores map[protocol.MarketID]int) {
 	for id, score := range scores {
 		if i, known := st.indexes[id]; known {
@@ -147,7 +148,7 @@ func (st *state) compare(scores map[protocol.MarketID]int) {
 	}
 }
 
-// sightings returns the sightings that the store does not have yet, and the stored ones that no longer move.
+// sightings returns the sightings that the store does not have yet, and the stored sightings that no longer move.
 func (st *state) sightings() (added map[Sighting]time.Time, ended []Sighting) {
 	added = make(map[Sighting]time.Time)
 	for s, at := range st.seen {

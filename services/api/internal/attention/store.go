@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// Fact is the stored data of one open market. Nil members are unknown.
+// Fact is the stored data of one open market. A nil member is unknown.
 type Fact struct {
 	movement.Market
 	Slug       string
@@ -20,40 +20,41 @@ type Fact struct {
 	Viewers    int64 // present number of viewers; set by the Service
 }
 
-// Kind is the kind of a sighting.
+// Kind states whether a sighting is a move or a situation.
 type Kind string
 
-// Kinds of sightings. The key of a move is the id of its market, the key of a situation is Situation.Key of package
+// Values of Kind. The key of a move is the id of its market, and the key of a situation is Situation.Key of package
 // movement.
 const (
 	OfMove      Kind = "move"
 	OfSituation Kind = "situation"
 )
 
-// Sighting identifies a move or a situation within a window.
+// Sighting identifies a move or a situation within a window. It is stored with the time at which it was first seen.
 type Sighting struct {
 	Kind   Kind
 	Window protocol.Window
 	Key    string
 }
 
-// Point is the attention of a market from a time on.
+// Point is the attention score of a market from the time At until the next point.
 type Point struct {
 	At    time.Time
 	Score int
 }
 
-// Store reads the facts of markets, and stores the history of attention and the sightings. Each method is one
+// Store reads the data of open markets, and stores the history of attention scores and the sightings. Each method is one
 // transaction.
 type Store interface {
-	// ListFacts returns every open market as of now, in no order.
+	// ListFacts returns every open market with its data at the time now, in no particular order.
 	ListFacts(ctx context.Context, now time.Time) ([]Fact, error)
-	// ListSightings returns the stored sightings with the times at which they were first seen.
+	// ListSightings returns the stored sightings and the time at which each was first seen.
 	ListSightings(ctx context.Context) (map[Sighting]time.Time, error)
-	// ListAttention returns the scores of markets at a time, without markets that have no history.
+	// ListAttention returns the score that each of the given markets had at the time at. A market without a stored score is
+	// absent from the map.
 	ListAttention(ctx context.Context, ids []protocol.MarketID, at time.Time) (map[protocol.MarketID]int, error)
-	// ListAttentionHistory returns the score of a market at from and its changes since then, oldest first. It returns
-	// the newest limit points.
+	// ListAttentionHistory returns the score of a market at the time from and its later changes, oldest first. If there are
+	// more than limit points, it returns the newest limit points.
 	ListAttentionHistory(ctx context.Context, id protocol.MarketID, from time.Time, limit int) ([]Point, error)
 
 	// StoreAttention adds a point to the history of each market whose score differs from its last stored score. A

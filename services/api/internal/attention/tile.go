@@ -13,25 +13,26 @@ import (
 const (
 	// MostTiles is the largest number of tiles in a heatmap.
 	MostTiles = 40
-	// spareTiles is the number of tiles that are computed, so that enough remain when pins replace some and others end.
+	// spareTiles is the number of event tiles that one reading computes. It is greater than MostTiles, because pinned
+	// markets replace some tiles and other markets end before the next reading.
 	spareTiles = 2 * MostTiles
-	// soonFor is the longest time until the end of the markets in the heatmap of markets that end soon.
+	// soonFor is the longest time until the end of a market in the heatmap of markets that end soon.
 	soonFor = 24 * time.Hour
-	// soonSpare is added to soonFor when tiles are computed, because a reading is used for some time.
+	// soonSpare is added to soonFor when tiles are computed, because a result is used until the next reading.
 	soonSpare = movement.LiveFor
 )
 
-// Tile is one field of the heatmap: an event, represented by one of its markets, or one market.
+// Tile is one field of the heatmap. It represents an event by one of its markets, or one market without an event.
 type Tile struct {
 	*Fact
-	Markets   int     // number of markets of the event
-	Total24h  float64 // volume of all markets of the event, USD
+	Markets   int     // number of open markets of the event
+	Total24h  float64 // volume of all open markets of the event in 24 hours, USD
 	Attention int
 	Yes       *protocol.Bps // nil if no price may be shown
-	Move      *int          // change in the last 24 hours, bps
+	Move      *int          // price change in the last 24 hours, bps; nil if unknown
 }
 
-// Key returns the slug of the event or, with single or without an event, of the market.
+// Key returns the slug of the event. With single, or for a market without an event, it returns the slug of the market.
 func (t *Tile) Key(single bool) string {
 	if !single && t.EventKey != "" {
 		return t.EventKey
@@ -39,7 +40,7 @@ func (t *Tile) Key(single bool) string {
 	return cmp.Or(t.Slug, string(t.ID))
 }
 
-// Label returns the title of the event or, with single or without an event, of the market.
+// Label returns the title of the event. With single, or for a market without an event, it returns the title of the market.
 func (t *Tile) Label(single bool) string {
 	if single {
 		return t.Title
@@ -47,7 +48,7 @@ func (t *Tile) Label(single bool) string {
 	return cmp.Or(t.EventTitle, t.Title)
 }
 
-// show returns the tile as it is served at now, without a price that is too old.
+// show returns the tile as it is served at the time now. It omits a price that is too old.
 func (t *Tile) show(now time.Time) Tile {
 	out := *t
 	out.Yes = t.Price(now)
@@ -57,19 +58,20 @@ func (t *Tile) show(now time.Time) Tile {
 	return out
 }
 
-// heatmap is the tiles from which heatmaps are selected. pins contains every market.
+// heatmap contains the tiles from which Service.Tiles selects a heatmap. pins contains a tile for every market that can be
+// shown.
 type heatmap struct {
-	tiles []Tile // of events, by attention
-	soon  []Tile // of markets that end soon, the soonest first
+	tiles []Tile // of events, the greatest attention score first
+	soon  []Tile // of markets that end soon, earliest end first
 	pins  map[protocol.MarketID]Tile
 }
 
-// isShown reports whether a heatmap may show the market at now.
+// isShown reports whether a heatmap may show the market at the time now: a market of the primary venue that accepts calls.
 func (f *Fact) isShown(now time.Time) bool {
 	return f.Provider == protocol.Polymarket && f.Callable && !f.PricedAt.IsZero() && (f.EndDate == nil || f.EndDate.After(now))
 }
 
-// tileKey returns the key that is equal for all markets of one tile: the event, or the market without an event.
+// tileKey returns a key that is equal for all markets of one tile: the event key, or for a market without an event, its id.
 func (f *Fact) tileKey() string { return cmp.Or(f.EventKey, "\x00"+string(f.ID)) }
 
 func volume24h(f *Fact) float64 {
@@ -79,7 +81,7 @@ func volume24h(f *Fact) float64 {
 	return *f.Volume24h
 }
 
-// newHeatmap builds the tiles of the scored markets of the primary venue.
+// newHeatmap returns the tiles of the open markets of the primary venue.
 func newHeatmap(rows []Row, now time.Time) heatmap {
 	h := heatmap{pins: make(map[protocol.MarketID]Tile)}
 	type event struct {
@@ -129,8 +131,8 @@ func newHeatmap(rows []Row, now time.Time) heatmap {
 	return h
 }
 
-// leads reports whether a, rather than b, represents their event. A known volume precedes an unknown one, then the
-// greater volume counts.
+// leads reports whether a, rather than b, represents the event of both. A market with a known volume precedes one without,
+// then the greater volume precedes.
 func leads(a, b *Fact) bool {
 	if (a.Volume24h == nil) != (b.Volume24h == nil) {
 		return a.Volume24h != nil
@@ -138,7 +140,8 @@ func leads(a, b *Fact) bool {
 	return cmp.Or(cmp.Compare(volume24h(b), volume24h(a)), strings.Compare(string(a.ID), string(b.ID))) < 0
 }
 
-// take returns the heatmap at now. The pinned markets come first. Each event has one tile.
+// take returns the heatmap at the time now. The pinned markets come first, then the events by score. Each event has one tile
+// only.
 func (h *heatmap) take(pinned []protocol.MarketID, now time.Time) []Tile {
 	out := make([]Tile, 0, MostTiles)
 	taken := make(map[string]bool, MostTiles)
@@ -159,7 +162,7 @@ func (h *heatmap) take(pinned []protocol.MarketID, now time.Time) []Tile {
 	return out
 }
 
-// takeSoon returns the markets that end within soonFor of now.
+// takeSoon returns the tiles of the markets that end within soonFor after now, earliest end first, at most MostTiles.
 func (h *heatmap) takeSoon(now time.Time) []Tile {
 	out := make([]Tile, 0, MostTiles)
 	for i := range h.soon {

@@ -11,16 +11,16 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// ErrUnknown is returned by Markets for a market that does not exist.
+// ErrUnknown is the error of Markets.Book for a market that does not exist.
 var ErrUnknown = apperr.New(apperr.NotFound, "market_not_found", "no such market")
 
-// Point is one price of YES. T is in Unix seconds. P is from 0 to 1 with at most four decimals.
+// Point is the price of YES at one time. T is in Unix seconds. P is a probability from 0 to 1 with at most four decimals.
 type Point struct {
 	T int64
 	P float64
 }
 
-// cacheTime returns the time for which a history of an interval is cached.
+// cacheTime returns the time for which a history of the interval i is cached.
 func cacheTime(i protocol.Interval) time.Duration {
 	switch i {
 	case protocol.IntervalHour:
@@ -33,23 +33,23 @@ func cacheTime(i protocol.Interval) time.Duration {
 	return time.Minute
 }
 
-// Book is the data of a market that identifies its order book.
+// Book contains the data of a market that identifies its order book at the venue.
 type Book struct {
 	Provider protocol.Provider
-	TokenID  string     // empty if the market has none
+	TokenID  string     // empty if the market has no order book
 	YesIndex int        // index of the outcome that counts as YES
 	ClosedAt *time.Time // nil while the market trades
 }
 
 // Markets reads stored markets.
 type Markets interface {
-	// Book returns the order book of a market. Fault: ErrUnknown.
+	// Book returns the order book of a market. Error: ErrUnknown.
 	Book(ctx context.Context, id protocol.MarketID) (Book, error)
-	// Snapshots returns the stored prices since from in ascending time.
+	// Snapshots returns the stored prices of a market since from, oldest first.
 	Snapshots(ctx context.Context, id protocol.MarketID, from time.Time) ([]Point, error)
 }
 
-// Venue is the order book of the primary venue. An unknown token has no points.
+// Venue reads the order books of the primary venue. For an unknown token it returns no points.
 type Venue interface {
 	History(ctx context.Context, b Book, i protocol.Interval) ([]Point, error)
 }
@@ -62,26 +62,28 @@ type Service struct {
 	answers *cache.Cache[string, answer]
 }
 
-// answer is a history with the time for which it is cached.
+// answer is a cached history and the time for which it is cached.
 type answer struct {
 	points []Point
 	life   time.Duration
 }
 
 const (
-	// maxAnswers is the largest number of cache entries, maxReads that of concurrent reads. Both are bounded because
-	// callers choose the keys.
+	// maxAnswers is the largest number of cache entries, and maxReads is the largest number of concurrent reads. Both are
+	// bounded because clients choose the cache keys.
 	maxAnswers = 2000
 	maxReads   = 2000
-	// readTimeout is the timeout of one read. hold is the pause after a failed read.
+	// readTimeout is the timeout of one read. hold is the time after a failed read in which the same history is not read
+	// again.
 	readTimeout = 5 * time.Second
 	hold        = 3 * time.Second
 )
 
-// errLate is returned when the context of a caller ends before the answer, and after Close.
+// errLate is returned if the context of a caller ends before the answer, if too many reads are in progress, and after Close.
 var errLate = apperr.New(apperr.Unavailable, "venue_unavailable", "the market's venue cannot be reached")
 
-// NewService returns a service that reads stored markets and the primary venue.
+// NewService returns a service that reads histories from the primary venue and from stored markets. Close must be called at
+// the end.
 func NewService(markets Markets, venue Venue, now func() time.Time) *Service {
 	answers := cache.New(cache.Options[string, answer]{
 		Life: func(a answer) time.Duration { return a.life }, Hold: hold, Timeout: readTimeout,
@@ -93,7 +95,8 @@ func NewService(markets Markets, venue Venue, now func() time.Time) *Service {
 // Close cancels the reads in progress and waits for them.
 func (s *Service) Close() { s.answers.Close() }
 
-// get returns the points of a key. If they are not cached, it calls read. The read continues after the end of ctx.
+// get returns the history for a key and an interval from the cache. If it is not cached, get calls read and caches the
+// result. Concurrent callers share one read, which continues after the end of ctx.
 func (s *Service) get(ctx context.Context, key string, i protocol.Interval, read func(context.Context) ([]Point, error)) ([]Point, error) {
 	a, err := s.answers.Get(ctx, key+"\x00"+string(i), func(ctx context.Context, _ answer) (answer, error) {
 		points, err := read(ctx)
@@ -107,8 +110,8 @@ func (s *Service) get(ctx context.Context, key string, i protocol.Interval, read
 	return a.points, err
 }
 
-// ByMarket returns the history of a market, oldest point first. It returns nil for an unknown market. Faults:
-// venue_unavailable if no snapshots are stored either, and db_unavailable.
+// ByMarket returns the history of a market, oldest point first, or nil for an unknown market. If its venue is unavailable,
+// it returns the stored snapshots. Errors: venue_unavailable if there are no snapshots either, and db_unavailable.
 func (s *Service) ByMarket(ctx context.Context, id protocol.MarketID, i protocol.Interval) ([]Point, error) {
 	return s.get(ctx, "m\x00"+string(id), i, func(ctx context.Context) ([]Point, error) {
 		book, err := s.markets.Book(ctx, id)
@@ -134,11 +137,11 @@ func (s *Service) ByMarket(ctx context.Context, id protocol.MarketID, i protocol
 	})
 }
 
-// maxToken is greater than the length of any token.
+// maxToken is the largest length of a token in digits. Tokens of the venue are shorter.
 const maxToken = 80
 
-// ByToken returns the history of an order book of the primary venue. It is empty for an unknown token. Fault:
-// venue_unavailable.
+// ByToken returns the history of the order book with a token of the primary venue, oldest point first. It is empty for an
+// unknown or invalid token. Error: venue_unavailable.
 func (s *Service) ByToken(ctx context.Context, token string, i protocol.Interval) ([]Point, error) {
 	if !isToken(token) {
 		return nil, nil
@@ -157,5 +160,5 @@ func isToken(s string) bool {
 	return s != "" && len(s) <= maxToken
 }
 
-// Probability returns a price as a probability with at most four decimals.
+// Probability returns a price in bps as a probability from 0 to 1, rounded to four decimals.
 func Probability(b protocol.Bps) float64 { return math.Round(b.Probability()*10_000) / 10_000 }

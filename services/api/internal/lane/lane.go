@@ -9,69 +9,71 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/attention/categorise"
 )
 
-// Item is a market or a question to be classified. An empty Title means the title of the market with the id MarketID.
+// Item is a market or a question to be classified. If Title is empty, the title of the stored market with the id MarketID is
+// used.
 type Item struct {
 	MarketID string
 	Title    string
 }
 
-// Place is the lane and category of an item.
+// Place is the lane and the category of an item.
 type Place struct {
 	MarketID string
 	categorise.Result
 }
 
-// Known is the stored classification of a market.
+// Known is the stored title and classification of a market.
 type Known struct {
 	Title    string
 	Lane     protocol.Lane
 	Category string
-	Ruled    bool // set by an administrator
+	Ruled    bool // an administrator set the lane
 }
 
-// Count is the number of calls and markets of a lane.
+// Count is the number of calls on the markets of a lane, of those on open markets, and of the markets with calls.
 type Count struct {
 	Lane                   protocol.Lane
 	Signals, Open, Markets int64
 }
 
-// Store reads and writes lanes. Fault: db_unavailable.
+// Store reads and writes the stored lanes of markets. All methods can return db_unavailable.
 type Store interface {
-	// KnownLanes returns the stored lanes of markets by id, without unknown markets.
+	// KnownLanes returns the stored classifications of the given markets by market id. Unknown ids are absent from the map.
 	KnownLanes(ctx context.Context, ids []string) (map[string]Known, error)
-	// RuleLane stores an administrator's lane and writes it to the audit log. place returns the category for the title
-	// of the market. Fault: market_not_found.
+	// RuleLane stores a lane that an administrator chose, adds it to the audit log, and returns the stored category. place
+	// returns the category for the title of the market. Error: market_not_found.
 	RuleLane(ctx context.Context, marketID string, lane protocol.Lane, place func(title string) (category string), now time.Time) (category string, err error)
-	// LaneCounts returns the number of calls by lane.
+	// LaneCounts returns the counts of each lane that has calls.
 	LaneCounts(ctx context.Context) ([]Count, error)
 }
 
-// MaxItems is the largest number of items in one request.
+// MaxItems is the largest number of items in one classification request.
 const MaxItems = 100
 
-// venueConfidence is the confidence of a lane that the tags of the venue gave.
+// venueConfidence is the confidence, from 0 to 100, of a lane that follows from the tags of the venue.
 const venueConfidence = 95
 
-// Categories are the categories of the programme, and other.
+// Categories contains the programme categories, and "other" for markets that no programme shows.
 var Categories = []string{
 	"sports", "music", "film", "tv", "fashion", "culture", "crypto", "politics", "news", "science", "tech", "economy", "other",
 }
 
-// ErrInvalid rejects an unknown lane or category.
+// ErrInvalid rejects a request with an unknown lane or category.
 var ErrInvalid = apperr.New(apperr.Invalid, "invalid_request", "not a known value")
 
-// Service classifies markets.
+// Service classifies markets and questions, and stores the decisions of administrators.
 type Service struct {
 	store Store
 	now   func() time.Time
 }
 
-// NewService returns a service that uses a store.
+// NewService returns a service that uses the given store and clock.
 func NewService(store Store, now func() time.Time) *Service {
 	return &Service{store: store, now: now}
 }
 
-// Categorise returns the lane and category of each item, in the order of the items.
+// Categorise returns the lane and category of each item, in the order of the items. A decision of an administrator has
+// precedence over the stored lane from the venue's tags, and that lane over the words of the title. Error: db_unavailable.
 func (s *Service) Categorise(ctx context.Context, items []Item) ([]Place, error) {
 	var ids []string
 	for _, it := range items {
@@ -105,8 +107,8 @@ func (s *Service) Categorise(ctx context.Context, items []Item) ([]Place, error)
 	return out, nil
 }
 
-// Rule stores an administrator's lane of a market and returns its category. An empty category means the default
-// category of the lane. Faults: market_not_found, db_unavailable.
+// Rule stores the lane of a market that an administrator chose, and returns the stored category. An empty category selects
+// the default category of the lane. Errors: market_not_found, db_unavailable.
 func (s *Service) Rule(ctx context.Context, marketID string, lane protocol.Lane, category string) (string, error) {
 	return s.store.RuleLane(ctx, marketID, lane, func(title string) string {
 		if category != "" {
@@ -116,7 +118,7 @@ func (s *Service) Rule(ctx context.Context, marketID string, lane protocol.Lane,
 	}, s.now().UTC())
 }
 
-// Counts returns the number of calls in every lane. A lane without calls has zeros.
+// Counts returns the counts of every lane, in the order of protocol.Lanes. They are zero for a lane without calls.
 func (s *Service) Counts(ctx context.Context) ([]Count, error) {
 	found, err := s.store.LaneCounts(ctx)
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// LiveFor is the greatest age of the newest price of a market that counts as live.
+	// LiveFor is the greatest age at which the newest price of a market counts as live.
 	LiveFor = 10 * time.Minute
-	// MinVolume is the smallest volume of a market that counts as moving, in USD.
+	// MinVolume is the smallest volume, in USD, at which the move of a market is listed.
 	MinVolume = 1000
-	// MinDelta is the smallest change that counts as a move, in bps.
+	// MinDelta is the smallest price change, in bps, that is listed as a move.
 	MinDelta = 100
 )
 
-// Market is an open market with the prices between which a move is measured. Nil members are unknown.
+// Market is an open market and the prices from which its moves are computed. A nil member is unknown.
 type Market struct {
 	ID         protocol.MarketID
 	Provider   protocol.Provider
@@ -32,13 +32,13 @@ type Market struct {
 	Volume     *float64 // USD
 	Volume24h  *float64 // USD
 	Signals    int64    // canonical calls of all operators
-	// From is the price at the start of each of protocol.Windows. It is the newest snapshot at or before the start, or
-	// else the oldest snapshot in the window that covers at least half of it. It may be nil for a market below
-	// MinVolume.
+	// From contains the price at the start of each window of protocol.Windows, in their order. It is the newest snapshot at
+	// or before the start, or else the oldest snapshot in the window that covers at least half of the window. It may be nil
+	// for a market with a volume below MinVolume.
 	From [len(protocol.Windows)]*protocol.Bps
 }
 
-// Price returns the newest price, or nil if it is older than LiveFor at now.
+// Price returns the newest price of the market, or nil if the price is unknown or older than LiveFor at the time now.
 func (m *Market) Price(now time.Time) *protocol.Bps {
 	if now.Sub(m.PricedAt) > LiveFor {
 		return nil
@@ -46,7 +46,8 @@ func (m *Market) Price(now time.Time) *protocol.Bps {
 	return m.Yes
 }
 
-// Delta returns the change of the price within a window. It returns false if the price at either end is unknown at now.
+// Delta returns the signed change of the price within the window w, in bps. It returns false if the price at the start of
+// the window or at the time now is unknown.
 func (m *Market) Delta(w protocol.Window, now time.Time) (int, bool) {
 	to, from := m.Price(now), m.From[slices.Index(protocol.Windows[:], w)]
 	if to == nil || from == nil {
@@ -55,18 +56,18 @@ func (m *Market) Delta(w protocol.Window, now time.Time) (int, bool) {
 	return int(*to - *from), true
 }
 
-// Move is a market whose price moved within a window.
+// Move is a market whose price moved within a window, with the prices at the start and at the end of the window.
 type Move struct {
 	Market     *Market
 	From, To   protocol.Bps
-	DetectedAt time.Time // when the move was first seen; set by the caller
+	DetectedAt time.Time // time at which the move was first seen; set by the caller of Moves
 }
 
-// Delta returns the signed change in bps.
+// Delta returns the signed price change in bps.
 func (m *Move) Delta() int { return int(m.To - m.From) }
 
-// Moves returns the markets that moved within a window: those with a live price, a volume of at least MinVolume and a
-// change of at least MinDelta. The order is by descending change, then by descending volume.
+// Moves returns the markets of list that moved within the window w: those with a live price, a volume of at least MinVolume
+// and a price change of at least MinDelta. They are sorted by descending absolute change, then by descending volume.
 func Moves(list []*Market, w protocol.Window, now time.Time) []Move {
 	var out []Move
 	for _, m := range list {

@@ -11,20 +11,20 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// MostMarkets is the largest number of markets that a situation contains.
+// MostMarkets is the largest number of markets that are listed in one situation.
 const MostMarkets = 12
 
-// Criticality is the severity of a situation.
+// Criticality is the severity of a situation, by its largest price change.
 type Criticality string
 
-// Criticalities, each with its smallest change in bps.
+// Values of Criticality, with the smallest absolute price change of each in bps.
 const (
-	Critical Criticality = "Critical" // 2000
-	Elevated Criticality = "Elevated" // 800
+	Critical Criticality = "Critical" // from 2000
+	Elevated Criticality = "Elevated" // from 800
 	Routine  Criticality = "Routine"
 )
 
-// CriticalityOf returns the criticality of a change in bps of either sign.
+// CriticalityOf returns the criticality of a price change in bps. The sign of the change has no effect.
 func CriticalityOf(peak int) Criticality {
 	switch peak = abs(peak); {
 	case peak >= 2000:
@@ -35,29 +35,31 @@ func CriticalityOf(peak int) Criticality {
 	return Routine
 }
 
-// Situation is the moving markets of one event of a provider, or one moving market without an event.
+// Situation is a group of moves: those of all markets of one event at one provider, or the move of one market without an
+// event.
 type Situation struct {
-	Moves      []Move // at most MostMarkets, the largest change (the lead) first
-	Count      int    // number of all moving markets
+	Moves      []Move // at most MostMarkets moves, the largest change (the lead) first
+	Count      int    // number of all moves, also beyond MostMarkets
 	Volume     float64
 	Score      int       // 0-100
-	DetectedAt time.Time // when the situation was first seen; set by the caller
+	DetectedAt time.Time // time at which the situation was first seen; set by the caller of Situations
 	key        string
 }
 
-// Lead returns the market with the largest change.
+// Lead returns the market with the largest price change in the situation.
 func (s *Situation) Lead() *Market { return s.Moves[0].Market }
 
-// Peak returns the signed change of the lead in bps.
+// Peak returns the signed price change of the lead market in bps.
 func (s *Situation) Peak() int { return s.Moves[0].Delta() }
 
-// Criticality returns the criticality of the peak.
+// Criticality returns the criticality of the situation, which follows from its peak.
 func (s *Situation) Criticality() Criticality { return CriticalityOf(s.Peak()) }
 
-// Key returns an id of the situation that is unique within its window.
+// Key returns an id of the situation that is unique among the situations of one window.
 func (s *Situation) Key() string { return s.key }
 
-// situationKey returns the key that is equal for all markets of one situation.
+// situationKey returns the key of the market's situation: the event at the provider, or the market itself if it has no
+// event.
 func (m *Market) situationKey() string {
 	if m.EventKey == "" {
 		return string(m.Provider) + ":market:" + string(m.ID)
@@ -65,8 +67,8 @@ func (m *Market) situationKey() string {
 	return string(m.Provider) + ":event:" + m.EventKey
 }
 
-// Headline returns "<title> <rises|falls> <n> points" with the title of the event, or of the market if the venue names
-// no event.
+// Headline returns "<title> <rises|falls> <n> points", where n is the peak in percentage points. The title is that of the
+// event, or that of the lead market if the market has no event title.
 func (s *Situation) Headline() string {
 	verb, peak := "rises", s.Peak()
 	if peak < 0 {
@@ -75,8 +77,8 @@ func (s *Situation) Headline() string {
 	return fmt.Sprintf("%s %s %d points", cmp.Or(s.Lead().EventTitle, s.Lead().Title), verb, (abs(peak)+50)/100)
 }
 
-// Situations groups moves, which must be in the order of Moves, into situations. The order is by descending score, then
-// by descending change, then by descending volume.
+// Situations groups moves into situations. The moves must be sorted as by Moves. The result is sorted by descending score,
+// then by descending absolute peak, then by descending volume.
 func Situations(moves []Move) []Situation {
 	indexes := make(map[string]int)
 	var out []Situation
@@ -105,15 +107,16 @@ func Situations(moves []Move) []Situation {
 	return out
 }
 
-// Score returns the score of a situation, 0 to 100, from its peak in bps, its volume in USD and the number of its
-// moving markets.
+// Score returns the score of a situation, 0 to 100. peak is its price change in bps, volume is its volume in USD, and
+// markets is the number of its moving markets.
 func Score(peak int, volume float64, markets int) int {
 	points := float64(abs(peak)) / 100
 	weight := 0.6 + float64(0.4*min(1, math.Log10(1+max(volume, 0))/7))
 	return min(100, int(math.Round(points*weight))+min(10, 2*(markets-1)))
 }
 
-// InLane returns the items of a lane, at most limit. The empty lane selects all.
+// InLane returns the first items of list whose lane, as returned by of, is the given lane. It returns at most limit items.
+// An empty lane selects all items.
 func InLane[T any](list []T, lane protocol.Lane, of func(*T) protocol.Lane, limit int) []T {
 	limit = max(limit, 0)
 	out := make([]T, 0, min(limit, len(list)))

@@ -6,66 +6,67 @@ import (
 	"strings"
 )
 
-// class is how well a market matches a query, the best first. It is the class of the worst matching word.
+// class states how well a market matches a query; the smallest value is the best. It is the class of the query's worst
+// matching word.
 type class int
 
 const (
-	whole      class = iota + 1 // a whole word of the market
-	beginning                   // the beginning of a word
-	inside                      // a part of a word
-	misspelled                  // one typing error away from a word
+	whole      class = iota + 1 // the word of the query is a word of the market
+	beginning                   // it is the beginning of a word of the market
+	inside                      // it is a part of a word of the market
+	misspelled                  // it is one typing error away from a word of the market
 )
 
-// Nothing is a tsquery that matches no market: '=' is never an indexed word.
+// Nothing is a tsquery (PostgreSQL search expression) that matches no market, because '=' is never an indexed word.
 const Nothing = "'='"
 
-// Match selects the markets of one class.
+// Match selects the markets of one class. Near, All and Better are tsqueries.
 type Match struct {
 	Near        string   // a tsquery
 	All         string   // a tsquery that the index answers quickly; it selects at least the markets of Near
-	Parts       []string // LIKE patterns that the words must also match
+	Parts       []string // LIKE patterns that the indexed words of a market must also match
 	Better      string   // the tsquery of the better class, whose markets are excluded; BetterParts are its patterns
 	BetterParts []string
-	Every       bool // every market matches
+	Every       bool // every market matches, and no index is needed
 	Unread      bool // few markets match, so that the index is faster than reading markets in their order
 }
 
 const (
-	// minInside is the shortest word, in bytes, that is searched inside of words. Letters of scripts without spaces
-	// have three bytes.
+	// minInside is the length, in bytes, from which a word is also searched inside of other words. A letter of a script
+	// without spaces has three bytes.
 	minInside = 3
-	// mostAround is the largest number of indexed words that a part of a word expands to. A more frequent part is
-	// compared with the words of each market.
+	// mostAround is the largest number of indexed words to which a part of a word is expanded. If more words contain the
+	// part, it is compared with the words of each market instead.
 	mostAround = 1000
-	// minRead is the share of the markets that must have each word of a query for a search in the order of the markets.
-	// With a rarer word, such a search would read many markets until a page is full.
+	// minRead is the share of the markets that must contain each word of a query, so that markets are read in their sort
+	// order. For a rarer word, many markets would be read until a page is full.
 	minRead = 0.01
 	// maxIndexed is the share of the markets above which a word is not searched in the index, if the query has another
-	// term.
+	// search term.
 	maxIndexed = 0.2
-	// mostIndexed is the number of words that are searched in the index, the rarest first. The results are then
-	// compared with the other words.
+	// mostIndexed is the largest number of words of a query that are searched in the index, the rarest first. The markets
+	// found are then compared with the other words.
 	mostIndexed = 3
 	// mostCompared is the largest number of alternatives of a word that are compared with each market when the markets
 	// are read in their order.
 	mostCompared = 50
 )
 
-// Word is one word of a query with its matches in the index.
+// Word is one word of a query and its matches in the search index.
 type Word struct {
 	Text       string
-	Whole      bool     // some market has the word
-	Beginning  bool     // some market has a word that begins with it
+	Whole      bool     // at least one market has the word
+	Beginning  bool     // at least one market has a word that begins with Text
 	Share      float64  // estimated share of the markets that have the word; 0 for a rare word
-	PartShare  float64  // share of the markets with a word that contains it
-	around     []string // indexed words that contain it; nil if there are more than mostAround
+	PartShare  float64  // estimated share of the markets with a word that contains Text
+	around     []string // indexed words that contain Text; nil if there are more than mostAround
 	misspelled []string
 }
 
-// precedes reports whether w occurs in word other than at its beginning. The caller passes a word that contains w.
+// precedes reports whether word does not begin with the text of w. word must contain the text of w.
 func (w *Word) precedes(word string) bool { return !strings.HasPrefix(word, w.Text) }
 
-// filters returns the index terms of the filters of a query.
+// filters returns the index terms for the status, provider and lane filters of a query.
 func (q *Query) filters() []string {
 	terms := []string{"'=OPEN'"}
 	if q.Closed {
@@ -82,20 +83,20 @@ func (q *Query) filters() []string {
 
 var quoted = strings.NewReplacer("'", "''", `\`, `\\`)
 
-// label returns the index term of a provider or lane.
+// label returns the index term for a provider or a lane.
 func label(name string) string { return "'=" + quoted.Replace(strings.ToUpper(name)) + "'" }
 
-// anyOf returns a term that matches any of the words.
+// anyOf returns a tsquery term that matches a market with any of the words.
 func anyOf(words []string) string { return "('" + strings.Join(words, "'|'") + "')" }
 
-// match returns the selection of the markets of a class. It returns false if the class has no markets, or the same
-// markets as the class before it.
+// match returns the selection of the markets of a class. It returns false if the class has no markets, or if it has the same
+// markets as the next better class.
 func (q *Query) match(c class, words []Word) (Match, bool) {
 	near := q.filters()
 	m := Match{Parts: []string{}, BetterParts: []string{}, Every: len(words) == 0 && len(near) == 1}
 	filters := len(near)
 	var terms []indexTerm
-	differs := c == whole // from the class before it
+	differs := c == whole // true if the selection differs from that of the better class
 	for i := range words {
 		w := &words[i]
 		term, part, other := w.term(c)
@@ -128,15 +129,15 @@ func (q *Query) match(c class, words []Word) (Match, bool) {
 	return m, differs
 }
 
-// indexTerm is a term of a tsquery with the share of the markets that it matches.
+// indexTerm is a term of a tsquery and the share of the markets that match it.
 type indexTerm struct {
 	text  string
 	share float64
 }
 
-// term returns the selection of the markets with a word in a class. It is a term of a tsquery, or a LIKE pattern with a
-// term that selects at least the same markets. The term is empty when the index does not help. other reports whether
-// the selection differs from that of the class before.
+// term returns how the class c selects markets by the word w: as a tsquery term, or as a LIKE pattern (part) with a tsquery
+// term that matches at least the same markets. The term is empty if the index cannot help. Both are empty if no market
+// matches. other reports whether the selection differs from that of the next better class.
 func (w *Word) term(c class) (term, part string, other bool) {
 	switch {
 	case c == misspelled && len(w.misspelled) > 0 && w.around != nil:
@@ -157,8 +158,8 @@ func (w *Word) term(c class) (term, part string, other bool) {
 	return "", "", false
 }
 
-// pairs returns a tsquery for titles that share at least a fifth of the words. With at most five words it matches any
-// one word, else any pair of words.
+// pairs returns a tsquery that matches every title with at least a fifth of its words in common with words. For at most five
+// words it matches any one word, for more words any pair of words.
 func pairs(words []string) string {
 	var terms []string
 	for i, a := range words {

@@ -8,17 +8,17 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Sort is the order of markets that match equally well.
+// Sort is the sort order of markets that match a query equally well.
 type Sort string
 
-// Orders of markets. ByVolume is the default.
+// Values of Sort. ByVolume is the default. Volumes are sorted in descending order.
 const (
 	ByVolume    Sort = "volume"
 	ByVolume24h Sort = "volume24h"
-	ByEndDate   Sort = "endDate" // the soonest first
+	ByEndDate   Sort = "endDate" // earliest end date first
 )
 
-// ParseSort parses a `sort` query parameter. An unknown value means the default.
+// ParseSort parses the query parameter sort. An unknown value means ByVolume.
 func ParseSort(raw string) Sort {
 	switch s := Sort(raw); s {
 	case ByVolume24h, ByEndDate:
@@ -27,30 +27,31 @@ func ParseSort(raw string) Sort {
 	return ByVolume
 }
 
-// Most is the largest size of a page, Default its default.
+// Most is the largest number of markets on a page, and Default is the number if the client states none.
 const (
 	Most    = 100
 	Default = 100
 )
 
-// Query is a search. A blank Text selects every market.
+// Query is a search for markets. A Text without visible characters selects every market.
 type Query struct {
 	Text     string
 	Provider protocol.Provider // empty: every provider
 	Lane     protocol.Lane     // empty: every lane
-	Closed   bool              // closed and resolved markets instead of open ones
+	Closed   bool              // select closed and resolved markets instead of open markets
 	Sort     Sort
-	Limit    int    // 1 to Most; a smaller number means Default, a greater one Most
-	Cursor   string // from the page before; a cursor of another order is ignored
+	Limit    int    // 1 to Most; a smaller number means Default, a greater number means Most
+	Cursor   string // from the previous page; a cursor of another sort order is ignored
 }
 
-// MaxWords is the largest number of words of a query that are searched, maxQuery the largest number of bytes.
+// MaxWords is the largest number of words of a query that are searched. maxQuery is the largest number of bytes of its text.
 const (
 	MaxWords = 12
 	maxQuery = 400
 )
 
-// text returns the text to search as valid UTF-8 without zero bytes. A text that is too long is cut at a word boundary.
+// text returns the search text as valid UTF-8 without zero bytes. A text longer than maxQuery is truncated at a word
+// boundary.
 func (q *Query) text() string {
 	s := q.Text
 	if len(s) > maxQuery {
@@ -62,13 +63,13 @@ func (q *Query) text() string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, " "), "\x00", " ")
 }
 
-// rank is the position of a market in a result: lower classes come first, then lower values.
+// rank is the position of a market in a search result. Smaller classes come first, then smaller values.
 type rank struct {
 	class class
 	Found
 }
 
-// cursorKeys is the number of keys of a cursor: sort, class and value.
+// cursorKeys is the number of keys in a cursor: sort order, class and value.
 const cursorKeys = 3
 
 func (q *Query) cursor(r rank) string {
@@ -76,7 +77,8 @@ func (q *Query) cursor(r rank) string {
 		strconv.FormatFloat(r.Value, 'g', -1, 64)).Encode()
 }
 
-// after returns the last market of the previous page. For the first page it returns a rank before all markets.
+// after returns the position of the last market of the previous page. For the first page it returns a position before all
+// markets.
 func (q *Query) after() rank {
 	first := rank{class: whole, Found: Found{Value: math.Inf(-1)}}
 	c, ok := protocol.DecodeCursor(q.Cursor, cursorKeys)

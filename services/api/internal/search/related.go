@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Doc is a market with the members that relate other markets to it.
+// Doc is a market and the properties by which other markets are related to it.
 type Doc struct {
 	ID       protocol.MarketID
 	Provider protocol.Provider
@@ -16,10 +16,10 @@ type Doc struct {
 	EventKey string
 }
 
-// Relation is the reason why a market is related to another one.
+// Relation is the reason why a market is related to another market.
 type Relation string
 
-// Relations, the closest first.
+// Values of Relation, the closest relation first.
 const (
 	SameEvent Relation = "same_event"
 	Similar   Relation = "similar"
@@ -29,16 +29,16 @@ const (
 // MostRelated is the largest number of related markets in a list.
 const MostRelated = 12
 
-// Related is a market that is related to another one.
+// Related is a market that is related to another market.
 type Related struct {
 	ID         protocol.MarketID
 	Relation   Relation
 	Similarity float64 // similarity of the titles, 0 to 1, two decimals
 }
 
-// Related returns the markets related to a market, which need not be in the index: first those of the same event, then
-// those with a similar title, then those of the same lane. Within each group open markets come first, then greater
-// volumes. Markets of unknown status are omitted. Error: db_unavailable.
+// Related returns at most MostRelated markets related to a market: first those of the same event, then those with a similar
+// title, then those of the same lane. Within each group, open markets come first, then greater volumes. Markets of unknown
+// status are omitted. The given market need not be indexed. Error: db_unavailable.
 func (s *Service) Related(ctx context.Context, d Doc) ([]Related, error) {
 	words, err := s.store.GetTitleWords(ctx, d.Title)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *Service) Related(ctx context.Context, d Doc) ([]Related, error) {
 	return s.store.ListRelated(ctx, d, words, pairs(words), MostRelated)
 }
 
-// Similarity returns the number of words that two titles share, divided by the number of their distinct words, with two
-// decimals. The words of each title must be distinct.
+// Similarity returns the similarity of two titles, 0 to 1 with two decimals: the number of words that they share, divided by
+// the number of distinct words in both. The words of each title must be distinct.
 func Similarity(a, b []string) float64 {
 	has := make(map[string]bool, len(a))
 	for _, w := range a {

@@ -10,43 +10,45 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Store reads the search index and the statistics of markets. Errors are db_unavailable.
+// Store reads the search index and the statistics of markets. All methods can return db_unavailable.
 type Store interface {
-	// ListQueryWords returns the words of a text, at most limit.
+	// ListQueryWords returns at most limit words of a search text, with estimates of how many markets contain each word.
 	ListQueryWords(ctx context.Context, text string, limit int) ([]Word, error)
-	// ListWordsAround returns for each word the indexed words that contain it, at most limit.
+	// ListWordsAround returns, for each given word, at most limit indexed words that contain it.
 	ListWordsAround(ctx context.Context, words []string, limit int) ([][]string, error)
-	// ListMisspelledWords returns for each word the indexed words that are one typing error away from it.
+	// ListMisspelledWords returns, for each given word, the indexed words that are one typing error away from it.
 	ListMisspelledWords(ctx context.Context, words []string) ([][]string, error)
-	// FindMarkets returns the next markets in an order, at most limit.
+	// FindMarkets returns at most limit markets that match m, in the order o.
 	FindMarkets(ctx context.Context, m Match, o Order, limit int) ([]Found, error)
 	// GetTitleWords returns the words of a title that describe its topic.
 	GetTitleWords(ctx context.Context, title string) ([]string, error)
-	// ListRelated returns the markets related to a market. near is a tsquery for similar titles.
+	// ListRelated returns at most limit markets related to d. words are the words of its title. near is a tsquery that
+	// selects candidates for similar titles.
 	ListRelated(ctx context.Context, d Doc, words []string, near string, limit int) ([]Related, error)
-	// ListResolved returns the markets of a provider that have an outcome, newest outcome first, after a position, at
-	// most limit.
+	// ListResolved returns at most limit markets of a provider that have an outcome and follow the position after, newest
+	// outcome first.
 	ListResolved(ctx context.Context, p protocol.Provider, after Place, limit int) ([]Resolved, error)
-	// GetSentiment returns the calls on a market by side. It returns zeros for a market without calls.
+	// GetSentiment returns the counts of the crowd's calls on a market. All counts are zero for a market without such calls.
 	GetSentiment(ctx context.Context, id protocol.MarketID, now time.Time) (Sentiment, error)
-	// ListGaps returns open markets by the distance of the crowd from the price; an empty id selects every market.
+	// ListGaps returns at most limit open markets, the widest gap between crowd and price first. An empty id selects every
+	// market.
 	ListGaps(ctx context.Context, id protocol.MarketID, now time.Time, limit int) ([]Gap, error)
 }
 
-// Order is an order of markets, from the first market after After.
+// Order is a sort order of markets, with the position After after which a list continues.
 type Order struct {
 	Sort   Sort
 	Closed bool
 	After  Found
 }
 
-// Found is a market with its sort value. Orders are ascending; an unknown value is +Inf.
+// Found is a market and its sort value. Lists are sorted by ascending value. An unknown value is +Inf.
 type Found struct {
 	ID    protocol.MarketID
 	Value float64
 }
 
-// Resolved is a market with its outcome.
+// Resolved is a market with an outcome, as listed by Service.Resolved.
 type Resolved struct {
 	ID         protocol.MarketID
 	Title      string
@@ -57,23 +59,23 @@ type Resolved struct {
 	Signals    int64
 }
 
-// Place is a position in the list of outcomes. The zero Place precedes the first outcome.
+// Place is a position in the list of markets with an outcome. The zero Place is before the first entry.
 type Place struct {
 	At time.Time
 	ID protocol.MarketID
 }
 
-// Service searches markets.
+// Service searches markets and returns statistics of their calls.
 type Service struct {
 	store      Store
 	now        func() time.Time
 	sentiments *cache.Cache[protocol.MarketID, Sentiment]
 }
 
-// NewService returns a service that reads from a store.
+// NewService returns a service that reads from the given store. Close must be called at the end.
 func NewService(store Store, now func() time.Time) *Service {
 	sentiments := cache.New(cache.Options[protocol.MarketID, Sentiment]{
-		// The age of a sentiment counts from the start of its read, but the cache counts from the end.
+		// The age of a sentiment is measured from the start of its read, but the cache measures from the end of the read.
 		Life: func(s Sentiment) time.Duration { return sentimentAge - now().Sub(s.UpdatedAt) },
 		Hold: -1, MaxKeys: maxSentiments, Values: true, Now: now,
 	})
@@ -83,10 +85,10 @@ func NewService(store Store, now func() time.Time) *Service {
 // Close cancels the reads of sentiments in progress and waits for them.
 func (s *Service) Close() { s.sentiments.Close() }
 
-// Find returns the markets whose title and slug have every word of the text. Markets with the words themselves come
-// first, then those with words that begin with them, then those with words that contain them, then those with words
-// that are one typing error away. Each of these classes has the order of the query. next is empty after the last page.
-// Error: db_unavailable.
+// Find returns the markets whose title or slug contains every word of the query. Markets with the words themselves come
+// first, then those with words that begin with them, then those with words that contain them, then those with words that are
+// one typing error away. Within each of these classes, markets have the sort order of the query. next is the cursor of the
+// next page; it is empty after the last page. Error: db_unavailable.
 func (s *Service) Find(ctx context.Context, q Query) (ids []protocol.MarketID, next string, err error) {
 	q.Sort = ParseSort(string(q.Sort))
 	if q.Limit < 1 {
@@ -96,7 +98,7 @@ func (s *Service) Find(ctx context.Context, q Query) (ids []protocol.MarketID, n
 	var words []Word
 	if strings.TrimSpace(q.Text) != "" {
 		if words, err = s.store.ListQueryWords(ctx, q.text(), MaxWords); err != nil || len(words) == 0 {
-			return nil, "", err // punctuation is not indexed
+			return nil, "", err // without words the text has only punctuation, which is not indexed
 		}
 	}
 	ranks, err := s.find(ctx, &q, words)
@@ -114,7 +116,7 @@ func (s *Service) Find(ctx context.Context, q Query) (ids []protocol.MarketID, n
 	return ids, next, nil
 }
 
-// find returns a page, plus one market if more follow.
+// find returns the positions of the markets of a page, and one more if another page follows.
 func (s *Service) find(ctx context.Context, q *Query, words []Word) (page []rank, err error) {
 	after := q.after()
 	better := Match{Near: Nothing}
@@ -146,7 +148,7 @@ func (s *Service) find(ctx context.Context, q *Query, words []Word) (page []rank
 	return page, nil
 }
 
-// expand adds to each word of a query the indexed words that a class compares it with.
+// expand adds to each word of a query the indexed words with which the class c compares it.
 func (s *Service) expand(ctx context.Context, c class, words []Word) error {
 	if c < inside || len(words) == 0 {
 		return nil
@@ -171,21 +173,22 @@ func (s *Service) expand(ctx context.Context, c class, words []Word) error {
 	return err
 }
 
-// MostResolved is the largest size of a page of outcomes, DefaultResolved its default.
+// MostResolved is the largest number of markets on a page of Resolved. DefaultResolved is the number if the client states
+// none.
 const (
 	MostResolved    = 100
 	DefaultResolved = 50
 )
 
-// Resolved returns the markets of a provider that have an outcome, newest outcome first, and the cursor of the next
-// page. An invalid cursor means the first page. Fault: db_unavailable.
+// Resolved returns the markets of a provider that have an outcome, newest outcome first, and the cursor of the next page.
+// The cursor is empty after the last page. An invalid cursor selects the first page. Error: db_unavailable.
 func (s *Service) Resolved(ctx context.Context, p protocol.Provider, limit int, cursor string) ([]Resolved, string, error) {
 	if limit < 1 {
 		limit = DefaultResolved
 	}
 	limit = min(limit, MostResolved)
 	var after Place
-	// The first key names the list, so that a cursor of another list is ignored.
+	// The first key of the cursor names the list, so that a cursor of another list is ignored.
 	if c, ok := protocol.DecodeCursor(cursor, 2); ok && c.Keys[0] == resolvedKey {
 		if at, ok := c.Time(1); ok {
 			after = Place{at, protocol.MarketID(c.ID)}

@@ -2,7 +2,7 @@ package categorise
 
 import "github.com/signalcast/signalcast/pkg/protocol"
 
-// broad are the lanes whose subjects overlap with many others.
+// broad contains the keywords of the lanes whose subjects overlap with many other lanes.
 var broad = []entry{
 	{
 		lane: protocol.LaneTech,

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Categories of the programme. Other is the category of markets that no programme lane shows.
+// Categories of the programme. Other is the category of markets that the programme does not show.
 const (
 	Sports   = "sports"
 	Music    = "music"
@@ -24,17 +24,18 @@ const (
 	Other    = "other"
 )
 
-// Method is the source of a classification.
+// Method states from which source a classification comes.
 type Method string
 
-// Methods of a result. Only callers set Override.
+// Values of Method: a tag or a word of the title, the decision of an administrator, or no match. This package never sets
+// Override; its callers do.
 const (
 	Keyword  Method = "keyword"
 	Override Method = "override"
 	Fallback Method = "fallback"
 )
 
-// Result is the classification of a market. Confidence is 0 to 100. A fallback has confidence 0.
+// Result is the classification of a market. Confidence is from 0 to 100. It is 0 for the method Fallback.
 type Result struct {
 	Lane       protocol.Lane
 	Category   string
@@ -42,8 +43,8 @@ type Result struct {
 	Method     Method
 }
 
-// Confidence values. Tags come from the venue and get a fixed value. A title gets a greater value when its best lane
-// leads the next one by more points.
+// Confidence values. A known tag of the venue gives tagConfidence. Keywords in the title give wordConfidence plus perPoint
+// for each point by which the best lane leads the second, at most mostFromWords.
 const (
 	tagConfidence  = 95
 	wordConfidence = 40
@@ -54,12 +55,12 @@ const (
 const (
 	// longest is the number of words in the longest keyword.
 	longest = 4
-	// shortest is the length from which the last letter s of a word may be a plural ending.
+	// shortest is the length that a word must exceed, so that a final s may be a plural ending.
 	shortest = 4
 )
 
-// Classify returns the classification by the tags, or by the title if no tag is known. Without a match the lane is
-// OTHER.
+// Classify returns the classification of a market by its tags, or by its title if no tag is known. Without a match, the lane
+// is OTHER and the method is Fallback.
 func Classify(title string, tags []string) Result {
 	r := Result{Lane: ByTags(tags), Confidence: tagConfidence, Method: Keyword}
 	if r.Lane == protocol.LaneOther {
@@ -74,7 +75,8 @@ func Classify(title string, tags []string) Result {
 	return r
 }
 
-// ByTags returns the lane of the venue's tags. A narrow lane has precedence over a broad one in any order of the tags.
+// ByTags returns the lane of the tags, or OTHER if no tag is known. If the tags name several lanes, a narrow lane has
+// precedence over a broad one. The order of the tags has no effect.
 func ByTags(tags []string) protocol.Lane {
 	best := len(lanes)
 	for _, t := range tags {
@@ -88,8 +90,8 @@ func ByTags(tags []string) protocol.Lane {
 	return lanes[best].lane
 }
 
-// Category returns the programme category of a lane. ENTERTAINMENT is tv if title or tags contain a word of television,
-// else film. CULTURE is fashion if they contain a word of fashion, else culture.
+// Category returns the programme category of a lane. For ENTERTAINMENT it is tv if the title or the tags contain a
+// television word, else film. For CULTURE it is fashion if they contain a fashion word, else culture.
 func Category(lane protocol.Lane, title string, tags []string) string {
 	switch lane {
 	case protocol.LaneEntertainment:
@@ -109,8 +111,8 @@ func Category(lane protocol.Lane, title string, tags []string) string {
 	return Other
 }
 
-// byTitle returns the lane with the greatest sum of keyword weights. Equal sums select the lane that is first in the
-// table. lead is the distance to the next sum.
+// byTitle returns the lane with the greatest sum of keyword weights; of equal sums, the first one in lanes. Without a
+// keyword it returns LaneOther. lead is the difference to the second greatest sum.
 func byTitle(title string) (lane protocol.Lane, lead int) {
 	points := make([]int, len(lanes))
 	eachPhrase(title, func(phrase string) {
@@ -144,8 +146,8 @@ func mentions(title string, tags []string, words map[string]bool) (found bool) {
 	return found
 }
 
-// eachPhrase yields every sequence of one to four words in lower case. It also yields a sequence that ends in s without
-// the s, if the last word is longer than shortest.
+// eachPhrase calls yield with every sequence of one to longest words of text, in lower case. If the last word of a sequence
+// ends in s and is longer than shortest, eachPhrase also calls yield with the sequence without the s.
 func eachPhrase(text string, yield func(string)) {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '&'
@@ -161,7 +163,7 @@ func eachPhrase(text string, yield func(string)) {
 	}
 }
 
-// normal returns the slug of a tag: lower case with dashes between words.
+// normal returns a tag in lower case with dashes between its words.
 func normal(tag string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(tag), func(r rune) bool {
 		return unicode.IsSpace(r) || r == '-' || r == '_'

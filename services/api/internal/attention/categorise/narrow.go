@@ -2,7 +2,7 @@ package categorise
 
 import "github.com/signalcast/signalcast/pkg/protocol"
 
-// narrow are the lanes with specific subjects.
+// narrow contains the keywords of the lanes with specific subjects.
 var narrow = []entry{
 	{
 		lane: protocol.LaneMusic,
@@ -89,8 +89,8 @@ var narrow = []entry{
 	},
 }
 
-// teamsAndPlayers are names that indicate a sport in any title. A name that is also an ordinary word is listed with its
-// town.
+// teamsAndPlayers lists names of teams and players that indicate a sport in any title. A name that is also an ordinary word
+// is listed together with its town.
 const teamsAndPlayers = `lakers, celtics, knicks, 76ers, raptors, pistons, pacers, cavaliers, hornets, wizards, clippers, nuggets, timberwolves,
 	trail blazers, blazers, grizzlies, mavericks, pelicans, warriors, bucks, spurs, brooklyn nets, chicago bulls,
 	atlanta hawks, miami heat, orlando magic, utah jazz, phoenix suns, oklahoma city thunder, houston rockets,

@@ -7,21 +7,22 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// entry is the keywords of one lane. Tags are slugs of the venue. A strong word nearly decides alone, plain words and
-// names add up, and faint words break a tie. A word may belong to several lanes.
+// entry contains the keywords of one lane as comma-separated lists. tags are tags of venues; the other lists are words of
+// titles. A strong word nearly decides alone, plain words and names add up, and faint words break a tie. A word may belong
+// to several lanes.
 type entry struct {
 	lane                              protocol.Lane
 	tags, strong, plain, names, faint string
 }
 
-// Weights of keywords.
+// Weights of the keywords in a title. A name has the weight of a plain word.
 const (
 	strongWeight = 5
 	plainWeight  = 3
 	faintWeight  = 1
 )
 
-// lanes are all lanes in order of precedence: narrow lanes before broad ones.
+// lanes contains all lanes in order of precedence: narrow lanes before broad lanes.
 var lanes = slices.Concat(narrow, broad)
 
 var categories = map[protocol.Lane]string{
@@ -40,7 +41,7 @@ var (
 
 type hit struct{ lane, weight int }
 
-// tagLane and wordLanes are indexes of the table by tag and by word.
+// tagLane and wordLanes map each tag and each title keyword to indexes in lanes.
 var (
 	tagLane   = map[string]int{}
 	wordLanes = map[string][]hit{}
@@ -61,7 +62,7 @@ func init() {
 	}
 }
 
-// column is the words of one weight.
+// column contains the title keywords of one lane that have the same weight.
 type column struct {
 	words  string
 	weight int
@@ -71,7 +72,7 @@ func (e entry) columns() []column {
 	return []column{{e.strong, strongWeight}, {e.plain, plainWeight}, {e.names, plainWeight}, {e.faint, faintWeight}}
 }
 
-// set parses a comma-separated list of words.
+// set returns the words of a comma-separated list.
 func set(list string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.SplitSeq(list, ",") {
