@@ -10,8 +10,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/attention"
 )
 
-// BenchmarkFacts measures a refresh with 50,000 open markets. Each has a snapshot every 15 minutes of a day, 4.8
-// million in total. Half of the markets have the volume of a moving market, and one in twenty-five moves.
+// BenchmarkFacts measures an attention.Service refresh from a database with 50,000 open markets. Each market has a price
+// snapshot every 15 minutes of a day, 4.8 million in total. Half of the markets have enough volume to be listed as moving,
+// and one in 25 moves.
 func BenchmarkFacts(b *testing.B) {
 	db := testkit.Postgres(b, pg.Schema{Name: "api", Files: Migrations()})
 	admin, rw := testkit.Pool(b, db.Admin), testkit.Pool(b, db.URL("api_rw"))

@@ -32,8 +32,8 @@ func (b *bundle) points(id protocol.MarketID, span time.Duration, limit int) str
 	return strings.Join(out, " ")
 }
 
-// TestHistoryOfWhatChanged checks that the history has a row for each changed score, and none for a market without any
-// activity.
+// TestAttentionHistoryHasChangesOnly checks that the attention history gets a row for each changed score, and none for a
+// market whose score was always 0.
 func TestAttentionHistoryHasChangesOnly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -74,7 +74,8 @@ func TestAttentionHistoryHasChangesOnly(t *testing.T) {
 	}
 }
 
-// TestThinAttention checks that all scores of one day are stored, one in 15 minutes of a week, and none before.
+// TestThinAttention checks that thinning leaves all scores of the last day and one in 15 minutes of the last week, and
+// deletes older scores.
 func TestThinAttention(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -130,8 +131,8 @@ func TestSightingsAreStored(t *testing.T) {
 	}
 }
 
-// TestMovementOutlivesItsProcess checks that a second process, and one that is restarted, reads the stored sightings
-// and history. Only the leader writes.
+// TestMovementOutlivesItsProcess checks that a second process and a restarted process read the stored sightings and history.
+// Only the leader writes them.
 func TestMovementOutlivesItsProcess(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -208,7 +209,7 @@ func TestMovementOutlivesItsProcess(t *testing.T) {
 	}
 }
 
-// TestOneKeeper checks that only one of two processes leads, and that the other one leads after it.
+// TestOneKeeper checks that only one of two processes is the leader, and that the other becomes the leader after it ends.
 func TestOneKeeper(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// facts returns the facts of the open markets as of the clock, by id.
+// facts returns the result of ListFacts at the present time of the test clock, by market id.
 func (b *bundle) facts() map[string]attention.Fact {
 	b.t.Helper()
 	list := must(b.ListFacts(b.t.Context(), b.clock.Now()))(b.t)
@@ -25,7 +25,7 @@ func (b *bundle) facts() map[string]attention.Fact {
 	return out
 }
 
-// snapshots stores prices of a market, each at a time before the clock.
+// snapshots stores prices of a market. Each key is the age of the price, counted back from the test clock.
 func (b *bundle) snapshots(id string, prices map[time.Duration]int) {
 	b.t.Helper()
 	for before, yes := range prices {
@@ -104,8 +104,8 @@ func TestFactsOfOpenMarkets(t *testing.T) {
 	}
 }
 
-// TestStartsOfWindows checks the price at the start of a window. It is the newest snapshot at or before the start, or
-// else the oldest snapshot in the window that covers at least half of it.
+// TestStartsOfWindows checks which stored price is the price at the start of a window. It is the newest snapshot at or
+// before the start, or else the oldest snapshot in the window that covers at least half of the window.
 func TestStartsOfWindows(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -137,8 +137,8 @@ func TestStartsOfWindows(t *testing.T) {
 	}
 }
 
-// TestWhosePricesAreLookedUp checks that prices at the start of windows are read only for markets that can be listed as
-// moving.
+// TestWindowPricesAreReadSelectively checks that prices at the start of windows are read only for markets that can be listed
+// as moving.
 func TestWindowPricesAreReadSelectively(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -162,7 +162,8 @@ func TestWindowPricesAreReadSelectively(t *testing.T) {
 	}
 }
 
-// TestStartsEqualTheDefinition compares the statement with a computation from all snapshots, for random snapshots.
+// TestStartsEqualTheDefinition compares the prices that ListFacts returns for the starts of windows with a computation in
+// Go, for random snapshots.
 func TestStartsEqualTheDefinition(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -217,7 +218,7 @@ func TestStartsEqualTheDefinition(t *testing.T) {
 	}
 }
 
-// TestTilesOfTheCatalogue checks the heatmap that follows from stored markets.
+// TestTilesOfTheCatalogue checks the heatmap that the service computes from stored markets.
 func TestTilesOfTheCatalogue(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// before0020 removes the objects that migration 0020 and its successors created.
+// before0020 removes the database objects that migration 0020 and later migrations created.
 const before0020 = `
 SET ROLE api_migrator; SET search_path = api;
 DROP VIEW counted_results;
@@ -21,8 +21,8 @@ ALTER TABLE operator_lane_scores DROP COLUMN price_sum, DROP COLUMN counted, DRO
 DROP FUNCTION fill_records, streak_with, moment_tier, moment_id, count_field, within_price;
 RESET ROLE; RESET search_path`
 
-// TestRecordsOfBefore checks that the migrations compute from stored results the same records that scoring would have
-// written. It includes results that wait for their scores or feed rows.
+// TestMigratedRecords checks that the migrations compute from stored results the same records that scoring would have
+// written. Some of these results are not scored or not in the feed yet.
 func TestMigratedRecords(t *testing.T) {
 	t.Parallel()
 	text := ""
@@ -53,7 +53,7 @@ func TestMigratedRecords(t *testing.T) {
 	}
 }
 
-// fillAll recomputes every record and board row, atOnce operators in one transaction.
+// fillAll recomputes all records and board rows, for atOnce operators in each transaction.
 func (l *ledger) fillAll(atOnce int) {
 	l.t.Helper()
 	if err := fillRecords(l.t.Context(), db.New(l.rw), int32(atOnce)); err != nil {
@@ -61,8 +61,8 @@ func (l *ledger) fillAll(atOnce int) {
 	}
 }
 
-// TestFillRecords checks that a fill corrects records and boards, while results wait for their feed rows and after
-// processes of the previous release have scored.
+// TestFillRecords checks that fillRecords corrects records and boards, also while results are not in the feed yet and after
+// processes of the previous release have scored calls.
 func TestFillRecords(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {

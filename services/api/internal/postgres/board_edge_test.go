@@ -14,7 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/board"
 )
 
-// sampleOf computes the sample of an operator's counted calls on venue markets from the stored calls and results.
+// sampleOf computes the statistical sample of an operator's counted calls on venue markets in a lane, from stored calls and
+// results.
 func (b *bundle) sampleOf(handle, lane string) *skill.Sample {
 	b.t.Helper()
 	rows, err := b.admin.Query(b.t.Context(), `SELECT coalesce(r.basis_bps, s.score_basis_bps), coalesce(s.confidence, 0), r.status = 'won'
@@ -31,7 +32,8 @@ func (b *bundle) sampleOf(handle, lane string) *skill.Sample {
 	return sample
 }
 
-// compareEdges compares the boards by edge with edges computed from the stored results. All changes must be folded.
+// compareEdges compares the boards by edge with edges that are computed from the stored results. FoldBoards and FoldEdges
+// must have processed all changes before.
 func (l *ledger) compareEdges() {
 	l.t.Helper()
 	svc := board.NewService(l.Store, l.clock.Now)
@@ -71,7 +73,8 @@ func (l *ledger) compareEdges() {
 	}
 }
 
-// TestMomentsOfEveryPrice checks the tiers of moments at every price, and that only verified wins have a moment.
+// TestMomentsOfEveryPrice checks the tier of the moment for a won call at every price, and that only verified calls have a
+// moment.
 func TestMomentsOfEveryPrice(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -121,7 +124,8 @@ func TestMomentsOfEveryPrice(t *testing.T) {
 	}
 }
 
-// TestVerifyFindsEveryDifference changes each read model and checks that Verify reports it by name.
+// TestVerifyFindsEveryDifference changes each stored value that Verify recomputes, and checks that Verify reports the
+// change.
 func TestVerifyFindsEveryDifference(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t, 8, 9)
@@ -153,8 +157,8 @@ func TestVerifyFindsEveryDifference(t *testing.T) {
 	}
 }
 
-// TestAnEdgeOfTooManyCalls checks that a record with too many calls for the computation keeps its last edge and does
-// not stop the fold.
+// TestAnEdgeOfTooManyCalls checks that FoldEdges leaves the edge of a record with too many calls unchanged and processes the
+// other records.
 func TestAnEdgeOfTooManyCalls(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t, 12, 2)

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// naive computes a board from the stored calls and results alone.
+// naive is a query that computes a board from the stored calls and results only, without any read model.
 const naive = `
 SELECT u.handle, u.tier,
     (SELECT count(*) FROM api.signals s LEFT JOIN api.markets m USING (market_id) WHERE s.user_id = u.id AND ($1 = '' OR m.lane = $1)),
@@ -54,7 +54,7 @@ func (l *ledger) naive(lane string) []naiveRow {
 	return list
 }
 
-// compare compares every board with the naive one.
+// compare compares every board with the result of the query naive. when names the situation in the error message.
 func (l *ledger) compare(when string) {
 	l.t.Helper()
 	svc := board.NewService(l.Store, l.clock.Now)

@@ -14,11 +14,12 @@ import (
 
 var boardLanes = []string{"SCIENCE", "CRYPTO", "SPORTS"}
 
-// ledger executes random acts of operators through the store.
+// ledger is a database on which random acts of operators and administrators are executed, with the data needed to choose
+// them.
 type ledger struct {
 	*bundle
 	rnd     *rand.Rand
-	people  []string // handles
+	people  []string // handles of the operators
 	hashes  [][]byte
 	markets []string
 	open    map[string]bool
@@ -50,7 +51,7 @@ func (l *ledger) classify(s *operator.Service, name string) {
 	}
 }
 
-// step executes one random act.
+// step executes one random act: for example, it files a call, claims an outcome or adds a market.
 func (l *ledger) step(s *operator.Service) {
 	l.t.Helper()
 	ctx := l.t.Context()
@@ -119,8 +120,8 @@ func (l *ledger) step(s *operator.Service) {
 	}
 }
 
-// addMarket adds a market of a venue, or a native one that an administrator or an operator created. Some markets are
-// unrated.
+// addMarket adds an open market: one of a venue, or a native one that an administrator or an operator created. Calls on some
+// of these markets do not count.
 func (l *ledger) addMarket() {
 	l.t.Helper()
 	id, creator := fmt.Sprint(1000+len(l.markets)), "admin"
@@ -141,7 +142,7 @@ func (l *ledger) addMarket() {
 
 func (l *ledger) month() time.Time { return l.clock.Now().Add(-28 * 24 * time.Hour) }
 
-// TestBoardsEqualTheRecord checks that boards equal the naive ones after any number of folds.
+// TestBoardsEqualTheRecord checks that boards equal the results of the query naive, whether or not changes have been folded.
 func TestBoardsEqualTheRecord(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
@@ -163,7 +164,7 @@ func TestBoardsEqualTheRecord(t *testing.T) {
 	}
 }
 
-// verify requires that Verify finds no difference.
+// verify fails the test if Verify finds a difference. when names the situation in the error message.
 func (l *ledger) verify(when string) {
 	l.t.Helper()
 	if list, err := Verify(l.t.Context(), l.rw); err != nil || len(list) > 0 {
@@ -171,7 +172,7 @@ func (l *ledger) verify(when string) {
 	}
 }
 
-// settle folds all changes, so that every board row is up to date.
+// settle numbers and folds all changes, so that every stored board row is up to date.
 func (l *ledger) settle() {
 	l.t.Helper()
 	ctx := l.t.Context()
@@ -192,8 +193,8 @@ func (l *ledger) settle() {
 	l.t.Fatal("the fold does not end")
 }
 
-// TestBoardsFollowTiersAndTime checks that a change of a tier and the move of the window take effect immediately on
-// rows without other changes.
+// TestBoardsFollowTiersAndTime checks that a changed tier of an operator, and the advance of the 28 days, appear on the
+// boards immediately, also in rows without other changes.
 func TestBoardsFollowTiersAndTime(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t, 5, 9)
@@ -214,8 +215,8 @@ func TestBoardsFollowTiersAndTime(t *testing.T) {
 	l.compare("after the window has moved")
 }
 
-// TestBoardsWaitForAnUnfinishedClaim checks that a claim is counted once if its scoring continues after the window has
-// passed it.
+// TestBoardsWaitForAnUnfinishedClaim checks that the results of a claim are counted once if its scoring ends after the
+// window of 28 days has moved past the claim.
 func TestBoardsWaitForAnUnfinishedClaim(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t, 6, 9)
@@ -240,7 +241,7 @@ func TestBoardsWaitForAnUnfinishedClaim(t *testing.T) {
 	l.verify("at the end")
 }
 
-// TestBoardsEqualAfterConcurrentWrites checks that boards equal the naive ones after concurrent writes.
+// TestBoardsEqualAfterConcurrentWrites checks that boards equal the results of the query naive after concurrent writes.
 func TestBoardsEqualAfterConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t, 77, 20)
@@ -298,7 +299,7 @@ func TestBoardsEqualAfterConcurrentWrites(t *testing.T) {
 	l.verify("at the end")
 }
 
-// TestCastScoreIsAsDefined checks that board_cast computes the same broadcast score as board.CastScore.
+// TestCastScoreIsAsDefined checks that the SQL function board_cast computes the same broadcast score as board.CastScore.
 func TestCastScoreIsAsDefined(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -18,13 +18,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// noon is the start time of the tests of this package.
+// noon is the time at which the test clock starts.
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-// ageless is a quote age that makes every quote fresh.
+// ageless is a value of Rules.QuoteMaxAge with which every quote is fresh.
 const ageless = 100 * 365 * 24 * time.Hour
 
-// bundle is a store with a database of its own and a clock that the test sets.
+// bundle is a store with a separate database and a clock that the test sets.
 type bundle struct {
 	*Store
 	t     *testing.T
@@ -42,19 +42,19 @@ func setupRules(t *testing.T, rules Rules) *bundle {
 	t.Helper()
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: Migrations()})
 	b := &bundle{t: t, clock: testkit.NewClock(noon), admin: testkit.Pool(t, db.Admin), rw: testkit.Pool(t, db.URL("api_rw"))}
-	// The test's clock differs from the clock of the database.
+	// The trigger compares calls with the clock of the database, which differs from the test clock.
 	b.exec(`ALTER TABLE api.signals DISABLE TRIGGER check_new`)
 	rules.HubURL = "https://hub.example/"
-	rules.ReadBudget = 20 * time.Second // a busy machine must not look like an unavailable database
+	rules.ReadBudget = 20 * time.Second // long, so that a busy machine does not cause db_unavailable
 	b.Store = New(b.rw, rules, b.clock.Now)
 	t.Cleanup(b.Store.Close)
 	return b
 }
 
-// must returns the value of a call. An error of the call fails the test.
+// must returns the value v of a call. If the call returned an error, the test fails.
 func must[T any](v T, err error) func(testing.TB) T { return testkit.Must(v, err) }
 
-// exec runs a statement as the administrator.
+// exec executes a statement with the permissions of the database administrator. An error fails the test.
 func (b *bundle) exec(sql string, args ...any) {
 	b.t.Helper()
 	if _, err := b.admin.Exec(b.t.Context(), sql, args...); err != nil {
@@ -62,7 +62,7 @@ func (b *bundle) exec(sql string, args ...any) {
 	}
 }
 
-// count runs a query that returns one number.
+// count executes a query that returns one number, and returns it.
 func (b *bundle) count(sql string, args ...any) int {
 	b.t.Helper()
 	var n int
@@ -72,7 +72,7 @@ func (b *bundle) count(sql string, args ...any) int {
 	return n
 }
 
-// operator creates an operator with a key and returns the id and the hash of the key.
+// operator creates an operator with an API key, and returns the id of the operator and the hash of the key.
 func (b *bundle) operator(name string) (id string, hash []byte) {
 	b.t.Helper()
 	s := operator.NewService(b.Store, "0123456789abcdef0123456789abcdef", b.clock.Now)
@@ -87,7 +87,7 @@ func (b *bundle) operator(name string) (id string, hash []byte) {
 	return o.ID, operator.Hash(plaintext)
 }
 
-// venueMarket creates an open market of the primary venue with a price.
+// venueMarket creates an open market of the primary venue with the given YES price.
 func (b *bundle) venueMarket(id string, yesBps int) {
 	b.t.Helper()
 	now := b.clock.Now()
@@ -100,13 +100,13 @@ func (b *bundle) venueMarket(id string, yesBps int) {
 	}
 }
 
-// quote sets the newest quote of a market, dated now.
+// quote sets the newest quote of a market. It is dated with the present time of the test clock.
 func (b *bundle) quote(id string, yes, no int) {
 	b.t.Helper()
 	b.exec(`UPDATE api.market_quotes SET yes_price_bps = $2, no_price_bps = $3, quoted_at = $4, quote_rule = 'test' WHERE market_id = $1`, id, yes, no, b.clock.Now())
 }
 
-// nativeMarket creates an open native market.
+// nativeMarket creates an open native market with the initial YES price prior.
 func (b *bundle) nativeMarket(id string, prior int) {
 	b.t.Helper()
 	now := b.clock.Now()
@@ -116,7 +116,7 @@ func (b *bundle) nativeMarket(id string, prior int) {
 	b.exec(`INSERT INTO api.market_prices (market_id, at, yes_bps) VALUES ($1, $2, $3)`, id, now, prior)
 }
 
-// signals returns the service of calls with the store and the given venues, which may be nil.
+// signals returns a signal.Service that uses the store and the given venues, which may be nil.
 func (b *bundle) signals(venues market.Venues) *signal.Service {
 	return signal.NewService(b.Store, market.NewService(b.Store, venues, lanes(), true, b.clock.Now), b.clock.Now)
 }
@@ -127,7 +127,8 @@ func newDraft(market string, side protocol.Side, price int) signal.Draft {
 	}
 }
 
-// file files a call that must be accepted and returns its id. Without a fresh quote the call is unverified.
+// file files a call, fails the test if the call is not accepted, and returns its id. Without a fresh quote the call is
+// unverified.
 func (b *bundle) file(hash []byte, market string, side protocol.Side, price int) string {
 	b.t.Helper()
 	d := newDraft(market, side, price)
@@ -143,7 +144,7 @@ func (b *bundle) try(c signal.Caller, d signal.Draft) signal.Filing {
 	return must(b.File(b.t.Context(), c, d))(b.t)
 }
 
-// claim claims an outcome as the oracle of the venue.
+// claim claims the outcome of a market in the name of the venue's oracle.
 func (b *bundle) claim(market string, verdict protocol.Verdict) {
 	b.t.Helper()
 	if _, err := b.Claim(b.t.Context(), resolution.Claim{MarketID: market, Verdict: verdict, Resolver: "oracle", Source: "polymarket"}, b.clock.Now); err != nil {
@@ -151,7 +152,7 @@ func (b *bundle) claim(market string, verdict protocol.Verdict) {
 	}
 }
 
-// operators creates n operators and returns their key hashes.
+// operators creates n operators and returns the hashes of their API keys.
 func (b *bundle) operators(n int) [][]byte {
 	b.t.Helper()
 	list := make([][]byte, n)
@@ -161,8 +162,8 @@ func (b *bundle) operators(n int) [][]byte {
 	return list
 }
 
-// seedSignals inserts calls of n operators directly into the tables, with the counters that the filing statement would
-// update.
+// seedSignals inserts calls of n operators on a market directly into the tables, and updates the same counters as the filing
+// statement.
 func (b *bundle) seedSignals(ctx context.Context, market string, n int) {
 	b.t.Helper()
 	b.exec(`INSERT INTO api.users (id, issuer, provider_id, public_id, handle, display_name, created_at)

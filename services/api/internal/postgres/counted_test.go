@@ -6,13 +6,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// facts decide whether a call counts, in addition to its operator and its market.
+// facts contains the stored facts that decide whether a call counts, apart from its operator and its market.
 type facts struct{ verified, rated, confirmed bool }
 
-// countable are the facts of a call that counts when it is won or lost.
+// countable contains the facts of a call that counts if it is won or lost.
 var countable = facts{verified: true, rated: true, confirmed: true}
 
-// setFacts sets the facts of a stored call.
+// setFacts changes a stored call so that it has the given facts.
 func (b *bundle) setFacts(id string, f facts) {
 	b.t.Helper()
 	b.exec(`ALTER TABLE api.signals DISABLE TRIGGER no_change`)
@@ -32,7 +32,7 @@ func (b *bundle) setFacts(id string, f facts) {
 	}
 }
 
-// fileCounted files a call that counts when it is won or lost, and advances the clock past its second quote.
+// fileCounted files a call that counts if it is won or lost, and advances the clock past the time of its second quote.
 func (b *bundle) fileCounted(hash []byte, market string, side protocol.Side, price int) string {
 	b.t.Helper()
 	id := b.file(hash, market, side, price)

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// mint creates a key of an operator.
+// mint creates an API key of an operator.
 func (b *bundle) mint(operatorID string) operator.Key {
 	b.t.Helper()
 	_, k, err := b.service().Mint(b.t.Context(), operatorID, "bot", operator.PrefixKey, nil, true)
@@ -26,7 +26,7 @@ func (b *bundle) mint(operatorID string) operator.Key {
 	return k
 }
 
-// webhook stores a webhook that was created with a key and returns its id.
+// webhook stores a webhook that was created with the given API key, and returns its id.
 func (b *bundle) webhook(ownerID, keyID string) (string, error) {
 	h := webhook.Hook{
 		ID: uuid.Must(uuid.NewV7()).String(), OwnerID: ownerID, KeyID: keyID, URL: "https://bot.example/x",
@@ -49,7 +49,7 @@ func TestRevokingAKeyDeactivatesItsWebhooks(t *testing.T) {
 	if _, err := b.ChangeWebhook(t.Context(), owner, moved, webhook.Change{KeyID: other.ID}); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // a repetition gives the same answer
+	for range 2 { // repeated revocation returns the same answer
 		k, webhooks, err := b.service().Revoke(t.Context(), owner, stolen.ID)
 		if err != nil || k.Active || !slices.Equal(webhooks, []string{made}) {
 			t.Errorf("%+v %v %v, want %s", k, webhooks, err, made)

@@ -8,8 +8,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/digest"
 )
 
-// TestDayOfDigest checks that a digest counts the events of its day, including the first and the last moment, and no
-// other events.
+// TestDayOfDigest checks that a digest counts the events of its day only, including those at the first and the last moment.
 func TestDayOfDigest(t *testing.T) {
 	t.Parallel()
 	b := setup(t) // Saturday, 10 October 2026, 12:00 UTC
@@ -48,18 +47,18 @@ func TestDayOfDigest(t *testing.T) {
 		b.exec(`INSERT INTO api.market_resolutions (market_id, outcome, resolver, source, close_at, lane, resolved_at)
 			VALUES ($1, 'YES', 'oracle', 's', $2, 'SCIENCE', $2)`, market, at)
 	}
-	// Filed on the day: two calls, at its first and its last moment. The others are before and after it.
+	// Two calls are filed on the day, at its first and its last moment. The other calls are filed before or after it.
 	call(0, "1", true, 3000, from, "won", 70)
 	call(1, "1", false, 7000, w.To.Add(-time.Microsecond), "lost", -70)
-	call(2, "1", true, 1000, from.Add(-time.Microsecond), "won", 90) // of a house operator
-	call(3, "1", true, 100, from.AddDate(0, 0, -3), "won", 99)       // of an automated operator, which is in no list
+	call(2, "1", true, 1000, from.Add(-time.Microsecond), "won", 90) // by a house operator
+	call(3, "1", true, 100, from.AddDate(0, 0, -3), "won", 99)       // by an automated operator, whose calls are in no list
 	call(4, "1", true, 5000, w.To, "void", 0)
 	call(0, "2", true, 5000, from.AddDate(0, 0, -10), "won", 50) // filed two weeks before, claimed on the next day
 	call(1, "2", true, 5000, from.AddDate(0, 0, -6), "won", 50)
 	call(0, "3", true, 5000, time.Date(2026, 9, 28, 0, 0, 0, 0, time.UTC), "", 0)   // first moment of the week
 	call(1, "3", true, 5000, time.Date(2026, 10, 4, 23, 59, 0, 0, time.UTC), "", 0) // last minute of the week
 	counted = false
-	call(0, "4", true, 400, from.AddDate(0, 0, -30), "won", 96) // in the counts, not among the top calls
+	call(0, "4", true, 400, from.AddDate(0, 0, -30), "won", 96) // not counted, so it is not among the top calls
 	claim("1", from)
 	claim("4", from)
 	claim("2", w.To)
@@ -79,7 +78,7 @@ func TestDayOfDigest(t *testing.T) {
 	if got != "u2Will 1 hold?YES1007 90;u0Will 1 hold?YES3007 70;" {
 		t.Errorf("top calls %s", got)
 	}
-	// u0, u1 and u4 are independent. They filed two calls on the day and two in the week before it.
+	// u0, u1 and u4 are independent operators. They filed two calls on the day and two in the week before it.
 	if d.Pulse != (digest.Pulse{Last7: 4, Prev7: 2, WeekSignals: 4, WeekOperators: 2}) {
 		t.Errorf("pulse %+v", d.Pulse)
 	}

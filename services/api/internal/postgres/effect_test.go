@@ -16,10 +16,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// messageID returns the id of the nth message of a test.
+// messageID returns the id of the n-th signed message of a test.
 func messageID(n int) string { return fmt.Sprintf("msg_%064x", n) }
 
-// lanes returns a classification that assigns the lane OTHER to every market.
+// lanes returns a market.Classify that assigns the lane OTHER to every market.
 func lanes() market.Classify {
 	return market.Classify{
 		Lane:     func(string, []string) protocol.Lane { return protocol.LaneOther },
@@ -185,8 +185,8 @@ func TestSnapshotOfFifteenMinutes(t *testing.T) {
 	}
 }
 
-// TestACallIsTheSameAfterTheClose checks that a repeated message returns its call after the market has closed or was
-// resolved.
+// TestACallIsTheSameAfterTheClose checks that a repeated signed message returns its first call, also after the market has
+// closed or has an outcome.
 func TestACallIsTheSameAfterTheClose(t *testing.T) {
 	t.Parallel()
 	s := newProposals(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// recorder collects the parts of an exported record.
+// recorder receives the parts of an exported record and stores them for comparison.
 type recorder struct {
 	head  export.Head
 	calls []export.Call
@@ -31,8 +31,8 @@ func (k *recorder) take(calls []export.Call) error {
 	return nil
 }
 
-// TestRecordIsWhole checks that an exported record contains every call of an operator once, oldest first, with its
-// events and result, while other calls are filed.
+// TestRecordIsComplete checks that an exported record contains every call of an operator once, oldest first, with its events
+// and result. Calls that are filed during the export are not in the record.
 func TestRecordIsComplete(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

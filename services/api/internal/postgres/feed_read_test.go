@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// fill inserts a feed of n events of several types and returns them.
+// fill inserts n events of several types into the feed and returns them.
 func (b *bundle) fill(n int) []feed.Event {
 	b.t.Helper()
 	for i, m := range []struct{ id, provider, lane string }{{"1", "polymarket", "SCIENCE"}, {"2", "polymarket", "OTHER"}, {"kalshi-X", "kalshi", "MUSIC"}} {
@@ -31,7 +31,7 @@ func (b *bundle) fill(n int) []feed.Event {
 	return b.events()
 }
 
-// TestFeedPages checks that pages equal the filtered feed, in both directions.
+// TestFeedPages checks that the pages of each query contain the matching events of the feed, in both directions.
 func TestFeedPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -66,7 +66,7 @@ func TestFeedPages(t *testing.T) {
 	}
 }
 
-// pages returns the numbers of the events on all pages of a query.
+// pages returns the sequence numbers of the events on all pages of a query.
 func (b *bundle) pages(q feed.Query) (seqs []int64) {
 	b.t.Helper()
 	for more := true; more; {
@@ -79,8 +79,8 @@ func (b *bundle) pages(q feed.Query) (seqs []int64) {
 	return seqs
 }
 
-// TestFeedChannels checks that a read of one channel returns the events of that channel, and that their links equal
-// those of the chain over the whole feed.
+// TestFeedChannels checks that a read of one channel returns the events of that channel, and that the hash links of these
+// events equal those of a chain over the whole feed.
 func TestFeedChannels(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -120,7 +120,7 @@ func TestFeedChannels(t *testing.T) {
 	}
 }
 
-// TestChainRestarts checks that a chain that starts in the middle of the feed, or is reset, produces the same links as
+// TestChainRestarts checks that a hash chain that starts in the middle of the feed, or is reset, produces the same links as
 // a chain over the whole feed.
 func TestChainRestarts(t *testing.T) {
 	t.Parallel()
@@ -138,7 +138,7 @@ func TestChainRestarts(t *testing.T) {
 	}
 }
 
-// dayPartition creates the partition of a past day by the clock of the database, with one event in it.
+// dayPartition creates the feed partition of a past day, by the clock of the database, and inserts one event into it.
 func (b *bundle) dayPartition(daysAgo int) {
 	b.t.Helper()
 	b.exec(fmt.Sprintf(`DO $$
@@ -193,8 +193,8 @@ func TestKeepFeed(t *testing.T) {
 	}
 }
 
-// TestWriterCannotHaveYoungEventsDropped checks that the role api_rw cannot choose the date or the period of retention,
-// and therefore cannot delete the events of yesterday.
+// TestWriterCannotHaveYoungEventsDropped checks that the role api_rw cannot choose the date or the retention period of the
+// cleanup, and therefore cannot delete the events of yesterday.
 func TestWriterCannotHaveYoungEventsDropped(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -205,7 +205,7 @@ func TestWriterCannotHaveYoungEventsDropped(t *testing.T) {
 		`SELECT keep_feed()`, `SELECT keep_feed() FROM set_config('TimeZone', 'Pacific/Kiritimati', true)`,
 		`DROP TABLE protocol_events_rest`, `DELETE FROM protocol_events`, `TRUNCATE protocol_events`,
 	} {
-		_, _ = b.rw.Exec(t.Context(), sql) // rejected or without effect
+		_, _ = b.rw.Exec(t.Context(), sql) // the statement must fail or have no effect
 		if n := b.count(`SELECT count(*) FROM api.protocol_events`); n != 2 {
 			t.Fatalf("%s: %d of 2 events are left", sql, n)
 		}
@@ -217,8 +217,8 @@ func TestWriterCannotHaveYoungEventsDropped(t *testing.T) {
 	}
 }
 
-// TestFeedOfOneProgramme checks that a query can select the segment events of one programme, without an effect on other
-// events.
+// TestFeedOfOneProgramme checks that a query with a topic returns the segment events of that programme and all events
+// without a topic.
 func TestFeedOfOneProgramme(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

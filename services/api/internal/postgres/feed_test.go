@@ -23,7 +23,7 @@ import (
 
 func newUUID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// number numbers all outbox entries and the results of every resolved market.
+// number moves all outbox entries and the results of every resolved market into the feed.
 func (b *bundle) number() {
 	b.t.Helper()
 	for {
@@ -34,7 +34,7 @@ func (b *bundle) number() {
 	}
 }
 
-// events returns the whole feed and fails if its numbers have a gap.
+// events returns the whole feed. It fails the test if the sequence numbers have a gap.
 func (b *bundle) events() []feed.Event {
 	b.t.Helper()
 	events := must(b.ListFeedAfter(b.t.Context(), 0, 1_000_000))(b.t)
@@ -46,7 +46,7 @@ func (b *bundle) events() []feed.Event {
 	return events
 }
 
-// writeLate writes n facts, each in its own transaction. One in twenty commits late.
+// writeLate writes n facts, each in a separate transaction. One transaction in 20 commits with a delay.
 func (b *bundle) writeLate(writer, n int) {
 	for i := range n {
 		tx, err := b.rw.Begin(b.t.Context())
@@ -68,8 +68,8 @@ func (b *bundle) writeLate(writer, n int) {
 	}
 }
 
-// TestFeedNumbersEveryCommitOnce runs writers that commit late and two concurrent sequencers. Every entry must get one
-// number without gaps, in the order of the commits of each writer.
+// TestFeedNumbersEveryCommitOnce runs writers that commit with delays, and two concurrent sequencers. Every entry must get
+// one sequence number without gaps, in the order of the commits of each writer.
 func TestFeedNumbersEveryCommitOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -116,7 +116,7 @@ func TestFeedNumbersEveryCommitOnce(t *testing.T) {
 	}
 }
 
-// TestFeedData checks the data of each event type.
+// TestFeedData checks the data that the feed stores for each event type.
 func TestFeedData(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -240,8 +240,8 @@ func TestFeedDataOfEveryRead(t *testing.T) {
 	}
 }
 
-// wantFeed compares the whole feed with the expected types and data. All events belong to market 701122 and are dated
-// about noon.
+// wantFeed compares the whole feed with the expected types, in order, and the expected data of each type. All events must be
+// about market 701122 and dated about noon.
 func (b *bundle) wantFeed(order []feed.Type, want map[feed.Type]string) {
 	b.t.Helper()
 	events := b.events()
@@ -265,7 +265,7 @@ func (b *bundle) wantFeed(order []feed.Type, want map[feed.Type]string) {
 	}
 }
 
-// text runs a query that returns one text.
+// text executes a query that returns one text, and returns it.
 func (b *bundle) text(sql string, args ...any) string {
 	b.t.Helper()
 	var s string
@@ -275,8 +275,8 @@ func (b *bundle) text(sql string, args ...any) string {
 	return s
 }
 
-// TestFeedDrainFollowsTheResults resolves a market with more calls than one claim transaction scores. Its results must
-// be numbered once each as soon as they are stored, and every derived counter must change once.
+// TestFeedDrainFollowsTheResults resolves a market with more calls than one claim transaction scores. Each result must be in
+// the feed once, as soon as it is stored, and each derived counter must change once.
 func TestFeedDrainFollowsTheResults(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PriceToleranceBps: 1000, ResolveChunk: 700})

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// storedCall is a call in stored form, with the quote of its filing.
+// storedCall is a call as stored in the database, and the quote at its filing.
 type storedCall struct {
 	market, operator string
 	yes              bool
@@ -36,7 +36,7 @@ func (b *bundle) store(c storedCall) string {
 	return id
 }
 
-// fsckLedger returns a ledger with one call of each kind, scored by the service.
+// fsckLedger returns a database with one call of each kind, scored by the service. calls contains the call ids by kind.
 func fsckLedger(t *testing.T) (b *bundle, calls map[string]string) {
 	t.Helper()
 	b = setupCounting(t)
@@ -67,8 +67,8 @@ func fsckLedger(t *testing.T) (b *bundle, calls map[string]string) {
 	return b, calls
 }
 
-// TestFsckOfCallsThatHold checks that fsck accepts the calls that filing and scoring have stored, with quotes of
-// 2900/3100 and 3300/3500 and on a native market.
+// TestFsckAcceptsStoredCalls checks that FsckCalls reports no difference for calls that filing and scoring have stored. It
+// uses two order books (bid 2900 and ask 3100, bid 3300 and ask 3500) and a native market.
 func TestFsckAcceptsStoredCalls(t *testing.T) {
 	t.Parallel()
 	b, calls := fsckLedger(t)
@@ -85,7 +85,7 @@ func TestFsckAcceptsStoredCalls(t *testing.T) {
 	}
 }
 
-// TestFsckFindsEveryDeviation stores one deviation after the other and checks that fsck reports it.
+// TestFsckFindsEveryDeviation stores one wrong value after the other and checks that FsckCalls reports it.
 func TestFsckFindsEveryDeviation(t *testing.T) {
 	t.Parallel()
 	b, calls := fsckLedger(t)
@@ -136,7 +136,8 @@ func TestFsckFindsEveryDeviation(t *testing.T) {
 	}
 }
 
-// named requires a difference of a member, for one call or, with an empty id, for any call.
+// named fails the test if FsckCalls does not report a difference of the member what for the call id. An empty id means any
+// call. plant names the wrong value in the error message.
 func (b *bundle) named(plant, what, id string) {
 	b.t.Helper()
 	list := must(FsckCalls(b.t.Context(), b.rw, true))(b.t)

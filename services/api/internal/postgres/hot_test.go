@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// TestPlansOfTheFilingStatements checks the plans that the comments of the filing statements describe, on a connection
-// that writes: each table is read by the named index, and none is scanned.
+// TestPlansOfTheFilingStatements checks the query plans that the comments of the filing statements describe, on a connection
+// of the write pool. Each table must be read by the named index, and no table may be scanned.
 func TestPlansOfTheFilingStatements(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -57,8 +57,8 @@ func TestPlansOfTheFilingStatements(t *testing.T) {
 	}
 }
 
-// TestFilingStatementsAgree checks that each form of the filing statement contains all lines of the smaller form in the
-// same order, so that a rule cannot be changed in one form alone.
+// TestFilingStatementsAgree checks that each form of the filing statement contains all lines of the smaller form in the same
+// order. A change of a rule in one form only therefore fails.
 func TestFilingStatementsAgree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ small, large string }{{db.FileSignals, db.FileSignalsWithKey}, {db.FileSignalsWithKey, db.FileSignalsFull}} {
@@ -75,8 +75,8 @@ func TestFilingStatementsAgree(t *testing.T) {
 	}
 }
 
-// statementLines returns the lines of a statement without comments and without trailing commas, after which a larger
-// form may continue. It omits the column first_id, which differs between the forms.
+// statementLines returns the lines of a statement without comments and without trailing commas, because a larger form may
+// continue the list there. It omits the column first_id, which differs between the forms.
 func statementLines(text string) []string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -89,8 +89,8 @@ func statementLines(text string) []string {
 	return lines
 }
 
-// TestPlanOfScoring checks that scoring reads a chunk of calls in the order of its index, and the data of each call by
-// key.
+// TestPlanOfScoring checks the query plan of the scoring statement: it reads a chunk of calls in the order of an index, and
+// the data of each call by key.
 func TestPlanOfScoring(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -112,8 +112,8 @@ func TestPlanOfScoring(t *testing.T) {
 	}
 }
 
-// TestPlanOfTheCheckOfLeaves checks that the check of the journal has no nested loop, which would read the rows for
-// each leaf.
+// TestPlanOfTheCheckOfLeaves checks that the query plan of the journal check has no nested loop, which would read the rows
+// once for each leaf.
 func TestPlanOfTheCheckOfLeaves(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

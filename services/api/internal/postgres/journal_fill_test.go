@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// planNode is a node of an executed plan.
+// planNode is a node of the plan of an executed statement, as EXPLAIN returns it in JSON.
 type planNode struct {
 	Rows    float64 `json:"Actual Rows"`
 	Removed float64 `json:"Rows Removed by Filter"`
@@ -20,7 +20,7 @@ type planNode struct {
 	Plans   []planNode
 }
 
-// touched returns the number of rows that all nodes processed.
+// touched returns the number of rows that the node and all nodes below it processed.
 func (p planNode) touched() float64 {
 	n := (p.Rows + p.Removed) * p.Loops
 	for _, part := range p.Plans {
@@ -29,7 +29,7 @@ func (p planNode) touched() float64 {
 	return n
 }
 
-// fillRows returns the number of rows that the plan of one step of the filling processed.
+// fillRows returns the number of rows that one step of filling the journal processed, according to its query plan.
 func (b *bundle) fillRows(at journal.Place, n int) float64 {
 	b.t.Helper()
 	at.Kind = max(at.Kind, journal.Signal)
@@ -44,8 +44,8 @@ func (b *bundle) fillRows(at journal.Place, n int) float64 {
 	return said[0].Plan.touched()
 }
 
-// TestFillingGoesThroughEachRowOnce checks that the work of a step of the filling does not depend on the number of
-// rows, and that no step reads the rows of another step.
+// TestFillingGoesThroughEachRowOnce checks that the work of one step of filling the journal does not depend on the total
+// number of rows, and that no step reads the rows of another step.
 func TestFillingGoesThroughEachRowOnce(t *testing.T) {
 	t.Parallel()
 	const rows, batch = 20_000, 500
@@ -99,8 +99,8 @@ func TestFillingGoesThroughEachRowOnce(t *testing.T) {
 	}
 }
 
-// TestFillingIsTakenUpAgain checks that a restarted filling skips sealed rows, and that rows written in the meantime
-// are sealed once.
+// TestFillingResumes checks that filling the journal skips rows that already have a leaf after a restart. A row that is
+// written in the meantime gets one leaf.
 func TestFillingResumes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -140,7 +140,7 @@ func TestFillingResumes(t *testing.T) {
 
 var errStopped = errors.New("stopped")
 
-// stepping is a store that fills two rows in each step and calls step before it.
+// stepping is a store whose steps of filling the journal contain two rows. It calls step before each of them.
 type stepping struct {
 	*Store
 	step func() error

@@ -14,7 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// written is a ledger with sealed rows of every kind.
+// written is a database with rows of every kind that the journal contains, a signing key and a sealer, which appends to the
+// journal.
 type written struct {
 	*bundle
 	key    journal.Key
@@ -51,7 +52,7 @@ func writtenLedger(t *testing.T) *written {
 	return w
 }
 
-// seal numbers and seals the waiting rows.
+// seal moves outbox entries into the feed and appends all new rows to the journal.
 func (w *written) seal() {
 	w.t.Helper()
 	w.number()
@@ -66,7 +67,7 @@ func (w *written) fsck(external ...journal.Checkpoint) []string {
 	return found.Differences
 }
 
-// unlocked runs statements as the owner of the tables, with triggers disabled.
+// unlocked executes statements as the owner of the tables, with triggers disabled.
 func (w *written) unlocked(list ...string) {
 	w.t.Helper()
 	for _, table := range sealedTables {
@@ -99,7 +100,7 @@ func TestJournalOfACompleteLedger(t *testing.T) {
 	}
 }
 
-// TestEveryColumnIsSealed changes each column of each append-only table and checks that fsck reports it.
+// TestEveryColumnIsSealed changes each column of each append-only table and checks that Fsck reports the change.
 func TestEveryColumnIsSealed(t *testing.T) {
 	t.Parallel()
 	w := writtenLedger(t)
@@ -157,8 +158,8 @@ func TestEveryColumnIsSealed(t *testing.T) {
 	}
 }
 
-// TestQuotesOfCallsAreSealed checks that fsck reports a changed quote of a call, and removed facts of a result in the
-// newer form.
+// TestQuotesOfCallsAreSealed checks that Fsck reports a changed quote of a call, and removed facts of a result in the newer
+// format of leaves.
 func TestQuotesOfCallsAreSealed(t *testing.T) {
 	t.Parallel()
 	w := writtenLedger(t)
@@ -187,7 +188,7 @@ func TestQuotesOfCallsAreSealed(t *testing.T) {
 	}
 }
 
-// TestTamperingShows checks that fsck reports manipulations with database access other than a changed row.
+// TestTamperingShows checks that Fsck reports deleted and inserted rows, and changes of the journal and its checkpoints.
 func TestTamperingShows(t *testing.T) {
 	t.Parallel()
 	other := must(journal.NewKey("another secret, of 32 bytes or more"))(t)
@@ -237,7 +238,7 @@ func TestTamperingShows(t *testing.T) {
 	})
 }
 
-// TestFsckOfALargeLedger checks a ledger of 40,000 rows, sealed in batches, within four seconds.
+// TestFsckOfALargeLedger checks that Fsck accepts a database with 40,000 rows in the journal, within four seconds.
 func TestFsckOfALargeLedger(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -10,13 +10,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// called stores a call on markets in the form that the market lists read.
+// called stores an open call on each of the given markets, in the form that the lists of markets read.
 func (b *bundle) called(ids ...string) {
 	b.t.Helper()
 	b.exec(`INSERT INTO api.market_totals (market_id, yes) SELECT unnest($1::text[]), 1`, ids)
 }
 
-// priced creates open markets of the primary venue that were priced at a time.
+// priced creates open markets of the primary venue with a price dated at.
 func (b *bundle) priced(at time.Time, ids ...string) {
 	b.t.Helper()
 	for _, id := range ids {
@@ -25,7 +25,7 @@ func (b *bundle) priced(at time.Time, ids ...string) {
 	b.exec(`UPDATE api.market_quotes SET at = $1 WHERE market_id = ANY ($2::text[])`, at, ids)
 }
 
-// stub creates markets without an answer of a venue.
+// stub creates unconfirmed markets, for which no venue has answered.
 func (b *bundle) stub(ids ...string) {
 	b.t.Helper()
 	for _, id := range ids {
@@ -61,7 +61,7 @@ func TestHotOrderAndPause(t *testing.T) {
 		want         string
 	}{
 		{500, 25, "[14 12 10 11 16 3 4 2]"},
-		{2, 25, "[14 12 3 4 2]"}, // markets without an answer have a limit of their own
+		{2, 25, "[14 12 3 4 2]"}, // a separate limit applies to markets without an answer
 		{500, 1, "[14 12 10 11 16 3]"},
 	} {
 		ids, err := b.ListHot(t.Context(), protocol.Polymarket, noon, ago(45*time.Second), ago(5*time.Minute), c.limit, c.fresh)
@@ -71,8 +71,8 @@ func TestHotOrderAndPause(t *testing.T) {
 	}
 }
 
-// TestHotTakesTheNextOfEachLane checks that the next 24 markets of each programme lane by end date are hot, without
-// markets that a programme cannot show.
+// TestHotTakesTheNextOfEachLane checks that the next 24 markets of each programme lane by end date are hot, except markets
+// that a programme cannot include.
 func TestHotTakesTheNextOfEachLane(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -131,8 +131,8 @@ func TestMissedOrder(t *testing.T) {
 	}
 }
 
-// TestDueOrder checks that markets with a final verdict are claimed first and markets without any answer last, because
-// callers can create any number of the latter.
+// TestDueOrder checks that ListPendingDue returns markets with a final verdict first and markets without any answer last,
+// because callers can create any number of the latter.
 func TestDueOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -157,8 +157,8 @@ func TestDueOrder(t *testing.T) {
 	}
 }
 
-// TestListAwaitingQuote files a call on one market of each provider. The list of a provider must contain only its
-// market, and must be empty after that market has a second quote.
+// TestListAwaitingQuote files a call on one market of each provider. ListAwaitingQuote must return the market of the
+// requested provider only, and no market after that market has a second quote.
 func TestListAwaitingQuote(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

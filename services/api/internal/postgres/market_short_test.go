@@ -9,8 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// TestAShortAnswerTakesNothingAway checks that a short answer changes only its non-empty members, and that other stored
-// members remain.
+// TestShortAnswerKeepsOtherMembers checks that a short answer of a venue changes only the stored members that it contains.
 func TestShortAnswerKeepsOtherMembers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -57,7 +56,7 @@ func TestShortAnswerKeepsOtherMembers(t *testing.T) {
 	}
 }
 
-// shown returns the members of a market in comparable form.
+// shown returns the members of a market that these tests compare.
 func shown(m market.Market) []any {
 	return []any{
 		m.Title, m.Description, m.Status, m.Lane, m.Category, m.Slug, m.EventKey, m.EventTitle, m.ConditionID,

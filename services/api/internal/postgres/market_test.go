@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// answer returns a clean answer of a venue about an open market, dated with the bundle's time.
+// answer returns an answer of a venue about an open market, dated with the test clock and changed by change.
 func (b *bundle) answer(id string, yes int, change ...func(*market.Record)) market.Record {
 	end := noon.Add(48 * time.Hour)
 	price, volume := protocol.Bps(yes), 5000.0
@@ -124,8 +124,8 @@ func TestStatusChangesArePublishedOnce(t *testing.T) {
 	}
 }
 
-// TestFirstSightsAndTheFinalWord checks the times of close, proposal and final verdict when a venue reopens a market,
-// amends a result or withdraws it.
+// TestTimesOfStatusAndVerdict checks the stored times of the close, the proposed result and the final verdict when a venue
+// reopens a market, amends a result or withdraws it.
 func TestTimesOfStatusAndVerdict(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -262,7 +262,7 @@ func TestStub(t *testing.T) {
 	}
 }
 
-// TestAnswersAmongFilingsAndClaims checks that writers of answers, filings and claims on the same markets do not
+// TestAnswersAmongFilingsAndClaims checks that concurrent writes of answers, calls and claims on the same markets do not
 // deadlock.
 func TestAnswersAmongFilingsAndClaims(t *testing.T) {
 	t.Parallel()

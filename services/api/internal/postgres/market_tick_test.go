@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// tick applies one streamed price and returns the number of newer prices.
+// tick applies one streamed price and returns the number of prices that were newer than the stored ones.
 func (b *bundle) tick(id string, yes int, at time.Time) int {
 	b.t.Helper()
 	return must(b.ApplyTicks(b.t.Context(), []market.Tick{{ID: protocol.MarketID(id), Yes: protocol.Bps(yes), At: at}}))(b.t)
@@ -28,10 +28,10 @@ func TestStreamedPriceMustBeNewer(t *testing.T) {
 		shown     protocol.Bps
 		snapshots int
 	}{
-		{3100, 0, 0, 3000, 1},                // same time
-		{3100, -time.Second, 0, 3000, 1},     // older
+		{3100, 0, 0, 3000, 1},                // same time as the stored price
+		{3100, -time.Second, 0, 3000, 1},     // older than the stored price
 		{3200, 5 * time.Second, 1, 3200, 1},  // newer; the last snapshot is recent
-		{3300, 4 * time.Second, 0, 3200, 1},  // late
+		{3300, 4 * time.Second, 0, 3200, 1},  // older than the last streamed price
 		{3400, 16 * time.Second, 1, 3400, 2}, // newer, with a snapshot
 		{3500, 16*time.Second + time.Millisecond, 1, 3500, 2},
 	} {
@@ -52,8 +52,9 @@ func TestStreamedPriceMustBeNewer(t *testing.T) {
 	}
 }
 
-// TestAStreamKeepsNoAnswerOut checks that an answer which was requested before the last streamed price is stored except
-// for its price, and is compared with the previous answer.
+// TestStreamedPriceDoesNotBlockAnswers checks an answer that was requested before the last streamed price. Everything except
+// its price is stored. Whether the answer is newer is decided by comparison with the previous answer, not with the streamed
+// price.
 func TestStreamedPriceDoesNotBlockAnswers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -87,8 +88,8 @@ func TestStreamedPriceDoesNotBlockAnswers(t *testing.T) {
 	}
 }
 
-// TestAStreamIsNoAnswer checks that streamed prices do not remove a market from the lists of markets to be read, which
-// depend on answers alone.
+// TestStreamedPriceIsNoAnswer checks that streamed prices do not remove a market from the lists of markets to be read,
+// because only answers count there.
 func TestStreamedPriceIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -125,8 +126,8 @@ func TestStreamedOrder(t *testing.T) {
 	}
 }
 
-// TestQuotesOfOneTimeAreOne stores several answers with the same time and different prices, which is possible because
-// venue clocks have whole seconds. The first one remains the quote of that time, so that each call follows from its
+// TestQuotesOfOneTimeAreOne stores several answers with the same time and different prices, which is possible because venue
+// clocks have whole seconds. The first answer remains the quote of that time, so the prices of each call agree with its
 // stored quote.
 func TestQuotesOfOneTimeAreOne(t *testing.T) {
 	t.Parallel()

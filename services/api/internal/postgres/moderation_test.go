@@ -24,8 +24,8 @@ func (b *bundle) moderate(kind, id string, hidden bool) {
 	}
 }
 
-// TestHiddenTextIsNotServed checks that reads, lists and the feed omit the hidden text of a call, its events and its
-// market. Numbers are not hidden, and restored text is served again.
+// TestHiddenTextIsNotServed checks that reads, lists and the feed omit the hidden text of a call, its events and its market.
+// Numbers remain visible, and restored text is served again.
 func TestHiddenTextIsNotServed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -41,7 +41,7 @@ func TestHiddenTextIsNotServed(t *testing.T) {
 	}
 	b.exec(`UPDATE api.markets SET title = 'secret title', description = 'secret description' WHERE market_id = '7'`)
 	b.number()
-	// all returns all data that is served about the call.
+	// all returns the data of all reads that contain the call.
 	all := func() string {
 		t.Helper()
 		var out strings.Builder
@@ -137,8 +137,8 @@ func TestHiddenObjects(t *testing.T) {
 	check()
 }
 
-// TestHiddenProfile checks that a hidden profile shows only its handle, also after its owner changed it. A restored
-// profile shows its newest text.
+// TestHiddenProfile checks that a hidden profile shows only its handle, also after its owner changed it. A restored profile
+// shows the newest text.
 func TestHiddenProfile(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -177,8 +177,8 @@ func TestHiddenProfile(t *testing.T) {
 	}
 }
 
-// TestEventsOfHiddenProfiles checks that events of streams, sessions and clips of a hidden profile contain no texts and
-// no media addresses. Numbers are not hidden.
+// TestEventsOfHiddenProfiles checks that feed events of streams, sessions and clips of a hidden profile contain no texts and
+// no media addresses. Numbers remain visible.
 func TestEventsOfHiddenProfiles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -215,8 +215,8 @@ func TestEventsOfHiddenProfiles(t *testing.T) {
 	}
 }
 
-// TestEventsOfHiddenMarkets checks events of a market that are numbered while it is hidden, and events of the
-// programme. Their data contains the title, which reads omit while the market is hidden.
+// TestEventsOfHiddenMarkets checks feed events that are numbered while their market is hidden, and events of the programme.
+// The stored data contains the title of the market; reads omit it while the market is hidden.
 func TestEventsOfHiddenMarkets(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

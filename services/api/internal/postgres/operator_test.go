@@ -70,7 +70,8 @@ func TestHandles(t *testing.T) {
 	}
 }
 
-// TestIdentityIsIssuerAndSubject checks that the same subject at two issuers gives two operators with two masked ids.
+// TestIdentityIsIssuerAndSubject checks that the same subject at two identity providers gives two operators with two public
+// ids.
 func TestIdentityIsIssuerAndSubject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -147,8 +148,8 @@ func TestKeyHashVector(t *testing.T) {
 	}
 }
 
-// TestClassifyMovesTheCrowd checks that the type of an operator decides whether its calls count as crowd, including
-// calls filed before.
+// TestClassifyMovesTheCrowd checks that the type of an operator decides whether its calls count as crowd. A change of the
+// type also applies to calls filed before.
 func TestClassifyMovesTheCrowd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -182,8 +183,8 @@ func TestClassifyMovesTheCrowd(t *testing.T) {
 	}
 }
 
-// TestVerificationNotesTheKey checks that a verification stores the last use of a key, at most once a minute, and never
-// for a revoked key.
+// TestVerificationNotesTheKey checks that VerifyKey stores the time of the last use of an API key, at most once a minute,
+// and never for a revoked key.
 func TestVerificationNotesTheKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres/db"
 )
 
-// explain returns the plan of a statement.
+// explain returns the query plan of a statement as text.
 func (b *bundle) explain(options, sql string, args ...any) string {
 	b.t.Helper()
 	rows, err := b.rw.Query(b.t.Context(), "EXPLAIN ("+options+") "+sql, args...)
@@ -31,7 +31,7 @@ func linesOf(t testing.TB, rows pgx.Rows) string {
 	return strings.Join(lines, "\n")
 }
 
-// planOf returns the plan of the generated statement that run executes, with the number of rows of each node.
+// planOf returns the query plan of the generated statement that run executes, with the number of rows of each node.
 func (b *bundle) planOf(run func(q *db.Queries)) string {
 	b.t.Helper()
 	e := newExplainer(b)
@@ -39,7 +39,8 @@ func (b *bundle) planOf(run func(q *db.Queries)) string {
 	return e.plan
 }
 
-// explainer is a DBTX that explains statements. The callers of the statements receive an error instead of rows.
+// explainer is a DBTX that explains each statement and stores its plan. The callers of the statements receive an error
+// instead of rows.
 type explainer struct {
 	b       *bundle
 	options string

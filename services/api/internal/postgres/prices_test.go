@@ -11,17 +11,17 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// priceCase is a call with the facts that determine its price and score.
+// priceCase is a call and the facts that determine its price and its score.
 type priceCase struct {
 	Side      protocol.Side
-	Price     protocol.Bps  // as sent by the client
+	Price     protocol.Bps  // price as sent by the client
 	Snapshot  *protocol.Bps // YES price of the market at the call
 	Tolerance int
 	Verdict   protocol.Verdict
 	Close     *protocol.Bps // YES price of the market at its close
 }
 
-// priceResult is the stored price, the scoring price and the result of a case.
+// priceResult contains the stored price, the scoring price and the result of a priceCase.
 type priceResult struct {
 	Price, Basis protocol.Bps
 	Status       protocol.SignalStatus
@@ -30,8 +30,8 @@ type priceResult struct {
 	CLV          *int
 }
 
-// TestPricesAndScoresAreExact compares signal.Repair, signal.Basis and scoreOf with a second implementation of the
-// protocol, which computes with exact fractions of a dollar instead of basis points. It uses random cases, and every
+// TestPricesAndScoresAreExact compares signal.Repair, signal.Basis and scoreOf with a second implementation of
+// docs/scores.md, which computes with exact fractions of a dollar instead of basis points. It uses random cases, and every
 // price with each side and verdict.
 func TestPricesAndScoresAreExact(t *testing.T) {
 	t.Parallel()
@@ -81,7 +81,7 @@ var (
 	verdicts  = []protocol.Verdict{protocol.VerdictYes, protocol.VerdictNo, protocol.VerdictInvalid}
 )
 
-// computed returns the result of a case from signal.Repair, signal.Basis and scoreOf.
+// computed returns the result of a case as computed by signal.Repair, signal.Basis and scoreOf.
 func computed(c priceCase) priceResult {
 	var of *protocol.Bps
 	if c.Snapshot != nil {
@@ -93,7 +93,7 @@ func computed(c priceCase) priceResult {
 	return priceResult{stored, basis, r.Status, r.Score, r.Outcome, r.CLV}
 }
 
-// exact returns the result of a case, computed in exact fractions of a dollar.
+// exact returns the result of a case as computed in exact fractions of a dollar.
 func exact(c priceCase) priceResult {
 	paid := dollars(c.Price)
 	if c.Side == protocol.No && c.Snapshot != nil {
@@ -127,16 +127,16 @@ func exact(c priceCase) priceResult {
 	return r
 }
 
-// dollars returns a price as a fraction of a dollar.
+// dollars returns a price in bps as a fraction of a dollar.
 func dollars(bps protocol.Bps) *big.Rat { return big.NewRat(int64(bps), 10000) }
 
-// bpsOf converts a whole number of basis points to bps. It is the inverse of dollars.
+// bpsOf converts a fraction of a dollar that is a whole number of basis points. It is the inverse of dollars.
 func bpsOf(d *big.Rat) protocol.Bps {
 	n := new(big.Rat).Mul(d, big.NewRat(10000, 1))
 	return protocol.Bps(n.Num().Int64() / n.Denom().Int64())
 }
 
-// sidePrice returns the price of a side for a YES price.
+// sidePrice returns the price of a side in dollars, given the YES price in dollars.
 func sidePrice(side protocol.Side, yes *big.Rat) *big.Rat {
 	if side == protocol.Yes {
 		return yes
@@ -150,7 +150,7 @@ func distance(a, b *big.Rat) *big.Rat {
 	return d.Abs(d)
 }
 
-// centsBelow returns an amount in cents, rounded down, so that the caller gets the smaller gain or the greater loss.
+// centsBelow returns an amount in cents, rounded down, so that the operator gets the smaller gain or the greater loss.
 func centsBelow(d *big.Rat) int {
 	c := new(big.Rat).Mul(d, big.NewRat(100, 1))
 	n := new(big.Int)
@@ -158,7 +158,7 @@ func centsBelow(d *big.Rat) int {
 	return int(n.Int64())
 }
 
-// randomCase returns a random case. Half of its prices are near 0 and 10000, where roundings differ.
+// randomCase returns a random case. Half of its prices are near 0 and 10000, where results of rounding differ.
 func randomCase(r *rand.Rand) priceCase {
 	c := priceCase{Side: callSides[r.IntN(2)], Price: randomPrice(r), Tolerance: 1000, Verdict: verdicts[r.IntN(3)]}
 	if r.IntN(4) > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// proposals is a ledger with one native market that the operator mara created.
+// proposals is a database with one native market that the operator mara created.
 type proposals struct {
 	*bundle
 	mara, market string
@@ -38,7 +38,7 @@ func (s *proposals) propose(message int, verdict protocol.Verdict) error {
 	})
 }
 
-// takes reports whether the market accepts a call now. It stores no call.
+// takes reports whether the market accepts a call of a new operator with the given name. It stores no call.
 func (s *proposals) takes(name string) bool {
 	s.t.Helper()
 	_, hash := s.operator(name)
@@ -49,15 +49,15 @@ func (s *proposals) takes(name string) bool {
 	return f.Verdict == signal.VerdictFiled
 }
 
-// read returns the market as it is served.
+// read returns the market as it is served at the present time of the test clock.
 func (s *proposals) read() market.Market {
 	s.t.Helper()
 	m := must(market.NewService(s.Store, nil, lanes(), true, s.clock.Now).Get(s.t.Context(), protocol.MarketID(s.market)))(s.t)
 	return m
 }
 
-// TestLineAfterAnExpiredProposal checks that after an expired proposal the line closes at the claim, as without a
-// proposal, even before the expired proposal is deleted.
+// TestLineAfterAnExpiredProposal checks that an expired proposal has no effect on the closing line: trading closes at the
+// claim, even before the expired proposal is deleted.
 func TestLineAfterAnExpiredProposal(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// TestTakeFacts checks that facts of other services are stored once, in the given order, with sequence numbers and
-// channels.
+// TestTakeFacts checks that facts of other services are stored once, and then get sequence numbers and channels in the given
+// order.
 func TestTakeFacts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -67,8 +67,8 @@ func TestTakeFacts(t *testing.T) {
 	}
 }
 
-// TestViewersOfMarkets checks that viewers count on every market to which the stream is bound, while their report is
-// recent, and that an older report changes nothing.
+// TestViewersOfMarkets checks that the viewers of a stream count for every market to which the stream is bound, until their
+// report is too old. An older report changes nothing.
 func TestViewersOfMarkets(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -111,7 +111,7 @@ func TestViewersOfMarkets(t *testing.T) {
 	}
 }
 
-// TestMarketStreams checks the number of streams of a market after repeated bound and unbound events.
+// TestMarketStreams checks the number of streams of a market after bound and unbound events, some of which are repeated.
 func TestMarketStreams(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -151,7 +151,7 @@ func TestMarketStreams(t *testing.T) {
 	}
 }
 
-// TestChannelCopies checks that the newest copy of a channel is stored, even if an older copy arrives later.
+// TestChannelCopies checks that the newest copy of a channel remains stored, even if an older copy arrives later.
 func TestChannelCopies(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

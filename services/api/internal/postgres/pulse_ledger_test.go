@@ -36,7 +36,7 @@ func (b *bundle) filingsOfAll() []pulseCall {
 	return list
 }
 
-// plainTotals counts the pulse call by call.
+// plainTotals computes the totals of the pulse in Go from a list of all calls.
 func plainTotals(list []pulseCall, now time.Time, registered int) (t board.Totals) {
 	const day = 24 * time.Hour
 	people, houses, active, markets := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
@@ -82,7 +82,7 @@ func plainTotals(list []pulseCall, now time.Time, registered int) (t board.Total
 	return t
 }
 
-// comparePulse compares the pulse with one that is counted call by call.
+// comparePulse compares the pulse with totals and weeks that are computed in Go from all calls.
 func (l *ledger) comparePulse(when string) {
 	l.t.Helper()
 	l.clock.Advance(time.Millisecond) // after the last call
@@ -132,7 +132,7 @@ func (l *ledger) comparePulse(when string) {
 	}
 }
 
-// TestPulseOfALedger compares the pulse with one that is counted call by call, over many weeks.
+// TestPulseOfALedger compares the pulse with a computation in Go from all calls, over many weeks of random acts.
 func TestPulseOfALedger(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t, 41, 9)

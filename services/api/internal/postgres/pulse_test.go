@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/board"
 )
 
-// TestPulseTotals checks the counts by tier, of the rolling weeks and of results.
+// TestPulseTotals checks the counts of the pulse: by tier, for the rolling weeks, and of results.
 func TestPulseTotals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// plainRecord is a record that Go computes from stored rows alone.
+// plainRecord is a record that is computed in Go from stored calls and results only.
 type plainRecord struct {
 	stats   record.Stats
 	best    *record.Best
@@ -27,7 +27,7 @@ type plainRecord struct {
 	cast    int
 }
 
-// plainCall is a call with its result, if it has one.
+// plainCall is a stored call and its result, if it has one.
 type plainCall struct {
 	id, market, title, status string
 	basis                     protocol.Bps
@@ -99,7 +99,7 @@ func plain(calls []plainCall) plainRecord {
 		}
 	}
 	if clvs > 0 {
-		// Rounds half away from zero, in tenths, which suffices for the numbers of this test.
+		// Rounds half away from zero, in tenths. This suffices for the numbers of this test.
 		tenths, away := clv*10/clvs, int64(5)
 		if clv < 0 {
 			away = -5
@@ -114,12 +114,12 @@ func plain(calls []plainCall) plainRecord {
 	return p
 }
 
-// records returns the service of records with the store.
+// records returns a record.Service that uses the store.
 func (l *ledger) records() *record.Service {
 	return record.NewService(l.Store, board.NewService(l.Store, l.clock.Now), operator.NewService(l.Store, maskSecret, l.clock.Now), l.clock.Now)
 }
 
-// compareRecords compares every record, and the ranked field, with plain ones.
+// compareRecords compares every record, and the number of ranked operators, with a computation in Go.
 func (l *ledger) compareRecords(when string) {
 	l.t.Helper()
 	svc := l.records()
@@ -182,7 +182,8 @@ func show[T any](v *T) string {
 	return fmt.Sprintf("%+v", *v)
 }
 
-// TestRecordsEqualPlainOnes checks that records equal plain ones after each random act.
+// TestRecordsEqualPlainOnes checks after each random act that all records equal those computed in Go from stored calls and
+// results.
 func TestRecordsEqualPlainOnes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
@@ -204,7 +205,8 @@ func TestRecordsEqualPlainOnes(t *testing.T) {
 	}
 }
 
-// compareSkill compares the statistics with those computed from the results. All results must be numbered.
+// compareSkill compares the skill statistics of every operator with statistics computed from the results. All results must
+// be in the feed.
 func (l *ledger) compareSkill() {
 	l.t.Helper()
 	svc := l.records()
@@ -232,8 +234,8 @@ func (l *ledger) compareSkill() {
 	}
 }
 
-// compareCourses compares the course of every score with the calls, complete and limited. It also checks that the pages
-// of a record contain every call once.
+// compareCourses compares the course of points of every operator with its calls, both complete and limited. It also checks
+// that the pages of a record contain every call once.
 func (l *ledger) compareCourses() {
 	l.t.Helper()
 	svc := l.records()

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// TestRecountFindsEachCounter changes each stored counter individually and checks that the recount reports it.
+// TestRecountFindsEachCounter changes each stored counter, one at a time, and checks that Recount reports it.
 func TestRecountFindsEachCounter(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -47,7 +47,7 @@ func TestRecountFindsEachCounter(t *testing.T) {
 	b.requireReported("operator_lane_scores", "UPDATE api.operator_lane_scores SET lane = 'OTHER'", "UPDATE api.operator_lane_scores SET lane = 'SCIENCE'")
 }
 
-// requireReported damages a counter, requires that the recount reports it, and undoes the damage.
+// requireReported executes the statement damage, fails the test if Recount does not report the counter, and executes undo.
 func (b *bundle) requireReported(counter, damage, undo string) {
 	b.t.Helper()
 	b.exec(damage)

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// question is a real resolved question with the price of YES some time before its resolution.
+// question is a real question with its outcome and its YES price some time before the resolution.
 type question struct {
 	market   string
 	yes      protocol.Bps
@@ -25,8 +25,8 @@ type question struct {
 	resolved string
 }
 
-// questions returns the resolved questions in the shared directory next to the repository, in the order of their
-// resolution. It returns nil if the directory does not exist.
+// questions returns the resolved questions in the directory shared, which is next to the repository, ordered by resolution.
+// It returns nil if the directory does not exist.
 func questions(t *testing.T) (list []question) {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "..", "..", "shared", "data", "resolved-questions.csv")
@@ -52,7 +52,7 @@ func questions(t *testing.T) (list []question) {
 	return list
 }
 
-// style is a rule by which an operator selects the side of a call.
+// style is a rule by which a simulated operator chooses the side of a call.
 type style func(rnd *rand.Rand, q question) protocol.Side
 
 func sideIf(yes bool) protocol.Side {
@@ -80,7 +80,7 @@ const (
 	callsOfEach = 200
 )
 
-// replay files calls of all styles on all questions, resolves the questions, and folds the results.
+// replay files calls of all styles on all questions, resolves the questions, and updates the read models.
 func replay(t *testing.T, list []question) *ledger {
 	l := newLedger(t, 712, 0)
 	l.rules.ConfirmAfter, l.rules.QuoteMaxAge = 0, ageless // each question has only one price
@@ -128,8 +128,8 @@ func replay(t *testing.T, list []question) *ledger {
 	return l
 }
 
-// TestReplayOfRealQuestions replays the resolved questions. Every read model must equal an independent computation. On
-// the board by edge, the operators with knowledge of outcomes must lead.
+// TestReplayOfRealQuestions replays the resolved questions. Every read model must equal an independent computation. The
+// operators that know outcomes must lead the board by edge.
 func TestReplayOfRealQuestions(t *testing.T) {
 	t.Parallel()
 	list := questions(t)

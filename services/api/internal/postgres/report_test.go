@@ -2,7 +2,7 @@ package postgres
 
 import "github.com/signalcast/signalcast/pkg/skill"
 
-// plainReport replaces the pointers of a report by their values, so that reports can be compared as text.
+// plainReport returns a copy of a report with values instead of pointers, so that reports can be compared as text.
 func plainReport(r skill.Report) (out struct {
 	skill.Report
 	Calibrated           skill.Calibration

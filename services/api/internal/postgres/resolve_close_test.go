@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// TestClosingTime checks the time at which a market closes, in minutes after noon. The claim is made at minute 60.
-// Every call of a minute before the closing time is scored, the others are late.
+// TestClosingTime checks the time at which a market closes. Times are in minutes after noon, and the claim is made at minute
+// 60. Every call filed before the closing time must be scored; later calls must be void.
 func TestClosingTime(t *testing.T) {
 	t.Parallel()
 	b := setupCounting(t)
@@ -111,7 +111,7 @@ func TestClosingTime(t *testing.T) {
 	b.compareCounters()
 }
 
-// TestDecidedAtInTheFuture checks that an outcome cannot be public later than the claim.
+// TestDecidedAtInTheFuture checks that a claim is rejected if its DecidedAt is in the future.
 func TestDecidedAtInTheFuture(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

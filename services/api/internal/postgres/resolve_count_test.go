@@ -19,7 +19,8 @@ const (
 	leastVolume  = 10_000
 )
 
-// setupCounting returns a ledger with second quotes and a smallest volume of rated markets.
+// setupCounting returns a database for tests of counted calls. Second quotes are required, and markets need a smallest
+// volume to be rated.
 func setupCounting(t *testing.T) *bundle {
 	t.Helper()
 	return setupRules(t, Rules{
@@ -28,7 +29,7 @@ func setupCounting(t *testing.T) *bundle {
 	})
 }
 
-// call inserts a call in the form that a filing stores, with a quote dated 1.5 seconds before it.
+// call inserts a call as a filing stores it, with a quote dated 1.5 seconds before it.
 func (b *bundle) call(marketID, operatorID string, c scoredCall) string {
 	b.t.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
@@ -45,8 +46,8 @@ func (b *bundle) storeQuote(marketID string, q market.Quote) {
 	b.exec(`INSERT INTO api.quotes (market_id, at, yes_price_bps, no_price_bps, rule) VALUES ($1, $2, $3, $4, 'test')`, marketID, q.At, q.Yes, q.No)
 }
 
-// TestScoringEqualsTheDefinitionForAnyCall compares the SQL with the definition in Go for generated markets, calls,
-// quotes and closing times.
+// TestScoringEqualsTheDefinitionForAnyCall compares the scores that the SQL computes with those of the Go definition, for
+// generated markets, calls, quotes and closing times.
 func TestScoringEqualsTheDefinitionForAnyCall(t *testing.T) {
 	t.Parallel()
 	b := setupCounting(t)
@@ -116,7 +117,8 @@ func TestScoringEqualsTheDefinitionForAnyCall(t *testing.T) {
 	}
 }
 
-// TestSecondQuote checks the test vectors of the second quote and its time limits.
+// TestSecondQuote checks the effect of second quotes on the scoring price and on whether a call counts, including the time
+// limits.
 func TestSecondQuote(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -195,7 +197,7 @@ func quotes(after time.Duration, yes, no int) []market.Quote {
 	return []market.Quote{{Yes: protocol.Bps(yes), No: protocol.Bps(no), At: noon.Add(after)}}
 }
 
-// TestRatedAtResolution checks the rules that decide whether a market is rated at its resolution.
+// TestRatedAtResolution checks when a market is rated at its resolution, so that calls on it count.
 func TestRatedAtResolution(t *testing.T) {
 	t.Parallel()
 	b := setupCounting(t)
@@ -237,7 +239,8 @@ func TestRatedAtResolution(t *testing.T) {
 	}
 }
 
-// TestResolvedEventShowsHowACallWasScored checks the payload of the resolved event of a counted and of a late call.
+// TestResolvedEventShowsHowACallWasScored checks the data of the event signal.resolved for a counted call and for a late
+// call.
 func TestResolvedEventShowsHowACallWasScored(t *testing.T) {
 	t.Parallel()
 	b := setupCounting(t)

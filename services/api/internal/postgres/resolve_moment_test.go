@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// TestAnOutcomeIsNewerThanEveryCall checks that the clock is read under the lock, and that an outcome is later than a
-// call of a process whose clock is ahead.
+// TestAnOutcomeIsNewerThanEveryCall checks that a claim reads the clock after it has locked the market. The time of an
+// outcome must be later than that of every call, even if the clock of another process is ahead.
 func TestAnOutcomeIsNewerThanEveryCall(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

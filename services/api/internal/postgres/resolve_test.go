@@ -19,7 +19,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// TestScoringEqualsTheDefinition compares the SQL with the definition in Go for every price, side and verdict.
+// TestScoringEqualsTheDefinition compares the scores that the SQL computes with those of the Go definition, for every price,
+// side and verdict.
 func TestScoringEqualsTheDefinition(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -46,7 +47,7 @@ func TestScoringEqualsTheDefinition(t *testing.T) {
 	b.compareCounters()
 }
 
-// compareScores compares the results on a market with the definition and returns their number.
+// compareScores compares the results of the calls on a market with the Go definition, and returns the number of results.
 func (b *bundle) compareScores(marketID string, claim *scoredClaim) (n int) {
 	b.t.Helper()
 	rows, err := b.admin.Query(b.t.Context(), `SELECT s.yes, s.score_basis_bps, s.market_yes_bps, s.price_verified, s.rated, m.created_by IS NOT DISTINCT FROM s.user_id::text,
@@ -82,8 +83,8 @@ func (b *bundle) compareScores(marketID string, claim *scoredClaim) (n int) {
 	return n
 }
 
-// compareCounters compares the counters of every operator with the results: won, lost and void of all calls, the other
-// counters of counted calls.
+// compareCounters compares the counters of every operator with its results. Won, lost and void count all calls; the other
+// counters include counted calls only.
 func (b *bundle) compareCounters() {
 	b.t.Helper()
 	if n := b.count(`SELECT count(*) FROM api.operator_scores c JOIN (
@@ -113,8 +114,8 @@ func same[T comparable](a, b *T) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
-// TestOneOutcomeUnderRaces runs 50 concurrent claims with opposite verdicts. One must be stored; the others must be
-// rejected with the stored outcome.
+// TestOneOutcomeUnderRaces runs 50 concurrent claims with opposite verdicts. One outcome must be stored. The other claims
+// must be rejected with an error that contains that outcome.
 func TestOneOutcomeUnderRaces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -160,8 +161,8 @@ func TestOneOutcomeUnderRaces(t *testing.T) {
 	b.compareScores("60", &scoredClaim{Verdict: *o.Verdict, CloseAt: b.clock.Now(), CloseYes: new(protocol.Bps(5000)), Rated: true})
 }
 
-// TestFilingAgainstClaim files calls while a market is resolved. Each call must be either stored and scored, or
-// rejected and not stored. No call that was sent after a rejection may be accepted.
+// TestFilingAgainstClaim files calls while a market is resolved. Each call must be either stored and scored, or rejected and
+// not stored. A call that is sent after a rejection must be rejected too.
 func TestFilingAgainstClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -267,8 +268,8 @@ func TestChunksAndDispute(t *testing.T) {
 	}
 }
 
-// TestDisputeRacesClaim runs a dispute concurrently with a claim that scores in one transaction. The dispute must
-// precede or follow the whole claim, so that no call is scored after the dispute is acknowledged.
+// TestDisputeRacesClaim runs a dispute concurrently with a claim that scores in one transaction. The dispute must take
+// effect before or after the whole claim, so that no call is scored after the dispute is acknowledged.
 func TestDisputeRacesClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -309,7 +310,7 @@ func TestDisputeRacesClaim(t *testing.T) {
 	b.compareCounters()
 }
 
-// TestScoringSurvivesCrashes ends all connections of the store at random times, as if its process were killed. Scoring
+// TestScoringSurvivesCrashes closes all connections of the store at random times, as if its process were killed. Scoring
 // must continue, and each call must be scored once.
 func TestScoringSurvivesCrashes(t *testing.T) {
 	t.Parallel()
@@ -427,8 +428,8 @@ func TestResolvedEventIsReadFromTheResult(t *testing.T) {
 	}
 }
 
-// TestTheRecordIsAppendOnly checks that neither the service roles nor the owner of the tables can change a column of
-// the record. No role can store a second call of an operator on a market, or a second result of a call.
+// TestTheRecordIsAppendOnly checks that neither the service roles nor the owner of the tables can change a column of calls,
+// events and results. No role can store a second call of an operator on a market, or a second result of a call.
 func TestTheRecordIsAppendOnly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -17,7 +17,7 @@ import (
 // This file computes scores in Go from the definition in docs/scores.md. Other tests compare the results of the SQL
 // with it.
 
-// confirmWithin is the longest time from a call to its second quote.
+// confirmWithin is the longest time after a call at which its second quote may be dated.
 const confirmWithin = 10 * time.Minute
 
 // reasonLate is the reason of a void call that was filed at or after the closing time.
@@ -59,7 +59,7 @@ type scoredResult struct {
 	BeatCrowd   bool         // won, verified, and called at a market price below 5000 bps of the side
 }
 
-// score returns the result of a call. A call at or after the closing time is void under every verdict.
+// score returns the result of a call under the claim. A call at or after the closing time is void under every verdict.
 func (c *scoredClaim) score(call scoredCall) scoredResult {
 	verdict, basis := c.Verdict, call.Basis
 	late := !call.CreatedAt.Before(c.CloseAt)
@@ -84,8 +84,8 @@ func (c *scoredClaim) score(call scoredCall) scoredResult {
 	return r
 }
 
-// second returns the second quote of a verified call, or nil. It is the first quote at least ConfirmAfter and at most
-// confirmWithin after the call, and before the closing time.
+// second returns the second quote of a verified call, or nil if there is none. It is the first quote that is dated at least
+// ConfirmAfter and at most confirmWithin after the call, and before the closing time.
 func (c *scoredClaim) second(call scoredCall) *market.Quote {
 	if c.Native || c.ConfirmAfter == 0 || !call.Verified {
 		return nil
@@ -99,8 +99,8 @@ func (c *scoredClaim) second(call scoredCall) *market.Quote {
 	return nil
 }
 
-// scoreOf returns the result of a call on a side at a scoring price in bps of that side. closeYes is the closing YES
-// price of the market, or nil. The score is the profit of one contract in cents, rounded against the caller, so that a
+// scoreOf returns the result of a call on a side. basis is the scoring price of that side in bps. closeYes is the closing
+// YES price of the market, or nil. The score is the profit of one contract in cents, rounded against the operator, so that a
 // call at the true probability never has a positive expectation.
 func scoreOf(side protocol.Side, basis protocol.Bps, verdict protocol.Verdict, closeYes *protocol.Bps) scoredResult {
 	outcome, decided := verdict.Side()
@@ -119,7 +119,7 @@ func scoreOf(side protocol.Side, basis protocol.Bps, verdict protocol.Verdict, c
 	return r
 }
 
-// cellBps returns the price in a cell of a table, or nil if the cell is not a number, such as `none`.
+// cellBps returns the price in bps in a cell of a table, or nil if the cell is not a number, such as `none`.
 func cellBps(cell string) *protocol.Bps {
 	n, err := strconv.Atoi(cell)
 	if err != nil {
@@ -128,8 +128,8 @@ func cellBps(cell string) *protocol.Bps {
 	return new(protocol.Bps(n))
 }
 
-// tables maps the header of each table of docs/scores.md to a function that computes the last cells of a row from the
-// first ones.
+// tables maps the header of each table in docs/scores.md to a function. The function computes the last cells of a row from
+// the first cells.
 var tables = map[string]func(c []string) []string{
 	"called|at, bps|outcome|status|score": func(c []string) []string {
 		r := scoreOf(protocol.Side(c[0]), *cellBps(c[1]), protocol.Verdict(c[2]), nil)
@@ -153,8 +153,7 @@ var tables = map[string]func(c []string) []string{
 	},
 }
 
-// TestExamplesOfThePage compares the last cells of each row in the tables of docs/scores.md with the results of the
-// code.
+// TestExamplesOfThePage checks the last cells of each row in the tables of docs/scores.md against the results of the code.
 func TestExamplesOfThePage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../../docs/scores.md")

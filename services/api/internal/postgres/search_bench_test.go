@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
-// BenchmarkFindMarkets searches 50,000 open and 1,000,000 resolved markets whose words have the frequencies of a
+// BenchmarkFindMarkets measures searches in 50,000 open and 1,000,000 resolved markets whose words have the frequencies of a
 // natural language. Each sub-benchmark is one kind of query, from a single letter to a typing error.
 func BenchmarkFindMarkets(b *testing.B) {
 	db := testkit.Postgres(b, pg.Schema{Name: "api", Files: Migrations()})
@@ -31,7 +31,7 @@ func BenchmarkFindMarkets(b *testing.B) {
 	measureSearch(b, admin, rw, func() time.Duration { return time.Since(start) })
 }
 
-// seedSearch stores the markets. It writes the index without triggers, as the migration does.
+// seedSearch stores the markets of the benchmark. It fills the search index without triggers, as the migration does.
 func seedSearch(b *testing.B, admin *pgxpool.Pool) {
 	b.Helper()
 	for _, sql := range []string{
@@ -63,7 +63,8 @@ func seedSearch(b *testing.B, admin *pgxpool.Pool) {
 	}
 }
 
-// measureSearch reports the median and the 99th percentile of each kind of query, measured with a clock.
+// measureSearch reports the median and the 99th percentile of the durations of each kind of query. clock returns the time
+// since a fixed start.
 func measureSearch(b *testing.B, admin, rw *pgxpool.Pool, clock func() time.Duration) {
 	b.Helper()
 	rows, err := admin.Query(b.Context(), `SELECT word FROM public.vocabulary ORDER BY n`)

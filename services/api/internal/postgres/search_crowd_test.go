@@ -11,7 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// confident files a call with a confidence, or without one if it is 0.
+// confident files a call with the given confidence in percent, or without a confidence if it is 0, and returns the id of the
+// call.
 func (b *bundle) confident(hash []byte, id string, side protocol.Side, confidence int) string {
 	b.t.Helper()
 	d := newDraft(id, side, 3000)
@@ -77,8 +78,8 @@ func TestListGaps(t *testing.T) {
 		t.Helper()
 		return fmt.Sprint(must(s.Gaps(t.Context(), id, limit))(t))
 	}
-	// 10000 against 3000; 5000 against 3000; 7500 against 5833. The other markets have too few calls, are resolved, or
-	// have no price.
+	// The crowd and the price are 10000 and 3000, 5000 and 3000, 7500 and 5833 bps. The other markets have too few calls,
+	// are resolved, or have no price.
 	if got := list("", 0); got != "[{1 3 0} {2 2 2} {native-aaaaaaaaaaaa 3 1}]" {
 		t.Error(got)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
-// listed is a market of a search test.
+// listed contains the data of a market in a search test.
 type listed struct {
 	id, title, slug string
 	volume          *float64
@@ -22,13 +22,13 @@ type listed struct {
 	end             *time.Time
 }
 
-// gauge returns an open market. All of them have the same end date.
+// gauge returns an open market with the given id, title, slug and volume. All such markets have the same end date.
 func gauge(id, title, slug string, volume float64) listed {
 	end := noon.Add(24 * time.Hour)
 	return listed{id: id, title: title, slug: slug, volume: &volume, provider: protocol.Polymarket, status: protocol.MarketOpen, lane: protocol.LaneScience, end: &end}
 }
 
-// list stores markets. A market with a greater volume has a smaller volume of 24 hours.
+// list stores markets. A market with a greater volume gets a smaller volume of the last 24 hours.
 func (b *bundle) list(markets ...listed) {
 	b.t.Helper()
 	for _, m := range markets {
@@ -51,7 +51,7 @@ func (b *bundle) list(markets ...listed) {
 	}
 }
 
-// found returns the ids of a page.
+// found returns the ids of the markets on one page of a search, separated by spaces.
 func (b *bundle) found(q search.Query) string {
 	b.t.Helper()
 	ids, _, err := search.NewService(b.Store, b.clock.Now).Find(b.t.Context(), q)
@@ -82,12 +82,12 @@ func TestFindMarkets(t *testing.T) {
 	b := listGauges(t)
 	const all = "7 8 5 2 3 4 1 6"
 	for _, c := range []struct{ q, want string }{
-		{"gauge", "1 2 7"}, // the word, its beginning, its inside, in this order at any volume
+		{"gauge", "1 2 7"}, // the word itself, then words that begin with it, then words that contain it, at any volume
 		{"GAUGE ostrava", "1"},
 		{"ostrava gauge", "1"},
 		{"ostr gau", "1"},
 		{"ostrava-gauge", "1"},
-		{"6m", "1"}, // in the slug only
+		{"6m", "1"}, // only the slug contains the word
 		{"sao paulo", "3"},
 		{"São PAULO", "3"},
 		{"lodz", "4"},
@@ -183,8 +183,8 @@ func TestFindMarketsFiltersAndOrders(t *testing.T) {
 	}
 }
 
-// TestFindMarketsPages checks that every market is listed once for every page size and order, with equal and unknown
-// values. A cursor of another order or list must give the first page.
+// TestFindMarketsPages checks that every market is listed once for every page size and sort order, also with equal and
+// unknown sort values. A cursor of another sort order or list must select the first page.
 func TestFindMarketsPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

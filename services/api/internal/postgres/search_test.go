@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
-// TestFindMarketsFollowsTheCatalogue checks that the search index follows new markets, titles, volumes and claims.
+// TestFindMarketsFollowsTheCatalogue checks that the search index changes with new markets, titles, volumes and claims.
 func TestFindMarketsFollowsTheCatalogue(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -46,7 +46,8 @@ func TestFindMarketsFollowsTheCatalogue(t *testing.T) {
 	}
 }
 
-// TestVolumesSeldomWriteTheIndex checks that the volume of an answer writes the index only when its step changes.
+// TestVolumesSeldomWriteTheIndex checks that a new volume changes the search index only if its step, which the index stores,
+// changes.
 func TestVolumesSeldomWriteTheIndex(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -68,7 +69,7 @@ func TestVolumesSeldomWriteTheIndex(t *testing.T) {
 	}
 }
 
-// TestFillSearch checks that the migration that fills the index writes the same rows as the triggers.
+// TestFillSearch checks that the migration that fills the search index writes the same rows as the triggers.
 func TestFillSearch(t *testing.T) {
 	t.Parallel()
 	b := listGauges(t)

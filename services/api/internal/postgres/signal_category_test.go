@@ -12,8 +12,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// TestFeedOfACategory checks that the feed of a category contains the newest calls on its markets, even if they are
-// rare among all calls. Other feeds, and the feed without a category, are not affected.
+// TestFeedOfACategory checks that the list of recent calls in a category contains the newest calls on its markets, even if
+// they are rare among all calls. The other lists, and the list without a category, contain all calls.
 func TestFeedOfACategory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -16,8 +16,8 @@ import (
 const insertSignal = `INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, created_at, market_title, source)
 	VALUES ($1, $2, $3, true, 5000, 5000, true, clock_timestamp() + make_interval(secs => $4), 'x', 'web')`
 
-// TestInsertedCallsAreChecked checks that the service can insert only calls of the present minute on markets without a
-// resolution. The owner of the schema can insert any call, with one audit entry for each session.
+// TestInsertedCallsAreChecked checks that the role of the service can insert only calls of the present minute on markets
+// without an outcome. The owner of the schema can insert any call, which adds one audit entry for each session.
 func TestInsertedCallsAreChecked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -35,7 +35,7 @@ func TestInsertedCallsAreChecked(t *testing.T) {
 			t.Errorf("call on market %s, %v s from now: %v", c.market, c.seconds, err)
 		}
 	}
-	// The test's clock differs from the clock of the database.
+	// The trigger compares calls with the clock of the database, which differs from the test clock.
 	if _, err := b.File(t.Context(), signal.Caller{KeyHash: hash}, newDraft("7", protocol.Yes, 5000)); !errors.Is(err, signal.ErrRefused) {
 		t.Errorf("call of another time: %v", err)
 	}
@@ -65,7 +65,7 @@ func TestInsertedCallsAreChecked(t *testing.T) {
 	}
 }
 
-// TestFilingPassesTheCheck checks that a call with the time of the database is accepted.
+// TestFilingPassesTheCheck checks that the trigger accepts a call that is dated with the time of the database.
 func TestFilingPassesTheCheck(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: Migrations()})

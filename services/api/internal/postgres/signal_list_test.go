@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// allPages reads every page of a query and returns the ids and the number of pages.
+// allPages reads every page of a query and returns the ids of all calls and the number of pages.
 func (b *bundle) allPages(q signal.CallQuery) (ids []string, pages int) {
 	b.t.Helper()
 	for {
@@ -40,7 +40,7 @@ func (b *bundle) allPages(q signal.CallQuery) (ids []string, pages int) {
 	}
 }
 
-// plain returns the result of a query, read with one plain statement.
+// plain returns the ids of the calls that a query selects, read with one simple SQL statement.
 func (b *bundle) plain(q signal.CallQuery) []string {
 	b.t.Helper()
 	rows, err := b.admin.Query(b.t.Context(), `SELECT id::text FROM api.signal_records
@@ -61,7 +61,7 @@ func (b *bundle) plain(q signal.CallQuery) []string {
 	return out
 }
 
-// TestListCalls compares every combination of filters with a plain statement. Each call must be listed once and in
+// TestListCalls compares every combination of filters with a simple SQL statement. Each call must be listed once and in
 // order, for every page size, even if the filter matches few of thousands of calls.
 func TestListCalls(t *testing.T) {
 	t.Parallel()
@@ -114,8 +114,8 @@ func TestListCalls(t *testing.T) {
 	}
 }
 
-// TestRuleLane checks that the lane set by an administrator has precedence over later answers of the venue. It is in
-// the audit log, and the counts by lane change.
+// TestRuleLane checks that a lane set by an administrator has precedence over later answers of the venue. The change must be
+// in the audit log and must change the counts by lane.
 func TestRuleLane(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

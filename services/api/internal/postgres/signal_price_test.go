@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// storedPrices are the price columns of a stored call.
+// storedPrices contains the price columns of a stored call.
 type storedPrices struct {
 	price, basis    int
 	verified, rated bool
@@ -33,7 +33,7 @@ func (b *bundle) pricesOf(id string) (p storedPrices) {
 	return p
 }
 
-// requireVerdict files a call and requires its verdict.
+// requireVerdict files a call, fails the test if its verdict is not want, and returns the answer.
 func (b *bundle) requireVerdict(hash []byte, d signal.Draft, want signal.Verdict) signal.Filing {
 	b.t.Helper()
 	f := b.try(signal.Caller{KeyHash: hash}, d)
@@ -43,7 +43,7 @@ func (b *bundle) requireVerdict(hash []byte, d signal.Draft, want signal.Verdict
 	return f
 }
 
-// TestFilingPricesAsDefined compares the prices of the filing statement with the functions of package signal.
+// TestFilingPricesAsDefined compares the prices that the filing statement stores with the functions of package signal.
 func TestFilingPricesAsDefined(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PriceToleranceBps: 150, PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: ageless})
@@ -72,7 +72,7 @@ func TestFilingPricesAsDefined(t *testing.T) {
 	}
 }
 
-// TestVerifiedBasisIsNotBelowThePriceOfTheSide files calls at a quote with bid 2900 and ask 3100.
+// TestVerifiedBasisIsNotBelowThePriceOfTheSide checks the scoring prices of calls at a quote with bid 2900 and ask 3100.
 func TestVerifiedBasisIsNotBelowThePriceOfTheSide(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -101,8 +101,8 @@ func TestVerifiedBasisIsNotBelowThePriceOfTheSide(t *testing.T) {
 	}
 }
 
-// TestNativeBasisIsNotBelowTheInitialPrice files calls on native markets with a crowd price of 1429 and an initial
-// price of 5000.
+// TestNativeBasisIsNotBelowTheInitialPrice checks the scoring prices of calls on native markets with a crowd price of 1429
+// and an initial price of 5000.
 func TestNativeBasisIsNotBelowTheInitialPrice(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -127,8 +127,8 @@ func TestNativeBasisIsNotBelowTheInitialPrice(t *testing.T) {
 	}
 }
 
-// TestCallWithoutAFreshQuote checks that a call without a fresh quote is not filed before a request to its venue. After
-// the request it is stored unverified at its stated price.
+// TestCallWithoutAFreshQuote checks that a call without a fresh quote is not filed before its venue was requested. After the
+// request it is stored unverified at its stated price.
 func TestCallWithoutAFreshQuote(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second})
@@ -167,8 +167,8 @@ func TestCallWithoutAFreshQuote(t *testing.T) {
 	b.requireVerdict(fourth, d, signal.VerdictProvisional)
 }
 
-// TestDuplicateIsReportedBeforePrices checks that an earlier call is reported before the request to the venue and
-// before a moved price.
+// TestDuplicateIsReportedBeforePrices checks that an earlier call of the operator is reported before a needed request to the
+// venue and before a moved price.
 func TestDuplicateIsReportedBeforePrices(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second})
@@ -188,7 +188,7 @@ func TestDuplicateIsReportedBeforePrices(t *testing.T) {
 	}
 }
 
-// TestRatedAtTheCall checks that the stored call records whether its market is rated.
+// TestRatedAtTheCall checks that a stored call records whether its market was rated at that time.
 func TestRatedAtTheCall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -235,7 +235,7 @@ func TestRatedAtTheCall(t *testing.T) {
 	}
 }
 
-// TestSetRated checks that an administrator's setting applies to later calls and is in the audit log.
+// TestSetRated checks that the rated setting of an administrator applies to later calls and is in the audit log.
 func TestSetRated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -266,8 +266,8 @@ func TestSetRated(t *testing.T) {
 	}
 }
 
-// TestFactsOfTheLedger checks that title, price and end date of a call come from the ledger, and that values of the
-// caller are stored separately.
+// TestFactsOfTheLedger checks that the title, the price and the end date of a call come from the stored market, and that the
+// values of the client are stored separately.
 func TestFactsOfTheLedger(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -303,8 +303,8 @@ func TestFactsOfTheLedger(t *testing.T) {
 	}
 }
 
-// TestReplayAnswersTheStoredPrices checks that a replay returns the prices stored at filing after the market has
-// changed.
+// TestReplayAnswersTheStoredPrices checks that a repeated request returns the prices stored at filing, even if the market
+// has changed since.
 func TestReplayAnswersTheStoredPrices(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second, RatedMinVolumeUSD: 10_000})
@@ -333,7 +333,7 @@ func TestReplayAnswersTheStoredPrices(t *testing.T) {
 	}
 }
 
-// numbers formats prices with the values of their pointers.
+// numbers returns prices as text, with the values of their pointers.
 func numbers(p signal.Prices) string {
 	out := fmt.Sprint(p.Stated, p.Basis, p.Verified, p.Rated)
 	for _, n := range []*protocol.Bps{p.MarketYes, p.Yes, p.No} {

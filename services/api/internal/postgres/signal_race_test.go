@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// holder is an open transaction that holds locks.
+// holder is an open transaction that holds locks until the test ends it.
 type holder struct {
 	b  *bundle
 	tx pgx.Tx
@@ -47,7 +47,7 @@ func (h *holder) commit() {
 	}
 }
 
-// filed is the result of a concurrent filing.
+// filed is the answer or the error of a call that was filed concurrently.
 type filed struct {
 	signal.Filing
 	err error
@@ -62,7 +62,7 @@ func (b *bundle) start(hash []byte, d signal.Draft) <-chan filed {
 	return out
 }
 
-// waiters waits until exactly n statements of the store wait for a lock.
+// waiters returns when exactly n statements of the store wait for a database lock.
 func (b *bundle) waiters(n int) {
 	b.t.Helper()
 	testkit.Eventually(b.t, 20*time.Second, func() bool {
@@ -105,8 +105,8 @@ func TestLockedMarketDelaysNoOther(t *testing.T) {
 	}
 }
 
-// TestAWaitingCallSeesItsFirst checks that a call which waits for its market returns an earlier call that was committed
-// during the wait.
+// TestAWaitingCallSeesItsFirst checks a call that waits for its locked market. If an earlier call of the operator is
+// committed during the wait, the answer must contain that earlier call.
 func TestAWaitingCallSeesItsFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -173,8 +173,8 @@ func TestOneKeyInOneBatch(t *testing.T) {
 	}
 }
 
-// TestClassifyingDuringFilings checks that the crowd is counted correctly when an operator is reclassified while its
-// calls are written.
+// TestClassifyingDuringFilings checks that the crowd counters remain correct when an operator is classified while its calls
+// are written.
 func TestClassifyingDuringFilings(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -208,7 +208,8 @@ func TestClassifyingDuringFilings(t *testing.T) {
 	}
 }
 
-// TestClassifyingBeforeAWaitingFiling is the same with a filing that waits between its snapshot and its counters.
+// TestClassifyingBeforeAWaitingFiling checks the crowd counters when an operator is classified while the filing of its call
+// waits between its snapshot and the update of the counters.
 func TestClassifyingBeforeAWaitingFiling(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// everyRow returns the number of rows of every table that a filing or an event writes.
+// everyRow returns, as text, the number of rows of every table that a filing or an event writes.
 func (b *bundle) everyRow() string {
 	out := ""
 	for _, table := range []string{
@@ -27,8 +27,8 @@ func (b *bundle) everyRow() string {
 	return out + fmt.Sprint(b.count(`SELECT count(*) FROM api.operator_keys WHERE last_used_at IS NOT NULL`))
 }
 
-// TestRehearsedCallIsTheFiledOne checks that a rehearsed call equals the call that is then filed, and that the
-// rehearsal changes no row, counter, outbox entry or lock.
+// TestRehearsedCallIsTheFiledOne checks that a dry run returns the call that is then stored by the real filing. The dry run
+// must change no row, counter or outbox entry, and must leave no lock.
 func TestRehearsedCallIsTheFiledOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -61,7 +61,7 @@ func TestRehearsedCallIsTheFiledOne(t *testing.T) {
 	}
 }
 
-// membersOf returns the members of a record with the values of its pointers.
+// membersOf returns the members of a record, with values instead of pointers.
 func membersOf(r signal.Record) []any {
 	return []any{
 		r.ID, r.PublicID, r.Handle, r.MarketID, r.MarketTitle, r.Side(), r.PriceBps, *r.CrowdYesBps, *r.TTR, r.Source,
@@ -95,8 +95,8 @@ func TestRehearsalRefusals(t *testing.T) {
 	}
 }
 
-// TestRehearsalOnAnUnconfirmedMarket checks that a dry run does not warn that an unconfirmed market is unrated, because
-// this is unknown. It does warn for a market in the ledger.
+// TestRehearsalOnAnUnconfirmedMarket checks that a dry run on an unconfirmed market does not warn that the market is
+// unrated, because that is not known yet. A dry run on a stored market does warn.
 func TestRehearsalOnAnUnconfirmedMarket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -115,10 +115,10 @@ func TestRehearsalOnAnUnconfirmedMarket(t *testing.T) {
 	}
 }
 
-// unasked is a venue whose methods panic, because a rehearsal must not call them.
+// unasked is a venue whose methods panic, because a dry run must not call them.
 type unasked struct{ market.Venue }
 
-// TestRehearsalsDoNotDisturb checks that concurrent rehearsals neither prevent the real call nor make it fail.
+// TestRehearsalsDoNotDisturb checks that concurrent dry runs neither prevent the real call nor make it fail.
 func TestRehearsalsDoNotDisturb(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

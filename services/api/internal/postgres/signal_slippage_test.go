@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// TestMaxSlippage checks the bound maxSlippageBps.
+// TestMaxSlippage checks that a call is rejected if the price is worse than its stated price by more than maxSlippageBps.
 func TestMaxSlippage(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PastEndIsProvisional: true, ResolveChunk: 1, QuoteMaxAge: 15 * time.Second})
@@ -57,7 +57,7 @@ func TestMaxSlippage(t *testing.T) {
 	}
 }
 
-// TestAllowUnverifiedKeepsTheBound checks that allowUnverified accepts a call without a fresh quote. The bound still
+// TestAllowUnverifiedKeepsTheBound checks that allowUnverified accepts a call without a fresh quote. maxSlippageBps still
 // rejects a moved price, even if the quote arrives during the request to the venue.
 func TestAllowUnverifiedKeepsTheBound(t *testing.T) {
 	t.Parallel()

@@ -22,8 +22,8 @@ func TestEveryStatementPrepares(t *testing.T) {
 	testkit.PrepareStatements(t, b.rw, "db")
 }
 
-// TestFirstCallIsLockedUnderRaces files 500 concurrent calls of one operator on one market. One must be stored and
-// counted, and the others must return its id.
+// TestFirstCallIsLockedUnderRaces files 500 concurrent calls of one operator on one market. One call must be stored and
+// counted, and the other answers must contain its id.
 func TestFirstCallIsLockedUnderRaces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -293,8 +293,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestReachIsCounted checks that the counted number of viewers replaces the stated reach of a call. Without viewers the
-// stated reach is stored.
+// TestReachIsCounted checks that the counted number of viewers replaces the reach that a call states. Without counted
+// viewers the stated reach is stored.
 func TestReachIsCounted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

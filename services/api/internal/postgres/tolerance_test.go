@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// TestToleranceIsStored checks that the first filing of a process stores its tolerance, that the history is
-// append-only, and that the quote of a scoring price is stored.
+// TestToleranceIsStored checks that the first filing of a process stores its price tolerance, that the history of tolerances
+// is append-only, and that the quote from which a scoring price follows is stored.
 func TestToleranceIsStored(t *testing.T) {
 	t.Parallel()
 	b := setupRules(t, Rules{PriceToleranceBps: 1000, PastEndIsProvisional: true, ResolveChunk: 100, QuoteMaxAge: ageless})
@@ -51,7 +51,7 @@ func TestToleranceIsStored(t *testing.T) {
 	}
 }
 
-// TestRecordEndsAtItsTime checks that an exported record contains no event after its time.
+// TestRecordEndsAtItsTime checks that an exported record contains no event that is later than the time of the export.
 func TestRecordEndsAtItsTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

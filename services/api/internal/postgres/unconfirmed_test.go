@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// unconfirmed files a call on a market that no venue has confirmed.
+// unconfirmed files a call on a market that no venue has confirmed, and returns its draft.
 func (b *bundle) unconfirmed(hash []byte, id string) signal.Draft {
 	b.t.Helper()
 	b.stub(id)
@@ -25,7 +25,7 @@ func (b *bundle) unconfirmed(hash []byte, id string) signal.Draft {
 	return d
 }
 
-// public counts the public traces of a call: rows, counters, the list of open calls and the outbox.
+// public returns, as text, the numbers of public traces of a call: rows, counters, the list of open calls and the outbox.
 func (b *bundle) public(d signal.Draft) string {
 	b.t.Helper()
 	return b.text(`SELECT concat_ws(' ',
@@ -34,8 +34,8 @@ func (b *bundle) public(d signal.Draft) string {
 		(SELECT count(*) FROM api.unconfirmed_signals WHERE signal_id = $1))`, d.ID, string(d.MarketID))
 }
 
-// TestUnconfirmedCallIsPublishedByItsVenue checks that only its operator can read a call on an unconfirmed market. The
-// confirmation publishes the call with its time of filing and the title of the market.
+// TestUnconfirmedCallIsPublishedByItsVenue checks that only its operator can read a call on an unconfirmed market. After the
+// venue confirms the market, the call is public with its original time and the title of the market.
 func TestUnconfirmedCallIsPublishedByItsVenue(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -82,8 +82,8 @@ func TestUnconfirmedCallIsPublishedByItsVenue(t *testing.T) {
 	b.requireVerdict(hash, second, signal.VerdictDuplicate)
 }
 
-// TestUnconfirmedCallOnAClosedMarketIsLate checks that a call is void and late if the first answer shows that the
-// market was closed.
+// TestUnconfirmedCallOnAClosedMarketIsLate checks that a call is void with the reason late if the first answer of the venue
+// shows that the market was already closed.
 func TestUnconfirmedCallOnAClosedMarketIsLate(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -99,8 +99,8 @@ func TestUnconfirmedCallOnAClosedMarketIsLate(t *testing.T) {
 	}
 }
 
-// TestDeniedCallIsVoid checks that a call is void if its venue does not have the market, or does not answer for 48
-// hours. Its text is deleted and it is never published.
+// TestDeniedCallIsVoid checks that an unconfirmed call is void if its venue does not have the market, or does not answer for
+// 48 hours. Its text is deleted and it is never published.
 func TestDeniedCallIsVoid(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -129,7 +129,7 @@ func TestDeniedCallIsVoid(t *testing.T) {
 			t.Errorf("events %+v, %v", events, err)
 		}
 	}
-	b.apply(true, b.answer("7", 4000)) // the venue has the market later
+	b.apply(true, b.answer("7", 4000)) // the venue lists the market later
 	if got := b.public(denied); got != "0 0 0 0 1" {
 		t.Errorf("public traces of a denied call: %s", got)
 	}
@@ -138,8 +138,8 @@ func TestDeniedCallIsVoid(t *testing.T) {
 	}
 }
 
-// TestStubsOfAnOperatorAreBounded checks that calls of one operator on invented ids store no stub beyond the limit, and
-// that other operators are not affected.
+// TestStubsOfAnOperatorAreBounded checks that one operator cannot store more than the allowed number of unconfirmed markets
+// with calls on invented ids. Other operators are not affected.
 func TestStubsOfAnOperatorAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
