@@ -43,7 +43,7 @@ func TestRanks(t *testing.T) {
 		fact("native-a", 0, func(f *attention.Fact) { f.Provider, f.Signals24h, f.Takes24h = protocol.Manual, 63, 31 }))
 	row := func(r *attention.Row) string { return fmt.Sprintf("%s:%d:%d:%d", r.ID, r.Rank, r.Score, r.Percentile) }
 	rows, at, err := o.Top(t.Context(), "", 100)
-	// Equal scores are ordered by descending volume, then by id.
+	// Markets with equal scores are ordered by descending volume, then by id.
 	if got, want := list(t, rows, at, err, row), "2:1:55:86 1:2:30:57 native-a:3:30:57 3:4:12:14 4:5:12:14 9:6:12:14 5:7:0:0"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -65,7 +65,7 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// TestViewersCount checks that viewers count from the next reading on.
+// TestViewersCount checks that a changed number of viewers affects the score from the next reading on.
 func TestViewersCount(t *testing.T) {
 	t.Parallel()
 	o, _, _ := setup(t, fact("1", 1e7), fact("2", 1e7))
@@ -79,7 +79,7 @@ func TestViewersCount(t *testing.T) {
 	}
 }
 
-// TestDelta checks that the change of a score is that of one hour, and 0 without an earlier score.
+// TestDelta checks that Row.Delta is the change of the score in the last hour, and 0 without an earlier score.
 func TestDelta(t *testing.T) {
 	t.Parallel()
 	o, s, _ := setup(t, fact("1", 1e7), fact("2", 1e6))
@@ -91,7 +91,7 @@ func TestDelta(t *testing.T) {
 	}
 }
 
-// TestDeltaIsReadForListedMarkets checks that earlier scores are read only for the markets of the lists.
+// TestDeltaIsReadForListedMarkets checks that the service reads earlier scores only for the markets in its lists.
 func TestDeltaIsReadForListedMarkets(t *testing.T) {
 	t.Parallel()
 	var facts []attention.Fact
@@ -137,8 +137,8 @@ func TestWaitsForTheFirstReading(t *testing.T) {
 	}
 }
 
-// TestUnknownWhileTheStoreFails checks that the last reading is served while the store fails. A market that is not in
-// the reading may exist, so its request fails with ErrUnavailable.
+// TestUnknownWhileTheStoreFails checks that the service continues to serve the last reading while the store fails. A request
+// for a market that is not in this reading fails with ErrUnavailable, because the market may have opened since.
 func TestUnknownWhileTheStoreFails(t *testing.T) {
 	t.Parallel()
 	o, s, clock := setup(t, fact("1", 5))

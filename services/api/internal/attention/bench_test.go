@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/attention"
 )
 
-// BenchmarkRefresh measures the computation for 50,000 markets that are read already. There are three markets to an
-// event, and one market in twenty-five moves.
+// BenchmarkRefresh measures the computation of Refresh for 50,000 markets in memory. Each event has three markets, and one
+// market in 25 moves.
 func BenchmarkRefresh(b *testing.B) {
 	s := &memoryStore{}
 	for i := range 50_000 {

@@ -21,11 +21,11 @@ var (
 
 func ptr[T any](v T) *T { return &v }
 
-// memoryStore is a store in memory that records reads and writes. While err is set, it fails.
+// memoryStore is a Store in memory that records its calls. While err is set, its methods fail.
 type memoryStore struct {
 	facts   []attention.Fact
 	stored  map[attention.Sighting]time.Time
-	before  map[protocol.MarketID]int // scores an hour ago
+	before  map[protocol.MarketID]int // scores one hour ago
 	points  []attention.Point
 	err     error
 	notes   []string
@@ -65,7 +65,7 @@ func (s *memoryStore) StoreSightings(_ context.Context, seen map[attention.Sight
 	return s.err
 }
 
-// fact returns an open market of the primary venue that ends in two days. Its price is 50.00, as it was 24 hours ago.
+// fact returns an open market of the primary venue that ends in two days. Its price is 5000 bps, as it was 24 hours ago.
 func fact(id string, volume float64, change ...func(*attention.Fact)) attention.Fact {
 	var f attention.Fact
 	f.ID, f.Provider, f.Title, f.Outcome, f.Lane = protocol.MarketID(id), protocol.Polymarket, "Market "+id, "Yes", protocol.LaneScience
@@ -98,7 +98,7 @@ func ends(after time.Duration) func(*attention.Fact) {
 
 func lane(l protocol.Lane) func(*attention.Fact) { return func(f *attention.Fact) { f.Lane = l } }
 
-// setup returns a service that has read the facts at noon.
+// setup returns a service that has read the given facts at noon, its store and its clock.
 func setup(t *testing.T, facts ...attention.Fact) (*attention.Service, *memoryStore, *testkit.Clock) {
 	t.Helper()
 	s, clock := &memoryStore{facts: facts, written: make(chan string)}, testkit.NewClock(noon)

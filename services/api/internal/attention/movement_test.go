@@ -46,7 +46,7 @@ func TestMovesByLane(t *testing.T) {
 	}
 }
 
-// TestNoMovesWithoutReadings checks that no moves are returned when no reading succeeded for ten minutes.
+// TestNoMovesWithoutReadings checks that Moves returns an empty list if no reading succeeded for ten minutes.
 func TestNoMovesWithoutReadings(t *testing.T) {
 	t.Parallel()
 	o, _, clock := setup(t, fact("1", 5000, from(4000)))
@@ -63,8 +63,8 @@ func TestNoMovesWithoutReadings(t *testing.T) {
 	}
 }
 
-// TestAReadingThatFails checks that failed readings become an error for moves and tiles when the last reading is more
-// than 90 seconds old. Attention is still served with the time of the last reading.
+// TestAReadingThatFails checks that Moves and Tiles return an error while readings fail and the last successful reading is
+// more than 90 seconds old. Attention scores are still served, with the time of that reading.
 func TestAReadingThatFails(t *testing.T) {
 	t.Parallel()
 	o, s, clock := setup(t, fact("1", 5000, from(4000)))
@@ -95,7 +95,7 @@ func TestAReadingThatFails(t *testing.T) {
 	}
 }
 
-// TestSightings checks the time at which a move was first seen: the stored time has precedence over that of this
+// TestSightings checks the time at which a move was first seen. The stored time has precedence over the time of this
 // process. A move that ends and starts again gets a new time.
 func TestSightings(t *testing.T) {
 	t.Parallel()
@@ -125,8 +125,8 @@ func TestSightings(t *testing.T) {
 	}
 }
 
-// TestKeep checks that Keep writes the changes of each reading: changed scores, and sightings that are new or have
-// ended.
+// TestKeep checks that Keep stores only the changes of each reading: changed scores, new sightings, and the end of
+// sightings.
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	o, s, clock := setup(t, fact("1", 1e7, from(4000)), fact("2", 0))
@@ -158,7 +158,7 @@ func TestKeep(t *testing.T) {
 		s.facts = f
 		refresh(t, o)
 	}
-	// After the store has the data, a reading without changes writes nothing, and the next one writes only the changes.
+	// After this, a reading without changes writes nothing, and the next reading writes only its changes.
 	s.stored = map[attention.Sighting]time.Time{}
 	for _, w := range protocol.Windows {
 		s.stored[attention.Sighting{Kind: attention.OfMove, Window: w, Key: "1"}] = noon
@@ -185,7 +185,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestKeepContinues checks that a failed write is reported and that the next reading writes the missing data.
+// TestKeepContinues checks that Keep reports a failed write, and that it writes the missing data after the next reading.
 func TestKeepContinues(t *testing.T) {
 	t.Parallel()
 	o, s, clock := setup(t, fact("1", 1e7))
@@ -209,7 +209,7 @@ func TestKeepContinues(t *testing.T) {
 	<-over
 }
 
-// TestRun checks that Run reads immediately and once in each interval, and that it reports failed readings.
+// TestRun checks that Run reads the markets immediately and once in each interval, and that it reports failed readings.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	s := &memoryStore{err: errAway}
@@ -236,7 +236,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// growing is a store that has more markets at each reading and sends their number to a channel.
+// growing is a Store that returns more markets at each reading, and sends their number to a channel.
 type growing struct {
 	memoryStore
 	sizes []int
@@ -257,7 +257,8 @@ func (g *growing) ListFacts(ctx context.Context, _ time.Time) ([]attention.Fact,
 	return facts, nil
 }
 
-// TestRunWhileTheCatalogueFills checks that a growing catalogue is read again after a second instead of an interval.
+// TestRunWhileTheCatalogueFills checks that Run reads the markets again after a second instead of an interval while their
+// number grows.
 func TestRunWhileTheCatalogueFills(t *testing.T) {
 	t.Parallel()
 	g := &growing{sizes: []int{0, 20, 30, 31, 31}, read: make(chan int)}

@@ -45,8 +45,8 @@ func TestTilesAreOrdered(t *testing.T) {
 	}
 }
 
-// TestTileLead checks that each event has one tile with its market of the greatest volume among those that accept
-// calls, and that markets of other venues have no tile.
+// TestTileLead checks that each event has one tile, which shows the market with the greatest volume among those that accept
+// calls. Markets of other venues have no tile.
 func TestTileLead(t *testing.T) {
 	t.Parallel()
 	off := func(f *attention.Fact) { f.Callable = false }
@@ -83,8 +83,8 @@ func TestTileNames(t *testing.T) {
 	}
 }
 
-// TestPins checks that pinned markets come first in their order, once for each event, and are not repeated. Pins that
-// are not open or not of the primary venue are omitted.
+// TestPins checks that pinned markets come first in the given order, once for each event, and are not repeated. Pinned
+// markets that are not open or not of the primary venue are omitted.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	facts := []attention.Fact{
@@ -134,8 +134,8 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// TestSoonFollowsTheClock checks that markets which end within 24 hours of the request are returned, even if they did
-// not at the time of the reading.
+// TestSoonFollowsTheClock checks that Tiles returns the markets that end within 24 hours of the request, even if they did
+// not end within 24 hours of the reading.
 func TestSoonFollowsTheClock(t *testing.T) {
 	t.Parallel()
 	o, _, clock := setup(t, fact("1", 1, ends(24*time.Hour)), fact("2", 1, ends(24*time.Hour+30*time.Second)))

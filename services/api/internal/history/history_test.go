@@ -16,15 +16,15 @@ import (
 
 var errAway = errors.New("away")
 
-// sources are fakes of the stored markets and of the venue.
+// sources is a fake of the stored markets and of the venue.
 type sources struct {
 	books   map[protocol.MarketID]history.Book
 	stored  []history.Point
-	failed  error // of the store
+	failed  error // error of the store
 	venue   error
 	asked   atomic.Int64
 	from    time.Time
-	release chan struct{} // nil: the venue answers immediately
+	release chan struct{} // the venue answers after this is closed; nil: immediately
 }
 
 func (s *sources) Book(_ context.Context, id protocol.MarketID) (history.Book, error) {
@@ -115,7 +115,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestAnswersAreCached checks that an answer is cached for the time of its interval, and a failure for a short time.
+// TestAnswersAreCached checks that a history is cached for the time of its interval, and that a failed read is not repeated
+// for a short time.
 func TestAnswersAreCached(t *testing.T) {
 	t.Parallel()
 	for interval, keep := range map[protocol.Interval]time.Duration{
@@ -157,8 +158,8 @@ func TestAnswersAreCached(t *testing.T) {
 	}
 }
 
-// TestConcurrentReadersShareARead checks that 50 concurrent readers cause one request, that a canceled reader does not
-// cancel it, and that the number of cache entries is bounded.
+// TestConcurrentReadersShareARead checks that 50 concurrent readers cause one request, and that a canceled reader does not
+// cancel it. The number of cache entries must be bounded.
 func TestConcurrentReadersShareARead(t *testing.T) {
 	t.Parallel()
 	s, service, _ := setup(t)

@@ -75,7 +75,7 @@ func TestSweepEnds(t *testing.T) {
 	}
 }
 
-// endless is a venue that repeats its cursor forever.
+// endless is a venue whose list of open markets never ends, because it returns the same cursor forever.
 type endless struct{ *venue }
 
 func (endless) ListOpen(context.Context, string) ([]market.Record, string, error) {
@@ -91,7 +91,7 @@ func TestHotMarketsArePricedEachMinute(t *testing.T) {
 	}
 	l.venue.list(ids...)
 	l.venue.set(func() {
-		l.venue.respond = func(r *market.Record) { // price by number, all in one lane
+		l.venue.respond = func(r *market.Record) { // the price follows from the id; all markets are in one lane
 			var n int
 			_, _ = fmt.Sscan(string(r.ID), &n)
 			end := noon.Add(time.Duration(n) * time.Hour)
@@ -147,13 +147,13 @@ func TestHotMarketsArePricedEachMinute(t *testing.T) {
 	}
 }
 
-// TestStubsDoNotStarveTheOthers files calls on markets that no venue has while the venue is unavailable. The price of
-// every open market with calls must still be at most a minute old.
+// TestStubsDoNotStarveTheOthers files calls on market ids that do not exist while the venue is unavailable. After that, the
+// price of every open market with calls must be at most a minute old.
 func TestStubsDoNotStarveTheOthers(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
 	var ids []string
-	for i := range 520 { // more than one refresh prices
+	for i := range 520 { // more than one refresh reads
 		ids = append(ids, fmt.Sprint(3000+i))
 	}
 	l.venue.list(ids...)
@@ -196,8 +196,7 @@ func TestStubsDoNotStarveTheOthers(t *testing.T) {
 	}
 }
 
-// TestBusyMarketIsNotPaused checks that a market that was not requested, because the request limit was reached, is
-// requested in the next round.
+// TestBusyMarketIsNotPaused checks that a market is requested in the next round if the request limit prevented its request.
 func TestBusyMarketIsNotPaused(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -220,8 +219,8 @@ func TestBusyMarketIsNotPaused(t *testing.T) {
 	}
 }
 
-// TestDroppedMarketsDoNotStarveTheMissed checks that markets which a venue no longer returns do not prevent reads of
-// the markets that it closed.
+// TestDroppedMarketsDoNotStarveTheMissed checks that markets which a venue no longer returns do not prevent reads of the
+// markets that the venue has closed.
 func TestDroppedMarketsDoNotStarveTheMissed(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -270,7 +269,7 @@ func TestAnotherReplicaTakesOverTheCatalogue(t *testing.T) {
 	}
 	stopFirst := lead(l.catalogue)
 	testkit.Eventually(t, 10*time.Second, func() bool { return l.count(`SELECT count(*) FROM api.markets`) == 2 })
-	l.venue.list("3") // before the second replica leads: it sweeps immediately and then not for minutes
+	l.venue.list("3") // listed before the second replica leads, because it sweeps at once and then only after minutes
 	stopSecond := lead(second)
 	stopFirst()
 	testkit.Eventually(t, 10*time.Second, func() bool { return l.count(`SELECT count(*) FROM api.markets`) == 3 })

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// confirming is a ledger whose catalogue requests second quotes five seconds after a call.
+// confirming is a ledger whose catalogue requests second quotes from five seconds after a call.
 type confirming struct {
 	*ledger
 	calls int
@@ -35,7 +35,7 @@ func (c *confirming) exec(sql string, args ...any) {
 	}
 }
 
-// file stores an open call on a market, dated now.
+// file stores an open call on a market, dated with the test clock.
 func (c *confirming) file(id string) {
 	c.t.Helper()
 	c.calls++
@@ -43,7 +43,7 @@ func (c *confirming) file(id string) {
 	c.exec(`INSERT INTO api.market_totals (market_id, called_at) VALUES ($1, $2) ON CONFLICT (market_id) DO UPDATE SET called_at = excluded.called_at`, id, c.clock.Now())
 }
 
-// round runs one round and returns the markets of each request.
+// round runs one round of requests for second quotes and returns the markets of each request.
 func (c *confirming) round() [][]protocol.MarketID {
 	c.t.Helper()
 	if err := c.catalogue.Confirm(c.t.Context(), protocol.Polymarket, c.venue); err != nil {
@@ -65,8 +65,8 @@ func (c *confirming) requireRequest(requests [][]protocol.MarketID, ids ...proto
 	}
 }
 
-// TestSecondQuotesAreRequestedOnceForAllCallsOnAMarket checks when second quotes are requested, and that all calls on a
-// market share one quote.
+// TestSecondQuotesAreRequestedOnceForAllCallsOnAMarket checks at which times second quotes are requested, and that all calls
+// on a market share one quote.
 func TestSecondQuotesAreRequestedOnceForAllCallsOnAMarket(t *testing.T) {
 	t.Parallel()
 	c := setupConfirming(t, "1", "2", "3", "4")
@@ -87,7 +87,7 @@ func TestSecondQuotesAreRequestedOnceForAllCallsOnAMarket(t *testing.T) {
 	c.requireRequest(c.round()) // a quote dated in whole seconds could be too early
 	c.clock.Set(noon.Add(6500 * time.Millisecond))
 	c.requireRequest(c.round(), "1", "2")
-	c.requireRequest(c.round()) // requested within confirmPause
+	c.requireRequest(c.round()) // market 1 was requested less than confirmPause ago
 	// The answer for market 1 had a quote, the answer for market 2 had none.
 	if n := c.count(`SELECT count(*) FROM api.quotes WHERE market_id = '1' AND at = $1 AND yes_price_bps = 3100 AND no_price_bps = 7200`, noon.Add(6*time.Second)); n != 1 {
 		t.Error("the second quote of market 1 is not stored")
@@ -104,8 +104,8 @@ func TestSecondQuotesAreRequestedOnceForAllCallsOnAMarket(t *testing.T) {
 	}
 }
 
-// TestSecondQuotesSurviveARestart checks that another process requests the second quotes that the first process did
-// not.
+// TestSecondQuotesSurviveARestart checks that a new process requests second quotes for calls that an earlier process has not
+// handled.
 func TestSecondQuotesSurviveARestart(t *testing.T) {
 	t.Parallel()
 	c := setupConfirming(t, "1")
@@ -116,8 +116,8 @@ func TestSecondQuotesSurviveARestart(t *testing.T) {
 	c.requireRequest(c.round(), "1")
 }
 
-// TestSecondQuotesOfManyMarketsAreBounded checks that a round requests at most one batch, oldest calls first, and that
-// the next round continues.
+// TestSecondQuotesOfManyMarketsAreBounded checks that a round requests at most confirmBatch markets, those with the oldest
+// calls first, and that the next round requests the others.
 func TestSecondQuotesOfManyMarketsAreBounded(t *testing.T) {
 	t.Parallel()
 	ids := make([]string, 150)
@@ -138,7 +138,7 @@ func TestSecondQuotesOfManyMarketsAreBounded(t *testing.T) {
 	c.requireRequest(c.round())
 }
 
-// TestSecondQuotesOfAVenueThatFails checks that a failed request is repeated.
+// TestSecondQuotesOfAVenueThatFails checks that a failed request for second quotes is repeated.
 func TestSecondQuotesOfAVenueThatFails(t *testing.T) {
 	t.Parallel()
 	c := setupConfirming(t, "1")
@@ -153,8 +153,8 @@ func TestSecondQuotesOfAVenueThatFails(t *testing.T) {
 	c.requireRequest(c.round(), "1")
 }
 
-// TestSecondQuoteOfACallThatCommitsLate commits a call after a round that found no calls, dated before that round. The
-// next round must find it.
+// TestSecondQuoteOfACallThatCommitsLate commits a call after a round that found no calls. The call is dated before that
+// round. The next round must find it.
 func TestSecondQuoteOfACallThatCommitsLate(t *testing.T) {
 	t.Parallel()
 	c := setupConfirming(t, "1")

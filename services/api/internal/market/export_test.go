@@ -1,7 +1,7 @@
 package market
 
-// Settle waits for the reads in progress.
+// Settle waits until the reads of venues in progress have ended.
 func (s *Service) Settle() { s.flights.wait.Wait() }
 
-// MaxFlights returns the largest number of concurrent reads at one venue for a purpose.
+// MaxFlights returns the largest number of concurrent reads of one venue for a purpose.
 func MaxFlights(p Purpose) int { return maxFlights[p] }

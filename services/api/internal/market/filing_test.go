@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// caller registers an operator and returns its credentials.
+// caller creates an operator and returns its credentials for filing calls.
 func (l *ledger) caller(name string) signal.Caller {
 	l.t.Helper()
 	o, _, err := operator.NewService(l.store, "0123456789abcdef0123456789abcdef", l.clock.Now).
@@ -34,15 +34,15 @@ func draft(id string, price int) signal.Draft {
 	}
 }
 
-// quoted sets a quote of 3100 YES and 7100 NO in a venue's answer.
+// quoted returns a change of a venue's answer that sets a quote of 3100 for YES and 7100 for NO.
 func quoted(now func() time.Time) func(*market.Record) {
 	return func(r *market.Record) {
 		r.Quote = &market.Quote{Yes: 3100, No: 7100, At: now(), Rule: "test.book", SHA256: []byte{1}}
 	}
 }
 
-// setupFiling returns a ledger whose venue gives quotes. The ledger stores the given markets from answers without a
-// quote.
+// setupFiling returns a ledger whose venue answers with quotes, and a signal.Service. The given markets are stored without
+// quotes.
 func setupFiling(t *testing.T, ids ...string) (*ledger, *signal.Service) {
 	t.Helper()
 	l := setup(t)
@@ -57,8 +57,8 @@ func setupFiling(t *testing.T, ids ...string) (*ledger, *signal.Service) {
 	return l, signal.NewService(l.store, l.Service, l.clock.Now)
 }
 
-// TestCallsWaitForOneQuote checks that calls on a market without a fresh quote share one read of its venue and are
-// verified with its quote. Later calls need no read.
+// TestCallsWaitForOneQuote checks that concurrent calls on a market without a fresh quote share one read of its venue and
+// are verified with the quote of the answer. Later calls need no read.
 func TestCallsWaitForOneQuote(t *testing.T) {
 	t.Parallel()
 	l, s := setupFiling(t, "7")
@@ -86,7 +86,8 @@ func TestCallsWaitForOneQuote(t *testing.T) {
 	if f, err := s.File(t.Context(), l.caller("later"), draft("7", 3000)); err != nil || !f.Prices.Verified || len(l.venue.takeAsked()) != 0 {
 		t.Errorf("call with a fresh quote: %+v, %v; want verified without a request", f, err)
 	}
-	// FileMany does not wait for quotes. It marks a call without a fresh quote to be filed alone.
+	// FileMany does not wait for quotes. For a call without a fresh quote it returns a verdict after which the caller files
+	// the call alone.
 	l.clock.Advance(time.Second)
 	a := s.FileMany(t.Context(), []signal.Call{{Caller: l.caller("many"), Draft: draft("7", 3000)}})
 	if !a[0].Alone || len(l.venue.takeAsked()) != 0 {
@@ -94,8 +95,8 @@ func TestCallsWaitForOneQuote(t *testing.T) {
 	}
 }
 
-// TestVenueWithoutAQuote checks that a call is stored unverified within its time, or rejected by its own price bound,
-// however the venue fails.
+// TestVenueWithoutAQuote checks several failures of a venue. In each of them a call must be stored unverified within its
+// time limit, or rejected by its maxSlippageBps.
 func TestVenueWithoutAQuote(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*venue){
@@ -136,8 +137,8 @@ func TestVenueWithoutAQuote(t *testing.T) {
 	}
 }
 
-// TestAllowUnverifiedStillWaitsForAQuote checks that a call with allowUnverified is still compared with a quote that
-// the venue sends while the call waits.
+// TestAllowUnverifiedStillWaitsForAQuote checks that a call with allowUnverified is verified if the venue sends a quote
+// while the call waits.
 func TestAllowUnverifiedStillWaitsForAQuote(t *testing.T) {
 	t.Parallel()
 	l, s := setupFiling(t, "7", "8")
@@ -160,8 +161,7 @@ func TestAllowUnverifiedStillWaitsForAQuote(t *testing.T) {
 	}
 }
 
-// TestVenueShowsTheMarketClosed checks that a call is rejected when the venue's answer shows that the market is not
-// open.
+// TestVenueShowsTheMarketClosed checks that a call is rejected if the answer of the venue shows that the market is not open.
 func TestVenueShowsTheMarketClosed(t *testing.T) {
 	t.Parallel()
 	l, s := setupFiling(t, "7", "8", "9")
@@ -189,7 +189,8 @@ func TestVenueShowsTheMarketClosed(t *testing.T) {
 	}
 }
 
-// TestRefusalsBeforeTheVenue checks that a second call and an unknown caller are rejected without a read of the venue.
+// TestRefusalsBeforeTheVenue checks that a second call on a market and a call of an unknown caller are rejected without a
+// request to the venue.
 func TestRefusalsBeforeTheVenue(t *testing.T) {
 	t.Parallel()
 	l, s := setupFiling(t, "7", "8")
@@ -217,8 +218,8 @@ func TestRefusalsBeforeTheVenue(t *testing.T) {
 	}
 }
 
-// TestOneOperatorUsesUpItsOwnReads checks that an operator beyond its limit of reads files unverified without waiting,
-// and that other operators keep their reads.
+// TestOneOperatorUsesUpItsOwnReads checks that calls of an operator beyond its limit of reads are filed unverified without
+// waiting. Other operators still get reads.
 func TestOneOperatorUsesUpItsOwnReads(t *testing.T) {
 	t.Parallel()
 	var ids []string
@@ -241,8 +242,8 @@ func TestOneOperatorUsesUpItsOwnReads(t *testing.T) {
 	}
 }
 
-// TestDryRunAsksNoVenue checks that a dry run sends no request to a venue and stores nothing. It accepts an id that
-// only the venue could reject.
+// TestDryRunAsksNoVenue checks that a dry run sends no request to a venue and stores nothing. It therefore accepts a market
+// id that only the venue could reject.
 func TestDryRunAsksNoVenue(t *testing.T) {
 	t.Parallel()
 	l, s := setupFiling(t, "7")

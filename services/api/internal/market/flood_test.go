@@ -23,7 +23,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
 )
 
-// answerer is a venue whose Get is a function of the test.
+// answerer is a venue whose Get calls a function of the test.
 type answerer struct {
 	*venue
 	get func(ctx context.Context, id protocol.MarketID) (market.Record, error)
@@ -33,7 +33,7 @@ func (a answerer) Get(ctx context.Context, id protocol.MarketID) (market.Record,
 	return a.get(ctx, id)
 }
 
-// over returns a market service on the ledger's store with another venue.
+// over returns a market service that uses the store of the ledger and the given venue.
 func (l *ledger) over(v market.Venue) *market.Service {
 	s := market.NewService(l.store, market.Venues{protocol.Polymarket: v}, market.Classify{
 		Lane:     func(string, []string) protocol.Lane { return protocol.LaneScience },
@@ -43,8 +43,8 @@ func (l *ledger) over(v market.Venue) *market.Service {
 	return s
 }
 
-// TestBusyVenueLeavesNoStub checks that a filing is asked to retry when the request limit of the process is reached. No
-// stub is stored, because it would let the call pass unchecked.
+// TestBusyVenueLeavesNoStub checks that filings and reads fail with ErrBusy and a retry delay when the request limit of the
+// process is reached. No stub is stored, because a later call on it would skip the check of the venue.
 func TestBusyVenueLeavesNoStub(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -72,8 +72,8 @@ func TestBusyVenueLeavesNoStub(t *testing.T) {
 	}
 }
 
-// TestQueuedReadIsBusy checks that a read which waited for the request limit of this process ends with ErrBusy, not
-// with the error of an unavailable venue.
+// TestQueuedReadIsBusy checks that a read fails with ErrBusy if its time ended while it waited for the request limit of this
+// process, and not with the error of an unavailable venue.
 func TestQueuedReadIsBusy(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -94,7 +94,7 @@ func TestQueuedReadIsBusy(t *testing.T) {
 	}
 }
 
-// TestPurposesDoNotShareAFlight checks that a filing does not wait for a reader's flight of the same market.
+// TestPurposesDoNotShareAFlight checks that a filing does not wait for a read of the same market that a reader caused.
 func TestPurposesDoNotShareAFlight(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -123,7 +123,7 @@ func TestPurposesDoNotShareAFlight(t *testing.T) {
 	testkit.Eventually(t, 10*time.Second, func() bool { return l.count(`SELECT count(*) FROM api.markets WHERE status = 'open'`) == 1 })
 }
 
-// TestEveryReadHasItsPurpose checks that the venue's client receives the purpose of each read.
+// TestEveryReadHasItsPurpose checks that the context of each request to a venue carries the purpose of the read.
 func TestEveryReadHasItsPurpose(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -152,7 +152,7 @@ func TestEveryReadHasItsPurpose(t *testing.T) {
 	}
 }
 
-// emptyStore is a store without a market. It counts inserted stubs.
+// emptyStore is a store without markets. It counts the stubs that are inserted.
 type emptyStore struct {
 	market.Store
 	stubs atomic.Int64
@@ -167,8 +167,8 @@ func (k *emptyStore) InsertStub(context.Context, protocol.MarketID, string, time
 	return true, nil
 }
 
-// TestFlightsAreBounded requests many different markets at a venue that does not answer. At most MaxFlights reads are
-// in progress; every other caller must get ErrBusy immediately.
+// TestFlightsAreBounded requests many different markets at a venue that does not answer. At most MaxFlights reads may be in
+// progress, and every other caller must get ErrBusy immediately.
 func TestFlightsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestFlightsAreBounded(t *testing.T) {
 			}
 			cancel()
 			wait.Wait()
-			<-time.After(10 * time.Second) // time of the synctest bubble, until the reads have ended
+			<-time.After(10 * time.Second) // fake time of the synctest bubble, until the reads have ended
 			if under.Load() != 0 {
 				t.Errorf("purpose %d: %d reads did not end", p, under.Load())
 			}
@@ -214,8 +214,8 @@ func TestFlightsAreBounded(t *testing.T) {
 	})
 }
 
-// TestAFloodOfReadersLeavesFilingsTheirCheck floods the real client with reads of markets that no venue has, at the
-// real rate limit. Each filing must still get the answer that its market does not exist.
+// TestAFloodOfReadersLeavesFilingsTheirCheck floods the client of a venue, at its real rate limit, with reads of markets
+// that do not exist. Each filing must still get the answer that its market does not exist.
 func TestAFloodOfReadersLeavesFilingsTheirCheck(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -246,7 +246,7 @@ func TestAFloodOfReadersLeavesFilingsTheirCheck(t *testing.T) {
 		})
 	}
 	testkit.Eventually(t, 10*time.Second, func() bool { return next.Load() > 300 })
-	for i := range 6 { // as many as one second and the share of ForFiling allow
+	for i := range 6 { // as many as the share of ForFiling allows in one second
 		id := protocol.MarketID(fmt.Sprint(500 + i))
 		err := s.Ensure(t.Context(), id, anOperator, time.Second)
 		if errors.Is(err, market.ErrBusy) { // a slow machine delayed the request; retry once
@@ -266,8 +266,8 @@ func TestAFloodOfReadersLeavesFilingsTheirCheck(t *testing.T) {
 	}
 }
 
-// TestAnotherMarketForAnIDIsNone checks that an answer about another market counts as "no such market": the requested
-// id is not an alias.
+// TestAnotherMarketForAnIDIsNone checks that an answer about another market counts as "no such market", because a market id
+// must not be an alias of another.
 func TestAnotherMarketForAnIDIsNone(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -290,7 +290,7 @@ func TestAnotherMarketForAnIDIsNone(t *testing.T) {
 	}
 }
 
-// TestCloseCancelsReads checks that Close cancels reads in progress and that no read starts after it.
+// TestCloseCancelsReads checks that Close cancels the reads in progress and that no read starts after it.
 func TestCloseCancelsReads(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{}, 2)

@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// applied is a store that records the markets of the answers it receives.
+// applied is a store that records the markets of the answers that it stores.
 type applied struct {
 	emptyStore
 	mu  sync.Mutex
@@ -40,8 +40,8 @@ func (a *applied) take() string {
 	return out
 }
 
-// slow is a venue that answers after a delay. It never answers for markets in hang, omits those in closed from Quote,
-// and has no markets in denied.
+// slow is a venue that answers after a delay. It never answers for markets in hang, omits markets in closed from Quote, and
+// returns ErrNotFound for markets in denied.
 type slow struct {
 	market.Venue
 	takes                time.Duration
@@ -108,7 +108,7 @@ func (v *slow) Quote(ctx context.Context, ids []protocol.MarketID) ([]market.Rec
 	return out, nil
 }
 
-// fresh runs a test of Service.Fresh in a synctest bubble.
+// fresh runs a test of Service.Fresh with fake time in a synctest bubble.
 func fresh(t *testing.T, test func(t *testing.T, s *market.Service, v *slow, store *applied)) {
 	t.Helper()
 	t.Parallel()
@@ -124,7 +124,7 @@ func fresh(t *testing.T, test func(t *testing.T, s *market.Service, v *slow, sto
 	})
 }
 
-// TestCallsOnOneMarketShareARead checks that concurrent calls on one market cause one read.
+// TestCallsOnOneMarketShareARead checks that concurrent calls on one market cause one request to the venue.
 func TestCallsOnOneMarketShareARead(t *testing.T) {
 	fresh(t, func(t *testing.T, s *market.Service, v *slow, store *applied) {
 		var wait sync.WaitGroup
@@ -142,8 +142,8 @@ func TestCallsOnOneMarketShareARead(t *testing.T) {
 	})
 }
 
-// TestWaitingReadsAreJoined checks that waiting reads of one venue share a request. Markets that the shared answer
-// omits are read individually.
+// TestWaitingReadsAreJoined checks that reads of one venue that wait at the same time share a request. Markets that the
+// shared answer omits are read one by one.
 func TestWaitingReadsAreJoined(t *testing.T) {
 	fresh(t, func(t *testing.T, s *market.Service, v *slow, store *applied) {
 		v.closed = map[protocol.MarketID]bool{"5": true}
@@ -166,15 +166,15 @@ func TestWaitingReadsAreJoined(t *testing.T) {
 		if got := store.take(); got != "1:open 2:open 3:open 4:open 5:closed 7:open 8:open" {
 			t.Errorf("applied %s", got)
 		}
-		// The venue's denial is cached.
+		// The answer that the market does not exist is cached.
 		if err := s.Fresh(t.Context(), "6", "op"); !errors.Is(err, market.ErrNotFound) || len(v.take()) != 0 {
 			t.Errorf("second read of a market that the venue does not have: %v", err)
 		}
 	})
 }
 
-// TestHangingMarketDelaysNoOther checks that a market without an answer delays other markets of its venue by 250 ms,
-// and those of other venues not at all.
+// TestHangingMarketDelaysNoOther checks that a market without an answer delays the reads of other markets of its venue by
+// 250 ms. It does not delay other venues.
 func TestHangingMarketDelaysNoOther(t *testing.T) {
 	fresh(t, func(t *testing.T, s *market.Service, v *slow, _ *applied) {
 		v.hang = map[protocol.MarketID]bool{}
@@ -204,8 +204,8 @@ func TestHangingMarketDelaysNoOther(t *testing.T) {
 	})
 }
 
-// TestReadsOfOneOperatorAreBounded checks that one operator has at most two waiting reads and 20 reads a minute at one
-// venue, and that other operators are not affected.
+// TestReadsOfOneOperatorAreBounded checks that the calls of one operator cause at most 20 reads of one venue in a minute and
+// wait for at most two at a time. Other operators are not affected.
 func TestReadsOfOneOperatorAreBounded(t *testing.T) {
 	fresh(t, func(t *testing.T, s *market.Service, v *slow, _ *applied) {
 		var wait sync.WaitGroup
@@ -267,8 +267,8 @@ func TestFailedReads(t *testing.T) {
 	})
 }
 
-// TestCalledMarketsAreRefreshed checks that a market with a call in the last minute is refreshed when its quote is
-// older than a third of the usable age. All such markets of one venue share a request.
+// TestCalledMarketsAreRefreshed checks that Warm refreshes a market with a call in the last minute when its quote is older
+// than a third of the maximum age. All such markets of one venue share a request.
 func TestCalledMarketsAreRefreshed(t *testing.T) {
 	fresh(t, func(t *testing.T, s *market.Service, v *slow, store *applied) {
 		v.takes = time.Millisecond
@@ -277,7 +277,7 @@ func TestCalledMarketsAreRefreshed(t *testing.T) {
 		quoted := time.Now()
 		s.Called("1", &quoted)
 		s.Called("2", &quoted)
-		s.Called("manifold-x", &quoted) // not connected
+		s.Called("manifold-x", &quoted) // a venue that is not connected
 		go s.Warm(ctx, 15*time.Second)
 		time.Sleep(4 * time.Second)
 		if got := v.take(); len(got) != 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// TestHangingVenueLeavesTimeToFile checks that a venue which does not answer leaves enough time to write the call. Its
-// late answer is stored.
+// TestHangingVenueLeavesTimeToFile checks that a call can be stored in time although its venue does not answer. A late
+// answer of the venue is stored.
 func TestHangingVenueLeavesTimeToFile(t *testing.T) {
 	t.Parallel()
 	l := setup(t)

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-// ledger is a market service with a database of its own and a scripted venue.
+// ledger is a market service with a separate database and a venue that the test controls.
 type ledger struct {
 	*market.Service
 	t         *testing.T
@@ -41,7 +41,7 @@ func setup(t *testing.T) *ledger {
 	l := &ledger{
 		t: t, clock: testkit.NewClock(noon), admin: testkit.Pool(t, db.Admin), rw: testkit.Pool(t, db.URL("api_rw")),
 	}
-	// The test's clock differs from the clock of the database.
+	// The trigger compares calls with the clock of the database, which differs from the test clock.
 	if _, err := l.admin.Exec(t.Context(), `ALTER TABLE api.signals DISABLE TRIGGER check_new`); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func setup(t *testing.T) *ledger {
 	return l
 }
 
-// replica returns the parts of another process on the same database and venue.
+// replica returns the store, service and catalogue of another process with the same database and venue.
 func (l *ledger) replica() (*postgres.Store, *market.Service, *market.Catalogue) {
 	store := postgres.New(l.rw, postgres.Rules{ResolveChunk: 1000, PastEndIsProvisional: true, QuoteMaxAge: 15 * time.Second, ReadBudget: 20 * time.Second}, l.clock.Now)
 	classify := market.Classify{
@@ -89,13 +89,13 @@ func (l *ledger) get(id string) market.Market {
 	return m
 }
 
-// venue is a venue of numbered markets with a price that the test sets.
+// venue is a market.Venue with numbered markets and a price that the test sets.
 type venue struct {
 	now  func() time.Time
-	gate chan struct{} // a Get waits until it is closed
+	gate chan struct{} // Get waits until this is closed
 
 	mu     sync.Mutex
-	open   map[protocol.MarketID]bool // false: exists, not open
+	open   map[protocol.MarketID]bool // the markets that exist; the value is true for open markets
 	down   bool
 	busy   bool // the request limit of the process is reached
 	yes    protocol.Bps
@@ -132,7 +132,7 @@ func (v *venue) takeAsked() []protocol.MarketID {
 	return asked
 }
 
-// record returns the answer about a market. The caller must hold the lock.
+// record returns the answer about a market. The caller must hold the lock of the venue.
 func (v *venue) record(id protocol.MarketID) market.Record {
 	end, volume, yes := v.now().Add(48*time.Hour), 5000.0, v.yes
 	r := market.Record{

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// scriptedStream is a stream that reports the wanted markets and publishes the ticks of the test.
+// scriptedStream is a market.Stream that sends the wanted markets to the test and publishes the ticks that the test sends.
 type scriptedStream struct {
 	wanted chan []market.Streamed
 	ticks  chan market.Tick
@@ -33,8 +33,8 @@ func (b *scriptedStream) Run(ctx context.Context, want func(context.Context) ([]
 	}
 }
 
-// TestStreamedPricesAreStored checks that the catalogue streams markets with calls and markets that were read, and
-// stores the last price of each second.
+// TestStreamedPricesAreStored checks that the catalogue streams the markets with calls and the markets that readers
+// requested. It must store the last price of each second.
 func TestStreamedPricesAreStored(t *testing.T) {
 	t.Parallel()
 	l := setup(t)

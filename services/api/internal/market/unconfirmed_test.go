@@ -9,8 +9,8 @@ import (
 
 const anOperator = "0199f0a4-0000-7000-8000-000000000001"
 
-// TestUnconfirmedMarketsAreRequested checks one round of unconfirmed calls. The round publishes calls on markets that
-// the venue confirms, voids calls on markets that the venue does not have, and leaves the others waiting.
+// TestUnconfirmedMarketsAreRequested checks one call of ReadUnconfirmed. It must publish calls on markets that the venue
+// confirms and void calls on markets that the venue does not have. Other unconfirmed calls must not change.
 func TestUnconfirmedMarketsAreRequested(t *testing.T) {
 	t.Parallel()
 	l := setup(t)

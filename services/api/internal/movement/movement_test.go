@@ -15,7 +15,7 @@ var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
 func ptr[T any](v T) *T { return &v }
 
-// market returns a market with a live price and one price at the start of every window.
+// market returns a market with the live price to, and with the price from at the start of every window, both in bps.
 func market(id string, from, to int, volume float64) *movement.Market {
 	m := &movement.Market{
 		ID: protocol.MarketID(id), Provider: protocol.Polymarket, Title: "Will " + id + " hold?", Outcome: "Yes", Lane: protocol.LaneScience,
@@ -76,7 +76,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// TestOrderOfMoves checks that moves are ordered by change, then by volume, then by id.
+// TestOrderOfMoves checks that moves are sorted by descending change, then by descending volume, then by id.
 func TestOrderOfMoves(t *testing.T) {
 	t.Parallel()
 	list := []*movement.Market{
@@ -91,7 +91,7 @@ func TestOrderOfMoves(t *testing.T) {
 	}
 }
 
-// TestScore checks the test vectors of the protocol.
+// TestScore checks the score of a situation against the test vectors of the protocol.
 func TestScore(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -167,7 +167,7 @@ func TestSituations(t *testing.T) {
 	}
 }
 
-// TestOrderOfSituations checks that situations with equal scores are ordered by change, then by volume.
+// TestOrderOfSituations checks that situations with equal scores are sorted by descending change, then by descending volume.
 func TestOrderOfSituations(t *testing.T) {
 	t.Parallel()
 	list := []*movement.Market{market("1", 5000, 5610, 1000), market("2", 5000, 5620, 1000), market("3", 5000, 5610, 1001), market("4", 5000, 4390, 1000)}

@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
-// counted is a store that counts reads of sentiments. Each read waits until the test releases it.
+// counted is a store that counts the reads of sentiments. Each read waits until the test allows it to continue.
 type counted struct {
 	search.Store
 	open  chan error
@@ -25,7 +25,8 @@ func (c *counted) GetSentiment(context.Context, protocol.MarketID, time.Time) (s
 	return search.Sentiment{Yes: n}, <-c.open
 }
 
-// TestSentimentIsReadOnce checks that concurrent and later requests for one market cause one read in two seconds.
+// TestSentimentIsReadOnce checks that concurrent and later requests for the sentiment of one market cause one read in two
+// seconds.
 func TestSentimentIsReadOnce(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
@@ -65,7 +66,7 @@ func TestSentimentIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestSentimentThatCannotBeRead checks that a failed read is not cached.
+// TestSentimentThatCannotBeRead checks that a failed read of a sentiment is not cached.
 func TestSentimentThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	c := &counted{open: make(chan error, 2)}

@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// exhaust uses up all tokens of a client and fills all its queues.
+// exhaust uses up all tokens in the rate limit of a client and fills the queue of every purpose.
 func exhaust(c *Client) {
 	for p := range c.limits.lanes {
 		l := &c.limits.lanes[p]
@@ -22,8 +22,8 @@ func exhaust(c *Client) {
 	}
 }
 
-// TestRateLimitIsNoFailureOfTheHost checks that a request which the rate limit of this process rejects does not count
-// as a failure of the host, also after a failure.
+// TestRateLimitIsNoFailureOfTheHost checks that a request that the rate limit of this process rejects is not counted as a
+// failure of the host.
 func TestRateLimitIsNoFailureOfTheHost(t *testing.T) {
 	t.Parallel()
 	c, hits := serve(t, reply(200, "application/json", "{}"))
@@ -55,7 +55,8 @@ func TestAHostThatFailedIsNotBusy(t *testing.T) {
 	}
 }
 
-// TestOpenBreakerNeedsNoToken checks that an open breaker is reported without waiting for the rate limit.
+// TestOpenBreakerNeedsNoToken checks that a request fails without waiting for the rate limit while the circuit breaker is
+// open.
 func TestOpenBreakerNeedsNoToken(t *testing.T) {
 	t.Parallel()
 	c, _ := serve(t, reply(500, "application/json", "{}"))

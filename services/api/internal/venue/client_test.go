@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// serve starts a host and a client for it. hits counts the requests.
+// serve starts a test host with the handler h and returns a client for it. hits counts the requests.
 func serve(t *testing.T, h http.HandlerFunc) (c *Client, hits *atomic.Int32) {
 	t.Helper()
 	hits = &atomic.Int32{}

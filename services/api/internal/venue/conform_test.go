@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// open returns the record of an open market of a venue with an id.
+// open returns the JSON record of an open market of a venue with the given key.
 func open(p protocol.Provider, id string) string {
 	return fmt.Sprintf(map[protocol.Provider]string{
 		"kalshi":    `{"ticker":%q,"status":"active","close_time":"2027-01-01T00:00:00Z"}`,
@@ -26,15 +26,15 @@ func open(p protocol.Provider, id string) string {
 	}[p], id)
 }
 
-// TestIDs checks the ids of each venue. An id of an invalid form gives ErrNotFound without a request.
+// TestIDs checks which ids the adapter of each venue accepts. An id of an invalid form gives ErrNotFound without a request.
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		kit        kit
 		sample     string
-		others     []string // keys for which the venue answers with the same market
+		others     []string // other keys for which the venue returns the same market
 		foreign    []string
-		list, page string // path and format of a list
+		list, page string // path of a list and format of its answer
 		listed     []string
 	}{
 		{
@@ -111,7 +111,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestErrorAnswersAreFaults checks that only status 404 means that there is no such market. Every other error answer is
+// TestErrorAnswersAreFaults checks that status 404 means that there is no such market. Every other error answer must give
 // ErrUnavailable.
 func TestErrorAnswersAreFaults(t *testing.T) {
 	t.Parallel()
@@ -119,7 +119,7 @@ func TestErrorAnswersAreFaults(t *testing.T) {
 	for _, c := range []struct {
 		provider protocol.Provider
 		id       string
-		quote404 error // error of Quote for many markets; nil if missing markets are omitted
+		quote404 error // expected error of Quote for many markets; nil if it omits missing markets
 		answers  map[int][]string
 	}{
 		{"kalshi", "kalshi-KXRIVER-26OCT31-T4.5", market.ErrUnavailable, map[int][]string{
@@ -153,7 +153,7 @@ func TestErrorAnswersAreFaults(t *testing.T) {
 					}
 					_, err := a.Get(t.Context(), protocol.MarketID(c.id))
 					check(t, "get", err, missing)
-					if status == 429 || status == 503 { // each of these retries twice with a delay
+					if status == 429 || status == 503 { // the client retries twice with a delay after these statuses
 						return
 					}
 					_, _, err = a.ListOpen(t.Context(), "")
@@ -173,8 +173,8 @@ func check(t *testing.T, what string, err, want error) {
 	}
 }
 
-// TestNoIsNotTheSameAsNoAnswer checks that an answer about another market gives ErrNotFound, and an unreadable answer
-// ErrUnavailable.
+// TestNoIsNotTheSameAsNoAnswer checks that an answer about another market gives ErrNotFound, and that an unreadable answer
+// gives ErrUnavailable.
 func TestNoIsNotTheSameAsNoAnswer(t *testing.T) {
 	t.Parallel()
 	no, none := market.ErrNotFound, market.ErrUnavailable
@@ -229,8 +229,8 @@ func TestNoIsNotTheSameAsNoAnswer(t *testing.T) {
 	}
 }
 
-// TestEveryListEnds checks that the list of open markets ends whatever the venue answers, and that an invalid cursor is
-// rejected.
+// TestEveryListEnds checks that reading all pages of open markets ends for any answers of the venue, and that an invalid
+// cursor is rejected.
 func TestEveryListEnds(t *testing.T) {
 	t.Parallel()
 	event := `{"events":[{"event_ticker":"KXA","markets":[` + open("kalshi", "KXB") + `]}],"cursor":%q}`

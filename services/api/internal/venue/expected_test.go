@@ -19,8 +19,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// shared returns a path of the samples outside the repository. If they do not exist on this machine, it logs this and
-// ok is false.
+// shared returns the path of a sample in the directory shared, which is next to the repository. If the directory does not
+// exist, it logs this and ok is false.
 func shared(t *testing.T, path ...string) (file string, ok bool) {
 	t.Helper()
 	file = filepath.Join(append([]string{"..", "..", "..", "..", "..", "shared", "venues"}, path...)...)
@@ -53,8 +53,8 @@ func readTable(t *testing.T, file string) (out table) {
 	return out
 }
 
-// TestEveryExpectedRecord reads each sample through its adapter and compares every member with the table of its venue.
-// Samples that are not in the table have separate tests or give no market.
+// TestEveryExpectedRecord reads each sample answer through the adapter of its venue and compares every member of the market
+// with a table of expected values. Samples that are not in the table have separate tests or give no market.
 func TestEveryExpectedRecord(t *testing.T) {
 	t.Parallel()
 	for provider, want := range map[protocol.Provider]struct {
@@ -96,7 +96,7 @@ func TestEveryExpectedRecord(t *testing.T) {
 	}
 }
 
-// membersOf returns a market with the member names of the table of expected records.
+// membersOf returns the members of a market by their names in the table of expected values.
 func membersOf(t *testing.T, m *market.Record) (out map[string]any) {
 	t.Helper()
 	text := func(s string) *string {
@@ -120,7 +120,7 @@ func membersOf(t *testing.T, m *market.Record) (out map[string]any) {
 	return out
 }
 
-// sameDollars reports whether VolumeUSD matches the volume. 100 mana are one dollar.
+// sameDollars reports whether VolumeUSD of a market matches its Volume. 100 mana count as one dollar.
 func sameDollars(m *market.Record) bool {
 	switch {
 	case m.Volume == nil || m.VolumeUSD == nil:
@@ -131,8 +131,8 @@ func sameDollars(m *market.Record) bool {
 	return *m.VolumeUSD == *m.Volume
 }
 
-// TestSamplesMatchTheSharedOnes checks that the samples and tables in the repository equal those in the shared
-// directory next to it.
+// TestSamplesMatchTheSharedOnes checks that the samples and tables in the repository equal those in the directory shared
+// next to the repository.
 func TestSamplesMatchTheSharedOnes(t *testing.T) {
 	t.Parallel()
 	file, ok := shared(t, "expected_normalised.json")

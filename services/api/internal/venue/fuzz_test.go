@@ -20,8 +20,9 @@ func FuzzLimitless(f *testing.F) { limitlessKit.fuzz(f, limitlessKit.sample(f, "
 
 func FuzzManifold(f *testing.F) { manifoldKit.fuzz(f, "") }
 
-// fuzz checks that every record of the venue gives markets that can be stored, and that no order book gives a quote or
-// a price out of bounds. The fuzzed parameter group is the title of the record's group or the category of its event.
+// fuzz checks that a market that is read from any record can be stored, and that no order book gives a quote or a price out
+// of bounds. The fuzzed parameters are a record, an order book, and group: the title of the record's group or the category
+// of its event.
 func (k kit) fuzz(f *testing.F, book string) {
 	files, err := filepath.Glob(filepath.Join(string(k.provider), "testdata", "samples", "market_*.json"))
 	if err != nil || len(files) == 0 {
@@ -84,7 +85,7 @@ func (k kit) fuzz(f *testing.F, book string) {
 	})
 }
 
-// problemOf returns the violated rule of one venue for a market, or "" if there is none.
+// problemOf returns the rule of a venue that a market violates, or "" if it violates none.
 func problemOf(p protocol.Provider, m *market.Record) string {
 	switch {
 	case p == protocol.Polymarket && m.Quote != nil && (m.Quote.At.After(venuetest.Noon) || *m.Yes > m.Quote.Yes):

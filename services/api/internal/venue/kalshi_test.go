@@ -319,7 +319,7 @@ func TestKalshiQuoteReadsManyAtOnce(t *testing.T) {
 	}
 	var cold []protocol.MarketID
 	var records []string
-	for i := range 30 { // each of another event
+	for i := range 30 { // each belongs to a different event
 		cold = append(cold, protocol.MarketID(fmt.Sprintf("kalshi-KX%d", i)))
 		records = append(records, fmt.Sprintf(`{"ticker":"KX%d","event_ticker":"KXE%d","status":"active","close_time":"2027-01-01T00:00:00Z"}`, i, i))
 	}
@@ -337,8 +337,8 @@ func TestKalshiQuoteReadsManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestKalshiWithoutItsEventAnAnswerIsShort checks that a market whose event cannot be read is returned and marked as
-// short.
+// TestKalshiWithoutItsEventAnAnswerIsShort checks that a market whose event cannot be read is still returned, with Short
+// set.
 func TestKalshiWithoutItsEventAnAnswerIsShort(t *testing.T) {
 	t.Parallel()
 	event := strings.Replace(kalshiKit.sample(t, "event_single_nested.json"), "KXLANTERN-27", "KXRIVER-26OCT31", 1)
@@ -364,8 +364,8 @@ func TestKalshiWithoutItsEventAnAnswerIsShort(t *testing.T) {
 	}
 }
 
-// TestKalshiWithoutItsSeriesTheLaneIsAGuess checks that an answer is short if the tags of the series would decide the
-// lane and cannot be read.
+// TestKalshiWithoutItsSeriesTheLaneIsAGuess checks that Short is set if the tags of the series would decide the lane and
+// cannot be read.
 func TestKalshiWithoutItsSeriesTheLaneIsAGuess(t *testing.T) {
 	t.Parallel()
 	b := kalshiKit.setup(t, map[string]string{

@@ -19,13 +19,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// kit is the data that tests need about a venue and its samples.
+// kit contains the data that the tests need about one venue and its sample answers.
 type kit struct {
 	provider protocol.Provider
-	base     string // path of the venue's API at a host
+	base     string // path of the venue's API at the test host
 	path     string // path of one market without its key
 	prefix   string // prefix of market ids
-	key      string // name of the member of a record that has the key
+	key      string // name of the record member that contains the key of the market
 	open     string // name of the sample of an open market
 }
 
@@ -38,28 +38,28 @@ var (
 	kits = []kit{polymarketKit, kalshiKit, limitlessKit, manifoldKit}
 )
 
-// kitOf returns the kit of a provider.
+// kitOf returns the kit of a provider. The test panics for an unknown provider.
 func kitOf(p protocol.Provider) kit {
 	return kits[slices.IndexFunc(kits, func(k kit) bool { return k.provider == p })]
 }
 
-// m is a JSON object of a venue, or changes of its members.
+// m is a JSON object of a venue, or a set of changed members of one.
 type m = map[string]any
 
-// bundle is a test host that simulates a venue, and the adapter that reads it.
+// bundle is a test host that simulates one venue, and an adapter that reads from it.
 type bundle struct {
 	*venuetest.Host
 	market.Venue
 }
 
-// setup starts a host with answers and an adapter that reads it.
+// setup starts a test host with the given answers by path, and returns it with an adapter that reads from it.
 func (k kit) setup(t *testing.T, answers map[string]string) *bundle {
 	t.Helper()
 	h := venuetest.NewHost(t, k.base, answers)
 	return &bundle{h, venuetest.Adapters(t, h.URL, h.Meter, venuetest.Now)[k.provider]}
 }
 
-// answer returns the body with which the venue answers a request for the market of a record.
+// answer returns the body with which the venue answers a request for one market, given the record of the market.
 func (k kit) answer(record []byte) string {
 	if k.provider == protocol.Kalshi {
 		return `{"market":` + string(record) + `}`
@@ -78,7 +78,8 @@ func (k kit) member(answer []byte, name string) string {
 	return text
 }
 
-// one starts a host with the answer for one market and the answers in more. It reads the market with the adapter.
+// one starts a test host with the answer for one market and the further answers in more. It returns the result of reading
+// the market with the adapter.
 func (k kit) one(t *testing.T, answer string, more ...map[string]string) (market.Record, error) {
 	t.Helper()
 	key := k.member([]byte(answer), k.key)
@@ -97,7 +98,7 @@ func (k kit) edit(t *testing.T, changes m) string {
 	return venuetest.Edit(t, k.provider, k.sample(t, k.open), changes)
 }
 
-// ids returns the sorted ids of markets without the prefix, separated by spaces.
+// ids returns the ids of markets as text: without the prefix of the provider, sorted, and separated by spaces.
 func (k kit) ids(list []market.Record) string {
 	var out []string
 	for i := range list {
@@ -107,14 +108,15 @@ func (k kit) ids(list []market.Record) string {
 	return strings.Join(out, " ")
 }
 
-// cases are changes of the sample of an open market, each with the expected text about the market that the adapter
-// reads.
+// cases maps the name of each case to changes of the sample of an open market and to the expected text about the market that
+// the adapter reads.
 type cases = map[string]struct {
 	changes m
 	want    string
 }
 
-// check reads the changed sample of each case with the adapter and compares the text that show returns for the market.
+// check reads the changed sample of each case with the adapter and compares the text that show returns for the market with
+// the expected text.
 func (k kit) check(t *testing.T, show func(*market.Record) string, list cases) {
 	t.Helper()
 	for name, c := range list {
@@ -125,7 +127,7 @@ func (k kit) check(t *testing.T, show func(*market.Record) string, list cases) {
 	}
 }
 
-// closedAt returns the time at which trading ended, or "" if it is unknown.
+// closedAt returns ClosedAt of a market as text, or "" if it is nil.
 func closedAt(m *market.Record) string {
 	if m.ClosedAt == nil {
 		return ""
@@ -133,7 +135,7 @@ func closedAt(m *market.Record) string {
 	return m.ClosedAt.Format(time.RFC3339Nano)
 }
 
-// stateOf returns the state of a market, such as "open", "closed provisional disputed" or "resolved INVALID 0.5".
+// stateOf returns the status of a market as text, such as "open", "closed provisional disputed" or "resolved INVALID 0.5".
 func stateOf(m *market.Record) string {
 	out := string(m.Status)
 	if m.Provisional {
@@ -167,13 +169,13 @@ func quoteOf(m *market.Record) string {
 	return fmt.Sprintf("%d %d", m.Quote.Yes, m.Quote.No)
 }
 
-// hasSource reports whether a quote is dated Noon and has the given rule and the SHA-256 of the answer.
+// hasSource reports whether a quote is dated Noon and has the given rule and the SHA-256 digest of answer.
 func hasSource(q *market.Quote, rule, answer string) bool {
 	sum := sha256.Sum256([]byte(answer))
 	return q != nil && q.Rule == rule && q.At.Equal(venuetest.Noon) && bytes.Equal(q.SHA256, sum[:])
 }
 
-// inconsistent returns an error for a market of a provider whose members contradict each other.
+// inconsistent returns an error if members of a market contradict each other or the rules of its provider.
 func inconsistent(m *market.Record, p protocol.Provider, key string) error {
 	final := m.Status == protocol.MarketResolved
 	payout, readable := loosejson.Price(0), true
@@ -204,8 +206,8 @@ func inconsistent(m *market.Record, p protocol.Provider, key string) error {
 	return err
 }
 
-// validQuote reports whether a quote is within the bounds of all quotes: prices from 1 to 9999 bps whose sum is at
-// least 10,000 and exceeds it by at most the widest spread, plus rounding.
+// validQuote reports whether a quote has prices from 1 to 9999 bps whose sum is at least 10,000. The sum may exceed 10,000
+// by the widest spread plus rounding.
 func validQuote(q *market.Quote) bool {
 	sum := q.Yes + q.No
 	return q.Yes >= 1 && q.Yes <= 9999 && q.No >= 1 && q.No <= 9999 && sum >= 10_000 && sum <= 11_001 && !q.At.IsZero() && q.Rule != ""

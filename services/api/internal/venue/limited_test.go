@@ -35,8 +35,8 @@ func limitedBy(header string) http.HandlerFunc {
 	}
 }
 
-// TestHostPauseIsObeyed checks that status 429 gives ErrBusy, not a failure of the host, and that the host gets no
-// request for the time in Retry-After.
+// TestHostPauseIsObeyed checks that status 429 gives ErrBusy and is not counted as a failure of the host. The host must get
+// no request for the time in Retry-After.
 func TestHostPauseIsObeyed(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
@@ -92,8 +92,8 @@ func TestStatus429DoesNotOpenTheBreaker(t *testing.T) {
 	}
 }
 
-// TestTheCatalogueWaitsForThePause checks that a request of the catalogue waits for the pause and is then sent, because
-// only its context limits the wait.
+// TestTheCatalogueWaitsForThePause checks that a request of the catalogue waits until the pause after status 429 has ended
+// and is then sent. Only its context limits the wait.
 func TestTheCatalogueWaitsForThePause(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int32
@@ -130,8 +130,8 @@ func TestStatus429IsCountedSeparately(t *testing.T) {
 	}
 }
 
-// TestTheRateFallsAndRises checks that each 429 halves the rate, at most once a second and not below the minimum, and
-// that the rate rises again without them.
+// TestTheRateFallsAndRises checks that an answer with status 429 halves the rate, at most once a second and not below the
+// minimum. The rate must rise again if there are no such answers.
 func TestTheRateFallsAndRises(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestTheRateFallsAndRises(t *testing.T) {
 		}
 		_ = inTen()
 		near("at first", inTen(), 160)
-		for range 5 { // refused together
+		for range 5 { // concurrent answers with status 429
 			turns.slow(0)
 		}
 		near("after a complaint", inTen(), 80)

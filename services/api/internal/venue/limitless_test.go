@@ -160,7 +160,7 @@ func TestLimitlessTextsOfARecord(t *testing.T) {
 	}
 }
 
-// trade returns a record change with the prices at which a market order buys.
+// trade returns a change of a record that sets the prices at which a market order buys YES and NO.
 func trade(yes, no any) m {
 	return m{"tradePrices": m{"buy": m{"market": []any{yes, no}, "limit": []any{0.01, 0.01}}}}
 }
@@ -237,8 +237,8 @@ func TestLimitlessListPages(t *testing.T) {
 	}
 }
 
-// TestLimitlessQuoteOfManyReadsTheList checks that a quote of many markets reads the list of open markets only as far
-// as necessary, and that it fails with the list.
+// TestLimitlessQuoteOfManyReadsTheList checks that Quote for many markets reads the list of open markets only until it has
+// found them all. If the list fails, Quote fails.
 func TestLimitlessQuoteOfManyReadsTheList(t *testing.T) {
 	t.Parallel()
 	var all []protocol.MarketID
@@ -266,8 +266,8 @@ func TestLimitlessQuoteOfManyReadsTheList(t *testing.T) {
 	}
 }
 
-// TestLimitlessBeforeItIsListedAnAnswerIsShort checks that a market is short until a list was read, because its group
-// is only in the list.
+// TestLimitlessBeforeItIsListedAnAnswerIsShort checks that Short is set for a market until a list was read, because only
+// lists contain the group of a market.
 func TestLimitlessBeforeItIsListedAnAnswerIsShort(t *testing.T) {
 	t.Parallel()
 	const id, slug = "lmt-ada-quill-1787000000001", "ada-quill-1787000000001"

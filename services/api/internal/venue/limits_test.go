@@ -12,8 +12,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// crowd waits for tokens of the rate limit with many callers of one purpose until ctx ends. It counts the admitted
-// requests.
+// crowd runs callers that repeatedly wait for the rate limit with one purpose, until ctx ends. The result counts the
+// admitted requests.
 func crowd(ctx context.Context, wait *sync.WaitGroup, t *limits, p market.Purpose, callers int) *atomic.Int64 {
 	admitted := &atomic.Int64{}
 	for range callers {
@@ -30,8 +30,8 @@ func crowd(ctx context.Context, wait *sync.WaitGroup, t *limits, p market.Purpos
 	return admitted
 }
 
-// TestPurposesShareOneRate checks that the host never gets more requests than the rate, and that every purpose gets its
-// share.
+// TestPurposesShareOneRate checks that the host never gets more requests than the rate allows, and that every purpose gets
+// its share.
 func TestPurposesShareOneRate(t *testing.T) {
 	t.Parallel()
 	for _, rps := range []float64{1, 5, 100} {
@@ -61,7 +61,7 @@ func TestPurposesShareOneRate(t *testing.T) {
 	}
 }
 
-// TestOnePurposeAloneHasTheRate checks that a purpose without competition gets the whole rate.
+// TestOnePurposeAloneHasTheRate checks that a purpose gets the whole rate while no other purpose sends requests.
 func TestOnePurposeAloneHasTheRate(t *testing.T) {
 	t.Parallel()
 	for p := range market.Purposes {
@@ -79,7 +79,7 @@ func TestOnePurposeAloneHasTheRate(t *testing.T) {
 	}
 }
 
-// TestALateReaderDoesNotOvertake checks that a request takes no token for which a more urgent request waits.
+// TestALateReaderDoesNotOvertake checks that a new request does not take a token for which a more urgent request waits.
 func TestALateReaderDoesNotOvertake(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,8 @@ func TestALateReaderDoesNotOvertake(t *testing.T) {
 	})
 }
 
-// TestUnusedTokensGoToTheMostUrgent checks that unused tokens go to the most urgent purpose with waiting requests.
+// TestUnusedTokensGoToTheMostUrgent checks that tokens which a purpose does not use go to the most urgent purpose with
+// waiting requests.
 func TestUnusedTokensGoToTheMostUrgent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,8 +118,8 @@ func TestUnusedTokensGoToTheMostUrgent(t *testing.T) {
 	})
 }
 
-// TestReadersCannotCrowdOutFilings checks that requests for filings and for the catalogue are neither refused nor
-// delayed for long during a flood of readers.
+// TestReadersCannotCrowdOutFilings checks that requests for filings and for the catalogue are neither rejected nor delayed
+// for long during a flood of requests by readers.
 func TestReadersCannotCrowdOutFilings(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -141,7 +142,7 @@ func TestReadersCannotCrowdOutFilings(t *testing.T) {
 	})
 }
 
-// TestAFloodIsRefusedAtOnce checks that only those requests of a flood wait that can be sent in time. The others must
+// TestAFloodIsRefusedAtOnce checks that, of a flood of requests, only those wait that can be sent in time. The others must
 // get ErrBusy immediately.
 func TestAFloodIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()

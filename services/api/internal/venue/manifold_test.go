@@ -168,7 +168,7 @@ func TestManifoldClosingTime(t *testing.T) {
 	})
 }
 
-// short returns a short record with a creation time.
+// short returns the short record of a market with the given id and time of creation, as lists contain it.
 func short(id string, created int64) string {
 	return fmt.Sprintf(`{"id":%q,"question":"q","outcomeType":"BINARY","mechanism":"cpmm-1","isResolved":false,"probability":0.5,"createdTime":%d}`, id, created)
 }
@@ -205,8 +205,8 @@ func TestManifoldListSamples(t *testing.T) {
 	for file, want := range map[string]string{
 		"search_markets_open_binary.json": "q7invented01 q7invented02",
 		"search_markets_empty.json":       "",
-		"markets_page1.json":              "q7invented01 q7invented02", // without a market that has several answers
-		"markets_page2_last.json":         "",                          // a resolved market and a poll
+		"markets_page1.json":              "q7invented01 q7invented02", // a market with several answers is omitted
+		"markets_page2_last.json":         "",                          // a resolved market and a poll are omitted
 	} {
 		page, _, err := manifoldKit.setup(t, map[string]string{"/search-markets": manifoldKit.sample(t, file)}).ListOpen(t.Context(), "")
 		if err != nil || manifoldKit.ids(page) != want {
@@ -215,8 +215,8 @@ func TestManifoldListSamples(t *testing.T) {
 	}
 }
 
-// TestManifoldAListGivesShortAnswers checks that markets from lists are short, because lists contain no description and
-// no topics.
+// TestManifoldAListGivesShortAnswers checks that Short is set for markets from lists, because lists contain no description
+// and no topics.
 func TestManifoldAListGivesShortAnswers(t *testing.T) {
 	t.Parallel()
 	const id = "manifold-q7invented01"
@@ -244,8 +244,8 @@ func TestManifoldAListGivesShortAnswers(t *testing.T) {
 	}
 }
 
-// TestManifoldRealQuestionsSurvive reads the resolved questions of this venue if the shared directory exists. Ids,
-// texts, prices and outcomes are real; the records are in the form of the samples.
+// TestManifoldRealQuestionsSurvive reads the resolved questions of this venue in the directory shared, if it exists. Ids,
+// texts, prices and outcomes are real; the records have the form of the samples.
 func TestManifoldRealQuestionsSurvive(t *testing.T) {
 	t.Parallel()
 	file, ok := shared(t, "..", "data", "resolved-questions.csv")

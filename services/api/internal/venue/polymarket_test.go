@@ -22,7 +22,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// last returns the parameters of the last request.
+// last returns the query parameters of the last request that the test host received.
 func last(t *testing.T, b *bundle) url.Values {
 	t.Helper()
 	paths := b.Paths()
@@ -203,7 +203,7 @@ func TestPolymarketPriceOfARecord(t *testing.T) {
 	})
 }
 
-// level returns one side of an order book with a single price.
+// level returns one side of an order book in JSON, with a single price.
 func level(price string) string {
 	if price == "" {
 		return "[]"
@@ -246,10 +246,10 @@ func TestPolymarketGetReadsTheBookOfAnOpenMarket(t *testing.T) {
 	}
 }
 
-// bookOf returns an order book of the token of market_open.json.
+// bookOf returns an order book in JSON for the token of market_open.json.
 func bookOf(bid, ask string) string {
 	bids := level(bid)
-	if strings.Contains(bid, "size") { // a level with its size
+	if strings.Contains(bid, "size") { // bid contains a price and a size
 		bids = `[{"price":"` + bid + `","size":"5"}]`
 	}
 	return fmt.Sprintf(`{"market":"0x1","asset_id":"75350934332311324234541427377712275198977982957664824366419065486241244037504","timestamp":"1","bids":%s,"asks":%s}`,
@@ -284,7 +284,8 @@ func TestPolymarketOnlyAnOpenMarketHasAQuote(t *testing.T) {
 	}
 }
 
-// TestPolymarketClosingTime checks that the closing time is that of the venue, and empty until trading has ended.
+// TestPolymarketClosingTime checks that ClosedAt of a market is the time given by the venue, and nil until trading has
+// ended.
 func TestPolymarketClosingTime(t *testing.T) {
 	t.Parallel()
 	closed := polymarketKit.sample(t, "market_resolved_yes.json")
@@ -392,7 +393,7 @@ func TestPolymarketHistoryRejectsGarbage(t *testing.T) {
 	}
 }
 
-// readSimulator returns an adapter with a separate rate limit and circuit breaker.
+// readSimulator returns an adapter for the simulator with a separate rate limit and circuit breaker.
 func readSimulator(t *testing.T, sim *venuetest.Simulator) *polymarket.Adapter {
 	t.Helper()
 	return venuetest.Adapters(t, sim.URL, venue.NewMeter(prometheus.NewRegistry()), time.Now)[protocol.Polymarket].(*polymarket.Adapter)
@@ -455,7 +456,7 @@ func TestPolymarketFaultsOfTheVenue(t *testing.T) {
 	for _, mode := range []string{"refuse", "hang", "slow", "garbage", "429"} {
 		sim.Post("polymarket/fault", `{"mode":"`+mode+`","seconds":60}`)
 		a := readSimulator(t, sim)
-		for range 4 { // garbage has three forms
+		for range 4 { // the simulator sends three forms of garbage
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			start := time.Now()
 			if _, err := a.Get(ctx, id); !errors.Is(err, market.ErrUnavailable) {

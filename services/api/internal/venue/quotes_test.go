@@ -116,8 +116,8 @@ func TestEndedReturnsTheEarliestPastTime(t *testing.T) {
 	}
 }
 
-// TestQuotesOfTheSimulator reads simulated markets of each venue through its adapter, individually and in a batch. It
-// covers order books around a price, given order books, order books without a quote, and closing times.
+// TestQuotesOfTheSimulator reads simulated markets of each venue through its adapter, one by one and together. It covers
+// order books around a price, given order books, order books without a quote, and closing times.
 func TestQuotesOfTheSimulator(t *testing.T) {
 	t.Parallel()
 	sim := venuetest.StartSimulator(t, "")
@@ -192,8 +192,8 @@ func TestQuotesOfTheSimulator(t *testing.T) {
 	}
 }
 
-// TestAVenueWithoutItsBooksStillAnswers reads a cached market with two concurrent requests and lets the request for the
-// order book fail.
+// TestAVenueWithoutItsBooksStillAnswers checks that a market is returned if the request for its order book fails. The token
+// of the market is cached, so both requests are concurrent.
 func TestAVenueWithoutItsBooksStillAnswers(t *testing.T) {
 	t.Parallel()
 	b := polymarketKit.setup(t, map[string]string{

@@ -13,7 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// TestUnusableRecordIsNotFound checks that a record of several markets, or of none, is not found.
+// TestUnusableRecordIsNotFound checks that Get returns ErrNotFound for a record on which no call is possible, such as a
+// group of markets.
 func TestUnusableRecordIsNotFound(t *testing.T) {
 	t.Parallel()
 	combination := kalshiKit.sample(t, "market_combo_to_skip.json")
@@ -86,14 +87,14 @@ func TestInvalidRecordsAreOmittedFromAPage(t *testing.T) {
 	}
 }
 
-// TestReadsOfOneMarketAgree checks that a list, a quote and a single read return the same market, except for its quote.
+// TestReadsOfOneMarketAgree checks that ListOpen, Quote and Get return the same market, apart from its quote.
 func TestReadsOfOneMarketAgree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		kit      kit
 		key      string
 		answers  map[string]string
-		first    bool // read individually before the list, because lists have no details
+		first    bool // read the market first with Get, because lists contain no details
 		requests int
 		complete func(*market.Record) bool
 	}{
@@ -152,8 +153,8 @@ func TestUnknownWordsAreCounted(t *testing.T) {
 	for _, c := range []struct {
 		kit     kit
 		edits   []m
-		words   words   // counted words, by field and word
-		dropped float64 // dropped records, all with the reason not_binary
+		words   words   // numbers of counted unknown words, by field and word
+		dropped float64 // number of dropped records, all with the reason not_binary
 	}{
 		{polymarketKit, []m{
 			{"umaResolutionStatus": "reconsidered"}, {"umaResolutionStatus": "reconsidered"},
@@ -206,8 +207,8 @@ func TestUnknownWordsAreCounted(t *testing.T) {
 	}
 }
 
-// TestQuoteOfFewAndOfManyMarkets checks a venue that cannot return several ids in one request: few markets are read
-// individually, many through the list of open markets.
+// TestQuoteOfFewAndOfManyMarkets checks Quote for venues that cannot return several ids in one request. Few markets are read
+// one by one, and many markets through the list of open markets.
 func TestQuoteOfFewAndOfManyMarkets(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -216,7 +217,7 @@ func TestQuoteOfFewAndOfManyMarkets(t *testing.T) {
 		few     string // keys, separated by spaces; the first one is requested twice
 		found   string
 		many    []string
-		most    int // largest number that is read individually
+		most    int // largest number of markets that are read one by one
 		listed  string
 	}{
 		{

@@ -19,10 +19,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// then is the time at which recorded answers are read: just after those in the shared directory were recorded.
+// then is the time at which the recorded answers are read. It is just after the answers in the directory shared were
+// recorded.
 var then = time.Date(2026, 2, 6, 0, 0, 0, 0, time.UTC)
 
-// folders returns the directories with recorded answers: the shared directory, and those of VENUE_SIM_DATA.
+// folders returns the directories with recorded answers: the directory shared, if it exists, and those in the environment
+// variable VENUE_SIM_DATA.
 func folders(t *testing.T) (out []string) {
 	t.Helper()
 	if dir, ok := shared(t, "recorded"); ok {
@@ -36,7 +38,7 @@ func folders(t *testing.T) (out []string) {
 	return out
 }
 
-// load reads every file in a directory. The first record with a key counts.
+// load reads every JSON file below a directory. Of several records with the same key, it collects the first.
 func load(t *testing.T, dir string) *collected {
 	t.Helper()
 	all, seen, files := &collected{books: map[string]json.RawMessage{}}, map[protocol.MarketID]bool{}, 0
@@ -76,8 +78,8 @@ func load(t *testing.T, dir string) *collected {
 	return all
 }
 
-// answers returns the table of a host that serves the collected records. An order-book record whose market was not
-// recorded gets a market without an oracle state.
+// answers returns the answers of a test host, by path, that serves the collected records. For an order-book record whose
+// market was not recorded, it adds a market without an oracle state.
 func (c *collected) answers(t *testing.T) map[string]string {
 	t.Helper()
 	out, known, lists := map[string]string{}, map[string]bool{}, map[protocol.Provider][]json.RawMessage{}
@@ -115,7 +117,7 @@ func (c *collected) answers(t *testing.T) map[string]string {
 	return out
 }
 
-// events returns the markets of Kalshi in their events.
+// events returns the collected markets of Kalshi, grouped by event as the venue lists them.
 func (c *collected) events() []any {
 	type event struct {
 		Ticker   any               `json:"event_ticker"`
@@ -140,7 +142,7 @@ func (c *collected) events() []any {
 	return out
 }
 
-// shell returns a market of Polymarket for an order-book record.
+// shell returns a record of a Polymarket market that fits a recorded order-book record. n makes its id unique.
 func shell(t *testing.T, n int, book json.RawMessage) record {
 	t.Helper()
 	b, err := object(book)
@@ -171,7 +173,7 @@ func shell(t *testing.T, n int, book json.RawMessage) record {
 	return record{polymarketKit, fmt.Sprint(n), raw, o, nil}
 }
 
-// check returns the differences between a market and the record from which it was read.
+// check returns the differences between a market that an adapter returned and the record from which it was read.
 func (r record) check(m *market.Record) (wrong []string) {
 	say := func(bad bool, format string, args ...any) {
 		if bad {
@@ -188,9 +190,9 @@ func (r record) check(m *market.Record) (wrong []string) {
 	return wrong
 }
 
-// TestRecordedAnswersDecode checks that every record of every directory gives a market, or is omitted with a counted
-// reason. No market may be resolved without an outcome, and every price must be that of the record. A list must return
-// the same markets as single reads.
+// TestRecordedAnswersDecode checks that the adapters return a market for every recorded record, or omit it with a counted
+// reason. No market may be resolved without an outcome, and every price must be that of the record. A list must return the
+// same markets as single reads.
 func TestRecordedAnswersDecode(t *testing.T) {
 	t.Parallel()
 	_, present := shared(t, "recorded")
@@ -242,7 +244,7 @@ func TestRecordedAnswersDecode(t *testing.T) {
 	}
 }
 
-// compareLists reads the lists and compares each market with its single read.
+// compareLists reads the lists of open markets and compares each market with the result of its single read.
 func (c *collected) compareLists(t *testing.T, all market.Venues, alone map[protocol.MarketID]market.Record) {
 	t.Helper()
 	for _, k := range kits {
@@ -254,7 +256,7 @@ func (c *collected) compareLists(t *testing.T, all market.Venues, alone map[prot
 		listed := map[protocol.MarketID]bool{}
 		for _, m := range list {
 			listed[m.ID] = true
-			one, ok := alone[m.ID] // only the list has the title of its group before its name
+			one, ok := alone[m.ID] // only in the list the title begins with the title of the group
 			if !ok || m.Status == protocol.MarketOpen && (one.Status != m.Status || priceOf(&one) != priceOf(&m) || !strings.Contains(m.Title, one.Title)) {
 				t.Errorf("%s is %s at %s in the list, but %s at %s in a single read: %s, %s", m.ID, m.Status, priceOf(&m), one.Status, priceOf(&one), m.Title, one.Title)
 			}
@@ -267,7 +269,7 @@ func (c *collected) compareLists(t *testing.T, all market.Venues, alone map[prot
 	}
 }
 
-// readHistories reads recorded price histories as those of one market.
+// readHistories reads the recorded price histories through the adapter, each as the history of one market.
 func (c *collected) readHistories(t *testing.T, v *venuetest.Host, a *polymarket.Adapter) {
 	t.Helper()
 	for i, raw := range c.histories {

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// record is one market as its venue recorded it.
+// record is one market as recorded from its venue.
 type record struct {
 	kit
 	of     string // key of the market
@@ -20,12 +20,12 @@ type record struct {
 	event  map[string]any // event of a market of Kalshi, if the record is part of one
 }
 
-// collected is the content of one file, recognised by the form of its values.
+// collected contains the recorded data of one or more files, sorted by the form of the values.
 type collected struct {
 	records   []record
-	books     map[string]json.RawMessage // order-book records of Polymarket by condition
+	books     map[string]json.RawMessage // order-book records of Polymarket by condition id
 	histories []json.RawMessage
-	odd       int // values of an unknown form
+	odd       int // number of values of an unknown form
 }
 
 func collect(raw []byte) *collected {
@@ -80,7 +80,8 @@ func (c *collected) take(raw json.RawMessage, event map[string]any) {
 	}
 }
 
-// inside collects records from the named members of an object.
+// inside collects the records in the members of the JSON object raw with the given names, and reports whether it has such a
+// member.
 func (c *collected) inside(raw json.RawMessage, event map[string]any, names ...string) (found bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {
@@ -102,14 +103,14 @@ func (c *collected) add(k kit, raw json.RawMessage, o, event map[string]any) {
 	c.records = append(c.records, record{k, fmt.Sprint(o[k.key]), raw, o, event})
 }
 
-// object decodes a JSON object and keeps the text of its numbers.
+// object decodes a JSON object. Numbers remain text, so that they are exact.
 func object(raw []byte) (o map[string]any, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	return o, d.Decode(&o)
 }
 
-// website returns a market of Kalshi's website with the member names of the trade API.
+// website converts a market in the form of Kalshi's website to the member names of the trade API.
 func website(o, event map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, value := range o {
@@ -125,10 +126,10 @@ func website(o, event map[string]any) map[string]any {
 	return out
 }
 
-// id returns the market id.
+// id returns the market id of the record.
 func (r record) id() protocol.MarketID { return protocol.MarketID(r.prefix + r.of) }
 
-// number parses a JSON number, or the text of one, exactly.
+// number parses a JSON number, or text that contains a number, exactly.
 func number(v any) (*big.Rat, bool) {
 	var text string
 	switch n := v.(type) {
@@ -142,8 +143,8 @@ func number(v any) (*big.Rat, bool) {
 	return new(big.Rat).SetString(text)
 }
 
-// price returns the YES price of a record that is not final. It is computed separately from the adapters and without
-// floats. ok is false if this test does not know the price.
+// price returns the YES price of a record without a final result, in bps. It is computed independently of the adapters and
+// without floats. ok is false if this computation has no rule for the record.
 func (r record) price() (bps int64, ok bool) {
 	one, tenth := big.NewRat(1, 1), big.NewRat(1, 10)
 	switch r.provider {
@@ -186,7 +187,7 @@ func (r record) price() (bps int64, ok bool) {
 	return points(p), ok
 }
 
-// points rounds to basis points, half up.
+// points converts a price to basis points, rounded half up.
 func points(p *big.Rat) int64 {
 	if p == nil {
 		return 0
@@ -196,7 +197,7 @@ func points(p *big.Rat) int64 {
 	return min(max(whole.Int64(), 0), 10_000)
 }
 
-// texts parses a JSON list in a string.
+// texts parses a JSON list that is contained in a string.
 func texts(v any) (out []string) {
 	text, _ := v.(string)
 	if json.Unmarshal([]byte(text), &out) != nil {

@@ -18,11 +18,11 @@ import (
 
 const (
 	maxPages = 500
-	maxReads = 150 // markets of each venue that are read individually after the list
+	maxReads = 150 // largest number of markets of each venue that are read one by one after the list
 )
 
-// TestSweepOfAllVenues reads every page of the simulated venues, with invented markets and with each directory of
-// recorded ones. Every list must end, every id must be valid, no market may be listed twice, and listed markets must be
+// TestSweepOfAllVenues reads every page of the simulated venues, with generated markets and with the recorded markets of
+// each directory. Every list must end, every id must be valid, no market may be listed twice, and listed markets must be
 // readable.
 func TestSweepOfAllVenues(t *testing.T) {
 	t.Parallel()
@@ -80,7 +80,7 @@ func TestSweepOfAllVenues(t *testing.T) {
 	}
 }
 
-// TestEveryVenueCanBeBusy checks for every adapter that status 429 gives ErrBusy and not only ErrUnavailable.
+// TestEveryVenueCanBeBusy checks that every adapter returns an error that wraps ErrBusy after an answer with status 429.
 func TestEveryVenueCanBeBusy(t *testing.T) {
 	t.Parallel()
 	sim := venuetest.StartSimulator(t, "")

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// quotas are the numbers of markets that each sample takes from each source.
+// quotas contains the number of markets that each sample takes from each source of recorded markets.
 var quotas = []struct {
 	source string
 	take   int
@@ -24,14 +24,14 @@ var quotas = []struct {
 	{"data/resolved-questions.csv", 60},
 }
 
-// samples are the files of labels, each with the seed of its selection.
+// samples contains the files with labels, each with the seed by which its markets were selected.
 var samples = []struct {
 	file string
 	seed int
 }{{tuneFile, 1}, {holdFile, 2}}
 
-// draw selects from each source the markets with the smallest hash of seed, source and key. It skips titles that are in
-// taken.
+// draw returns the ids of the markets of a sample: from each source, those with the smallest hash of seed, source and key.
+// It skips markets whose title is in taken.
 func draw(rows map[string]map[string]row, seed int, taken map[string]bool) (ids []string) {
 	for _, q := range quotas {
 		order := func(key string) string {
@@ -54,8 +54,8 @@ func draw(rows map[string]map[string]row, seed int, taken map[string]bool) (ids 
 	return ids
 }
 
-// TestLabelsAreThoseOfTheDraw checks that the labelled markets are exactly those that draw selects, so that they were
-// not chosen by hand.
+// TestLabelsAreThoseOfTheDraw checks that the labelled markets are exactly the markets that draw selects. The markets were
+// therefore not chosen by hand.
 func TestLabelsAreThoseOfTheDraw(t *testing.T) {
 	t.Parallel()
 	rows, ok := readRows(t)
@@ -102,8 +102,8 @@ func TestLabelsAreComplete(t *testing.T) {
 	}
 }
 
-// categoriesOf returns the categories from which a label must name one. It returns none for a lane with only one
-// category.
+// categoriesOf returns the categories among which a label of the given lane must choose. It returns none for a lane with
+// only one category.
 func categoriesOf(lane protocol.Lane) []string {
 	switch lane {
 	case protocol.LaneEntertainment:

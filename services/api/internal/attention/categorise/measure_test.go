@@ -8,13 +8,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Files of labels. Keywords may be chosen by looking at the first sample. The second sample is only measured.
+// Files with labels. Keywords may be chosen with knowledge of tuneFile. The labels in holdFile are used only for
+// measurement.
 const (
 	tuneFile = "labels.csv"
 	holdFile = "holdout.csv"
 )
 
-// count counts, for one lane, the labels, the answers that name it, and the answers that are right.
+// count contains, for one lane, the number of markets with that label, of answers that name the lane, and of right answers.
 type count struct{ labelled, answered, right int }
 
 func (c count) precision() int { return percent(c.right, c.answered) }
@@ -28,8 +29,8 @@ func percent(part, whole int) int {
 	return 100 * part / whole
 }
 
-// outcome is the result of the classifier on one sample. In total, a market counts as answered when it gets any lane;
-// an answer OTHER is never right. Categories are counted only for labelled lanes that have two of them.
+// outcome is the result of the classifier on one sample. In total, a market counts as answered if it gets a lane other than
+// OTHER. Categories are counted only for labelled lanes with two categories.
 type outcome struct {
 	lanes      map[protocol.Lane]*count
 	total      count
@@ -92,7 +93,7 @@ func (o *outcome) addCategory(l label, r row) {
 	o.split.right++
 }
 
-// String returns the table of the sample, and then the answers that differ from their labels.
+// String returns the results of the sample as a table, followed by the answers that differ from their labels.
 func (o *outcome) String() string {
 	var b strings.Builder
 	line := func(name string, c *count) {
@@ -119,8 +120,8 @@ func ratio(right, of int) string {
 	return fmt.Sprintf("%d%% (%d/%d)", percent(right, of), right, of)
 }
 
-// floor is the smallest result that a measurement must reach, in percent: for all markets and for each lane. Each value
-// is one market or one point below the measured value. A lane with fewer than ten labels has no floor, because its
+// floor contains the smallest results in percent that a measurement must reach, for all markets and for each lane. Each
+// value is one market or one point below the measured value. A lane with fewer than ten labels has no floor, because its
 // result is not significant.
 type floor struct {
 	file                                string
@@ -195,7 +196,8 @@ func TestPrecisionAndRecall(t *testing.T) {
 	}
 }
 
-// misses returns the results below their floors. A lane with enough labels but without a floor is also returned.
+// misses returns the results below their floors. It also returns the lanes that have enough labels but no floor, or a floor
+// but too few labels.
 func (f floor) misses(o *outcome) (out []string) {
 	below := func(what string, got, want int) {
 		if got < want {

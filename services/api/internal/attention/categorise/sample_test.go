@@ -14,25 +14,25 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// recorded is the directory of recorded venue answers and of resolved questions. It is next to the root of the
+// recorded is the directory with recorded answers of venues and resolved questions. It is next to the root of the
 // repository.
 const recorded = "../../../../../../shared"
 
-// label is the manual classification of one recorded market. Category is empty where the lane alone decides it.
+// label is the manual classification of one recorded market. Category is empty if the lane has only one category.
 type label struct {
 	source, key string
 	lane        protocol.Lane
 	category    string
 }
 
-// row is a recorded market.
+// row contains the data of a recorded market that the classifier uses.
 type row struct {
 	key, title string
 	tags       []string
 }
 
-// readers are the functions that read the markets of each source. The tags are those that the adapter of the venue
-// passes on.
+// readers contains, for each source, a function that reads its markets. The tags of a market are those that the adapter of
+// the venue returns.
 var readers = map[string]func([]byte) ([]row, error){
 	"venues/recorded/polymarket/gamma-markets-2020-2021.json": gammaRows,
 	"venues/recorded/polymarket/gamma-markets-2026.json":      gammaRows,
@@ -97,7 +97,7 @@ func some(word string) []string {
 	return []string{word}
 }
 
-// readLabels reads a file of labels: source, key, lane, category.
+// readLabels reads a file of labels. Each line contains source, key, lane and category.
 func readLabels(t *testing.T, file string) []label {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", file))
@@ -120,8 +120,9 @@ func readLabels(t *testing.T, file string) []label {
 	return out
 }
 
-// readRows reads every source. If the directory does not exist, it logs this and ok is false. A directory without one
-// of the sources fails the test. A record without key or title, or with a key that is not unique, is omitted.
+// readRows reads the markets of every source. If the directory does not exist, it logs this and ok is false. If the
+// directory lacks a source, the test fails. Records without key or title, and those with a key that is not unique, are
+// omitted.
 func readRows(t *testing.T) (rows map[string]map[string]row, ok bool) {
 	t.Helper()
 	if _, err := os.Stat(recorded); errors.Is(err, fs.ErrNotExist) {

@@ -12,8 +12,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-// FuzzBook checks that an order book gives both a quote and a price within their bounds, or neither, whichever side is
-// YES.
+// FuzzBook checks that an order book gives either both a quote and a price within their bounds, or neither. YES may be
+// either token.
 func FuzzBook(f *testing.F) {
 	raw, err := os.ReadFile(filepath.Join("testdata", "samples", "clob_book.json"))
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 
 var streamNoon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-// clientMessage is one message of the client.
+// clientMessage is one JSON message that the client sends.
 type clientMessage struct {
 	Type      string   `json:"type"`
 	Operation string   `json:"operation"`
@@ -33,13 +33,13 @@ type clientMessage struct {
 	Dump      bool     `json:"initial_dump"`
 }
 
-// streamServer is a server with the protocol of the venue.
+// streamServer is a test server that implements the stream protocol of the venue.
 type streamServer struct {
 	t *testing.T
 
 	mu     sync.Mutex
 	opened []time.Time
-	sent   [][]clientMessage // by connection
+	sent   [][]clientMessage // messages of the clients, by connection
 	pings  int
 	ticks  []market.Tick
 	want   []market.Streamed
@@ -85,7 +85,7 @@ func startStream(t *testing.T, p timing, want []market.Streamed, play func(s *st
 	return s
 }
 
-// serve reads the messages of the client until the connection ends, and answers its pings.
+// serve reads the messages of the client on connection n until it ends, and answers pings.
 func (s *streamServer) serve(n int, c *websocket.Conn) {
 	for {
 		_, raw, err := c.Read(s.t.Context())
@@ -113,7 +113,7 @@ func (s *streamServer) record(n int, raw []byte) {
 	s.sent[n] = append(s.sent[n], o)
 }
 
-// first reads the subscription that must be the first message of a connection.
+// first reads the first message of the client on connection n. It must be the subscription.
 func (s *streamServer) first(n int, c *websocket.Conn) {
 	if _, raw, err := c.Read(s.t.Context()); err == nil {
 		s.record(n, raw)
@@ -146,7 +146,7 @@ func (s *streamServer) until(what string, ok func() bool) {
 	})
 }
 
-// slow is a timing with which no timeout occurs during a test.
+// slow is a timing in which no timeout expires during a test.
 var slow = timing{
 	ask: time.Hour, ping: time.Hour, quiet: time.Hour, silent: time.Hour, life: time.Hour, retry: time.Millisecond, limit: time.Millisecond, steady: time.Hour,
 }
@@ -174,7 +174,7 @@ func TestStreamEmitsPricesAndQuotes(t *testing.T) {
 					{"asset_id":"99","price":"0.4","size":"1","side":"SELL","hash":"","best_bid":"0.39","best_ask":"0.4"}]}`, ms+1),
 				tradeAt("11", "0.99", ms+2),
 				fmt.Sprintf(`{"event_type":"best_bid_ask","market":"0x1","asset_id":"11","best_bid":"0.61","best_ask":"0.62","spread":"0.01","timestamp":"%d"}`, ms+3),
-				book("33", "0.30", "0.50", ms+3),                                // too wide
+				book("33", "0.30", "0.50", ms+3),                                // the spread is too wide for a quote
 				tradeAt("33", "0.48", ms+4),                                     // the order book is still two-sided
 				strings.Replace(book("33", "0", "1", ms+5), `"0.99"`, `"1"`, 1), // one side is almost empty
 				strings.NewReplacer(`"0.01"`, `"0"`, `"0.99"`, `"1"`).Replace(book("33", "0", "1", ms+6)),
@@ -193,7 +193,7 @@ func TestStreamEmitsPricesAndQuotes(t *testing.T) {
 	}
 	want := []market.Tick{
 		tick("1", 6200, 6300, 3900, time.UnixMilli(ms)),
-		tick("2", 7950, 8000, 2100, time.UnixMilli(ms)), // the token of market 2 is that of NO
+		tick("2", 7950, 8000, 2100, time.UnixMilli(ms)), // the token of market 2 is its NO token
 		tick("1", 6025, 6050, 4000, time.UnixMilli(ms+1)),
 		tick("1", 6025, 6050, 4000, time.UnixMilli(ms+2)), // a trade confirms the order book
 		tick("1", 6150, 6200, 3900, time.UnixMilli(ms+3)),
@@ -210,7 +210,8 @@ func TestStreamEmitsPricesAndQuotes(t *testing.T) {
 	}
 }
 
-// TestSilentStreamReconnects checks that a connection is closed when only pongs arrive, and when nothing arrives.
+// TestSilentStreamReconnects checks that the client closes a connection on which only pongs arrive, and one on which nothing
+// arrives.
 func TestSilentStreamReconnects(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -251,8 +252,8 @@ func TestSilentStreamReconnects(t *testing.T) {
 	}
 }
 
-// TestBrokenMessageGivesNoPrice checks that a truncated, invalid or oversized message gives no price and ends at most
-// its own connection.
+// TestBrokenMessageGivesNoPrice checks that a truncated, invalid or oversized message gives no price. It may end only its
+// own connection.
 func TestBrokenMessageGivesNoPrice(t *testing.T) {
 	t.Parallel()
 	ms := streamNoon.UnixMilli()
@@ -287,8 +288,8 @@ func TestBrokenMessageGivesNoPrice(t *testing.T) {
 	}
 }
 
-// TestUnreadableFrameDropsTheBooks checks that a trade after an unreadable frame gives no quote until the next order
-// book, because the unreadable frame may have contained a new price.
+// TestUnreadableFrameDropsTheBooks checks that a trade after an unreadable frame gives no quote until the next order book
+// arrives, because the unreadable frame may have contained a new price.
 func TestUnreadableFrameDropsTheBooks(t *testing.T) {
 	t.Parallel()
 	ms := streamNoon.Add(-time.Minute).UnixMilli()
@@ -313,20 +314,19 @@ func TestUnreadableFrameDropsTheBooks(t *testing.T) {
 	}
 }
 
-// TestReconnectsSlowDown checks that the delay between connections grows while the venue ends each connection
-// immediately.
+// TestReconnectsSlowDown checks that the delay between connections grows while the venue ends each connection immediately.
 func TestReconnectsSlowDown(t *testing.T) {
 	t.Parallel()
 	p := slow
 	p.retry, p.limit = 20*time.Millisecond, 160*time.Millisecond
 	s := startStream(t, p, []market.Streamed{{ID: "1", Token: "11"}}, func(s *streamServer, n int, c *websocket.Conn) {
 		s.first(n, c)
-		s.send(c, book("11", "0.50", "0.52", streamNoon.UnixMilli())) // a price alone does not reset the delay
+		s.send(c, book("11", "0.50", "0.52", streamNoon.UnixMilli())) // receiving a price does not reset the delay
 	})
 	s.until("seven connections", func() bool { return len(s.opened) >= 7 })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// At least half of 20, 40, 80, 160, 160 and 160 ms.
+	// The delays are at least half of 20, 40, 80, 160, 160 and 160 ms.
 	if took := s.opened[6].Sub(s.opened[0]); took < 310*time.Millisecond {
 		t.Errorf("seven connections in %v", took)
 	}
@@ -341,7 +341,7 @@ func TestStreamSubscribesToWantedMarkets(t *testing.T) {
 	p := slow
 	p.ask = 10 * time.Millisecond
 	s := startStream(t, p, many, func(s *streamServer, n int, c *websocket.Conn) { s.serve(n, c) })
-	// has returns the number of connections that are subscribed to each token, and the largest number of tokens of a
+	// has returns the number of connections that are subscribed to each token, and the largest number of tokens on one
 	// connection. The caller must hold the lock.
 	has := func() (all map[string]int, most int) {
 		all = map[string]int{}
