@@ -50,7 +50,7 @@ type Store interface {
 	ListFacts(ctx context.Context, now time.Time) ([]Fact, error)
 	// ListSightings returns the stored sightings and the time at which each was first seen.
 	ListSightings(ctx context.Context) (map[Sighting]time.Time, error)
-	// ListAttention returns the score that each of the given markets had at the time at. A market without a stored score is
+	// ListAttention returns the score that each of the given markets had at a time. A market without a stored score is
 	// absent from the map.
 	ListAttention(ctx context.Context, ids []protocol.MarketID, at time.Time) (map[protocol.MarketID]int, error)
 	// ListAttentionHistory returns the score of a market at the time from and its later changes, oldest first. If there are

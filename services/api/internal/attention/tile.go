@@ -66,7 +66,8 @@ type heatmap struct {
 	pins  map[protocol.MarketID]Tile
 }
 
-// isShown reports whether a heatmap may show the market at the time now: a market of the primary venue that accepts calls.
+// isShown reports whether a heatmap may show the market at the time now: a market of the primary venue that accepts calls,
+// has a price and has not ended.
 func (f *Fact) isShown(now time.Time) bool {
 	return f.Provider == protocol.Polymarket && f.Callable && !f.PricedAt.IsZero() && (f.EndDate == nil || f.EndDate.After(now))
 }

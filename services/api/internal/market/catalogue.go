@@ -242,7 +242,7 @@ func (m expiringSet) has(id protocol.MarketID, now time.Time) bool {
 	return ok
 }
 
-// put adds id, which expires at until.
+// put adds id to the set with the expiry time until.
 func (m expiringSet) put(id protocol.MarketID, now, until time.Time) {
 	if len(m) >= maxSetSize {
 		maps.DeleteFunc(m, func(_ protocol.MarketID, end time.Time) bool { return !now.Before(end) })

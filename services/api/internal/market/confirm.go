@@ -13,8 +13,8 @@ const (
 	// confirmFor is the length of the period in which the second quote of a call is requested. The period starts when
 	// ConfirmAfter has passed since the call. After it, the quote comes from the refresh of markets with open calls.
 	confirmFor = 10 * time.Second
-	// clockStep is the precision of the coarsest venue clock, which is the Date header of an HTTP answer. Second quotes are
-	// requested later by this time, because a quote may be dated up to clockStep too early.
+	// clockStep is the precision of the coarsest venue clock, which is the Date header of an HTTP answer. A quote may be
+	// dated up to clockStep too early, so second quotes are requested clockStep later than the earliest permitted time.
 	clockStep = time.Second
 	// confirmPause is the shortest time between two requests for second quotes of one market. It is shorter than
 	// confirmEvery, so that the next round may request the market again.
@@ -71,8 +71,8 @@ func (c *Catalogue) awaitingSince(p protocol.Provider, now time.Time) time.Time 
 	return since
 }
 
-// unpaused returns the given markets that were not requested within confirmPause, at most confirmBatch of them. It records
-// that they are requested at now.
+// unpaused returns at most confirmBatch of the given markets, without those that were requested within confirmPause. It
+// records that the returned markets are requested at the time now.
 func (c *Catalogue) unpaused(ids []protocol.MarketID, now time.Time) []protocol.MarketID {
 	c.mu.Lock()
 	defer c.mu.Unlock()

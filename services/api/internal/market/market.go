@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Errors of reads of a market.
+// Errors of methods that read a market.
 var (
 	ErrNotFound = apperr.New(apperr.NotFound, "market_not_found", "no such market")
 	// ErrUnavailable means that the venue cannot be reached and the market is not stored.
@@ -139,7 +139,7 @@ func (m *Market) Airable(now time.Time) bool {
 		m.EndDate != nil && m.EndDate.After(now.Add(AirAhead))
 }
 
-// Point is one stored price snapshot.
+// Point is one stored price snapshot of a market: the YES price at a time.
 type Point struct {
 	At  time.Time
 	Yes protocol.Bps

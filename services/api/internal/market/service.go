@@ -26,7 +26,7 @@ const (
 	maxSetSize = 10_000
 	// MaxBatch is the largest number of markets in one list request.
 	MaxBatch = 500
-	// MaxAirable is the largest number of markets in an airable list.
+	// MaxAirable is the largest number of markets in one list of markets that a programme may include.
 	MaxAirable = 400
 	// MaxPoints is the largest number of points in one price history.
 	MaxPoints = 500
@@ -77,7 +77,7 @@ type Store interface {
 	// after failed.
 	ListMissed(ctx context.Context, p protocol.Provider, sweep, failed time.Time, limit int) ([]protocol.MarketID, error)
 	// ListAwaitingQuote returns at most limit open markets that need a second quote for their calls. It considers the calls
-	// filed after from, up to and including to. A market needs a quote if none is dated confirmAfter or more after the
+	// filed later than from and not later than to. A market needs a quote if none is dated confirmAfter or more after the
 	// newest of these calls.
 	ListAwaitingQuote(ctx context.Context, p protocol.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]protocol.MarketID, error)
 	// MarkChecked stores now as the time at which the venue was requested for the given markets.
@@ -96,8 +96,8 @@ type Store interface {
 	// DenyUnconfirmed voids the unconfirmed calls on the given markets and those filed before a time. It deletes their
 	// text and returns their number.
 	DenyUnconfirmed(ctx context.Context, ids []protocol.MarketID, before, now time.Time) (int64, error)
-	// ThinPrices deletes price snapshots dated before before, except the last one of each market in 15 minutes. It deletes
-	// at most limit rows and returns their number.
+	// ThinPrices deletes price snapshots dated earlier than before, except the last one of each market in 15 minutes. It
+	// deletes at most limit rows and returns their number.
 	ThinPrices(ctx context.Context, before time.Time, limit int) (int, error)
 }
 

@@ -63,8 +63,8 @@ func (s *Store) StoreSightings(ctx context.Context, seen map[attention.Sighting]
 	return pg.Fault(wrap("store sightings", s.q.StoreSightings(ctx, p)))
 }
 
-// ListAttention returns the attention score that each of the given markets had at the time at. A market without a stored
-// score is absent from the map.
+// ListAttention returns the attention score that each of the given markets had at a time. A market without a stored score is
+// absent from the map.
 func (s *Store) ListAttention(ctx context.Context, ids []protocol.MarketID, at time.Time) (map[protocol.MarketID]int, error) {
 	rows, err := s.q.ListAttention(ctx, db.ListAttentionParams{IDs: texts(ids), At: at})
 	return indexed(rows, func(r db.ListAttentionRow) (protocol.MarketID, int) {

@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"context"
-	_ "embed" // for the statements in hot
+	_ "embed" // for the SQL files in directory hot
 	"slices"
 
 	"github.com/jackc/pgx/v5"

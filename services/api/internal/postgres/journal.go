@@ -96,8 +96,8 @@ func (s *Store) JournalOld(ctx context.Context, after journal.Place, n int) ([]j
 	return out, to, nil
 }
 
-// oldLeaves reads at most n database rows after the position at, in the order of their keys. A row that already has a leaf
-// has no hash.
+// oldLeaves reads the next n database rows of one kind, in the order of their keys, from a position on. A row that already
+// has a leaf is returned without a hash.
 func oldLeaves(ctx context.Context, q *db.Queries, at journal.Place, n int) ([]db.ListOldLeavesRow, error) {
 	if at.Kind != journal.Resolution {
 		return q.ListOldLeaves(ctx, db.ListOldLeavesParams{Kind: int16(at.Kind), After: at.Of, Limit: int32(n)})

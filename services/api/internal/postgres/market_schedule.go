@@ -43,8 +43,8 @@ func (s *Store) ListStreamed(ctx context.Context, p protocol.Provider, now time.
 }
 
 // ListAwaitingQuote returns at most limit open markets that need a second quote for their calls. It considers the calls
-// filed after from, up to and including to. A market needs a quote if none is dated confirmAfter or more after the newest of
-// these calls. Markets with the oldest call come first.
+// filed later than from and not later than to. A market needs a quote if none is dated confirmAfter or more after the newest
+// of these calls. Markets with the oldest call come first.
 func (s *Store) ListAwaitingQuote(ctx context.Context, p protocol.Provider, from, to time.Time, confirmAfter time.Duration, limit int) ([]protocol.MarketID, error) {
 	ids, err := s.q.ListMarketsAwaitingQuote(ctx, db.ListMarketsAwaitingQuoteParams{
 		Provider: string(p), FromTime: from, ToTime: to, ConfirmAfter: confirmAfter, Limit: int32(limit), Prefix: p.Prefix(),
@@ -73,8 +73,8 @@ func (s *Store) ThinPrices(ctx context.Context, before time.Time, limit int) (in
 // scanLock is the key of the PostgreSQL advisory lock that LockScan takes.
 const scanLock int64 = 7201006
 
-// LockScan runs do while this process holds the lock scanLock, so that only one process scans the venues at a time. ok is
-// false, and do is not run, if another process holds the lock.
+// LockScan runs do while this process holds the lock scanLock, so that only one process at a time scans venues for outcomes.
+// ok is false, and do is not run, if another process holds the lock.
 func (s *Store) LockScan(ctx context.Context, do func(ctx context.Context) error) (ok bool, err error) {
 	if ok, err = lease.Try(ctx, s.pool, scanLock, do); !ok {
 		err = pg.Fault(wrap("lock scan", err))

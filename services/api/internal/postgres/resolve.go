@@ -97,8 +97,9 @@ func (s *Store) claimMarket(ctx context.Context, tx pgx.Tx, c resolution.Claim, 
 	return total, missing(err, nil, "count signals")
 }
 
-// scoreChunk scores the calls of at most Rules.ResolveChunk operators, in the order of operator ids and starting after the
-// operator after. last is the last operator whose call was scored. It is nil if no operator was left.
+// scoreChunk scores the calls of the next Rules.ResolveChunk operators, in the order of operator ids. The chunk starts after
+// the operator with the id in after, or with the first operator if after is nil. last is the last operator whose call was
+// scored, or nil if no operator was left.
 func (s *Store) scoreChunk(ctx context.Context, tx pgx.Tx, marketID string, after *string) (t resolution.Tally, last *string, err error) {
 	if err := db.New(tx).LockScores(ctx); err != nil {
 		return t, nil, fmt.Errorf("lock scores: %w", err)

@@ -40,7 +40,7 @@ func (s *Store) ListMisspelledWords(ctx context.Context, words []string) ([][]st
 	return lists, pg.Fault(wrap("list misspelled words", err))
 }
 
-// FindMarkets returns at most limit markets that match m, in the order o and after its cursor.
+// FindMarkets returns at most limit markets that match m, in the sort order of o and after its position.
 func (s *Store) FindMarkets(ctx context.Context, m search.Match, o search.Order, limit int) ([]search.Found, error) {
 	p := db.FindMarketsParams{
 		Limit: int64(limit), Value: o.After.Value, AfterID: string(o.After.ID), Sort: string(o.Sort), Closed: o.Closed, MostRead: mostRead,
@@ -83,8 +83,8 @@ func (s *Store) ListRelated(ctx context.Context, d search.Doc, words []string, n
 	}), pg.Fault(wrap("list related markets", err))
 }
 
-// ListResolved returns at most limit markets of a provider that have an outcome and follow the position after, newest
-// outcome first. The zero position selects the first page.
+// ListResolved returns at most limit markets of a provider that have an outcome, newest outcome first. The list continues at
+// the position in after; the zero position selects the first page.
 func (s *Store) ListResolved(ctx context.Context, p protocol.Provider, after search.Place, limit int) ([]search.Resolved, error) {
 	if after.At.IsZero() {
 		after = search.Place{At: endOfTime}

@@ -132,9 +132,9 @@ func (s *Store) DeleteWebhook(ctx context.Context, ownerID, id string) error {
 	return nil
 }
 
-// BeginDelivery stores that a delivery is about to be sent and returns the stored webhook. It returns false if the webhook
-// was deleted, deactivated or changed, or if its cursor is greater than after. after is the sequence number before the first
-// event of the delivery.
+// BeginDelivery stores that a delivery is about to be sent and returns the stored webhook. after is the sequence number
+// before the first event of the delivery. BeginDelivery returns false if the webhook was deleted, deactivated or changed, or
+// if its cursor is already greater than after.
 func (s *Store) BeginDelivery(ctx context.Context, h webhook.Hook, after int64) (webhook.Hook, bool, error) {
 	row, err := s.q.BeginDelivery(ctx, db.BeginDeliveryParams{
 		ID: h.ID, Revision: int32(h.Revision), DeliveryID: h.DeliveryID, Through: h.Through, Attempt: int32(h.Attempt), After: after,
@@ -183,8 +183,8 @@ func (s *Store) AdvanceWebhooks(ctx context.Context, hooks []webhook.Hook) error
 	return pg.Fault(wrap("skip events of webhooks", s.q.SkipWebhookEvents(ctx, p)))
 }
 
-// ListDeliveries returns at most limit lines of the delivery log of a webhook, newest first. It returns only lines with a
-// number below before; 0 selects all lines. Error: not_found.
+// ListDeliveries returns at most limit lines of the delivery log of a webhook, newest first. It returns only lines whose
+// number is smaller than before; a before of 0 selects all lines. Error: not_found.
 func (s *Store) ListDeliveries(ctx context.Context, ownerID, id string, before int64, limit int) ([]webhook.Delivery, error) {
 	if _, err := s.GetWebhook(ctx, ownerID, id); err != nil {
 		return nil, err

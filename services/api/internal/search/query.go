@@ -27,7 +27,7 @@ func ParseSort(raw string) Sort {
 	return ByVolume
 }
 
-// Most is the largest number of markets on a page, and Default is the number if the client states none.
+// Most is the largest number of markets on a page. Default is the number of markets on a page if the client states none.
 const (
 	Most    = 100
 	Default = 100

@@ -25,8 +25,8 @@ type Store interface {
 	// ListRelated returns at most limit markets related to d. words are the words of its title. near is a tsquery that
 	// selects candidates for similar titles.
 	ListRelated(ctx context.Context, d Doc, words []string, near string, limit int) ([]Related, error)
-	// ListResolved returns at most limit markets of a provider that have an outcome and follow the position after, newest
-	// outcome first.
+	// ListResolved returns at most limit markets of a provider that have an outcome, newest outcome first. The list
+	// continues at the position in after; the zero position selects the first page.
 	ListResolved(ctx context.Context, p protocol.Provider, after Place, limit int) ([]Resolved, error)
 	// GetSentiment returns the counts of the crowd's calls on a market. All counts are zero for a market without such calls.
 	GetSentiment(ctx context.Context, id protocol.MarketID, now time.Time) (Sentiment, error)
@@ -35,7 +35,8 @@ type Store interface {
 	ListGaps(ctx context.Context, id protocol.MarketID, now time.Time, limit int) ([]Gap, error)
 }
 
-// Order is a sort order of markets, with the position After after which a list continues.
+// Order is a sort order of markets and the position at which a list in this order continues. After is the last market before
+// it.
 type Order struct {
 	Sort   Sort
 	Closed bool

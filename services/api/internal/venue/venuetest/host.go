@@ -28,7 +28,7 @@ import (
 // Noon is the present time in tests that use the sample answers.
 var Noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-// Now returns Noon.
+// Now is a clock function that always returns Noon.
 func Now() time.Time { return Noon }
 
 // Base paths of the APIs of the venues at a test host.
