@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// Size of a card in pixels.
+// Width and Height are the size of a card image in pixels.
 const (
 	Width  = 1200
 	Height = 630
 )
 
-// Accent colours of cards.
+// Accent colours of a card. Good is for a won call, Bad for a lost call, Grey for a void call or a dispute, and Plain for all
+// others.
 const (
 	Plain = "#14213d"
 	Good  = "#0a7d5c"
@@ -19,17 +20,17 @@ const (
 	Grey  = "#6b7280"
 )
 
-// Card has the texts of a card. All of them may come from users.
+// Card has the texts and the accent colour of a share image. Users may have written the texts, so they are untrusted.
 type Card struct {
 	Kicker   string // short label above the title; it is shown in capitals
 	Title    string
 	Subtitle string
-	Lines    []string // at most three
-	Name     string   // replaces a title that the font of the PNG lacks letters for
-	Accent   string   // one of the accent colours
+	Lines    []string // at most three are shown
+	Name     string   // shown in the PNG instead of a title that its font cannot draw
+	Accent   string   // Plain, Good, Bad or Grey; other values mean Plain
 }
 
-// Layout of a card in pixels.
+// Layout of a card in pixels. titleLines is the maximum number of lines of the title.
 const (
 	margin       = 80
 	inner        = Width - 2*margin
@@ -42,9 +43,9 @@ const (
 	kickerSize   = 28
 )
 
-// textLine is a positioned line of text.
+// textLine is a line of text with its position, font size and colour.
 type textLine struct {
-	x, y  int // of the baseline
+	x, y  int // left end of the baseline, in pixels
 	size  int
 	bold  bool
 	color string
@@ -53,7 +54,7 @@ type textLine struct {
 	right bool // right-to-left script
 }
 
-// textLines lays out the texts of the card. A text that is too long ends with an ellipsis.
+// textLines returns the positioned lines of the card. A text that is wider than the card is shortened and ends with an ellipsis.
 func (c *Card) textLines() []textLine {
 	out := []textLine{}
 	add := func(y, size int, bold bool, color, text string, right bool) {
@@ -91,10 +92,11 @@ func (c *Card) accent() string {
 	return Plain
 }
 
-// maxRunes bounds the text that is measured. No line has room for more characters.
+// maxRunes is the maximum number of characters that fit measures. A longer text is cut first, because no line of a card has space
+// for more characters.
 const maxRunes = 400
 
-// fit shortens a text to a width in pixels.
+// fit shortens s to at most maxWidth pixels. A shortened text ends with an ellipsis.
 func fit(f pen, s string, maxWidth int) string {
 	runes := []rune(s)
 	if len(runes) > maxRunes {
@@ -106,7 +108,7 @@ func fit(f pen, s string, maxWidth int) string {
 	return prefix(runes, fittingRunes(f, runes, maxWidth, "…")) + "…"
 }
 
-// fittingRunes returns the number of leading characters that fit in a width together with the given ending.
+// fittingRunes returns how many leading characters, followed by ending, are at most maxWidth pixels wide.
 func fittingRunes(f pen, runes []rune, maxWidth int, ending string) int {
 	return sort.Search(len(runes), func(i int) bool { return width(f, prefix(runes, i+1)+ending) > maxWidth })
 }
@@ -114,8 +116,8 @@ func fittingRunes(f pen, runes []rune, maxWidth int, ending string) int {
 // prefix returns the first n characters of a text without spaces at the end.
 func prefix(runes []rune, n int) string { return strings.TrimRight(string(runes[:n]), " ") }
 
-// wrap breaks a text into at most maxLines lines. It breaks at spaces, and inside words that are longer than a line. The last
-// line has all remaining words and may be too long; the caller shortens it.
+// wrap breaks a text into at most maxLines lines of maxWidth pixels. It breaks at spaces, and inside a word that is wider than a
+// line. The last line contains all remaining words and may be too wide; the caller shortens it.
 func wrap(f pen, s string, maxWidth, maxLines int) []string {
 	var lines []string
 	words := strings.Fields(s)
@@ -138,7 +140,7 @@ func wrap(f pen, s string, maxWidth, maxLines int) []string {
 	return lines
 }
 
-// cutWord returns the leading characters of a word that fit in a width; at least one.
+// cutWord returns the leading characters of a word that fit in maxWidth pixels, but at least one character.
 func cutWord(f pen, word string, maxWidth int) string {
 	runes := []rune(word)
 	return string(runes[:max(1, fittingRunes(f, runes, maxWidth, ""))])

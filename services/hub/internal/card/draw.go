@@ -49,7 +49,8 @@ func escape(b *bytes.Buffer, s string) {
 	_ = xml.EscapeText(b, []byte(s)) // a write to a buffer does not fail
 }
 
-// PNG returns the card as a PNG file, for sites that do not support SVG. Texts are adapted to the embedded fonts, see drawable.
+// PNG returns the card as a PNG file, for sites that do not support SVG. Texts that the embedded fonts cannot draw are replaced
+// or left out.
 func (c *Card) PNG() ([]byte, error) {
 	img := image.NewRGBA(image.Rect(0, 0, Width, Height))
 	fill(img, img.Bounds(), background)
@@ -69,7 +70,7 @@ func fill(img draw.Image, r image.Rectangle, with string) {
 	draw.Draw(img, r, image.NewUniform(rgb(with)), image.Point{}, draw.Src)
 }
 
-// rgb parses a colour of the form #rrggbb. It panics for other forms, because all colours are constants of this package.
+// rgb parses a colour of the form #rrggbb. It panics for an invalid colour, because all colours are constants of this package.
 func rgb(s string) color.RGBA {
 	n, err := strconv.ParseUint(s[1:], 16, 32)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	eastasian "golang.org/x/text/width"
 )
 
-// fonts returns the embedded Go fonts: true is bold and false is regular. They have Latin, Greek and Cyrillic letters.
+// fonts returns the embedded Go fonts. The key true is for the bold font and false for the regular font. Both fonts have Latin,
+// Greek and Cyrillic letters.
 var fonts = sync.OnceValue(func() map[bool]*opentype.Font {
 	out := map[bool]*opentype.Font{}
 	for bold, raw := range map[bool][]byte{true: gobold.TTF, false: goregular.TTF} {
@@ -26,14 +27,15 @@ var fonts = sync.OnceValue(func() map[bool]*opentype.Font {
 	return out
 })
 
-// pen is a font at a size in pixels.
+// pen is a font face with its font and its size in pixels.
 type pen struct {
 	font.Face
 	font *opentype.Font
 	size int
 }
 
-// face returns a new pen. Faces are not safe for concurrent use, so callers must not share a pen.
+// face returns a new pen with the bold or regular font and a size in pixels. Faces are not safe for concurrent use, so callers
+// must not share a pen.
 func face(bold bool, size int) pen {
 	f, err := opentype.NewFace(fonts()[bold], &opentype.FaceOptions{Size: float64(size), DPI: 72, Hinting: font.HintingNone})
 	if err != nil {
@@ -66,7 +68,8 @@ func width(f pen, s string) int {
 	return total.Ceil()
 }
 
-// fallbackWidth estimates the width of a character that the font lacks.
+// fallbackWidth estimates the width of a character that the font lacks. size is the font size in pixels. Combining marks and
+// format characters have no width. Wide East Asian characters and symbols are as wide as size, and all others 0.6 of size.
 func fallbackWidth(size int, r rune) fixed.Int26_6 {
 	switch {
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):

@@ -9,9 +9,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Clean returns a text on one line. It removes invalid UTF-8 and format characters, among them those that change the text
-// direction. White space becomes one space, and letters are composed with their accents (NFC). It keeps the zero-width joiner and
-// non-joiner, which some scripts and emoji need.
+// Clean returns s as one line. It removes invalid UTF-8, private-use characters and format characters, among them those that
+// change the text direction. White space and control characters become single spaces, and letters are composed with their accents
+// (NFC). It keeps the zero-width joiner and non-joiner, which some scripts and emoji need. A text of only these two becomes
+// empty.
 func Clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -30,8 +31,7 @@ func Clean(s string) string {
 	return norm.NFC.String(strings.Join(strings.Fields(s), " "))
 }
 
-// RemoveBidi removes the characters that change the text direction. It is for texts that are otherwise shown as their author
-// wrote them.
+// RemoveBidi removes the characters that change the text direction from s. It leaves all other characters and the line breaks.
 func RemoveBidi(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Bidi_Control, r) {
@@ -46,7 +46,7 @@ const (
 	zwj  = '\u200d'
 )
 
-// rightToLeft reports whether the first character with a direction belongs to a right-to-left script.
+// rightToLeft reports whether the first character of s with a direction belongs to a right-to-left script.
 func rightToLeft(s string) bool {
 	for _, r := range s {
 		p, _ := bidi.LookupRune(r)
@@ -60,8 +60,8 @@ func rightToLeft(s string) bool {
 	return false
 }
 
-// drawable returns the card with texts that the embedded fonts can draw. A title with letters that the fonts lack is replaced by
-// Name; other such texts are left out. Emoji become an ellipsis.
+// drawable returns a copy of the card in which the embedded fonts can draw all texts. Name replaces a title with letters that the
+// fonts lack. Other texts with such letters are left out. Emoji become an ellipsis.
 func (c *Card) drawable() *Card {
 	out := *c
 	if out.Title = drawableText(c.Title); out.Title == "" {
@@ -76,8 +76,9 @@ func (c *Card) drawable() *Card {
 	return &out
 }
 
-// drawableText returns a text without characters that the fonts lack. It returns "" if the text has letters that the fonts lack,
-// or no letters at all.
+// drawableText returns the form of s that the embedded fonts can draw. It replaces emoji that the fonts lack by an ellipsis, and
+// drops missing combining marks and format characters. It returns "" if a letter is missing in the fonts, or if the shortened
+// text has no letters or digits.
 func drawableText(s string) string {
 	var b strings.Builder
 	s = Clean(s)

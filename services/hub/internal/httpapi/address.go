@@ -11,13 +11,14 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 )
 
-// cookiePrefix starts the names of the session and sign-in cookies.
+// cookiePrefix is the prefix of the names of the session and sign-in cookies.
 const cookiePrefix = "db_"
 
 // routeKey identifies a route by its method and path pattern.
 type routeKey struct{ method, path string }
 
-// limitByAddress charges each request to a rate limit of its IP address, unless the caller is authenticated.
+// limitByAddress is a middleware that charges a request to a rate limit of its IP address, unless the caller is authenticated.
+// Fault: rate_limited.
 func (s *Server) limitByAddress(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := s.chargeAddress(c); err != nil {
@@ -48,7 +49,7 @@ func (s *Server) chargeAddress(c echo.Context) error {
 	switch {
 	case known == caller.Key && accepted.Has(caller.AcceptKey), known == caller.Session && accepted.Has(caller.AcceptSession):
 		return nil
-	case known == caller.Session: // a page or public read, which does not accept the session here
+	case known == caller.Session: // a page or public read, whose route does not accept sessions
 		return request.Charge(c, request.FailedAuth+t.Address, t.Address)
 	}
 	return request.Charge(c, request.FailedAuth+t.Address)

@@ -21,7 +21,7 @@ func servePage(p *httpcache.Page) echo.HandlerFunc {
 	}
 }
 
-// apiDescription has the members of the OpenAPI description that /llms.txt uses.
+// apiDescription has the members of the OpenAPI document that overview reads.
 type apiDescription struct {
 	Info struct{ Title, Summary, Version string }
 	Tags []struct{ Name, Description string }

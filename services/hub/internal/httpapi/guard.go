@@ -31,8 +31,8 @@ func (s *Server) guard(r route) echo.HandlerFunc {
 	}
 }
 
-// admit resolves the caller of a request, charges the rate limit of the caller, checks its permission and runs the handler of the
-// route.
+// admit resolves the caller of a request, charges the caller's rate limit, checks the caller's permission and runs the handler of
+// the route. For a route of agents, it first checks the origin of the request.
 func (s *Server) admit(c echo.Context, r route) error {
 	if r.agents {
 		if err := s.checkOrigin(c.Request(), r); err != nil {
@@ -57,8 +57,8 @@ func (s *Server) admit(c echo.Context, r route) error {
 	return err
 }
 
-// permitted checks that the caller has the scope of the route (app tokens and keys) or its permission (strict keys). Faults:
-// insufficient_scope, and unauthenticated for a revoked key.
+// permitted checks that the caller may use the route. A route with a scope requires that scope. On other routes, only strict keys
+// are restricted: they need the permission of the route. Faults: insufficient_scope, and unauthenticated for a revoked key.
 func (s *Server) permitted(c echo.Context, who caller.Caller, r route) error {
 	if r.scope != "" {
 		return grant.Permit(who, r.scope)
@@ -74,7 +74,7 @@ func (s *Server) permitted(c echo.Context, who caller.Caller, r route) error {
 
 // afterCredential returns the error of a handler on a route where the ledger checks the operator key together with the write. If
 // the handler failed before it called the ledger, afterCredential checks the key now. An invalid key then gets unauthenticated
-// instead of details about its request. Keys that the ledger rejected are remembered.
+// instead of details about its request. A key that the ledger rejected is recorded, so that its next use fails early.
 func (s *Server) afterCredential(c echo.Context, who caller.Caller, err error) error {
 	switch apperr.Of(err).Kind {
 	case apperr.Unauthenticated:
@@ -87,7 +87,8 @@ func (s *Server) afterCredential(c echo.Context, who caller.Caller, err error) e
 	return err
 }
 
-// credentials returns the credentials of a request, as far as the route accepts them.
+// credentials returns the credentials of a request that the route accepts, and the properties of the request that the check of a
+// credential needs.
 func (s *Server) credentials(c echo.Context, r route) caller.Request {
 	req := c.Request()
 	out := caller.Request{
@@ -123,8 +124,8 @@ func (s *Server) credentials(c echo.Context, r route) caller.Request {
 	return out
 }
 
-// challenge sets the WWW-Authenticate header of an error response. It names the required credential and where to get one (RFC
-// 6750, RFC 9728).
+// challenge sets the WWW-Authenticate header of a response that rejects a missing, invalid or insufficient credential. The header
+// names the required credential and where to get one (RFC 6750, RFC 9728). Other errors get no header.
 func (s *Server) challenge(c echo.Context, r route, err error) {
 	f := apperr.Of(err)
 	var params []string

@@ -25,7 +25,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
 
-// Cache-Control values of successful reads.
+// Cache-Control values of successful answers to reads.
 const (
 	cacheNow     = "public, s-maxage=5"
 	cacheShort   = request.CacheShort
@@ -40,7 +40,7 @@ const (
 	cacheNever   = view.CacheNever
 )
 
-// adminTimeout is the time limit of requests that change many markets or calls.
+// adminTimeout is the time limit of admin requests, which can change many markets or calls.
 const adminTimeout = 2 * time.Minute
 
 // Sets of credential kinds that routes accept. A request with a credential of another kind is rejected.
@@ -53,21 +53,21 @@ const (
 	scheduler = caller.AcceptAdmin | caller.AcceptCron
 )
 
-// route describes one method of one path: which credentials it accepts, how caches and browsers of other origins may use it, and
-// its handler.
+// route describes one method of one path: its handler, the accepted credentials, and the rules for caches and for browsers of
+// other origins.
 type route struct {
 	method, path string
 	who          caller.Accepted
 	cors         httpx.CORS
 	cache        string                 // Cache-Control of a successful GET; empty: no-store
-	empty        func(echo.Context) any // returns the answer while the source is unavailable; nil: answer with the error
+	empty        func(echo.Context) any // returns the answer while a dependency is unavailable; nil: answer with the error
 	handler      echo.HandlerFunc
-	timeout      time.Duration // zero: the default of the router; negative: none
+	timeout      time.Duration // time limit of a request; zero: the default of the router; negative: none
 	inCall       bool          // the ledger checks the operator key together with the write
-	scope        grant.Scope   // scope that app tokens and keys need; empty: the handler checks it
-	permission   string        // permission that strict keys need if scope is empty
+	scope        grant.Scope   // scope that an app token or key needs; empty: the handler checks it
+	permission   string        // permission that a strict key needs if scope is empty
 	resource     string        // resource that an app token must be issued for; empty: the protocol routes
-	agents       bool          // MCP endpoint: each tool has its own permission
+	agents       bool          // MCP endpoint: the permission depends on the tool
 	hot          cachedRead    // cached read that Server.front can answer without routing; nil: none
 }
 
@@ -111,7 +111,7 @@ func open(path, cache string, h echo.HandlerFunc) route {
 // cached sets the Cache-Control of successful answers.
 func (r route) cached(rule string) route { r.cache = rule; return r }
 
-// orEmpty makes the route answer 200 with the value of empty while its source is unavailable. The answer is marked as degraded.
+// orEmpty makes the route answer 200 with the value of empty while a dependency is unavailable. The answer is marked as degraded.
 func (r route) orEmpty(empty func(echo.Context) any) route { r.empty = empty; return r }
 
 // empty returns the zero value of the struct type T with empty slices instead of nil, so that JSON has [] for them.
@@ -125,7 +125,8 @@ func empty[T any](echo.Context) any {
 	return v
 }
 
-// cachedRead is a read whose answers are cached, such as view.Read.
+// cachedRead is a read with cached answers, such as view.Read. Handle serves a request, Book returns the cache, and Key returns
+// the cache key of a query. EmptyFor returns the answer while a dependency is unavailable.
 type cachedRead interface {
 	Handle(echo.Context) error
 	Key(rawQuery string) string
@@ -133,18 +134,19 @@ type cachedRead interface {
 	EmptyFor(echo.Context) any
 }
 
-// fromCache makes Server.front answer the route from the cache of the read, without routing.
+// fromCache sets the handler of the route and lets Server.front answer from the cache of the read, without routing.
 func (r route) fromCache(from cachedRead) route { r.handler, r.hot = from.Handle, from; return r }
 
-// fromCacheOrEmpty combines fromCache and orEmpty.
+// fromCacheOrEmpty is fromCache for a route that answers 200 with an empty value while a dependency is unavailable.
 func (r route) fromCacheOrEmpty(from cachedRead) route {
 	return r.fromCache(from).orEmpty(from.EmptyFor)
 }
 
-// within sets the time limit of requests; a negative value means none.
+// within sets the time limit of requests to the route; a negative value means none.
 func (r route) within(d time.Duration) route { r.timeout = d; return r }
 
-// checkedInCall leaves the check of an operator key to the ledger, which checks the key together with the write.
+// checkedInCall leaves the check of an operator key to the ledger, which checks the key together with the write. The hub then
+// needs no separate check.
 func (r route) checkedInCall() route { r.inCall = true; return r }
 
 // permit sets the permission that a strict operator key needs.
@@ -153,7 +155,7 @@ func (r route) permit(permission string) route { r.permission = permission; retu
 // needs sets the scope that an app token or operator key needs.
 func (r route) needs(scope grant.Scope) route { r.scope = scope; return r }
 
-// routes returns all routes of the hub except its pages and the retired ones.
+// routes returns all routes of the hub except the HTML pages and the retired routes.
 func (s *Server) routes() []route {
 	venueA := "/api/" + s.VenueA
 	tapes, operators := s.stations.NetworkTapes(), s.stations.NetworkOperators()
@@ -303,7 +305,7 @@ func credentialNames(who caller.Accepted) []string {
 	return out
 }
 
-// Credential kinds of protocol routes.
+// Sets of credential kinds that protocol routes accept.
 const (
 	delegate           = caller.AcceptToken | caller.AcceptKey
 	confidentialClient = caller.AcceptClient

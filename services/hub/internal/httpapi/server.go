@@ -53,11 +53,11 @@ type Config struct {
 	HubURL  string         // public base URL of the hub, without a trailing slash
 	Origin  string         // scheme and host of HubURL, as in the Origin header
 	Secure  bool           // cookies have the Secure attribute
-	Social  string         // value of a call's source for the social network
+	Social  string         // value of the source of a call for the social network
 	VenueA  string         // path segment of the primary venue
 	Videos  []string       // allowed hosts of stream URLs; empty: any
 	OpenAPI []byte         // API description as JSON
-	AnyHost bool           // agent requests may have any Host header: a proxy on this machine sends them
+	AnyHost bool           // accept any Host header from agents, because a proxy on this machine sends the requests
 	Source  []byte         // API description as YAML
 	Trusted []netip.Prefix // reverse proxies whose X-Forwarded-For is used
 }
@@ -81,9 +81,9 @@ type Deps struct {
 	Ingest     *ingest.Service
 	Clips      *clip.Service
 	Network    *federation.Service
-	Viewers    request.KeyLimiter                 // limits player starts by IP address and tape
-	Programs   programv1.ProgramReadServiceClient // reads of the clock; nil: there is no clock
-	Director   programv1.ProgramServiceClient     // nil: there is no clock
+	Viewers    request.KeyLimiter                 // limits counted views of a tape by IP address
+	Programs   programv1.ProgramReadServiceClient // read API of the clock service; nil: the hub has no clock
+	Director   programv1.ProgramServiceClient     // write API of the clock service; nil: the hub has no clock
 	Broadcast  *broadcast.Service
 	Audit      audit.Store
 	Addresses  *ratelimit.Local // limits requests without a valid credential by IP address
@@ -92,27 +92,27 @@ type Deps struct {
 	Now        func() time.Time
 	NewID      func() string
 
-	// Metrics. All except Degraded may be nil.
+	// Functions that record metrics. All except Degraded may be nil.
 	Observe  func(method, route string, status int, took time.Duration)
 	Count    func(method, route string, status int) func() // counts answers that front gives from a cache
 	Degraded func(route, source string)
-	// Trace wraps the router but not the answers that front gives from a cache; may be nil.
+	// Trace wraps the router in tracing. Answers that front gives from a cache are not traced. Trace may be nil.
 	Trace func(http.Handler) http.Handler
 }
 
-// Accounts has the services of account, profile and digest routes.
+// Accounts has the services of the account, profile and digest routes.
 type Accounts struct {
 	Follows  *follow.Service
 	Claims   *identityclaim.Service
 	Payouts  identityclaim.Payouts
 	Profiles *profile.Service
 	Digests  *digest.Service
-	// IdentityDetails returns the names that an identity token adds to the identity of a login. Faults: unauthenticated for a
-	// token of another person, identity_provider_unavailable.
+	// IdentityDetails returns who with the names from an identity token. Faults: unauthenticated for a token of another person,
+	// identity_provider_unavailable.
 	IdentityDetails func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
 }
 
-// Server is the HTTP server of the hub. It has the middleware and the servers of all audiences.
+// Server is the HTTP server of the hub. It combines the middleware with the handlers of all subpackages.
 type Server struct {
 	Config
 	Deps
@@ -136,7 +136,7 @@ type Server struct {
 	description, source, overview *httpcache.Page
 }
 
-// New returns a Server with all JSON routes. Close stops its caches.
+// New returns a Server with all JSON routes. The caller must call Close, which stops the caches of the Server.
 func New(cfg Config, d Deps) *Server {
 	s := &Server{
 		Config: cfg, Deps: d,
@@ -203,8 +203,8 @@ func (s *Server) Router() *httpx.Router { return s.router }
 // Receipt serves GET /receipts/{id} for clients that accept JSON.
 func (s *Server) Receipt(c echo.Context) error { return request.BySignal(s.reads.Receipt)(c) }
 
-// Login returns the identity of an identity token that was not sent as a bearer token. The rules and the rate limit of bearer
-// tokens apply. Faults: unauthenticated, rate_limited, identity_provider_unavailable.
+// Login verifies an identity token that was not sent as a bearer token and returns its identity. The rules and the rate limit of
+// bearer tokens apply. Faults: unauthenticated, rate_limited, identity_provider_unavailable.
 func (s *Server) Login(c echo.Context, token string) (operator.Identity, error) {
 	who, standing, err := s.Callers.Resolve(c.Request().Context(), caller.Request{
 		Accept: caller.AcceptLogin, Authorization: []string{"Bearer " + token}, IP: c.RealIP(),
@@ -218,16 +218,16 @@ func (s *Server) Login(c echo.Context, token string) (operator.Identity, error) 
 	return who.Identity, err
 }
 
-// Table returns the mounted routes.
+// Table returns all routes that are mounted on the router.
 func (s *Server) Table() []httpx.Route { return s.router.Table() }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Close stops builds of cached pages and waits for them.
+// Close cancels the builds of cached answers and waits until they have ended.
 func (s *Server) Close() { s.close() }
 
-// mount adds the routes to the router.
+// mount adds routes and the retired routes to the router, and records which credential kinds each route accepts.
 func (s *Server) mount(routes []route) {
 	var table []httpx.Route
 	s.accepted = make(map[routeKey]caller.Accepted)
@@ -247,8 +247,8 @@ func (s *Server) mount(routes []route) {
 	httpx.Mount(s.router, table)
 }
 
-// retiredFirst returns a middleware that answers 410 for all paths below a retired prefix. The handlers of these routes cannot do
-// this, because the router answers 404 for a parameter with a slash.
+// retiredFirst returns a middleware that answers 410 for all paths below a retired prefix. The handlers of the retired routes do
+// not suffice, because the router answers 404 if a path parameter contains a slash.
 func (s *Server) retiredFirst() echo.MiddlewareFunc {
 	retired := map[string]bool{}
 	for _, r := range s.retired() {

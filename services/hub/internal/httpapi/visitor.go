@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Visitor returns the operator of the session of a request, and its handle. Both are empty without a session. A request that
-// changes data must come from a page of this hub. Faults: forbidden, rate_limited, and those of the ledger.
+// Visitor returns the operator of the session of a request, and in name the operator's handle. Both are empty without a session.
+// A request that changes data must come from a page of this hub. Faults: forbidden, rate_limited, and those of the ledger.
 func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err error) {
 	r := c.Request()
 	sig := request.Cookie(r, request.CookieSig)
@@ -42,7 +42,7 @@ func (s *Server) Visitor(c echo.Context) (who grant.Visitor, name string, err er
 }
 
 // ownPage reports whether a page of this hub sent the request. A page with the policy no-referrer sends forms with the origin
-// "null"; then Sec-Fetch-Site decides, which only the browser can set.
+// "null". For such a form, the header Sec-Fetch-Site decides, because only the browser can set it.
 func ownPage(r *http.Request, origin string) bool {
 	if origins := r.Header["Origin"]; len(origins) == 1 && origins[0] == "null" {
 		return r.Header.Get("Sec-Fetch-Site") == "same-origin"

@@ -25,7 +25,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Server has the handlers of administrators.
+// Server has the handlers of the routes for administrators and the scheduler.
 type Server struct {
 	HubURL     string
 	Ledger     *ledgerclient.Client
@@ -34,16 +34,16 @@ type Server struct {
 	Moderation *moderation.Service
 	OnAir      *livestream.Service
 	Pins       market.Store
-	TilePages  view.FallbackCache                 // cached pages that show pins
-	Programs   programv1.ProgramReadServiceClient // reads of the clock; nil: there is no clock
-	Director   programv1.ProgramServiceClient     // nil: there is no clock
+	TilePages  view.FallbackCache                 // cached answers that show the pinned markets
+	Programs   programv1.ProgramReadServiceClient // read API of the clock service; nil: the hub has no clock
+	Director   programv1.ProgramServiceClient     // write API of the clock service; nil: the hub has no clock
 	Audits     request.Audit
 	Log        *slog.Logger
 	Now        func() time.Time
 }
 
-// ResolveSignals handles POST /api/admin/resolve-signals. With a body it forces an outcome; without one it starts a scan for
-// outcomes.
+// ResolveSignals handles POST /api/admin/resolve-signals. With a body, it forces the outcome of a market. Without a body, it
+// scans for new outcomes, as Scan does.
 func (s *Server) ResolveSignals(c echo.Context) error {
 	o, given, err := httpx.DecodeOptional(c, httpx.BodyLimit)
 	if err != nil {
@@ -74,7 +74,8 @@ func (s *Server) ResolveSignals(c echo.Context) error {
 	})
 }
 
-// Scan handles GET /api/admin/resolve-signals, and POST without a body.
+// Scan handles GET /api/admin/resolve-signals, and POST without a body. It starts one scan for new outcomes and returns the
+// figures of the scan.
 func (s *Server) Scan(c echo.Context) error {
 	call := s.Ledger.ResolutionWrites.Scan
 	scan, err := request.AuditedCall(c, s.Audits, request.AdminAction{}, call, &resolutionv1.ScanRequest{})
@@ -91,7 +92,7 @@ func (s *Server) Scan(c echo.Context) error {
 	return view.OK(c, out, err)
 }
 
-// CreateMarket handles POST /api/admin/markets.
+// CreateMarket handles POST /api/admin/markets, which creates a native market.
 func (s *Server) CreateMarket(c echo.Context, o httpx.Object) error {
 	d := readMarketDraft(o)
 	if err := o.Err(); err != nil {
@@ -105,7 +106,7 @@ func (s *Server) CreateMarket(c echo.Context, o httpx.Object) error {
 	return view.Created(c, openapi.NativeMarketCreated{Ok: true, MarketID: made.GetMarket().GetId()}, err)
 }
 
-// RateMarket handles POST /api/admin/markets/{marketId}.
+// RateMarket handles POST /api/admin/markets/{marketId}, which sets whether the market is rated.
 func (s *Server) RateMarket(c echo.Context, o httpx.Object) error {
 	rated, reason := o.Bool("rated"), o.Text("reason", moderation.MaxReason, true, true)
 	if err := o.Err(); err != nil {
@@ -144,7 +145,7 @@ func readMarketDraft(o httpx.Object) market.Draft {
 	return d
 }
 
-// readHTTPS reads an optional https URL of at most limit characters. o.Err reports an invalid one.
+// readHTTPS reads an optional https URL of at most limit characters. It records an invalid URL as an error of o.
 func readHTTPS(o httpx.Object, name string, limit int) string {
 	raw := o.String(name, limit, false)
 	if raw != "" && !request.IsURL(raw, "https") {
@@ -153,7 +154,7 @@ func readHTTPS(o httpx.Object, name string, limit int) string {
 	return raw
 }
 
-// Classify handles POST /api/admin/operators.
+// Classify handles POST /api/admin/operators, which sets the operator type and the house flag of an operator.
 func (s *Server) Classify(c echo.Context, o httpx.Object) error {
 	class := operator.Class{Actor: request.ActorName(request.Caller(c).Kind), Handle: request.Handle(o, "handle")}
 	kind := protocol.OperatorType(o.OptEnum("operatorType", string(protocol.Human), string(protocol.AIAgent),
@@ -176,7 +177,8 @@ func (s *Server) Classify(c echo.Context, o httpx.Object) error {
 	}}, err)
 }
 
-// ApproveStreamer handles POST /api/admin/streamers.
+// ApproveStreamer handles POST /api/admin/streamers, which sets the streaming status of an operator to pending, approved or
+// suspended.
 func (s *Server) ApproveStreamer(c echo.Context, o httpx.Object) error {
 	handle := request.Handle(o, "handle")
 	status := livestream.Status(o.Enum("status", string(livestream.Pending), string(livestream.Approved),

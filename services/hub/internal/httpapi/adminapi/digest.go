@@ -21,14 +21,14 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 )
 
-// Lengths of the lists of the digest.
+// Maximum numbers of price moves and of markets that end soon in the digest.
 const (
 	digestMovers    = 5
 	digestResolving = 10
 )
 
-// DailyDigest handles POST /api/admin/daily-digest. It sends the mail about yesterday once; with ?dry=1 it only returns the
-// content. Faults: errDry, and those of the ledger and the mail service.
+// DailyDigest handles POST /api/admin/daily-digest. It sends the mail about the previous day at most once. With ?dry=1, it only
+// returns the content. Faults: errDry, and those of the ledger and the mail service.
 func (s *Server) DailyDigest(c echo.Context) error {
 	if _, _, err := httpx.DecodeOptional(c, httpx.BodyLimit); err != nil {
 		return err
@@ -73,7 +73,7 @@ func readDry(values []string) (bool, error) {
 	return false, errDry
 }
 
-// digestOf reads the figures of the day. It fails if any part cannot be read: the mail is sent once, so it must be complete.
+// digestOf reads the figures of one day. It fails if any part cannot be read, because the mail is sent once and must be complete.
 func (s *Server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest, error) {
 	day, err := s.Ledger.Days.GetDay(ctx, &digestv1.GetDayRequest{
 		From: ledgerclient.Timestamp(w.From), To: ledgerclient.Timestamp(w.To),
@@ -114,7 +114,7 @@ func (s *Server) digestOf(ctx context.Context, w digest.Window) (*openapi.Digest
 	}, nil
 }
 
-// letter returns the digest as a text mail.
+// letter returns the text mail with the figures in d.
 func (s *Server) letter(d *openapi.Digest) digest.Letter {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 )
 
-// maxTargetID is the maximum length of the id of a moderated object.
+// maxTargetID is the maximum length, in characters, of the id of a moderated object.
 const maxTargetID = 500
 
 // adminName returns the X-Admin-Name header for the audit log. It returns "admin" if the header is missing or not 1 to 64
@@ -28,7 +28,7 @@ func adminName(r *http.Request) string {
 	return name
 }
 
-// Moderate handles POST /api/admin/moderation.
+// Moderate handles POST /api/admin/moderation, which hides or shows an object.
 func (s *Server) Moderate(c echo.Context, o httpx.Object) error {
 	d := moderation.Decision{
 		Kind: o.Enum("kind", moderation.Kinds...), ID: o.String("id", maxTargetID, true), By: adminName(c.Request()),
@@ -48,7 +48,7 @@ func (s *Server) Moderate(c echo.Context, o httpx.Object) error {
 	}, err)
 }
 
-// Moderated handles GET /api/admin/moderation.
+// Moderated handles GET /api/admin/moderation, which lists the moderation decisions.
 func (s *Server) Moderated(c echo.Context) error {
 	list, err := request.Audited(c, s.Audits, request.AdminAction{}, s.Moderation.List)
 	show := func(d moderation.Decision) openapi.Moderation {
@@ -57,7 +57,7 @@ func (s *Server) Moderated(c echo.Context) error {
 	return view.OK(c, openapi.ModerationList{Moderation: view.List(list, show)}, err)
 }
 
-// Report handles POST /api/reports.
+// Report handles POST /api/reports, which stores an operator's report of an object for moderation.
 func (s *Server) Report(c echo.Context, o httpx.Object) error {
 	r := moderation.Report{
 		Reporter: request.Caller(c).Operator.ID, Kind: o.Enum("kind", moderation.Kinds...), Thing: o.String("id", maxTargetID,
@@ -71,7 +71,7 @@ func (s *Server) Report(c echo.Context, o httpx.Object) error {
 	return view.Created(c, openapi.Reported{Ok: true}, s.Moderation.Report(c.Request().Context(), r))
 }
 
-// normalizeID returns the id as it is stored. Handles and UUIDs are lower case; market ids are unchanged.
+// normalizeID returns the id in the form that is stored. Market ids are unchanged; handles and UUIDs become lower case.
 func normalizeID(kind, id string) string {
 	if kind == "market" {
 		return id

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
-// Preempts handles GET /api/broadcast/preempt.
+// Preempts handles GET /api/broadcast/preempt, which lists the entries that administrators have added to the programme.
 func (s *Server) Preempts(c echo.Context) error {
 	list, err := request.Audited(c, s.Audits, request.AdminAction{}, func(ctx context.Context) ([]*programv1.Preempt, error) {
 		if s.Programs == nil {
@@ -41,7 +41,7 @@ func (s *Server) Preempt(c echo.Context, o httpx.Object) error {
 	if n := request.Opt32(o, "slots", 1, program.MaxSlots); n != nil {
 		d.Slots = *n
 	}
-	preemptID(o, false) // not used, but an invalid id is still an error
+	preemptID(o, false) // the id is not used, but an invalid id is still an error
 	if err := o.Err(); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *Server) Preempt(c echo.Context, o httpx.Object) error {
 	return view.Created(c, openapi.Preempted{Ok: true, Item: showPreempt(made)}, err)
 }
 
-// cancelPreempt cancels the entry with the id in the body.
+// cancelPreempt cancels the programme entry with the id in the body.
 func (s *Server) cancelPreempt(c echo.Context, o httpx.Object) error {
 	o.Enum("action", "cancel")
 	id := preemptID(o, true)
@@ -76,7 +76,8 @@ func (s *Server) cancelPreempt(c echo.Context, o httpx.Object) error {
 	return view.OK(c, openapi.Preempted{Ok: true, Item: showPreempt(ended)}, err)
 }
 
-// preemptID reads the id of an entry. o.Err reports an invalid one.
+// preemptID reads the id of a programme entry, which is a UUID. It records an invalid id, or a missing one if need is true, as an
+// error of o.
 func preemptID(o httpx.Object, need bool) string {
 	raw := o.String("id", httpx.BodyLimit, need)
 	id, ok := request.ParseUUID(raw)
@@ -94,7 +95,7 @@ func showPreempt(p *programv1.Preempt) openapi.Preempt {
 	}
 }
 
-// ListPins handles GET /api/admin/pins.
+// ListPins handles GET /api/admin/pins, which lists the pinned markets.
 func (s *Server) ListPins(c echo.Context) error {
 	pins, err := request.Audited(c, s.Audits, request.AdminAction{}, func(ctx context.Context) ([]market.Pin, error) {
 		return s.Pins.Pins(ctx, market.MaxPins)
@@ -102,7 +103,7 @@ func (s *Server) ListPins(c echo.Context) error {
 	return view.OK(c, openapi.Pins{Pins: view.List(pins, showPin), Count: int64(len(pins))}, err)
 }
 
-// Pin handles POST /api/admin/pins.
+// Pin handles POST /api/admin/pins, which pins a market of the primary venue.
 func (s *Server) Pin(c echo.Context, o httpx.Object) error {
 	p := market.Pin{
 		MarketID: request.MarketID(o, "marketId"), Label: httpx.OrNull(o.Name("label", market.MaxPinText, false)),
@@ -130,7 +131,7 @@ func (s *Server) Pin(c echo.Context, o httpx.Object) error {
 	return view.OK(c, openapi.PinKept{Ok: true, Pin: showPin(p)}, err)
 }
 
-// Unpin handles DELETE /api/admin/pins.
+// Unpin handles DELETE /api/admin/pins, which removes the pin of a market.
 func (s *Server) Unpin(c echo.Context) error {
 	raw := c.QueryParam("marketId")
 	if raw == "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 )
 
-// Limits of the resolution routes.
+// Maximum lengths of members of the resolution bodies, in characters.
 const (
 	maxResolutionReason = 500
 	maxResolutionName   = 64
@@ -26,7 +26,7 @@ const (
 var errNotNative = apperr.New(apperr.Invalid, "invalid_market_id",
 	"only native markets can be finalized").With("field", "marketId")
 
-// Finalize handles POST /api/resolution/finalize.
+// Finalize handles POST /api/resolution/finalize, which sets the outcome of a native market.
 func (s *Server) Finalize(c echo.Context, o httpx.Object) error {
 	id := request.MarketID(o, "marketId")
 	q := &resolutionv1.FinalizeRequest{
@@ -82,7 +82,7 @@ func (s *Server) finalizeAttested(ctx context.Context, q *resolutionv1.FinalizeR
 	return claim, nil
 }
 
-// Dispute handles POST /api/resolution/dispute.
+// Dispute handles POST /api/resolution/dispute, which marks the outcome of a market as disputed or ends the dispute.
 func (s *Server) Dispute(c echo.Context, o httpx.Object) error {
 	q := &resolutionv1.DisputeRequest{MarketId: string(request.MarketID(o, "marketId")), Disputed: true}
 	if flag := o.OptBool("disputed"); flag != nil {

@@ -41,14 +41,14 @@ type Server struct {
 	drawing  *semaphore.Weighted
 }
 
-// Limits of rendering. A PNG file takes about 20 ms of CPU time.
+// Limits of the rendering of PNG files. A PNG file takes about 20 ms of CPU time.
 const (
-	maxDrawing = 2                      // concurrent renderings
-	maxCached  = 128                    // PNG files
-	drawWithin = 900 * time.Millisecond // includes the wait for another rendering
+	maxDrawing = 2                      // maximum number of concurrent renderings
+	maxCached  = 128                    // maximum number of cached PNG files
+	drawWithin = 900 * time.Millisecond // time limit, including the wait for other renderings
 )
 
-// New returns a server with its cache of PNG files.
+// New sets up the cache of PNG files of s and returns s.
 func New(s *Server, b *view.Caches) *Server {
 	s.pictures = cache.New(cache.Options[string, []byte]{
 		TTL: 24 * time.Hour, Hold: -1, Timeout: drawWithin, MaxKeys: maxCached, Now: s.Now,
@@ -97,7 +97,7 @@ func (s *Server) item(ctx context.Context, kind, id string) (item, error) {
 	return item{}, errItemNotFound
 }
 
-// disputeTimeout bounds the read of the market of a call. If the read fails, the card does not show a dispute.
+// disputeTimeout bounds the read of the market of a call. If the read fails, the card is drawn without the dispute.
 const disputeTimeout = time.Second
 
 func (s *Server) signalItem(ctx context.Context, raw string) (item, error) {
@@ -220,7 +220,8 @@ func (s *Server) operatorItem(ctx context.Context, raw string) (item, error) {
 	return t, nil
 }
 
-// Card handles GET /api/card/{kind}/{id}.
+// Card handles GET /api/card/{kind}/{id}. The answer is JSON for format=json, and a PNG file for the extension .png or a matching
+// Accept header. Otherwise it is an SVG file.
 func (s *Server) Card(c echo.Context) error {
 	id, wantsPNG := strings.CutSuffix(c.Param("id"), ".png")
 	id, wantsSVG := strings.CutSuffix(id, ".svg")

@@ -22,17 +22,19 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
 
-// Sizes of embeds in pixels. An operator is shown as a page in an iframe; other items are shown as a card at half its size.
+// Sizes of embeds in pixels, and the cache age of an oEmbed document in seconds. An operator is shown as a page in an iframe.
+// Other items are shown as a card at half its size.
 const (
 	frameWidth, frameHeight     = 420, 220
 	pictureWidth, pictureHeight = 600, 315
 	oembedAge                   = 300
 )
 
-// errXML is the error of the unsupported parameter format=xml.
+// errXML is the error for a format parameter other than json.
 var errXML = apperr.New(apperr.NotImplemented, "not_implemented", "only format=json is supported")
 
-// embedOf returns the JSON model of the embed of an item.
+// embedOf returns the JSON model of the embed of an item. The short URL is null, and the answer degraded, while the database is
+// unavailable. Faults: those of the ledger.
 func (s *Server) embedOf(c echo.Context, t *item) (any, error) {
 	ctx := c.Request().Context()
 	f := s.frameOf(t, 0, 0)
@@ -88,13 +90,13 @@ func (s *Server) embedOf(c echo.Context, t *item) (any, error) {
 	}, nil
 }
 
-// frame is an HTML snippet that shows an item on another site. Sizes are in pixels.
+// frame is an HTML snippet that shows an item on another site. address is the URL of the iframe or image; sizes are in pixels.
 type frame struct {
 	html, address string
 	width, height int64
 }
 
-// frameOf returns the snippet of an item. maxWidth and maxHeight are in pixels; 0 means no limit.
+// frameOf returns the snippet of an item, reduced to fit maxWidth and maxHeight. Both are in pixels; 0 means no limit.
 func (s *Server) frameOf(t *item, maxWidth, maxHeight int64) frame {
 	if t.kind == share.Operator {
 		f := frame{address: s.HubURL + "/operator/" + t.id + "/embed", width: frameWidth, height: frameHeight}
@@ -125,7 +127,8 @@ func (s *Server) cardURL(t *item) string {
 	return s.HubURL + "/api/card/" + string(t.kind) + "/" + url.PathEscape(t.id)
 }
 
-// Oembed handles GET /api/embed/oembed.
+// Oembed handles GET /api/embed/oembed, which returns the oEmbed document of a page of this hub. Faults: not_found,
+// not_implemented.
 func (s *Server) Oembed(c echo.Context) error {
 	if f := c.QueryParam("format"); f != "" && f != "json" {
 		return errXML
@@ -174,7 +177,7 @@ func (s *Server) ownAddress(raw string) (kind, id string, ok bool) {
 	return "", "", false
 }
 
-// Short handles GET /api/c/{code}.
+// Short handles GET /api/c/{code}. Browsers are redirected to the page of the item; other clients receive JSON.
 func (s *Server) Short(c echo.Context) error {
 	code := c.Param("code")
 	c.Response().Header().Set("Vary", "Accept")

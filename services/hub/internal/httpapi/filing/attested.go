@@ -20,23 +20,24 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// createdJSON is openapi.Created with the member order of openapi.Filed.
+// createdJSON has the members of openapi.Created. In the JSON text, those of openapi.Filed come first.
 type createdJSON struct {
 	openapi.Filed
 	URI       string `json:"uri"`
 	MessageID string `json:"messageId"`
 }
 
-// creationMembers are the members that the two creation bodies accept, with their aliases.
+// creationMembers are the body members of both creation routes. eventId is an alias of marketId, and signal is an alias of
+// position.
 var creationMembers = [...]string{"marketId", "eventId", "position", "signal", "priceBps", "confidence", "take", "marketTitle"}
 
-// CreatePrediction handles POST /api/protocol/v1/predictions.
+// CreatePrediction handles POST /api/protocol/v1/predictions, which files a call and attests it as a prediction.
 func (s *Server) CreatePrediction(c echo.Context) error { return s.create(c, message.PredictionCreate) }
 
-// CreateSignal handles POST /api/protocol/v1/signals.
+// CreateSignal handles POST /api/protocol/v1/signals, which files a call and attests it as a signal.
 func (s *Server) CreateSignal(c echo.Context) error { return s.create(c, message.SignalCreate) }
 
-// create files a call for the owner of the credential and attests it.
+// create files a call for the owner of the credential and attests it with a message of type t.
 func (s *Server) create(c echo.Context, t message.Type) error {
 	key, err := idempotencyKey(c)
 	if err != nil {
@@ -77,8 +78,8 @@ func (s *Server) create(c echo.Context, t message.Type) error {
 }
 
 // routeKey returns the idempotency key that is sent to the ledger for a creation route. It contains the message type, so that the
-// two routes never share a result. The space in it prevents collisions with keys of /api/predictions, which cannot have one. The
-// hash bounds its length.
+// two routes never share a result. It contains a space, because the keys of /api/predictions cannot contain one and therefore
+// never collide. The hash bounds the length.
 func routeKey(t message.Type, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return string(t) + " " + base64.RawURLEncoding.EncodeToString(sum[:])
@@ -96,7 +97,7 @@ func creatorOf(who caller.Caller) effect.Caller {
 }
 
 // creationPayload returns the message payload of a creation body. Members that are null or unknown are left out. A member and its
-// alias may both be given if their values are equal. Fault: invalid_request.
+// alias may both be present if their values are equal. Fault: invalid_request.
 func creationPayload(o httpx.Object) ([]byte, error) {
 	members := map[string]json.RawMessage{}
 	for _, name := range creationMembers {
@@ -126,7 +127,8 @@ func creationPayload(o httpx.Object) ([]byte, error) {
 	return message.Canonical(raw)
 }
 
-// creationError adds the receipt URL to an already_predicted error. Keys that the ledger rejected are remembered.
+// creationError adds the receipt URL to an already_predicted error. A key that the ledger rejected is recorded, so that its next
+// use fails early.
 func (s *Server) creationError(c echo.Context, err error) error {
 	if apperr.Of(err).Kind == apperr.Unauthenticated {
 		s.Callers.Refused(request.Caller(c))

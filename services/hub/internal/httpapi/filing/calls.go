@@ -23,14 +23,14 @@ import (
 // Server has the handlers that file calls and append events.
 type Server struct {
 	HubURL    string
-	Social    string // value of a call's source for the social network
+	Social    string // value of the source of a call for the social network
 	Signals   *signal.Service
 	Creations *effect.Service
 	Callers   *caller.Service
 }
 
-// showDryFiled returns the JSON model of a dry run. unconfirmed means that no venue has confirmed the market; rated is then null,
-// because it depends on the answer of the venue.
+// showDryFiled returns the JSON model of a dry run. unconfirmed means that no venue has confirmed the market. The member rated is
+// then null, because it depends on the answer of the venue.
 func showDryFiled(f *signalv1.Filing, unconfirmed bool) openapi.DryFiled {
 	out := openapi.DryFiled{
 		Ok: true, DryRun: true, PriceAtPrediction: int64(f.GetPriceBps()), ScoreBasisBps: int64(f.GetScoreBasisBps()),
@@ -59,7 +59,7 @@ func (s *Server) showFiled(id string, f *signalv1.Filing) openapi.Filed {
 var errIdempotencyKey = apperr.New(apperr.Invalid, "invalid_idempotency_key",
 	"Idempotency-Key must be 1 to 128 visible ASCII characters").With("field", "Idempotency-Key")
 
-// File handles POST /api/predictions.
+// File handles POST /api/predictions, which files a call. With the member dryRun, it only validates the call.
 func (s *Server) File(c echo.Context) error {
 	key, err := idempotencyKey(c)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Server) File(c echo.Context) error {
 	return httpx.OK(c, s.showFiled(filed.GetId(), filed.GetFiling()))
 }
 
-// dryRunOf returns the member dryRun of the body. It rejects dryRun in the query, because a client that puts it there expects a
+// dryRunOf returns the member dryRun of the body. It rejects dryRun in the query. A client that sends it there expects only a
 // check, but the call would be stored.
 func dryRunOf(c echo.Context, o httpx.Object) bool {
 	for name := range c.QueryParams() {
@@ -149,7 +149,7 @@ type hashedBody struct {
 	io.Closer
 }
 
-// drySignalJSON is the tool result of a dry run of a call. ID is null, because nothing is stored.
+// drySignalJSON is the result of the tool submit_signal in a dry run. ID is null, because nothing is stored.
 type drySignalJSON struct {
 	openapi.Signal
 	ID           *string  `json:"id"`
@@ -162,17 +162,18 @@ type drySignalJSON struct {
 	Warnings     []string `json:"warnings"`
 }
 
-// dryToolEventJSON is the tool result of a dry run of an event. ID is null, because nothing is stored.
+// dryToolEventJSON is the result of the tool submit_signal_event in a dry run. ID is null, because nothing is stored.
 type dryToolEventJSON struct {
 	view.Event
 	ID     *string `json:"id"`
 	DryRun bool    `json:"dryRun"`
 }
 
-// defaultSlippage is the default of maxSlippageBps for tools.
+// defaultSlippage is the default of maxSlippageBps for tools, in bps.
 const defaultSlippage int32 = 200
 
-// ToolFile is the tool for POST /api/predictions. maxSlippageBps defaults to defaultSlippage.
+// ToolFile is the MCP tool submit_signal, which files a call as POST /api/predictions does. maxSlippageBps defaults to
+// defaultSlippage.
 func (s *Server) ToolFile(ctx context.Context, who caller.Caller, o httpx.Object) (any, error) {
 	draft := view.ReadDraft(o, s.Social)
 	draft.Source = string(protocol.SourceAPI)
@@ -214,7 +215,7 @@ func showDrySignal(result *signalv1.RehearseFileResponse) drySignalJSON {
 	}
 }
 
-// ToolEvent is the tool for POST /api/signals/{id}/events.
+// ToolEvent is the MCP tool submit_signal_event, which appends an event as POST /api/signals/{id}/events does.
 func (s *Server) ToolEvent(ctx context.Context, who caller.Caller, o httpx.Object) (any, error) {
 	dry := request.DryRun(o)
 	draft, err := readEvent(o, o.String("signalId", httpx.BodyLimit, true))

@@ -19,7 +19,7 @@ type appendedJSON struct {
 	Event view.Event `json:"event"`
 }
 
-// dryEventJSON is the answer to a dry run of an event. It has no id, because nothing is stored.
+// dryEventJSON is the answer to a dry run that validates an event. It has no id, because nothing is stored.
 type dryEventJSON struct {
 	DryRun bool `json:"dryRun"`
 	Event  struct {
@@ -30,7 +30,7 @@ type dryEventJSON struct {
 	} `json:"event"`
 }
 
-// payloadJSON has the payload members of all event types. Each event has those of its own type.
+// payloadJSON has the payload members of all event types. An event sets only the members of its type.
 type payloadJSON struct {
 	MediaAssetID *string `json:"mediaAssetId,omitempty"`
 	URL          *string `json:"url,omitempty"`
@@ -39,7 +39,7 @@ type payloadJSON struct {
 	Channel      *string `json:"channel,omitempty"`
 }
 
-// AppendEvent handles POST /api/signals/{id}/events.
+// AppendEvent handles POST /api/signals/{id}/events, which appends an event to a call or validates it in a dry run.
 func (s *Server) AppendEvent(c echo.Context) error {
 	key, err := idempotencyKey(c)
 	if err != nil {

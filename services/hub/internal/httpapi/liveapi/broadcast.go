@@ -22,7 +22,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
-// ToolProgram is the tool for GET /api/network/program. The result has no lanes, because they repeat the segments.
+// ToolProgram is the MCP tool get_program, which reads the programme as GET /api/network/program does. The result has no lanes,
+// because lanes repeat the segments.
 func (s *Server) ToolProgram(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	preset := o.OptEnum("preset", "hot", "resolving", "close")
 	limit := request.Limit(o, program.DefaultLimit, program.MaxLimit)
@@ -44,7 +45,8 @@ func (s *Server) ToolProgram(ctx context.Context, _ caller.Caller, o httpx.Objec
 	return json.RawMessage(body), err
 }
 
-// programJSON is openapi.Program, except that lanes can be an empty list and that spec is the JSON text of the clock.
+// programJSON is openapi.Program with two differences: lanes can be an empty list, and spec is the JSON text from the clock
+// service.
 type programJSON struct {
 	Enabled     bool                   `json:"enabled"`
 	GeneratedAt string                 `json:"generatedAt"`
@@ -74,9 +76,9 @@ func (s *Server) BroadcastProgram() view.Read[programQuery] { return s.programOf
 // NetworkProgram handles GET /api/network/program, the programme of a preset or of the filters in the query.
 func (s *Server) NetworkProgram() view.Read[programQuery] { return s.programOf(networkParams) }
 
-// programOf returns the cached read of the programme, or of ProgramOff if the hub has no clock. While the clock is unavailable,
-// the answer is the last programme of the same query if it is at most view.ProgramLast old, otherwise ProgramOff. Such an answer
-// is not cached, and neither is a degraded or empty programme. Query parameters that are not in known are ignored.
+// programOf returns the cached read of the programme. Without a clock service, the answer is ProgramOff. While the clock is
+// unavailable, the answer is the last programme of the same query if it is at most view.ProgramLast old, otherwise ProgramOff.
+// Such an answer is not cached, and neither is a degraded or empty programme. Query parameters that are not in known are ignored.
 func (s *Server) programOf(known []httpcache.Param) view.Read[programQuery] {
 	return view.Read[programQuery]{
 		Pages: s.programPages,
@@ -137,7 +139,7 @@ func constant(name string) func(string) view.TextQuery {
 	return func(string) view.TextQuery { return view.TextQuery{name} }
 }
 
-// Spotlight handles GET /api/broadcast/spotlight. While it cannot be computed, the answer is the last spotlight, marked as
+// Spotlight handles GET /api/broadcast/spotlight. While the spotlight cannot be computed, the answer is the last one, marked as
 // degraded.
 func (s *Server) Spotlight() view.Read[view.TextQuery] {
 	return view.Read[view.TextQuery]{
@@ -168,7 +170,7 @@ func (s *Server) showSpotlight(o *broadcast.Spotlight) openapi.SpotlightAnswer {
 	return openapi.SpotlightAnswer{Spotlight: &out, ShowID: out.ShowID, UpdatedAt: protocol.Stamp(o.ChosenAt)}
 }
 
-// Bumpers handles GET /api/broadcast/bumpers.
+// Bumpers handles GET /api/broadcast/bumpers, the list of announcements that are planned between segments.
 func (s *Server) Bumpers() view.Read[view.TextQuery] {
 	return view.Read[view.TextQuery]{
 		Pages: s.planPages, Parse: constant("bumpers"),

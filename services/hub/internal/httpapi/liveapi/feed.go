@@ -24,13 +24,14 @@ type airFeedJSON struct {
 	UpdatedAt  string        `json:"updatedAt"`
 }
 
-// airItemJSON has the members of every kind of item. Data is the object of the websocket event as it was published.
+// airItemJSON is an item of the broadcast feed. Data is the data of the published event, unchanged, or the price move of the
+// item.
 type airItemJSON struct {
 	openapi.BroadcastItem
 	Data any `json:"data"`
 }
 
-// eventData has the members of the event data that items show.
+// eventData has the members of event data that feed items show.
 type eventData struct {
 	ID          string   `json:"id"`
 	MarketTitle *string  `json:"marketTitle"`
@@ -91,7 +92,7 @@ func (q airFeedQuery) Key() string {
 	)
 }
 
-// BroadcastFeed handles GET /api/broadcast/feed.
+// BroadcastFeed handles GET /api/broadcast/feed, one page of events and price moves.
 func (s *Server) BroadcastFeed() view.Read[airFeedQuery] {
 	return view.Read[airFeedQuery]{
 		Pages: s.airPages, Parse: readAirFeed, NoCopies: true,

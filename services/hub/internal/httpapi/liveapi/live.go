@@ -31,7 +31,7 @@ import (
 // Maximum numbers of cached answers.
 const (
 	programKeys = 512
-	castKeys    = 512 // of the broadcast feed
+	castKeys    = 512 // for the broadcast feed and the spotlight
 	airKeys     = 64
 )
 
@@ -47,7 +47,7 @@ type Server struct {
 	Ingest    *ingest.Service
 	Clips     *clip.Service
 	Stations  stream.Store
-	Programs  programv1.ProgramReadServiceClient // reads of the clock; nil: there is no clock
+	Programs  programv1.ProgramReadServiceClient // read API of the clock service; nil: the hub has no clock
 	Audits    request.Audit
 	Log       *slog.Logger
 	Now       func() time.Time
@@ -55,7 +55,7 @@ type Server struct {
 	programPages, airPages, planPages view.FallbackCache
 }
 
-// New returns a server with its caches.
+// New sets up the caches of s and returns s.
 func New(s *Server, b *view.Caches) *Server {
 	s.programPages = b.WithFallback(
 		view.Every(view.ProgramTTL, view.ProgramStale, programKeys), view.ProgramLast, programKeys, "clock",
@@ -65,13 +65,14 @@ func New(s *Server, b *view.Caches) *Server {
 	return s
 }
 
-// Upper bounds of the figures in a heartbeat.
+// Maximum values in a heartbeat: the bitrate in kbit/s and the number of viewers.
 const (
 	maxBitrate = 1_000_000
 	maxViewers = 1_000_000_000
 )
 
-// Heartbeat handles POST /api/streamer/heartbeat.
+// Heartbeat handles POST /api/streamer/heartbeat. The state offline ends the session of the caller. Any other valid heartbeat
+// starts or extends the session.
 func (s *Server) Heartbeat(c echo.Context, o httpx.Object) error {
 	beat := livestream.Beat{Handle: request.Caller(c).Operator.Handle}
 	state := o.OptEnum("state", livestream.StateLive, "offline")
@@ -113,7 +114,7 @@ func (s *Server) attestLive(ctx context.Context, who operator.ID, v *livestream.
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
-// Live handles GET /api/streamers/live.
+// Live handles GET /api/streamers/live, the live sessions and the recently ended ones.
 func (s *Server) Live(c echo.Context) error {
 	ctx := c.Request().Context()
 	shows, err := s.OnAir.Live(ctx)
@@ -148,7 +149,7 @@ func showLiveSignal(s *livestream.Signal) *openapi.LiveSignal {
 	return &openapi.LiveSignal{MarketID: string(s.MarketID), Name: s.Name}
 }
 
-// View handles POST /api/live/{handle}/view, which a player sends repeatedly while it plays.
+// View handles POST /api/live/{handle}/view, which counts a viewer. A player sends it repeatedly while it plays.
 func (s *Server) View(c echo.Context, o httpx.Object) error {
 	viewer := o.String("viewerId", livestream.MaxViewerID, false)
 	if err := o.Err(); err != nil {

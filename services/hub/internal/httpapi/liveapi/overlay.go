@@ -28,7 +28,7 @@ type dryClearedJSON struct {
 	DryRun bool `json:"dryRun"`
 }
 
-// ToolOverlay is the tool for POST and DELETE /api/streamer/signal.
+// ToolOverlay is the MCP tool set_live_signal, which sets or clears an overlay as POST and DELETE /api/streamer/signal do.
 func (s *Server) ToolOverlay(ctx context.Context, who caller.Caller, o httpx.Object) (any, error) {
 	handle, err := s.handleOf(ctx, who)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Server) toolClear(ctx context.Context, handle protocol.Handle, o httpx.
 	return openapi.OverlayCleared{Ok: true}, s.OnAir.ClearOverlay(ctx, handle)
 }
 
-// handleOf returns the handle of a caller. The caller of an app token is the user who connected the app.
+// handleOf returns the handle of a caller. For an app token, it is the handle of the user who connected the app.
 func (s *Server) handleOf(ctx context.Context, who caller.Caller) (protocol.Handle, error) {
 	if who.Kind != caller.Token {
 		return who.Operator.Handle, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// receiptsJSON is openapi.SessionReceipts with openapi.RecordCall for the calls.
+// receiptsJSON is openapi.SessionReceipts, except that the calls have the type openapi.RecordCall.
 type receiptsJSON struct {
 	Handle    string               `json:"handle"`
 	ShowID    *string              `json:"showId"` // null without a session
@@ -28,7 +28,8 @@ type receiptsJSON struct {
 	Recap     *openapi.Recap       `json:"recap"`
 }
 
-// Receipts handles GET /api/streamer/receipts?handle=. It returns the calls of the open session, otherwise of the newest one.
+// Receipts handles GET /api/streamer/receipts?handle=. It returns the calls of the open session, or of the newest session if none
+// is open.
 func (s *Server) Receipts(c echo.Context, handle protocol.Handle) error {
 	r, err := s.recapOf(c, handle, "")
 	if err != nil {
@@ -41,13 +42,13 @@ func (s *Server) Receipts(c echo.Context, handle protocol.Handle) error {
 	return httpx.Tagged(c, receiptsJSON{shown.Handle, shown.ShowID, shown.StartedAt, shown.EndedAt, calls, shown.Recap})
 }
 
-// EmptyReceipts returns the fallback answer while the sessions are unavailable.
+// EmptyReceipts returns the answer of Receipts while the sessions are unavailable.
 func EmptyReceipts(c echo.Context) any {
 	handle, _ := request.HandleQuery(c)
 	return receiptsJSON{Handle: string(handle), Receipts: []openapi.RecordCall{}}
 }
 
-// Recap handles GET /api/streamer/recap?handle=&showId=.
+// Recap handles GET /api/streamer/recap?handle=&showId=, the figures of one session.
 func (s *Server) Recap(c echo.Context, handle protocol.Handle) error {
 	showID := c.QueryParam("showId")
 	if showID != "" {
@@ -61,8 +62,8 @@ func (s *Server) Recap(c echo.Context, handle protocol.Handle) error {
 	return view.Tagged(c, showRecap(handle, r), err)
 }
 
-// recapOf returns the recap of a session. If showID is empty, it returns that of the open session, otherwise of the newest one.
-// It returns nil if there is no session or no operator with the handle.
+// recapOf returns the recap of a session. If showID is empty, it uses the open session, or the newest session if none is open. It
+// returns nil if there is no session or no operator with the handle.
 func (s *Server) recapOf(c echo.Context, handle protocol.Handle, showID string) (*livestream.Recap, error) {
 	r, err := s.OnAir.Recap(c.Request().Context(), handle, showID)
 	if showID == "" && errors.Is(err, operator.ErrUnknown) {
@@ -74,8 +75,8 @@ func (s *Server) recapOf(c echo.Context, handle protocol.Handle, showID string) 
 	return r, err
 }
 
-// titleTop sets the title of the most shown market from the ledger, or its id if the ledger does not have the market. The overlay
-// name is not used, because the operator can write any text there.
+// titleTop sets the title of the most shown market of a session. The title comes from the ledger; a market that the ledger does
+// not have is shown by its id. The overlay name is not used, because the operator can write any text there.
 func (s *Server) titleTop(ctx context.Context, t *livestream.Top) error {
 	m, err := s.Ledger.Market(ctx, t.MarketID)
 	if errors.Is(err, market.ErrNotFound) {
@@ -86,7 +87,7 @@ func (s *Server) titleTop(ctx context.Context, t *livestream.Top) error {
 	return err
 }
 
-// showRecap returns the JSON model of a recap. If r is nil, it has only the handle.
+// showRecap returns the JSON model of a recap. If r is nil, the model has only the handle.
 func showRecap(handle protocol.Handle, r *livestream.Recap) openapi.SessionRecap {
 	if r == nil {
 		return openapi.SessionRecap{Handle: string(handle)}
@@ -108,8 +109,8 @@ func showRecap(handle protocol.Handle, r *livestream.Recap) openapi.SessionRecap
 	}
 }
 
-// Analytics handles GET /api/streamer/analytics. Administrators can read the figures of any operator; other callers only their
-// own.
+// Analytics handles GET /api/streamer/analytics. Administrators can read the figures of any operator; other callers can read only
+// their own.
 func (s *Server) Analytics(c echo.Context) error {
 	who := request.Caller(c)
 	handle, err := request.HandleQuery(c)

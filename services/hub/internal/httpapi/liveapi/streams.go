@@ -17,14 +17,14 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// MarketStreams handles GET /api/m/{marketId}/streams.
+// MarketStreams handles GET /api/m/{marketId}/streams, the streams that operators have bound to a market.
 func (s *Server) MarketStreams(c echo.Context, id protocol.MarketID) error {
 	list, err := s.Stations.Streams(c.Request().Context(), id)
 	return view.Tagged(c, openapi.MarketStreams{Streams: view.List(list, showStream)}, err)
 }
 
-// BindStream handles POST /api/m/{marketId}/streams. It binds a stream of the caller to the market. Players open the URL; the hub
-// does not.
+// BindStream handles POST /api/m/{marketId}/streams. It binds a stream of the caller to the market. The hub never requests the
+// URL; only players do.
 func (s *Server) BindStream(c echo.Context, o httpx.Object) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
@@ -51,8 +51,8 @@ func (s *Server) BindStream(c echo.Context, o httpx.Object) error {
 	return httpx.OK(c, openapi.StreamBound{Ok: true, Stream: showStream(b)})
 }
 
-// streamChanged updates the open session of an operator after its streams have changed. If it fails, the next heartbeat repeats
-// it.
+// streamChanged updates the open session of an operator after a change of the operator's streams. A failure is only logged,
+// because the next heartbeat repeats the update.
 func (s *Server) streamChanged(ctx context.Context, handle protocol.Handle) {
 	if err := s.OnAir.StreamChanged(ctx, handle); err != nil {
 		s.Log.WarnContext(ctx, "session stream update failed", "handle", string(handle), "error", err)
@@ -79,7 +79,7 @@ func (s *Server) UnbindStream(c echo.Context) error {
 	return httpx.OK(c, openapi.Removed{Ok: true, Removed: removed})
 }
 
-// MarketClips handles GET /api/m/{marketId}/clips.
+// MarketClips handles GET /api/m/{marketId}/clips, the clips of a market.
 func (s *Server) MarketClips(c echo.Context, id protocol.MarketID) error {
 	limit := protocol.Limit(c.QueryParam("limit"), stream.DefaultClips, stream.MaxClips)
 	list, err := s.Stations.Clips(c.Request().Context(), id, limit)
@@ -88,7 +88,7 @@ func (s *Server) MarketClips(c echo.Context, id protocol.MarketID) error {
 	}, err)
 }
 
-// EmptyClips returns the fallback answer while the clips are unavailable.
+// EmptyClips returns the answer of MarketClips while the clips are unavailable.
 func EmptyClips(c echo.Context) any {
 	return openapi.MarketClips{MarketID: c.Param("marketId"), Clips: []openapi.Clip{}}
 }
@@ -124,7 +124,7 @@ func (s *Server) ProvisionStream(c echo.Context, o httpx.Object) error {
 	if err != nil {
 		return err
 	}
-	// A live session switches to the new stream. Its failure must not fail the request, because only this answer has the key.
+	// A live session switches to the new stream. A failed switch must not fail the request, because only this answer has the key.
 	s.streamChanged(c.Request().Context(), op.Handle)
 	c.Response().Header()["Cache-Control"] = []string{view.CacheNever}
 	return httpx.JSON(c, http.StatusCreated, openapi.StreamProvisioned{Ok: true, Stream: openapi.StreamProvisioned_Stream{
@@ -137,7 +137,7 @@ func (s *Server) ProvisionStream(c echo.Context, o httpx.Object) error {
 	}})
 }
 
-// MakeClip handles POST /api/live/{handle}/clip.
+// MakeClip handles POST /api/live/{handle}/clip, which creates a clip of a live broadcast.
 func (s *Server) MakeClip(c echo.Context, h protocol.Handle) error {
 	o, _, err := httpx.DecodeOptional(c, httpx.BodyLimit)
 	if err != nil {

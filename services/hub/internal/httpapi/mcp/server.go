@@ -21,7 +21,7 @@ import (
 
 const (
 	toolsVersion = "1.0.0"
-	toolsTTL     = 5 * time.Minute // of the tool list, which changes only with a release
+	toolsTTL     = 5 * time.Minute // time for which clients may cache the tool list, which changes only with a release
 	toolTimeout  = 4 * time.Second // time limit of one tool call
 )
 
@@ -30,7 +30,7 @@ const instructions = "Signalcast has prediction markets and forecasts on them, n
 	"final: use dryRun first. Prices are in basis points of the called side. Tools that write act for the owner of the " +
 	"credential."
 
-// newAgentServer returns the MCP server of the SDK with all tools.
+// newAgentServer returns the MCP server of the SDK with all tools of s.
 func (s *Server) newAgentServer() *mcp.Server {
 	about := &mcp.Implementation{Name: "signalcast", Title: "Signalcast", Version: toolsVersion}
 	server := mcp.NewServer(about, &mcp.ServerOptions{
@@ -47,7 +47,7 @@ func (s *Server) newAgentServer() *mcp.Server {
 	return server
 }
 
-// unsupported has the method prefixes that this server does not support. The SDK would answer them with empty lists.
+// unsupported has the prefixes of the methods that this server does not support. The SDK would answer them with empty lists.
 var unsupported = [...]string{"prompts/", "resources/", "completion/", "logging/", "subscriptions/"}
 
 // checkMethod is a middleware that checks each parsed message before it runs. Unsupported methods are rejected as unknown, and
@@ -55,7 +55,7 @@ var unsupported = [...]string{"prompts/", "resources/", "completion/", "logging/
 func (s *Server) checkMethod(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
-			if v := recover(); v != nil { // the SDK runs this in another goroutine than the request
+			if v := recover(); v != nil { // the SDK runs this in a goroutine where the recovery of the request does not apply
 				s.Log.ErrorContext(
 					ctx, "mcp handler panicked", "method", method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()),
 				)
@@ -167,7 +167,7 @@ func (s *Server) callTool(ctx context.Context, t *Tool, call *agentCall, argumen
 	return httpx.Marshal(v)
 }
 
-// Server handles the MCP messages of agents.
+// Server handles the MCP messages of agents and runs the tools.
 type Server struct {
 	Callers *caller.Service
 	Log     *slog.Logger
@@ -176,7 +176,7 @@ type Server struct {
 	handler http.Handler
 }
 
-// New sets up the MCP server with its tools. It panics if a tool has no valid schemas.
+// New sets up the MCP handler of s and returns s. It panics if the schemas of a tool are missing or invalid.
 func New(s *Server) *Server {
 	for _, t := range s.Tools {
 		t.readSchemas()

@@ -18,19 +18,19 @@ import (
 //go:embed tools/*.json
 var toolSchemas embed.FS
 
-// Tool describes an MCP tool.
+// Tool describes an MCP tool and the function that runs it.
 type Tool struct {
 	Name, Title, About string
 	Permission         string      // permission that an operator key needs; empty: none
-	Scope              grant.Scope // scope that an app token needs
-	Writes, Repeatable bool        // Repeatable: the tool is idempotent
+	Scope              grant.Scope // scope that an app token needs; empty: none
+	Writes, Repeatable bool        // Writes: the tool changes data; Repeatable: the tool is idempotent
 	Run                func(context.Context, caller.Caller, httpx.Object) (any, error)
 
-	arguments map[string]bool // names of the arguments
+	arguments map[string]bool // set of argument names, read from In
 	In, Out   json.RawMessage // schemas of arguments and result
 }
 
-// Tools is the list of tools, ordered by name. The first one must need no permission, because clients without a credential try
+// Tools is the list of tools, ordered by name. The first tool must need no permission, because clients without a credential try
 // it.
 type Tools []*Tool
 
@@ -42,7 +42,7 @@ func (all Tools) find(name string) *Tool {
 	return nil
 }
 
-// allows reports whether a credential may call the tool.
+// allows reports whether the key or app token of who permits a call of the tool. It is false for other credentials.
 func (t *Tool) allows(who caller.Caller) bool {
 	switch who.Kind {
 	case caller.Key:

@@ -22,31 +22,32 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 )
 
-// Paths of the MCP endpoints. Path is for operator keys. Part is appended to the base path of the protocol and is for app tokens
-// that are issued for the tools.
+// Path is the MCP endpoint for operator keys. Part is appended to the base path of the protocol to form the endpoint for app
+// tokens.
 const (
 	Path = "/api/mcp"
 	Part = "/mcp"
 )
 
-// agentCall is the state of one MCP message while the SDK handles it.
+// agentCall is the state of one MCP message while the SDK handles the message.
 type agentCall struct {
 	who    caller.Caller
-	scoped bool // the endpoint of app tokens: tools require scopes instead of permissions
+	scoped bool // true on the endpoint for app tokens, where tools require scopes instead of permissions
 
-	refusal atomic.Pointer[error] // error that turns the whole answer into a 401 or 403
+	refusal atomic.Pointer[error] // error that becomes the answer to the whole request, as a 401 or 403
 }
 
 type agentCallKey struct{}
 
-// refuse stores the error that the request is answered with, and returns it.
+// refuse stores err as the answer to the whole request and returns err.
 func (a *agentCall) refuse(err error) error {
 	a.refusal.Store(&err)
 	return err
 }
 
-// Message handles POST /api/mcp and POST /api/protocol/v1/mcp. The permission for a tool is checked after the SDK has parsed the
-// message, so that the check and the call see the same tool. Message turns a stored error into the status of the answer.
+// Message handles POST /api/mcp and POST /api/protocol/v1/mcp, each with one MCP message. The permission for a tool is checked
+// after the SDK has parsed the message, so that the check and the call see the same tool. An error that refuse has stored becomes
+// the answer.
 func (s *Server) Message(c echo.Context) error {
 	r := c.Request()
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
@@ -63,7 +64,7 @@ func (s *Server) Message(c echo.Context) error {
 	out := &bufferedResponse{header: http.Header{}}
 	inner := r.Clone(context.WithValue(r.Context(), agentCallKey{}, call))
 	inner.Body, inner.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	inner.Header.Set("Accept", "application/json, text/event-stream") // the answer is always JSON
+	inner.Header.Set("Accept", "application/json, text/event-stream") // required by the SDK; the answer is always JSON
 	s.handler.ServeHTTP(out, inner)
 	if err := r.Context().Err(); err != nil {
 		return err
@@ -74,7 +75,8 @@ func (s *Server) Message(c echo.Context) error {
 	return out.send(c)
 }
 
-// integerID matches numbers that every JSON parser reads as the same integer. The SDK would change other numbers in its answer.
+// integerID matches the numbers that every JSON parser reads as the same integer. The SDK would change other numbers when it
+// repeats an id in an answer.
 var integerID = regexp.MustCompile(`^-?\d{1,15}$`)
 
 // readMessage returns the error code and message for an invalid body: a batch, a duplicate member, invalid JSON, or an id that
@@ -93,7 +95,7 @@ func readMessage(body []byte) (code int64, why string) {
 	return 0, ""
 }
 
-// messageError answers with a JSON-RPC error.
+// messageError answers with a JSON-RPC error that has a null id.
 func messageError(c echo.Context, status int, code int64, why string) error {
 	return httpx.JSON(c, status, struct {
 		Version string         `json:"jsonrpc"`
@@ -131,7 +133,7 @@ func (h *bufferedResponse) Write(b []byte) (int, error) {
 func (h *bufferedResponse) send(c echo.Context) error {
 	_, event, stream := bytes.Cut(h.body.Bytes(), []byte("data: "))
 	if stream && h.header.Get("Content-Type") == "text/event-stream" {
-		// For older protocol versions, the SDK rejects a GET stream with one event.
+		// For older protocol versions, the SDK rejects a GET stream with an event stream of one event.
 		return httpx.Blob(c, h.status, bytes.TrimSpace(event))
 	}
 	switch {

@@ -13,13 +13,13 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
-// Bounds of the cache of counted messages.
+// Maximum number of charged messages in the cache, and their lifetime in it.
 const (
 	maxSubmissions = 1 << 15
 	submissionLife = 24 * time.Hour
 )
 
-// submissions charges each message once to the rate limit of its public key, because senders repeat a message to learn its
+// submissions charges each message only once to the rate limit of its public key, because senders repeat a message to learn its
 // result. A message that is no longer in the cache is charged again.
 type submissions struct {
 	keys        request.KeyLimiter
@@ -36,9 +36,9 @@ func newSubmissions(keys request.KeyLimiter, b *view.Caches) *submissions {
 	return s
 }
 
-// allow charges a message to the rate limit of its public key, unless it is already charged or isStored reports that it is
-// stored. Stored messages are public, so anyone could send them again and use up the limit of another sender's key. Concurrent
-// requests with the same message share the decision.
+// allow charges a message to the rate limit of its public key, unless the message is already charged or stored. isStored reports
+// whether it is stored. Stored messages are public, so anyone could send one again and use up the limit of the sender's key.
+// Concurrent requests with the same message share the decision.
 func (s *submissions) allow(ctx context.Context, m message.Message, isStored func(context.Context) bool) ratelimit.Decision {
 	if _, ok := s.counted.Peek(m.ID); ok {
 		return ratelimit.Unlimited()
@@ -60,11 +60,11 @@ func (s *submissions) allow(ctx context.Context, m message.Message, isStored fun
 // markCounted records that a message is charged, so that allow does not charge it again.
 func (s *submissions) markCounted(ctx context.Context, id message.ID) {
 	counted := func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }
-	_, _ = s.counted.Get(ctx, id, counted) // Get fails only for a closed cache
+	_, _ = s.counted.Get(ctx, id, counted) // Get fails only after the cache is closed
 }
 
-// submitOnce runs submit once for concurrent requests with the same message. All requests but the first get the result marked as
-// replayed.
+// submitOnce runs submit once for concurrent requests with the same message and credential. All requests but the first get the
+// result marked as replayed.
 func (s *submissions) submitOnce(
 	ctx context.Context, m message.Message, by *message.Bearer, submit func(context.Context) (message.Submitted, error),
 ) (message.Submitted, error) {
@@ -94,5 +94,5 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, until)
 }
 
-// forget removes a message that was not stored, so that its next submission is charged.
+// forget removes a message that was not stored from the cache, so that its next submission is charged.
 func (s *submissions) forget(id message.ID) { s.counted.Drop(id) }

@@ -15,10 +15,12 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
-// maxScopes bounds the scopes in a request. A signer has at most one for each message type, which is fewer.
+// maxScopes is the maximum number of scopes in a request. A valid list is shorter, because a signer has at most one scope for
+// each message type.
 const maxScopes = 32
 
-// ownerOf returns the owner of the signers that a request creates or revokes.
+// ownerOf returns the owner of the signers that a request creates. For an app token, it includes the app, the grant and the
+// expiry of the grant. Fault: unauthenticated if the grant has ended.
 func (s *Server) ownerOf(c echo.Context) (message.Owner, error) {
 	who := request.Caller(c)
 	out := message.Owner{DenpaID: who.UserID(), KeyID: who.KeyID, Scopes: grant.ScopesOf(who).Words()}
@@ -39,7 +41,7 @@ func (s *Server) ownerOf(c echo.Context) (message.Owner, error) {
 	return out, grant.ErrUnauthenticated // the grant ended after the token was checked
 }
 
-// ChallengeSigner handles POST /api/protocol/v1/signers/challenge.
+// ChallengeSigner handles POST /api/protocol/v1/signers/challenge, which returns the challenge that a new signer must sign.
 func (s *Server) ChallengeSigner(c echo.Context) error {
 	by, err := s.ownerOf(c)
 	if err != nil {
@@ -57,7 +59,7 @@ func (s *Server) ChallengeSigner(c echo.Context) error {
 	return view.OK(c, openapi.SignerChallenge{Challenge: challenge, ExpiresAt: protocol.Stamp(until)}, err)
 }
 
-// RegisterSigner handles POST /api/protocol/v1/signers.
+// RegisterSigner handles POST /api/protocol/v1/signers, which registers a public key as a signer.
 func (s *Server) RegisterSigner(c echo.Context) error {
 	by, err := s.ownerOf(c)
 	if err != nil {
@@ -92,25 +94,25 @@ func queryDenpaID(c echo.Context) string {
 	return raw
 }
 
-// ListSigners handles GET /api/protocol/v1/signers?denpaId=.
+// ListSigners handles GET /api/protocol/v1/signers?denpaId=, the signers of a user.
 func (s *Server) ListSigners(c echo.Context) error {
 	list, err := s.Messages.ListSigners(c.Request().Context(), queryDenpaID(c))
 	show := func(one message.Signer) openapi.Signer { return showSigner(one, s.Now()) }
 	return view.OK(c, openapi.SignerList{Signers: view.List(list, show)}, err)
 }
 
-// Signer handles GET /api/protocol/v1/signers/{publicKey}.
+// Signer handles GET /api/protocol/v1/signers/{publicKey}, one signer with its status.
 func (s *Server) Signer(c echo.Context) error {
 	found, err := s.Messages.Signer(c.Request().Context(), c.Param("publicKey"))
 	return view.OK(c, showSigner(found, s.Now()), err)
 }
 
 // RevokeSigner handles DELETE /api/protocol/v1/signers/{publicKey}, and DELETE /api/user/signers/{publicKey} for a session. With
-// an app token it only revokes signers of the grant of the token.
+// an app token, it only revokes signers of the token's grant.
 func (s *Server) RevokeSigner(c echo.Context) error {
 	who := request.Caller(c)
 	if who.Kind == caller.Key {
-		if err := grant.Permit(who, grant.SignerCreate); err != nil { // keys with the permission signal have this scope
+		if err := grant.Permit(who, grant.SignerCreate); err != nil { // keys with the permission signal pass this check
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ type Server struct {
 	submissions *submissions
 }
 
-// New returns a server with an empty cache of counted messages.
+// New gives s an empty cache of charged messages and returns s.
 func New(s *Server, b *view.Caches) *Server {
 	s.submissions = newSubmissions(s.Keys, b)
 	return s
@@ -45,7 +45,8 @@ type submittedJSON struct {
 	Hidden   bool            `json:"hidden"`
 }
 
-// SubmitMessage handles POST /api/protocol/v1/messages.
+// SubmitMessage handles POST /api/protocol/v1/messages, which stores a signed message and applies it. A repeated message returns
+// the stored result.
 func (s *Server) SubmitMessage(c echo.Context) error {
 	raw, err := messageBody(c)
 	if err != nil {
@@ -86,7 +87,7 @@ func (s *Server) SubmitMessage(c echo.Context) error {
 	return httpx.JSON(c, http.StatusCreated, out)
 }
 
-// VerifyMessage handles POST /api/protocol/v1/messages/verify.
+// VerifyMessage handles POST /api/protocol/v1/messages/verify, which checks a signed message without storing it.
 func (s *Server) VerifyMessage(c echo.Context) error {
 	raw, err := messageBody(c)
 	if err != nil {
@@ -96,8 +97,7 @@ func (s *Server) VerifyMessage(c echo.Context) error {
 	return view.OK(c, openapi.MessageVerdict{Valid: v.Valid, ID: string(v.ID), Reasons: append([]string{}, v.Reasons...)}, err)
 }
 
-// messageBody returns the bytes of a signed message. It checks only their size and content type, because the signature covers the
-// canonical form.
+// messageBody returns the bytes of a signed message. It checks only the size and the content type and does not parse the message.
 func messageBody(c echo.Context) ([]byte, error) {
 	values := c.Request().Header["Content-Type"]
 	if len(values) != 1 {
@@ -144,13 +144,13 @@ type messageListJSON struct {
 
 var errSince = message.ErrInvalid.With("field", "since").Say("since must be an RFC 3339 time")
 
-// Message handles GET /api/protocol/v1/messages/{id}.
+// Message handles GET /api/protocol/v1/messages/{id}, one stored message with its result.
 func (s *Server) Message(c echo.Context) error {
 	r, err := s.Messages.Get(c.Request().Context(), c.Param("id"))
 	return view.Tagged(c, showMessage(r), err)
 }
 
-// ListMessages handles GET /api/protocol/v1/messages.
+// ListMessages handles GET /api/protocol/v1/messages, a page of stored messages that match the query.
 func (s *Server) ListMessages(c echo.Context) error {
 	q := message.Query{
 		DenpaID: queryDenpaID(c), AppID: c.QueryParam("appId"), Type: message.Type(c.QueryParam("type")),
@@ -168,7 +168,7 @@ func (s *Server) ListMessages(c echo.Context) error {
 	return view.Tagged(c, out, err)
 }
 
-// HubKeys handles GET /api/protocol/v1/keys.
+// HubKeys handles GET /api/protocol/v1/keys, the public keys with which the hub signs messages.
 func (s *Server) HubKeys(c echo.Context) error {
 	return httpx.Tagged(c, openapi.HubKeyList{Keys: view.List(s.Messages.Keys.All(), func(k message.HubKey) openapi.HubKey {
 		return openapi.HubKey{
@@ -178,8 +178,8 @@ func (s *Server) HubKeys(c echo.Context) error {
 	})})
 }
 
-// PayloadSchema handles GET /api/protocol/v1/schemas/{type}: the JSON schema of payloads that clients sign, or with attested=1 of
-// payloads that the hub signs.
+// PayloadSchema handles GET /api/protocol/v1/schemas/{type}. It returns the JSON schema of payloads that clients sign, or with
+// attested=1 of payloads that the hub signs.
 func (s *Server) PayloadSchema(c echo.Context) error {
 	text, known := message.Schema(message.Type(c.Param("type")), c.QueryParam("attested") == "1")
 	if !known {

@@ -30,7 +30,7 @@ func appOf(a grant.App, secret string) openapi.App {
 	}
 }
 
-// RegisterApp handles POST /api/dev/apps.
+// RegisterApp handles POST /api/dev/apps, which registers an app of the developer. Only this answer contains the client secret.
 func (s *Server) RegisterApp(c echo.Context, o httpx.Object) error {
 	d := grant.AppDraft{
 		Name: request.Optional(o, "name"), Kind: grant.Kind(request.Optional(o, "type")),
@@ -50,7 +50,7 @@ func (s *Server) RegisterApp(c echo.Context, o httpx.Object) error {
 	return view.Created(c, appOf(a, secret), err)
 }
 
-// ListApps handles GET /api/dev/apps.
+// ListApps handles GET /api/dev/apps, the apps of the developer.
 func (s *Server) ListApps(c echo.Context) error {
 	op, err := request.Owner(c, s.Ledger)
 	if err != nil {
@@ -61,8 +61,8 @@ func (s *Server) ListApps(c echo.Context) error {
 	return view.OK(c, openapi.AppList{Apps: view.List(apps, show)}, err)
 }
 
-// ChangeApp handles PATCH /api/dev/apps/{appId}. Members that are left out do not change; an empty string deletes a homepage or
-// logo.
+// ChangeApp handles PATCH /api/dev/apps/{appId}. Members that are missing in the body do not change. An empty string deletes a
+// homepage or logo.
 func (s *Server) ChangeApp(c echo.Context, o httpx.Object) error {
 	list := func(name string) *[]string {
 		if !o.Has(name) {
@@ -87,7 +87,7 @@ func (s *Server) ChangeApp(c echo.Context, o httpx.Object) error {
 	return view.OK(c, appOf(a, ""), err)
 }
 
-// DisableApp handles DELETE /api/dev/apps/{appId}.
+// DisableApp handles DELETE /api/dev/apps/{appId}, which shuts down an app of the developer.
 func (s *Server) DisableApp(c echo.Context) error {
 	op, err := request.Owner(c, s.Ledger)
 	if err != nil {
@@ -96,7 +96,8 @@ func (s *Server) DisableApp(c echo.Context) error {
 	return view.OK(c, openapi.Ok{Ok: true}, s.Grants.DisableApp(c.Request().Context(), string(op.ID), c.Param("appId")))
 }
 
-// RenewSecret handles POST /api/dev/apps/{appId}/secret.
+// RenewSecret handles POST /api/dev/apps/{appId}/secret, which creates a new client secret. With immediate, the old secret stops
+// working at once.
 func (s *Server) RenewSecret(c echo.Context, o httpx.Object) error {
 	immediate := request.OptFlag(o, "immediate")
 	if err := o.Err(); err != nil {
@@ -124,14 +125,14 @@ func (s *Server) TrustApp(c echo.Context, o httpx.Object) error {
 	return view.OK(c, openapi.ReviewedApp{Ok: true, App: publicAppOf(a)}, err)
 }
 
-// PublicApp handles GET /api/protocol/v1/apps/{appId}.
+// PublicApp handles GET /api/protocol/v1/apps/{appId}, the public data of an app.
 func (s *Server) PublicApp(c echo.Context) error {
 	a, err := s.Grants.App(c.Request().Context(), c.Param("appId"))
 	return view.Tagged(c, publicAppOf(a), err)
 }
 
-// ListGrants handles GET /api/protocol/v1/grants, and GET /api/user/grants for a session. It returns all grants of the caller, or
-// for an app token its own grant.
+// ListGrants handles GET /api/protocol/v1/grants, and GET /api/user/grants for a session. It returns all grants of the caller.
+// With an app token, it returns only the token's grant.
 func (s *Server) ListGrants(c echo.Context) error {
 	who, ctx := request.Caller(c), c.Request().Context()
 	if who.Kind == caller.Token {
@@ -159,7 +160,8 @@ func showGrants(c echo.Context, list []grant.Listed, err error) error {
 	})}, err)
 }
 
-// RevokeGrant handles DELETE /api/protocol/v1/grants/{grantId}, and DELETE /api/user/grants/{grantId} for a session.
+// RevokeGrant handles DELETE /api/protocol/v1/grants/{grantId}, and DELETE /api/user/grants/{grantId} for a session. With an app
+// token, it only revokes the token's grant.
 func (s *Server) RevokeGrant(c echo.Context) error {
 	who, ctx, id := request.Caller(c), c.Request().Context(), c.Param("grantId")
 	var err error
@@ -169,7 +171,7 @@ func (s *Server) RevokeGrant(c echo.Context) error {
 	case caller.Session:
 		err = s.Grants.RevokeGrant(ctx, who.UserID(), id, grant.ByUser)
 	default:
-		if err = grant.Permit(who, grant.SignerCreate); err == nil { // keys with the permission signal have this scope
+		if err = grant.Permit(who, grant.SignerCreate); err == nil { // keys with the permission signal pass this check
 			err = s.Grants.RevokeGrant(ctx, who.UserID(), id, grant.ByOwner)
 		}
 	}

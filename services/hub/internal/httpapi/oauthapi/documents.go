@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
-// issuerJSON is the discovery document (RFC 8414). Protocol replaces openapi.Issuer_Protocol, whose maps lose the order of the
-// members.
+// issuerJSON is the discovery document (RFC 8414). The member protocol has a type of this package, because the maps of
+// openapi.Issuer_Protocol lose the order of the members.
 type issuerJSON struct {
 	openapi.Issuer
 	Protocol protocolJSON `json:"protocol"`
@@ -76,7 +76,8 @@ func (s *Server) IssuerDocument() echo.HandlerFunc {
 	return func(c echo.Context) error { return httpx.Tagged(c, doc) }
 }
 
-// ResourceDocument returns the handler of the metadata of a protected resource, which names the issuer of its tokens (RFC 9728).
+// ResourceDocument returns the handler of the metadata of a protected resource (RFC 9728), which names the issuer of its tokens.
+// path is relative to the base path of the protocol; empty means all protocol routes.
 func (s *Server) ResourceDocument(path string) echo.HandlerFunc {
 	issuer := s.HubURL + Base
 	doc := openapi.ProtectedResource{

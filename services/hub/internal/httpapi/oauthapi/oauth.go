@@ -45,7 +45,7 @@ func (s *Server) Oauth(answer func(echo.Context, grant.Form) error) echo.Handler
 	return func(c echo.Context) error {
 		for _, header := range c.Request().Header["Authorization"] {
 			if scheme, _, _ := strings.Cut(header, " "); !strings.EqualFold(scheme, "Basic") {
-				return withDescription(grant.ErrInvalidClient) // only Basic authentication is supported in this header
+				return withDescription(grant.ErrInvalidClient) // this header supports only Basic authentication
 			}
 		}
 		values, err := clientValues(c)
@@ -71,7 +71,8 @@ func (s *Server) Oauth(answer func(echo.Context, grant.Form) error) echo.Handler
 	}
 }
 
-// withDescription adds the member error_description of RFC 6749 to an error of the client.
+// withDescription adds the member error_description (RFC 6749 5.2) to an error that the client caused. Other errors are returned
+// unchanged.
 func withDescription(err error) error {
 	if err == nil {
 		return nil
@@ -90,7 +91,7 @@ func withDescription(err error) error {
 			return f.With("error_description", f.Message)
 		}
 	}
-	return err // not an error of RFC 6749
+	return err // RFC 6749 defines no such error
 }
 
 // DescribedMethod is a middleware that adds error_description to the error of an unsupported method below
@@ -139,7 +140,7 @@ var camelCaseNames = map[string]string{
 	"clientSecret": "client_secret", "refreshToken": "refresh_token", "tokenTypeHint": "token_type_hint",
 }
 
-// knownParams are the parameters that the token endpoints use. Other JSON members are ignored, whatever their type.
+// knownParams are the parameters that the token endpoints use. Other JSON members are ignored, even if their type is invalid.
 var knownParams = map[string]bool{
 	"grant_type": true, "code": true, "code_verifier": true, "redirect_uri": true, "client_id": true, "client_secret": true,
 	"refresh_token": true, "scope": true, "resource": true, "token": true, "token_type_hint": true,
@@ -163,7 +164,7 @@ func jsonValues(c echo.Context) (url.Values, error) {
 	return out, request.InvalidRequest(o.Err())
 }
 
-// Token handles POST /api/protocol/v1/oauth/token.
+// Token handles POST /api/protocol/v1/oauth/token, which exchanges an authorization code or a refresh token for tokens.
 func (s *Server) Token(c echo.Context, f grant.Form) error {
 	t, err := s.Grants.Token(c.Request().Context(), f)
 	seconds := int64(t.ExpiresIn.Seconds())
@@ -175,7 +176,7 @@ func (s *Server) Token(c echo.Context, f grant.Form) error {
 	}, err)
 }
 
-// RevokeToken handles POST /api/protocol/v1/oauth/revoke.
+// RevokeToken handles POST /api/protocol/v1/oauth/revoke, which revokes a token (RFC 7009).
 func (s *Server) RevokeToken(c echo.Context, f grant.Form) error {
 	if err := s.Grants.Revoke(c.Request().Context(), f); err != nil {
 		return err
@@ -183,7 +184,8 @@ func (s *Server) RevokeToken(c echo.Context, f grant.Form) error {
 	return c.NoContent(http.StatusOK)
 }
 
-// Introspect handles POST /api/protocol/v1/oauth/introspect.
+// Introspect handles POST /api/protocol/v1/oauth/introspect, which returns the state of a token (RFC 7662). For an inactive
+// token, the answer has no other data.
 func (s *Server) Introspect(c echo.Context, f grant.Form) error {
 	i, err := s.Grants.Introspect(c.Request().Context(), f)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Me handles GET /api/protocol/v1/me.
+// Me handles GET /api/protocol/v1/me, the passport of the caller. With an app token, the answer also has the grant.
 func (s *Server) Me(c echo.Context) error {
 	who, ctx := request.Caller(c), c.Request().Context()
 	if who.Kind != caller.Token {
@@ -37,7 +37,7 @@ func (s *Server) Me(c echo.Context) error {
 	return view.OK(c, p, err)
 }
 
-// Passport handles GET /api/protocol/v1/passports/{denpaId or handle}.
+// Passport handles GET /api/protocol/v1/passports/{id}, the passport of an operator. id is a user id (denpaId) or a handle.
 func (s *Server) Passport(c echo.Context) error {
 	op, err := s.find(c.Request().Context(), c.Param("id"))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// account is the state of the visitor in the page header.
+// account is the state of the visitor that the page header shows.
 type account struct {
 	Handle, Initials string // empty without a session
 	Unavailable      bool   // the session could not be checked
@@ -27,7 +27,7 @@ type viewer struct {
 	err     error
 }
 
-// viewer returns the visitor of a request. It checks the session once per request.
+// viewer returns the visitor of a request. It checks the session only once for each request.
 func (s *site) viewer(c echo.Context) viewer {
 	if v, ok := c.Get(viewerKey).(viewer); ok {
 		return v
@@ -38,7 +38,7 @@ func (s *site) viewer(c echo.Context) viewer {
 	return v
 }
 
-// setCacheHeaders keeps shared caches from storing pages that show the account of the visitor.
+// setCacheHeaders prevents shared caches from storing a page that shows the account of the visitor.
 func (s *site) setCacheHeaders(c echo.Context) {
 	h := c.Response().Header()
 	h.Add("Vary", "Cookie")
@@ -47,7 +47,7 @@ func (s *site) setCacheHeaders(c echo.Context) {
 	}
 }
 
-// accountOf returns the header state for the visitor of a request.
+// accountOf returns the state of the visitor that the page header shows.
 func (s *site) accountOf(c echo.Context) account {
 	v := s.viewer(c)
 	if v.err != nil {
@@ -77,8 +77,8 @@ func initials(name string) string {
 	return letters
 }
 
-// requireViewer returns the visitor of a page that requires a session. If ok is false, the request is already answered or err is
-// set: without a session, it redirects to the sign-in.
+// requireViewer returns the visitor of a page that requires a session. Without a session, it redirects to the sign-in, which
+// returns to the path back. If ok is false, the handler must return err, because the request is already answered or has failed.
 func (s *site) requireViewer(c echo.Context, back string) (who viewer, ok bool, err error) {
 	setPrivate(c)
 	v := s.viewer(c)
@@ -91,7 +91,7 @@ func (s *site) requireViewer(c echo.Context, back string) (who viewer, ok bool, 
 	return v, true, nil
 }
 
-// formViewer returns the visitor who sent a form of a page. Fault: unauthenticated without a session.
+// formViewer returns the visitor who sent a form, and disables caching of the answer. Fault: unauthenticated without a session.
 func (s *site) formViewer(c echo.Context) (viewer, error) {
 	setPrivate(c)
 	v := s.viewer(c)
@@ -101,7 +101,7 @@ func (s *site) formViewer(c echo.Context) (viewer, error) {
 	return v, v.err
 }
 
-// readForm returns the visitor who sent a form, and the form.
+// readForm returns the visitor who sent a form, and the values of the form. Fault: unauthenticated without a session.
 func (s *site) readForm(c echo.Context) (viewer, url.Values, error) {
 	v, err := s.formViewer(c)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *site) readForm(c echo.Context) (viewer, url.Values, error) {
 	return v, form, err
 }
 
-// setPrivate keeps a page out of caches, and its URL out of the Referer header, because the URL can have the parameters of an
+// setPrivate prevents caching of a page and keeps its URL out of the Referer header. The URL can have the parameters of an
 // authorization request.
 func setPrivate(c echo.Context) {
 	h := c.Response().Header()
@@ -119,5 +119,5 @@ func setPrivate(c echo.Context) {
 	h.Set("Referrer-Policy", "no-referrer")
 }
 
-// redirect answers a form with a redirect (303 See Other).
+// redirect answers a form with a redirect to a path (303 See Other).
 func redirect(c echo.Context, to string) error { return c.Redirect(http.StatusSeeOther, to) }

@@ -16,7 +16,7 @@ type appsPage struct {
 	Active, Ended     []connection
 }
 
-// connection is a grant of an app, as the page of connected apps shows it.
+// connection is a grant of an app on the page of connected apps.
 type connection struct {
 	grant.Listed
 	Permissions []permission
@@ -24,7 +24,7 @@ type connection struct {
 	EndReason   string           // why the grant has ended
 }
 
-// endReasons has the texts for the reasons why a grant has ended.
+// endReasons maps the reasons why a grant has ended to texts for the user.
 var endReasons = map[grant.Reason]string{
 	grant.ByUser: "disconnected by you", grant.ByOwner: "a key was revoked", grant.ByApp: "disconnected by the app",
 	grant.ByCodeReplay:   "security: the authorization code was used twice",
@@ -32,7 +32,7 @@ var endReasons = map[grant.Reason]string{
 	grant.ByAppDisabled:  "the app was shut down",
 }
 
-// apps handles GET /apps.
+// apps handles GET /apps, the page with the connected apps of the visitor.
 func (s *site) apps(c echo.Context) error {
 	v, ok, err := s.requireViewer(c, appsPath)
 	if !ok {
@@ -68,7 +68,7 @@ func (s *site) apps(c echo.Context) error {
 	return s.render(c, http.StatusOK, "apps", p)
 }
 
-// disconnect handles POST /apps/revoke.
+// disconnect handles POST /apps/revoke, which revokes the grant of an app.
 func (s *site) disconnect(c echo.Context) error {
 	v, form, err := s.readForm(c)
 	if err != nil {

@@ -23,11 +23,12 @@ type consentPage struct {
 	Permissions         []permission
 	AppLimits, Duration string
 	Destination         string
-	KnownHost           bool   // the redirect URI is on the host of the homepage
-	ReturnPath          string // path of this page, for the return after a sign-in with another account
+	KnownHost           bool   // the redirect URI has the same host as the homepage of the app
+	ReturnPath          string // path and query of this page, for the return after a sign-in with another account
 }
 
-// authorize handles GET /protocol/authorize.
+// authorize handles GET /protocol/authorize, the consent page of an authorization request. It redirects to the app if no consent
+// is needed, and to the sign-in without a session.
 func (s *site) authorize(c echo.Context) error {
 	setPrivate(c)
 	query, err := url.ParseQuery(c.Request().URL.RawQuery)
@@ -58,7 +59,7 @@ func (s *site) authorize(c echo.Context) error {
 }
 
 // consentPolicy returns the Content-Security-Policy of the consent page. Browsers apply form-action to all redirects after a
-// form, and the redirect URI of the app may redirect further. Therefore the policy allows the scheme of the redirect URI instead
+// form, and the redirect URI of the app may redirect further. Therefore, the policy allows the scheme of the redirect URI instead
 // of a host.
 func consentPolicy(redirectURI string) string {
 	scheme, _, _ := strings.Cut(redirectURI, ":")
@@ -83,7 +84,7 @@ func (s *site) consentPage(c echo.Context, a grant.Consent, handle string) conse
 	return p
 }
 
-// destination returns a readable name of the target of a redirect URI: a host, a program or an app.
+// destination returns a readable name of the target of a redirect URI: a host, a local program or a local app.
 func destination(redirectURI string) string {
 	u, err := url.Parse(redirectURI)
 	switch {
@@ -97,7 +98,7 @@ func destination(redirectURI string) string {
 	return "the app " + u.Scheme + " on this device"
 }
 
-// decide handles POST /protocol/authorize.
+// decide handles POST /protocol/authorize, the decision of the visitor on the consent page. It redirects to the app.
 func (s *site) decide(c echo.Context) error {
 	setPrivate(c)
 	v, err := s.formViewer(c)

@@ -28,7 +28,7 @@ type boardPage struct {
 	Ticks                  []chartTick
 	Updated                string
 	JSON                   string
-	AllURL                 string // URL of the leaderboard of all forecasters; empty: this page
+	AllURL                 string // URL of the leaderboard of all forecasters; empty if this page shows it
 }
 
 type boardRow struct {
@@ -67,7 +67,7 @@ func boardURL(q board.Query) string {
 	return boardPath + "?" + v.Encode()
 }
 
-// board handles GET /board.
+// board handles GET /board, the leaderboard page.
 func (s *site) board(c echo.Context) error {
 	q := board.ParseQuery(c.QueryParam("operators"), c.QueryParam("window"), c.QueryParam("lane"), c.QueryParam("order"))
 	g := newPartReader(c.Request().Context(), partsTimeout)
@@ -88,7 +88,7 @@ func (s *site) board(c echo.Context) error {
 	return s.renderParts(c, g, http.StatusOK, "board", p)
 }
 
-// addTabs adds the links to other leaderboards. Each link changes one parameter.
+// addTabs adds the links to other leaderboards. Each link changes one parameter of the query.
 func (p *boardPage) addTabs() {
 	one := func(list *[]tab, label string, set func(*board.Query)) {
 		q := p.Query

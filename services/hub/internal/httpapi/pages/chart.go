@@ -15,17 +15,17 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
-// Limits of a chart.
+// Limits of a price chart.
 const (
-	plotSize   = 1000 // side of the SVG view box of lines; it is scaled to the plot
-	maxColumns = 360  // columns; downsample keeps the first, lowest, highest and last price of each
+	plotSize   = 1000 // width and height of the SVG view box of lines; it is scaled to the plot
+	maxColumns = 360  // number of columns; downsample keeps the first, lowest, highest and last price of each
 	maxMarks   = 100
-	maxPrice   = 10_000 // bps
+	maxPrice   = 10_000 // 100%, in bps
 	minPeriod  = time.Minute
 )
 
-// chart is the price of YES over time. Lines are SVG paths in a view box that is scaled to the plot; markers and labels have
-// positions in percent, so that they keep their shape.
+// chart is the price of YES over time. Lines are SVG paths in a view box that is scaled to the plot. Markers and labels have
+// positions in percent, so that scaling does not distort them.
 type chart struct {
 	Empty    bool // no prices and no calls
 	NoPrices bool
@@ -34,8 +34,8 @@ type chart struct {
 	Dots     []position // prices without neighbours
 	Now      *position  // the last price
 	Marks    []callMark
-	YTicks   []chartTick // prices, the lowest first
-	XTicks   []chartTick // times
+	YTicks   []chartTick // labels of prices, the lowest first
+	XTicks   []chartTick // labels of times
 	Low      string
 	High     string
 	Last     string
@@ -48,14 +48,14 @@ type position struct{ X, Y string }
 
 type chartTick struct{ At, Label string }
 
-// callMark marks a call at the time of filing and the price of YES.
+// callMark marks a call in a chart, at the time of filing and the price of YES.
 type callMark struct {
 	position
 	ID, Class, Title string
 	Up               bool
 }
 
-// chartInput is the data of a chart.
+// chartInput is the data from which newChart draws a chart.
 type chartInput struct {
 	Points   []*cataloguev1.HistoryPoint
 	Calls    []*signalv1.Signal // newest first
@@ -65,16 +65,17 @@ type chartInput struct {
 	Trading  bool // the market is open, so the last price is current
 }
 
-// sample is one point of a line: a Unix time, and a price in bps or a number of points.
+// sample is one point of a line: a Unix time t, and a value v, which is a price in bps or a number of points.
 type sample struct{ t, v float64 }
 
 func (r sample) time() float64  { return r.t }
 func (r sample) value() float64 { return r.v }
 
-// position is a point of the plot in percent.
+// position returns the point of the sample in the plot, in percent.
 func (r sample) position(x, y axis) position { return position{x.percent(r.t), y.percent(r.v)} }
 
-// newChart draws a chart. Invalid prices and prices outside the period are left out; the others are sorted by time.
+// newChart returns the chart of the data in s. Invalid prices and prices outside the period are left out; the others are sorted
+// by time.
 func newChart(s chartInput) chart {
 	points, calls := s.prices(), s.calls()
 	c := chart{Empty: len(points)+len(calls) == 0, NoPrices: len(points) == 0}
@@ -112,12 +113,12 @@ func newChart(s chartInput) chart {
 
 func (s *chartInput) nowSeconds() float64 { return float64(s.Now.Unix()) }
 
-// inPeriod reports whether a Unix time is within the period.
+// inPeriod reports whether a Unix time is within the period that the chart shows.
 func (s *chartInput) inPeriod(t int64) bool {
 	return t > 0 && t >= s.Interval.Start(s.Now).Unix() && t <= s.Now.Add(minPeriod).Unix()
 }
 
-// prices returns the prices of the period, sorted by time and at most one per second.
+// prices returns the prices of the period in bps, sorted by time, with at most one price for each second.
 func (s *chartInput) prices() []sample {
 	list := make([]sample, 0, len(s.Points))
 	for _, p := range s.Points {
@@ -128,14 +129,14 @@ func (s *chartInput) prices() []sample {
 	slices.SortStableFunc(list, func(a, b sample) int { return cmp.Compare(a.t, b.t) })
 	out := list[:0]
 	for i, p := range list {
-		if i+1 == len(list) || list[i+1].t != p.t { // the last price of each second
+		if i+1 == len(list) || list[i+1].t != p.t { // keep only the last price of each second
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// calls returns the newest calls of the period.
+// calls returns the newest calls of the period, at most maxMarks.
 func (s *chartInput) calls() []*signalv1.Signal {
 	var out []*signalv1.Signal
 	for _, call := range s.Calls {
@@ -146,7 +147,8 @@ func (s *chartInput) calls() []*signalv1.Signal {
 	return out
 }
 
-// timeAxis returns the axis from the first sample to now, or for a market that is not open to the last sample.
+// timeAxis returns the time axis in Unix seconds. It starts at the first sample. It ends now, or at the last sample if the market
+// is not open.
 func (s *chartInput) timeAxis(list []sample) axis {
 	first, last := bounds(list, sample.time)
 	if s.Trading {
@@ -159,7 +161,7 @@ func (s *chartInput) timeAxis(list []sample) axis {
 	return axis{start: first, end: last}
 }
 
-// sampleInterval returns the time between prices of a venue, in seconds.
+// sampleInterval returns the time between two prices that a venue reports, in seconds.
 func (s *chartInput) sampleInterval() float64 {
 	switch s.Interval {
 	case protocol.IntervalHour:
@@ -176,7 +178,7 @@ func (s *chartInput) sampleInterval() float64 {
 // minutes.
 const maxQuoteInterval = 16 * 60
 
-// segments splits the prices where some are missing. Stepped charts have no gaps.
+// segments splits the prices at gaps, which are longer than the usual distance of prices. Stepped charts have no gaps.
 func (s *chartInput) segments(points []sample) [][]sample {
 	if len(points) == 0 {
 		return nil
@@ -204,7 +206,8 @@ func (s *chartInput) segments(points []sample) [][]sample {
 	return out
 }
 
-// downsample keeps at most four samples per column: the first, lowest, highest and last. The drawn line stays the same.
+// downsample keeps at most four samples for each of maxColumns columns: the first, lowest, highest and last. The drawn line stays
+// the same.
 func downsample(run []sample, x axis) []sample {
 	if len(run) <= 4*maxColumns {
 		return run
@@ -230,7 +233,7 @@ func downsample(run []sample, x axis) []sample {
 	return out
 }
 
-// linePath returns the SVG path of a line. A stepped line keeps each value until the next one.
+// linePath returns the SVG path of a line through the samples of run. A stepped line stays at each value until the next sample.
 func linePath(run []sample, x, y axis, stepped bool) string {
 	var b strings.Builder
 	for i, p := range run {
@@ -249,7 +252,7 @@ func linePath(run []sample, x, y axis, stepped bool) string {
 // areaPath returns the SVG path of the area between a line and the bottom of the plot.
 func areaPath(line, left, bottom string) string { return line + "V" + bottom + "H" + left + "Z" }
 
-// summarize sets the texts of the lowest, highest and last price, and of the change.
+// summarize sets the texts of the lowest, highest and last price, and of the price change over the period.
 func (c *chart) summarize(points []sample) {
 	if len(points) == 0 {
 		return
@@ -260,7 +263,7 @@ func (c *chart) summarize(points []sample) {
 	c.Change, c.Trend = pointsOf(int(last-first)), trendOf(int64(last-first))
 }
 
-// sampleOf returns the time of filing of a call, and the price of YES that corresponds to the scoring price.
+// sampleOf returns the time of filing of a call, and the price of YES that corresponds to the scoring price of the call.
 func sampleOf(call *signalv1.Signal) sample {
 	p := clampPrice(call.GetScoreBasisBps())
 	if call.GetDirection() == string(protocol.No) {
@@ -281,12 +284,12 @@ func markOf(call *signalv1.Signal, at position) callMark {
 type coursePlot struct {
 	Empty          bool
 	Line, Area     string // path data
-	Zero           string // position of the zero line; empty: outside the plot
+	Zero           string // vertical position of the zero line; empty: outside the plot
 	YTicks, XTicks []chartTick
 	Now            position
 	Low, High, End string
 	Trend          string // up, down, flat
-	Note           string // states which calls are left out
+	Note           string // says that older calls are left out; empty: none are
 	Label          string
 }
 

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// axis maps values to one side of a plot. start is the value on the left or top, end is the value on the right or bottom, and
-// step is the distance of labels.
+// axis maps values to one side of a plot. start is the value on the left or top, and end is the value on the right or bottom.
+// step is the distance between labels.
 type axis struct{ start, end, step float64 }
 
 // fraction returns the position of a value on the axis, from 0 to 1.
@@ -16,7 +16,7 @@ func (a axis) length(v float64) string  { return lengthAttr(plotSize * a.fractio
 func (a axis) percent(v float64) string { return percentAttr(a.fraction(v)) }
 func (a axis) column(v float64) int     { return int(maxColumns * a.fraction(v)) }
 
-// ticks returns a label for every step, the lowest value first.
+// ticks returns a label for every step of the axis, the lowest value first.
 func (a axis) ticks(label func(int) string) []chartTick {
 	var out []chartTick
 	for v := min(a.start, a.end); v <= max(a.start, a.end); v += a.step {
@@ -25,7 +25,7 @@ func (a axis) ticks(label func(int) string) []chartTick {
 	return out
 }
 
-// verticalAxis returns a vertical axis that starts and ends at a label.
+// verticalAxis returns an axis from low to high, extended so that both ends are multiples of step.
 func verticalAxis(low, high, step float64) axis {
 	return axis{math.Ceil(high/step) * step, math.Floor(low/step) * step, step}
 }
@@ -39,7 +39,7 @@ func bounds(list []sample, of func(sample) float64) (low, high float64) {
 	return low, high
 }
 
-// timeSteps are the possible distances of time labels. Longer distances are multiples of the last one.
+// timeSteps are the possible distances between time labels. A longer distance is a multiple of the last one.
 var timeSteps = [...]time.Duration{
 	10 * time.Second, 30 * time.Second,
 	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
@@ -50,13 +50,13 @@ var timeSteps = [...]time.Duration{
 const (
 	day            = 24 * time.Hour
 	maxTimeLabels  = 7
-	maxMonthLabels = 5 // labels with a year are wider
-	maxGridLines   = 5 // horizontal grid lines
+	maxMonthLabels = 5 // fewer than maxTimeLabels, because labels with a year are wider
+	maxGridLines   = 5 // maximum number of horizontal grid lines
 	// A label closer to the edge of the plot would be cut off. The margin is a fraction of the plot.
 	minLabelMargin = 0.05
 )
 
-// timeTicks returns the labels of a time axis in Unix seconds.
+// timeTicks returns the labels of a time axis, whose values are Unix seconds.
 func timeTicks(x axis) []chartTick {
 	first, last := int64(x.start), int64(x.end)
 	span := last - first
@@ -97,7 +97,7 @@ const minPriceRange = 1000
 
 var priceSteps = [...]float64{200, 250, 500, 1000, 2500}
 
-// priceAxis returns the axis in bps that contains all samples.
+// priceAxis returns a price axis in bps that contains all samples.
 func priceAxis(list []sample) axis {
 	low, high := bounds(list, sample.value)
 	if missing := minPriceRange - (high - low); missing > 0 {
@@ -106,7 +106,7 @@ func priceAxis(list []sample) axis {
 		low = min(low, high-minPriceRange)
 	}
 	var y axis
-	for _, step := range priceSteps { // the last step fits any range
+	for _, step := range priceSteps { // the last step has at most maxGridLines lines for any range
 		if y = verticalAxis(low, high, step); (y.start-y.end)/step <= maxGridLines {
 			break
 		}
@@ -117,7 +117,8 @@ func priceAxis(list []sample) axis {
 // minPointsRange is the minimum range of a points axis, so that small changes look small.
 const minPointsRange = 10
 
-// pointsAxis returns the axis that contains all samples, and zero if it is close to them.
+// pointsAxis returns an axis of points that contains all samples. It also contains zero if zero is closer to the samples than
+// their range.
 func pointsAxis(list []sample) axis {
 	low, high := bounds(list, sample.value)
 	if low > 0 && low < high-low {
@@ -132,15 +133,15 @@ func pointsAxis(list []sample) axis {
 	}
 	step := 1.0
 	for i := 0; math.Floor((high-low)/step) > maxGridLines; i++ {
-		step *= [...]float64{2, 2.5, 2}[i%3] // 1, 2, 5, 10, 20, 50
+		step *= [...]float64{2, 2.5, 2}[i%3] // the steps are 1, 2, 5, 10, 20, 50 and so on
 	}
 	return verticalAxis(low, high, step)
 }
 
-// percentAttr formats a fraction of the plot as an SVG attribute in percent.
+// percentAttr formats a fraction of the plot as a percentage for an SVG attribute.
 func percentAttr(part float64) string { return lengthAttr(100*part) + "%" }
 
-// lengthAttr formats a length with at most two decimals. Adding zero turns a negative zero into zero.
+// lengthAttr formats a length with at most two decimals. It adds zero, because that turns a negative zero into zero.
 func lengthAttr(v float64) string {
 	return decimal(math.Round(100*v)/100 + 0)
 }

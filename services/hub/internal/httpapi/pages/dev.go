@@ -32,8 +32,8 @@ const (
 	tokenLife     = time.Hour
 	stateLife     = 15 * time.Minute
 	pendingLife   = time.Minute
-	expired       = -time.Second // life of a cookie that is deleted
-	maxToken      = 3500         // what fits a cookie
+	expired       = -time.Second // lifetime that makes the browser delete a cookie
+	maxToken      = 3500         // maximum length of a token that fits in a cookie
 	maxState      = 64
 
 	devPath     = "/dev"
@@ -60,14 +60,14 @@ type keyRow struct {
 	Active                                            bool
 }
 
-// keyForm has the values and errors of the form that creates an API key.
+// keyForm has the values and errors of the form that creates an operator key.
 type keyForm struct {
 	Label       string
 	Permissions []string
-	Errors      map[string]string // by field
+	Errors      map[string]string // error texts by field
 }
 
-// createdApp has the data of an app that the page shows only once, such as the secret.
+// createdApp has the data of a new or changed app that the page shows only once, such as the secret.
 type createdApp struct {
 	ID, Name, Secret   string
 	Renewed, Immediate bool
@@ -76,7 +76,7 @@ type createdApp struct {
 var errForeignForm = apperr.New(apperr.Forbidden, "forbidden",
 	"This form was not sent from this site. Reload the page and try again.")
 
-// dev handles GET /dev.
+// dev handles GET /dev, the developer page. Without a valid token in the cookie, the page shows the sign-in.
 func (s *site) dev(c echo.Context) error {
 	if s.isLocalhostAlias(c.Request()) {
 		return c.Redirect(http.StatusFound, s.HubURL+devPath)
@@ -136,7 +136,7 @@ func (s *site) showDev(c echo.Context, status int, op operator.Operator, set fun
 	return s.render(c, status, "dev", p)
 }
 
-// showFault renders the page with the message of an error that the user can correct. It returns other errors.
+// showFault renders the developer page with the message of an error that the user can correct. It returns any other error.
 func (s *site) showFault(c echo.Context, op operator.Operator, err error) error {
 	f := apperr.Of(err)
 	if f.Kind != apperr.Conflict && f.Kind != apperr.Invalid {
@@ -145,7 +145,8 @@ func (s *site) showFault(c echo.Context, op operator.Operator, err error) error 
 	return s.showDev(c, httpx.Status(f.Kind), op, func(p *devPage) { p.Notice = f.Message })
 }
 
-// developer returns the operator of the token in the cookie of the developer page. Fault: unauthenticated.
+// developer returns the operator whose token is in the cookie of the developer page. Fault: unauthenticated for a missing or
+// invalid token, or if the session belongs to another operator.
 func (s *site) developer(c echo.Context) (operator.Operator, error) {
 	cookie, err := c.Cookie(cookieToken)
 	if err != nil || cookie.Value == "" {
@@ -158,7 +159,7 @@ func (s *site) developer(c echo.Context) (operator.Operator, error) {
 	r, err := s.Ledger.OperatorWrites.SignIn(c.Request().Context(), who.SignInRequest())
 	op := operator.FromMessage(r.GetOperator())
 	if v := s.viewer(c); err == nil && v.session.UserID != "" && v.session.UserID != string(op.ID) {
-		err = httpx.ErrUnauthenticated // another operator has signed in with this browser
+		err = httpx.ErrUnauthenticated // the session belongs to another operator
 	}
 	return op, err
 }
@@ -185,11 +186,11 @@ func (s *site) receiveToken(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, sessionPath+"?"+on.Encode())
 }
 
-// tokenChars are the characters of a signed token. All of them are allowed in cookies.
+// tokenChars are the characters of a signed token (JWT). All of them are allowed in cookies.
 const tokenChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
-// startSession handles GET /dev/session, to which receiveToken redirects. It compares the state with the cookie of this browser.
-// A token that another site has sent does not have this state.
+// startSession handles GET /dev/session, to which receiveToken redirects. It compares the state in the URL with the state cookie
+// of this browser. A token that another site has sent fails this check.
 func (s *site) startSession(c echo.Context) error {
 	state, err := c.Cookie(cookieState)
 	if err != nil || state.Value == "" || subtle.ConstantTimeCompare([]byte(state.Value), []byte(c.QueryParam("state"))) != 1 {
@@ -222,7 +223,7 @@ func (s *site) startSession(c echo.Context) error {
 	return redirect(c, back)
 }
 
-// mint handles POST /dev/keys. Only this answer shows the key.
+// mint handles POST /dev/keys, which creates an operator key. Only this answer shows the key.
 func (s *site) mint(c echo.Context, op operator.Operator, form url.Values) error {
 	// No ticked box gives an empty list, which is rejected; nil would mean all permissions.
 	typed := keyForm{Label: strings.TrimSpace(form.Get("label")), Permissions: append([]string{}, form["permission"]...)}
@@ -241,12 +242,12 @@ func (s *site) mint(c echo.Context, op operator.Operator, form url.Values) error
 	return s.showDev(c, http.StatusOK, op, func(p *devPage) { p.NewKey = minted.GetPlaintext() })
 }
 
-// keyErrors has the error texts of the key form by field.
+// keyErrors has the error texts of the key form, by field.
 var keyErrors = map[string]string{
 	"label": "Enter 1 to 64 characters on one line.", "permissions": "Choose at least one permission.",
 }
 
-// revoke handles POST /dev/keys/revoke.
+// revoke handles POST /dev/keys/revoke, which revokes an operator key.
 func (s *site) revoke(c echo.Context, op operator.Operator, form url.Values) error {
 	if err := s.RevokeKey(c.Request().Context(), op.ID, form.Get("id")); err != nil {
 		return err
@@ -254,8 +255,8 @@ func (s *site) revoke(c echo.Context, op operator.Operator, form url.Values) err
 	return redirect(c, devPath)
 }
 
-// developerForm returns a handler that passes the signed-in operator and the form to do. It first rejects forms of other origins
-// and visitors who are not signed in.
+// developerForm returns a handler that passes the signed-in operator and the form to do. It first rejects forms from other
+// origins and visitors who are not signed in.
 func (s *site) developerForm(do func(echo.Context, operator.Operator, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !httpx.SameOrigin(c.Request(), s.Origin) {

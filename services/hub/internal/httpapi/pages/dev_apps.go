@@ -16,11 +16,11 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// appForm has the values and errors of the form of an app.
+// appForm has the values and errors of the form that creates or changes an app.
 type appForm struct {
 	grant.AppDraft
-	Redirects string            // as the user typed them
-	Errors    map[string]string // by field
+	Redirects string            // redirect URIs as the user typed them
+	Errors    map[string]string // error texts by field
 }
 
 type appRow struct {
@@ -29,7 +29,7 @@ type appRow struct {
 	ShowForm bool // the form has an error and is shown open
 }
 
-// appErrors has the error texts of the app form by field.
+// appErrors has the error texts of the app form, by field.
 var appErrors = map[string]string{
 	"name": "Enter 1 to 64 visible characters, without spaces at the start or end.",
 	"redirectUris": "Enter 1 to 10 different URIs: https, http on 127.0.0.1 or [::1], or a private scheme with a dot such as " +
@@ -46,7 +46,7 @@ func rowOfApp(a grant.App) appRow {
 	}}}
 }
 
-// draftOf reads the form of an app.
+// draftOf returns the values of a submitted app form.
 func draftOf(form url.Values) appForm {
 	return appForm{Redirects: strings.TrimSpace(form.Get("redirectUris")), AppDraft: grant.AppDraft{
 		Name: strings.TrimSpace(form.Get("name")), Kind: grant.Kind(form.Get("type")),
@@ -67,7 +67,7 @@ func (f *appForm) setError(err error) bool {
 	return message != ""
 }
 
-// registerApp handles POST /dev/apps. Only this answer shows the client secret.
+// registerApp handles POST /dev/apps, which registers an app. Only this answer shows the client secret.
 func (s *site) registerApp(c echo.Context, op operator.Operator, form url.Values) error {
 	typed := draftOf(form)
 	a, secret, err := s.Grants.Register(c.Request().Context(), string(op.ID), typed.AppDraft)
@@ -80,7 +80,7 @@ func (s *site) registerApp(c echo.Context, op operator.Operator, form url.Values
 	return s.showDev(c, http.StatusOK, op, func(p *devPage) { p.AppCreated = createdApp{ID: a.ID, Name: a.Name, Secret: secret} })
 }
 
-// changeApp handles POST /dev/apps/change. The form has all members except the type, which cannot change.
+// changeApp handles POST /dev/apps/change. The form has all members of an app except the type, which cannot change.
 func (s *site) changeApp(c echo.Context, op operator.Operator, form url.Values) error {
 	typed, id := draftOf(form), form.Get("app")
 	_, err := s.Grants.ChangeApp(c.Request().Context(), string(op.ID), id, grant.AppChange{
@@ -102,7 +102,7 @@ func (s *site) changeApp(c echo.Context, op operator.Operator, form url.Values) 
 	return redirect(c, devPath+"#apps")
 }
 
-// renewSecret handles POST /dev/apps/secret. Only this answer shows the new secret.
+// renewSecret handles POST /dev/apps/secret, which creates a new client secret. Only this answer shows the new secret.
 func (s *site) renewSecret(c echo.Context, op operator.Operator, form url.Values) error {
 	id := form.Get("app")
 	secret, err := s.Grants.RenewSecret(c.Request().Context(), string(op.ID), id, form.Get("immediate") == "yes")
@@ -119,7 +119,8 @@ func (s *site) renewSecret(c echo.Context, op operator.Operator, form url.Values
 	})
 }
 
-// disableApp handles POST /dev/apps/disable. It cannot be undone, so a confirmation box must be ticked.
+// disableApp handles POST /dev/apps/disable, which shuts down an app. This cannot be undone, so a confirmation box must be
+// ticked.
 func (s *site) disableApp(c echo.Context, op operator.Operator, form url.Values) error {
 	if form.Get("sure") != "yes" {
 		return s.showDev(c, http.StatusBadRequest, op, func(p *devPage) {
@@ -132,19 +133,19 @@ func (s *site) disableApp(c echo.Context, op operator.Operator, form url.Values)
 	return redirect(c, devPath+"#apps")
 }
 
-// signerRow is a signing key with the name of its app.
+// signerRow is a signing key on the developer page, with the name of its app and its status.
 type signerRow struct {
 	message.Signer
 	App, State string
 }
 
-// signerStatusLabels has the labels of the signer statuses.
+// signerStatusLabels maps the statuses of signing keys to labels.
 var signerStatusLabels = map[message.Status]string{
 	message.Active: "active", message.Revoked: "revoked",
 	message.Expired: "expired",
 }
 
-// signersOf returns the signing keys of an operator, with the names of their apps.
+// signersOf returns the signing keys of an operator, with the names of their apps. A key without an app has the name "your own".
 func (s *site) signersOf(ctx context.Context, op operator.Operator) ([]signerRow, error) {
 	list, err := s.Messages.ListSigners(ctx, string(op.ID))
 	if err != nil || len(list) == 0 {
@@ -174,7 +175,7 @@ func shortKey(key message.Key) string {
 	return string(key[:8] + "…" + key[len(key)-6:])
 }
 
-// revokeSigner handles POST /dev/signers/revoke.
+// revokeSigner handles POST /dev/signers/revoke, which revokes a signing key.
 func (s *site) revokeSigner(c echo.Context, op operator.Operator, form url.Values) error {
 	if _, err := s.Messages.RevokeSigner(c.Request().Context(), message.Owner{DenpaID: string(op.ID)},
 		form.Get("key")); err != nil {

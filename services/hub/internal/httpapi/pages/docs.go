@@ -12,10 +12,10 @@ import (
 const docsPath = "/docs"
 
 // docsPolicy is the Content-Security-Policy of the API reference. It allows scripts and requests of this host, and the data:
-// images in the style sheet of Swagger UI.
+// images that the style sheet of Swagger UI contains.
 var docsPolicy = strings.Replace(policy, "img-src 'self'", "img-src 'self' data:", 1) + "; script-src 'self'; connect-src 'self'"
 
-// docsPage is the page of the API reference.
+// docsPage is the data of the page with the API reference.
 type docsPage struct {
 	layout
 	Document string // URL of the API description
@@ -51,8 +51,8 @@ func (s *site) firstGuide(c echo.Context) error {
 	return c.Redirect(http.StatusFound, guidesPath+"/")
 }
 
-// guides handles GET /docs/guide/ and GET /docs/guide/{file}. The guides are complete documents that are built when the service
-// starts.
+// guides handles GET /docs/guide/ and GET /docs/guide/{file}. The guides are complete HTML documents that are built when the
+// service starts.
 func (s *site) guides(c echo.Context) error {
 	if s.Guides == nil {
 		return market.ErrUnknown

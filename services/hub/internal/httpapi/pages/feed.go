@@ -20,7 +20,7 @@ const (
 	movesShown  = 20
 )
 
-// feedPage is the feed as the server renders it. The script of the page adds the events after Head.
+// feedPage is the feed as the server renders it. The script of the page adds the events whose sequence numbers are above Head.
 type feedPage struct {
 	layout
 	Views     []tab
@@ -33,7 +33,7 @@ type feedPage struct {
 // feedRow is one event of the feed. The script of the page formats later events in the same way.
 type feedRow struct {
 	Seq               int64
-	Key               string // of a price move: a later move with this key replaces the row
+	Key               string // only for a price move: a later move with the same key replaces the row
 	Label, Class      string
 	Handle, HandleURL string
 	Title, URL        string
@@ -42,7 +42,7 @@ type feedRow struct {
 	At, AtISO         string
 }
 
-// feedView is a selectable part of the feed.
+// feedView is a selectable view of the feed: all calls, the calls of one lane, resolutions or price moves.
 type feedView struct {
 	channel, query, label string
 	types                 []string
@@ -85,7 +85,7 @@ func viewOf(c echo.Context, views []feedView) feedView {
 	return views[0]
 }
 
-// feed handles GET /feed.
+// feed handles GET /feed, the page with the latest events or price moves.
 func (s *site) feed(c echo.Context) error {
 	views := feedViews()
 	here := viewOf(c, views)
@@ -122,7 +122,7 @@ func (s *site) feed(c echo.Context) error {
 	return s.renderParts(c, g, http.StatusOK, "feed", p)
 }
 
-// eventData has the members of the event data that rows use.
+// eventData has the members of event data that feed rows show.
 type eventData struct {
 	ID, SignalID, MarketID, MarketTitle, Handle string
 	Direction, Status, Outcome, TextTake        string
@@ -143,7 +143,7 @@ var feedLabels = map[string]string{
 	"market.resolved": "Resolved", "market.disputed": "Disputed", "market.dispute_cleared": "Dispute cleared",
 }
 
-// feedRowOf formats an event. If the event data is invalid, the row has no details.
+// feedRowOf returns the row of an event. If the event data is invalid, the row has no details.
 func feedRowOf(e *feedv1.Event) feedRow {
 	var d eventData
 	_ = json.Unmarshal([]byte(e.GetData()), &d)

@@ -26,10 +26,10 @@ func clampPrice(bps int32) int { return min(max(int(bps), 0), maxPrice) }
 // decimal formats a number with as few decimals as possible.
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// signed formats an integer with its sign.
+// signed formats an integer with a plus or minus sign. Zero has no sign.
 func signed(n int) string { return signedNumber(float64(n)) }
 
-// pointsOf formats a price difference in percentage points: 450 bps is +4.5.
+// pointsOf formats a price difference in percentage points, with its sign: 450 bps is +4.5.
 func pointsOf(bps int) string { return signedNumber(float64(bps) / 100) }
 
 func signedNumber(v float64) string {
@@ -56,7 +56,7 @@ func grouped(n int64) string {
 	return text
 }
 
-// when formats a time in UTC.
+// when formats a time in UTC: 2 Jan 2006, 15:04 UTC.
 func when(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
 
 func sideClass(side string) string { return "side-" + strings.ToLower(side) }
@@ -74,7 +74,7 @@ func statusLabel(status string) string {
 	return "Open"
 }
 
-// amount formats a volume with its unit: $182,000 or 182,000 contracts.
+// amount formats a volume with its unit: $182,000 or 182,000 contracts. It returns "" for nil or an invalid volume.
 func amount(v *float64, unit string) string {
 	if v == nil {
 		return ""
@@ -89,14 +89,14 @@ func amount(v *float64, unit string) string {
 	return n + " " + unit
 }
 
-// amountUnits are the suffixes of large numbers, the largest first.
+// amountUnits are the suffixes of large amounts, the largest first.
 var amountUnits = [...]struct {
 	from float64
 	name string
 }{{1e12, " T"}, {1e9, " B"}, {1e6, " M"}}
 
-// number formats an amount: with thousands separators below a million, and with three significant figures above. It returns ""
-// for invalid amounts.
+// number formats an amount. Below a million, it has thousands separators; above, it has two decimals and a suffix. It returns ""
+// for a negative amount or one that is not a number.
 func number(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
 		return ""
@@ -112,7 +112,7 @@ func number(v float64) string {
 	return grouped(int64(math.RoundToEven(v)))
 }
 
-// countOf formats a count with its noun: 1 call, 2 calls.
+// countOf formats a count with its noun: 1 call, 2 calls. one is the singular.
 func countOf(n int64, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -120,7 +120,7 @@ func countOf(n int64, one string) string {
 	return digits(n) + " " + one + "s"
 }
 
-// timeLeft formats the time until an end; "" after the end.
+// timeLeft formats the time from now until end, in days, hours or minutes. It returns "" after the end.
 func timeLeft(end, now time.Time) string {
 	switch d := end.Sub(now); {
 	case d >= 48*time.Hour:
@@ -165,7 +165,7 @@ func venueName(provider string) string {
 	return provider
 }
 
-// link returns an http or https URL with a host unchanged, and "" for any other text.
+// link returns raw if it is an http or https URL with a host, and "" for any other text.
 func link(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
@@ -174,10 +174,10 @@ func link(raw string) string {
 	return raw
 }
 
-// bar is one line of the barcode on a receipt.
+// bar is one line of the barcode on a receipt, with its left position and its width.
 type bar struct{ X, W int }
 
-// bars returns the barcode of an id: each hex digit is a line and a gap.
+// bars returns the barcode of an id and its total width. Each hex digit of the id is a line and a gap.
 func bars(id string) (list []bar, width int) {
 	for _, r := range id {
 		n, err := strconv.ParseInt(string(r), 16, 8)
@@ -202,7 +202,7 @@ func callPoints(call *signalv1.Signal) string {
 	return signed(int(call.GetScore()))
 }
 
-// priceOf returns the scoring price of a call, and the stated price if it differs.
+// priceOf formats the scoring price of a call, and the stated price if it differs.
 func priceOf(call *signalv1.Signal) string {
 	price := cents(call.GetScoreBasisBps())
 	if call.GetPriceBps() != call.GetScoreBasisBps() {

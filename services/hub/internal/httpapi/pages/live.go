@@ -17,12 +17,12 @@ import (
 
 const livePath = "/live/"
 
-// broadcastState is the data of the live page of an operator. It is empty unless an administrator has approved the operator.
+// broadcastState is the live data of an operator. It is empty unless an administrator has approved the operator.
 type broadcastState struct {
 	Approved bool
 	Session  livestream.Session // newest session
 	Viewers  int64
-	Overlay  livestream.Overlay // without a market: no overlay
+	Overlay  livestream.Overlay // market shown in the overlay; without a market id, there is no overlay
 }
 
 // state returns the session state: live, ended or idle.
@@ -36,7 +36,8 @@ func (a *broadcastState) state() string {
 	return livestream.StateIdle
 }
 
-// readBroadcast returns the current broadcast of an approved operator. Fault: db_unavailable.
+// readBroadcast returns the broadcast state of an operator, which is empty if the operator is not approved. Fault:
+// db_unavailable.
 func (s *site) readBroadcast(ctx context.Context, handle protocol.Handle) (out broadcastState, err error) {
 	if streamer, err := s.OnAir.Store.Streamer(ctx, handle); err != nil || streamer.Status != livestream.Approved {
 		return out, err
@@ -63,7 +64,7 @@ type livePage struct {
 	UpdatedAt                      string
 }
 
-// stateTexts has the label and the text of each state. The script of the page has the same texts.
+// stateTexts has the label and the text of each session state. The script of the page has the same texts.
 var stateTexts = map[string][2]string{
 	livestream.StateIdle:  {"Offline", "Offline. This page updates when the broadcast starts."},
 	livestream.StateEnded: {"Ended", "The broadcast has ended. Its calls stay on the record."},
@@ -116,10 +117,11 @@ func (p *livePage) fillSignal(o *livestream.Overlay) {
 	}
 }
 
-// hostPattern matches hosts that can be part of a Content-Security-Policy without escaping.
+// hostPattern matches hosts that need no escaping in a Content-Security-Policy.
 var hostPattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(:[0-9]{1,5})?$`)
 
-// videoOrigins returns the origins from which a page may load video: the configured hosts and the hosts of the given streams.
+// videoOrigins returns the origins from which a page may load video: the configured video hosts and the hosts of the given stream
+// URLs.
 func (s *site) videoOrigins(streams ...string) []string {
 	var out, all []string
 	for _, host := range s.Videos {
@@ -138,7 +140,8 @@ func (s *site) videoOrigins(streams ...string) []string {
 	return out
 }
 
-// videoPolicy returns the Content-Security-Policy of a page that plays video from these origins. The player creates blob URLs.
+// videoPolicy returns the Content-Security-Policy of a page that plays video from the given origins. It allows blob URLs, which
+// the player creates.
 func (s *site) videoPolicy(origins []string) string {
 	from := ""
 	if len(origins) > 0 {

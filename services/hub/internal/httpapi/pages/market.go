@@ -28,7 +28,7 @@ type marketPage struct {
 	Volume, Volume24h          string
 	Liquidity, Source          string
 	Open                       bool // the market accepts calls
-	CallAt                     int  // price in bps in the example
+	CallAt                     int  // price in bps that the example call uses
 
 	Tabs          []tab
 	Chart         chart
@@ -41,19 +41,20 @@ type marketPage struct {
 	Related       []marketRow
 }
 
-// tab is a link to a variant of the page. Here marks the current one.
+// tab is a link to a variant of the page. Here marks the variant that is shown.
 type tab struct {
 	Label, Name, URL string
 	Here             bool
 }
 
-// Numbers of calls that are read and that are shown unfolded.
+// Numbers of calls on the page of a market: read in total, and shown above the collapsed section.
 const (
 	callsRead  = maxMarks
-	callsShown = 12 // the others are in a collapsed section
+	callsShown = 12 // the other calls are in a collapsed section
 )
 
-// market handles GET /m/{marketId}. The page is not served without the market itself, but any other part may be missing.
+// market handles GET /m/{marketId}, the page of a market. If the market cannot be read, the request fails; any other part may be
+// missing.
 func (s *site) market(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
@@ -99,7 +100,8 @@ func (s *site) market(c echo.Context) error {
 	return s.renderParts(c, g, http.StatusOK, "market", p)
 }
 
-// intervalOf returns the requested interval. The default is one day for an open market and all time for a closed one.
+// intervalOf returns the interval of the chart from the query. The default is one day for an open market and all time for a
+// closed or resolved market.
 func intervalOf(raw string, m *marketv1.Market) protocol.Interval {
 	status := protocol.MarketStatus(m.GetStatus())
 	if raw == "" && (status == protocol.MarketClosed || status == protocol.MarketResolved) {

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// statusBadge is the status of a market as the page shows it.
+// statusBadge is the status of a market on its page.
 type statusBadge struct{ Label, Class, Note string }
 
 type outcomePart struct {
@@ -33,12 +33,12 @@ type callRow struct {
 	At, ShortAt, AtISO              string // ShortAt has no year
 }
 
-// crowdPart compares the calls with the market price.
+// crowdPart compares the share of YES calls with the market price.
 type crowdPart struct {
-	Yes   string // share of YES calls in percent
+	Yes   string // share of YES calls, as text in percent
 	Pct   int64
 	Calls string
-	Gap   string // difference to the price in points; empty without a price
+	Gap   string // share of YES calls minus the price, in percentage points; empty without a price
 	Text  string
 }
 
@@ -47,7 +47,7 @@ type sentimentPart struct {
 	Lines        []string
 }
 
-// addStatus sets the status and the outcome of the market.
+// addStatus sets the status, the outcome and the closing price of the market.
 func (p *marketPage) addStatus(m *marketv1.Market, o *resolutionv1.Outcome, now time.Time) {
 	p.Outcome = outcomeOf(o)
 	p.Status = statusOf(m, o, now)
@@ -118,7 +118,8 @@ func callsOf(list []*signalv1.Signal) []callRow {
 	return rows
 }
 
-// agreementBps is the maximum difference between crowd and price, in bps, at which they are described as equal.
+// agreementBps is the maximum difference between the share of YES calls and the price, in bps, at which the page says that they
+// agree.
 const agreementBps = 300
 
 func crowdOf(m *marketv1.Market, c *signalv1.GetCrowdResponse) (part *crowdPart, top string) {
@@ -145,7 +146,7 @@ func crowdOf(m *marketv1.Market, c *signalv1.GetCrowdResponse) (part *crowdPart,
 	return part, top
 }
 
-// sentimentLabels has the texts of the sentiment labels.
+// sentimentLabels maps the labels of market sentiment to texts.
 var sentimentLabels = map[string]string{
 	market.Bullish: "Leans YES", market.Bearish: "Leans NO", market.Mixed: "Split", market.Neutral: "No clear lean",
 }
@@ -193,7 +194,7 @@ func relatedOf(list []*cataloguev1.Relation) []marketRow {
 	return rows
 }
 
-// closedLabel returns the label of a market that is not open; empty for an open one.
+// closedLabel returns the status label of a closed or resolved market, and "" for other markets.
 func closedLabel(m *marketv1.Market) string {
 	switch protocol.MarketStatus(m.GetStatus()) {
 	case protocol.MarketResolved:

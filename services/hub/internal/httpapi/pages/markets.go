@@ -19,13 +19,13 @@ import (
 
 const marketsPath = "/markets"
 
-// Numbers of markets and tiles on the page.
+// Maximum numbers of markets and of heatmap tiles on the page.
 const (
 	rowsShown  = 40
 	tilesShown = 12
 )
 
-// sorts are the sort orders of the list, the default first.
+// sorts are the sort orders of the market list, the default first.
 var sorts = [...]struct{ value, label string }{{"volume", "Volume"}, {"volume24h", "24 h volume"}, {"endDate", "Ending soon"}}
 
 type marketsPage struct {
@@ -58,10 +58,10 @@ type marketRow struct {
 	YesPct                  float64
 	Volume, Ends, EndsISO   string
 	Status                  string
-	Relation                string // relation to the market of the page
+	Relation                string // relation to the market whose page shows this row
 }
 
-// marketQuery is the query of the page. All values are valid.
+// marketQuery is the query of the markets page. All of its values are valid.
 type marketQuery struct {
 	Text   string
 	Lane   protocol.Lane // empty: every lane
@@ -70,7 +70,7 @@ type marketQuery struct {
 	cursor string
 }
 
-// marketQueryOf reads the query. Invalid values are replaced by their defaults, as on the JSON route.
+// marketQueryOf reads the query of the markets page. Invalid values are replaced by their defaults, as on the JSON route.
 func marketQueryOf(c echo.Context) marketQuery {
 	l := marketQuery{
 		Text: strings.TrimSpace(market.CutText(c.QueryParam("q"))), Lane: protocol.LaneFilter(c.QueryParam("lane")),
@@ -84,7 +84,7 @@ func marketQueryOf(c echo.Context) marketQuery {
 	return l
 }
 
-// url returns the path of the list. Parameters with default values are left out.
+// url returns the path and query of the markets page for l. Parameters with default values are left out.
 func (l marketQuery) url() string {
 	v := url.Values{}
 	set := func(name, value string, given bool) {
@@ -103,19 +103,19 @@ func (l marketQuery) url() string {
 	return marketsPath + "?" + v.Encode()
 }
 
-// firstPage returns the path of the first page of a changed query.
+// firstPage returns the path of the first page of the list after change has been applied to the query.
 func (l marketQuery) firstPage(change func(*marketQuery)) string {
 	l.cursor = ""
 	change(&l)
 	return l.url()
 }
 
-// isDefault reports whether the query has no filter and selects the first page.
+// isDefault reports whether the query has no filter and selects the first page. Such a page shows the heatmap.
 func (l marketQuery) isDefault() bool {
 	return l.Text == "" && l.Lane == "" && !l.Closed && l.cursor == ""
 }
 
-// markets handles GET /markets, the markets of all venues.
+// markets handles GET /markets, the page with the markets of all venues.
 func (s *site) markets(c echo.Context) error {
 	l := marketQueryOf(c)
 	g := newPartReader(c.Request().Context(), partsTimeout)
@@ -146,7 +146,7 @@ func (s *site) markets(c echo.Context) error {
 	return s.renderParts(c, g, http.StatusOK, "markets", p)
 }
 
-// heatmap returns the tiles. If the pins cannot be read, it marks them as unavailable in g and returns the tiles without pins.
+// heatmap returns the tiles of the heatmap. If the pins cannot be read, it records that in g and returns the tiles without pins.
 func (s *site) heatmap(ctx context.Context, g *partReader) ([]*cataloguev1.Tile, error) {
 	tiles, err := view.ListTiles(ctx, s.Ledger.Catalogue, s.Pins, "")
 	if tiles.Failed != nil {
@@ -165,7 +165,7 @@ func (l marketQuery) title() string {
 	return "Markets"
 }
 
-// canonical returns the path for search engines: without search text, order and cursor.
+// canonical returns the path that search engines should index, without search text, sort order and cursor.
 func (l marketQuery) canonical() string {
 	return marketQuery{Lane: l.Lane, Closed: l.Closed, Sort: sorts[0].value}.url()
 }
@@ -198,7 +198,7 @@ func (l marketQuery) sorts() []choice {
 	return list
 }
 
-// suggestions returns what to try if no market was found.
+// suggestions returns hints for a search that found no market.
 func (l marketQuery) suggestions() []string {
 	var list []string
 	if l.Text != "" {

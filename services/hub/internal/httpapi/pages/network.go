@@ -35,7 +35,7 @@ type networkPage struct {
 	titles map[string]string // of markets, by id
 }
 
-// stationPart is a station with its status.
+// stationPart is a station on the network page, with its status.
 type stationPart struct {
 	Name, URL, Host, About   string
 	Lanes                    string
@@ -44,13 +44,14 @@ type stationPart struct {
 	IsHub                    bool
 }
 
-// Station returns the name of the station with the given origin.
+// Station returns the name of the station with the given origin, or the origin if the station is unknown.
 func (p networkPage) Station(origin string) string { return cmp.Or(p.names[origin], origin) }
 
-// Market returns the title of a market. Clips of partner stations may belong to markets that this hub does not have.
+// Market returns the title of a market, or its id if the title is unknown. Clips of partner stations may belong to markets that
+// this hub does not have.
 func (p networkPage) Market(id string) string { return cmp.Or(p.titles[id], "Market "+id) }
 
-// OtherStations returns the names of the other stations of an operator.
+// OtherStations returns the names of the stations with the given origins, for an operator who is on several stations.
 func (p networkPage) OtherStations(origins []string) string {
 	names := make([]string, len(origins))
 	for i, origin := range origins {
@@ -128,7 +129,7 @@ func (p *networkPage) addStations(s *site, list []*stationv1.Station, updates ma
 	}
 }
 
-// titlesOf returns the titles of the markets of tapes. Titles that cannot be read within titlesTimeout are missing.
+// titlesOf returns the titles of the markets of tapes by market id. Titles that cannot be read within titlesTimeout are missing.
 func (s *site) titlesOf(ctx context.Context, tapes []federation.Tape) map[string]string {
 	g, found := newPartReader(ctx, titlesTimeout), map[string]*part[*marketv1.Market]{}
 	for _, t := range tapes {
@@ -148,10 +149,10 @@ func (s *site) titlesOf(ctx context.Context, tapes []federation.Tape) map[string
 	return titles
 }
 
-// lengthOf formats a duration in seconds as minutes and seconds.
+// lengthOf formats a duration in seconds as minutes and seconds: 75 is 1:15.
 func lengthOf(seconds int64) string { return fmt.Sprintf("%d:%02d", seconds/60, seconds%60) }
 
-// hostOf returns the host of a URL, with the port unless it is the default.
+// hostOf returns the host of a URL, with the port unless it is the default port. It returns "" for an invalid URL.
 func hostOf(raw string) string {
 	_, host, _ := strings.Cut(federation.OriginOf(raw), "://")
 	return host

@@ -14,12 +14,12 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
-// overlayPolicy is the Content-Security-Policy of the overlay, which any site may frame. It allows scripts and requests of this
-// host, and the live feed. The overlay has no controls, so framing is safe.
+// overlayPolicy is the Content-Security-Policy of the overlay, which any site may show in a frame. It allows scripts and requests
+// of this host, and the live feed. The overlay has no controls, so framing is safe.
 const overlayPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'none'; base-uri 'none'; " +
 	"frame-ancestors *; connect-src 'self'"
 
-// Bounds of the scale parameter.
+// Bounds of the parameter scale of the overlay.
 const (
 	minScale = 0.5
 	maxScale = 3
@@ -36,8 +36,7 @@ type overlayPage struct {
 	HideClock, HidePrice   bool
 }
 
-// overlay handles GET /overlay/{handle}. It uses only the URL, so it is served without a database, and it does not depend on the
-// visitor.
+// overlay handles GET /overlay/{handle}. The page depends only on the URL, not on the visitor, and is served without a database.
 func (s *site) overlay(c echo.Context) error {
 	handle, err := protocol.ParseHandle(strings.ToLower(c.Param("handle")))
 	if err != nil {
@@ -56,7 +55,7 @@ func (s *site) overlay(c echo.Context) error {
 	return s.render(c, http.StatusOK, "overlay", p)
 }
 
-// knownOrFirst returns the value if it is known, otherwise the first known value.
+// knownOrFirst returns word if it is in known, otherwise the first element of known.
 func knownOrFirst(known []string, word string) string {
 	if slices.Contains(known, word) {
 		return word
@@ -67,13 +66,14 @@ func knownOrFirst(known []string, word string) string {
 // scaleOf returns the scale parameter, or 1 if it is invalid or out of bounds.
 func scaleOf(raw string) string {
 	scale, err := strconv.ParseFloat(raw, 64)
-	if err != nil || !(scale >= minScale && scale <= maxScale) { // NaN is neither
+	if err != nil || !(scale >= minScale && scale <= maxScale) { // also rejects NaN
 		scale = 1
 	}
 	return strconv.FormatFloat(scale, 'f', -1, 64)
 }
 
-// socketSource returns the origin of the live feed for a Content-Security-Policy, with a leading space; "" without a live feed.
+// socketSource returns the origin of the live feed for a Content-Security-Policy, with a leading space. It returns "" without a
+// live feed.
 func (s *site) socketSource() string {
 	if s.socket == "" {
 		return ""
@@ -81,11 +81,11 @@ func (s *site) socketSource() string {
 	return " " + strings.TrimSuffix(s.socket, "/ws")
 }
 
-// embedPolicy is the Content-Security-Policy of the embed, which any site may frame. The embed has no form, no script and no data
-// of the visitor, so clickjacking has no effect.
+// embedPolicy is the Content-Security-Policy of the embed, which any site may show in a frame. The embed has no form, no script
+// and no data of the visitor, so clickjacking has no effect.
 const embedPolicy = "default-src 'none'; style-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors *"
 
-// embedCalls is the number of calls on the embed.
+// embedCalls is the maximum number of calls on the embed.
 const embedCalls = 2
 
 type embedPage struct {
@@ -96,7 +96,8 @@ type embedPage struct {
 	Recent                 []callRow
 }
 
-// embed handles GET /operator/{handle}/embed.
+// embed handles GET /operator/{handle}/embed, the record of an operator for other sites. If the record cannot be read, the embed
+// says so.
 func (s *site) embed(c echo.Context) error {
 	account, err := s.byHandle(c)
 	if err != nil {

@@ -48,18 +48,18 @@ type Deps struct {
 	Ledger   *ledgerclient.Client
 	Pins     market.Store
 	Network  *federation.Service
-	Keep     time.Duration // how long data of a partner without updates is shown
+	Keep     time.Duration // how long data of a partner station without updates is shown
 	People   People
 	Messages *message.Service
 	Provider string // name of the identity provider
 	// Login returns the identity of an identity token and charges the rate limit of its subject.
 	Login func(c echo.Context, token string) (operator.Identity, error)
-	// Visitor returns the operator of the session of a request, and the handle; both are empty without a session. CountConsent
-	// charges a request for the consent page to the limit of the session.
+	// Visitor returns the operator of the session of a request, and the operator's handle. Both are empty without a session.
+	// CountConsent charges a request for the consent page to the rate limit of the session.
 	Visitor      func(c echo.Context) (grant.Visitor, string, error)
 	CountConsent func(c echo.Context, who grant.Visitor) error
-	// StartSession stores a session and sets its cookies. EndSession ends the session of the request, or with all every session
-	// of its operator.
+	// StartSession stores a session and sets its cookies. EndSession ends the session of the request. If all is true, it ends
+	// every session of the operator.
 	StartSession func(c echo.Context, op operator.Operator, signedInAt time.Time) error
 	EndSession   func(c echo.Context, all bool) error
 	// RevokeKey revokes an operator key with its signers and webhooks.
@@ -71,13 +71,13 @@ type Deps struct {
 	Log         *slog.Logger
 	VenueA      string                             // path segment of the primary venue
 	Videos      []string                           // video hosts that the Content-Security-Policy always allows
-	Programs    programv1.ProgramReadServiceClient // reads of the clock; nil: there is no programme
-	OnAir       *livestream.Service                // nil: live broadcasts are not shown
-	Ingest      *ingest.Service                    // nil: no stream keys
-	Guides      *guide.Site                        // nil: no guides
+	Programs    programv1.ProgramReadServiceClient // read API of the clock service; nil: there is no programme
+	OnAir       *livestream.Service                // nil: the live pages have no broadcasts
+	Ingest      *ingest.Service                    // nil: stream keys are not available
+	Guides      *guide.Site                        // nil: the guides are not available
 }
 
-// People has the services of the pages about people.
+// People has the services that the profile pages use.
 type People struct {
 	Follows  *follow.Service
 	Claims   *identityclaim.Service
@@ -95,7 +95,7 @@ type site struct {
 	templates map[string]*template.Template
 }
 
-// Mount adds the pages to the router of the hub.
+// Mount adds the HTML pages to the router of the hub. It returns an error if a static file or a template is invalid.
 func Mount(e *httpx.Router, d Deps) error {
 	static, err := readFiles()
 	if err != nil {
@@ -219,7 +219,7 @@ func (s *site) routes() []httpx.Route {
 // other sites may frame have their own policies.
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// withAccount is withPageHeaders for pages that show the account of the visitor.
+// withAccount is withPageHeaders for pages whose header shows the account of the visitor.
 func (s *site) withAccount(h echo.HandlerFunc) echo.HandlerFunc {
 	return s.withPageHeaders(func(c echo.Context) error {
 		s.setCacheHeaders(c)
@@ -227,7 +227,8 @@ func (s *site) withAccount(h echo.HandlerFunc) echo.HandlerFunc {
 	})
 }
 
-// withPageHeaders sets the security headers of a page and answers faults with an error page.
+// withPageHeaders sets the security headers of a page and answers faults with an error page. Clients that prefer JSON, and
+// internal errors, get the error as JSON.
 func (s *site) withPageHeaders(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		header := c.Response().Header()
@@ -241,7 +242,7 @@ func (s *site) withPageHeaders(h echo.HandlerFunc) echo.HandlerFunc {
 		}
 		f := apperr.Of(err)
 		if f.Kind == apperr.Internal {
-			return err // internal errors are logged and answered as JSON
+			return err // the router logs internal errors and answers them as JSON
 		}
 		header.Set("Cache-Control", "no-store")
 		if f.Kind == apperr.Unavailable {
@@ -251,16 +252,16 @@ func (s *site) withPageHeaders(h echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// layout has the data of the header and footer of a page.
+// layout has the data of the header, the footer and the metadata of a page.
 type layout struct {
 	Title, Description, URL string
 	OGType                  string          // og:type; empty: article
 	Image, OEmbed           string          // URLs of the card image and of the oEmbed document; empty: none
 	Stylesheet              string          // file of an additional style sheet; empty: none
-	Nav                     string          // current entry of the navigation
-	Wide                    bool            // more than one column on wide screens
-	Unlisted                bool            // hidden from search engines
-	Unavailable             map[string]bool // parts that could not be read
+	Nav                     string          // name of the highlighted entry of the navigation
+	Wide                    bool            // the page has several columns on wide screens
+	Unlisted                bool            // search engines must not index the page
+	Unavailable             map[string]bool // names of the parts that could not be read
 	Account                 account
 }
 
@@ -275,7 +276,7 @@ func (s *site) newLayout(c echo.Context, title, description, path string) layout
 	return f
 }
 
-// addPreview adds the card image and the oEmbed document for link previews.
+// addPreview adds the URLs of the card image and of the oEmbed document, which other sites use for link previews.
 func (f *layout) addPreview(hubURL, kind, id string) {
 	f.Image = hubURL + "/api/card/" + kind + "/" + url.PathEscape(id) + ".png"
 	f.OEmbed = hubURL + "/api/embed/oembed?format=json&url=" + url.QueryEscape(f.URL)
@@ -289,7 +290,7 @@ type errorPage struct {
 
 func newErrorPage(f layout, reason *apperr.Fault) errorPage {
 	p := errorPage{layout: f, Code: httpx.Status(reason.Kind), Heading: "Something went wrong", Message: reason.Message}
-	if p.Account.SignInURL != "" { // an error page is no useful page to return to
+	if p.Account.SignInURL != "" { // a sign-in must not return to an error page
 		p.Account.SignInURL = signInPath
 	}
 	switch reason.Kind {

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
-// partsTimeout is the time within which all parts of a page are read.
+// partsTimeout is the time limit for reading all parts of a page.
 const partsTimeout = 800 * time.Millisecond
 
 // partReader reads the parts of a page concurrently. A part that fails or takes too long is missing on the page.
@@ -34,8 +34,8 @@ func newPartReader(ctx context.Context, within time.Duration) *partReader {
 	return g
 }
 
-// part is the result of reading a part of a page, or the zero value if it is missing. It must not be read before partReader.wait
-// returns.
+// part is the result of reading a part of a page. Value is the zero value if the part could not be read. It must not be used
+// before partReader.wait returns.
 type part[T any] struct{ Value T }
 
 // readPart starts to read a part of a page. name identifies the part in logs and in layout.Unavailable.
@@ -59,14 +59,14 @@ func callPart[Q, A any](
 	return readPart(g, name, func(ctx context.Context) (*A, error) { return method(ctx, q) })
 }
 
-// fail records the error of a part.
+// fail records that the part with the given name could not be read.
 func (g *partReader) fail(name string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.failed[name] = err
 }
 
-// recoverPanic calls read and returns a panic as an error, because a panic in another goroutine would end the process.
+// recoverPanic calls read and returns a panic as an error. A panic in a goroutine without recovery would end the process.
 func recoverPanic[T any](ctx context.Context, read func(context.Context) (T, error)) (v T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -76,7 +76,7 @@ func recoverPanic[T any](ctx context.Context, read func(context.Context) (T, err
 	return read(ctx)
 }
 
-// wait waits for all parts and returns the names of the missing ones.
+// wait waits until all parts are read or have failed, and returns the names of the failed parts.
 func (g *partReader) wait() map[string]bool {
 	g.group.Wait()
 	g.cancel()
@@ -90,7 +90,7 @@ func (g *partReader) wait() map[string]bool {
 // renderParts renders a page with parts. If some are missing, it logs the errors and marks the page as degraded, so that it is
 // not cached.
 func (s *site) renderParts(c echo.Context, g *partReader, status int, name string, data any) error {
-	if len(g.failed) > 0 && !errors.Is(c.Request().Context().Err(), context.Canceled) { // the client is still connected
+	if len(g.failed) > 0 && !errors.Is(c.Request().Context().Err(), context.Canceled) { // else all reads failed
 		source := ""
 		for part, err := range g.failed {
 			f := apperr.Of(err)
@@ -104,8 +104,8 @@ func (s *site) renderParts(c echo.Context, g *partReader, status int, name strin
 	return s.render(c, status, name, data)
 }
 
-// responseCache caches the responses of an expensive gRPC method. A call that exceeds the timeout of the page continues, so that
-// the next page has the response.
+// responseCache caches the responses of an expensive gRPC method. A call that exceeds the time limit of the page continues, so
+// that the next page has the response.
 type responseCache[A any] struct{ *cache.Cache[string, *A] }
 
 func newResponseCache[A any](now func() time.Time) responseCache[A] {
@@ -114,8 +114,8 @@ func newResponseCache[A any](now func() time.Time) responseCache[A] {
 	})}
 }
 
-// callCached is callPart with a cache: it calls the method only if answers has no response for the key. If the call exceeds the
-// timeout of the page, the error of the part is httpx.ErrTimeout.
+// callCached is callPart with a cache. It calls the method only if answers has no response for the key. If the call exceeds the
+// time limit of the page, the error of the part is httpx.ErrTimeout.
 func callCached[Q, A any](
 	g *partReader, name string, answers responseCache[A], key string,
 	method func(context.Context, *Q, ...grpc.CallOption) (*A, error), q *Q,

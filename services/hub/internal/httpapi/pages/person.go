@@ -25,8 +25,8 @@ type personPage struct {
 	layout
 	passport
 	Summary             recordSummary
-	Own, IsFollowing    bool       // Own: the page of the visitor; IsFollowing: the visitor follows the operator
-	SignIn              string     // URL of the sign-in to follow; empty: none
+	Own, IsFollowing    bool       // Own: the visitor is the operator; IsFollowing: the visitor follows the operator
+	SignIn              string     // URL of the sign-in, for visitors who want to follow; empty: none
 	Skill               *skillPart // nil without a resolved call
 	Calibration         *calibrationPlot
 	Lanes               []laneEdge
@@ -36,7 +36,7 @@ type personPage struct {
 	OlderURL, NewestURL string // URLs of older calls and of the newest calls
 }
 
-// Numbers of calls and long-shot wins on the page.
+// Maximum numbers of calls and of long-shot wins on the page.
 const (
 	callsPerPage = 25
 	momentsShown = 6
@@ -100,7 +100,7 @@ func (p *personPage) card() string {
 	return text
 }
 
-// byHandle returns the account with the handle in the path. Handles are not case-sensitive.
+// byHandle returns the account with the handle in the path, in upper or lower case. Fault: not_found.
 func (s *site) byHandle(c echo.Context) (identityclaim.Account, error) {
 	handle, err := protocol.ParseHandle(strings.ToLower(c.Param("handle")))
 	if err != nil {
@@ -109,10 +109,10 @@ func (s *site) byHandle(c echo.Context) (identityclaim.Account, error) {
 	return s.People.Payouts.Accounts.ByHandle(c.Request().Context(), handle)
 }
 
-// follow handles POST /u/{handle}/follow.
+// follow handles POST /u/{handle}/follow, which makes the visitor follow the operator.
 func (s *site) follow(c echo.Context) error { return s.changeFollow(c, s.People.Follows.Follow) }
 
-// unfollow handles POST /u/{handle}/unfollow.
+// unfollow handles POST /u/{handle}/unfollow, which makes the visitor stop following the operator.
 func (s *site) unfollow(c echo.Context) error { return s.changeFollow(c, s.People.Follows.Unfollow) }
 
 func (s *site) changeFollow(
@@ -133,14 +133,14 @@ func (s *site) changeFollow(
 	return redirect(c, personPath+string(handle))
 }
 
-// recordSummary has the totals of an operator.
+// recordSummary has the totals of an operator as formatted texts.
 type recordSummary struct {
 	Title, Rank            string
 	Score, Trend           string
 	Total, Won, Lost       string
 	Void, Pending, WinRate string
 	Streak, CLV            string
-	Share                  []sharePart // parts of the bar of all calls
+	Share                  []sharePart // sections of the bar that shows all calls by result
 	ShareLabel             string
 	Best                   *bestPart
 	Moments                []momentPart
@@ -148,7 +148,7 @@ type recordSummary struct {
 	calls                  int64
 }
 
-// sharePart is a section of the bar of all calls.
+// sharePart is a section of the bar that shows all calls by result. X and Width are in percent.
 type sharePart struct{ Class, X, Width string }
 
 type bestPart struct{ ID, Title, Price string }
@@ -227,17 +227,17 @@ func callsURL(handle, cursor string) string {
 	return personPath + handle + "?before=" + url.QueryEscape(cursor) + "#calls"
 }
 
-// passport is the identity of an operator, on the public profile and on the page of the account.
+// passport is the public identity of an operator, for the profile page and for the account page of the visitor.
 type passport struct {
 	Handle, DisplayName, Initials, Bio string
-	BotLabel                           string // AI or Bot; empty: a person
+	BotLabel                           string // AI or Bot; empty for a person
 	Tier, TierText, Since              string
 	Links                              []string
 	Follows                            *part[follow.Totals]
 	Claims                             *part[[]identityclaim.Claim]
 }
 
-// passportOf returns the passport of an account and starts to read its followers and claims.
+// passportOf returns the passport of an account. It starts to read the followers and claims, which are complete after g.wait.
 func (s *site) passportOf(g *partReader, a identityclaim.Account) passport {
 	p := passport{
 		Handle: string(a.Handle), DisplayName: nameOf(a.DisplayName, string(a.Handle)), Bio: a.Bio,
@@ -259,7 +259,7 @@ func (s *site) passportOf(g *partReader, a identityclaim.Account) passport {
 	return p
 }
 
-// botLabels has the badges of operators that are not people.
+// botLabels has the badge of each operator type that is not a person.
 var botLabels = map[protocol.OperatorType]string{protocol.AIAgent: "AI", protocol.SystemBot: "Bot"}
 
 // tierLabels has the label and the description of each tier.

@@ -7,32 +7,33 @@ import (
 	"github.com/signalcast/signalcast/pkg/skill"
 )
 
-// calibrationPlot compares stated confidence with the share of won calls. Each group of calls has a dot and a 95% interval.
+// calibrationPlot compares stated confidence with the share of won calls. Calls are grouped by confidence; each group has a dot
+// and a 95% interval.
 type calibrationPlot struct {
 	Bins             []binMark
 	XTicks           []chartTick // stated confidence in percent
 	YTicks           []chartTick // share of won calls in percent
 	Calls            string
 	Text             string
-	BrierScore       string // Brier scores
+	BrierScore       string // Brier scores of the stated confidence and of the market price
 	MarketBrierScore string
 	Label            string
 }
 
-// binMark is a group of calls with its position in percent.
+// binMark is a group of calls with the position of its dot and its interval, in percent. R is the radius of the dot.
 type binMark struct {
 	skill.Bin
 	X, Y, Top, Bottom string
 	R                 string
 }
 
-// Radii of dots, by the share of calls.
+// Radius of the dot of an empty group, and the increase up to the largest group.
 const (
 	minDotRadius   = 4
 	dotRadiusRange = 5
 )
 
-// calibrationOf returns the plot; nil without calls with a stated confidence.
+// calibrationOf returns the calibration plot of c, or nil without calls that have a stated confidence.
 func calibrationOf(c *skill.Calibration) *calibrationPlot {
 	if c == nil || c.Calls == 0 {
 		return nil
@@ -64,7 +65,7 @@ func calibrationOf(c *skill.Calibration) *calibrationPlot {
 	return p
 }
 
-// brier formats a Brier score as a number from 0 to 1.
+// brier formats a Brier score, given in bps, as a number from 0 to 1 with three decimals.
 func brier(bps int) string { return strconv.FormatFloat(float64(bps)/maxPrice, 'f', 3, 64) }
 
 func wholePercent(bps int) string { return digits(int64((bps+50)/100)) + "%" }

@@ -10,10 +10,10 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
-// edgeAxisHalves are the possible half widths of an edge axis in bps.
+// edgeAxisHalves are the possible maximum values of an edge axis in bps. The minimum is the negative of the maximum.
 var edgeAxisHalves = [...]int{200, 400, 1000, 2000, 4000, 6000, 10_000}
 
-// edgeAxis returns an axis with zero in the middle on which the intervals of all reports fit.
+// edgeAxis returns an edge axis in bps with zero in the middle. The intervals of all reports fit on it, if they are within 100%.
 func edgeAxis(reports ...*skill.Report) axis {
 	most := 0
 	for _, r := range reports {
@@ -26,9 +26,9 @@ func edgeAxis(reports ...*skill.Report) axis {
 	return axis{-half, half, half / 2}
 }
 
-// edgePlot is a measured edge with its 95% confidence interval.
+// edgePlot is a measured edge with its 95% confidence interval, as positions and texts.
 type edgePlot struct {
-	Left, Width, Dot string // positions in percent
+	Left, Width, Dot string // positions of the interval and of the edge, in percent of the plot
 	Class            string // position of the interval: up (above zero), down (below zero) or open (contains zero)
 	Edge, Low, High  string
 	Label            string // description for screen readers
@@ -47,11 +47,11 @@ func newEdgePlot(r *skill.Report, scale axis) edgePlot {
 	return out
 }
 
-// roundToTenth rounds bps to tenths of a percentage point, halves away from zero.
+// roundToTenth rounds bps to tenths of a percentage point, with halves away from zero.
 func roundToTenth(bps int) int { return int(math.Round(float64(bps)/10)) * 10 }
 
-// roundOutward rounds a bound of an interval to tenths of a percentage point, away from the middle. way is -1 for the lower bound
-// and 1 for the upper one. A bound that would become zero or change its sign is not rounded, because its sign matters most.
+// roundOutward rounds a bound of an interval to tenths of a percentage point, away from the middle of the interval. way is -1 for
+// the lower bound and 1 for the upper bound. A bound that would become zero or change its sign is not rounded.
 func roundOutward(bps, way int) int {
 	out := way * int(math.Ceil(float64(way*bps)/10)) * 10
 	if out == 0 || (out < 0) != (bps < 0) {
@@ -60,7 +60,7 @@ func roundOutward(bps, way int) int {
 	return out
 }
 
-// significance returns on which side of zero the whole interval is: up, down, or open if it contains zero.
+// significance returns up if the whole interval is above zero, down if it is below zero, and open if it contains zero.
 func significance(r *skill.Report) string {
 	switch {
 	case r.LowBps > 0:
@@ -71,17 +71,17 @@ func significance(r *skill.Report) string {
 	return "open"
 }
 
-// skillPart describes whether a record shows skill or luck.
+// skillPart states whether the record of an operator shows skill or may be luck.
 type skillPart struct {
 	edgePlot
 	Ticks                    []chartTick
 	Verdict, Text            string // a short label and a sentence
 	LuckShare, CallsNeeded   string
 	Calls                    string
-	ExpectedWinRate, WinRate string // share of wins that the prices imply, and actual share
+	ExpectedWinRate, WinRate string // share of wins that the prices imply, and actual share of wins
 }
 
-// skillOf describes a report in text; nil without a resolved call.
+// skillOf returns the texts for a skill report, or nil without a resolved call.
 func skillOf(r *skill.Report) *skillPart {
 	if r == nil || r.Calls == 0 {
 		return nil
@@ -117,10 +117,10 @@ func skillOf(r *skill.Report) *skillPart {
 	return p
 }
 
-// shareBps returns part of total in bps, rounded half up.
+// shareBps returns part as a share of total in bps, rounded half up. total must not be zero.
 func shareBps(part, total int64) int64 { return (20_000*part + total) / (2 * total) }
 
-// luckText returns the share of forecasters without skill who would do at least as well.
+// luckText formats above, the probability that a forecaster without skill does at least as well.
 func luckText(above float64) string {
 	switch {
 	case above >= 0.995:
@@ -135,13 +135,13 @@ func luckText(above float64) string {
 	return "fewer than 1 in a million"
 }
 
-// laneEdge is the edge in one lane.
+// laneEdge is the edge of an operator in one lane.
 type laneEdge struct {
 	edgePlot
 	Name, Calls, Won string
 }
 
-// lanesOf returns the lanes with a resolved call on a common axis, in the order of the ledger.
+// lanesOf returns the edge in each of the lanes, in the same order, and the ticks of their common axis.
 func lanesOf(lanes []*recordv1.LaneReport) ([]laneEdge, []chartTick) {
 	reports := make([]*skill.Report, len(lanes))
 	for i, l := range lanes {

@@ -7,7 +7,7 @@ import (
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 )
 
-// weekPlot is a bar chart with one bar per week.
+// weekPlot is a bar chart of calls with one bar for each week.
 type weekPlot struct {
 	Bars  []weekBar
 	Rows  []chartTick
@@ -19,23 +19,24 @@ type weekBar struct {
 	Parts       []weekPart
 	Count, Name string
 	NameX       string
-	Tick        bool // the bar has a label below it
+	Tick        bool // the week has a label below its bar
 	Running     bool
 	CountY      string
 }
 
 type weekPart struct{ Class, Y, Height string }
 
-// layer is one class of stacked bars.
+// layer is one section of a stacked bar: its CSS class and the function that returns its count.
 type layer struct {
 	class string
 	of    func(*recordv1.Week) int64
 }
 
-// topMargin is the fraction of the plot above the highest bar, for its number.
+// topMargin is the fraction of the plot that is free above the highest bar. It has space for the count of the bar.
 const topMargin = 0.12
 
-// weeksOf returns a bar for each week, with stacked layers. A week without calls has an empty bar with the number 0.
+// weeksOf returns a chart with a stacked bar for each week. what names the counted calls for screen readers. A week without calls
+// has an empty bar with the number 0.
 func weeksOf(weeks []*recordv1.Week, what string, layers ...layer) weekPlot {
 	var p weekPlot
 	most, sum := int64(0), int64(0)
@@ -69,7 +70,7 @@ func weeksOf(weeks []*recordv1.Week, what string, layers ...layer) weekPlot {
 	return p
 }
 
-// compact formats a count in a short form: 1,234 is 1.2k.
+// compact formats a count in a short form, rounded down: 1,234 is 1.2k.
 func compact(n int64) string {
 	switch {
 	case n >= 1_000_000:
@@ -80,7 +81,7 @@ func compact(n int64) string {
 	return digits(n)
 }
 
-// weekName formats the first day of a week. An invalid date is returned unchanged.
+// weekName formats the first day of a week: 2006-01-02 is 2 Jan. An invalid date is returned unchanged.
 func weekName(start string) string {
 	t, err := time.Parse(time.DateOnly, start)
 	if err != nil {

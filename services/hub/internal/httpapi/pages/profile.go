@@ -25,28 +25,28 @@ type profilePage struct {
 	Accuracy, Score  string
 	Notice           string
 	Form             profileForm
-	Errors           map[string]string // by field
+	Errors           map[string]string // error texts by field
 	Address          string            // address of a rejected claim
 	Payout           payoutState
 	MaxBio           int
 }
 
-// profileForm has the values of the profile form.
+// profileForm has the values of the profile form as the user typed them.
 type profileForm struct {
 	DisplayName, Bio, Avatar, Links, Payout string
 }
 
-// payoutState states whether the operator can receive payouts, and the reason if not.
+// payoutState says whether the operator can receive payouts, and why not.
 type payoutState struct {
 	Label, Text string
 }
 
-// profileNotices has the messages after a form, by the query parameter done.
+// profileNotices maps the query parameter done to the message after a successful form.
 var profileNotices = map[string]string{
 	"saved": "Profile saved.", "claimed": "Wallet linked. It is public.", "dropped": "Wallet removed.",
 }
 
-// profile handles GET /profile.
+// profile handles GET /profile, the page where visitors change their profile.
 func (s *site) profile(c echo.Context) error {
 	v, ok, err := s.requireViewer(c, profilePath)
 	if !ok {
@@ -59,7 +59,7 @@ func (s *site) profile(c echo.Context) error {
 	return s.showProfile(c, http.StatusOK, account, func(p *profilePage) { p.Notice = profileNotices[c.QueryParam("done")] })
 }
 
-// showProfile renders the page of an account. set changes the page data before rendering.
+// showProfile renders the profile page of an account. set changes the page data before rendering.
 func (s *site) showProfile(c echo.Context, status int, a identityclaim.Account, set func(*profilePage)) error {
 	p := profilePage{
 		layout: s.newLayout(c, "Your profile", "", ""), Errors: map[string]string{}, MaxBio: 280,
@@ -96,7 +96,7 @@ func (s *site) payoutOf(a identityclaim.Account) payoutState {
 	return payoutState{Label: "Ready", Text: text}
 }
 
-// changeProfile handles POST /profile. The form has all members, so an empty field deletes the member.
+// changeProfile handles POST /profile. The form always has all members, so an empty field deletes the member.
 func (s *site) changeProfile(c echo.Context, account identityclaim.Account, form url.Values) error {
 	input := profileForm{
 		DisplayName: strings.TrimSpace(form.Get("displayName")),
@@ -128,7 +128,7 @@ func (s *site) changeProfile(c echo.Context, account identityclaim.Account, form
 	return redirect(c, profilePath+"?done=saved")
 }
 
-// profileErrors has the error texts of the profile form by field.
+// profileErrors has the error texts of the profile form, by field.
 var profileErrors = map[string]string{
 	"displayName":   "Enter 1 to 64 characters on one line.",
 	"bio":           "Enter at most 280 characters.",
@@ -144,7 +144,7 @@ func changeTo(text string) operator.Change {
 	return operator.Change{Given: true, Text: &text}
 }
 
-// fieldOf returns the field that a fault names; "" if it names none.
+// fieldOf returns the name of the form field in a fault; "" if the fault names no field.
 func fieldOf(err error) string {
 	f := apperr.Of(err)
 	if f == nil || f.Kind != apperr.Invalid {
@@ -154,8 +154,8 @@ func fieldOf(err error) string {
 	return field
 }
 
-// accountForm returns a handler that passes the account of the signed-in visitor and the form to do. It rejects forms of other
-// origins and visitors who are not signed in.
+// accountForm returns a handler that passes the account of the signed-in visitor and the form to do. Fault: unauthenticated
+// without a session.
 func (s *site) accountForm(do func(echo.Context, identityclaim.Account, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		v, form, err := s.readForm(c)
@@ -170,7 +170,7 @@ func (s *site) accountForm(do func(echo.Context, identityclaim.Account, url.Valu
 	}
 }
 
-// claimWallet handles POST /profile/claims.
+// claimWallet handles POST /profile/claims, which links a wallet address to the account.
 func (s *site) claimWallet(c echo.Context, account identityclaim.Account, form url.Values) error {
 	raw := strings.TrimSpace(form.Get("address"))
 	address, err := identityclaim.ParseAddress(raw)
@@ -208,7 +208,7 @@ func claimError(f *apperr.Fault) string {
 	return ""
 }
 
-// dropClaim handles POST /profile/claims/drop.
+// dropClaim handles POST /profile/claims/drop, which removes the wallet of a station.
 func (s *site) dropClaim(c echo.Context, account identityclaim.Account, form url.Values) error {
 	station, err := s.People.Claims.Station(form.Get("station"))
 	if err != nil {

@@ -23,7 +23,7 @@ type pulsePage struct {
 	Last7, Change       string
 	Trend               string
 	Figures             []figure
-	BeatLine            string // share of calls that beat the closing line
+	BeatLine            string // share of calls that beat the closing price
 	LastWeek, UpdatedAt string
 }
 
@@ -47,7 +47,7 @@ func (s *site) pulse(c echo.Context) error {
 
 func (p *pulsePage) addStatistics(r *recordv1.GetPulseResponse) {
 	weeks := r.GetWeeks()
-	if n := len(weeks); r.GetSignals() > 0 && n > 1 { // the same condition as in the JSON route
+	if n := len(weeks); r.GetSignals() > 0 && n > 1 { // the JSON route has the same condition
 		w := weeks[n-2]
 		p.NorthStar = &northStar{
 			strconv.FormatFloat(digest.WssAo(w.GetIndependent(), w.GetActiveIndependent()), 'f', -1, 64), weekName(w.GetStart()),

@@ -23,8 +23,8 @@ type receiptPage struct {
 	Status, StatusLabel       string
 	Settled                   bool
 	Score, ScoreUnit          string
-	Upside, Downside          string // points of an open call if it wins or loses
-	AtMost                    string // prefix of both while the scoring price can still rise
+	Upside, Downside          string // points of an open call if it is won or lost
+	AtMost                    string // prefix of Upside and Downside while the scoring price can still rise
 	Stated, NoPoints          string
 	Take                      string
 	Handle, PublicID          string
@@ -43,7 +43,7 @@ type receiptEvent struct {
 	At, AtISO         string
 }
 
-// receipt handles GET /receipts/{id}.
+// receipt handles GET /receipts/{id}, the page of a call. Clients that prefer JSON get the JSON form.
 func (s *site) receipt(c echo.Context) error {
 	if wantsJSON(c.Request()) {
 		return s.ReceiptJSON(c)
@@ -64,7 +64,7 @@ func (s *site) receipt(c echo.Context) error {
 	sig := found.GetSignal()
 	p := s.receiptOf(c, sig)
 	p.Unlisted = sig.GetUnconfirmed()
-	outcome, _ := s.Ledger.Outcome(ctx, protocol.MarketID(sig.GetMarketId())) // the page is served without the outcome
+	outcome, _ := s.Ledger.Outcome(ctx, protocol.MarketID(sig.GetMarketId())) // without the outcome, the page is still served
 	p.addResult(sig, outcome)
 	for _, e := range events.GetEvents() {
 		if signal.EventType(e.GetType()) != signal.Resolved {
@@ -104,7 +104,7 @@ func (s *site) receiptOf(c echo.Context, sig *signalv1.Signal) receiptPage {
 	return p
 }
 
-// addResult adds the result of the call.
+// addResult adds the result of the call, and the outcome of its market unless o is nil.
 func (p *receiptPage) addResult(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 	if sig.Score != nil {
 		p.Score, p.ScoreUnit = signed(int(sig.GetScore())), "points"
@@ -127,7 +127,7 @@ func (p *receiptPage) addResult(sig *signalv1.Signal, o *resolutionv1.Outcome) {
 	p.Resolver, p.ProofURL, p.Disputed = resolverOf(o), proofURL(o), disputeReason(o)
 }
 
-// resolverOf returns the resolver and the source of the outcome.
+// resolverOf returns the resolver of an outcome, and its source if the source differs. It returns "" without a resolver.
 func resolverOf(o *resolutionv1.Outcome) string {
 	if o.Resolver == nil {
 		return ""
@@ -138,7 +138,7 @@ func resolverOf(o *resolutionv1.Outcome) string {
 	return *o.Resolver
 }
 
-// proofURL returns the URL of the evidence if it is an https URL.
+// proofURL returns the URL of the evidence of an outcome. It returns "" if there is none, or if it is not an https URL.
 func proofURL(o *resolutionv1.Outcome) string {
 	if address := link(o.GetProofUrl()); strings.HasPrefix(strings.ToLower(address), "https:") {
 		return address
@@ -168,7 +168,7 @@ func eventOf(e *signalv1.Event) receiptEvent {
 		Channel    string `json:"channel"`
 		Confidence *int   `json:"confidence"`
 	}
-	// An event with an invalid payload is shown without details.
+	// If the payload is invalid, the event is shown without details.
 	_ = json.Unmarshal([]byte(e.GetPayload()), &payload)
 	kind, at := signal.EventType(e.GetType()), ledgerclient.Time(e.GetCreatedAt())
 	out := receiptEvent{Label: eventLabels[kind], Text: payload.Text, Link: payload.URL, At: when(at), AtISO: protocol.Stamp(at)}

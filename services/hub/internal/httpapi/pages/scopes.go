@@ -8,14 +8,14 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// permission describes a scope for the consent page.
+// permission describes a scope to the user on the consent page.
 type permission struct {
 	Title, Can, Cannot string
-	Acts               bool // the app acts for the user
+	Acts               bool // the app acts in the name of the user
 }
 
-// scopePermissions describes what an app can do with each scope, and what it cannot do. The texts are for users who do not know
-// the names of scopes.
+// scopePermissions states what an app can do with each scope, and what it cannot do. The texts are for users who do not know the
+// names of scopes.
 var scopePermissions = map[grant.Scope]permission{
 	grant.ProfileRead: {
 		Title: "See who you are", Can: "It can read your handle, name, picture and public record.",
@@ -88,7 +88,7 @@ func scopeTitle(scope any) string {
 	return name
 }
 
-// duration describes how long a connection lasts.
+// duration describes to the user how long a connection to the app lasts.
 func duration(a grant.App, scopes grant.Scopes, now time.Time) string {
 	life := a.GrantLife()
 	limit := strconv.Itoa(int(life/(24*time.Hour))) + " days, until " + now.Add(life).UTC().Format("2 January 2006")

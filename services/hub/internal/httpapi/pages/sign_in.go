@@ -14,7 +14,7 @@ import (
 const (
 	signInPath    = "/sign-in"
 	signOutPath   = "/sign-out"
-	maxReturnPath = 6 << 10 // bytes of a return path
+	maxReturnPath = 6 << 10 // maximum length of a return path in bytes
 )
 
 type signInPage struct {
@@ -24,7 +24,7 @@ type signInPage struct {
 	Back, BackLabel  string
 }
 
-// signInURL returns the path of the sign-in page, which returns to the given path after the sign-in.
+// signInURL returns the path of the sign-in page, which redirects to back after the sign-in. An invalid back is left out.
 func signInURL(back string) string {
 	if !isReturnPath(back) {
 		return signInPath
@@ -32,7 +32,7 @@ func signInURL(back string) string {
 	return signInPath + "?" + url.Values{"return_to": {back}}.Encode()
 }
 
-// signIn handles GET /sign-in.
+// signIn handles GET /sign-in, the page with the link to the identity provider.
 func (s *site) signIn(c echo.Context) error {
 	setPrivate(c)
 	back := c.QueryParam("return_to")
@@ -50,15 +50,15 @@ func (s *site) signIn(c echo.Context) error {
 		layout: s.newLayout(c, "Sign in", "", ""), Handle: v.handle, Provider: s.Provider, Back: back,
 		BackLabel: returnLabel(back),
 	}
-	p.Unlisted, p.Account.SignInURL = true, "" // the header needs no link to this page
+	p.Unlisted, p.Account.SignInURL = true, "" // the header must not link to this page
 	if s.LoginURL != "" {
 		p.Login = s.startSignIn(c, back)
 	}
 	return s.render(c, http.StatusOK, "signin", p)
 }
 
-// returnPages are the pages that a sign-in can return to, with their labels. A path that ends in a slash matches paths with one
-// more segment. A label that ends in @ is followed by that segment.
+// returnPages are the pages to which a sign-in can return, with their labels. A path that ends in a slash matches paths with one
+// more segment. If a label ends in @, this segment is appended to the label.
 var returnPages = [...]struct{ path, word string }{
 	{profilePath, "your profile"},
 	{authorizePath, "the app that asked to connect"},
@@ -72,7 +72,7 @@ var returnPages = [...]struct{ path, word string }{
 	{livePath, "the broadcast of @"},
 }
 
-// returnLabel returns the label of the page at a path; "" if a sign-in cannot return to it.
+// returnLabel returns the label of the page with the given address; "" if a sign-in cannot return to that page.
 func returnLabel(address string) string {
 	path, _, _ := strings.Cut(address, "?")
 	for _, r := range returnPages {
@@ -89,7 +89,7 @@ func returnLabel(address string) string {
 }
 
 // signOut handles POST /sign-out. It ends the session, or with everywhere=yes every session of the operator, and redirects to the
-// sign-in page. Without a session, only the first form succeeds.
+// sign-in page. Without a session, a request with everywhere=yes fails.
 func (s *site) signOut(c echo.Context) error {
 	setPrivate(c)
 	if !s.OwnPage(c) {
@@ -106,14 +106,16 @@ func (s *site) signOut(c echo.Context) error {
 	return redirect(c, signInURL(form.Get("return_to")))
 }
 
-// startSignIn sets the state cookie of a sign-in and returns the URL of the provider. back is the path to return to.
+// startSignIn sets the state cookie of a sign-in and returns the URL of the sign-in at the provider. back is the path to which
+// the sign-in returns.
 func (s *site) startSignIn(c echo.Context, back string) string {
 	state := rand.Text()
 	s.setCookie(c, devPath, cookieState, state, stateLife)
 	return s.LoginURL + "?" + url.Values{"return_to": {s.HubURL + back}, "state": {state}}.Encode()
 }
 
-// redirectToSignIn redirects to the provider, which returns to the path back.
+// redirectToSignIn redirects to the identity provider, which returns to the path back. Without a configured provider, it returns
+// errNoLogin.
 func (s *site) redirectToSignIn(c echo.Context, back string) error {
 	if s.LoginURL == "" {
 		return errNoLogin
@@ -132,7 +134,7 @@ var (
 	errSignedOut = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
 )
 
-// isReturnPath reports whether a sign-in may return to a path: a GET page of this host.
+// isReturnPath reports whether a sign-in may return to an address. It accepts only the path and query of a page in returnPages.
 func isReturnPath(address string) bool {
 	invalid := strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' })
 	path, query, _ := strings.Cut(address, "?")

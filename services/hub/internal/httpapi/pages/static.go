@@ -22,7 +22,7 @@ import (
 //go:embed static/*
 var staticFiles embed.FS
 
-// readStatic returns the content of a file. Swagger UI is embedded in its Go module in compressed form.
+// readStatic returns the content of a static file. The files of Swagger UI are compressed in its Go module.
 func readStatic(name string) ([]byte, error) {
 	body, err := staticFiles.ReadFile("static/" + name)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -57,10 +57,10 @@ func (s *site) static(c echo.Context) error {
 	return nil
 }
 
-// files are the static files by name.
+// files are the static files, by file name.
 type files struct {
-	addresses map[string]string                 // URLs with a hash of the content
-	pages     map[string]func() *httpcache.Page // compressed when first requested
+	addresses map[string]string                 // URL of each file, with a hash of its content
+	pages     map[string]func() *httpcache.Page // content of each file, compressed at the first request
 }
 
 // readFiles returns the static files. They are read once per process.

@@ -24,11 +24,11 @@ type studioPage struct {
 	Handle             string
 	VenueA, IngestPath string
 	CanProvision       bool
-	NewKey             *ingest.Offer // new stream key, which is shown only once
+	NewKey             *ingest.Offer // offer with the new stream key, which is shown only once
 	Notice, SignInURL  string        // error message; URL to sign in again
 }
 
-// studio handles GET /studio, where an operator controls a broadcast.
+// studio handles GET /studio, the page where an operator controls a broadcast.
 func (s *site) studio(c echo.Context) error {
 	v, ok, err := s.requireViewer(c, studioPath)
 	if !ok {
@@ -48,7 +48,7 @@ func (s *site) showStudio(c echo.Context, status int, handle string, set func(*s
 	return s.render(c, status, "studio", p)
 }
 
-// provision handles POST /dev/stream.
+// provision handles POST /dev/stream, which creates a stream key. Only this answer shows the key.
 func (s *site) provision(c echo.Context) error {
 	setPrivate(c)
 	if !s.OwnPage(c) {

@@ -24,7 +24,7 @@ const (
 type tvPage struct {
 	Title, Description, URL   string
 	Heading, Clock, EmptyText string
-	Programme, Lane           string // URL of the programme JSON, empty: none; key of the only lane to show, empty: all
+	Programme, Lane           string // URL of the programme JSON, empty: none; key of the only lane that is shown, empty: all
 	Station                   bool   // the page shows the programme of a partner station
 	Origins                   string
 	Rows                      []tvRow
@@ -34,12 +34,12 @@ type tvPage struct {
 // stationPattern matches the id of a partner station.
 var stationPattern = regexp.MustCompile(`^[a-z0-9-]{3,32}$`)
 
-// tvRow is a lane with its current and next segment.
+// tvRow is a lane of the programme with its current and next segment.
 type tvRow struct {
 	Key, Label, Title, Yes, No, Next string
 }
 
-// tv handles GET /tv, the programme for a screen without input devices.
+// tv handles GET /tv, the page that shows the programme on a screen without input devices.
 func (s *site) tv(c echo.Context) error {
 	p := tvPage{
 		Title: "Programme · Signalcast", Description: "Now and next on Signalcast.", URL: s.HubURL + tvPath,
@@ -73,7 +73,7 @@ func (s *site) tv(c echo.Context) error {
 	return s.renderParts(c, g, http.StatusOK, "tv", p)
 }
 
-// liveStreams returns the stream URLs that the programme may show now.
+// liveStreams returns the stream URLs of the approved live broadcasts, which the programme may show.
 func (s *site) liveStreams(ctx context.Context) []string {
 	if s.OnAir == nil {
 		return nil
@@ -90,7 +90,7 @@ func (s *site) liveStreams(ctx context.Context) []string {
 	return out
 }
 
-// laneParam returns the lane key in the query; "" for all lanes.
+// laneParam returns the lane key in the query in lower case; "" for all lanes or an invalid key.
 func laneParam(raw string) string {
 	lane := strings.ToLower(raw)
 	if len(lane) > 32 || strings.Trim(lane, "abcdefghijklmnopqrstuvwxyz") != "" {
@@ -99,7 +99,8 @@ func laneParam(raw string) string {
 	return lane
 }
 
-// programmeRows returns the lanes that have a current segment. If the wanted lane is among them, only that lane is returned.
+// programmeRows returns the lanes that have a current segment. If wanted is the key or label of one of them, it returns only that
+// lane.
 func programmeRows(p *programv1.Program, wanted string, now time.Time) []tvRow {
 	var all []tvRow
 	for _, lane := range p.GetLanes() {

@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// boardQuery is a normalized query for the leaderboard.
+// boardQuery is a normalized query for the leaderboard. limit is the maximum number of rows.
 type boardQuery struct {
 	board.Query
 	limit int
@@ -36,8 +36,8 @@ func (q boardQuery) Key() string {
 	return httpcache.JoinKey(q.Operators, q.Window, string(q.Lane), strconv.Itoa(q.limit), q.Order)
 }
 
-// Board handles GET /api/operator/leaderboard. It returns the leaderboard of the ledger with data of the hub: followers and live
-// sessions.
+// Board handles GET /api/operator/leaderboard. It returns the leaderboard of the ledger, with followers and live sessions from
+// the hub.
 func (s *Server) Board() view.Read[boardQuery] {
 	return view.Read[boardQuery]{
 		Pages: s.boardPages, Parse: readBoard,
@@ -50,7 +50,7 @@ func (s *Server) Board() view.Read[boardQuery] {
 			brief, cancel := context.WithTimeout(ctx, request.FollowTimeout)
 			defer cancel()
 			followers, failed := s.Follows.Followers(brief, ids)
-			live, _ := s.OnAir.OnAir(brief) // the board is served without live sessions
+			live, _ := s.OnAir.OnAir(brief) // without live sessions, the board is still served
 			return view.Answer{Value: s.showBoard(q, b, live, followers), Missing: view.WithoutFollows(failed)}, nil
 		},
 		Empty: func(q boardQuery) any {
@@ -83,7 +83,7 @@ func (s *Server) showBoard(
 	}
 }
 
-// showEdge returns the edge of a row; nil for a row without a resolved call.
+// showEdge returns the edge of a leaderboard row; nil for a row without a resolved call.
 func showEdge(r *boardv1.Row) *openapi.Edge {
 	if r.GetEdgeCalls() == 0 {
 		return nil
@@ -94,5 +94,5 @@ func showEdge(r *boardv1.Row) *openapi.Edge {
 	}
 }
 
-// hundredths rounds to two decimals. Only the displayed components are rounded, not the score.
+// hundredths rounds to two decimals. It is for displayed components, whose sum is rounded separately.
 func hundredths(n float64) float64 { return math.Round(n*100) / 100 }

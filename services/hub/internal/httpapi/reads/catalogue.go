@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// airableQuery is a normalized query for airable markets.
+// airableQuery is a normalized query for markets that can be aired.
 type airableQuery struct {
 	lane  protocol.Lane
 	limit int
@@ -34,7 +34,7 @@ func readAirable(rawQuery string) airableQuery {
 // Key implements view.Query.
 func (q airableQuery) Key() string { return httpcache.JoinKey(string(q.lane), strconv.Itoa(q.limit)) }
 
-// Airable handles GET /api/markets/airable.
+// Airable handles GET /api/markets/airable, the markets that can be aired in the programme.
 func (s *Server) Airable() view.Read[airableQuery] {
 	return view.Read[airableQuery]{
 		Pages: s.airingPages, Parse: readAirable,
@@ -46,7 +46,7 @@ func (s *Server) Airable() view.Read[airableQuery] {
 	}
 }
 
-// FindMarkets handles GET /api/{venue_a}/markets.
+// FindMarkets handles GET /api/{venue_a}/markets, the search for markets of the primary venue.
 func (s *Server) FindMarkets(c echo.Context) error {
 	out, err := s.findRows(c.Request().Context(), &cataloguev1.FindMarketsRequest{
 		Text: market.CutText(c.QueryParam("q")), Provider: string(protocol.Polymarket),
@@ -75,7 +75,7 @@ func sortParam(c echo.Context) string {
 	return "volume"
 }
 
-// VenueMarket handles GET /api/{venue_a}/market.
+// VenueMarket handles GET /api/{venue_a}/market, one market of the primary venue. Fault: not_found, also for other venues.
 func (s *Server) VenueMarket(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.QueryParam("id"))
 	if err != nil || id.Provider() != protocol.Polymarket {
@@ -105,7 +105,7 @@ func showRow(m *marketv1.Market) openapi.MarketRow {
 	}
 }
 
-// Resolved handles GET /api/{venue_a}/resolved.
+// Resolved handles GET /api/{venue_a}/resolved, the resolved markets of the primary venue.
 func (s *Server) Resolved(c echo.Context) error {
 	limit := protocol.Limit(c.QueryParam("limit"), market.DefaultResolved, market.MaxRows)
 	page, err := s.Ledger.Catalogue.ListResolved(c.Request().Context(), &cataloguev1.ListResolvedRequest{
@@ -123,5 +123,5 @@ func (s *Server) Resolved(c echo.Context) error {
 	}, err)
 }
 
-// cursorParam returns the parameter cursor.
+// cursorParam returns the query parameter cursor, or "" if it is not a valid cursor.
 func cursorParam(c echo.Context) string { return request.Cursor(c.QueryParam("cursor")) }

@@ -17,17 +17,17 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// Ages of the cached leading markets of events.
+// Lifetimes of the cached leading markets of events.
 const (
 	leadTTL    = 30 * time.Second
-	leadMaxAge = 10 * time.Minute // maximum age while the ledger is unavailable
+	leadMaxAge = 10 * time.Minute // maximum age of an entry that is used while the ledger is unavailable
 )
 
-// eventLeads finds the leading market of an event, to which links to the event redirect. All requests together cause at most two
-// reads of the ledger per leadTTL, also for unknown events.
+// eventLeads caches the leading market of each event. A link to an event redirects to that market. All requests together cause at
+// most two loads from the ledger per leadTTL, also for unknown events.
 type eventLeads struct {
 	ledger wirev1.WireReadServiceClient
-	leads  *cache.Cache[bool, leads] // key: argument wide of load
+	leads  *cache.Cache[bool, leads] // keys: the values of the argument wide of load
 }
 
 // leads maps event keys to the leading market of the event.
@@ -55,7 +55,7 @@ func (s *eventLeads) lead(ctx context.Context, key string) (protocol.MarketID, e
 	return "", nil
 }
 
-// last returns the last known leading market of an event, or "" if it is older than leadMaxAge.
+// last returns the last known leading market of an event, or "" if there is none that is younger than leadMaxAge.
 func (s *eventLeads) last(key string) (id protocol.MarketID) {
 	newest := leadMaxAge
 	for _, wide := range [...]bool{false, true} {
@@ -66,8 +66,8 @@ func (s *eventLeads) last(key string) (id protocol.MarketID) {
 	return id
 }
 
-// load reads the situations of all windows, the longest window first. It reads one list for all lanes. If wide is true, it also
-// reads one list per lane, because the first list may be too short to contain the event.
+// load reads the situations of all windows, the longest window first, and returns the leading markets. It reads one list for all
+// lanes. If wide is true, it also reads one list for each lane, because the first list may be too short to contain the event.
 func (s *eventLeads) load(ctx context.Context, wide bool) (leads, error) {
 	lanes := []protocol.Lane{""}
 	if wide {
@@ -97,7 +97,7 @@ func (s *eventLeads) load(ctx context.Context, wide bool) (leads, error) {
 }
 
 // EventRedirect handles GET /s/{eventKey}. It redirects to the leading market of an event. An error is answered as JSON if the
-// client prefers JSON, otherwise as a page.
+// client prefers JSON, otherwise as an HTML page.
 func (s *Server) EventRedirect(c echo.Context) error {
 	header := c.Response().Header()
 	header.Set("Vary", "Accept")
@@ -129,10 +129,10 @@ func (s *Server) EventRedirect(c echo.Context) error {
 				"Market movement is unavailable. Try again in a minute."),
 		)
 	}
-	return err // internal errors are logged and answered as JSON
+	return err // the router logs internal errors and answers them as JSON
 }
 
-// errorPage returns an HTML page with a heading and a text. Both must be constants, because they are not escaped.
+// errorPage returns an HTML page with a heading and a text. Both arguments must be constants, because they are not escaped.
 func errorPage(heading, text string) string {
 	return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">` +

@@ -16,8 +16,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/request"
 )
 
-// Limits of record exports. A record can have any number of rows, so the number of concurrent exports and the time of one write
-// are bounded.
+// Limits of record exports. A record can have any number of lines, so the number of concurrent exports and the time of one write
+// are bounded. maxExportsPerIP counts for one IP address, and exportFlushSize is in bytes.
 const (
 	maxExports         = 64
 	maxExportsPerIP    = 4
@@ -26,14 +26,15 @@ const (
 	exportFlushSize    = 64 << 10
 )
 
-// recordWriter formats a record as JSON lines or CSV.
+// recordWriter formats the parts of a record, as JSON lines or CSV, into b.
 type recordWriter interface {
 	head(b *bytes.Buffer, o *exportv1.RecordHead) error
 	call(b *bytes.Buffer, c *exportv1.Call) error
 	end(b *bytes.Buffer, e *exportv1.RecordEnd) error
 }
 
-// Record handles GET /api/operator/{handle}/record.
+// Record handles GET /api/operator/{handle}/record, which streams the whole record of an operator as JSON lines or CSV. Fault:
+// rate_limited.
 func (s *Server) Record(c echo.Context, handle protocol.Handle) error {
 	release, err := s.exports.acquire(request.AddressKey(c.RealIP()))
 	if err != nil {
@@ -64,8 +65,8 @@ func (s *Server) Record(c echo.Context, handle protocol.Handle) error {
 // errHeadOnly stops the export after the headers, for HEAD requests.
 var errHeadOnly = errors.New("HEAD needs no body")
 
-// recordReader writes messages of the ledger to the client. Each call of take blocks until the client has read the data, so the
-// ledger sends no faster than the client reads.
+// recordReader receives the messages of a record from the ledger and writes them to the client. Each call of take blocks until
+// the client has read the data, so the ledger sends no faster than the client reads.
 type recordReader struct {
 	c                  echo.Context
 	name, kind, ending string
@@ -73,7 +74,7 @@ type recordReader struct {
 	buf                bytes.Buffer
 }
 
-// take writes one message of the record.
+// take formats one message of the record and sends it to the client. It returns errHeadOnly after the headers of a HEAD request.
 func (r *recordReader) take(m *exportv1.RecordResponse) error {
 	switch {
 	case m.GetHead() != nil:
@@ -127,7 +128,7 @@ func (r *recordReader) flush() error {
 	return nil
 }
 
-// errTooManyExports is the error of an export above the limits.
+// errTooManyExports is the error of an export above maxExports or maxExportsPerIP.
 var errTooManyExports = ratelimit.ErrLimited.With("limit", maxExportsPerIP).With("retryAfterMs", exportRetryAfter.Milliseconds())
 
 // exportLimiter counts the exports in progress, in total and by IP address.
@@ -137,7 +138,7 @@ type exportLimiter struct {
 	byIP  map[string]int
 }
 
-// acquire counts a new export; release ends it. Fault: rate_limited.
+// acquire counts a new export, and release ends the count. Fault: rate_limited.
 func (r *exportLimiter) acquire(address string) (release func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 )
 
-// csvColumns is the header row of a record as CSV. Each column has the call member with the same name, or the member in
-// csvMembers.
+// csvColumns is the header row of a record as CSV. Each column has the member of the call with the same name, or the member that
+// csvMembers names.
 var csvColumns = withNewMembers([]string{
 	"type", "n", "id", "marketId", "marketTitle", "lane", "direction", "priceAtPrediction", "filingBasisBps", "scoreBasisBps",
 	"priceVerified", "rated", "counted", "reason", "ownMarket", "marketYesAtSignal", "initialYesBps", "closesAtSignal",
@@ -27,7 +27,7 @@ var csvColumns = withNewMembers([]string{
 	"decidedAt", "scoring", "events",
 })
 
-// csvMembers maps columns to members of nested objects of a call.
+// csvMembers maps column names to members of nested objects of a call.
 var csvMembers = map[string]string{
 	"quoteYesPriceBps": "quote.yesPriceBps", "quoteNoPriceBps": "quote.noPriceBps", "quoteRule": "quote.rule",
 	"quoteSha256": "quote.sha256", "secondYesPriceBps": "secondQuote.yesPriceBps",
@@ -37,7 +37,8 @@ var csvMembers = map[string]string{
 	"disputed": "resolution.disputed", "resolutionRated": "resolution.rated", "decidedAt": "resolution.decidedAt",
 }
 
-// withNewMembers inserts a column before the last one for each call member that has no column and is not an object.
+// withNewMembers completes the columns: for each call member that has no column and is not an object, it inserts one before the
+// last column.
 func withNewMembers(columns []string) []string {
 	call, err := csvCells(recordCallJSON{})
 	if err != nil {
@@ -54,7 +55,7 @@ func withNewMembers(columns []string) []string {
 // csvObjects are the call members that are objects or null.
 var csvObjects = []string{"quote", "secondQuote", "resolution"}
 
-// csvCells returns the cell texts of a call by member name. Members of nested objects have the name object.member.
+// csvCells returns the cell texts of a call by member name. A member of a nested object has the name object.member.
 func csvCells(call recordCallJSON) (map[string]string, error) {
 	text, err := httpx.Marshal(call)
 	if err != nil {
@@ -109,7 +110,7 @@ func (t *csvRecord) end(b *bytes.Buffer, _ *exportv1.RecordEnd) error {
 
 func csvRow(b *bytes.Buffer, row []string) error {
 	w := csv.NewWriter(b)
-	w.UseCRLF = true // RFC 4180
+	w.UseCRLF = true // line ends of RFC 4180
 	if err := w.Write(row); err != nil {
 		return err
 	}
@@ -117,9 +118,9 @@ func csvRow(b *bytes.Buffer, row []string) error {
 	return w.Error()
 }
 
-// cell returns the text of a JSON value: empty for null, JSON for arrays and objects. Spreadsheets run a text that starts with
-// certain characters as a formula, so such a text is prefixed with a quote (OWASP, CSV injection). Spaces before the character
-// are ignored, as some spreadsheets do.
+// cell returns the text of a JSON value: empty for null, and JSON for arrays and objects. Spreadsheets run a text that starts
+// with certain characters as a formula, so such a text is prefixed with a quote (OWASP, CSV injection). Spaces before the
+// character are ignored, because some spreadsheets ignore them.
 func cell(value json.RawMessage) string {
 	var s string
 	if json.Unmarshal(value, &s) != nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi/view"
 )
 
-// recordVersion is the version of the record format. Within a version, members are only added.
+// recordVersion is the version of the record format. Within a version, members may be added but not changed or removed.
 const recordVersion = "2"
 
 // recordHeadJSON is the first line of a record.
 type recordHeadJSON struct {
-	Type             string          `json:"type"` // record
+	Type             string          `json:"type"` // always "record"
 	Version          string          `json:"version"`
 	Source           string          `json:"source"`
 	Handle           string          `json:"handle"`
@@ -29,20 +29,20 @@ type recordHeadJSON struct {
 	Tier             string          `json:"tier"`
 	AsOf             string          `json:"asOf"`
 	PriceTolerances  []toleranceJSON `json:"priceTolerances"`
-	ConfirmAfterMs   int64           `json:"quoteConfirmAfterMs"` // 0: no second quotes
+	ConfirmAfterMs   int64           `json:"quoteConfirmAfterMs"` // delay of the second quote in milliseconds; 0: no second quotes
 }
 
-// toleranceJSON is the maximum difference between market price and stated price in bps, valid from a time on.
+// toleranceJSON is the maximum difference between market price and stated price in bps. It is valid from the time Since on.
 type toleranceJSON struct {
 	Since string `json:"since"`
 	Bps   int32  `json:"bps"`
 }
 
-// recordCallJSON is a line with one call and everything that the ledger stores with it. privyId and callsign are left out,
+// recordCallJSON is a line with one call and all data that the ledger stores with the call. privyId and callsign are left out,
 // because the first line names the operator.
 type recordCallJSON struct {
-	Type string `json:"type"` // call
-	N    int64  `json:"n"`    // 1, 2, 3 …
+	Type string `json:"type"` // always "call"
+	N    int64  `json:"n"`    // number of the call in the record, from 1
 	openapi.Signal
 	PrivyID  *string `json:"privyId,omitempty"`  // always nil: hides the member of Signal
 	Callsign *string `json:"callsign,omitempty"` // always nil: hides the member of Signal
@@ -53,7 +53,7 @@ type recordCallJSON struct {
 	SecondQuote     *quoteJSON      `json:"secondQuote"`
 	InitialYesBps   *int64          `json:"initialYesBps"`
 	OwnMarket       bool            `json:"ownMarket"`
-	Scoring         bool            `json:"scoring"` // resolved, but not scored yet
+	Scoring         bool            `json:"scoring"` // the market is resolved, but the call is not scored yet
 	ScoringVersion  *string         `json:"scoringVersion"`
 	ScoringVertical *string         `json:"scoringVertical"`
 	Moment          *string         `json:"moment"`
@@ -84,11 +84,11 @@ type provenanceJSON struct {
 
 // recordEndJSON is the last line of a record. A record without it is incomplete.
 type recordEndJSON struct {
-	Type       string            `json:"type"` // end
+	Type       string            `json:"type"` // always "end"
 	Complete   bool              `json:"complete"`
 	Calls      int64             `json:"calls"`
 	Events     int64             `json:"events"`
-	SHA256     string            `json:"sha256"` // of all bytes before this line
+	SHA256     string            `json:"sha256"` // hex SHA-256 of all bytes before this line
 	Numbers    recordNumbersJSON `json:"numbers"`
 	Edge       *recordEdgeJSON   `json:"edge"`
 	Checkpoint *string           `json:"checkpoint"`
@@ -108,7 +108,7 @@ type recordNumbersJSON struct {
 	Moments   map[string]int64 `json:"moments"`
 }
 
-// recordEdgeJSON is the skill report of the whole record, see docs/method.md.
+// recordEdgeJSON is the skill report of the whole record, which docs/method.md explains.
 type recordEdgeJSON struct {
 	Version string `json:"version"`
 	openapi.SkillReport
@@ -152,7 +152,7 @@ func (l *jsonLines) end(b *bytes.Buffer, e *exportv1.RecordEnd) error {
 	return l.writeLine(b, out)
 }
 
-// writeLine writes one line and adds it to the hash.
+// writeLine writes v as one line and adds the line to the hash of the record.
 func (l *jsonLines) writeLine(b *bytes.Buffer, v any) error {
 	text, err := httpx.Marshal(v)
 	if err != nil {

@@ -12,21 +12,22 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// feedJSON is openapi.SignalFeed or openapi.FashionFeed, which have the same members.
+// feedJSON is the answer of the call feed and of the fashion feed, which have the same members.
 type feedJSON struct {
 	Type    string `json:"type"`
 	Count   int64  `json:"count"`
-	Signals []any  `json:"signals"` // openapi.FeedSignal, or openSignalJSON in the open feed
+	Signals []any  `json:"signals"` // elements of type openapi.FeedSignal, or openSignalJSON in the feed of open calls
 }
 
-// openSignalJSON is a call in the feed of open calls. It has the current price, or null if the market has no price.
+// openSignalJSON is a call in the feed of open calls. LiveYesBps is the current price of YES, and null if the market has no
+// price.
 type openSignalJSON struct {
 	openapi.FeedSignal
 	LiveYesBps *int64 `json:"liveYesBps"`
 	MoveBps    *int64 `json:"moveBps"`
 }
 
-// feedQuery is a normalized query for a feed.
+// feedQuery is a normalized query for a feed of calls.
 type feedQuery struct {
 	kind  signal.FeedType
 	limit int
@@ -42,17 +43,17 @@ func readFeed(rawQuery string) feedQuery {
 // Key implements view.Query.
 func (q feedQuery) Key() string { return httpcache.JoinKey(string(q.kind), strconv.Itoa(q.limit)) }
 
-// fashion is the programme category of the fashion feed. It must differ from the types of signal.FeedType.
+// fashion is the category of the fashion feed. It must differ from all values of signal.FeedType, because both are cache keys.
 const fashion = "fashion"
 
 func readFashion(rawQuery string) feedQuery {
 	return feedQuery{fashion, readFeed(rawQuery).limit}
 }
 
-// Feed handles GET /api/signals/feed.
+// Feed handles GET /api/signals/feed, the feed of calls of one type.
 func (s *Server) Feed() view.Read[feedQuery] { return s.feedOf(readFeed) }
 
-// Fashion handles GET /api/fashion/signals.
+// Fashion handles GET /api/fashion/signals, the feed of recent calls in the category fashion.
 func (s *Server) Fashion() view.Read[feedQuery] { return s.feedOf(readFashion) }
 
 func (s *Server) feedOf(parse func(rawQuery string) feedQuery) view.Read[feedQuery] {

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// MarketHistory handles GET /api/{venue_a}/market-history.
+// MarketHistory handles GET /api/{venue_a}/market-history, the prices of a market or token over an interval. Fault: missing id.
 func (s *Server) MarketHistory(c echo.Context) error {
 	token, raw := c.QueryParam("tokenId"), c.QueryParam("marketId")
 	if token == "" && raw == "" {
@@ -32,7 +32,7 @@ func (s *Server) MarketHistory(c echo.Context) error {
 	return httpx.Tagged(c, openapi.History{History: view.List(points, show)})
 }
 
-// OldHistory handles GET /api/{venue_a}/history, the older form of MarketHistory. Times are in milliseconds and prices in
+// OldHistory handles GET /api/{venue_a}/history, the older form of MarketHistory. Times are in milliseconds, and prices are in
 // percent.
 func (s *Server) OldHistory(c echo.Context) error {
 	raw := c.QueryParam("market_id")
@@ -49,7 +49,7 @@ func (s *Server) OldHistory(c echo.Context) error {
 // maxToken is the maximum length of a token id of a venue.
 const maxToken = 80
 
-// history returns the prices of a token, or without a token those of a market. It returns none for an id of an unknown form.
+// history returns the prices of a token, or of a market if token is empty. It returns no prices for an id of an unknown form.
 func (s *Server) history(c echo.Context, rawID, token string, i protocol.Interval) ([]*cataloguev1.HistoryPoint, error) {
 	q := &cataloguev1.ListHistoryRequest{TokenId: token, Interval: string(i)}
 	if token == "" {
@@ -65,7 +65,7 @@ func (s *Server) history(c echo.Context, rawID, token string, i protocol.Interva
 	return r.GetPoints(), err
 }
 
-// CacheHistory maps the interval of a history to its Cache-Control.
+// CacheHistory maps the interval of a price history to the Cache-Control of the answer.
 var CacheHistory = map[protocol.Interval]string{
 	protocol.IntervalHour: "public, s-maxage=30",
 	protocol.IntervalDay:  "public, s-maxage=60",

@@ -16,7 +16,7 @@ import (
 
 var wireParams = httpcache.Params("window", "lane", "limit")
 
-// Default and maximum lengths of the lists of moves and situations.
+// Default and maximum lengths of the lists of price moves and situations.
 const (
 	defaultMoves      = 50
 	maxMoves          = 200
@@ -37,8 +37,8 @@ func readWire(rawQuery string, def, most int) view.MovementQuery {
 	}
 }
 
-// WireMoves handles GET /api/wire. While the ledger is unavailable, it answers with a copy that is at most ten minutes old, or
-// with an empty list.
+// WireMoves handles GET /api/wire, the list of price moves. While the ledger is unavailable, it answers with a copy that is at
+// most ten minutes old, or with an empty list.
 func (s *Server) WireMoves() view.Read[view.MovementQuery] {
 	return view.Read[view.MovementQuery]{
 		Pages: s.movePages, Parse: readMoves,
@@ -62,8 +62,8 @@ func (s *Server) showWire(q view.MovementQuery, m *wirev1.ListMovesResponse) ope
 	}
 }
 
-// WireSituations handles GET /api/situations. While the ledger is unavailable, it answers with a copy that is at most ten minutes
-// old, or with an empty list.
+// WireSituations handles GET /api/situations, the groups of markets of one event whose prices moved. While the ledger is
+// unavailable, it answers with a copy that is at most ten minutes old, or with an empty list.
 func (s *Server) WireSituations() view.Read[view.MovementQuery] {
 	return view.Read[view.MovementQuery]{
 		Pages: s.situationPages, Parse: readSituations,

@@ -21,7 +21,7 @@ const (
 
 var errMissingMarket = apperr.New(apperr.Invalid, "missing_market", "market is required").With("field", "market")
 
-// Outcome handles GET /api/resolution/outcome?market=.
+// Outcome handles GET /api/resolution/outcome?market=, the outcome of a market. Faults: missing_market, not_found.
 func (s *Server) Outcome(c echo.Context) error {
 	raw := c.QueryParam("market")
 	if raw == "" {
@@ -41,7 +41,7 @@ func (s *Server) Outcome(c echo.Context) error {
 	return httpx.Tagged(c, openapi.OutcomeAnswer{MarketID: string(id), Outcome: view.ShowOutcome(found)})
 }
 
-// Natives handles GET /api/resolution/markets.
+// Natives handles GET /api/resolution/markets, the native markets with the given status. An unknown status means open.
 func (s *Server) Natives(c echo.Context) error {
 	status := c.QueryParam("status")
 	switch status {

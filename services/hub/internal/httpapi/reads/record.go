@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
-// Lengths of the lists in the atom and in the field record of an operator.
+// Maximum lengths of the lists of recent calls and moments in the atom and in the field record of an operator.
 const (
 	atomRecent  = 10
 	atomMoments = 20
@@ -50,7 +50,7 @@ func (s *Server) buildAtom(handle protocol.Handle) httpcache.Build {
 	}
 }
 
-// addLive adds whether the operator is live, and its overlay. It ignores errors, because the rest of the atom is valid without
+// addLive adds the live state and the overlay of the operator. It ignores errors, because the rest of the atom is valid without
 // them.
 func (s *Server) addLive(ctx context.Context, atom *openapi.OperatorAtom, handle protocol.Handle) {
 	show, live, _ := s.OnAir.Shown(ctx, handle)
@@ -63,7 +63,7 @@ func (s *Server) addLive(ctx context.Context, atom *openapi.OperatorAtom, handle
 	}
 }
 
-// FieldRecord handles GET /api/network/field-record/{handle}.
+// FieldRecord handles GET /api/network/field-record/{handle}, the rank and totals of an operator.
 func (s *Server) FieldRecord(c echo.Context, handle protocol.Handle) error {
 	return view.Serve(c, s.recordPages, httpcache.JoinKey("field", string(handle)), func(ctx context.Context) ([]byte, error) {
 		r, err := s.Ledger.Records.GetOperatorRecord(ctx, record.Request(handle, fieldRecent, 0))
@@ -74,13 +74,13 @@ func (s *Server) FieldRecord(c echo.Context, handle protocol.Handle) error {
 	})
 }
 
-// OwnFieldRecord handles GET /api/network/field-record/me.
+// OwnFieldRecord handles GET /api/network/field-record/me, the field record of the caller. It is not cached.
 func (s *Server) OwnFieldRecord(c echo.Context) error {
 	shown, err := s.fieldRecordOf(c.Request().Context(), request.Caller(c).Operator.ID)
 	return view.OK(c, shown, err)
 }
 
-// fieldRecordOf returns the current field record of an operator: its rank among all operators and its totals.
+// fieldRecordOf reads the field record of an operator from the ledger: the rank among all operators and the totals.
 func (s *Server) fieldRecordOf(ctx context.Context, id operator.ID) (openapi.FieldRecord, error) {
 	r, err := s.Ledger.Records.GetOperatorRecord(ctx, &recordv1.GetOperatorRecordRequest{
 		By: &recordv1.GetOperatorRecordRequest_Id{Id: string(id)}, Recent: fieldRecent,
@@ -139,7 +139,7 @@ func (s *Server) showFieldRecord(r *recordv1.GetOperatorRecordResponse) openapi.
 	}
 }
 
-// Cache times of skill reports and of the pulse.
+// Cache times and build timeouts of skill reports and of the pulse. skillKeys is the maximum number of cached reports.
 const (
 	skillTTL     = 30 * time.Second
 	SkillTimeout = 5 * time.Second

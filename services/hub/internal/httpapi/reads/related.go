@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// Related handles GET /api/m/{marketId}/related.
+// Related handles GET /api/m/{marketId}/related, the markets that are related to a market.
 func (s *Server) Related(c echo.Context, id protocol.MarketID) error {
 	r, err := s.Ledger.Catalogue.GetRelated(c.Request().Context(), &cataloguev1.GetRelatedRequest{MarketId: string(id)})
 	if err != nil {
@@ -35,7 +35,7 @@ func showRelated(m *marketv1.Market, relation string, similarity float64) openap
 	}
 }
 
-// Sentiment handles GET /api/m/{marketId}/sentiment.
+// Sentiment handles GET /api/m/{marketId}/sentiment, a summary of the recent calls on a market.
 func (s *Server) Sentiment(c echo.Context, id protocol.MarketID) error {
 	m, err := s.Ledger.Catalogue.GetSentiment(c.Request().Context(), &cataloguev1.GetSentimentRequest{MarketId: string(id)})
 	if err != nil {

@@ -36,13 +36,13 @@ type Server struct {
 
 	TilePages                           view.FallbackCache
 	movePages, situationPages           view.FallbackCache
-	feedPages, boardPages, airingPages  view.FallbackCache // without fallback copies
+	feedPages, boardPages, airingPages  view.FallbackCache // their fallback copies are not used
 	recordPages, skillPages, pulsePages *httpcache.Cache
 	eventLeads                          *eventLeads
 	exports                             exportLimiter
 }
 
-// New returns a server with its caches.
+// New sets up the caches of s and returns s.
 func New(s *Server, b *view.Caches) *Server {
 	quick := httpcache.Options{TTL: view.QuickTTL, Stale: quickStale, IfError: quickIfError, Timeout: view.BuildTimeout}
 	s.feedPages.Pages, s.boardPages.Pages, s.recordPages = b.Open(quick), b.Open(quick), b.Open(quick)

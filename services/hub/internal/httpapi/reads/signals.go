@@ -29,7 +29,7 @@ type receiptJSON struct {
 	Resolution *openapi.Outcome `json:"resolution"`
 }
 
-// Signal handles GET /api/signals/{id}.
+// Signal handles GET /api/signals/{id}, one call.
 func (s *Server) Signal(c echo.Context, id string) error {
 	r, err := s.Ledger.Signals.GetSignal(c.Request().Context(), &signalv1.GetSignalRequest{Id: id})
 	if err != nil {
@@ -38,13 +38,13 @@ func (s *Server) Signal(c echo.Context, id string) error {
 	return httpx.Tagged(c, view.ShowSignal(r.GetSignal()))
 }
 
-// Events handles GET /api/signals/{id}/events.
+// Events handles GET /api/signals/{id}/events, the events of a call.
 func (s *Server) Events(c echo.Context, id string) error {
 	list, err := s.Ledger.Signals.ListEvents(c.Request().Context(), &signalv1.ListEventsRequest{SignalId: id})
 	return view.Tagged(c, eventsJSON{SignalID: id, Events: view.ShowEvents(list.GetEvents())}, err)
 }
 
-// Receipt serves the JSON form of GET /receipts/{id}.
+// Receipt handles GET /receipts/{id} for clients that accept JSON: the call with its events and the outcome of its market.
 func (s *Server) Receipt(c echo.Context, id string) error {
 	ctx := c.Request().Context()
 	shown, err := s.withEvents(ctx, id)
@@ -55,7 +55,7 @@ func (s *Server) Receipt(c echo.Context, id string) error {
 	return view.Tagged(c, receiptJSON{signalJSON: shown, Resolution: view.ShowOutcome(outcome)}, err)
 }
 
-// withEvents returns a call with its events.
+// withEvents reads a call and its events. Fault: not_found.
 func (s *Server) withEvents(ctx context.Context, id string) (signalJSON, error) {
 	found, err := s.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: id})
 	if err != nil {

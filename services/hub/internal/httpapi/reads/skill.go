@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/record"
 )
 
-// Pulse handles GET /api/network/pulse.
+// Pulse handles GET /api/network/pulse, the activity of the network by week and in total.
 func (s *Server) Pulse(c echo.Context) error {
 	err := view.Serve(c, s.pulsePages, "", func(ctx context.Context) ([]byte, error) {
 		p, err := s.Ledger.Records.GetPulse(ctx, &recordv1.GetPulseRequest{})
@@ -46,7 +46,7 @@ func showPulse(p *recordv1.GetPulseResponse) openapi.Pulse {
 			Won:      p.GetWon(), Lost: p.GetLost(), Open: p.GetOpen(), ClvCount: p.GetClvCount(), BeatLine: p.GetBeatLine(),
 		},
 	}
-	// The north star is a figure of the last complete week. It is null before the first call.
+	// The north star is a figure of the last complete week. It is null until the first call is filed.
 	if n := len(weeks); p.GetSignals() > 0 && n > 1 {
 		w := weeks[n-2]
 		out.NorthStar = &openapi.Pulse_NorthStar{
@@ -67,7 +67,7 @@ func showWeek(w *recordv1.Week) openapi.Pulse_Weeks {
 // skillCaveats are the codes of the known limits of a skill report. docs/method.md explains them.
 var skillCaveats = []string{"calls_taken_as_independent", "holds_for_one_look"}
 
-// skillQuery is a normalized query for a skill report.
+// skillQuery is a normalized query for a skill report. An empty lane means all lanes.
 type skillQuery struct {
 	lane   protocol.Lane
 	window string
@@ -84,7 +84,7 @@ func readSkill(rawQuery string) skillQuery {
 	return q
 }
 
-// Skill handles GET /api/operator/{handle}/skill.
+// Skill handles GET /api/operator/{handle}/skill, the skill report of an operator.
 func (s *Server) Skill(c echo.Context, handle protocol.Handle) error {
 	q := readSkill(c.Request().URL.RawQuery)
 	key := httpcache.JoinKey(string(handle), string(q.lane), q.window)

@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// Values of source in the answer, besides the name of the venue.
+// Values of the member source in a list of tiles. The name of the venue is another value.
 const (
 	sourceOracle = "oracle"
 	sourceCache  = "cache"
@@ -32,7 +32,7 @@ func readMode(rawQuery string) view.TextQuery {
 }
 
 // Featured handles GET /api/{venue_a}/featured, the heatmap. While the ledger is unavailable, the answer is a copy of the last
-// minutes, and after them an empty list; clients cache neither. A heatmap without its pins is not cached.
+// minutes, and later an empty list. Clients do not cache these answers, nor a heatmap without its pins.
 func (s *Server) Featured() view.Read[view.TextQuery] {
 	return view.Read[view.TextQuery]{
 		Pages: s.TilePages, Parse: readMode, NoCopies: true,
@@ -61,7 +61,7 @@ func (s *Server) Featured() view.Read[view.TextQuery] {
 	}
 }
 
-// storeCopy replaces the fallback copy of an answer.
+// storeCopy replaces the copy of an answer that is served while the ledger is unavailable.
 func (s *Server) storeCopy(ctx context.Context, key string, tiles any) error {
 	body, err := httpx.Marshal(tiles)
 	if err != nil {
@@ -95,11 +95,11 @@ func readOracle(rawQuery string) oracleQuery {
 	return oracleQuery(protocol.Limit(httpcache.Query(rawQuery, oracleParams)[0], oracleDefault, oracleMax))
 }
 
-// Key implements view.Query. It must differ from the keys of the heatmap modes, because both share a cache.
+// Key implements view.Query. It must differ from the keys of the heatmap modes, because both lists share a cache.
 func (q oracleQuery) Key() string { return httpcache.JoinKey(sourceOracle, strconv.Itoa(int(q))) }
 
-// OracleFeatured handles GET /api/oracle/featured: tiles ordered by attention, without pins. It has fallback copies like the
-// heatmap.
+// OracleFeatured handles GET /api/oracle/featured, the tiles in the order of their attention scores, without pins. It has the
+// same fallback copies as the heatmap.
 func (s *Server) OracleFeatured() view.Read[oracleQuery] {
 	return view.Read[oracleQuery]{
 		Pages: s.TilePages, Parse: readOracle, NoCopies: true,
@@ -150,10 +150,10 @@ func showTile(t *cataloguev1.Tile, now *timestamppb.Timestamp) openapi.Tile {
 	}
 }
 
-// cents rounds an amount in dollars to cents, because the ledger adds floating-point numbers.
+// cents rounds an amount in dollars to cents, because sums of floating-point numbers are inexact.
 func cents(usd float64) float64 { return math.Round(100*usd) / 100 }
 
-// tagline returns the number of markets and the time until they end.
+// tagline returns the number of markets of a tile and the time until they end, as text.
 func tagline(markets int32, ends, now time.Time) string {
 	text := "1 market"
 	if markets != 1 {

@@ -19,7 +19,8 @@ import (
 // toolBoardMax is the maximum number of leaderboard rows in a tool result.
 const toolBoardMax = 40
 
-// ToolOperator is the tool for GET /api/operator/{handle}, and without a handle for GET /api/operator/leaderboard.
+// ToolOperator is the MCP tool get_operator. It reads GET /api/operator/{handle}, or GET /api/operator/leaderboard without a
+// handle.
 func (s *Server) ToolOperator(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	raw, limit := o.OptString("handle", httpx.BodyLimit), request.Limit(o, toolBoardMax, toolBoardMax)
 	if err := o.Err(); err != nil {
@@ -36,7 +37,7 @@ func (s *Server) ToolOperator(ctx context.Context, _ caller.Caller, o httpx.Obje
 	return rawResult(view.BodyOf(ctx, s.recordPages, atomKey(handle), s.buildAtom(handle)))
 }
 
-// ToolSignal is the tool for GET /api/signals/{id} together with GET /api/signals/{id}/events.
+// ToolSignal is the MCP tool get_signal. It combines GET /api/signals/{id} and GET /api/signals/{id}/events.
 func (s *Server) ToolSignal(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	raw := o.String("id", httpx.BodyLimit, true)
 	if err := o.Err(); err != nil {
@@ -49,7 +50,7 @@ func (s *Server) ToolSignal(ctx context.Context, _ caller.Caller, o httpx.Object
 	return s.withEvents(ctx, id)
 }
 
-// ToolSignals is the tool for GET /api/signals/feed.
+// ToolSignals is the MCP tool list_signals, which reads GET /api/signals/feed.
 func (s *Server) ToolSignals(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	kind := o.OptEnum("type", string(signal.FeedRecent), string(signal.FeedBeatCrowd), string(signal.FeedOpen))
 	q := feedQuery{signal.ParseFeedType(kind), request.Limit(o, signal.FeedDefault, signal.FeedMax)}
@@ -59,12 +60,12 @@ func (s *Server) ToolSignals(ctx context.Context, _ caller.Caller, o httpx.Objec
 	return rawResult(s.Feed().Body(ctx, q))
 }
 
-// ToolRecord is the tool for GET /api/network/field-record/me.
+// ToolRecord is the MCP tool my_record, which reads GET /api/network/field-record/me.
 func (s *Server) ToolRecord(ctx context.Context, who caller.Caller, _ httpx.Object) (any, error) {
 	return s.fieldRecordOf(ctx, operator.ID(who.UserID()))
 }
 
-// ToolSearch is the tool for GET /api/{venue_a}/markets.
+// ToolSearch is the MCP tool search_markets, which reads GET /api/{venue_a}/markets.
 func (s *Server) ToolSearch(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	text, lane := request.Optional(o, "query"), request.Optional(o, "lane")
 	if lane != "" && protocol.LaneFilter(lane) == "" {

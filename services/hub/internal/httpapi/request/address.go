@@ -10,13 +10,13 @@ import (
 )
 
 // FailedAuth is the key prefix of the rate limit for requests with an invalid credential. Each IP address has this limit and an
-// equal one for requests without a credential. Authenticated requests are charged to neither, so a flood does not affect
+// equal limit for requests without a credential. Authenticated requests are charged to neither, so a flood does not affect
 // authenticated callers behind the same IP address.
 const FailedAuth = "strangers "
 
 const chargeKey = "charged"
 
-// AddressCharge records which rate limit of its IP address a request is charged to.
+// AddressCharge records to which rate limit of its IP address a request is charged.
 type AddressCharge struct {
 	limit    *ratelimit.Local
 	Address  string
@@ -32,10 +32,11 @@ func Begin(c echo.Context, limits *ratelimit.Local) *AddressCharge {
 	return t
 }
 
-// ChargeOf returns the AddressCharge of a request.
+// ChargeOf returns the AddressCharge that Begin attached to the request. It panics without one.
 func ChargeOf(c echo.Context) *AddressCharge { return c.Get(chargeKey).(*AddressCharge) }
 
-// Charge charges the request to the first of the limits with these keys that allows it. Fault: rate_limited.
+// Charge charges the request to a rate limit. keys are the keys of possible limits; the first limit that is not reached is
+// charged. Fault: rate_limited if all are reached.
 func Charge(c echo.Context, keys ...string) error {
 	var d ratelimit.Decision
 	t := ChargeOf(c)
@@ -49,8 +50,8 @@ func Charge(c echo.Context, keys ...string) error {
 	return d.Fault()
 }
 
-// Refund undoes the charge of a request whose caller is authenticated. Such requests are charged to the limit of the caller
-// instead.
+// Refund undoes the charge of a request whose caller is authenticated. Another limit, that of the caller, has counted the
+// request.
 func Refund(c echo.Context) {
 	t := ChargeOf(c)
 	t.Found = true
@@ -60,8 +61,8 @@ func Refund(c echo.Context) {
 	}
 }
 
-// ChargeUnknown charges a request whose caller is not authenticated, unless it is already charged. It returns err. Fault:
-// rate_limited.
+// ChargeUnknown charges a request whose caller is not authenticated to the FailedAuth limit of its IP address, unless the request
+// is already charged. It returns err, or rate_limited if the limit is reached.
 func ChargeUnknown(c echo.Context, err error) error {
 	t := ChargeOf(c)
 	if t.key == "" {
@@ -81,7 +82,7 @@ func AddressKey(ip string) string {
 	return ratelimit.AddrKey(addr)
 }
 
-// KeyLimiter limits requests by key. Replicas share the counters.
+// KeyLimiter limits requests by key. All replicas share its counters.
 type KeyLimiter interface {
 	Allow(ctx context.Context, key string) ratelimit.Decision
 }

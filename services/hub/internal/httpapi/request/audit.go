@@ -21,11 +21,11 @@ type AdminAction struct {
 	Detail any    // stored as JSON; must not contain a secret
 }
 
-// resultTimeout bounds the write of the result entry, which also happens if the client has disconnected.
+// resultTimeout bounds the write of the result entry. The entry is also written if the client has disconnected.
 const resultTimeout = 2 * time.Second
 
-// Audit writes the audit log. Each action of an administrator or of the scheduler has two entries: one before it and one with its
-// result.
+// Audit writes the audit log. Each action of an administrator or of the scheduler has two entries: one before the action, and one
+// with its result.
 type Audit struct {
 	Entries audit.Store
 	Log     *slog.Logger
@@ -82,7 +82,7 @@ func AuditedCall[Q, R any](
 	return Audited(c, s, a, func(ctx context.Context) (R, error) { return call(ctx, q) })
 }
 
-// ActorName returns the audit log name of a kind of caller: cron or admin.
+// ActorName returns the name of the caller in the audit log: cron for the scheduler, otherwise admin.
 func ActorName(k caller.Kind) string {
 	if k == caller.Cron {
 		return "cron"

@@ -40,8 +40,8 @@ func Caller(c echo.Context) caller.Caller {
 	return who
 }
 
-// Session cookies. CookieBind binds the other two to the browser that signed in. Its prefix keeps sibling hosts from setting it,
-// and requires https.
+// Names of the session cookies. CookieBind binds the two other cookies to the browser that signed in. The prefix of CookieBind
+// requires https and prevents sibling hosts from setting the cookie.
 const (
 	CookieUID  = "db_uid"
 	CookieSig  = "db_sig"
@@ -54,7 +54,7 @@ func Owner(c echo.Context, ledger *ledgerclient.Client) (operator.Operator, erro
 	return operator.FromMessage(r.GetOperator()), err
 }
 
-// Cookie returns the value of the first cookie with the name, or "" without one.
+// Cookie returns the value of the first cookie with the given name, or "" if there is none.
 func Cookie(r *http.Request, name string) string {
 	found, err := r.Cookie(name)
 	if err != nil {

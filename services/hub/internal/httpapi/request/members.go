@@ -38,7 +38,7 @@ func with[T any](read func(echo.Context) (T, error), handle func(echo.Context, T
 	}
 }
 
-// Time reads an RFC 3339 time. It returns the zero time if the member is absent; o.Err reports an invalid one.
+// Time reads an RFC 3339 time. It returns the zero time if the member is absent. It records an invalid time as an error of o.
 func Time(o httpx.Object, name string, required bool) time.Time {
 	raw := o.String(name, 64, required)
 	if raw == "" {
@@ -51,7 +51,8 @@ func Time(o httpx.Object, name string, required bool) time.Time {
 	return t
 }
 
-// IsURL reports whether raw is an absolute URL with one of the schemes, and without user info, spaces and control characters.
+// IsURL reports whether raw is an absolute URL with one of the given schemes, and without user info, spaces and control
+// characters.
 func IsURL(raw string, schemes ...string) bool {
 	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return false
@@ -60,7 +61,7 @@ func IsURL(raw string, schemes ...string) bool {
 	return err == nil && u.Host != "" && u.User == nil && slices.Contains(schemes, u.Scheme)
 }
 
-// MarketID reads a required market id. o.Err reports an invalid one.
+// MarketID reads a required market id. It records a missing or invalid id as an error of o.
 func MarketID(o httpx.Object, name string) protocol.MarketID {
 	raw := o.String(name, httpx.BodyLimit, true)
 	if raw == "" {
@@ -73,7 +74,7 @@ func MarketID(o httpx.Object, name string) protocol.MarketID {
 	return id
 }
 
-// Handle reads a required handle. o.Err reports an invalid one.
+// Handle reads a required handle. It records a missing or invalid handle as an error of o.
 func Handle(o httpx.Object, name string) protocol.Handle {
 	raw := o.String(name, httpx.BodyLimit, true)
 	handle, err := protocol.ParseHandle(raw)
@@ -83,17 +84,17 @@ func Handle(o httpx.Object, name string) protocol.Handle {
 	return handle
 }
 
-// OptText reads an optional text on one line; nil if it is empty.
+// OptText reads an optional one-line text of at most limit characters; nil if the text is empty or absent.
 func OptText(o httpx.Object, name string, limit int) *string {
 	return httpx.OrNull(o.Text(name, limit, false, false))
 }
 
-// OptProse reads an optional text that may have line feeds; nil if it is empty.
+// OptProse reads an optional text of at most limit characters, which may have line feeds; nil if the text is empty or absent.
 func OptProse(o httpx.Object, name string, limit int) *string {
 	return httpx.OrNull(o.Text(name, limit, true, false))
 }
 
-// Opt32 reads an optional integer between low and high; nil if it is absent.
+// Opt32 reads an optional integer from low to high; nil if the member is absent. It records an invalid integer as an error of o.
 func Opt32(o httpx.Object, name string, low, high int64) *int32 {
 	n := o.OptInt(name, low, high)
 	if n == nil {
@@ -103,8 +104,8 @@ func Opt32(o httpx.Object, name string, low, high int64) *int32 {
 	return &v
 }
 
-// InvalidRequest returns the error of a body member with the code invalid_request, which protocol routes use. The error of a body
-// that cannot be parsed stays invalid_body.
+// InvalidRequest gives the error of a body member the code invalid_request, which protocol routes use. It returns other errors
+// unchanged, such as invalid_body for a body that cannot be parsed.
 func InvalidRequest(err error) error {
 	if err == nil {
 		return nil
@@ -116,7 +117,7 @@ func InvalidRequest(err error) error {
 	return err
 }
 
-// Optional reads an optional string; "" if it is absent.
+// Optional reads an optional string; "" if the member is absent.
 func Optional(o httpx.Object, name string) string {
 	if s := o.OptString(name, httpx.BodyLimit); s != nil {
 		return *s
@@ -124,7 +125,7 @@ func Optional(o httpx.Object, name string) string {
 	return ""
 }
 
-// Bounds of lists in a body: number of elements and bytes of an element. Most lists have tighter bounds of their own.
+// Bounds of any list in a body: the number of elements, and the bytes of an element. Most lists have lower bounds in addition.
 const (
 	MaxListed = 100
 	MaxWord   = 4096
@@ -147,7 +148,7 @@ func DryRun(o httpx.Object) bool {
 // IsDryRun reports whether a name is dryRun in any spelling, such as dry_run.
 func IsDryRun(name string) bool { return strings.EqualFold(nameSeparators.Replace(name), "dryRun") }
 
-// nameSeparators removes separators from a member name.
+// nameSeparators removes underscores, hyphens and spaces from a member name.
 var nameSeparators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // OptFlag reads an optional boolean; false if it is absent or null.
@@ -156,8 +157,8 @@ func OptFlag(o httpx.Object, name string) bool {
 	return v != nil && *v
 }
 
-// Limit reads the tool argument limit, from 1 to most; preset if it is absent. Tools reject other values, because their schema
-// states the bounds. Routes use the nearest valid value instead.
+// Limit reads the tool argument limit, which is from 1 to most. It returns preset if the argument is absent. Tools reject other
+// values, because their schemas state the bounds. Routes use the nearest valid value instead.
 func Limit(o httpx.Object, preset, most int) int {
 	if n := o.OptInt("limit", 1, int64(most)); n != nil {
 		return int(*n)

@@ -21,7 +21,7 @@ var (
 		"must be 2 to 32 characters of a-z, 0-9 and _").With("field", "handle")
 )
 
-// HandleParam reads the handle in the path. Fault: not_found, also for a text that cannot be a handle.
+// HandleParam returns the handle in the path. Fault: not_found for a text that cannot be a handle.
 func HandleParam(c echo.Context) (protocol.Handle, error) {
 	h, err := protocol.ParseHandle(c.Param("handle"))
 	if err != nil {
@@ -30,7 +30,7 @@ func HandleParam(c echo.Context) (protocol.Handle, error) {
 	return h, nil
 }
 
-// HandleQuery reads ?handle=. Faults: missing_handle, invalid_handle.
+// HandleQuery returns the handle in the query parameter handle. Faults: missing_handle, invalid_handle.
 func HandleQuery(c echo.Context) (protocol.Handle, error) {
 	raw := c.QueryParam("handle")
 	if raw == "" {
@@ -43,13 +43,13 @@ func HandleQuery(c echo.Context) (protocol.Handle, error) {
 	return h, nil
 }
 
-// ByHandle returns a handler that passes the handle in the path to handle. Fault: not_found.
+// ByHandle returns a handler that passes the handle in the path to handle. Fault: not_found for a text that cannot be a handle.
 func ByHandle(handle func(echo.Context, protocol.Handle) error) echo.HandlerFunc {
 	return with(HandleParam, handle)
 }
 
-// ByHandleQuery returns a handler that passes the parameter handle to handle. Faults: missing_handle, and not_found for a text
-// that cannot be a handle.
+// ByHandleQuery returns a handler that passes the query parameter handle to handle. Faults: missing_handle, and not_found for a
+// text that cannot be a handle.
 func ByHandleQuery(handle func(echo.Context, protocol.Handle) error) echo.HandlerFunc {
 	return with(func(c echo.Context) (protocol.Handle, error) {
 		h, err := HandleQuery(c)
@@ -63,7 +63,7 @@ func ByHandleQuery(handle func(echo.Context, protocol.Handle) error) echo.Handle
 // maxCursor is the maximum length of a cursor. Cursors of the ledger are shorter.
 const maxCursor = 1024
 
-// Cursor returns raw, or "" if it cannot be a cursor. The list then starts at its first page.
+// Cursor returns raw, or "" if raw cannot be a cursor. With an empty cursor, a list starts at its first page.
 func Cursor(raw string) string {
 	invalid := func(r rune) bool {
 		return r != '-' && r != '_' && r != '=' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -74,7 +74,7 @@ func Cursor(raw string) string {
 	return raw
 }
 
-// ParseUUID parses a UUID of 36 characters in any case and returns it in lower case.
+// ParseUUID parses a UUID of 36 characters in upper or lower case and returns it in lower case. ok is false for any other text.
 func ParseUUID(raw string) (string, bool) {
 	if len(raw) != 36 {
 		return "", false

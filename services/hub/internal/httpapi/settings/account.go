@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// identityTokenHeader is the header of the identity token, which a client sends in addition to its credential.
+// identityTokenHeader is the header in which a client sends an identity token in addition to its credential.
 const identityTokenHeader = "Privy-Id-Token"
 
 // identityToken returns the identity token of a request, or "" without one. Fault: unauthenticated for an empty token or more
@@ -32,7 +32,8 @@ func identityToken(c echo.Context) (string, error) {
 	return tokens[0], nil
 }
 
-// withNames returns the identity of a login. Names that the login lacks are taken from the identity token of the request.
+// withNames returns the identity of a login. Names that the identity lacks are taken from the identity token of the request.
+// Faults: unauthenticated, identity_provider_unavailable.
 func (s *Server) withNames(c echo.Context, who operator.Identity) (operator.Identity, error) {
 	token, err := identityToken(c)
 	if err != nil || token == "" {
@@ -51,7 +52,7 @@ func (s *Server) withNames(c echo.Context, who operator.Identity) (operator.Iden
 	return who, nil
 }
 
-// ClaimIdentity handles POST /api/identity/claim.
+// ClaimIdentity handles POST /api/identity/claim, which links a wallet address to the caller on a station.
 func (s *Server) ClaimIdentity(c echo.Context) error {
 	token, err := identityToken(c)
 	if err != nil {
@@ -78,13 +79,13 @@ func (s *Server) ClaimIdentity(c echo.Context) error {
 	return view.OK(c, openapi.IdentityClaimed{Ok: true, Claim: view.ShowIdentity(made)}, err)
 }
 
-// ListClaims handles GET /api/identity/claim.
+// ListClaims handles GET /api/identity/claim, the identity claims of the caller.
 func (s *Server) ListClaims(c echo.Context) error {
 	claims, err := s.Claims.Claims(c.Request().Context(), request.Caller(c).Operator.ID)
 	return view.OK(c, openapi.IdentityClaims{Claims: view.List(claims, view.ShowIdentity)}, err)
 }
 
-// DropClaim handles DELETE /api/identity/claim.
+// DropClaim handles DELETE /api/identity/claim, which removes the caller's claim on a station.
 func (s *Server) DropClaim(c echo.Context) error {
 	station, err := s.Claims.Station(c.QueryParam("station"))
 	if err != nil {
@@ -94,7 +95,8 @@ func (s *Server) DropClaim(c echo.Context) error {
 	return view.OK(c, openapi.Removed{Ok: true, Removed: removed}, err)
 }
 
-// FollowCounts handles GET /api/user/follow. With a session, the answer also states whether the caller follows the operator.
+// FollowCounts handles GET /api/user/follow, the follower counts of an operator. With a session, the answer also states whether
+// the caller follows the operator.
 func (s *Server) FollowCounts(c echo.Context, handle protocol.Handle) error {
 	viewer := view.Viewer(c)
 	counts, err := s.Follows.Counts(c.Request().Context(), viewer, handle)
@@ -104,13 +106,13 @@ func (s *Server) FollowCounts(c echo.Context, handle protocol.Handle) error {
 	return view.Tagged(c, openapi.FollowCounts(counts), err)
 }
 
-// Follow handles POST /api/user/follow.
+// Follow handles POST /api/user/follow, which makes the caller follow an operator.
 func (s *Server) Follow(c echo.Context, o httpx.Object) error {
 	return s.changeFollow(c, o, s.Follows.Follow)
 }
 
-// Unfollow handles DELETE /api/user/follow. The handle is in the body, or in ?handle= because some proxies drop the body of a
-// DELETE. The body takes precedence.
+// Unfollow handles DELETE /api/user/follow. The handle is in the body, or in the query parameter handle, because some proxies
+// drop the body of a DELETE. The body takes precedence.
 func (s *Server) Unfollow(c echo.Context) error {
 	o, given, err := httpx.DecodeOptional(c, httpx.BodyLimit)
 	if err != nil {

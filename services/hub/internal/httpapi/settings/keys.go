@@ -17,7 +17,7 @@ import (
 
 var errMissingKeyID = apperr.New(apperr.Invalid, "missing_id", "id is required").With("field", "id")
 
-// MintKey handles POST /api/dev/keys.
+// MintKey handles POST /api/dev/keys, which creates an operator key. Only this answer contains the key.
 func (s *Server) MintKey(c echo.Context, o httpx.Object) error {
 	label := o.String("label", httpx.BodyLimit, true)
 	permissions := o.Strings("permissions", operator.MaxPermissions, httpx.BodyLimit)
@@ -41,7 +41,7 @@ func (s *Server) MintKey(c echo.Context, o httpx.Object) error {
 	}, err)
 }
 
-// ListKeys handles GET /api/dev/keys.
+// ListKeys handles GET /api/dev/keys, the operator keys of the caller without their secrets.
 func (s *Server) ListKeys(c echo.Context) error {
 	op, err := request.Owner(c, s.Ledger)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Server) ListKeys(c echo.Context) error {
 	return view.OK(c, openapi.KeyList{Keys: view.List(r.GetKeys(), show)}, err)
 }
 
-// RevokeKey handles DELETE /api/dev/keys?id=.
+// RevokeKey handles DELETE /api/dev/keys?id=, which revokes an operator key with its signers and webhooks.
 func (s *Server) RevokeKey(c echo.Context) error {
 	raw := c.QueryParam("id")
 	if raw == "" {

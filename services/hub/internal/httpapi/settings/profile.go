@@ -22,7 +22,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
 
-// Profile handles GET /api/streamer/profile?handle=.
+// Profile handles GET /api/streamer/profile?handle=, the public profile of an operator.
 func (s *Server) Profile(c echo.Context, handle protocol.Handle) error {
 	ctx := c.Request().Context()
 	account, err := identityclaim.Accounts{Ledger: s.Ledger.Operators}.ByHandle(ctx, handle)
@@ -37,9 +37,9 @@ var errAutomated = apperr.New(
 	apperr.Forbidden, "forbidden", "only an administrator can clear automated",
 ).With("field", "automated")
 
-// ChangeProfile handles POST /api/streamer/profile. It stores the same changes as the message profile.update. Missing members do
-// not change; null deletes an avatar or a payout address. A payout address requires a session with a recent sign-in. Operators
-// cannot set automated back to false.
+// ChangeProfile handles POST /api/streamer/profile. It stores the same changes as the signed message profile.update. Missing
+// members do not change; null deletes an avatar or a payout address. A payout address requires a session with a recent sign-in.
+// Operators cannot set automated back to false.
 func (s *Server) ChangeProfile(c echo.Context, o httpx.Object) error {
 	change := operator.Profile{DisplayName: o.OptString("displayName", httpx.BodyLimit), Bio: o.OptString("bio", httpx.BodyLimit)}
 	for name, to := range map[string]*operator.Change{"avatarUrl": &change.Avatar, "payoutAddress": &change.PayoutAddress} {
@@ -114,7 +114,7 @@ var errLanes = apperr.New(
 	apperr.Invalid, "invalid_lanes", "lanes must have at most 5 different lanes of the programme",
 ).With("field", "lanes")
 
-// readLanes reads the member lanes; nil when it is left out. Fault: errLanes.
+// readLanes reads the member lanes; nil if it is absent. Fault: errLanes.
 func readLanes(o httpx.Object) ([]string, error) {
 	if !o.Has("lanes") {
 		return nil, nil
@@ -130,7 +130,8 @@ func readLanes(o httpx.Object) ([]string, error) {
 	return keys, nil
 }
 
-// RegisterStreamer handles POST /api/streamer/register.
+// RegisterStreamer handles POST /api/streamer/register, the application of an operator to stream. A repeated request does not
+// change the profile.
 func (s *Server) RegisterStreamer(c echo.Context, o httpx.Object) error {
 	given := operator.Profile{DisplayName: o.OptString("displayName", httpx.BodyLimit), Bio: o.OptString("bio", httpx.BodyLimit)}
 	if o.Has("links") {
@@ -143,7 +144,7 @@ func (s *Server) RegisterStreamer(c echo.Context, o httpx.Object) error {
 	if err != nil {
 		return err
 	}
-	if _, err := profile.Check(given); err != nil { // also for a registered operator, whose profile is not changed here
+	if _, err := profile.Check(given); err != nil { // also checked for a registered operator, whose profile does not change here
 		return err
 	}
 	ctx, me := c.Request().Context(), request.Caller(c).Operator

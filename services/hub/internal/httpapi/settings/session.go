@@ -24,7 +24,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/profile"
 )
 
-// Server has the handlers of sessions, keys, follows, claims and profiles.
+// Server has the handlers of the account settings: sessions, keys, follows, claims and profiles.
 type Server struct {
 	HubURL   string
 	Origin   string // scheme and host of HubURL, as in the Origin header
@@ -38,8 +38,8 @@ type Server struct {
 	Profiles *profile.Service
 	OnAir    *livestream.Service
 	Log      *slog.Logger
-	// IdentityDetails returns the names that an identity token adds to the identity of a login. Faults: unauthenticated for a
-	// token of another person, identity_provider_unavailable.
+	// IdentityDetails returns who with the names from an identity token. Faults: unauthenticated for a token of another person,
+	// identity_provider_unavailable.
 	IdentityDetails func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
 }
 
@@ -82,9 +82,8 @@ func (s *Server) StartSession(c echo.Context, op operator.Operator, signedInAt t
 
 var errAll = apperr.New(apperr.Invalid, "invalid_all", "all must be true or false, or left out").With("field", "all")
 
-// SignOut handles DELETE /api/auth/privy. It ends the session; all replicas apply this within ten seconds. With all=true it ends
-// every session of the operator. Without a session, only the first form succeeds. With a session, the request must come from the
-// origin of the hub.
+// SignOut handles DELETE /api/auth/privy. It ends the session; all replicas apply this within ten seconds. With all=true, it ends
+// every session of the operator, and fails without a session. A request with a session must come from the origin of the hub.
 func (s *Server) SignOut(c echo.Context) error {
 	r := c.Request()
 	signed, ok := s.Sessions.Read(request.Cookie(r, request.CookieUID), request.Cookie(r, request.CookieSig))
@@ -103,8 +102,8 @@ func (s *Server) SignOut(c echo.Context) error {
 	return view.OK(c, openapi.Ok{Ok: true}, err)
 }
 
-// EndSession ends the session of the request, if ok is true. It removes the cookies even if the store is unavailable, because
-// other people may use the same browser. Fault: db_unavailable.
+// EndSession ends the signed session if ok is true. It removes the cookies even if the store is unavailable, because other people
+// may use the same browser. Fault: db_unavailable.
 func (s *Server) EndSession(c echo.Context, signed caller.Signed, ok bool) (err error) {
 	if ok {
 		err = s.Sessions.End(c.Request().Context(), signed)
@@ -113,8 +112,8 @@ func (s *Server) EndSession(c echo.Context, signed caller.Signed, ok bool) (err 
 	return err
 }
 
-// EndSessions ends every session of the operator whose session the request has. Faults: unauthenticated, forbidden, rate_limited,
-// and those of the stores.
+// EndSessions ends every session of the operator of the request. Faults: unauthenticated, forbidden, rate_limited, and those of
+// the stores.
 func (s *Server) EndSessions(c echo.Context, sameOrigin bool) error {
 	r := c.Request()
 	who, standing, err := s.Callers.Resolve(r.Context(), caller.Request{
@@ -141,7 +140,7 @@ func (s *Server) EndSessions(c echo.Context, sameOrigin bool) error {
 	return nil
 }
 
-// clearSession removes the session cookies.
+// clearSession removes the session cookies from the browser.
 func (s *Server) clearSession(c echo.Context) {
 	for _, name := range []string{request.CookieUID, request.CookieSig, request.CookieBind} {
 		if name != request.CookieBind || s.Secure {
@@ -150,7 +149,7 @@ func (s *Server) clearSession(c echo.Context) {
 	}
 }
 
-// WhoAmI handles GET /api/dev/whoami.
+// WhoAmI handles GET /api/dev/whoami, the operator of a login.
 func (s *Server) WhoAmI(c echo.Context) error {
 	op, err := request.Owner(c, s.Ledger)
 	return view.OK(c, openapi.WhoAmI{

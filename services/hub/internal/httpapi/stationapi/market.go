@@ -20,7 +20,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// ToolMarket is the tool for GET /api/network/market/{marketId}.
+// ToolMarket is the MCP tool get_market, which reads GET /api/network/market/{marketId}.
 func (s *Server) ToolMarket(ctx context.Context, _ caller.Caller, o httpx.Object) (any, error) {
 	raw := o.String("marketId", httpx.BodyLimit, true)
 	if err := o.Err(); err != nil {
@@ -33,7 +33,7 @@ func (s *Server) ToolMarket(ctx context.Context, _ caller.Caller, o httpx.Object
 	return s.networkAnswer(ctx, id)
 }
 
-// NetworkMarket handles GET /api/network/market/{marketId}.
+// NetworkMarket handles GET /api/network/market/{marketId}, a market with its outcome and the calls on this hub.
 func (s *Server) NetworkMarket(c echo.Context, id protocol.MarketID) error {
 	shown, err := s.networkAnswer(c.Request().Context(), id)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Server) NetworkMarket(c echo.Context, id protocol.MarketID) error {
 	return httpx.TaggedBy(c, shown, undated)
 }
 
-// networkAnswer reads a market with its outcome and its crowd. Fault: not_found.
+// networkAnswer reads a market with its outcome and its counts of YES and NO calls. Fault: not_found.
 func (s *Server) networkAnswer(ctx context.Context, id protocol.MarketID) (openapi.NetworkMarketAnswer, error) {
 	m, err := s.Ledger.Market(ctx, id)
 	if err != nil {
@@ -87,8 +87,8 @@ func showNetworkCrowd(crowd *signalv1.GetCrowdResponse) openapi.NetworkCrowd {
 	return out
 }
 
-// Gaps handles GET /api/network/crowd: markets by the difference between the share of YES calls and the price. For an invalid
-// market id, the list is empty.
+// Gaps handles GET /api/network/crowd, markets ordered by the difference between the share of YES calls and the price, the
+// largest first. For an invalid market id, the list is empty.
 func (s *Server) Gaps(c echo.Context) error {
 	raw := c.QueryParam("market")
 	id, unknown := protocol.ParseMarketID(raw)
@@ -119,12 +119,12 @@ func (s *Server) Gaps(c echo.Context) error {
 	return httpx.TaggedBy(c, shown, undated)
 }
 
-// EmptyGaps returns the fallback answer while the ledger is unavailable.
+// EmptyGaps returns the answer of Gaps while the ledger is unavailable.
 func (s *Server) EmptyGaps(echo.Context) any {
 	return openapi.CrowdGaps{Markets: []openapi.CrowdGaps_Markets{}, FetchedAt: protocol.Stamp(s.Now())}
 }
 
-// showGap returns the JSON model of a market. ok is false for a market without a price or without a call.
+// showGap returns the JSON model of a market with its gap. ok is false for a market without a price or without a call.
 func showGap(g *cataloguev1.Gap) (gap openapi.CrowdGaps_Markets, ok bool) {
 	m, total := g.GetMarket(), g.GetCrowdYes()+g.GetCrowdNo()
 	if m.YesBps == nil || total == 0 {

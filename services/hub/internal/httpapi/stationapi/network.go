@@ -25,7 +25,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Cache times and maximum number of cached lists. Partner stations are read once a minute.
+// Cache times and maximum number of cached lists. The times are short compared with the minute between two reads of a partner
+// station.
 const (
 	listTTL   = 2 * time.Second
 	listStale = 8 * time.Second
@@ -40,19 +41,19 @@ type Server struct {
 	Follows *follow.Service
 	Claims  *identityclaim.Service
 	Payouts identityclaim.Payouts
-	Viewers request.KeyLimiter // limits player starts by IP address and tape
+	Viewers request.KeyLimiter // limits counted views by IP address and tape
 	Now     func() time.Time
 
-	listPages view.FallbackCache // without fallback copies
+	listPages view.FallbackCache // its fallback copies are not used
 }
 
-// New returns a server with its cache.
+// New sets up the cache of s and returns s.
 func New(s *Server, b *view.Caches) *Server {
 	s.listPages.Pages = b.Open(view.Every(listTTL, listStale, listKeys))
 	return s
 }
 
-// listQuery is a normalized query for a list of all stations.
+// listQuery is a normalized query for a list with the entries of several stations.
 type listQuery struct {
 	kind  string
 	want  federation.Wanted
@@ -61,7 +62,7 @@ type listQuery struct {
 
 var listParams = httpcache.Params("limit", "exclude", "origin")
 
-// listParser returns the query parser of a kind of list with its default and maximum length.
+// listParser returns the query parser of a list of the given kind. def and most are the default and maximum length of the list.
 func listParser(kind string, def, most int) func(rawQuery string) listQuery {
 	return func(rawQuery string) listQuery {
 		v := httpcache.Query(rawQuery, listParams)
@@ -76,7 +77,7 @@ func (q listQuery) Key() string {
 	return httpcache.JoinKey(q.kind, strconv.Itoa(q.limit), list(q.want.Without), list(q.want.Only))
 }
 
-// NetworkTapes handles GET /api/network/tapes.
+// NetworkTapes handles GET /api/network/tapes, the tapes of all stations.
 func (s *Server) NetworkTapes() view.Read[listQuery] {
 	show := func(list []federation.Tape) any {
 		return openapi.Tapes{Tapes: view.List(list, showTape), FetchedAt: protocol.Stamp(s.Now())}
@@ -91,7 +92,7 @@ func (s *Server) NetworkTapes() view.Read[listQuery] {
 	}
 }
 
-// NetworkOperators handles GET /api/network/operators.
+// NetworkOperators handles GET /api/network/operators, the operators of all stations.
 func (s *Server) NetworkOperators() view.Read[listQuery] {
 	show := func(list []federation.Operator) any {
 		return openapi.NetworkOperators{Operators: view.List(list, showNetworkOperator), FetchedAt: protocol.Stamp(s.Now())}
@@ -110,7 +111,8 @@ func (s *Server) NetworkOperators() view.Read[listQuery] {
 	}
 }
 
-// countFollowers adds the follower counts of operators of this hub.
+// countFollowers sets the follower counts of the operators of this hub in list. After an error, the missing counts stay
+// unchanged.
 func (s *Server) countFollowers(ctx context.Context, list []federation.Operator) error {
 	var ids []operator.ID
 	for i := range list {
@@ -168,7 +170,7 @@ func showNetworkOperator(o federation.Operator) openapi.NetworkOperator {
 	}
 }
 
-// NetworkIdentity handles GET /api/network/identity/{handle}.
+// NetworkIdentity handles GET /api/network/identity/{handle}, the identity claims of an operator.
 func (s *Server) NetworkIdentity(c echo.Context, handle protocol.Handle) error {
 	ctx := c.Request().Context()
 	account, err := s.Payouts.Accounts.ByHandle(ctx, handle)
@@ -181,7 +183,8 @@ func (s *Server) NetworkIdentity(c echo.Context, handle protocol.Handle) error {
 	}, err)
 }
 
-// NetworkPayout handles GET /api/network/payout/{handle}. For a text that cannot be a handle, the answer has no address.
+// NetworkPayout handles GET /api/network/payout/{handle}, the payout address of an operator. For a text that cannot be a handle,
+// the answer has no address.
 func (s *Server) NetworkPayout(c echo.Context) error {
 	handle, err := request.HandleParam(c)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // Viewer returns the operator of the session of a request, or "" without a session. It is for answers with a part about the
-// viewer: it sets Vary and, with a session, Cache-Control, so that no cache serves the answer to another viewer. If the session
-// could not be checked, the answer is marked as degraded.
+// viewer. It sets Vary, and with a session Cache-Control, so that no cache serves the answer to another viewer. If the session
+// could not be checked, it marks the answer as degraded.
 func Viewer(c echo.Context) operator.ID {
 	who, header := request.Caller(c), c.Response().Header()
 	header.Set("Vary", "Cookie")

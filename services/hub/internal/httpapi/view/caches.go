@@ -15,8 +15,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
-// Cache times. Stale is the time after the TTL in which a cached answer is served while it is refreshed. Last is the maximum age
-// of a fallback copy.
+// Cache times. TTL is the age up to which a cached answer is fresh. Stale is the time after the TTL in which the answer is still
+// served while it is refreshed. Last is the maximum age of a fallback copy.
 const (
 	QuickTTL = time.Second
 
@@ -28,14 +28,14 @@ const (
 	MovingStale = 20 * time.Second
 )
 
-// BuildTimeout bounds the build of an answer, so that clients do not wait for an unavailable ledger.
+// BuildTimeout bounds the time for building an answer, so that clients do not wait for an unavailable ledger.
 const BuildTimeout = 800 * time.Millisecond
 
 // FallbackCache is a cache of answers with fallback copies. A copy is served while the source is unavailable and the cached
 // answer has expired.
 type FallbackCache struct {
 	Pages, Copies *httpcache.Cache
-	source        string // name of the source in X-Degraded; empty: the name in the fault
+	source        string // name of the unavailable source in the header X-Degraded; empty: the error names it
 	log           *slog.Logger
 }
 
@@ -47,8 +47,8 @@ type Caches struct {
 	closers []func()
 }
 
-// Every returns cache options: answers are refreshed after ttl and may be served for stale longer while the refresh runs. keys is
-// the maximum number of answers.
+// Every returns the options of a cache. Answers are refreshed after ttl, and are served for stale longer while the refresh runs.
+// keys is the maximum number of cached answers.
 func Every(ttl, stale time.Duration, keys int) httpcache.Options {
 	return httpcache.Options{TTL: ttl, Stale: stale, Timeout: BuildTimeout, MaxKeys: keys}
 }
@@ -70,35 +70,35 @@ func (b *Caches) add(book *httpcache.Cache) *httpcache.Cache {
 	return book
 }
 
-// OnClose registers a function that Close calls.
+// OnClose registers end, which Close calls.
 func (b *Caches) OnClose(end func()) { b.closers = append(b.closers, end) }
 
-// Close stops all builds and waits for them.
+// Close closes all caches: it cancels running builds and waits until they have ended.
 func (b *Caches) Close() {
 	for _, end := range b.closers {
 		end()
 	}
 }
 
-// WithFallback returns an empty cache with fallback copies of at most the given age and number. source is the name of the source
-// in X-Degraded; if it is empty, the fault names the source.
+// WithFallback returns an empty cache with fallback copies. age is the maximum age of a copy, and copies is the maximum number of
+// copies. source is the name of the unavailable source in the header X-Degraded; if it is empty, the error names the source.
 func (b *Caches) WithFallback(o httpcache.Options, age time.Duration, copies int, source string) FallbackCache {
 	last := b.add(httpcache.New(httpcache.Options{TTL: age, MaxKeys: copies, Now: b.Now}))
 	return FallbackCache{Pages: b.Open(o), Copies: last, source: source, log: b.Log}
 }
 
-// StoreCopy replaces a fallback copy.
+// StoreCopy replaces the fallback copy of the answer with the given key.
 func (b FallbackCache) StoreCopy(ctx context.Context, key string, body []byte) error {
 	b.Copies.Drop(key)
 	_, err := b.Copies.Get(ctx, key, func(context.Context) ([]byte, error) { return body, nil })
 	return err
 }
 
-// UncacheableError carries an answer that is sent but not cached, because a part is missing or it is empty. For the cache it is a
-// failed build, so the next request builds the answer again.
+// UncacheableError carries an answer that is sent but not cached, because it is empty or a part is missing. The cache handles it
+// as a failed build, so the next request builds the answer again.
 type UncacheableError struct {
 	Page   *httpcache.Page
-	Source string // unavailable source; empty: the answer is empty
+	Source string // name of the unavailable source; empty: the answer is empty
 }
 
 func (p *UncacheableError) Error() string {
@@ -111,11 +111,11 @@ func (p *UncacheableError) Error() string {
 // Answer is the result of building an answer. It is cached only if it is complete and not empty.
 type Answer struct {
 	Value   any
-	Missing string // name of the missing source in X-Degraded; empty: the value is complete
-	Empty   bool   // the value is empty and must not be cached for long
+	Missing string // name of the unavailable source in the header X-Degraded; empty: the value is complete
+	Empty   bool   // the value is empty and is not cached by the hub
 }
 
-// WithoutFollows returns the name of the missing source if counting followers failed with err; "" for nil.
+// WithoutFollows returns the value of Answer.Missing after counting followers: "follows" if err is not nil, otherwise "".
 func WithoutFollows(err error) string {
 	if err == nil {
 		return ""
@@ -136,7 +136,7 @@ func Marshal(a Answer, err error) ([]byte, error) {
 	return nil, &UncacheableError{Page: httpcache.Make(body), Source: a.Missing}
 }
 
-// Serve answers with the cached or newly built answer of a key, also if it must not be cached.
+// Serve answers with the cached answer of a key, or builds it. It also sends an answer that must not be cached.
 func Serve(c echo.Context, book *httpcache.Cache, key string, build httpcache.Build) error {
 	err := book.Serve(c.Response(), c.Request(), key, build)
 	var p *UncacheableError
@@ -152,8 +152,8 @@ func Serve(c echo.Context, book *httpcache.Cache, key string, build httpcache.Bu
 	return nil
 }
 
-// Serve answers with the cached or newly built answer of a key. If the build fails, it serves the fallback copy, or the empty
-// value without one. Both are marked as degraded and not cached.
+// Serve answers with the cached answer of a key, or builds it. If the build fails, it sends the fallback copy, or the empty value
+// if there is no copy. Both are marked as degraded and not cached.
 func (b FallbackCache) Serve(c echo.Context, key string, build httpcache.Build, empty func() any) error {
 	w, r := c.Response(), c.Request()
 	err := Serve(c, b.Pages, key, build)
@@ -172,13 +172,13 @@ func (b FallbackCache) Serve(c echo.Context, key string, build httpcache.Build, 
 // Query is a normalized query of a cached read. Queries with equal keys have equal answers.
 type Query interface{ Key() string }
 
-// TextQuery is a Query of strings.
+// TextQuery is a Query whose parameters are strings.
 type TextQuery []string
 
 // Key implements Query.
 func (q TextQuery) Key() string { return httpcache.JoinKey(q...) }
 
-// Read is a cached GET read. Handle and Server.front of package httpapi use the same cache and keys.
+// Read is a cached GET route. Handle and Server.front of package httpapi use the same cache and the same keys.
 type Read[Q Query] struct {
 	Pages FallbackCache
 	Parse func(rawQuery string) Q
@@ -191,13 +191,13 @@ type Read[Q Query] struct {
 	Empty func(Q) any
 }
 
-// Book returns the cache.
+// Book returns the cache of the answers.
 func (r Read[Q]) Book() *httpcache.Cache { return r.Pages.Pages }
 
 // Key returns the cache key of a query string.
 func (r Read[Q]) Key(rawQuery string) string { return r.Parse(rawQuery).Key() }
 
-// Handle is the echo handler of the read.
+// Handle serves a request with the cached or newly built answer to its query.
 func (r Read[Q]) Handle(c echo.Context) error {
 	q := r.Parse(c.Request().URL.RawQuery)
 	if r.Pages.Copies == nil {
@@ -206,10 +206,10 @@ func (r Read[Q]) Handle(c echo.Context) error {
 	return r.Pages.Serve(c, q.Key(), r.build(q), func() any { return r.Empty(q) })
 }
 
-// EmptyFor returns the empty answer to a request.
+// EmptyFor returns the answer to a request while a dependency is unavailable.
 func (r Read[Q]) EmptyFor(c echo.Context) any { return r.Empty(r.Parse(c.Request().URL.RawQuery)) }
 
-// Body returns the answer of Handle to a query as JSON, for MCP tools.
+// Body returns, for MCP tools, the JSON of the answer that Handle would send for a query.
 func (r Read[Q]) Body(ctx context.Context, q Q) ([]byte, error) {
 	body, err := BodyOf(ctx, r.Book(), q.Key(), r.build(q))
 	if err == nil || ctx.Err() != nil || r.Pages.Copies == nil {
@@ -231,7 +231,7 @@ func (r Read[Q]) build(q Q) httpcache.Build {
 	}
 }
 
-// BodyOf returns the cached or newly built answer of a key, also if it must not be cached.
+// BodyOf returns the JSON of the cached answer of a key, or builds it. It also returns an answer that must not be cached.
 func BodyOf(ctx context.Context, book *httpcache.Cache, key string, build httpcache.Build) ([]byte, error) {
 	p, err := book.Get(ctx, key, build)
 	var uncacheable *UncacheableError
@@ -244,7 +244,7 @@ func BodyOf(ctx context.Context, book *httpcache.Cache, key string, build httpca
 	return p.Body(), nil
 }
 
-// Cache-Control values that packages of handlers share.
+// Cache-Control values that several handler packages use.
 const (
 	CacheClaimed = "public, s-maxage=300"
 	cacheEmpty   = "public, s-maxage=1" // an empty answer, which may soon have content

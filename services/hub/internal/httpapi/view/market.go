@@ -19,7 +19,7 @@ import (
 // minTimeToAir is the minimum time between now and the end of an airable market.
 const minTimeToAir = 10 * time.Minute
 
-// ShowAirable returns the JSON model of airable markets. It leaves out markets that have meanwhile lost their price or end within
+// ShowAirable returns the JSON model of a list of markets. It leaves out markets that are not open, have no price, or end within
 // minTimeToAir.
 func ShowAirable(list []*marketv1.Market, now time.Time) openapi.Airable {
 	out := openapi.Airable{Markets: make([]openapi.AirableMarket, 0, len(list)), UpdatedAt: protocol.Stamp(now)}
@@ -57,7 +57,7 @@ func Whole(v *float64) *int64 {
 	return new(int64(math.Round(*v)))
 }
 
-// HubOrigin is the origin of data of this hub in lists of all stations.
+// HubOrigin is the value of origin for data of this hub, in lists with the data of several stations.
 const HubOrigin = "hub"
 
 // ShowIdentity returns the JSON model of an identity claim.
@@ -86,11 +86,11 @@ func ShowOutcome(o *resolutionv1.Outcome) *openapi.Outcome {
 type Tiles struct {
 	*cataloguev1.ListTilesResponse
 	Pins   map[string]market.Pin // by market id
-	Failed error                 // error of reading the pins; the tiles then ignore pins
+	Failed error                 // error of reading the pins; the tiles are then complete but without pins
 }
 
-// ListTiles returns the heatmap tiles of a mode. In the default mode "", pinned markets come first and have the labels of their
-// pins.
+// ListTiles returns the heatmap tiles of a mode. In the default mode "", pinned markets come first, and the label of a pin
+// replaces the label of the tile.
 func ListTiles(
 	ctx context.Context, ledger cataloguev1.CatalogueReadServiceClient, pins market.Store, mode string,
 ) (Tiles, error) {

@@ -15,7 +15,7 @@ import (
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 )
 
-// ListSituations returns the situations of the ledger, without those that have no market.
+// ListSituations reads the situations that match q from the ledger, and leaves out those without a market.
 func ListSituations(
 	ctx context.Context, ledger wirev1.WireReadServiceClient, q MovementQuery,
 ) (*wirev1.ListSituationsResponse, error) {
@@ -29,7 +29,7 @@ func ListSituations(
 	return r, nil
 }
 
-// ShowSituation returns the JSON model of a situation.
+// ShowSituation returns the JSON model of a situation, which must have at least one market. hub is the public base URL.
 func ShowSituation(hub string, window protocol.Window, sit *wirev1.Situation) openapi.Situation {
 	lead := sit.GetMarkets()[0]
 	show := func(m *wirev1.Move) openapi.SituationMarket {
@@ -59,7 +59,7 @@ func situationURL(hub string, sit *wirev1.Situation) string {
 	return hub + "/s/" + url.PathEscape(sit.GetEventKey())
 }
 
-// MovementQuery selects moves or situations.
+// MovementQuery selects price moves or situations. Limit is the maximum number.
 type MovementQuery struct {
 	Window protocol.Window
 	Lane   protocol.Lane // empty: every lane
@@ -71,7 +71,7 @@ func (q MovementQuery) Key() string {
 	return httpcache.JoinKey(string(q.Window), string(q.Lane), strconv.Itoa(q.Limit))
 }
 
-// ShowMove returns the JSON model of a market movement.
+// ShowMove returns the JSON model of a price move. hub is the public base URL.
 func ShowMove(hub string, window protocol.Window, m *wirev1.Move) openapi.Move {
 	return openapi.Move{
 		ID: "wire:" + string(window) + ":" + wireID(m), MarketID: wireID(m), Provider: m.GetProvider(), Title: m.GetTitle(),
@@ -87,7 +87,7 @@ func wireID(m *wirev1.Move) string { return m.GetProvider() + ":" + m.GetMarketI
 // Delta returns the change of the price of YES in bps; negative for a fall.
 func Delta(m *wirev1.Move) int32 { return m.GetToBps() - m.GetFromBps() }
 
-// probability converts a price in bps, or a difference of prices, to a number up to 1.
+// probability converts a price in bps to a number from 0 to 1. It also converts a difference of prices, which may be negative.
 func probability(bps int32) float64 { return float64(bps) / float64(protocol.MaxBps) }
 
 func direction(m *wirev1.Move) string {

@@ -33,7 +33,8 @@ func ShowEvent(e *signalv1.Event) Event {
 	}
 }
 
-// WithReceipt adds the receipt URL of the existing call to an already_predicted error. Other errors are returned unchanged.
+// WithReceipt adds the receipt URL of the existing call to an already_predicted error. It returns other errors unchanged. hub is
+// the public base URL.
 func WithReceipt(hub string, err error) error {
 	f := apperr.Of(err)
 	if id, ok := f.Extra["id"].(string); ok && f.Code == "already_predicted" {
@@ -76,8 +77,8 @@ func ShowEvents(list []*signalv1.Event) []Event {
 	return out
 }
 
-// ReadDraft reads the members of a new call in the order of the API description, so that the first invalid member is reported.
-// social is the value of source for the social network.
+// ReadDraft reads the members of a new call. It reads them in the order of the API description, so that the error names the first
+// invalid member. social is the value of the member source for the social network.
 func ReadDraft(o httpx.Object, social string) *signalv1.Draft {
 	return &signalv1.Draft{
 		MarketId:         string(request.MarketID(o, "marketId")),
@@ -99,7 +100,8 @@ func ReadDraft(o httpx.Object, social string) *signalv1.Draft {
 	}
 }
 
-// AllowUnverified reads the member allowUnverified. It allows a call with maxSlippageBps on a market without a fresh quote.
+// AllowUnverified reads the member allowUnverified; false if it is absent. The member allows a call with maxSlippageBps on a
+// market without a fresh quote.
 func AllowUnverified(o httpx.Object) bool { return request.OptFlag(o, "allowUnverified") }
 
 // ShowSignal returns the JSON model of a call.

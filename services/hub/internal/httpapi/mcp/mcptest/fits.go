@@ -10,12 +10,12 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
-// Fits fails the test unless the value matches the result schema of the tool. It also fails if the schema accepts a list, or an
-// object with unknown members.
+// Fits fails the test unless the JSON form of value matches the result schema of the tool. It also fails if the schema accepts a
+// list, or an object with unknown members.
 func Fits(t testing.TB, tool string, value any) {
 	t.Helper()
 	raw, err := os.ReadFile("../mcp/tools/" + tool + ".out.json")
-	if err != nil { // a test of package httpapi
+	if err != nil { // the test is in package httpapi, one folder higher
 		raw, err = os.ReadFile("mcp/tools/" + tool + ".out.json")
 	}
 	if err != nil {
@@ -30,7 +30,7 @@ func Fits(t testing.TB, tool string, value any) {
 	}
 }
 
-// Resolve parses a JSON schema and resolves its references.
+// Resolve parses a JSON schema and resolves its references. It fails the test if the schema is invalid.
 func Resolve(t testing.TB, raw []byte) *jsonschema.Resolved {
 	t.Helper()
 	var schema jsonschema.Schema
