@@ -36,7 +36,7 @@ const serviceName = "clock"
 
 var errNoProgramme = errors.New("the markets and the rundown are not loaded yet")
 
-// App is the clock service. New builds it and Run runs it.
+// App is the clock service. New builds an App, and Run runs it.
 type App struct {
 	cfg     Config
 	log     *slog.Logger
@@ -65,8 +65,8 @@ type App struct {
 	up       chan struct{}
 }
 
-// New builds the parts of the service. It neither listens nor connects, so the services can start in any order. now provides the
-// time.
+// New builds the parts of the service. It neither listens nor connects, so the services can start in any order. now returns the
+// current time.
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),
@@ -134,7 +134,7 @@ func (a *App) buildServers() error {
 	return nil
 }
 
-// newDirector returns the Director that serves the requests of directors.
+// newDirector returns the Director that adds and cancels the programme entries of directors.
 func (a *App) newDirector() *program.Director {
 	return &program.Director{
 		Store: a.store, Copies: &a.copies, Refresh: a.markets.Refresh, Lanes: a.cfg.lanes(), Encoder: httpapi.Encoder(), Now: a.now,
@@ -142,7 +142,7 @@ func (a *App) newDirector() *program.Director {
 	}
 }
 
-// registerGauges registers the metrics of the clock.
+// registerGauges registers the metrics for the age of the copies of the markets and of the rundown.
 func (a *App) registerGauges() {
 	a.metrics.GaugeFunc("clock_markets_age_seconds", "Age of the copy of the ledger's markets, -1 before the first.", func() float64 {
 		if p := a.copies.Markets.Load(); p != nil {
@@ -180,7 +180,7 @@ func (a *App) Run(ctx context.Context) error {
 	}.Run(ctx, parts...)
 }
 
-// Up returns a channel that is closed when all servers listen. HTTPAddr and GRPCAddr are valid from then on.
+// Up returns a channel that is closed when all servers listen. HTTPAddr and GRPCAddr are valid after that.
 func (a *App) Up() <-chan struct{} { return a.up }
 
 // HTTPAddr returns the address of the public HTTP server.

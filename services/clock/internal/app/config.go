@@ -22,11 +22,11 @@ type Config struct {
 	Database config.Secret `env:"DATABASE_URL"` // connects as the role clock_rw
 	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"8"`
 	service.Reads
-	Ledger string        `env:"API_ADDR"` // host:port of the gRPC server of the api
+	Ledger string        `env:"API_ADDR"` // host:port of the gRPC server of the api service
 	Link   config.Secret `env:"LINK_SECRET"`
 
 	Lanes   []program.Lane `env:"PROGRAM_LANES"`                    // lanes of the default channel; empty: program.DefaultLanes
-	PerAddr int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // requests a minute for an IP address; 0: no limit
+	PerAddr int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // requests a minute from one IP address; 0: no limit
 	Trusted []netip.Prefix `env:"TRUSTED_PROXIES"`
 
 	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
@@ -36,7 +36,7 @@ type Config struct {
 	Limits   httpx.Limits
 }
 
-// Check implements config.Checker.
+// Check implements config.Checker. It reports each invalid setting to r.
 func (c *Config) Check(r *config.Report) {
 	r.Addr("HTTP_ADDR", c.HTTP)
 	r.Addr("GRPC_ADDR", c.GRPC)

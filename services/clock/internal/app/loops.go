@@ -13,9 +13,11 @@ import (
 )
 
 const (
-	// fillLease is the id of the advisory lock for filling rundowns. Only the replica that holds it fills and publishes.
+	// fillLease is the id of the advisory lock for filling rundowns. Only the replica that holds the lock fills and publishes
+	// rundowns.
 	fillLease int64 = 0x5343_434c_4f43_4b01
-	// factLease is the id of the advisory lock for sending facts. Only the replica that holds it sends the outbox to the ledger.
+	// factLease is the id of the advisory lock for sending facts. Only the replica that holds the lock sends the outbox to the
+	// ledger.
 	factLease int64 = 0x5343_434c_4f43_4b02
 	// fillEvery is the maximum time between two updates of the rundown.
 	fillEvery = 5 * time.Second
@@ -29,7 +31,7 @@ const (
 	stationEvery = 30 * time.Second
 )
 
-// refreshMarkets refreshes the copy of the markets and wakes the planner after each change.
+// refreshMarkets refreshes the copy of the markets until ctx ends. After each change of the markets, it wakes the planner.
 func (a *App) refreshMarkets(ctx context.Context) error {
 	version := uint64(0)
 	a.markets.Run(ctx, func() {
@@ -65,9 +67,9 @@ func (a *App) loadRundown(ctx context.Context) error {
 	})
 }
 
-// fillRundown fills the rundowns of the default channel and of stations, publishes starts, and measures airings while this
-// replica holds the lease. After an error of the default channel, the replica releases the lease, so that another replica can
-// take it.
+// fillRundown runs three tasks while this replica holds fillLease: it fills the rundown of the default channel, fills those of
+// stations, and measures airings. After an error of the default channel, the replica releases the lock, so that another replica
+// can take it.
 func (a *App) fillRundown(ctx context.Context) error {
 	lease.Lead(ctx, a.pool, fillLease, func(ctx context.Context) error {
 		work, ctx := errgroup.WithContext(ctx)
@@ -105,7 +107,7 @@ func (a *App) pause(d time.Duration) time.Duration {
 	return min(d, program.Boundary(now).Sub(now))
 }
 
-// fill updates the rundown once and publishes the changes.
+// fill updates the rundown of the default channel once and publishes the changes.
 func (a *App) fill(ctx context.Context, publisher *program.Publisher) error {
 	done, err := a.planner.Fill(ctx)
 	if err != nil {
@@ -118,7 +120,7 @@ func (a *App) fill(ctx context.Context, publisher *program.Publisher) error {
 	return err
 }
 
-// sendFacts sends the facts of the outbox to the ledger while this replica holds the lease factLease.
+// sendFacts sends the facts of the outbox to the ledger while this replica holds factLease.
 func (a *App) sendFacts(ctx context.Context) error {
 	lease.Lead(ctx, a.pool, factLease, a.facts.Run)
 	return ctx.Err()
@@ -144,7 +146,8 @@ func (a *App) surveyAirings(ctx context.Context) error {
 	})
 }
 
-// buildProgrammes rebuilds the cached programmes of the stored channel and of the presets before they are requested.
+// buildProgrammes rebuilds the cached programmes of the default channel and of the presets every buildEvery, so that readers do
+// not wait.
 func (a *App) buildProgrammes(ctx context.Context) error {
 	return dbtime.Every(ctx, buildEvery, func() error {
 		a.programs.Refresh()
@@ -152,7 +155,7 @@ func (a *App) buildProgrammes(ctx context.Context) error {
 	})
 }
 
-// repeat calls do at once, and again after each pause that do returns, until ctx ends.
+// repeat calls do at once, and again after the pause that do returns, until ctx ends.
 func repeat(ctx context.Context, do func() time.Duration) error {
 	for {
 		if err := dbtime.Sleep(ctx, do()); err != nil {

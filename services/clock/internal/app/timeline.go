@@ -23,8 +23,8 @@ import (
 // maxMinutes is the maximum length of a printed timeline: one week.
 const maxMinutes = 7 * 24 * 60
 
-// timelineConfig contains the settings of the command `timeline`. A stored channel requires the database, a computed channel the
-// ledger.
+// timelineConfig contains the settings of the command `timeline`. A stored channel requires the database. A computed channel
+// requires the ledger.
 type timelineConfig struct {
 	Env      config.Env    `env:"ENV"`
 	Database config.Secret `env:"DATABASE_URL"`
@@ -46,7 +46,7 @@ type timelineRequest struct {
 }
 
 // timeline prints the segments of a channel in a period, one on each line. It does not read the system clock and prints neither
-// prices nor counts, so the same data gives the same bytes.
+// prices nor counts, so the same data always gives the same output.
 func timeline(ctx context.Context, args []string, stdout io.Writer) error {
 	r, err := parseTimeline(args)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// Program implements ProgramReadService and ProgramService. It answers reads of programmes from memory.
+// Program implements the gRPC services ProgramReadService and ProgramService. It answers reads of programmes from memory.
 type Program struct {
 	programv1.UnimplementedProgramReadServiceServer
 	programv1.UnimplementedProgramServiceServer
@@ -21,15 +21,16 @@ type Program struct {
 	now      func() time.Time
 }
 
-// NewProgram returns the implementation of both services.
+// NewProgram returns a Program with the given parts. now returns the current time.
 func NewProgram(
 	programs *program.Service, director *program.Director, surveyor *program.Surveyor, now func() time.Time,
 ) *Program {
 	return &Program{programs: programs, director: director, surveyor: surveyor, now: now}
 }
 
-// GetProgram returns the programme of a channel, at most as many segments as the limit allows. Faults: invalid_spec;
-// signal_service_unavailable if a source is unavailable and the programme is empty, so that the caller uses its last copy.
+// GetProgram returns the programme of a channel, with at most as many segments as the limit allows. Faults: invalid_spec, and
+// signal_service_unavailable if the programme is empty because a source is unavailable. After the second fault, the caller shows
+// its last copy.
 func (s *Program) GetProgram(_ context.Context, r *programv1.GetProgramRequest) (*programv1.GetProgramResponse, error) {
 	p, err := s.programs.Program(program.Request{Preset: r.GetPreset(), Spec: r.GetSpec(), Providers: r.GetProviders()})
 	if err != nil {
@@ -80,8 +81,8 @@ func toSegment(s *program.Segment) *programv1.Segment {
 	return out
 }
 
-// GetInfluence returns the price moves of markets that aired, from the start of each airing to ten minutes after its end. Fault:
-// db_unavailable.
+// GetInfluence returns the price moves of markets that aired, measured from the start of an airing to ten minutes after its end.
+// Fault: db_unavailable.
 func (s *Program) GetInfluence(ctx context.Context, r *programv1.GetInfluenceRequest) (*programv1.GetInfluenceResponse, error) {
 	now := s.now()
 	got, err := s.surveyor.Influence(ctx, r.GetWindow(), int(r.GetLimit()))

@@ -29,11 +29,11 @@ func (h *handlers) channel(c echo.Context) error {
 	return h.serve(c, program.Request{Preset: c.QueryParam("preset"), Spec: c.QueryParam("spec")})
 }
 
-// errEmpty prevents that an empty programme is cached.
+// errEmpty prevents the page cache from storing an empty programme.
 var errEmpty = errors.New("the programme is empty")
 
-// serve answers with the programme of a channel. It serves a complete programme from the page cache. It never caches a degraded
-// programme. Clients may cache an empty programme, as before the first filling, for one second.
+// serve answers with the programme of a channel. A complete programme comes from the page cache. A degraded programme is never
+// cached. Clients may cache an empty programme, which exists before the first filling, for one second.
 func (h *handlers) serve(c echo.Context, r program.Request) error {
 	p, err := h.programs.Program(r)
 	if err != nil {
@@ -64,8 +64,8 @@ func (h *handlers) serve(c echo.Context, r program.Request) error {
 
 func pageKey(channel string, limit int) string { return channel + "|" + strconv.Itoa(limit) }
 
-// build returns the function with which the page cache builds a page. It reads the channel each time, because the cache also
-// rebuilds pages in the background.
+// build returns the function with which the page cache builds a page. The function reads the channel each time, because the cache
+// also rebuilds pages in the background.
 func (h *handlers) build(r program.Request, limit int) httpcache.Build {
 	return func(context.Context) ([]byte, error) {
 		p, err := h.programs.Program(r)

@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// segmentOf returns the JSON form of a segment. endDate is the end of the segment, marketEndDate is the end of its market, and
-// prices are percentages from 0 to 100.
+// segmentOf returns the JSON form of a segment. endDate is the end of the segment, and marketEndDate is the end of its market.
+// Prices are percentages from 0 to 100.
 func segmentOf(s *program.Segment) *openapi.Segment {
 	streams := int64(s.Streams)
 	out := &openapi.Segment{

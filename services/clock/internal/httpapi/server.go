@@ -18,11 +18,12 @@ import (
 )
 
 const (
-	// pageLife is the time for which a cached page is fresh. A stale page is served for pageStale more while the next one is
-	// built.
+	// pageLife is the time for which a cached page is fresh. After that, the page is stale and is served for up to pageStale
+	// while the next page is built.
 	pageLife  = time.Second
 	pageStale = 4 * time.Second
-	// maxHotQuery is the maximum length of a query string that is answered from the page cache before the router.
+	// maxHotQuery is the maximum length of a query string that the page cache answers before the router. Requests with longer
+	// ones use the router.
 	maxHotQuery = 256
 	// maxPages is the maximum number of cached pages. Each combination of channel and limit has one page.
 	maxPages = 512
@@ -30,7 +31,8 @@ const (
 	limitWindow = time.Minute
 )
 
-// Config contains the dependencies of a Server. Programs, Log and Now are required. The function fields after PerAddr may be nil.
+// Config contains the dependencies of a Server. Programs, Log and Now are required. Observe, Degraded, Count and Trace may be
+// nil.
 type Config struct {
 	Programs *program.Service
 	Health   *httpx.Health
@@ -80,13 +82,14 @@ func New(cfg Config) *Server {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Table returns all routes, for tests and for the internal route listing.
+// Table returns all routes of the router, for tests and for the internal list of routes.
 func (s *Server) Table() []httpx.Route { return s.router.Table() }
 
 // Close cancels running page builds and waits until they end.
 func (s *Server) Close() { s.pages.Close() }
 
-// hotRoute returns a route whose cached pages are served before the router. Requests with a spec are passed to the router.
+// hotRoute returns a route whose cached pages are served before the router. Requests with a spec are passed to the router. preset
+// returns the preset for the value of the query parameter preset.
 func hotRoute(pages *httpcache.Cache, pattern string, preset func(string) program.Preset) httpcache.Hot {
 	header := httpx.Open.Headers()
 	header.Set("Cache-Control", cacheProgram)
@@ -116,7 +119,7 @@ func newAddrLimit(cfg Config) *addrLimit {
 	return &addrLimit{local: ratelimit.NewLocal("addr", cfg.PerAddr, limitWindow, cfg.Now), trusted: cfg.Trusted}
 }
 
-// charge counts a request and returns whether the limit of its IP address allows it.
+// charge counts a request for its IP address and returns whether the rate limit allows it.
 func (a *addrLimit) charge(r *http.Request) ratelimit.Decision {
 	peer := httpx.Peer(r, a.trusted)
 	if ip, err := netip.ParseAddr(peer); err == nil {
@@ -125,8 +128,8 @@ func (a *addrLimit) charge(r *http.Request) ratelimit.Decision {
 	return a.local.Allow(peer)
 }
 
-// allow applies the limit to requests that are answered from the page cache, which do not pass the middleware. It also sets the
-// X-Request-Id of the answer.
+// allow applies the rate limit to requests that are answered from the page cache, because they do not pass the middleware. It
+// also sets the X-Request-Id of the answer.
 func (a *addrLimit) allow(w http.ResponseWriter, r *http.Request) bool {
 	d := a.charge(r)
 	h := w.Header()
@@ -150,10 +153,10 @@ func (a *addrLimit) middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// Values of the Cache-Control header of complete answers.
+// Cache-Control values of answers that are not degraded.
 const (
 	cacheProgram = "public, s-maxage=30, stale-while-revalidate=60"
-	cacheEmpty   = "public, s-maxage=1" // for an empty programme, which will soon be filled
+	cacheEmpty   = "public, s-maxage=1" // for an empty programme, which may soon be filled
 	cacheNow     = "public, s-maxage=5" // maximum; shorter if the next segment boundary is nearer
 )
 

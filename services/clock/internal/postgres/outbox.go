@@ -23,10 +23,10 @@ func eventID(kind, channel string, slot program.Slot, suffix string) string {
 	return uuid.NewSHA1(eventSpace, []byte(kind+" "+channel+" "+strconv.FormatInt(int64(slot), 10)+" "+suffix)).String()
 }
 
-// keptStarts is the number of past slots whose starts are not deleted: about one day.
+// keptStarts is the number of past slots whose published starts are not deleted: about one day.
 const keptStarts = 24 * 6
 
-// ListStarts implements program.Store.
+// ListStarts implements program.Store. It returns the published starts of a slot on all channels.
 func (s *Store) ListStarts(ctx context.Context, slot program.Slot) ([]program.Start, error) {
 	rows, err := s.reads.ListStarts(ctx, int64(slot))
 	return pg.Collect(rows, func(row db.ProgramStart) program.Start {
@@ -37,8 +37,8 @@ func (s *Store) ListStarts(ctx context.Context, slot program.Slot) ([]program.St
 	}), err
 }
 
-// Publish implements program.Store. It writes copies before the events that they include, so that a subscriber receives both in
-// this order.
+// Publish implements program.Store. It writes the copies of channels before the starts of segments, so that a subscriber receives
+// them in this order.
 func (s *Store) Publish(ctx context.Context, t program.Publication) (program.Published, error) {
 	var published program.Published
 	err := s.write(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -112,7 +112,7 @@ func eventColumns(facts []program.Fact, suffix string) (p db.PublishEventsParams
 	return p
 }
 
-// write runs do in a transaction with a timeout of writeBudget.
+// write runs do in a transaction. writeBudget is the timeout of the whole transaction.
 func (s *Store) write(ctx context.Context, do func(ctx context.Context, q *db.Queries) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeBudget)
 	defer cancel()

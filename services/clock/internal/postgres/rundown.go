@@ -33,8 +33,8 @@ func (s *Store) ListSlots(ctx context.Context, channel string, from, to program.
 	return out, nil
 }
 
-// ApplySlots implements program.Store. If the slot of a change has started according to the clock of the database, the statement
-// fails and no change takes effect.
+// ApplySlots implements program.Store. If the slot of any change has started according to the clock of the database, the
+// statement fails and no change takes effect.
 func (s *Store) ApplySlots(ctx context.Context, channel string, changes []program.Change, now time.Time) (int, error) {
 	p := db.ApplySlotsParams{Channel: channel, Now: now}
 	for _, c := range changes {
@@ -50,7 +50,7 @@ func (s *Store) ApplySlots(ctx context.Context, channel string, changes []progra
 	return int(changed), err
 }
 
-// endOf returns the end of the market, or the zero time if it is not known.
+// endOf returns the end of the market of the entry, or the zero time if the end is not known.
 func endOf(e program.Entry) time.Time {
 	if e.End == 0 {
 		return time.Time{}
@@ -58,7 +58,8 @@ func endOf(e program.Entry) time.Time {
 	return time.UnixMilli(e.End).UTC()
 }
 
-// AddPreempt implements program.Store.
+// AddPreempt implements program.Store. It locks the slots, stores the entry, assigns the market and writes the events in one
+// transaction.
 func (s *Store) AddPreempt(ctx context.Context, channel string, p program.Preempt, entry program.Entry,
 	facts func([]program.Entry) []program.Fact,
 ) error {
@@ -89,7 +90,8 @@ func (s *Store) AddPreempt(ctx context.Context, channel string, p program.Preemp
 	})
 }
 
-// lockSlots locks the slots of a new entry of a director and returns the entries that they contain. Fault: ErrSlotTaken.
+// lockSlots locks the slots of a new entry of a director. It returns the stored entries of these slots. Fault: ErrSlotTaken if an
+// entry of a director already uses one of them.
 func lockSlots(ctx context.Context, q *db.Queries, p db.LockSlotsParams) ([]program.Entry, error) {
 	rows, err := q.LockSlots(ctx, p)
 	if err != nil {
@@ -107,7 +109,7 @@ func lockSlots(ctx context.Context, q *db.Queries, p db.LockSlotsParams) ([]prog
 	return list, nil
 }
 
-// CancelPreempt implements program.Store.
+// CancelPreempt implements program.Store. It returns the cancelled entry.
 func (s *Store) CancelPreempt(ctx context.Context, id string, running program.Slot, at time.Time) (program.Preempt, error) {
 	row, err := s.writes.CancelPreempt(ctx, db.CancelPreemptParams{
 		ID: id, RunningSlot: int64(running), Now: &at, StartedSlot: int64(program.SlotAt(at)),
@@ -121,7 +123,7 @@ func (s *Store) CancelPreempt(ctx context.Context, id string, running program.Sl
 	return preempt(db.ListPreemptsRow(row)), nil
 }
 
-// ListPreempts implements program.Store.
+// ListPreempts implements program.Store. It returns at most limit entries of directors.
 func (s *Store) ListPreempts(ctx context.Context, limit int) ([]program.Preempt, error) {
 	rows, err := s.reads.ListPreempts(ctx, int32(limit))
 	return pg.Collect(rows, preempt), err

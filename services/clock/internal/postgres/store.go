@@ -15,7 +15,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// SchemaName is the schema of the clock.
+// SchemaName is the name of the database schema of the clock.
 const SchemaName = "clock"
 
 // writeBudget is the timeout of a write transaction.
@@ -30,15 +30,15 @@ func Schema(password string) pg.Schema {
 	return pg.Schema{Name: SchemaName, Files: files, Password: password}
 }
 
-// Store implements program.Store and outbox.Store. It connects to the database as the role clock_rw.
+// Store implements program.Store and outbox.Store with PostgreSQL. It connects to the database as the role clock_rw.
 type Store struct {
 	pool   *pgxpool.Pool
-	bound  *pg.DB      // the pool with the timeout of a read
+	bound  *pg.DB      // pool whose statements have the timeout of a read
 	reads  *db.Queries // statements with the timeout of a read
 	writes *db.Queries // statements with a timeout of at least writeBudget
 }
 
-// New returns a Store that uses an open pool. read is the timeout of a read, including the wait for a connection.
+// New returns a Store that uses an open pool. read is the timeout of a read, which includes the wait for a connection.
 func New(pool *pgxpool.Pool, read time.Duration) *Store {
 	bound := pg.Bound(pool, read)
 	return &Store{pool: pool, bound: bound, reads: db.New(bound), writes: db.New(pg.Bound(pool, max(writeBudget, read)))}

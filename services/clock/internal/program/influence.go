@@ -7,14 +7,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Limits of the number of airings that Surveyor.Influence returns.
+// DefaultMoves and MaxMoves are the default and the maximum number of airings that Surveyor.Influence returns.
 const (
 	DefaultMoves = 50
 	MaxMoves     = 200
 )
 
-// Moved is a measured airing with the price of its market before and after it. A price move after an airing does not mean that
-// the airing caused it.
+// Moved is a measured airing with the price of its market before and after the airing. A price move after an airing does not mean
+// that the airing caused the move.
 type Moved struct {
 	SegmentID     string
 	Market        protocol.MarketID
@@ -28,19 +28,20 @@ type Moved struct {
 	MeasuredAt    time.Time
 }
 
-// Influence contains the price moves after the airings of a window, and the moves of markets that did not air for comparison.
+// Influence contains the price moves after the airings of a window. For comparison, it also contains the mean move of markets
+// that did not air.
 type Influence struct {
 	Items        []Moved  // sorted by the size of the move, the largest first
-	Airings      int64    // number of airings in the window whose move is known
-	MeanMove     *float64 // mean absolute move of these airings in basis points; nil: no airings
-	BaselineMove *float64 // mean absolute move of markets that did not air; nil: no market was sampled
+	Airings      int64    // number of airings in the window whose price move is known
+	MeanMove     *float64 // mean absolute price move of the counted airings in basis points; nil: no airings
+	BaselineMove *float64 // mean absolute price move of markets that did not air, in basis points; nil: no market was sampled
 }
 
-// week is the longest window, which only this reading offers. protocol.ParseWindow defines the others.
+// week is the name of the longest window. protocol.ParseWindow defines the shorter windows.
 const week = "7d"
 
-// Influence returns the airings of a window after which the prices of their markets moved most, at most limit of them. An unknown
-// window means 24 hours. A limit of 0 or less means DefaultMoves. Fault: db_unavailable.
+// Influence returns the airings of a window with the largest price moves, at most limit of them. An unknown window means 24
+// hours. A limit of 0 or less means DefaultMoves. Fault: db_unavailable.
 func (s *Surveyor) Influence(ctx context.Context, window string, limit int) (Influence, error) {
 	length := protocol.ParseWindow(window).Duration()
 	if window == week {

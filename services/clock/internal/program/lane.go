@@ -9,7 +9,7 @@ import (
 // Lane is the key of a programme lane, such as "sports". The category of a market in the programme is a Lane.
 type Lane string
 
-// laneTable lists the programme lanes in display order, with the content lane to which each belongs.
+// laneTable lists the programme lanes in the order in which they are displayed, each with its label and its content lane.
 var laneTable = [...]struct {
 	lane    Lane
 	label   string
@@ -38,19 +38,19 @@ func Lanes() []Lane {
 	return out
 }
 
-// DefaultLanes returns the lanes of the default channel if the configuration does not set others.
+// DefaultLanes returns the lanes of the default channel for a configuration that sets no lanes.
 func DefaultLanes() []Lane {
 	return []Lane{"sports", "music", "film", "tv", "fashion", "crypto"}
 }
 
-// ParseLane returns the lane with the key s and reports whether it exists. The case of the key matters.
+// ParseLane returns the lane with the key s and reports whether it exists. Keys are lower case; other spellings are unknown.
 func ParseLane(s string) (Lane, bool) {
 	i := Lane(s).index()
 	return Lane(s), i >= 0
 }
 
-// ParseLanes returns the lane with the key s, or all lanes of the content lane with the name s in any case. If a text is both,
-// such as culture, lower case selects the single lane. Any other text selects no lane.
+// ParseLanes returns the lane with the key s, or all lanes of the content lane s, whose name may be in any case. If a text is
+// both, such as culture, lower case selects the single lane. Any other text selects no lane.
 func ParseLanes(s string) []Lane {
 	if l, ok := ParseLane(s); ok {
 		return []Lane{l}
@@ -68,7 +68,7 @@ func ParseLanes(s string) []Lane {
 	return out
 }
 
-// Label returns the display name of the lane.
+// Label returns the display name of the lane; for an unknown lane, the key in upper case.
 func (l Lane) Label() string {
 	if i := l.index(); i >= 0 {
 		return laneTable[i].label
@@ -98,7 +98,7 @@ func (s laneSet) with(l Lane) laneSet {
 
 func (s laneSet) has(index int) bool { return index >= 0 && s&(1<<index) != 0 }
 
-// lanes returns the lanes of the set in table order.
+// lanes returns the lanes of the set in the order of laneTable.
 func (s laneSet) lanes() []Lane {
 	var out []Lane
 	for i := range laneTable {

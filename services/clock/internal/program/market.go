@@ -12,14 +12,15 @@ const NoPrice protocol.Bps = -1
 // Unknown is the volume of a market whose volume in dollars is not known.
 const Unknown float64 = -1
 
-// airableAhead is the minimum time between now and the end of a market that may air.
+// airableAhead is the minimum time until the end of a market that may air.
 const airableAhead = 10 * time.Minute
 
-// staleAfter is the age from which the prices of a copy of the markets are no longer shown. The ledger also treats a price as
-// unknown after ten minutes.
+// staleAfter is the maximum age of a copy of the markets whose prices are shown. The ledger also treats a price as unknown after
+// ten minutes.
 const staleAfter = 10 * time.Minute
 
-// Market contains the fields of a market that the programme requires. It is small because every pick reads all markets.
+// Market contains the fields of a market that the programme requires. It is small, because each choice of markets reads all of
+// them.
 type Market struct {
 	ID          protocol.MarketID
 	Provider    protocol.Provider
@@ -38,11 +39,11 @@ type Market struct {
 	Status      protocol.MarketStatus
 	Provisional bool
 
-	lane int8 // index of Lane in the lane table, set by NewPool
+	lane int8 // index of Lane in laneTable, set by NewPool
 }
 
-// Airable reports whether the market may air: it is open and not provisional, has a price, and ends more than ten minutes after
-// now.
+// Airable reports whether the market may air at the time now. Such a market is open and not provisional, has a price, and ends
+// more than ten minutes after now.
 func (m *Market) Airable(now time.Time) bool {
 	return m.Status == protocol.MarketOpen && !m.Provisional && m.Yes.Valid() &&
 		m.End > now.Add(airableAhead).UnixMilli()
@@ -65,8 +66,8 @@ func (m *Market) EndTime() time.Time {
 // Pool is an immutable copy of the markets of the ledger.
 type Pool struct {
 	Markets   []Market
-	FetchedAt time.Time // when the ledger was read
-	Version   uint64    // differs whenever the markets differ
+	FetchedAt time.Time // time when the request to the ledger was sent
+	Version   uint64    // changes whenever the markets change
 
 	byID map[protocol.MarketID]int32
 }
@@ -85,7 +86,8 @@ func NewPool(markets []Market, fetchedAt time.Time, version uint64) *Pool {
 	return p
 }
 
-// Confirmed returns the same pool with a new fetch time, after the ledger has returned the same markets again.
+// Confirmed returns a copy of the pool with a new fetch time. It is for the case that the ledger has returned the same markets
+// again.
 func (p *Pool) Confirmed(at time.Time) *Pool {
 	c := *p
 	c.FetchedAt = at

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Picks contains the markets chosen for each lane, best first. It omits lanes without a market.
+// Picks contains the markets chosen for each lane, in the order of laneTable. It omits lanes without a market.
 type Picks []LanePick
 
 // LanePick contains the markets chosen for one lane, best first.
@@ -26,8 +26,8 @@ func (p Picks) Lane(l Lane) []protocol.MarketID {
 	return nil
 }
 
-// Pick chooses the airable markets that match the query. For each lane it returns the best markets in the order of the preset, at
-// most as many as the spec allows. It reads the pool once and does not sort it, because few markets are chosen from many.
+// Pick chooses the airable markets that match the query. For each lane, it returns the best markets in the order of the preset,
+// at most as many as the spec allows. It does not sort the pool, because it chooses few markets from many.
 func (q *Query) Pick(pool *Pool, now time.Time) Picks {
 	if pool == nil {
 		return nil
@@ -55,7 +55,7 @@ func (q *Query) Pick(pool *Pool, now time.Time) Picks {
 	return picks
 }
 
-// insert inserts a market into the sorted list of the best markets of its lane and drops the worst market of a full list.
+// insert inserts a market into the sorted list of the best markets of its lane. If the list is full, it drops the worst market.
 func (q *Query) insert(best []*Market, m *Market) []*Market {
 	if n := len(best); n == q.Spec.top {
 		if q.Preset.compare(m, best[n-1]) >= 0 {
@@ -69,7 +69,7 @@ func (q *Query) insert(best []*Market, m *Market) []*Market {
 	return slices.Insert(best, at, m)
 }
 
-// stillAirable reports whether every picked market may still air.
+// stillAirable reports whether all chosen markets may still air.
 func (p Picks) stillAirable(pool *Pool, now time.Time) bool {
 	for i := range p {
 		for _, id := range p[i].Markets {

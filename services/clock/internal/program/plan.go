@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// Ahead is the number of slots after the running slot for which a stored rundown is filled.
+	// Ahead is the number of slots after the running slot up to which a stored rundown is filled.
 	Ahead = 36
-	// lookBack is the maximum number of earlier slots of a lane whose markets are not repeated.
+	// lookBack is the maximum number of slots before a slot whose markets the slot must not repeat.
 	lookBack = 6
-	// lockMargin is the time before the start of a slot from which a plan no longer changes it. The database rejects changes
-	// of a started slot, and its clock may be ahead of the clock of this process.
+	// lockMargin is the time before the start of a slot within which a plan does not change the slot. The database rejects
+	// changes of a started slot, and its clock may be ahead of the clock of this process.
 	lockMargin = 15 * time.Second
 )
 
-// Entry is one stored slot of a lane. It contains what is required to show the market while the ledger is unavailable.
+// Entry is one stored slot of a lane. It contains enough data to show the market while the ledger is unavailable.
 type Entry struct {
 	Lane     Lane
 	Slot     Slot
@@ -25,27 +25,27 @@ type Entry struct {
 	Title    string
 	EventKey string // empty: none
 	End      int64  // end of the market in Unix milliseconds; 0: none
-	Filled   int64  // when the slot was filled, in Unix milliseconds; 0: not known
+	Filled   int64  // time when the slot was filled, in Unix milliseconds; 0: not known
 }
 
-// Change is one change of a plan: Entry replaces the market Old in its slot. An empty Old means that the slot is empty. An empty
+// Change is one change of a plan: Entry replaces the market Old in its slot. An empty Old means that the slot was empty. An empty
 // Entry.Market clears the slot.
 type Change struct {
 	Entry
 	Old protocol.MarketID
 }
 
-// Plan returns the changes that fill the lanes of the query from the running slot to the slot Ahead slots later.
+// Plan returns the changes that fill the lanes of the query, from the running slot to the slot Ahead slots later.
 //
 // Plan never changes a slot that has started. It fills the running slot only if the slot is empty, so that a new service has a
 // programme at once. It refills a future slot whose market may no longer air. If no market can replace it, Plan clears the slot
-// only when it is the next one, because a minute without prices must not empty six hours of programme.
+// only if it is the next one. Otherwise, a minute without prices would empty six hours of programme.
 //
-// For a slot, Plan takes the first picked market that the lane does not use in the min(n-1, 6) slots before it. If possible, it
-// also avoids the markets of the same number of slots after it. n is the number of picked markets that may still air when the
-// slot starts.
+// For a slot, Plan takes the first picked market that the lane does not use in the min(n-1, 6) slots before the slot. If
+// possible, it also avoids the markets of the same number of slots after the slot. n is the number of picked markets that may
+// still air when the slot starts.
 //
-// Plan does not change a slot that was filled after the pool was read, because the pool may not contain its market: a director on
+// Plan does not change a slot that was filled after the pool was read, because the pool may not contain its market. A director on
 // another replica can fill a slot with a market that is newer than the pool.
 //
 // The query of a channel can change. Plan therefore also refills future slots whose market belongs to an excluded provider, and
@@ -85,7 +85,7 @@ func clearUnusedLanes(q *Query, present []Entry, now time.Time) []Change {
 	return out
 }
 
-// lanePlanner plans one lane.
+// lanePlanner plans the slots of one lane.
 type lanePlanner struct {
 	query   *Query
 	pool    *Pool
@@ -119,8 +119,8 @@ func (p *lanePlanner) run(out []Change) []Change {
 // locked reports whether the slot has started or starts within lockMargin.
 func locked(k Slot, now time.Time) bool { return !k.Start().After(now.Add(lockMargin)) }
 
-// keeps reports whether slot k may keep its market m. The lane of the market does not matter, because a director may assign a
-// market to any lane.
+// keeps reports whether slot k may keep its market m: m may air in it and belongs to a provider of the query. The lane of the
+// market does not matter, because a director may assign a market to any lane.
 func (p *lanePlanner) keeps(m *Market, k Slot) bool {
 	return airableAt(m, k) && (len(p.query.Providers) == 0 || slices.Contains(p.query.Providers, m.Provider))
 }
@@ -130,7 +130,7 @@ func airableAt(m *Market, k Slot) bool {
 	return m != nil && m.Airable(k.Start())
 }
 
-// choose returns the market for slot k, or nil if no market fits.
+// choose returns the best market for slot k that no near slot of the lane uses, or nil if no market fits.
 func (p *lanePlanner) choose(k Slot) *Market {
 	fit := make([]*Market, 0, len(p.picked))
 	for _, m := range p.picked {

@@ -11,11 +11,11 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// planFresh is the maximum age of the copy of the markets from which a rundown may be planned.
+// planFresh is the maximum age of a copy of the markets from which a rundown may be planned.
 const planFresh = 30 * time.Second
 
-// priceFresh is the maximum delay after the start of an airing within which the price counts as the price at the start. It is
-// also the maximum age of that price.
+// priceFresh is the maximum time after the start of an airing at which a price still counts as the price at the start. It is also
+// the maximum age of that price.
 const priceFresh = 60 * time.Second
 
 // Airing is a content segment of a stored channel that has started.
@@ -31,7 +31,7 @@ type Airing struct {
 	Yes       protocol.Bps // price at the start; NoPrice: it was not read in time
 }
 
-// Planner loads the rundown of a stored channel into memory. On the replica that holds the lease, it also fills the rundown.
+// Planner loads the rundown of a stored channel into memory. On the leader, it also fills the rundown.
 type Planner struct {
 	channel string
 	store   Store
@@ -56,7 +56,8 @@ func (p *Planner) Load(ctx context.Context) error {
 	return err
 }
 
-// load replaces the copy of the rundown with the entries from the running slot on. It returns the entries from the slot from on.
+// load reads the entries from the slot from on and returns them. It also replaces the copy of the rundown with the entries from
+// the running slot on.
 func (p *Planner) load(ctx context.Context, from Slot, now time.Time) ([]Entry, error) {
 	running := SlotAt(now)
 	entries, err := p.store.ListSlots(ctx, p.channel, from, running+Ahead)
@@ -73,7 +74,7 @@ func (p *Planner) load(ctx context.Context, from Slot, now time.Time) ([]Entry, 
 	return entries, nil
 }
 
-// versionOf returns a hash of the entries. Different entries have different hashes.
+// versionOf returns a hash of the entries, which differs for different entries.
 func versionOf(entries []Entry) uint64 {
 	h := fnv.New64a()
 	for i := range entries {
@@ -83,15 +84,15 @@ func versionOf(entries []Entry) uint64 {
 	return h.Sum64()
 }
 
-// Filled is the result of Fill: the number of changed slots, and all airings that have started, including those that are already
-// stored.
+// Filled is the result of Planner.Fill: the number of changed slots, and all airings that have started. The airings include those
+// that are already stored.
 type Filled struct {
 	Changed int
 	Airings []Airing
 }
 
-// Fill updates the stored rundown. Only one replica may call it at a time, and only from one goroutine. If the copy of the
-// markets is older than planFresh, Fill changes nothing, because the state of the markets is unknown.
+// Fill updates the stored rundown. Only the leader may call it, and only from one goroutine. If the copy of the markets is older
+// than planFresh, Fill changes no slot, because the state of the markets is unknown.
 func (p *Planner) Fill(ctx context.Context) (Filled, error) {
 	var done Filled
 	now := p.now()
@@ -137,8 +138,8 @@ func airingsOf(channel string, entries []Entry, pool *Pool, now time.Time) []Air
 	return out
 }
 
-// Needed returns the markets of the running and the future slots, each once. Their state is required even after they stop being
-// airable.
+// Needed returns the markets of the running and the future slots, each once. Their state must be refreshed even if they are no
+// longer airable.
 func (p *Planner) Needed() []protocol.MarketID {
 	r := p.rundown.Load()
 	if r == nil {

@@ -9,20 +9,20 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Limits of the entries of directors.
+// Limits of the entries of directors: the number of slots, and the length of the reason in characters.
 const (
 	MaxPreemptSlots  = 6
 	MaxPreemptReason = 180
 	// preemptAhead is the maximum time between now and the requested start of an entry.
 	preemptAhead = 7 * 24 * time.Hour
-	// preemptMargin is the minimum time before the start of a slot at which a director may still change it. Without it, the slot
-	// could start during the write, and the database would reject the write.
+	// preemptMargin is the minimum time before the start of a slot at which a director may still change the slot. Without this
+	// margin, the slot could start during the write, and the database would reject the write.
 	preemptMargin = 2 * time.Second
 	// MaxPreempts is the maximum number of entries that List returns.
 	MaxPreempts = 100
 )
 
-// Errors of the methods of Director that a client can cause.
+// Errors of the methods of Director that a client can correct.
 var (
 	ErrLane = apperr.New(apperr.Invalid, "invalid_lane", "lane must name one lane of the default channel").
 		With("field", "lane")
@@ -65,7 +65,7 @@ func (p *Preempt) Status(now time.Time) string {
 	return "done"
 }
 
-// PreemptDraft is the request of a director for a new entry. Zero values select defaults.
+// PreemptDraft is the request of a director for a new entry. Zero values select the defaults.
 type PreemptDraft struct {
 	Market   protocol.MarketID
 	Lane     string    // empty: the lane of the market
@@ -84,7 +84,7 @@ type Fact struct {
 	Data    []byte
 }
 
-// Director adds, cancels and lists entries of directors, who are people that change the default channel manually.
+// Director adds, cancels and lists entries of directors. A director is a person who changes the default channel manually.
 type Director struct {
 	Store   Store
 	Copies  *Copies
@@ -96,8 +96,8 @@ type Director struct {
 	Changed func() // called after each change of the rundown
 }
 
-// Preempt adds an entry and publishes it. Faults: ErrLane, ErrStartsAt, ErrSlots, ErrReason, ErrNotAirable, ErrSlotTaken;
-// signal_service_unavailable while the state of the markets is unknown; db_unavailable.
+// Preempt adds an entry of a director and publishes it. Faults: ErrLane, ErrStartsAt, ErrSlots, ErrReason, ErrNotAirable,
+// ErrSlotTaken, db_unavailable; signal_service_unavailable while the state of the markets is unknown.
 func (d *Director) Preempt(ctx context.Context, draft PreemptDraft) (Preempt, error) {
 	now := d.Now()
 	p, err := d.plan(draft, now)
@@ -129,7 +129,8 @@ func (d *Director) Preempt(ctx context.Context, draft PreemptDraft) (Preempt, er
 	return p, err
 }
 
-// plan validates the draft and returns the entry without a lane, which depends on the market.
+// plan validates the draft and returns the entry without a lane, because the lane depends on the market. Faults: ErrSlots,
+// ErrReason, ErrStartsAt.
 func (d *Director) plan(draft PreemptDraft, now time.Time) (Preempt, error) {
 	p := Preempt{ID: d.NewID(), Market: draft.Market, Slots: max(draft.Slots, 1), Reason: draft.Reason, CreatedAt: now}
 	switch {
@@ -150,7 +151,8 @@ func (d *Director) plan(draft PreemptDraft, now time.Time) (Preempt, error) {
 	return p, nil
 }
 
-// lane returns the requested lane, or the lane of the market if none is requested. Fault: ErrLane.
+// lane returns the requested lane, or the lane of the market if none is requested. Fault: ErrLane if the default channel does not
+// have exactly one such lane.
 func (d *Director) lane(requested string, m *Market) (Lane, error) {
 	list := []Lane{m.Lane}
 	if requested != "" {
@@ -163,8 +165,8 @@ func (d *Director) lane(requested string, m *Market) (Lane, error) {
 	return list[0], nil
 }
 
-// facts returns the events of a new entry: for each slot, one on the channel of the preset and one on the channel of the content
-// lane.
+// facts returns the events of a new entry. For each slot, there is one event on the feed channel of the default preset and one on
+// the feed channel of the content lane.
 func (d *Director) facts(p *Preempt, m *Market, before []Entry, now time.Time) []Fact {
 	var out []Fact
 	for k := p.Slot; k < p.Slot+Slot(p.Slots); k++ {
@@ -181,8 +183,8 @@ func (d *Director) facts(p *Preempt, m *Market, before []Entry, now time.Time) [
 	return out
 }
 
-// Cancel cancels an entry and returns it. The slot that airs now does not change; future slots are refilled by the planner.
-// Cancel does not change an entry that is over. Faults: ErrNoPreempt, db_unavailable.
+// Cancel cancels an entry of a director and returns it. The slot that airs now does not change; the planner refills the future
+// slots. An entry that is over cannot be cancelled. Faults: ErrNoPreempt, db_unavailable.
 func (d *Director) Cancel(ctx context.Context, id string) (Preempt, error) {
 	now := d.Now()
 	p, err := d.Store.CancelPreempt(ctx, id, SlotAt(now), now.Add(preemptMargin))
@@ -192,7 +194,7 @@ func (d *Director) Cancel(ctx context.Context, id string) (Preempt, error) {
 	return p, err
 }
 
-// List returns the newest entries, at most MaxPreempts. Fault: db_unavailable.
+// List returns the newest entries of directors, at most MaxPreempts. Fault: db_unavailable.
 func (d *Director) List(ctx context.Context) ([]Preempt, error) {
 	return d.Store.ListPreempts(ctx, MaxPreempts)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Preset is the name of a filter and of an order of markets.
+// Preset is the name of a predefined filter and order of markets.
 type Preset string
 
 // Names of the presets.
@@ -50,14 +50,14 @@ func (p Preset) spec(lanes laneSet) Spec {
 	return Spec{categories: lanes, minVolume: given(1000), top: defaultTop}
 }
 
-// compare compares two markets; the smaller one airs first. Ties are broken by the end and the id of the market, so that all
+// compare orders two markets; it is negative if a airs before b. Ties are broken by the end and the id of the market, so that all
 // replicas use the same order.
 func (p Preset) compare(a, b *Market) int {
 	c := 0
 	switch p {
 	case Hot:
 		c = cmp.Compare(b.DayVolume, a.DayVolume)
-	case Resolving: // only by the end of the market, below
+	case Resolving: // ordered only by the end of the market, below
 	case Close:
 		c = cmp.Or(cmp.Compare(fromMiddle(a.Yes), fromMiddle(b.Yes)), cmp.Compare(b.Volume, a.Volume))
 	default:
@@ -84,18 +84,18 @@ func first(a, b bool) int {
 	return 0
 }
 
-// Query selects and orders the markets of a channel. It combines the order of a preset with the filter of the preset and the
-// members that the caller sets.
+// Query selects and orders the markets of a channel. It combines the order and the filter of a preset with the filter members
+// that the caller sets.
 type Query struct {
 	Preset    Preset
-	Spec      Spec // the filter of the preset with the members of the caller
+	Spec      Spec // filter of the preset, with the members that the caller sets
 	Providers []protocol.Provider
 
 	key     string
 	channel string
 }
 
-// NewQuery returns the query of a preset with the members of a spec. It ignores unknown providers; without a known provider, the
+// NewQuery returns the query of a preset with the members of a spec. It ignores unknown providers. Without a known provider, the
 // query selects all providers. lanes are the lanes of the default channel.
 func NewQuery(preset Preset, spec Spec, providers []string, lanes []Lane) Query {
 	var set laneSet
@@ -111,9 +111,9 @@ func NewQuery(preset Preset, spec Spec, providers []string, lanes []Lane) Query 
 	q.key = string(preset) + "|" + q.Spec.Canonical() + "|" + strings.Join(names, ",")
 	q.channel = string(preset)
 	if spec != (Spec{}) || len(q.Providers) > 0 || preset == Default {
-		// The channel name contains a hash of the query, so that a segment id never names two markets.
+		// The channel name contains a hash of the query, so that segment ids of different queries never collide.
 		h := fnv.New64a()
-		_, _ = h.Write([]byte(q.key)) // a hash never fails
+		_, _ = h.Write([]byte(q.key)) // writing to a hash never fails
 		q.channel = fmt.Sprintf("%s-%016x", preset, h.Sum64())
 	}
 	return q
@@ -129,13 +129,13 @@ func knownProviders(names []string) []protocol.Provider {
 	return out
 }
 
-// Key returns a cache key. Equivalent queries have the same key.
+// Key returns the cache key of the query. Equivalent queries have equal keys.
 func (q *Query) Key() string { return q.key }
 
 // Channel returns the name of the channel that segment ids contain.
 func (q *Query) Channel() string { return q.channel }
 
-// Lanes returns the lanes of the query in table order.
+// Lanes returns the lanes of the query in the order of laneTable.
 func (q *Query) Lanes() []Lane { return q.lanes().lanes() }
 
 func (q *Query) lanes() laneSet {
@@ -145,7 +145,7 @@ func (q *Query) lanes() laneSet {
 	return q.Spec.categories
 }
 
-// limits contains the bounds of a Query in the units of Market. Each pick computes them once.
+// limits contains the bounds of a Query in the units of Market. Each call of Pick computes them once.
 type limits struct {
 	lanes                laneSet
 	providers            []protocol.Provider
@@ -178,8 +178,8 @@ func (q *Query) limits(nowMilli int64) limits {
 	return l
 }
 
-// admits reports whether the market matches the filter. A market whose volume in dollars is unknown does not match a minimum
-// above zero, and matches any maximum.
+// admits reports whether the market matches the filter. A market with an unknown volume matches any maximum volume, but no
+// minimum volume above zero.
 func (l *limits) admits(m *Market) bool {
 	if !l.lanes.has(int(m.lane)) || m.End > l.latestEnd {
 		return false
@@ -199,9 +199,9 @@ func (l *limits) admits(m *Market) bool {
 
 // Channel is a channel of the feed. It contains the segments of a preset, or of one content lane of a preset.
 type Channel struct {
-	Name   string // program:<preset>[:<LANE>]
+	Name   string // format: program:<preset>[:<LANE>]
 	Preset Preset
-	Lanes  []Lane // lanes of the content lane; empty: the lane with the highest priority
+	Lanes  []Lane // lanes of the content lane; empty: all lanes, of which the one with the highest priority is published
 }
 
 // Channels returns all channels of the feed: one for each preset, and one for each content lane of each preset.
@@ -230,5 +230,5 @@ func Channels() []Channel {
 // feed returns the name of the feed channel of a preset.
 func (p Preset) feed() string { return "program:" + string(p) }
 
-// feed returns the name of the feed channel of the preset p for the content lane that contains the lane.
+// feed returns the name of the feed channel of the preset p for the content lane of the lane l.
 func (l Lane) feed(p Preset) string { return p.feed() + ":" + string(laneTable[l.index()].content) }

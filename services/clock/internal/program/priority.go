@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// priority returns the priority of a content segment that airs now. A smaller level is a higher priority. The second result
-// orders segments of the same level, the smaller one first.
+// priority returns the priority of a content segment that airs now, as a level and an order. A smaller level is a higher
+// priority. Of two segments with the same level, the one with the smaller order has the higher priority.
 //
-// A market with a live stream comes first, then a market with takes, then a market that ends within resolvingTime, then all other
-// markets in the order of the lane table. Price moves have no influence, because only the ledger stores them.
+// A market with a live stream comes first, then a market with takes, then a market that ends within resolvingTime. All other
+// markets follow in the order of laneTable. Price moves have no influence, because only the ledger stores them.
 func priority(s *Segment, now time.Time) (int, int64) {
 	switch end := s.MarketEnd.Sub(now); {
 	case s.Streams > 0:
@@ -52,8 +52,8 @@ func (p *Program) Next(lanes []Lane, t time.Time) *Segment {
 	return nil
 }
 
-// lane returns the lane with the highest priority of the wanted lanes. A lane in which a segment airs precedes a lane in which
-// none airs yet.
+// lane returns the lane with the highest priority. It considers only the lanes in want, or all lanes if want is empty. A lane in
+// which a segment airs precedes a lane in which no segment airs yet.
 func (p *Program) lane(want []Lane, t time.Time) *LaneRow {
 	running := SlotAt(t)
 	var best *LaneRow
@@ -63,7 +63,7 @@ func (p *Program) lane(want []Lane, t time.Time) *LaneRow {
 		if len(want) > 0 && !slices.Contains(want, l.Key) {
 			continue
 		}
-		level, order := 4, int64(0) // nothing airs in this lane
+		level, order := 4, int64(0) // level of a lane in which nothing airs
 		for _, j := range l.Segments {
 			if s := &p.Segments[j]; s.Slot == running && s.Kind == Content {
 				level, order = priority(s, t)

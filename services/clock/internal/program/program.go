@@ -8,13 +8,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Limits of a Program read.
+// Default and maximum number of segments of a programme that a client reads.
 const (
 	DefaultLimit = 200
 	MaxLimit     = 400
 )
 
-// computedSlots is the number of slots that a computed channel shows: the running slot and the next eleven.
+// computedSlots is the number of slots of a computed channel: the running slot and the next eleven.
 const computedSlots = 12
 
 // LaneRow is one lane of a Program with the segments of that lane.
@@ -27,15 +27,15 @@ type LaneRow struct {
 type Program struct {
 	Channel     string
 	GeneratedAt time.Time
-	Until       time.Time // the first boundary after GeneratedAt
+	Until       time.Time // first segment boundary after GeneratedAt
 	Total       int       // number of segments before a limit is applied
 	Segments    []Segment // sorted by start, then by lane key
-	Lanes       []LaneRow // in the order of the lane table
+	Lanes       []LaneRow // in the order of laneTable
 	Spec        string    // canonical FilterSpec; empty for a stored channel
-	Degraded    string    // the source that failed, SourceLedger or SourceDatabase; empty: none
+	Degraded    string    // SourceLedger or SourceDatabase, whichever failed; empty: none
 }
 
-// Cut returns a program with the first n segments and with the lanes that contain one of them. Total does not change.
+// Cut returns a program with the first n segments and the lanes that contain at least one of them. Total does not change.
 func (p *Program) Cut(n int) *Program {
 	if n >= len(p.Segments) {
 		return p
@@ -52,7 +52,8 @@ func (p *Program) Cut(n int) *Program {
 	return &c
 }
 
-// Limit returns the number of segments to return for a requested limit: DefaultLimit if n is less than 1, and at most MaxLimit.
+// Limit returns the number of segments for a requested number n: DefaultLimit if n is less than 1, otherwise n or MaxLimit,
+// whichever is smaller.
 func Limit(n int) int {
 	if n < 1 {
 		return DefaultLimit
@@ -65,7 +66,7 @@ type cell struct {
 	slot   Slot
 	lane   Lane
 	market *Market
-	filled int64 // when the slot was filled, in Unix milliseconds; 0: the slot is not stored
+	filled int64 // time when the slot was filled, in Unix milliseconds; 0: the slot is not stored
 }
 
 // assemble builds a Program from cells, which may be in any order. Each cell becomes a bumper and a content segment.
@@ -110,14 +111,15 @@ func (c *cell) segment(channel string, kind Kind, now time.Time) Segment {
 	return s
 }
 
-// Compute returns the program of a computed channel for the running slot and the next eleven. Slot k of a lane airs the market
-// with index k mod n of the n markets that were picked for the lane.
+// Compute returns the program of a computed channel, for the running slot and the next eleven. The markets of a lane rotate: slot
+// k airs the market with the index k mod n, where n is the number of picked markets.
 func Compute(q *Query, picks Picks, pool *Pool, now time.Time) *Program {
 	running := SlotAt(now)
 	return assemble(q.Channel(), q.Spec.Canonical(), rotate(picks, pool, running, running+computedSlots-1), now)
 }
 
-// rotate assigns the picked markets of each lane to the slots from one slot to another, both included, in rotation.
+// rotate returns a cell for each lane and each slot from one slot to another, both included. The picked markets of a lane rotate
+// through the slots.
 func rotate(picks Picks, pool *Pool, from, to Slot) []cell {
 	cells := make([]cell, 0, len(picks)*int(to-from+1))
 	for i := range picks {
@@ -131,8 +133,8 @@ func rotate(picks Picks, pool *Pool, from, to Slot) []cell {
 	return cells
 }
 
-// Show returns the program of a stored channel from the running slot on. It omits a slot that has not started if its market may
-// not air. If the copy of the markets is stale, Show includes every slot as it was stored, without a price.
+// Show returns the program of a stored channel from the running slot on. It omits a future slot whose market may not air. If the
+// copy of the markets is stale, Show includes every stored slot, without prices.
 func Show(channel string, entries []Entry, pool *Pool, now time.Time) *Program {
 	running, stale := SlotAt(now), pool.Stale(now)
 	cells := make([]cell, 0, len(entries))
@@ -153,8 +155,8 @@ func Show(channel string, entries []Entry, pool *Pool, now time.Time) *Program {
 	return assemble(channel, "", cells, now)
 }
 
-// market returns the market of the entry without a price. The fields that the entry does not store come from old, which is an
-// earlier copy of the market and may be nil.
+// market returns the market of the entry without a price. Fields that the entry does not store come from old, an earlier copy of
+// the market, which may be nil.
 func (e *Entry) market(old *Market) *Market {
 	m := Market{Title: e.Title, EventKey: e.EventKey, End: e.End, Volume: Unknown, DayVolume: Unknown}
 	if old != nil {

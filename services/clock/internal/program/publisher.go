@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// refreshEvery is the minimum time between two copies of a channel that differ only in figures, such as prices and counts.
+	// refreshEvery is the minimum time between two publications of a channel copy if only figures have changed, such as prices
+	// and counts.
 	refreshEvery = time.Minute
-	// maxMarketWait is the time for which a new Publisher waits for the markets of the ledger. After it, the Publisher publishes
+	// maxMarketWait is the maximum time for which a new Publisher waits for the markets of the ledger. After that, it publishes
 	// the stored channel from the rundown alone.
 	maxMarketWait = 30 * time.Second
 )
@@ -43,12 +44,12 @@ type Copy struct {
 // Publication contains the airings, starts and copies that are stored and published in one transaction.
 type Publication struct {
 	Airings []Airing
-	Starts  []Start // a channel has one start in each slot; the store ignores a second one
+	Starts  []Start // starts of segments; the store ignores a second start of a channel in the same slot
 	Copies  []Copy
 	Now     time.Time
 }
 
-// Published contains the numbers of airings and starts of a Publication that were not stored before.
+// Published contains how many airings and starts of a Publication were newly stored.
 type Published struct{ Aired, Started int }
 
 // Encoder encodes segments as JSON objects on one line.
@@ -59,8 +60,8 @@ type Encoder struct {
 	Preempted func(s *Segment, before *Entry, preempt string) []byte
 }
 
-// Publisher publishes the starts of segments and the copies of channels. Only one replica may run a Publisher at a time, and a
-// replica creates a new one when it becomes the leader. Only one goroutine may call Publish.
+// Publisher publishes the starts of segments and the copies of channels. Only the leader may run a Publisher, and a replica
+// creates a new one when it becomes the leader. Only one goroutine may call Publish.
 type Publisher struct {
 	programs *Service
 	store    Store
@@ -70,19 +71,19 @@ type Publisher struct {
 	since    time.Time // when the Publisher was created
 
 	slot   Slot
-	starts map[string]Start        // published starts of slot, by channel; nil: not loaded
+	starts map[string]Start        // published starts of the slot, by channel; nil: not loaded
 	states map[string]channelState // last published copies, by channel
 	logged map[string]bool         // ids of airings that are stored
 }
 
 // channelState describes the copy of a channel that was published last.
 type channelState struct {
-	key  string // differs if a segment differs in more than figures
-	body []byte // the copy without the members that change with time alone
+	key  string // changes if anything but figures changes
+	body []byte // JSON of the copy without the members that change only because time passes
 	at   time.Time
 }
 
-// NewPublisher returns a Publisher that has not loaded what was published before.
+// NewPublisher returns a Publisher. Its first call of Publish loads the starts that are already published.
 func NewPublisher(programs *Service, store Store, encoder Encoder, now func() time.Time) *Publisher {
 	return &Publisher{
 		programs: programs, store: store, encoder: encoder, now: now, channels: Channels(), since: now(),
@@ -90,9 +91,9 @@ func NewPublisher(programs *Service, store Store, encoder Encoder, now func() ti
 	}
 }
 
-// Publish publishes the content segments that air now and whose starts are not yet published, with the time at which their
-// content started. It does not publish segments that started and ended since the last call. It also publishes changed copies of
-// channels and stores the airings, all in one transaction.
+// Publish publishes the start of each content segment that airs now and is not yet published, with the time when the content
+// started. Segments that started and ended since the last call are not published. Publish also stores the airings and publishes
+// changed copies of channels, all in one transaction.
 func (pub *Publisher) Publish(ctx context.Context, airings []Airing) (Published, error) {
 	now := pub.now()
 	if slot := SlotAt(now); pub.starts == nil || pub.slot != slot {
@@ -146,8 +147,8 @@ func (pub *Publisher) loadStarts(ctx context.Context, slot Slot) error {
 	return nil
 }
 
-// record updates the state of the Publisher after a publication. If another replica published a start first, complete is false,
-// and record discards the state so that the next call loads it again.
+// record updates the state of the Publisher after a publication. complete is false if another replica published a start first.
+// record then discards the state, so that the next call loads it again.
 func (pub *Publisher) record(t Publication, changed map[string]channelState, complete bool) {
 	for name, state := range changed {
 		pub.states[name] = state
@@ -163,7 +164,7 @@ func (pub *Publisher) record(t Publication, changed map[string]channelState, com
 	}
 }
 
-// unlogged returns the airings that this Publisher has not stored. It also removes ids from logged that are not in started.
+// unlogged returns the airings in started that this Publisher has not stored. It also removes all other airings from logged.
 func (pub *Publisher) unlogged(started []Airing) []Airing {
 	logged := make(map[string]bool, len(started))
 	var out []Airing
@@ -196,8 +197,8 @@ func (pub *Publisher) start(c *Channel, p *Program, now time.Time) (Start, bool)
 	return Start{Channel: c.Name, Slot: s.Slot, Lane: s.Lane, Market: s.Market, Data: pub.encoder.Segment(s)}, true
 }
 
-// state returns the state of a channel and its JSON: the segment that was published as started, and the next content segment of
-// the same lane. Before the content starts, the first segment is the bumper.
+// state returns the state and the JSON of a channel: the segment whose start was published, and the next content segment of the
+// same lane. Before the content starts, the first segment is the bumper.
 func (pub *Publisher) state(c *Channel, p *Program, start Start, now time.Time) (channelState, []byte) {
 	lanes := c.Lanes
 	if start.Slot != 0 {
@@ -206,7 +207,7 @@ func (pub *Publisher) state(c *Channel, p *Program, start Start, now time.Time) 
 	on, next := p.Now(lanes, now), p.Next(lanes, now)
 	var published []byte
 	if start.Slot != 0 && (on == nil || on.Market != start.Market) {
-		on, published = nil, start.Data // the computed channel has another market now; subscribers received the published one
+		on, published = nil, start.Data // the channel now computes another market, but subscribers have received the published one
 	}
 	key := fmt.Sprintf("%s|%s|%s", segmentKey(on), published, segmentKey(next))
 	write := func(s *Segment, timeless bool) []byte {
@@ -234,7 +235,7 @@ func (pub *Publisher) state(c *Channel, p *Program, start Start, now time.Time) 
 	return channelState{key: key, body: compose(true), at: now}, compose(false)
 }
 
-// segmentKey returns a text that differs if the segment, its market, its status, its streams or its title differs.
+// segmentKey returns a text that changes if the segment, its market, its status, its streams or its title changes.
 func segmentKey(s *Segment) string {
 	if s == nil {
 		return ""

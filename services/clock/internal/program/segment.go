@@ -19,10 +19,10 @@ const (
 	StatusResolved  Status = "resolved"
 )
 
-// Bucket is the label for the time when a segment airs.
+// Bucket is the label for the time at which a segment airs.
 type Bucket string
 
-// Buckets of segments. A programme contains no segment that airs later than this week.
+// Buckets of segments. A programme contains no segment that airs after this week.
 const (
 	BucketOnAir    Bucket = "ON AIR"
 	BucketToday    Bucket = "TODAY"
@@ -52,7 +52,7 @@ type Segment struct {
 	EventKey  string // empty: none
 	Provider  protocol.Provider
 	Slot      Slot
-	PlannedAt time.Time // when the slot was filled; zero: the channel is computed
+	PlannedAt time.Time // time when the slot was filled; zero: the channel is computed
 }
 
 // Route returns the path of the page of the segment's market.
@@ -61,7 +61,7 @@ func (s *Segment) Route() string { return "/m/" + string(s.Market) }
 // Airs reports whether the segment airs at the time t.
 func (s *Segment) Airs(t time.Time) bool { return !t.Before(s.StartsAt) && t.Before(s.EndsAt) }
 
-// newSegment returns the bumper or the content segment of a slot that shows the market m.
+// newSegment returns the bumper or the content segment of a slot that shows the market m. now determines its status and bucket.
 func newSegment(channel string, lane Lane, slot Slot, kind Kind, m *Market, now time.Time) Segment {
 	s := Segment{
 		ID: SegmentID(channel, lane, slot, kind), Kind: kind, Market: m.ID, Lane: lane, Title: m.Title,
@@ -93,7 +93,7 @@ func statusOf(m *Market, now time.Time) Status {
 	return StatusLive
 }
 
-// bucketOf returns ON AIR if the segment airs now. Otherwise it returns the bucket of the start of the segment, in UTC days.
+// bucketOf returns ON AIR if the segment airs now. Otherwise, it returns the bucket for the UTC day on which the segment starts.
 func bucketOf(s *Segment, now time.Time) Bucket {
 	if s.Airs(now) {
 		return BucketOnAir
@@ -109,7 +109,7 @@ func bucketOf(s *Segment, now time.Time) Bucket {
 	return BucketThisWeek
 }
 
-// StoredSegments returns the segments that a channel airs between at and at+length, made from stored entries.
+// StoredSegments returns the segments of the stored entries that air between at and at+length.
 func StoredSegments(channel string, entries []Entry, at time.Time, length time.Duration) []Segment {
 	cells := make([]cell, 0, len(entries))
 	for i := range entries {
@@ -118,7 +118,7 @@ func StoredSegments(channel string, entries []Entry, at time.Time, length time.D
 	return between(assemble(channel, "", cells, at).Segments, at, length)
 }
 
-// ComputedSegments returns the segments that a query airs between at and at+length, computed from a pool of markets.
+// ComputedSegments returns the segments of a computed channel that air between at and at+length. The markets come from the pool.
 func ComputedSegments(q *Query, pool *Pool, at time.Time, length time.Duration) []Segment {
 	cells := rotate(q.Pick(pool, at), pool, SlotAt(at), SlotAt(at.Add(length)))
 	return between(assemble(q.Channel(), "", cells, at).Segments, at, length)

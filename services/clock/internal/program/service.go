@@ -8,14 +8,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// DefaultChannel is the name of the stored channel of this installation. Partner stations have their own stored channels.
+// DefaultChannel is the name of the stored channel of this installation. Each partner station has a separate stored channel.
 const DefaultChannel = "default"
 
 // maxSpecs is the maximum number of different specs whose programs are cached.
 const maxSpecs = 256
 
-// ErrNoProgram reports that a source is unavailable and that no programme can be shown. A gRPC client that receives it continues
-// to serve its last copy.
+// ErrNoProgram reports that a source is unavailable and no programme can be shown. A gRPC client that receives this error
+// continues to serve its last copy.
 var ErrNoProgram = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the programme is unavailable; retry later")
 
 // Copies contains the newest copies of the data from which programmes are built. Each pointer is nil until the first load.
@@ -24,15 +24,15 @@ type Copies struct {
 	Rundown atomic.Pointer[Rundown] // entries of the default channel
 }
 
-// Rundown is an immutable copy of the stored slots of a channel, which assign a market to each slot of a lane.
+// Rundown is an immutable copy of the stored slots of a channel. Each entry assigns a market to a slot of a lane.
 type Rundown struct {
 	Entries  []Entry
 	LoadedAt time.Time
-	Version  uint64 // differs whenever the entries differ
+	Version  uint64 // changes whenever the entries change
 }
 
-// Request selects a channel. Without a spec and providers, it selects the channel of the preset; the default preset selects the
-// stored channel. With a spec or with known providers, it selects a computed channel.
+// Request selects a channel. Without a spec and providers, it selects the channel of the preset. For the default preset, that is
+// the stored channel. With a spec or with known providers, it selects a computed channel.
 type Request struct {
 	Preset    string
 	Spec      string // JSON text of a FilterSpec; empty: none
@@ -66,7 +66,7 @@ func NewService(copies *Copies, lanes []Lane, now func() time.Time) *Service {
 	return s
 }
 
-// Program returns the requested channel at the current time, without a limit. Fault: ErrSpec.
+// Program returns the requested channel at the current time with all segments. Fault: ErrSpec.
 func (s *Service) Program(r Request) (*Program, error) {
 	v, err := s.view(r)
 	if err != nil {
@@ -79,17 +79,17 @@ func (s *Service) Program(r Request) (*Program, error) {
 type OnAir struct {
 	Segment  *Segment // nil: no segment matches
 	At       time.Time
-	Until    time.Time // the next segment boundary, when the answer changes
-	Degraded string    // the source that failed; empty: none
+	Until    time.Time // next segment boundary, when the answer changes
+	Degraded string    // source that failed; empty: none
 }
 
-// Now returns the segment that airs in a lane of a preset. For a content lane, it selects the programme lane with the highest
-// priority in it. An unknown or empty lane selects the programme lane with the highest priority of all.
+// Now returns the segment that airs in a lane of a preset. If lane is a content lane, the programme lane with the highest
+// priority in it is used. If lane is empty or unknown, the programme lane with the highest priority of all is used.
 func (s *Service) Now(preset, lane string) OnAir {
 	return s.onAir(preset, lane, (*Program).Now)
 }
 
-// Next returns the next content segment of the lane that Now selects.
+// Next returns the next content segment of the lane that Now would select.
 func (s *Service) Next(preset, lane string) OnAir {
 	return s.onAir(preset, lane, (*Program).Next)
 }
@@ -102,7 +102,8 @@ func (s *Service) onAir(preset, lane string, find func(*Program, []Lane, time.Ti
 	}
 }
 
-// Refresh rebuilds the programs of the stored channel and of the presets if they are out of date, so that readers do not wait.
+// Refresh rebuilds the cached programs of the stored channel and of the presets if they are out of date, so that readers do not
+// wait.
 func (s *Service) Refresh() {
 	now := s.now()
 	s.build(s.stored, now)

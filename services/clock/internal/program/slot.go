@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Lengths of a slot and of its two parts. The protocol defines them, so every replica and every client computes the same slots.
+// Lengths of a slot and of its two parts, the bumper and the content. The protocol defines them, so all replicas and clients
+// compute the same slots.
 const (
 	BumperLength  = 10 * time.Second
 	ContentLength = 600 * time.Second
@@ -14,14 +15,14 @@ const (
 
 const slotSeconds = int64(SlotLength / time.Second)
 
-// Slot is the number of a period of 610 seconds, counted from 1970. Slots are the same in every lane.
+// Slot is the number of a period of 610 seconds, counted from the start of 1970 in UTC. All lanes have the same slots.
 type Slot int64
 
 // SlotAt returns the slot that contains the time t.
 func SlotAt(t time.Time) Slot {
 	sec := t.Unix()
 	k := sec / slotSeconds
-	if sec%slotSeconds < 0 { // floor, not truncation, before 1970
+	if sec%slotSeconds < 0 { // round down, because integer division rounds up before 1970
 		k--
 	}
 	return Slot(k)

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Limits of the members of a FilterSpec.
+// Bounds of a FilterSpec: its length in bytes, the number of categories, the hours until the end, and the markets for each lane.
 const (
 	maxSpecText   = 2 << 10
 	maxCategories = 20
@@ -20,8 +20,8 @@ const (
 	defaultTop    = 12
 )
 
-// ErrSpec rejects a FilterSpec that is not a JSON object or is longer than 2 KiB, that has a member of the wrong type or out of
-// range, or that has a minimum above the maximum.
+// ErrSpec is the error of an invalid FilterSpec. A spec must be a JSON object of at most 2 KiB. Its members must have the right
+// type and be in range, and a minimum must not be above its maximum.
 var ErrSpec = apperr.New(apperr.Invalid, "invalid_spec", "spec is not a valid FilterSpec")
 
 // bound is an optional number.
@@ -36,11 +36,11 @@ type Spec struct {
 	minVolume, maxVolume bound   // in dollars
 	minYes, maxYes       bound   // price of YES from 0 to 100
 	maxHours             bound   // maximum time until the end of the market
-	top                  int     // markets per lane; 0: the default
+	top                  int     // maximum number of markets for each lane; 0: the default
 }
 
 // ParseSpec parses the JSON text of a FilterSpec. Empty text gives the zero Spec. ParseSpec ignores unknown members and unknown
-// categories; a list without a known category counts as absent. Fault: ErrSpec.
+// categories. A list without a known category counts as absent. Fault: ErrSpec.
 func ParseSpec(text string) (Spec, error) {
 	var s Spec
 	if text == "" {
@@ -62,7 +62,7 @@ func ParseSpec(text string) (Spec, error) {
 }
 
 // readObject returns the members of a JSON object. It does not unmarshal into a struct, because encoding/json ignores the case of
-// names and accepts duplicate members.
+// names and accepts duplicate members. Fault: ErrSpec.
 func readObject(text string) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -176,8 +176,8 @@ func (s *Spec) check() error {
 
 func above(low, high bound) bool { return low.set && high.set && low.value > high.value }
 
-// over returns base with the members that s sets. If a bound of base contradicts a bound of s, the bound of base is dropped: a
-// spec with a maximum of 500 dollars replaces the minimum of 1000 dollars of a preset.
+// over returns base with the members that s sets. If a bound of base contradicts a bound of s, the bound of base is dropped. For
+// example, a spec with a maximum of 500 dollars replaces the minimum of 1000 dollars of a preset.
 func (s Spec) over(base Spec) Spec {
 	out := base
 	if s.categories != 0 {
@@ -197,7 +197,8 @@ func (s Spec) over(base Spec) Spec {
 	return out
 }
 
-// overPair merges a minimum and a maximum with those of the base, as described at over.
+// overPair merges a minimum and a maximum with the bounds of the base. If the results contradict each other, it drops a bound of
+// the base.
 func overPair(low, high, baseLow, baseHigh bound) (bound, bound) {
 	outLow, outHigh := baseLow, baseHigh
 	if low.set {
@@ -216,8 +217,8 @@ func overPair(low, high, baseLow, baseHigh bound) (bound, bound) {
 	return outLow, outHigh
 }
 
-// Canonical returns the canonical JSON text of the spec, which is equal for equal specs: known members in a fixed order, lanes in
-// table order, numbers in their shortest form. ParseSpec parses it to the same Spec.
+// Canonical returns the canonical JSON text of the spec, which is equal for equal specs. Members have a fixed order, categories
+// have the order of laneTable, and numbers have their shortest form. ParseSpec parses it to the same Spec.
 func (s Spec) Canonical() string {
 	b := []byte{'{'}
 	if s.categories != 0 {

@@ -13,18 +13,18 @@ import (
 )
 
 // stationSegments is the maximum number of segments in the published programme of a station. The JSON contains each segment
-// twice, and its size must stay below the limit of the ledger.
+// twice, and its size must stay below the limit that the ledger sets.
 const stationSegments = 120
 
-// Station is a partner station. It has its own stored channel.
+// Station is a partner station, which has a separate stored channel.
 type Station struct {
 	ID        string
 	Lanes     []string // content lanes; empty: the lanes of the default channel
 	Providers []string // empty: all providers
 }
 
-// StationChannel returns the name of the stored channel of a station. The prefix contains a dot, which no other channel name
-// contains, so the names cannot collide.
+// StationChannel returns the name of the stored channel of a station. The prefix contains a dot. No other channel name contains a
+// dot, so the names cannot collide.
 func StationChannel(id string) string { return "station." + id }
 
 // query returns the query from which the rundown of the station is filled. It ignores unknown lanes. Without a known lane, it
@@ -43,7 +43,7 @@ func (s *Station) query(lanes []Lane) Query {
 type StationConfig struct {
 	Store   Store
 	Copies  *Copies
-	Active  func(context.Context) ([]Station, error)                              // lists the active stations
+	Active  func(context.Context) ([]Station, error)                              // returns the active stations
 	Publish func(ctx context.Context, id string, at time.Time, data []byte) error // stores the programme of a station in the ledger
 	Encode  func(*Program) ([]byte, error)                                        // encodes a programme as JSON
 	Lanes   []Lane                                                                // lanes of the default channel
@@ -51,7 +51,7 @@ type StationConfig struct {
 }
 
 // StationPlanner fills the rundowns of all active stations and publishes their programmes to the ledger. Only one goroutine of
-// one replica may use it at a time.
+// the leader may use it.
 type StationPlanner struct {
 	StationConfig
 
@@ -65,9 +65,9 @@ func NewStationPlanner(cfg StationConfig) *StationPlanner {
 	return &StationPlanner{StationConfig: cfg, planners: make(map[string]*Planner), logged: make(map[string]Slot)}
 }
 
-// FillAll fills the rundown of every active station, stores the airings that have started, and publishes the programme to the
-// ledger. It does not publish a degraded programme, so the ledger keeps the previous one. A failure of one station does not
-// affect the others; FillAll returns the joined errors.
+// FillAll fills the rundown of each active station, stores the airings that have started, and publishes the programme to the
+// ledger. A degraded programme is not published, so the ledger keeps the previous one. A failure of one station does not affect
+// the others. FillAll returns all errors, joined.
 func (d *StationPlanner) FillAll(ctx context.Context) error {
 	list, err := d.Active(ctx)
 	if err != nil {
@@ -91,7 +91,8 @@ func (d *StationPlanner) FillAll(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// planner returns the planner of the station. It returns a new one if the lanes or the providers of the station have changed.
+// planner returns the planner of the station. If the lanes or the providers of the station have changed, it returns a new
+// planner.
 func (d *StationPlanner) planner(s *Station) *Planner {
 	q := s.query(d.Lanes)
 	if k := d.planners[s.ID]; k != nil && k.query.Key() == q.Key() {
@@ -124,7 +125,7 @@ func (d *StationPlanner) fill(ctx context.Context, id string, k *Planner) error 
 	return d.Publish(ctx, id, p.GeneratedAt, data)
 }
 
-// storeAirings stores the airings of a station once for each slot. The first call stores all airings of the loaded rundown.
+// storeAirings stores the airings of a station once in each slot. The first call stores all airings of the loaded rundown.
 func (d *StationPlanner) storeAirings(ctx context.Context, id string, airings []Airing) error {
 	if len(airings) == 0 {
 		return nil

@@ -14,60 +14,60 @@ import (
 )
 
 const (
-	// MeasureAfter is the time after the end of an airing at which its result is measured.
+	// MeasureAfter is the time between the end of an airing and the measurement of its result.
 	MeasureAfter = 10 * time.Minute
-	// measureGrace is the maximum delay of a measurement. After it, the price at the planned time is no longer known, and the
+	// measureGrace is the maximum delay of a measurement. After that, the price at the planned time is no longer known, and the
 	// airing is stored without a price.
 	measureGrace = 5 * time.Minute
 	// MaxSample is the maximum number of markets in the sample of a slot.
 	MaxSample = 200
-	// openAirings is the maximum number of airings that MeasureDue processes at once.
+	// openAirings is the maximum number of airings that one call of MeasureDue processes.
 	openAirings = 5000
-	// keptSlots is the number of past slots of a rundown that are not deleted: a little more than a day.
+	// keptSlots is the number of past slots of a rundown that are not deleted: a little more than one day.
 	keptSlots = 144
-	// keptAirings is the time after which airings and samples are deleted.
+	// keptAirings is the age at which airings and samples are deleted.
 	keptAirings = 8 * 24 * time.Hour
 )
 
-// Pending is an airing whose price after its end is not measured yet.
+// Pending is an airing that is not measured yet: the price after its end is unknown.
 type Pending struct {
 	SegmentID string
 	Market    protocol.MarketID
 	StartedAt time.Time
 	EndedAt   time.Time
 	Before    protocol.Bps // NoPrice: the price at the start is unknown
-	Viewers   int32        // the stored maximum of concurrent viewers
+	Viewers   int32        // maximum number of concurrent viewers that is stored
 }
 
-// Measured is the result of an airing: the price after it and the number of calls during it.
+// Measured is the result of an airing: the price after the airing and the number of calls during the airing.
 type Measured struct {
 	SegmentID string
 	After     protocol.Bps // NoPrice: no price was available in time
 	Signals   int64        // number of calls filed during the airing; negative: they could not be counted
 }
 
-// Sample contains the markets with which the airings of a slot are compared. These markets could have aired in the slot and did
+// Sample contains the markets with which the airings of a slot are compared: markets that could have aired in the slot but did
 // not.
 type Sample struct {
 	Slot     Slot
 	Markets  []protocol.MarketID
-	Prices   []protocol.Bps // prices at the start of the content of the slot, in the order of Markets
+	Prices   []protocol.Bps // prices at the start of the content of the slot, in the same order as Markets
 	Measured bool
 }
 
 // CountCalls counts the calls on a market that were filed at or after from and before to.
 type CountCalls func(ctx context.Context, market protocol.MarketID, from, to time.Time) (int64, error)
 
-// Surveyor measures airings: their viewers, the calls during them, and the price ten minutes after the end. For comparison it
-// also measures prices of markets that did not air. All state is stored, so another replica can continue the measurements. Only
-// one goroutine may call MeasureDue.
+// Surveyor measures airings: the viewers, the calls filed during the airing, and the price ten minutes after its end. For
+// comparison, it also measures the prices of markets that did not air. All state is stored, so another replica can continue the
+// measurements. Only one goroutine may call MeasureDue.
 type Surveyor struct {
 	store   Store
 	markets *atomic.Pointer[Pool]
 	count   CountCalls
 	now     func() time.Time
 
-	cleaned Slot // the slot in which old records were last deleted
+	cleaned Slot // slot in which old records were last deleted
 	neededMarkets
 }
 
@@ -76,12 +76,12 @@ func NewSurveyor(store Store, copies *Copies, count CountCalls, now func() time.
 	return &Surveyor{store: store, markets: &copies.Markets, count: count, now: now}
 }
 
-// neededMarkets is a list of markets whose state must be refreshed even if they are not airable.
+// neededMarkets is a list of markets whose state must be refreshed even if they are no longer airable.
 type neededMarkets struct {
 	list atomic.Pointer[[]protocol.MarketID]
 }
 
-// Needed returns the markets, each once. It may be called concurrently.
+// Needed returns the markets of the list, each once. It may be called concurrently.
 func (w *neededMarkets) Needed() []protocol.MarketID {
 	if list := w.list.Load(); list != nil {
 		return *list
@@ -95,7 +95,7 @@ func (w *neededMarkets) set(all []protocol.MarketID) {
 	w.list.Store(&all)
 }
 
-// MeasureDue performs all work that is due: it deletes old records, updates viewer counts, measures airings and samples, and
+// MeasureDue performs all work that is due. It deletes old records, updates viewer counts, measures airings and samples, and
 // takes the sample of the running slot.
 func (s *Surveyor) MeasureDue(ctx context.Context) error {
 	now := s.now()
@@ -169,15 +169,15 @@ func (s *Surveyor) updateViewers(ctx context.Context, open []Pending, now time.T
 	return nil
 }
 
-// measure measures the airings that are due. If a price or a count is not available, it tries again on the next call, until
-// measureGrace has passed.
+// measure measures the airings that are due. If a price or a count is not available, the next call tries again until measureGrace
+// has passed.
 func (s *Surveyor) measure(ctx context.Context, open []Pending, now time.Time) error {
 	pool := s.fresh(now)
 	type span struct {
 		market protocol.MarketID
 		start  time.Time
 	}
-	counted := make(map[span]int64) // several channels may air the same market in the same slot
+	counted := make(map[span]int64) // shared, because several channels may air the same market in the same slot
 	var done []Measured
 	for i := range open {
 		a := &open[i]
@@ -224,7 +224,7 @@ func priceIn(pool *Pool, id protocol.MarketID) protocol.Bps {
 }
 
 // measureSamples measures the samples that are due. It ignores markets that were scheduled in the slot of the sample or in the
-// next one. A sample that is measured later than measureGrace is stored without markets.
+// slot after it. A sample that is later than measureGrace is stored without markets.
 func (s *Surveyor) measureSamples(ctx context.Context, samples []Sample, now time.Time) error {
 	for i := range samples {
 		one := &samples[i]
@@ -250,7 +250,8 @@ func (s *Surveyor) measureSamples(ctx context.Context, samples []Sample, now tim
 	return nil
 }
 
-// moved returns the number of markets of the sample that have a price and did not air, and the sum of their absolute price moves.
+// moved returns the number of markets of the sample that have a price in pool and are not in aired. sum is the sum of their
+// absolute price moves in bps.
 func (s *Sample) moved(pool *Pool, aired []protocol.MarketID) (markets int, sum int64) {
 	for i, id := range s.Markets {
 		after := priceIn(pool, id)
@@ -263,8 +264,8 @@ func (s *Sample) moved(pool *Pool, aired []protocol.MarketID) (markets int, sum 
 	return markets, sum
 }
 
-// sample stores the sample of the running slot within priceFresh after the start of its content, unless the slot has a sample.
-// The sample does not contain markets that are scheduled in this slot or in the next one.
+// sample stores a sample of the running slot, unless the slot already has one. It does so only within priceFresh after the start
+// of the content. Markets that are scheduled in this slot or in the next one are excluded.
 func (s *Surveyor) sample(ctx context.Context, samples []Sample, now time.Time) error {
 	k := SlotAt(now)
 	since := now.Sub(k.Content())
@@ -283,8 +284,8 @@ func (s *Surveyor) sample(ctx context.Context, samples []Sample, now time.Time) 
 	return nil
 }
 
-// takeSample returns a sample of the airable markets that are not scheduled. It takes the markets with the smallest hashes of
-// slot and id, so all replicas take the same sample, and each slot has a different one.
+// takeSample returns a sample of at most MaxSample airable markets that are not scheduled. It takes the markets with the smallest
+// hashes of slot and id. All replicas therefore take the same sample, and different slots have different samples.
 func takeSample(pool *Pool, k Slot, scheduled []protocol.MarketID, now time.Time) Sample {
 	type candidate struct {
 		market *Market
@@ -297,7 +298,7 @@ func takeSample(pool *Pool, k Slot, scheduled []protocol.MarketID, now time.Time
 			continue
 		}
 		h := fnv.New64a()
-		_, _ = h.Write([]byte(strconv.FormatInt(int64(k), 10) + " " + string(m.ID))) // a hash never fails
+		_, _ = h.Write([]byte(strconv.FormatInt(int64(k), 10) + " " + string(m.ID))) // writing to a hash never fails
 		candidates = append(candidates, candidate{m, h.Sum64()})
 	}
 	slices.SortFunc(candidates, func(a, b candidate) int {

@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	// pickEvery is the time for which a choice of markets is used. The windows are counted from 1970, so all replicas choose
-	// again at the same moments.
+	// pickEvery is the time for which a choice of markets is used. The periods are counted from 1970, so all replicas choose
+	// again at the same time.
 	pickEvery = 30 * time.Second
 	// rebuildAfter is the maximum age of a cached programme whose source data has not changed.
 	rebuildAfter = 15 * time.Second
-	// agedAfter is the age from which the copy of the markets is used but marked as degraded.
+	// agedAfter is the age from which a programme is marked as degraded because the copy of the markets is old.
 	agedAfter = 60 * time.Second
 )
 
-// Sources that Program.Degraded can name.
+// Values of Program.Degraded: the source that failed.
 const (
 	SourceLedger   = "api"
 	SourceDatabase = "postgres"
 )
 
-// view caches the programme of one channel. Readers load the cached programme without a lock. One reader at a time takes the lock
-// and builds the next programme.
+// view caches the programme of one channel. Readers load the cached programme without a lock. Only one reader at a time takes the
+// lock and builds the next programme.
 type view struct {
 	query    Query
 	computed bool
@@ -35,15 +35,15 @@ type view struct {
 	pickedWindow int64
 }
 
-// build is a programme and the data from which it was built.
+// build is a built programme with the data from which it was built.
 type build struct {
 	program *Program
 	pool    *Pool
 	rundown *Rundown
 }
 
-// current reports whether the build is up to date: its source data has not changed, no segment boundary has passed since, and it
-// is younger than rebuildAfter.
+// current reports whether the build is up to date. That is the case if its source data has not changed, no segment boundary has
+// passed, and it is younger than rebuildAfter.
 func (b *build) current(pool *Pool, rundown *Rundown, now time.Time) bool {
 	return b != nil && samePool(b.pool, pool) && sameRundown(b.rundown, rundown) && b.sameSegment(now) &&
 		now.Sub(b.program.GeneratedAt) < rebuildAfter
@@ -54,8 +54,8 @@ func (b *build) sameSegment(now time.Time) bool {
 	return b != nil && now.Before(b.program.Until) && !now.Before(b.program.GeneratedAt)
 }
 
-// program returns the programme for the time now. While another reader builds the next programme, it returns the last one,
-// provided that the same segments still air.
+// program returns the programme for the time now. While another reader builds the next programme, it returns the last one if the
+// same segments still air.
 func (v *view) program(pool *Pool, rundown *Rundown, now time.Time) *Program {
 	if v.computed {
 		rundown = nil
@@ -99,8 +99,8 @@ func (v *view) compute(pool *Pool, now time.Time) *Program {
 	return p
 }
 
-// showStored returns the program of a stored channel and marks it as degraded if the copy of the rundown or of the markets is old
-// or missing.
+// showStored returns the program of a stored channel. If the copy of the rundown or of the markets is old or missing, the program
+// is marked as degraded.
 func showStored(channel string, rundown *Rundown, pool *Pool, now time.Time) *Program {
 	if rundown == nil {
 		p := assemble(channel, "", nil, now)
@@ -115,7 +115,7 @@ func showStored(channel string, rundown *Rundown, pool *Pool, now time.Time) *Pr
 	return p
 }
 
-// ledgerState returns SourceLedger if the copy of the markets is missing or older than agedAfter, or an empty string.
+// ledgerState returns SourceLedger if the copy of the markets is missing or older than agedAfter, otherwise "".
 func ledgerState(pool *Pool, now time.Time) string {
 	if pool == nil || now.Sub(pool.FetchedAt) > agedAfter {
 		return SourceLedger

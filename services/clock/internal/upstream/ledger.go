@@ -21,7 +21,7 @@ const (
 	requestTimeout = 3 * time.Second
 	// callPage is the number of calls of a market in one page, the newest first.
 	callPage = 500
-	// callPages is the maximum number of pages of one count, which is limited to the newest 20,000 calls.
+	// callPages is the maximum number of pages that one count reads. A count therefore covers only the newest 20,000 calls.
 	callPages = 40
 )
 
@@ -38,7 +38,7 @@ func NewLedger(cc grpc.ClientConnInterface) *Ledger {
 }
 
 // CountCalls returns the number of calls on a market that were filed at or after from and before to. It reads at most the newest
-// 20,000 calls of the market.
+// 20,000 calls of the market. Faults: those of the api.
 func (l *Ledger) CountCalls(ctx context.Context, market protocol.MarketID, from, to time.Time) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -65,7 +65,7 @@ func (l *Ledger) CountCalls(ctx context.Context, market protocol.MarketID, from,
 	return n, nil
 }
 
-// ActiveStations returns the active partner stations.
+// ActiveStations returns the active partner stations. Faults: those of the api.
 func (l *Ledger) ActiveStations(ctx context.Context) ([]program.Station, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -87,8 +87,8 @@ func (l *Ledger) PublishStation(ctx context.Context, id string, at time.Time, da
 	return l.Publish(ctx, []outbox.Fact{{Type: program.ChannelCopy, Topic: "station:" + id, At: at, Data: string(data)}})
 }
 
-// Publish publishes facts and copies of channels to the feed. The api assigns the numbers of the facts. Publish sends one
-// request, so that no fact is published before a copy that contains it.
+// Publish publishes facts and copies of channels to the feed. The api assigns sequence numbers to the facts. Publish sends all of
+// them in one request, so that no fact is published before a copy that includes it.
 func (l *Ledger) Publish(ctx context.Context, facts []outbox.Fact) error {
 	r := &feedv1.PublishRequest{}
 	for _, one := range facts {

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// fromProto converts a market. It returns false if the id is invalid. Unknown and invalid values of other fields are ignored.
+// fromProto converts a market. It returns false if the id is invalid. An unknown or invalid value of another field is ignored.
 func fromProto(m *marketv1.Market) (program.Market, bool) {
 	id, err := protocol.ParseMarketID(m.GetId())
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// refreshEvery is the mean time between two refreshes of the copy.
+	// refreshEvery is the mean time between two refreshes of the copy of the markets.
 	refreshEvery = 5 * time.Second
-	// refreshTimeout is the timeout of one refresh.
+	// refreshTimeout is the timeout of one refresh of the copy of the markets.
 	refreshTimeout = 4 * time.Second
 	// maxIDs is the maximum number of market ids in one request.
 	maxIDs = 500
@@ -28,7 +28,7 @@ const (
 	maxAnswer = 64 << 20
 )
 
-// Markets refreshes the copy of the markets of the ledger.
+// Markets refreshes the copy of the markets of the ledger in memory.
 type Markets struct {
 	ledger marketv1.MarketReadServiceClient
 	log    *slog.Logger
@@ -40,7 +40,7 @@ type Markets struct {
 }
 
 // New returns a Markets that refreshes copies.Markets. The copy contains the airable markets and the markets that needed returns,
-// which are the markets of stored slots. Their state is required even after they stop being airable.
+// such as those of stored slots. Their state is required even if they are no longer airable.
 func New(
 	ledger marketv1.MarketReadServiceClient, copies *program.Copies, needed func() []protocol.MarketID, log *slog.Logger,
 	now func() time.Time,
@@ -48,8 +48,8 @@ func New(
 	return &Markets{ledger: ledger, copies: copies, needed: needed, log: log, now: now}
 }
 
-// Run refreshes the copy until ctx ends and calls refreshed after each successful refresh. The time between refreshes is random,
-// so that replicas do not send their requests at the same time.
+// Run refreshes the copy of the markets until ctx ends, and calls refreshed after each success. The time between refreshes is
+// random, so that replicas do not send their requests at the same time.
 func (m *Markets) Run(ctx context.Context, refreshed func()) {
 	failing := false
 	for {
@@ -76,13 +76,13 @@ func (m *Markets) Run(ctx context.Context, refreshed func()) {
 	}
 }
 
-// Refresh refreshes the copy once. Concurrent calls share one refresh. If it fails, the last copy remains in use. Fault:
-// signal_service_unavailable.
+// Refresh refreshes the copy of the markets once. Concurrent calls share one refresh. If the refresh fails, the last copy remains
+// in use. Fault: signal_service_unavailable.
 func (m *Markets) Refresh(ctx context.Context) error {
 	_, err, _ := m.flight.Do("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 		defer cancel()
-		at := m.now() // the answer may not contain markets that are stored later
+		at := m.now() // before the request, because the answer may lack markets that are stored later
 		markets, err := m.fetch(ctx)
 		if err != nil {
 			return nil, err
@@ -93,7 +93,7 @@ func (m *Markets) Refresh(ctx context.Context) error {
 	return err
 }
 
-// swap replaces the copy, or only its fetch time if the markets have not changed.
+// swap replaces the copy of the markets. If the markets have not changed, it replaces only the fetch time.
 func (m *Markets) swap(markets []program.Market, at time.Time) {
 	old := m.copies.Markets.Load()
 	switch {
@@ -106,7 +106,7 @@ func (m *Markets) swap(markets []program.Market, at time.Time) {
 	}
 }
 
-// fetch requests the airable markets, and then the needed markets that are not among them.
+// fetch requests the airable markets, and then the needed markets that are not in the first answer.
 func (m *Markets) fetch(ctx context.Context) ([]program.Market, error) {
 	large := grpc.MaxCallRecvMsgSize(maxAnswer)
 	answer, err := m.ledger.ListAirable(ctx, &marketv1.ListAirableRequest{}, large)
