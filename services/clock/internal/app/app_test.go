@@ -48,7 +48,7 @@ type ledger struct {
 
 	mu      sync.Mutex
 	markets map[string]*marketv1.Market
-	down    bool // requests fail
+	down    bool // true: requests fail
 	feed    fakeFeed
 }
 
@@ -124,7 +124,7 @@ func open(id, category string) *marketv1.Market {
 	}
 }
 
-// instance is a running clock service.
+// instance is a clock service that a test has started, with its log.
 type instance struct {
 	*App
 	stop func()
@@ -259,7 +259,7 @@ func TestWholeService(t *testing.T) {
 	}
 }
 
-// checkInterfaces checks the HTTP, gRPC and metrics servers of a running clock.
+// checkInterfaces checks the HTTP, gRPC and metrics servers of the running clock s.
 func checkInterfaces(t *testing.T, s *instance) {
 	conn, err := grpcx.Dial(grpcx.DialConfig{Addr: s.GRPCAddr(), Secret: linkSecret})
 	if err != nil {
@@ -306,7 +306,7 @@ func checkInterfaces(t *testing.T, s *instance) {
 	}
 }
 
-// TestFailover stops the leader. The other replica becomes the leader, and both replicas show the same programme.
+// TestFailover stops the leader and checks that the other replica becomes the leader. Both replicas must show the same programme.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, postgres.Schema(""))
@@ -330,7 +330,7 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// TestStartsWithoutDependencies starts a clock while the database and the ledger are unavailable.
+// TestStartsWithoutDependencies checks that a clock starts and answers while the database and the ledger are unavailable.
 func TestStartsWithoutDependencies(t *testing.T) {
 	t.Parallel()
 	nowhere := testkit.Database{Admin: "postgres://app@127.0.0.1:1/nowhere"}

@@ -21,12 +21,12 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// fakeFeed accepts facts like the feed of the ledger: each id once, and all facts of a request or none.
+// fakeFeed is a fake feed of the ledger. It stores each fact id once, and stores either all facts of a request or none.
 type fakeFeed struct {
 	feedv1.UnimplementedFeedServiceServer
 	mu      sync.Mutex
-	down    bool // requests fail
-	lost    int  // number of next requests that are executed but answered with an error
+	down    bool // true: requests fail
+	lost    int  // number of next requests that succeed but are answered with an error
 	facts   []*feedv1.Fact
 	ids     map[string]bool
 	repeats int // number of facts that were received more than once
@@ -63,7 +63,7 @@ func (n *fakeFeed) Publish(_ context.Context, r *feedv1.PublishRequest) (*feedv1
 	return &feedv1.PublishResponse{}, nil
 }
 
-// started returns the market of each channel on which the start of the slot was published. It fails if a start was published
+// started returns, for each channel, the market whose start in the slot was published. It fails the test if a start was published
 // twice.
 func (n *fakeFeed) started(t *testing.T, slot program.Slot) map[string]string {
 	t.Helper()
@@ -82,7 +82,7 @@ func (n *fakeFeed) started(t *testing.T, slot program.Slot) map[string]string {
 	return out
 }
 
-// shiftedClock runs like the system clock and can be set to another time.
+// shiftedClock is a clock that runs at the speed of the system clock but can be set to another time.
 type shiftedClock struct{ ahead atomic.Int64 }
 
 func (m *shiftedClock) Now() time.Time { return time.Now().Add(time.Duration(m.ahead.Load())) }
@@ -93,7 +93,7 @@ func (m *shiftedClock) set(at time.Time) { m.ahead.Add(int64(at.Sub(m.Now()))) }
 // within is the time limit for expected events.
 const within = 30 * time.Second
 
-// TestFactsOnce checks that each start is published once on each channel while replicas run, stop and start.
+// TestFactsOnce checks that each start is published exactly once on each channel, while replicas run, stop and start.
 func TestFactsOnce(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, postgres.Schema(""))
@@ -103,7 +103,7 @@ func TestFactsOnce(t *testing.T) {
 	clock.set(k.Content().Add(-3 * time.Second))
 	one := startAt(t, db, l.addr, clock.Now)
 	other := startAt(t, db, l.addr, clock.Now)
-	const channels = 6 // the channels of default and hot, and two lanes of each
+	const channels = 6 // the channels of the presets default and hot, and two lanes of each
 	all := func(slot program.Slot) func() bool {
 		return func() bool { return len(l.feed.started(t, slot)) == channels }
 	}
@@ -137,7 +137,7 @@ func TestFactsOnce(t *testing.T) {
 	})
 }
 
-// TestUnsentFacts checks that another replica sends facts that were committed but not sent.
+// TestUnsentFacts checks that a new replica sends facts that another replica has committed but not sent.
 func TestUnsentFacts(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, postgres.Schema(""))
@@ -174,8 +174,8 @@ func TestUnsentFacts(t *testing.T) {
 	})
 }
 
-// TestPreempted checks that an entry that is created through gRPC is published on both channels and airs, and that the planned
-// market airs after it.
+// TestPreempted checks an entry of a director that is created through gRPC. It is published on both channels and airs; after it,
+// the planned market airs.
 func TestPreempted(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, postgres.Schema(""))

@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// command runs the clock command in this process.
+// command runs the clock command with args in this process and returns its exit code and output.
 func command(t *testing.T, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -52,7 +52,7 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// The error for an unsafe setting names the setting and does not contain its value.
+// TestUnsafeConfigDoesNotStart checks that the error for an unsafe setting names the setting and does not contain its value.
 func TestUnsafeConfigDoesNotStart(t *testing.T) {
 	t.Parallel()
 	const secret, canary = "xq7Lr0Vb2mZt9Kc4Wn6Yd1Hs8Pf3Ga5J", "c4narY"
@@ -103,7 +103,7 @@ func TestTimeline(t *testing.T) {
 	if _, err := store.ApplySlots(context.Background(), program.DefaultChannel, changes, at); err != nil {
 		t.Fatal(err)
 	}
-	// run executes the command twice and requires the same output.
+	// run executes the timeline command twice and fails the test unless both outputs are equal.
 	run := func(args ...string) string {
 		t.Helper()
 		args = append([]string{"timeline", "--at", protocol.Stamp(at), "--minutes", "10"}, args...)

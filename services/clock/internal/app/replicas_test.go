@@ -14,14 +14,14 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// replica is a clock without servers: its copies, its planner and its Service.
+// replica is a clock without servers: copies, a planner and a Service.
 type replica struct {
 	copies   program.Copies
 	planner  *program.Planner
 	programs *program.Service
 }
 
-// cluster is a fixture: three replicas with the same database and a clock that the test sets.
+// cluster is a fixture: three replicas that share a database, and a clock that the test sets.
 type cluster struct {
 	t        *testing.T
 	clock    *testkit.Clock
@@ -62,8 +62,8 @@ func (x *cluster) refresh() {
 	}
 }
 
-// fillAndCompare lets one replica fill the rundown and requires the same answers from all replicas. It returns the stored
-// channel.
+// fillAndCompare lets one replica fill the rundown and fails the test unless all replicas give the same answers. It returns the
+// program of the stored channel.
 func (x *cluster) fillAndCompare(filler int) *program.Program {
 	x.t.Helper()
 	x.refresh()
@@ -113,7 +113,7 @@ func (x *cluster) fillAndCompare(filler int) *program.Program {
 	return stored
 }
 
-// requireSameAirings fails if a started slot airs another market than at an earlier call.
+// requireSameAirings fails the test if a started slot airs another market than in an earlier call.
 func (x *cluster) requireSameAirings(p *program.Program) {
 	x.t.Helper()
 	for i := range p.Segments {
@@ -139,9 +139,9 @@ func market(p *program.Program, lane program.Lane, slot program.Slot) protocol.M
 	return ""
 }
 
-// TestReplicasAgree compares three replicas in every minute of eight hours. They answer with the same bytes, whichever replica
-// fills the rundown. A started slot never changes. A market that is no longer airable is removed from future slots. An entry of a
-// director airs in its slots and not earlier.
+// TestReplicasAgree compares three replicas in every minute of eight hours. They give the same answers, whichever replica fills
+// the rundown. A started slot never changes. A market that is no longer airable is removed from future slots. An entry of a
+// director airs exactly in its slots.
 func TestReplicasAgree(t *testing.T) {
 	t.Parallel()
 	x, store := newCluster(t)
@@ -155,7 +155,7 @@ func TestReplicasAgree(t *testing.T) {
 		p := x.fillAndCompare(i / 25 % 3)
 		k := program.SlotAt(x.clock.Now())
 		switch {
-		case i == 33: // the market that airs in sports closes
+		case i == 33: // the market that airs in the lane sports closes
 			closed = market(p, "sports", k)
 			for j := range x.markets {
 				if x.markets[j].ID == closed {

@@ -33,8 +33,8 @@ func clockProcess(env []string, args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// TestTwoProcesses compares the timelines of two independent processes. 10,000 minutes of each kind of channel must be equal to
-// the byte and match the slot arithmetic of the protocol.
+// TestTwoProcesses checks that two independent processes print identical timelines. It compares 10,000 minutes of each kind of
+// channel, which must also match the slot arithmetic of the protocol.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
@@ -68,7 +68,7 @@ func TestTwoProcesses(t *testing.T) {
 	for _, c := range []struct {
 		args  string
 		lanes int
-		of    func(k int) string // expected market of sports in slot k; nil: not checked
+		of    func(k int) string // expected market of the lane sports in slot k; nil: not checked
 	}{
 		{"", 6, func(k int) string { return fmt.Sprint(100 + k*7%40) }},
 		{"--station lab", 6, func(k int) string { return fmt.Sprint(100 + k*7%40) }},
@@ -94,7 +94,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// checkTimeline compares each line of a timeline with the slot arithmetic.
+// checkTimeline compares each line of a timeline with the slot arithmetic and checks the number of lines.
 func checkTimeline(t *testing.T, name, text string, lines int, at time.Time, of func(int) string) {
 	t.Helper()
 	if n := strings.Count(text, "\n"); n != lines {

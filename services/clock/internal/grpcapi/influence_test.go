@@ -20,7 +20,7 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// serveInfluence starts the gRPC service with a Store of a database. It returns the Store and a client.
+// serveInfluence serves the gRPC interface with a Store of the database at url. It returns the Store and a client.
 func serveInfluence(t *testing.T, url string, now time.Time) (*postgres.Store, programv1.ProgramReadServiceClient) {
 	t.Helper()
 	store := postgres.New(testkit.Pool(t, url), testkit.ReadTime)
@@ -39,7 +39,7 @@ func TestGetInfluence(t *testing.T) {
 		t.Errorf("without airings: %v\n%s", err, diff)
 	}
 
-	// 36 airings of the last hour, 168 more of today, and 12 of last week: one for each lane in a slot.
+	// 36 airings of the last hour, 168 earlier airings of today, and 12 of last week. Each lane has one airing in each slot.
 	var slots []program.Change
 	var airings []program.Airing
 	var measured []program.Measured

@@ -30,7 +30,7 @@ func setup(t *testing.T, copies *program.Copies) programv1.ProgramReadServiceCli
 	}))
 }
 
-// onAir returns copies in which two markets air.
+// onAir returns copies of the markets and of the rundown in which two markets air.
 func onAir() *program.Copies {
 	gauge := program.Market{
 		ID: "701122", Provider: protocol.Polymarket, Title: "Will it rise?", EventKey: "ostrava-flood", Lane: "crypto",
@@ -118,8 +118,8 @@ func TestGetComputed(t *testing.T) {
 	}
 }
 
-// TestNoData checks that the service answers with an error instead of an empty programme while it has no data, so that the caller
-// uses its last copy.
+// TestNoData checks that the service returns an error, not an empty programme, while it has no data. The caller then uses its
+// last copy.
 func TestNoData(t *testing.T) {
 	c := setup(t, &program.Copies{})
 	_, err := c.GetProgram(t.Context(), &programv1.GetProgramRequest{})
@@ -131,7 +131,8 @@ func TestNoData(t *testing.T) {
 	}
 }
 
-// TestDegraded checks that a programme from old data names the failed source, so that the hub can mark its answer as degraded.
+// TestDegraded checks that a programme that is built from old data names the failed source, so that the hub can mark its answer
+// as degraded.
 func TestDegraded(t *testing.T) {
 	f := onAir()
 	gauge := *f.Markets.Load().Find("701122")

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// noon is a time in slot 2933988, two minutes after the start of the slot.
+// noon is a time in slot 2933988, about two minutes after the start of the slot.
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
 // fixture is a Server whose data and time the test sets.
@@ -135,7 +135,7 @@ func TestHeaders(t *testing.T) {
 	}{
 		"/program/timeline":                           {200, "public, s-maxage=30, stale-while-revalidate=60"},
 		"/program/channel?preset=hot":                 {200, "public, s-maxage=30, stale-while-revalidate=60"},
-		"/program/channel?preset=close":               {200, "public, s-maxage=1"}, // empty
+		"/program/channel?preset=close":               {200, "public, s-maxage=1"}, // an empty programme
 		"/program/channel?preset=nonsense&limit=x":    {200, "public, s-maxage=30, stale-while-revalidate=60"},
 		"/program/now":                                {200, "public, s-maxage=5"},
 		"/program/next?lane=nonsense":                 {200, "public, s-maxage=5"},
@@ -193,7 +193,7 @@ func TestRevalidation(t *testing.T) {
 	}
 }
 
-// TestCacheEndsAtBoundary checks answers shortly before and after the end of a slot.
+// TestCacheEndsAtBoundary checks the answers and cache times shortly before and after the end of a slot.
 func TestCacheEndsAtBoundary(t *testing.T) {
 	s := setup(t)
 	end := program.SlotAt(noon).End()
@@ -255,7 +255,7 @@ func TestDegraded(t *testing.T) {
 	}
 }
 
-// TestEmptyProgramme checks the empty programme of a service that has just started. Caches may store it for one second only, and
+// TestEmptyProgramme checks the empty programme of a service that has just started. Caches may store it for only one second, and
 // the first filled programme is shown at once.
 func TestEmptyProgramme(t *testing.T) {
 	s := setup(t)
@@ -270,7 +270,7 @@ func TestEmptyProgramme(t *testing.T) {
 			}
 		}
 	}
-	s.clock.Advance(30 * time.Second) // the next pick of computed channels
+	s.clock.Advance(30 * time.Second) // computed channels choose their markets again
 	s.set(program.NewPool(markets(), s.clock.Now(), 2), &program.Rundown{Entries: entries(), LoadedAt: noon, Version: 2})
 	for _, target := range targets {
 		r := s.get(t, target)
@@ -287,7 +287,7 @@ func TestEmptyProgramme(t *testing.T) {
 	}
 }
 
-// TestRecovery checks that complete answers follow directly after an outage.
+// TestRecovery checks that complete answers are served directly after an outage.
 func TestRecovery(t *testing.T) {
 	s := setup(t)
 	pool, rundown := s.copies.Markets.Load(), s.copies.Rundown.Load()
@@ -333,7 +333,7 @@ func TestLimitPerAddress(t *testing.T) {
 	}
 }
 
-// TestCredentialsAreRejected checks that all routes answer 401 to a request with a credential, also from the page cache.
+// TestCredentialsAreRejected checks that all routes answer 401 to a request with a credential, even if the answer is cached.
 func TestCredentialsAreRejected(t *testing.T) {
 	s := setup(t)
 	for _, target := range []string{"/program/timeline", "/program/channel?preset=hot", "/program/channel?spec={}", "/program/now", "/program/next"} {
@@ -353,7 +353,7 @@ func TestCredentialsAreRejected(t *testing.T) {
 	}
 }
 
-// Each programme route has an empty value, which is served while the data is unavailable.
+// TestRoutesHaveEmptyValue checks that each programme route has an empty value, which is served while the data is unavailable.
 func TestRoutesHaveEmptyValue(t *testing.T) {
 	for _, rt := range setup(t).Table() {
 		if strings.HasPrefix(rt.Path, "/program/") && rt.Empty == nil {

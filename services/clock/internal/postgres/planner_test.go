@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// market returns a market that is airable for the next days, counted from now.
+// market returns a market that is airable for at least 100 hours after now. n determines its id and its end.
 func market(n int, lane program.Lane, now time.Time) program.Market {
 	id := protocol.MarketID(fmt.Sprint(n))
 	return program.Market{
@@ -58,7 +58,7 @@ func TestPlannerFills(t *testing.T) {
 	clock.Advance(10 * time.Second) // the content starts
 	b.fill(t, k, 0, 2)
 	b.fill(t, k, 0, 0)
-	clock.Advance(program.SlotLength + 2*time.Minute) // the next start is not seen in time
+	clock.Advance(program.SlotLength + 2*time.Minute) // no planner runs when the next content starts
 	copies.Markets.Store(program.NewPool(list, clock.Now(), 1))
 	b.fill(t, k, 2, 2)
 	var seen, unseen int
@@ -67,7 +67,7 @@ func TestPlannerFills(t *testing.T) {
 		t.Errorf("%d airings with and %d without a price, %v", seen, unseen, err)
 	}
 
-	// A replica that starts now loads the same rundown and has nothing to change.
+	// A replica that starts now loads the same rundown and changes nothing.
 	var others program.Copies
 	others.Markets.Store(copies.Markets.Load())
 	other := program.NewPlanner(New(b.pool, testkit.ReadTime), &others, program.DefaultLanes(), clock.Now)

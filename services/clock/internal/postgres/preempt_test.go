@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// A market that is newer than the copy of the markets can air after the copy is refreshed. While the ledger is unavailable, an
-// unknown market causes an error that says so, not ErrNotAirable.
+// TestDirectorRefreshesMarkets checks that a market that is newer than the copy of the markets can air, because the copy is
+// refreshed. While the ledger is unavailable, the error for an unknown market is ErrNoProgram, not ErrNotAirable.
 func TestDirectorRefreshesMarkets(t *testing.T) {
 	b := setup(t)
 	b.refresh = func(context.Context) error { return program.ErrNoProgram }
@@ -75,7 +75,7 @@ func TestDirector(t *testing.T) {
 		}
 	}
 
-	// Less than two seconds before a slot, the entry starts with the slot after it. Without fresh markets, an entry is rejected.
+	// Less than two seconds before a slot, an entry starts with the slot after it. Without fresh markets, an entry is rejected.
 	b.now = (k + 1).Start().Add(-time.Second)
 	b.copies.Markets.Store(b.copies.Markets.Load().Confirmed(b.now))
 	if p, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "1"}); err != nil || p.Slot != k+2 {

@@ -30,14 +30,14 @@ var encoder = program.Encoder{
 	},
 }
 
-// channels is a fixture: a default channel with three lanes, and the facts that a Publisher published.
+// channels is a fixture: a default channel with three lanes, and the facts that its Publisher has published.
 type channels struct {
 	*bundle
-	slot    program.Slot // the slot whose bumper airs when a test starts
+	slot    program.Slot // slot whose bumper airs when a test starts
 	markets []program.Market
 	service *program.Service
-	starts  []string          // channel and market of the starts that the last call of publish published
-	copies  map[string]string // newest copies by channel
+	starts  []string          // channel and market of each start that the last call of publish published
+	copies  map[string]string // newest published copies by channel
 }
 
 func newChannels(t *testing.T) *channels {
@@ -74,8 +74,8 @@ func (c *channels) publisher() *program.Publisher {
 	return program.NewPublisher(c.service, c.Store, encoder, func() time.Time { return c.now })
 }
 
-// publish calls a Publisher once, requires the number of starts, and empties the outbox. It returns the number of facts and
-// copies.
+// publish calls Publish once, fails the test unless it published started starts, and empties the outbox. It returns the number of
+// facts and copies.
 func (c *channels) publish(t *testing.T, h *program.Publisher, started int) int {
 	t.Helper()
 	published, err := h.Publish(t.Context(), nil)
@@ -100,7 +100,8 @@ func (c *channels) publish(t *testing.T, h *program.Publisher, started int) int 
 	return len(facts)
 }
 
-// A start is published once on each channel, when the content starts, and the copy of the channel contains it.
+// TestPublisherPublishesStarts checks that a start is published once on each channel, when the content starts, and that the copy
+// of the channel contains it.
 func TestPublisherPublishesStarts(t *testing.T) {
 	c := newChannels(t)
 	h := c.publisher()
@@ -128,7 +129,7 @@ func TestPublisherPublishesStarts(t *testing.T) {
 		t.Errorf("starts %+v, %v", starts, err)
 	}
 
-	// Another lane now has the highest priority. The channel keeps the segment that it has published.
+	// Another lane now has the highest priority, but the channel keeps the published segment.
 	c.markets[1].Streams = 1
 	c.at(t, c.now.Add(time.Minute))
 	c.publish(t, h, 0)
@@ -145,7 +146,7 @@ func TestPublisherPublishesStarts(t *testing.T) {
 	}
 }
 
-// A start that was missed is published while its segment airs.
+// TestPublisherPublishesLateStart checks that a missed start is still published while its segment airs.
 func TestPublisherPublishesLateStart(t *testing.T) {
 	c := newChannels(t)
 	c.at(t, (c.slot + 1).End().Add(-time.Minute))
@@ -155,7 +156,8 @@ func TestPublisherPublishesLateStart(t *testing.T) {
 	}
 }
 
-// Without the markets, nothing is published on computed channels. The stored channel waits 30 seconds for the markets.
+// TestPublisherWithoutMarkets checks that without the markets, nothing is published on computed channels. The stored channel
+// waits 30 seconds for the markets.
 func TestPublisherWithoutMarkets(t *testing.T) {
 	c := newChannels(t)
 	h := c.publisher()
@@ -168,11 +170,11 @@ func TestPublisherWithoutMarkets(t *testing.T) {
 	c.publish(t, h, 3)
 	c.markets = c.markets[:1]
 	c.at(t, c.now)
-	c.publish(t, h, 2) // the channel hot and its lane; the market does not match the other presets
+	c.publish(t, h, 2) // only on the channel of hot and its lane; the market matches no other preset
 }
 
-// A copy that differs only in figures is published after one minute, a copy with another state at once. A failed publication is
-// repeated.
+// TestPublisherCopies checks that a copy that differs only in figures is published after one minute, and a copy with another
+// state at once. A failed publication is repeated.
 func TestPublisherCopies(t *testing.T) {
 	c := newChannels(t)
 	h := c.publisher()
@@ -207,7 +209,8 @@ func TestPublisherCopies(t *testing.T) {
 	}
 }
 
-// If two publishers run at the same time, the first start is stored, and the other publisher continues with it.
+// TestConcurrentPublishers checks two publishers that run at the same time. The first start is stored, and the other publisher
+// continues with that start.
 func TestConcurrentPublishers(t *testing.T) {
 	c := newChannels(t)
 	one, other := c.publisher(), c.publisher()

@@ -20,7 +20,7 @@ func start(channel string, slot program.Slot, market string) program.Start {
 	return program.Start{Channel: channel, Slot: slot, Lane: "sports", Market: "1", Data: fmt.Appendf(nil, `{"market":%q}`, market)}
 }
 
-// waiting returns the unsent facts of the outbox, also formatted as type, channel and data.
+// waiting returns the unsent facts of the outbox. out has the type, channel and data of each fact as text.
 func (b *bundle) waiting(t *testing.T) (out []string, facts []outbox.Fact) {
 	t.Helper()
 	facts, err := b.Waiting(t.Context(), 200)
@@ -33,8 +33,8 @@ func (b *bundle) waiting(t *testing.T) (out []string, facts []outbox.Fact) {
 	return out, facts
 }
 
-// A start is stored and published once for each channel and slot; a second start is ignored. Copies precede the facts that they
-// contain, and only the newest copy of a channel is in the outbox.
+// TestPublish checks that a start is stored and published once for each channel and slot; a second start is ignored. Copies
+// precede the facts that they contain, and the outbox has only the newest copy of a channel.
 func TestPublish(t *testing.T) {
 	b := setup(t)
 	publish := func(started int, n program.Publication) {
@@ -82,7 +82,7 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// If 20 replicas publish the same starts at the same time, each start is published once.
+// TestConcurrentPublish checks that if 20 replicas publish the same starts at the same time, each start is published once.
 func TestConcurrentPublish(t *testing.T) {
 	b := setup(t)
 	var wg sync.WaitGroup
@@ -100,7 +100,7 @@ func TestConcurrentPublish(t *testing.T) {
 	}
 }
 
-// A failed publication stores nothing.
+// TestPublishIsAtomic checks that a failed publication stores nothing.
 func TestPublishIsAtomic(t *testing.T) {
 	b := setup(t)
 	bad := start("program:hot", b.slot, "1")
@@ -125,8 +125,8 @@ func (b *bundle) director() *program.Director {
 	}
 }
 
-// An entry gets its slots and is published in one transaction. Another entry cannot get these slots. When the entry is cancelled,
-// its slots that have not started are cleared.
+// TestPreempt checks that an entry of a director gets its slots and is published in one transaction. Another entry cannot get
+// these slots. When the entry is cancelled, its slots that have not started are cleared.
 func TestPreempt(t *testing.T) {
 	b := setup(t)
 	d := b.director()
@@ -163,7 +163,7 @@ func TestPreempt(t *testing.T) {
 	if _, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "2", StartsAt: (b.slot + 3).Start()}); err != nil {
 		t.Errorf("another lane: %v", err)
 	}
-	b.apply(t, 1, put("sports", b.slot+4, "7", "1")) // the planner refilled the slot, so it no longer belongs to the entry
+	b.apply(t, 1, put("sports", b.slot+4, "7", "1")) // as if the planner refilled the slot of the entry
 	if _, err := d.Preempt(t.Context(), program.PreemptDraft{Market: "1", StartsAt: (b.slot + 4).Start()}); err != nil {
 		t.Errorf("a slot that the planner refilled: %v", err)
 	}
@@ -189,7 +189,7 @@ func TestPreempt(t *testing.T) {
 	}
 }
 
-// If 20 directors request overlapping slots at the same time, one request succeeds.
+// TestConcurrentPreempts checks that if 20 directors request overlapping slots at the same time, exactly one request succeeds.
 func TestConcurrentPreempts(t *testing.T) {
 	b := setup(t)
 	d := b.director()

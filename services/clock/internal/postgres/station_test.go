@@ -17,7 +17,7 @@ import (
 type fakeLedger struct {
 	stations  []program.Station
 	published map[string]string // programmes by station id
-	failing   string            // id of a station whose programme it rejects
+	failing   string            // id of the station whose programme it rejects
 }
 
 func (r *fakeLedger) ActiveStations(context.Context) ([]program.Station, error) {
@@ -32,7 +32,7 @@ func (r *fakeLedger) PublishStation(_ context.Context, id string, _ time.Time, d
 	return nil
 }
 
-// encodeContents encodes lane, slot and market of each content segment of a programme.
+// encodeContents returns the lane, slot and market of each content segment of a programme as text.
 func encodeContents(p *program.Program) ([]byte, error) {
 	var out strings.Builder
 	for i := range p.Segments {
@@ -43,7 +43,7 @@ func encodeContents(p *program.Program) ([]byte, error) {
 	return []byte(out.String()), nil
 }
 
-// network is a fixture: a database, a fake ledger with stations, and a clock.
+// network is a fixture: a database, a fake ledger with stations, copies of the markets, and a clock.
 type network struct {
 	*bundle
 	*fakeLedger
@@ -63,7 +63,7 @@ func (n *network) setMarkets(markets ...program.Market) {
 	n.copies.Markets.Store(program.NewPool(markets, n.clock.Now(), uint64(n.clock.Now().UnixNano())))
 }
 
-// rundown returns the lanes and markets of the stored slots of a station, from the running slot on.
+// rundown returns lane and market of each stored slot of a station, from the running slot on.
 func (n *network) rundown(t *testing.T, id string) map[program.Slot]string {
 	t.Helper()
 	k := program.SlotAt(n.clock.Now())
@@ -86,8 +86,8 @@ func newNetwork(t *testing.T) *network {
 	}
 }
 
-// Each station has a separate stored rundown, and its programme is published to the ledger. A failure of one station does not
-// affect the others.
+// TestStations checks that each station has a separate stored rundown, and that its programme is published to the ledger. A
+// failure of one station does not affect the others.
 func TestStations(t *testing.T) {
 	n := newNetwork(t)
 	now := n.clock.Now()
@@ -143,7 +143,8 @@ func TestStations(t *testing.T) {
 	}
 }
 
-// When the lanes or providers of a station change, its running slot stays and its future slots are refilled.
+// TestStationChanges checks that when the lanes or providers of a station change, its running slot stays and its future slots are
+// refilled.
 func TestStationChanges(t *testing.T) {
 	n := newNetwork(t)
 	now := n.clock.Now()
@@ -185,7 +186,7 @@ func TestStationChanges(t *testing.T) {
 	}
 }
 
-// rowsOf returns the single number that a query selects.
+// rowsOf returns the single number that a query returns.
 func rowsOf(t *testing.T, b *bundle, sql string, args ...any) (n int) {
 	t.Helper()
 	if err := b.pool.QueryRow(t.Context(), sql, args...).Scan(&n); err != nil {

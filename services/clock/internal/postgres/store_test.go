@@ -20,17 +20,17 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// bundle is a fixture: a Store with a database, a clock and copies that the test sets.
+// bundle is a fixture: a Store with a database, and a time and copies that the test sets.
 type bundle struct {
 	*Store
 	pool  *pgxpool.Pool
 	admin *pgxpool.Pool
 	now   time.Time
-	slot  program.Slot // the running slot according to the clock of the database
+	slot  program.Slot // running slot according to the clock of the database
 
 	copies  program.Copies
 	refresh func(context.Context) error // refreshes the copy of the markets
-	changed atomic.Int32                // number of changes of the rundown by directors
+	changed atomic.Int32                // number of calls of Director.Changed
 }
 
 func setup(t *testing.T) *bundle {
@@ -94,9 +94,9 @@ func TestApplySlots(t *testing.T) {
 	if diff := cmp.Diff(want, b.list(t)); diff != "" {
 		t.Fatalf("stored (-want +got):\n%s", diff)
 	}
-	b.apply(t, 0, put("sports", k, "3", ""))  // taken
-	b.apply(t, 0, put("sports", k, "3", "2")) // not what the planner saw
-	b.apply(t, 0, cleared("sports", k, "2"))  // not what the planner saw either
+	b.apply(t, 0, put("sports", k, "3", ""))  // the slot has another market
+	b.apply(t, 0, put("sports", k, "3", "2")) // the stored market is not the expected one
+	b.apply(t, 0, cleared("sports", k, "2"))  // the stored market is not the expected one either
 	b.apply(t, 2, put("sports", k, "3", "1"), cleared("sports", k+1, "2"))
 	want = []program.Entry{want[0], put("sports", k, "3", "").Entry}
 	want[1].Filled = filled
@@ -157,7 +157,7 @@ func TestAiringsAreImmutable(t *testing.T) {
 		if published, err := b.Publish(t.Context(), program.Publication{Airings: []program.Airing{a}, Now: b.now}); err != nil || published.Aired != 1-want {
 			t.Fatalf("publish: %+v, %v; want %d new airings", published, err, 1-want)
 		}
-		a.Yes = program.NoPrice // the first price stays
+		a.Yes = program.NoPrice // the first stored price does not change
 	}
 	var yes int
 	if err := b.pool.QueryRow(t.Context(), "SELECT yes_bps_start FROM airings WHERE segment_id = $1", a.SegmentID).Scan(&yes); err != nil || yes != 3150 {
@@ -217,7 +217,7 @@ func TestUnavailableDatabase(t *testing.T) {
 	}
 }
 
-// errOf returns the error of a call with two results.
+// errOf returns the error of a function call with two results.
 func errOf[T any](_ T, err error) error { return err }
 
 // refused reports whether the database rejected a statement for lack of privileges.

@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// fakeCalls counts seven calls for each market, unless it is down.
+// fakeCalls is a fake ledger that counts seven calls for each market, or fails if down is true.
 type fakeCalls struct {
 	down     bool
 	requests []string // market and length of the period of each request
@@ -29,7 +29,7 @@ func (c *fakeCalls) CountCalls(_ context.Context, id protocol.MarketID, from, to
 	return 7, nil
 }
 
-// studio is a fixture: a default channel with two lanes, its planner, and a Surveyor that measures it.
+// studio is a fixture: a default channel with two lanes, its planner, and a Surveyor that measures the airings.
 type studio struct {
 	*bundle
 	clock   *testkit.Clock
@@ -50,7 +50,7 @@ func newStudio(t *testing.T) *studio {
 	return s
 }
 
-// newLeader replaces the Surveyor, as if another replica became the leader.
+// newLeader replaces the Surveyor with a new one, as if another replica became the leader.
 func (s *studio) newLeader() {
 	s.survey = program.NewSurveyor(s.Store, &s.copies, s.calls.CountCalls, s.clock.Now)
 }
@@ -80,8 +80,8 @@ func (s *studio) influence(t *testing.T, window time.Duration, limit int) progra
 	return got
 }
 
-// An airing is measured ten minutes after its end, also after a change of the leader, and is compared with markets that did not
-// air in the same twenty minutes.
+// TestSurvey checks that an airing is measured ten minutes after its end, even after a change of the leader. It is compared with
+// markets that did not air in the same twenty minutes.
 func TestSurvey(t *testing.T) {
 	s := newStudio(t)
 	k := program.SlotAt(s.clock.Now())
@@ -94,8 +94,8 @@ func TestSurvey(t *testing.T) {
 	s.newLeader()
 	s.list[0].Viewers = 3
 	s.tick(t)
-	s.list[0].Yes, s.list[1].Yes = 3400, 3050                      // +250, -100
-	s.list[2].Yes, s.list[3].Yes, s.list[4].Yes = 3151, 3120, 3150 // 1, 30, 0
+	s.list[0].Yes, s.list[1].Yes = 3400, 3050                      // moves of +250 and -100 bps
+	s.list[2].Yes, s.list[3].Yes, s.list[4].Yes = 3151, 3120, 3150 // moves of 1, 30 and 0 bps
 	s.list[3].Status = protocol.MarketClosed                       // no longer airable
 	s.clock.Advance((k + 1).End().Add(-20 * time.Second).Sub(s.clock.Now()))
 	s.tick(t) // half a minute too early
@@ -146,7 +146,8 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// A market that airs on several channels in the same slot is counted once.
+// TestSurveyCountsMarketOnce checks that the calls of a market that airs on several channels in the same slot are counted with
+// one request.
 func TestSurveyCountsMarketOnce(t *testing.T) {
 	s := newStudio(t)
 	k := program.SlotAt(s.clock.Now())
@@ -180,7 +181,7 @@ func TestSurveyCountsMarketOnce(t *testing.T) {
 	}
 }
 
-// An airing that cannot be measured in time is stored without a result.
+// TestSurveyTooLate checks that an airing that cannot be measured in time is stored without a result.
 func TestSurveyTooLate(t *testing.T) {
 	s := newStudio(t)
 	k := program.SlotAt(s.clock.Now())
@@ -204,7 +205,7 @@ func TestSurveyTooLate(t *testing.T) {
 	}
 }
 
-// All replicas take the same sample. It has at most 200 markets and none that airs.
+// TestSample checks that all replicas take the same sample, which has at most 200 markets and no market that airs.
 func TestSample(t *testing.T) {
 	s := newStudio(t)
 	now := s.clock.Now()
@@ -225,7 +226,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// DeleteOld deletes slots after one day, and airings and samples after eight days.
+// TestDeleteOld checks that slots are deleted after one day, and airings and samples after eight days.
 func TestDeleteOld(t *testing.T) {
 	s := newStudio(t)
 	now := s.now
@@ -253,7 +254,7 @@ func TestDeleteOld(t *testing.T) {
 	if n := rowsOf(t, s.bundle, "SELECT count(*) FROM baselines WHERE slot < $1", int64(day)); n != 0 {
 		t.Errorf("%d old samples remain; want 0", n)
 	}
-	if err := s.DeleteOld(t.Context(), day+1000, now.Add(time.Hour)); err != nil { // a caller whose clock is ahead
+	if err := s.DeleteOld(t.Context(), day+1000, now.Add(time.Hour)); err != nil { // the caller's clock is ahead
 		t.Fatal(err)
 	}
 	if n := rowsOf(t, s.bundle, "SELECT count(*) FROM program_slots WHERE slot = $1", int64(day-100)); n != 1 {

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// market returns an airable market of the science lane after it has applied the changes.
+// market returns an airable market of the lane science, changed by the functions in change.
 func market(id string, change ...func(*Market)) Market {
 	m := Market{
 		ID: protocol.MarketID(id), Provider: protocol.MarketID(id).Provider(), Title: "Will " + id + " happen?", Lane: "science",
@@ -106,7 +106,7 @@ func drawPool(t *rapid.T) *Pool {
 	return poolOf(markets...)
 }
 
-// TestPickEqualsSort compares Pick with a sort of all matching markets.
+// TestPickEqualsSort checks that Pick returns the same markets as sorting all matching markets.
 func TestPickEqualsSort(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

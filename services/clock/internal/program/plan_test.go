@@ -59,7 +59,8 @@ func TestPlanFillsSixHours(t *testing.T) {
 	}
 }
 
-// TestPlanLooksBackSixSlots plans with ten markets: only seven of them alternate, because a market may air again after six slots.
+// TestPlanLooksBackSixSlots plans with ten markets. Only seven of them alternate, because a market may air again after six other
+// slots.
 func TestPlanLooksBackSixSlots(t *testing.T) {
 	t.Parallel()
 	got := bySlot(apply(nil, Plan(query(t, Default, ""), sportsPool(10, 100*time.Hour), nil, noon)), "sports")
@@ -177,7 +178,7 @@ func checkChanges(t *rapid.T, changes []Change, before []Entry, pool *Pool, now 
 	}
 }
 
-// checkRepeats fails if a changed slot repeats a market of the slots before it although another market was available.
+// checkRepeats fails the test if a changed slot repeats a market of the slots before it although another market was available.
 func checkRepeats(t *rapid.T, changes []Change, after []Entry, q *Query, pool *Pool, now time.Time) {
 	picks := q.Pick(pool, now)
 	for _, c := range changes {

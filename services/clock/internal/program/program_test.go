@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// TestSegmentExample compares both segments of a slot with the example of the protocol.
+// TestSegmentExample compares both segments of a slot with the values that the protocol gives as an example.
 func TestSegmentExample(t *testing.T) {
 	t.Parallel()
 	gauge := market("701122", func(m *Market) {
@@ -38,7 +38,7 @@ func TestSegmentExample(t *testing.T) {
 	bumper := content
 	bumper.ID, bumper.Kind, bumper.Title = q.Channel()+":science:2933988:b", Bumper, "NEXT · "+content.Title
 	bumper.StartsAt, bumper.EndsAt = time.Date(2026, 9, 18, 11, 58, 0, 0, time.UTC), content.StartsAt
-	bumper.Bucket = BucketToday // it has aired
+	bumper.Bucket = BucketToday // the bumper has already aired
 	if diff := gocmp.Diff([]Segment{bumper, content}, p.Segments[:2]); diff != "" {
 		t.Errorf("segments (-want +got):\n%s", diff)
 	}
@@ -106,7 +106,7 @@ func TestComputedRotation(t *testing.T) {
 	})
 }
 
-// checkLayout checks invariants of a Program: segments are sorted, and each belongs to exactly one lane.
+// checkLayout checks invariants of a Program: the segments are sorted, and each segment belongs to exactly one lane.
 func checkLayout(t *rapid.T, p *Program) {
 	if !slices.IsSortedFunc(p.Segments, func(a, b Segment) int {
 		return cmp.Or(a.StartsAt.Compare(b.StartsAt), cmp.Compare(a.Lane, b.Lane))

@@ -90,8 +90,8 @@ func TestServiceKeepsWhatHolds(t *testing.T) {
 	}
 }
 
-// TestPicksAreStable checks that a changed order of markets takes effect only in the next window of 30 seconds, and that a
-// removed market takes effect at once.
+// TestPicksAreStable checks that a changed order of markets takes effect only in the next period of 30 seconds. The removal of a
+// market takes effect at once.
 func TestPicksAreStable(t *testing.T) {
 	t.Parallel()
 	d := newFixture()

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// noon is the time of the test vector in the protocol.
+// noon is the time for which the protocol gives the slot number as a test vector.
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
 func TestSlotVector(t *testing.T) {

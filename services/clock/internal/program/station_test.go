@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The query of a station has the known lanes and providers of the station. Without a known lane, it has the default lanes.
+// TestStationQuery checks that the query of a station has the known lanes and providers of the station. Without a known lane, it
+// has the default lanes.
 func TestStationQuery(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -14,12 +14,12 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
-// fakeCalls serves one call in each second before noon, the newest first.
+// fakeCalls is a fake ledger with one call in each second before noon, listed with the newest first.
 type fakeCalls struct {
 	signalv1.UnimplementedSignalReadServiceServer
 	calls    int
 	requests int
-	down     bool // requests fail
+	down     bool // true: requests fail
 }
 
 func (b *fakeCalls) ListLedger(_ context.Context, r *signalv1.ListLedgerRequest) (*signalv1.ListLedgerResponse, error) {
@@ -41,13 +41,13 @@ func (b *fakeCalls) ListLedger(_ context.Context, r *signalv1.ListLedgerRequest)
 // callsNoon is the time of the newest call of fakeCalls.
 var callsNoon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// CountCalls counts the calls of a period and ignores later calls. It stops at the first earlier call.
+// TestCountCalls checks that CountCalls counts the calls of a period, ignores later calls, and stops at the first earlier call.
 func TestCountCalls(t *testing.T) {
 	t.Parallel()
 	b := &fakeCalls{calls: 5000}
 	c := NewLedger(testkit.Link(t, func(r grpc.ServiceRegistrar) { signalv1.RegisterSignalReadServiceServer(r, b) }))
 	for _, w := range []struct {
-		from, to time.Duration // before noon
+		from, to time.Duration // duration before noon; negative: after noon
 		want     int64
 		requests int
 	}{

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// ledger is a fake ledger that serves the markets that the test sets and records requests.
+// ledger is a fake ledger. It serves the markets that the test sets and records the requests.
 type ledger struct {
 	marketv1.UnimplementedMarketReadServiceServer
 
@@ -178,7 +178,7 @@ func TestRefreshRequestsNeededMarkets(t *testing.T) {
 	}
 }
 
-// TestConcurrentRefresh calls Refresh 20 times while one refresh is in progress.
+// TestConcurrentRefresh checks that 20 calls of Refresh during one refresh cause at most one more refresh.
 func TestConcurrentRefresh(t *testing.T) {
 	l, m, _ := setup(t)
 	l.set(func() { l.wait = make(chan struct{}) })
@@ -196,7 +196,7 @@ func TestConcurrentRefresh(t *testing.T) {
 	testkit.Eventually(t, 5*time.Second, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.calls > 0 })
 	close(l.wait)
 	ended.Wait()
-	if l.calls > 2 { // a second one for calls after the end of the first
+	if l.calls > 2 { // a second request is for calls that came after the end of the first
 		t.Errorf("%d requests for 20 concurrent refreshes; want at most 2", l.calls)
 	}
 }

@@ -57,7 +57,7 @@ func TestTextsFitTheCard(t *testing.T) {
 		if err != nil || img.Bounds().Dx() != Width || img.Bounds().Dy() != Height {
 			t.Fatalf("%.40q: %v", title, err)
 		}
-		for y := range Height { // the right margin has the background colour
+		for y := range Height { // the right margin must have the background colour
 			if r, g, b, _ := img.At(Width-20, y).RGBA(); r>>8 != 0xff || g>>8 != 0xfd || b>>8 != 0xf8 {
 				t.Fatalf("%.40q: text is drawn in the right margin at y = %d", title, y)
 			}

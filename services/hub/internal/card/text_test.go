@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestDrawableTexts checks that a PNG has only characters that the font has, and how other texts are replaced.
+// TestDrawableTexts checks that a PNG has only texts that its font can draw, and what replaces the other texts.
 func TestDrawableTexts(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]string{

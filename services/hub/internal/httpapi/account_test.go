@@ -27,12 +27,12 @@ const (
 	usdc   = "0x3333333333333333333333333333333333333333"
 )
 
-// accountFakes is a fake identity provider with the linked wallets of people, and a fake sender that stores digests.
+// accountFakes is a fake identity provider with the linked wallets of users, and a fake mail sender that stores digests.
 type accountFakes struct {
 	mu          sync.Mutex
 	letters     []digest.Letter
 	sendErr     error               // error of Send; nil: none
-	wallets     map[string][]string // wallets by subject
+	wallets     map[string][]string // linked wallets by subject
 	providerErr error               // error of Linked; nil: none
 	lastToken   string              // identity token of the last claim
 }
@@ -61,7 +61,7 @@ func (p *accountFakes) Send(_ context.Context, l digest.Letter) (int, error) {
 	return 2, nil
 }
 
-// Linked accepts id.<subject>.token as the identity token of that subject.
+// Linked reports whether the wallet is linked to the subject. It accepts id.<subject>.token as the identity token of the subject.
 func (p *accountFakes) Linked(_ context.Context, _, subject, token string, a identityclaim.Address) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,8 +79,8 @@ var errBroken = errors.New("broken")
 
 func withIdentity(token string) header { return with("privy-id-token", token) }
 
-// TestPageHeader checks that a public page without a session is cacheable and offers to sign in. With a session, it names the
-// operator and is private.
+// TestPageHeader checks that a public page without a session is cacheable and offers to sign in. With a session, the page shows
+// the handle of the operator and is private.
 func TestPageHeader(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -166,8 +166,8 @@ func TestFormsActForTheirSession(t *testing.T) {
 	equal(t, apitest.Get[string](b.ledger, "SELECT u::text FROM api.users AS u WHERE handle = 'victim_v'"), before)
 }
 
-// TestSignOutEndsBoth checks that signing out ends the session and the sign-in of the developer page together, and that a request
-// from another site ends neither.
+// TestSignOutEndsBoth checks that signing out ends both the session and the sign-in of the developer page. A request from another
+// site ends neither.
 func TestSignOutEndsBoth(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -183,8 +183,8 @@ func TestSignOutEndsBoth(t *testing.T) {
 	equal(t, len(w.jar), 0)
 }
 
-// TestDeveloperPageOfAnother checks that after another operator has signed in, the developer page does not show the keys of the
-// previous one.
+// TestDeveloperPageOfAnother checks the developer page after another operator has signed in: it does not show the keys of the
+// previous operator.
 func TestDeveloperPageOfAnother(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -269,8 +269,8 @@ func TestProfileIsRefused(t *testing.T) {
 	equal(t, b.ledger.Count("UpdateProfile"), 0)
 }
 
-// TestPayoutAddressOfAMessage checks that the route of signed messages and the profile route both refuse a payout address with a
-// wrong checksum and the zero address, and that neither stores anything.
+// TestPayoutAddressOfAMessage checks that the message route and the profile route both reject a payout address with a wrong
+// checksum and the zero address. Neither route stores anything.
 func TestPayoutAddressOfAMessage(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -289,7 +289,7 @@ func TestPayoutAddressOfAMessage(t *testing.T) {
 	}
 }
 
-// TestMessageCannotChangeThePayoutAddress checks that a message with a payout address is refused and not stored, because a
+// TestMessageCannotChangeThePayoutAddress checks that a message with a payout address is rejected and not stored, because a
 // signature does not show a recent sign-in.
 func TestMessageCannotChangeThePayoutAddress(t *testing.T) {
 	t.Parallel()

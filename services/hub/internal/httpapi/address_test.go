@@ -33,13 +33,13 @@ func limitPerMinute(n int) option {
 // noOperator is an id that no operator has.
 const noOperator = "0199f0a0-0000-7000-8000-00000000ffff"
 
-// unknownKey returns a bearer key that does not exist. Different numbers give different keys.
+// unknownKey returns a bearer key that does not exist. Different values of i give different keys.
 func unknownKey(i int) header { return bearer(fmt.Sprintf("dk_%043d", i)) }
 
 // freshKey returns a valid key that the hub has not verified yet.
 func (b *fixture) freshKey() header { return bearer(b.ledger.AddKey(b.mara.GetId())) }
 
-// sessionOf starts a session of an operator with a session version, and returns the headers that a page of the hub sends.
+// sessionOf starts a session of an operator with the given session version. It returns the headers that a page of the hub sends.
 func (b *fixture) sessionOf(id operator.ID, version int64) header {
 	cookies := b.signIn(&operatorv1.Operator{Id: string(id), SessionVersion: version})
 	return func(r *http.Request) {
@@ -48,12 +48,12 @@ func (b *fixture) sessionOf(id operator.ID, version int64) header {
 	}
 }
 
-// basic returns the HTTP Basic authentication of an app.
+// basic sets the HTTP Basic authentication of an app.
 func basic(id, secret string) header {
 	return with("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(id+":"+secret)))
 }
 
-// requireLimited checks that a read is rejected because the IP address has reached its limit n.
+// requireLimited checks that a read is rejected because the IP address has reached its limit of n requests a minute.
 func (b *fixture) requireLimited(n int, target string, headers ...header) {
 	b.t.Helper()
 	w := b.send("GET", target, "", headers...)
@@ -134,12 +134,12 @@ func TestAppsCostTheAddressNothing(t *testing.T) {
 		want(t, b.send("GET", mePath, "", bearer(access)), 200, "")
 		want(t, b.post(lookPath, url.Values{"token": {access}}, basic(a.ID, a.Secret)), 200, "")
 	}
-	want(t, b.post(revokePath, url.Values{"token": {"x"}}, basic(public.ID, "")), 200, "") // a client id without a secret does not authenticate
+	want(t, b.post(revokePath, url.Values{"token": {"x"}}, basic(public.ID, "")), 200, "") // not authenticated without a secret
 	want(t, b.post(lookPath, url.Values{"token": {access}}, basic(a.ID, a.Secret)), 429, "rate_limited")
 }
 
-// TestSessionBeyondItsLimit checks that a session that has reached its own limit still gets pages, until the limits of the IP
-// address are reached, too.
+// TestSessionBeyondItsLimit checks that a session over its rate limit still gets pages until both rate limits of the IP address
+// are reached.
 func TestSessionBeyondItsLimit(t *testing.T) {
 	t.Parallel()
 	b := withPages(t, limitPerMinute(5))
@@ -216,7 +216,7 @@ func TestFloodOfInvalidKeys(t *testing.T) {
 		want(t, b.send("GET", "/feed", "", b.bySession()), 200, "")
 	}
 	want(t, b.send("HEAD", "/api/network/field-record/me", "", known), 200, "")
-	b.requireLimited(perMinute, "/api/wire", known) // a public read accepts no key
+	b.requireLimited(perMinute, "/api/wire", known) // a public read accepts no key, so the request is charged
 	for range perMinute {
 		want(t, b.send("GET", "/api/wire", ""), 200, "")
 	}
@@ -284,11 +284,11 @@ func TestNoLimitOfAddresses(t *testing.T) {
 	}
 }
 
-// bypassAttempt is a series of requests that tries to avoid the limit of the IP address.
+// bypassAttempt is a series of requests that tries to avoid the rate limit of the IP address.
 type bypassAttempt struct {
 	method, target, body string
 	headers              func(i int) []header
-	most                 int // requests that are accepted in a minute; 0: perMinute
+	most                 int // maximum number of accepted requests in a minute; 0: perMinute
 }
 
 // one returns the same header for each request number.
@@ -300,7 +300,7 @@ func raw(name string, values ...string) header {
 }
 
 // bypassAttempts returns requests without a valid credential, and requests with a valid credential to routes that do not check
-// it. A valid session on a page or public read may use both limits of the IP address.
+// it. A valid session on a page or public read may use both rate limits of the IP address.
 func (b *fixture) bypassAttempts() map[string]bypassAttempt {
 	const me, public, crowd, file = "/api/network/field-record/me", "/api/m/" + marketID, "/api/m/" + marketID + "/crowd", "/api/predictions"
 	known, session := bearer(b.knownKey()), b.bySession()

@@ -50,7 +50,7 @@ func TestFinalize(t *testing.T) {
 	want(t, b.send("POST", "/api/resolution/finalize", `{"marketId":"native-0000000009","verdict":"YES"}`, byAdmin()), 404, "market_not_found")
 }
 
-// tomorrow is a time after the start of every test.
+// tomorrow is a time one day after the start time of the tests.
 const tomorrow = "2026-09-19T12:00:00.000Z"
 
 func finalizing(members string) string {
@@ -98,7 +98,7 @@ func TestScan(t *testing.T) {
 	equal(t, b.ledger.Count("Force"), 0)
 }
 
-// TestWrongSecretsFromOneNetwork checks that addresses of one IPv6 network of 64 bits count together.
+// TestWrongSecretsFromOneNetwork checks that the addresses of one IPv6 /64 network share a limit for wrong admin secrets.
 func TestWrongSecretsFromOneNetwork(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -144,8 +144,8 @@ func TestCreateMarket(t *testing.T) {
 	want(t, b.send("POST", "/api/admin/markets", timed(`"description":null`), byAdmin()), 201, "")
 }
 
-// TestRateMarket (guarantee P6) checks that an administrator sets whether calls on a market are counted, and that the change is
-// audited.
+// TestRateMarket (docs/guarantees.md P6) checks that an administrator sets whether calls on a market are counted, and that the
+// change is audited.
 func TestRateMarket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -229,7 +229,7 @@ const (
 	reportsURL    = "/api/reports"
 )
 
-// TestModeration (guarantee P23) checks that the list and the audit log name the administrator of a decision.
+// TestModeration (docs/guarantees.md P23) checks that the list and the audit log name the administrator of a decision.
 func TestModeration(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -256,7 +256,7 @@ func TestModeration(t *testing.T) {
 	}
 }
 
-// TestReports (guarantee P23) checks that an operator may send ten reports a day.
+// TestReports (docs/guarantees.md P23) checks that an operator may send ten reports a day.
 func TestReports(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -273,8 +273,8 @@ func TestReports(t *testing.T) {
 	want(t, b.send("POST", reportsURL, sent, b.byKey()), 201, "")
 }
 
-// TestHiddenProfileIsOffTheAir (guarantee P23) checks that no route shows the streams, clips and overlay of a hidden profile, and
-// that its session is not live. Ended sessions keep their figures.
+// TestHiddenProfileIsOffTheAir (docs/guarantees.md P23) checks that no route shows the streams, clips and overlay of a hidden
+// profile, and that its session is not live. Ended sessions keep their figures.
 func TestHiddenProfileIsOffTheAir(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -288,7 +288,7 @@ func TestHiddenProfileIsOffTheAir(t *testing.T) {
 	want(t, b.send("POST", beatURL, "", b.byKey()), 200, "")
 	b.ledger.Exec(`INSERT INTO hub.clips (id, handle, market_id, url, duration_s, status, created_by, created_at, ready_at)
 		VALUES (gen_random_uuid(), 'mara_k', '701122', 'https://secret.example/c.m3u8', 30, 'ready', 'mara_k', now(), now())`)
-	// published returns the types and data of the events since the last call.
+	// published returns and deletes the types and data of the events in the outbox.
 	published := func() string {
 		t.Helper()
 		return apitest.Get[string](b.ledger, `WITH d AS (DELETE FROM hub.outbox RETURNING type, data)
@@ -326,7 +326,7 @@ func TestHiddenProfileIsOffTheAir(t *testing.T) {
 
 const preempting = "/api/broadcast/preempt"
 
-// director is a fake clock that stores programme entries. It only checks that a slot has at most one entry.
+// director is a fake clock that stores programme entries in memory.
 type director struct {
 	programv1.UnimplementedProgramServiceServer
 	programv1.UnimplementedProgramReadServiceServer

@@ -10,8 +10,8 @@ import (
 
 const authorizePath = "/protocol/authorize"
 
-// TestConsentPage (S9) checks that the page names the app, its scopes and the end of the grant, escapes text of the app, and can
-// be neither framed nor cached.
+// TestConsentPage (docs/security.md S9) checks that the page names the app, its scopes and the end of the grant, escapes text of
+// the app, and can be neither framed nor cached.
 func TestConsentPage(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -43,7 +43,8 @@ func TestConsentPage(t *testing.T) {
 	}
 }
 
-// TestDecisionBelongsToItsSession (S9) checks that a decision is accepted once, and only from the session that opened the page.
+// TestDecisionBelongsToItsSession (docs/security.md S9) checks that a decision is accepted once, and only from the session that
+// opened the page.
 func TestDecisionBelongsToItsSession(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -53,7 +54,7 @@ func TestDecisionBelongsToItsSession(t *testing.T) {
 	own := with("Origin", hubURL)
 	other := b.ledger.AddOperator("tide")
 	another := with("Cookie", b.signIn(other))
-	second := with("Cookie", b.signIn(b.mara)) // of the same user
+	second := with("Cookie", b.signIn(b.mara)) // another session of the same user
 	for name, c := range map[string]struct {
 		form    url.Values
 		headers []header
@@ -71,7 +72,7 @@ func TestDecisionBelongsToItsSession(t *testing.T) {
 		want(t, b.post(authorizePath, c.form, c.headers...).as(name), c.status, "", "Location: ", "Referrer-Policy: no-referrer")
 	}
 	w := b.post(authorizePath, form, with("Cookie", b.cookie), with("Origin", "null"), with("Sec-Fetch-Site", "same-origin"))
-	if w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), callback+"?code=") { // S8
+	if w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), callback+"?code=") { // docs/security.md S8
 		t.Errorf("approve: %d %v", w.Code, w.Header())
 	}
 	want(t, b.post(authorizePath, form, b.bySession()), 403, "")
@@ -82,8 +83,8 @@ func TestDecisionBelongsToItsSession(t *testing.T) {
 	}
 }
 
-// TestDecisionsAreNotSwapped (S9) checks that a decision approves the request that its page showed, also if the address or the
-// form names another app, scope or redirect address.
+// TestDecisionsAreNotSwapped (docs/security.md S9) checks that a decision approves the request that its page showed, also if the
+// address or the form names another app, scope or redirect address.
 func TestDecisionsAreNotSwapped(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -105,8 +106,8 @@ func TestDecisionsAreNotSwapped(t *testing.T) {
 	}
 }
 
-// TestInvalidAppsGetAnErrorPage (S1) checks that the hub shows an error page instead of redirecting to an unregistered app or
-// address. Other errors are reported to the app by a redirect.
+// TestInvalidAppsGetAnErrorPage (docs/security.md S1) checks that the hub shows an error page instead of redirecting to an
+// unregistered app or address. Other errors are reported to the app by a redirect.
 func TestInvalidAppsGetAnErrorPage(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -184,7 +185,7 @@ func TestSignInAndBack(t *testing.T) {
 	}
 }
 
-// TestSignInLeadsNowhereElse checks that a sign-in with an invalid return address ends at /dev.
+// TestSignInLeadsNowhereElse checks that a sign-in with an invalid return address redirects to /dev.
 func TestSignInLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -203,7 +204,7 @@ func TestSignInLeadsNowhereElse(t *testing.T) {
 	}
 }
 
-// TestConnectedApps checks that the page of connected apps lists a grant and revokes it, for its session only.
+// TestConnectedApps checks that the page of connected apps lists a grant and revokes it, but only for a request with a session.
 func TestConnectedApps(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -218,7 +219,7 @@ func TestConnectedApps(t *testing.T) {
 	has(t, b.send("GET", "/apps", "", b.bySession()), "No connected apps.", "disconnected by you")
 }
 
-// TestConsentLimit checks that one session may open 30 consent pages a minute.
+// TestConsentLimit checks that one session may open at most 30 consent pages a minute.
 func TestConsentLimit(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)

@@ -51,7 +51,7 @@ func withFeed(t *testing.T) *fixture {
 	return b
 }
 
-// items reads a page of the feed. It returns the type and id of each item, and the cursor of the next page.
+// items reads a page of the broadcast feed. It returns the type and id of each item, and the cursor of the next page.
 func (b *fixture) items(t *testing.T, query string) (ids []string, next string) {
 	t.Helper()
 	w := b.send("GET", "/api/broadcast/feed?"+query, "")
@@ -94,7 +94,7 @@ func TestBroadcastFeed(t *testing.T) {
 				t.Fatal("the list has more than 20 pages")
 			}
 			cursor = next
-			b.set(func() { // a new event does not shift later pages
+			b.set(func() { // a new event must not shift later pages
 				seq := b.ledger.Happened[0].GetSeq() + 1
 				b.ledger.Happened = append([]*feedv1.Event{feedEvent(seq, "signal.created", "12:00:00", marketID, "otto", `{"id":"x"}`)}, b.ledger.Happened...)
 			})
@@ -127,7 +127,7 @@ func TestBroadcastFeed(t *testing.T) {
 	}
 }
 
-// TestBroadcastFeedSkipsOtherEvents checks that a page of takes skips a bounded number of other events. The page may then be
+// TestBroadcastFeedSkipsOtherEvents checks that a page of takes skips only a bounded number of other events. The page may then be
 // empty and still have a cursor.
 func TestBroadcastFeedSkipsOtherEvents(t *testing.T) {
 	t.Parallel()
@@ -311,15 +311,15 @@ func withShows(shows *[]livestream.Show) option {
 	}
 }
 
-// set changes the answers of the ledger under its lock.
+// set calls change, which sets answers of the ledger, under the lock of the ledger.
 func (b *fixture) set(change func()) {
 	b.ledger.Lock()
 	defer b.ledger.Unlock()
 	change()
 }
 
-// TestSpotlight removes the source of the spotlight step by step and checks which source is next: a live show, takes, a price
-// move, the programme, its last market, nothing.
+// TestSpotlight removes the source of the spotlight step by step and checks the next source. The order is a live show, takes, a
+// price move, the programme, the last market of the programme, and nothing.
 func TestSpotlight(t *testing.T) {
 	t.Parallel()
 	shows := []livestream.Show{
@@ -350,7 +350,7 @@ func TestSpotlight(t *testing.T) {
 	b.set(func() { b.ledger.Taken = nil })
 	b.clock.Advance(time.Minute)
 	read("move")
-	b.set(func() { b.ledger.Moves[0].ToBps = 3200 }) // 4.5 points
+	b.set(func() { b.ledger.Moves[0].ToBps = 3200 }) // a move of 4.5 percentage points
 	b.clock.Advance(time.Minute)
 	read("clock")
 	b.set(func() {
@@ -363,8 +363,8 @@ func TestSpotlight(t *testing.T) {
 	read("nothing")
 }
 
-// TestSpotlightWithoutSources checks that the hub skips a source that is unavailable and marks the answer degraded, and that
-// without its database it repeats its last spotlight for five minutes.
+// TestSpotlightWithoutSources checks that the hub skips an unavailable source and marks the answer as degraded. Without its
+// database, the hub repeats the last spotlight for five minutes.
 func TestSpotlightWithoutSources(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -388,7 +388,7 @@ func TestSpotlightWithoutSources(t *testing.T) {
 	has(t, b.send("GET", "/api/broadcast/spotlight", ""), `"spotlight":null`)
 }
 
-// setProgram sets the programme that the clock answers.
+// setProgram sets the programme that the fake clock returns.
 func (b *fixture) setProgram(p *programv1.Program) {
 	b.ledger.Lock()
 	defer b.ledger.Unlock()
@@ -400,8 +400,8 @@ func degradedHeaders(w *answer) [2]string {
 	return [2]string{w.Header().Get("X-Degraded"), w.Header().Get("Cache-Control")}
 }
 
-// TestDegradedProgram checks that a programme that the clock marks degraded is answered as it is, marked degraded, and must not
-// be cached. The next complete programme replaces it at once.
+// TestDegradedProgram checks that a degraded programme of the clock is passed on unchanged, marked as degraded, and not cached.
+// The next complete programme replaces it at once.
 func TestDegradedProgram(t *testing.T) {
 	t.Parallel()
 	const whole = "public, s-maxage=30, stale-while-revalidate=60"
@@ -445,8 +445,8 @@ func TestDegradedProgramIsReadOncePerSecond(t *testing.T) {
 	equal(t, b.ledger.Count("GetProgram"), 1)
 }
 
-// TestEmptyProgramIsCachedForOneSecond checks that an empty programme, for example of a clock that has just started, is cached
-// for one second only.
+// TestEmptyProgramIsCachedForOneSecond checks that an empty programme is cached for only one second. A clock that has just
+// started returns such a programme.
 func TestEmptyProgramIsCachedForOneSecond(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -67,7 +67,7 @@ func described(t *testing.T) map[string]operation {
 		for method, raw := range methods {
 			var op operation
 			if json.Unmarshal(raw, &op) != nil || op.Responses == nil {
-				continue // parameters and the like
+				continue // not an operation, for example parameters
 			}
 			if slices.ContainsFunc(op.Servers, func(s struct{ URL string }) bool { return strings.Contains(s.URL, "hub") }) {
 				out[strings.ToUpper(method)+" "+path] = op
@@ -87,7 +87,7 @@ func TestRoutesMatchDescription(t *testing.T) {
 		name := route.Method + " " + route.Path
 		op, ok := doc[name]
 		if !ok || route.Path == "/healthz" || route.Path == "/readyz" {
-			continue // health has no callers
+			continue // health checks have no list of callers
 		}
 		equal(t, op.Open, route.CORS != httpx.None, name)
 		if got, want := slices.Sorted(slices.Values(route.Who)), callers(op); name != "DELETE /api/auth/privy" && !slices.Equal(got, want) {
@@ -107,7 +107,7 @@ func TestRoutesMatchDescription(t *testing.T) {
 	}
 }
 
-// callers returns the kinds of callers that an operation accepts, sorted, with the names of routes.go.
+// callers returns the kinds of callers that an operation accepts, sorted, under their names in routes.go.
 func callers(op operation) []string {
 	words := map[string]string{
 		"operatorKey": "key", "sessionId": "session", "identityToken": "jwt", "adminSecret": "admin", "cronSecret": "cron",
@@ -269,7 +269,7 @@ func TestStrictKeyNeedsThePermissionOfEveryRoute(t *testing.T) {
 	for _, p := range all {
 		without[p] = bearer(b.strictKey(slices.DeleteFunc(slices.Clone(all), func(q string) bool { return q == p })...))
 	}
-	agents := []string{"/api/mcp"} // each tool names its permission
+	agents := []string{"/api/mcp"} // paths whose permission depends on the tool
 	params := regexp.MustCompile(`:\w+`)
 	checked := 0
 	for _, route := range b.server.Table() {

@@ -21,8 +21,8 @@ const (
 	predictPath = "/api/protocol/v1/predictions"
 )
 
-// attested returns the text and the payload of a message, and checks that the hub has attested it and that its signature is
-// valid.
+// attested returns the text and the payload of the message with the id. It fails the test unless the hub has attested the message
+// and the signature is valid.
 func (b *fixture) attested(id string) (body string, payload map[string]any) {
 	b.t.Helper()
 	w := b.send("GET", messagesPath+"/"+id, "")
@@ -134,7 +134,7 @@ func TestCreationIdempotencyKey(t *testing.T) {
 	first := b.send("POST", createPath, body, b.byKey(), k)
 	want(t, first, 200, "")
 	has(t, b.send("POST", createPath, body, b.byKey(), k), "="+first.Body.String())
-	// Each route has its own idempotency keys: the stored call is the reason for the refusal, not the key.
+	// The idempotency keys of the routes are separate: the reason for the refusal is the stored call, not the key.
 	want(t, b.send("POST", predictPath, body, b.byKey(), k), 409, "already_predicted")
 	want(t, b.send("POST", predictPath, strings.Replace(body, marketID, nativeID, 1), b.byKey(), k), 200, "")
 	want(t, b.send("POST", "/api/predictions", fullDraft, b.byKey(), k), 409, "already_predicted")
@@ -177,7 +177,7 @@ func TestSweepAttestsWhatWasFiled(t *testing.T) {
 	}
 }
 
-// TestFinalizeIsAttested checks that the hub attests the resolution of a market under its own id.
+// TestFinalizeIsAttested checks that the hub attests the resolution of a market, with the id of the hub as the author.
 func TestFinalizeIsAttested(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -205,8 +205,8 @@ func TestFinalizeIsAttested(t *testing.T) {
 	}
 }
 
-// TestAttestedMessagesVerifyWithThePublishedKeys (S47) checks that messages that the hub attested before and after a change of
-// its key verify with the keys of /api/protocol/v1/keys alone, in an independent implementation in JavaScript.
+// TestAttestedMessagesVerifyWithThePublishedKeys (docs/security.md S47) checks that messages that the hub attested before and
+// after a change of its key verify with the keys of /api/protocol/v1/keys alone, in an independent implementation in JavaScript.
 func TestAttestedMessagesVerifyWithThePublishedKeys(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -281,7 +281,8 @@ func TestSchemas(t *testing.T) {
 	want(t, b.send("GET", "/api/protocol/v1/schemas/signal", ""), 404, "not_found")
 }
 
-// appSigner returns a signer of an app with every scope. Some message types cannot be signed by signers of operator keys.
+// appSigner returns a registered signer of an app with all scopes that effects need. Signers of operator keys cannot sign some of
+// these message types.
 func (b *fixture) appSigner(name string) *signingKey {
 	b.t.Helper()
 	a := b.register("public", "scopes", `["signer:create","profile:update","market:create","resolution:create","station:create","station:update","broadcast:create","broadcast:goLive","signal:create","prediction:create"]`)
@@ -329,15 +330,15 @@ func TestEffectsOfMessages(t *testing.T) {
 	want(t, b.submit(p.write("resolution.create", proposal)), 403, "forbidden")
 	proposal["marketId"] = "native-00000000zz"
 	want(t, b.submit(p.write("resolution.create", proposal)), 404, "market_not_found")
-	proposal["marketId"] = marketID // a market of a venue is not valid in this payload
+	proposal["marketId"] = marketID // the market of a venue is not valid in this payload
 	reason(t, b.submit(p.write("resolution.create", proposal)), 400, "invalid_request", message.ReasonPayload)
 	// Only the hub may set the members of an attestation.
 	proposal["marketId"], proposal["resolver"], proposal["source"] = id, "admin", "native"
 	reason(t, b.submit(p.write("resolution.create", proposal)), 400, "invalid_request", message.ReasonPayload)
 }
 
-// TestEffectsOfBroadcastMessages checks that messages announce a broadcast and start it, each once, and that the start binds its
-// stream to the market.
+// TestEffectsOfBroadcastMessages checks that messages announce and start a broadcast, each only once. The start binds the stream
+// of the broadcast to the market.
 func TestEffectsOfBroadcastMessages(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -360,7 +361,7 @@ func TestEffectsOfBroadcastMessages(t *testing.T) {
 	equal(t, b.number(`SELECT count(*) FROM hub.live_sessions WHERE handle = 'mara_k' AND hls_url = 'https://video.example/a.m3u8'`), 1)
 	equal(t, b.number(`SELECT count(*) FROM hub.streams WHERE market_id = '701122' AND handle = 'mara_k' AND label = 'night'`), 1)
 	equal(t, b.number(`SELECT count(*) FROM hub.broadcasts WHERE state = 'live'`), 1)
-	// Without a market the stream replaces that of the open session, and no new session starts.
+	// Without a market, the stream replaces the stream of the open session, and no new session starts.
 	want(t, b.submit(p.write("broadcast.goLive", map[string]any{"broadcastId": without, "url": "https://video.example/b.m3u8"})), 201, "")
 	equal(t, b.number(`SELECT count(*) FROM hub.live_sessions WHERE hls_url = 'https://video.example/b.m3u8'`), 1)
 	equal(t, b.number(`SELECT count(*) FROM hub.live_sessions`), 1)
@@ -370,7 +371,7 @@ func TestEffectsOfBroadcastMessages(t *testing.T) {
 	}
 }
 
-// TestGoLiveByKeyIsAttested checks that the hub attests, once per live session, a heartbeat that an operator key sent. It does
+// TestGoLiveByKeyIsAttested checks that the hub attests the first heartbeat of a live session if an operator key sent it. It does
 // not attest a heartbeat that a browser session sent.
 func TestGoLiveByKeyIsAttested(t *testing.T) {
 	t.Parallel()
@@ -396,7 +397,7 @@ func TestGoLiveByKeyIsAttested(t *testing.T) {
 	}
 }
 
-// TestInvalidBroadcastMessages checks that invalid, forbidden and unknown broadcasts are refused and that neither a live
+// TestInvalidBroadcastMessages checks that messages with invalid, forbidden or unknown broadcasts are rejected. Neither a live
 // session nor a message is stored.
 func TestInvalidBroadcastMessages(t *testing.T) {
 	t.Parallel()
@@ -438,7 +439,8 @@ func broadcastOf(t *testing.T, w *answer) string {
 	return ""
 }
 
-// TestEffectsOfStationMessages checks that messages register and change a station, and that each message has its effect once.
+// TestEffectsOfStationMessages checks that messages register and change a station, and that a repeated message has no second
+// effect.
 func TestEffectsOfStationMessages(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)

@@ -133,8 +133,7 @@ func TestOEmbed(t *testing.T) {
 	want(t, b.send("GET", "/api/embed/oembed?format=xml&url="+hubURL+"/u/mara_k", ""), 501, "not_implemented")
 }
 
-// TestDisputedShares checks that cards and embeds of a market are marked disputed while its outcome is under review, and only
-// then.
+// TestDisputedShares checks that cards and embeds of a market are marked as disputed only while its outcome is under review.
 func TestDisputedShares(t *testing.T) {
 	t.Parallel()
 	b, id := withHostileCall(t)

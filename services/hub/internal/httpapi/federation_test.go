@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 )
 
-// atRiver is the only station for which identities can be claimed.
+// atRiver is the list of stations on which identities can be claimed, which contains only river.
 var atRiver = []identityclaim.Station{{Name: "river", Profile: "https://river.example/u/"}}
 
 func (b *fixture) newNetwork(ledger *ledgerclient.Client) *federation.Service {
@@ -34,20 +34,20 @@ func (b *fixture) receive(tapes []federation.Tape, operators ...federation.Opera
 	}
 }
 
-// Ids of clips of this station.
+// Ids of clips of this hub.
 const (
 	ownTape  = "0199f0c0-0000-7000-8000-00000000000a"
-	sameTape = "0199f0c0-0000-7000-8000-00000000000b" // a tape of river has it as well
+	sameTape = "0199f0c0-0000-7000-8000-00000000000b" // a tape of the station river has the same id
 )
 
-// clip stores a clip of mara_k that was made some minutes after 11 o'clock.
+// clip stores a clip of mara_k that was made the given number of minutes after 11:00.
 func (b *fixture) clip(id string, minute int) {
 	b.ledger.Exec(`INSERT INTO hub.clips (id, handle, market_id, url, status, views, created_by, created_at, ready_at)
 		VALUES ($1, 'mara_k', $2, 'https://video.example/a.m3u8', 'ready', 5, 'mara_k', $3, $3)`,
 		id, marketID, at("2026-09-18T11:00:00Z").AsTime().Add(time.Duration(minute)*time.Minute))
 }
 
-// tape returns a tape of river.
+// tape returns a tape of the station river that was made the given number of minutes after 11:00.
 func tape(id, handle string, minute int, boosted bool) federation.Tape {
 	return federation.Tape{
 		ID: id, Origin: "river", OriginURL: "https://river.example", Handle: handle, URL: "https://video.example/" + id + ".m3u8",
@@ -103,8 +103,8 @@ func TestNetworkTapes(t *testing.T) {
 	}
 }
 
-// TestTapesAreSpread checks that at most three tapes of one handle follow each other, and that the order is otherwise kept as far
-// as possible.
+// TestTapesAreSpread checks that at most three tapes of one handle follow each other. Apart from that, the order of the tapes
+// does not change.
 func TestTapesAreSpread(t *testing.T) {
 	t.Parallel()
 	var tapes []federation.Tape

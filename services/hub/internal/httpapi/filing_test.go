@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/apitest"
 )
 
-// numbers are the members that the answers to all calls and dry runs have.
+// numbers are the members that all answers to calls and dry runs have.
 var numbers = []string{
 	"marketYesBps", "noPriceBps", "ok", "priceAtPrediction", "priceVerified", "rated", "scoreBasisBps", "warnings", "yesPriceBps",
 }
@@ -26,7 +26,7 @@ func decoded(t *testing.T, w *answer) (body map[string]any) {
 
 var remainingForm = regexp.MustCompile(`r=(\d+)`)
 
-// remaining returns the remaining requests in the RateLimit header.
+// remaining returns the number of remaining requests from the RateLimit header of an answer.
 func remaining(t *testing.T, w *answer) int {
 	t.Helper()
 	m := remainingForm.FindStringSubmatch(w.Header().Get("RateLimit"))
@@ -38,7 +38,7 @@ func remaining(t *testing.T, w *answer) int {
 	return n
 }
 
-// hasNumbers checks the members and values of an answer about the NO call at 6850.
+// hasNumbers checks the member names and the values of an answer about the NO call at 6850. more are names of further members.
 func hasNumbers(t *testing.T, body map[string]any, more ...string) {
 	t.Helper()
 	if got, want := slices.Sorted(maps.Keys(body)), slices.Sorted(slices.Values(append(more, numbers...))); !slices.Equal(got, want) {
@@ -53,7 +53,7 @@ func hasNumbers(t *testing.T, body map[string]any, more ...string) {
 	}
 }
 
-// filings returns request bodies of a NO call at a price, by route. more has further members.
+// filings returns the bodies of a NO call at a price, by route. more is JSON text with further members.
 func filings(price int, more string) map[string]string {
 	rest := fmt.Sprintf("%d%s}", price, more)
 	return map[string]string{
@@ -63,7 +63,7 @@ func filings(price int, more string) map[string]string {
 	}
 }
 
-// invalid returns the error code of an invalid member: code, or invalid_request on protocol routes.
+// invalid returns the error code for an invalid member: code, or invalid_request on protocol routes.
 func invalid(path, code string) string {
 	if path == "/api/predictions" {
 		return code
@@ -71,8 +71,8 @@ func invalid(path, code string) string {
 	return "invalid_request"
 }
 
-// TestFilingAnswersTheStoredNumbers (guarantee P13) checks that every route that files calls returns the stored numbers, and that
-// a replay returns those of the stored call.
+// TestFilingAnswersTheStoredNumbers (docs/guarantees.md P13) checks that every route that files calls returns the stored numbers,
+// and that a replay returns those of the stored call.
 func TestFilingAnswersTheStoredNumbers(t *testing.T) {
 	t.Parallel()
 	for path, body := range filings(6850, ``) {
@@ -95,7 +95,8 @@ func TestFilingAnswersTheStoredNumbers(t *testing.T) {
 	hasNumbers(t, u.body, "id", "receiptUrl")
 }
 
-// TestFilingWarnsOfAPriceOffTheMarket (guarantee P13) checks that a call with a price in the wrong unit is stored with a warning.
+// TestFilingWarnsOfAPriceOffTheMarket (docs/guarantees.md P13) checks that a call with a price in the wrong unit is stored with a
+// warning.
 func TestFilingWarnsOfAPriceOffTheMarket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -107,8 +108,8 @@ func TestFilingWarnsOfAPriceOffTheMarket(t *testing.T) {
 	has(t, w, `"warnings":["price_unverified","market_unrated"]`, `"yesPriceBps":null`)
 }
 
-// TestMaxSlippageRefusesAMovedPrice (guarantee P14) checks that every route applies maxSlippageBps, and that the error has the
-// prices.
+// TestMaxSlippageRefusesAMovedPrice (docs/guarantees.md P14) checks that every route applies maxSlippageBps, and that the error
+// has the prices.
 func TestMaxSlippageRefusesAMovedPrice(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -132,8 +133,8 @@ func TestMaxSlippageRefusesAMovedPrice(t *testing.T) {
 	want(t, b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"NO","priceAtPrediction":6600}`, b.byKey()), 200, "")
 }
 
-// TestAllowUnverifiedIsPassedOnWithTheBound (guarantee P14) checks that every route applies allowUnverified together with
-// maxSlippageBps: a price that has moved is rejected, and a call without a quote is stored unverified.
+// TestAllowUnverifiedIsPassedOnWithTheBound (docs/guarantees.md P14) checks that every route applies allowUnverified together
+// with maxSlippageBps: a price that has moved is rejected, and a call without a quote is stored unverified.
 func TestAllowUnverifiedIsPassedOnWithTheBound(t *testing.T) {
 	t.Parallel()
 	for path, body := range filings(6600, `,"maxSlippageBps":250,"allowUnverified":true`) {
@@ -167,7 +168,8 @@ func TestAllowUnverifiedIsPassedOnWithTheBound(t *testing.T) {
 	}
 }
 
-// TestToolBoundsTheSlippage (guarantee P14) checks that the tool bounds the slippage at 200 bps unless an argument changes it.
+// TestToolBoundsTheSlippage (docs/guarantees.md P14) checks that the tool bounds the slippage at 200 bps unless an argument
+// changes it.
 func TestToolBoundsTheSlippage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -194,8 +196,8 @@ func TestToolBoundsTheSlippage(t *testing.T) {
 	}
 }
 
-// TestDryRunOfACall (guarantee P15) checks that a dry run validates a call, counts against the rate limit, stores nothing, and
-// does not use up its idempotency key.
+// TestDryRunOfACall (docs/guarantees.md P15) checks that a dry run validates a call, counts against the rate limit, stores
+// nothing, and does not use up its idempotency key.
 func TestDryRunOfACall(t *testing.T) {
 	t.Parallel()
 	for path, body := range filings(6850, `,"dryRun":true`) {
@@ -237,7 +239,7 @@ func TestDryRunOfACall(t *testing.T) {
 	want(t, b.send("POST", "/api/predictions", `{"marketId":"701122","direction":"NO","priceAtPrediction":6850,"dryRun":true}`), 401, "unauthenticated")
 }
 
-// TestDryRunOfAnEvent (guarantee P15) checks that a dry run of an event answers 200 with the event, without an id.
+// TestDryRunOfAnEvent (docs/guarantees.md P15) checks that a dry run of an event answers 200 with the event, without an id.
 func TestDryRunOfAnEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -258,8 +260,8 @@ func TestDryRunOfAnEvent(t *testing.T) {
 	want(t, b.send("POST", path, `{"type":"reaffirm","dryRun":true}`, other), 403, "forbidden")
 }
 
-// TestTextsRejectControlCharacters (guarantee P11) checks that texts with control or bidirectional characters are rejected, and
-// names with format characters, too. CR LF is stored as LF.
+// TestTextsRejectControlCharacters (docs/guarantees.md P11) checks that texts with control or bidirectional characters are
+// rejected, and names with format characters, too. CR LF is stored as LF.
 func TestTextsRejectControlCharacters(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)

@@ -56,14 +56,14 @@ const (
 	nativeID    = "native-0000000001"
 )
 
-// fixture is a hub with a real ledger and a real database.
+// fixture is a hub under test with a real ledger and a real database.
 type fixture struct {
 	t      testing.TB
 	ledger *apitest.API
 	conn   *grpc.ClientConn
 	store  *postgres.Store
 	server *httpapi.Server
-	deps   httpapi.Deps // dependencies of the hub
+	deps   httpapi.Deps // dependencies of the hub under test
 	clock  *testkit.Clock
 	audit  *auditLog
 	people *accountFakes
@@ -72,10 +72,10 @@ type fixture struct {
 	cookie string
 
 	pool *pgxpool.Pool
-	down atomic.Bool // the database of the hub refuses connections
+	down atomic.Bool // true: the database of the hub refuses connections
 }
 
-// Faults of an api and of a clock that do not respond.
+// Errors of an api service and of a clock service that do not respond.
 var (
 	errAPI   = apperr.New(apperr.Unavailable, "signal_service_unavailable", "")
 	errClock = apperr.New(apperr.Unavailable, "clock_unavailable", "")
@@ -140,7 +140,7 @@ func withPages(t testing.TB, options ...option) *fixture {
 	return b
 }
 
-// openStore connects to the database of the hub, unless it is down.
+// openStore connects the hub to its database. The connections fail while b.down is set.
 func (b *fixture) openStore() {
 	b.t.Helper()
 	cfg, err := pgxpool.ParseConfig(b.ledger.Database.URL("hub_rw"))
@@ -162,7 +162,7 @@ func (b *fixture) openStore() {
 	b.store = postgres.New(b.pool, testkit.ReadTime)
 }
 
-// setDown makes the database of the hub refuse connections, or accept them again.
+// setDown makes the database of the hub refuse connections if down is true, or accept them again.
 func (b *fixture) setDown(down bool) {
 	b.down.Store(down)
 	b.pool.Reset()
@@ -174,7 +174,7 @@ func noRedis(t testing.TB) *redisx.Client {
 	return testkit.KV(t, "redis://127.0.0.1:1")
 }
 
-// newOnAir returns the service of live broadcasts. redis counts the viewers.
+// newOnAir returns the service of live broadcasts, which counts viewers in redis.
 func newOnAir(d *httpapi.Deps, store *postgres.Store, redis *redisx.Client) *livestream.Service {
 	return livestream.NewService(livestream.Config{
 		Store: store.OnAir(), Redis: redis, Records: d.Ledger.Records, People: operator.Directory{Ledger: d.Ledger.Operators},
@@ -182,7 +182,7 @@ func newOnAir(d *httpapi.Deps, store *postgres.Store, redis *redisx.Client) *liv
 	})
 }
 
-// registerClock adds the services of the clock. Their reads have the answers that a test states.
+// registerClock registers a fake clock service. The test sets the answers to its reads.
 func registerClock(r grpc.ServiceRegistrar) {
 	d := &director{}
 	programv1.RegisterProgramServiceServer(r, d)
@@ -223,7 +223,7 @@ func contentType(media string) header {
 	return func(r *http.Request) { r.Header.Set("Content-Type", media) }
 }
 
-// signedIn is the time at which the users of a fixture signed in: its start.
+// signedIn is the time at which the users of a fixture signed in, which is the start time of the fixture.
 var signedIn = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
 // signIn starts a session of an operator and returns its cookies.
@@ -241,7 +241,7 @@ func byLogin(name string) header { return with("Authorization", "Bearer jwt."+na
 
 func byAdmin() header { return with("X-Admin-Secret", adminSecret) }
 
-// bySession sends the cookies and the origin of a page of the hub.
+// bySession sets the session cookies of mara_k and the origin of a page of the hub.
 func (b *fixture) bySession() header {
 	return func(r *http.Request) {
 		r.Header.Set("Cookie", b.cookie)
@@ -249,13 +249,14 @@ func (b *fixture) bySession() header {
 	}
 }
 
-// answer is a recorded answer with its request, which failure messages contain.
+// answer is a recorded answer together with its request, which failure messages show.
 type answer struct {
 	*httptest.ResponseRecorder
-	request string // method, target and body
+	request string // method, target and body of the request
 }
 
-// send sends a request. A body that is not empty has the type application/json unless a header changes it.
+// send sends a request and returns the answer. If body is not empty, its content type is application/json unless a header changes
+// it.
 func (b *fixture) send(method, target, body string, headers ...header) *answer {
 	var r *http.Request
 	if body == "" {
@@ -276,7 +277,8 @@ func (w *answer) as(name string) *answer {
 	return w
 }
 
-// want checks the status of an answer, its error code, and further conditions as has does. An empty code is not checked.
+// want checks the status and the error code of an answer, and further conditions, as described at has. An empty code is not
+// checked.
 func want(t testing.TB, w *answer, status int, code string, conditions ...string) {
 	t.Helper()
 	if got := field(w, "error"); w.Code != status || code != "" && got != code {
@@ -327,7 +329,7 @@ func (b *fixture) unchanged(target string, w *answer) {
 	want(b.t, b.send("GET", target, "", with("If-None-Match", tag)), http.StatusNotModified, "", "=", "Etag: "+tag, "!Etag: ")
 }
 
-// requireSwept runs a background job and checks the number of entries that it settled.
+// requireSwept runs a background job once and checks how many entries it settled.
 func (b *fixture) requireSwept(sweep func(context.Context) (int, error), want int) {
 	b.t.Helper()
 	n, err := sweep(context.WithoutCancel(b.t.Context()))
@@ -351,7 +353,7 @@ func equal[T comparable](t testing.TB, got, want T, about ...any) {
 	}
 }
 
-// field returns a member of the JSON body of an answer as text; "" if it is absent or null.
+// field returns the member name of the JSON body of an answer as text; "" if the member is absent or null.
 func field(w *answer, name string) string {
 	var body map[string]any
 	_ = json.Unmarshal(w.Body.Bytes(), &body)
@@ -361,7 +363,7 @@ func field(w *answer, name string) string {
 	return fmt.Sprint(body[name])
 }
 
-// file files a call on the market and returns its id.
+// file files a call on the market marketID and returns the id of the call.
 func (b *fixture) file(direction string, price int, headers ...header) string {
 	b.t.Helper()
 	body := fmt.Sprintf(`{"marketId":%q,"direction":%q,"priceAtPrediction":%d}`, marketID, direction, price)
@@ -382,7 +384,7 @@ func golden(t testing.TB, name string, w *answer) {
 	testkit.Golden(t, name+".json", out.Bytes())
 }
 
-// logins accepts jwt.<name>.sig as a login of the operator with that name.
+// logins accepts the token jwt.<name>.sig as a login of the operator with that name.
 type logins struct{}
 
 func (logins) Verify(_ context.Context, raw string) (operator.Identity, error) {
@@ -396,12 +398,12 @@ func (logins) Verify(_ context.Context, raw string) (operator.Identity, error) {
 	}, nil
 }
 
-// counters returns rate limit counters in memory.
+// counters returns rate limit counters that are stored in memory.
 func counters(t testing.TB, now func() time.Time) caller.Counters {
 	return caller.Counters{Redis: noRedis(t), Replicas: 1, Now: now, OnFallback: func(string) func() { return nil }}
 }
 
-// auditLog stores audit entries, or fails with fail.
+// auditLog stores audit entries in memory. If fail is not nil, Add returns it.
 type auditLog struct {
 	mu      sync.Mutex
 	entries []audit.Entry
@@ -438,13 +440,13 @@ func (b *fixture) calls() int {
 	return apitest.Get[int](b.ledger, `SELECT count(*) FROM signals`)
 }
 
-// nth returns a column of the stored call number n, as text.
+// nth returns a column of the stored call number n, from 0 in the order of filing, as text.
 func (b *fixture) nth(n int, column string) string {
 	b.t.Helper()
 	return apitest.Get[string](b.ledger, fmt.Sprintf(`SELECT %s::text FROM signals ORDER BY created_at, id OFFSET %d LIMIT 1`, column, n))
 }
 
-// owner returns the operator of the stored call number n.
+// owner returns the user id of the operator of the stored call number n.
 func (b *fixture) owner(n int) string { return b.nth(n, "user_id") }
 
 // call returns the stored call number n.
@@ -460,7 +462,7 @@ func (b *fixture) events(n int) []*signalv1.Event {
 	b.t.Helper()
 	out, err := signalv1.NewSignalReadServiceClient(b.conn).ListEvents(b.t.Context(), &signalv1.ListEventsRequest{SignalId: b.nth(n, "id")})
 	must(b.t, err)
-	for _, e := range out.GetEvents() { // without the spaces of jsonb
+	for _, e := range out.GetEvents() { // remove the spaces that jsonb adds
 		var text bytes.Buffer
 		must(b.t, json.Compact(&text, []byte(e.GetPayload())))
 		e.Payload = text.String()
@@ -468,7 +470,7 @@ func (b *fixture) events(n int) []*signalv1.Event {
 	return out.GetEvents()
 }
 
-// draft returns the draft of the newest call that reached the ledger, of a dry run as well.
+// draft returns the newest draft of a call that reached the ledger, which may be that of a dry run.
 func (b *fixture) draft() *signalv1.Draft {
 	return apitest.Last[interface{ GetDraft() *signalv1.Draft }](b.ledger).GetDraft()
 }
@@ -513,7 +515,7 @@ func (b *fixture) stationName(id string) string {
 	return apitest.Get[string](b.ledger, `SELECT name FROM stations WHERE station_id = $1`, id)
 }
 
-// renamed replaces a random id of the ledger by a fixed one, so that the answer can be compared with a golden file.
+// renamed replaces a random id in an answer with the fixed text name, so that the answer can be compared with a golden file.
 func renamed(w *answer, id, name string) *answer {
 	w.Body = bytes.NewBufferString(strings.ReplaceAll(w.Body.String(), id, name))
 	return w

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// FuzzBodies checks that no body of a request is answered with a 5xx.
+// FuzzBodies checks that no request body causes a status 5xx.
 func FuzzBodies(f *testing.F) {
 	b := setup(f)
 	id := b.file("YES", 3150, b.byKey())
@@ -38,7 +38,7 @@ func FuzzBodies(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, i uint, body string) {
 		if body == "" {
-			return // send omits the JSON content type then
+			return // without a body, send omits the JSON content type
 		}
 		r := routes[i%uint(len(routes))]
 		b.clock.Advance(time.Minute)
@@ -48,8 +48,8 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-// FuzzAgentMessage checks that no message to the agent endpoint is answered with a 5xx, that a body is JSON, that an answer
-// without a body has status 202, and that a message without a credential files no call.
+// FuzzAgentMessage checks that no message to the agent endpoint causes a status 5xx. A body must be JSON, and an answer without a
+// body must have status 202. A message without a credential must file no call.
 func FuzzAgentMessage(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":null}`, `{"jsonrpc":"2.0","id":1,"method":"initialize"}`,

@@ -25,7 +25,7 @@ const (
 	viewURL    = "/api/live/mara_k/view"
 )
 
-// countViewers makes the hub count viewers in a Redis of the test.
+// countViewers makes the hub count viewers in a Redis that the test starts.
 func countViewers(t testing.TB) option {
 	t.Helper()
 	redis := testkit.KV(t, testkit.Redis(t))
@@ -139,7 +139,7 @@ func TestHeartbeatMistakes(t *testing.T) {
 	want(t, b.send("POST", "/api/live/x/view", ""), 404, "not_found")
 }
 
-// TestViewersOfOneAddress checks that one address counts as at most 20 viewers of a stream, each for 45 seconds.
+// TestViewersOfOneAddress checks that one IP address counts as at most 20 viewers of a stream. Each viewer counts for 45 seconds.
 func TestViewersOfOneAddress(t *testing.T) {
 	t.Parallel()
 	b := setup(t, countViewers(t))
@@ -156,8 +156,8 @@ func TestViewersOfOneAddress(t *testing.T) {
 	has(t, b.send("POST", viewURL, `{"viewerId":"v29"}`), "viewers=2")
 }
 
-// TestLiveWithoutDependencies checks that without the database reads are empty and degraded and writes are answered with 503, and
-// that without Redis the number of viewers is 0.
+// TestLiveWithoutDependencies checks the live routes while a dependency is unavailable. Without the database, reads are empty and
+// degraded, and writes answer 503. Without Redis, the number of viewers is 0.
 func TestLiveWithoutDependencies(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -249,7 +249,7 @@ func TestStreamMistakes(t *testing.T) {
 	}
 }
 
-// TestStreamsWithoutDatabase checks that without the database lists are empty and degraded, and writes are answered with 503.
+// TestStreamsWithoutDatabase checks that without the database, lists are empty and degraded, and writes answer 503.
 func TestStreamsWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -297,7 +297,7 @@ func newVideo(d *httpapi.Deps, provider ingest.Provider, newID func() string) {
 	})
 }
 
-// studio is a fixture where mara_k is approved and has a call on market 701122.
+// studio is a fixture in which mara_k is approved to stream and has a call on market 701122.
 type studio struct {
 	*fixture
 }

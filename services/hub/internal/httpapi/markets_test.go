@@ -43,8 +43,8 @@ func TestAirable(t *testing.T) {
 	has(t, w, "X-Degraded: db", "Etag: ")
 }
 
-// TestAirableLeavesOutMarketsThatEnd checks that a market is left out if it came too close to its end after the ledger selected
-// it.
+// TestAirableLeavesOutMarketsThatEnd checks that the hub leaves out a market that came too close to its end after the ledger had
+// selected it.
 func TestAirableLeavesOutMarketsThatEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -148,8 +148,8 @@ func TestHeatmap(t *testing.T) {
 	equal(t, b.ledger.Count("ListTiles"), asked)
 }
 
-// TestHeatmapWithoutLedger checks that without the ledger the hub answers its last heatmap, or an empty one if it has none or
-// the last one is too old. Both are marked degraded.
+// TestHeatmapWithoutLedger checks that without the ledger, the hub returns the last heatmap. If there is none or it is too old,
+// the hub returns an empty one. Both are marked as degraded.
 func TestHeatmapWithoutLedger(t *testing.T) {
 	t.Parallel()
 	b := withTiles(t)
@@ -221,7 +221,8 @@ func withCatalogue(t *testing.T, options ...option) *fixture {
 	return b
 }
 
-// resolve stores the outcome that the venue of a market published at a time. The market must have no calls.
+// resolve stores a resolution of a market with the given verdict and time, as its venue published it. The market must have no
+// calls.
 func (b *fixture) resolve(market, verdict string, resolved time.Time) {
 	b.ledger.Exec(`INSERT INTO market_resolutions (market_id, outcome, resolver, source, close_at, close_price, lane, resolved_at, rated)
 		SELECT m.market_id, $2, 'oracle', m.provider, $3, q.yes_bps, m.lane, $3, true
@@ -250,8 +251,8 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// TestSearchQueries checks what the hub requests from the ledger for a search: it removes invalid UTF-8, replaces invalid
-// parameters by their defaults, and bounds the text at 512 bytes and the limit at 100.
+// TestSearchQueries checks the requests that the hub sends to the ledger for a search. The hub removes invalid UTF-8, replaces
+// invalid parameters with their defaults, and bounds the text at 512 bytes and the limit at 100.
 func TestSearchQueries(t *testing.T) {
 	t.Parallel()
 	b := withCatalogue(t)
@@ -400,11 +401,11 @@ func TestPinMistakes(t *testing.T) {
 	}
 }
 
-// pinning returns the body of a pin on market 701122 with more members.
+// pinning returns the body of a request that pins market 701122. members is JSON text with further members.
 func pinning(members string) string { return `{"marketId":"701122",` + members + `}` }
 
-// TestHeatmapWithoutPins checks that without the database of pins the heatmap has its tiles and is marked degraded, and that
-// neither the hub nor a shared cache stores it. Only an answer with its pins is used again when the ledger is unavailable.
+// TestHeatmapWithoutPins checks the heatmap without the database of pins. It has its tiles, is marked as degraded, and is stored
+// neither by the hub nor by shared caches. Only a heatmap with its pins is used while the ledger is unavailable.
 func TestHeatmapWithoutPins(t *testing.T) {
 	t.Parallel()
 	b := withTiles(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi"
 )
 
-// TestMalformedMessagesRunNoTool (S49) sends messages that the credential check and the MCP library could parse differently, and
-// checks that none runs a tool without a credential.
+// TestMalformedMessagesRunNoTool (docs/security.md S58) sends messages that the credential check and the MCP library could parse
+// differently, and checks that none runs a tool without a credential.
 func TestMalformedMessagesRunNoTool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -57,8 +57,8 @@ func TestMalformedMessagesRunNoTool(t *testing.T) {
 	equal(t, b.ledger.Count("File")+b.ledger.Count("RehearseFile"), 0)
 }
 
-// TestEveryToolAndEveryKey (S50) calls each tool without a key, with invalid credentials of each kind, and with keys that have
-// one permission. A tool that requires a permission refuses all keys without it.
+// TestEveryToolAndEveryKey (docs/security.md S59) calls each tool without a key, with invalid credentials of each kind, and with
+// keys that have one permission. A tool that requires a permission refuses all keys without it.
 func TestEveryToolAndEveryKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -110,7 +110,7 @@ func (b *fixture) byRevokedKey() header {
 	return bearer(field(w, "key"))
 }
 
-// TestAgentOrigins checks that at /api/mcp a request from a page of another origin is refused, also with a valid key.
+// TestAgentOrigins checks that /api/mcp rejects a request from a page of another origin, even with a valid key.
 func TestAgentOrigins(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -148,8 +148,8 @@ func TestAgentOrigins(t *testing.T) {
 	want(t, b.sendMCP(agentPath, list, with("Origin", hubURL), b.byKey()), 200, "")
 }
 
-// TestAgentHosts checks that on a loopback address the Host header must name this machine (DNS rebinding), unless the hub is
-// configured to be behind a proxy on this machine.
+// TestAgentHosts checks that on a loopback address, the Host header must name this machine (DNS rebinding). A hub that is
+// configured for a proxy on the same machine accepts any host.
 func TestAgentHosts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -196,7 +196,7 @@ func TestAgentHosts(t *testing.T) {
 	}
 }
 
-// TestAgentTransport checks which methods, bodies, headers and protocol versions the agent endpoint refuses.
+// TestAgentTransport checks which methods, bodies, headers and protocol versions the agent endpoint rejects.
 func TestAgentTransport(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

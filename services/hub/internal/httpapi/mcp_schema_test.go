@@ -52,7 +52,7 @@ func TestSchemasAreClosed(t *testing.T) {
 	}
 }
 
-// TestArgumentsAreDescribed checks that the OpenAPI document has the same argument schemas as the tools.
+// TestArgumentsAreDescribed checks that the OpenAPI document and the tools have equal argument schemas.
 func TestArgumentsAreDescribed(t *testing.T) {
 	t.Parallel()
 	var doc struct {
@@ -89,7 +89,7 @@ func TestArgumentsAreDescribed(t *testing.T) {
 	}
 }
 
-// free are paths of objects with arbitrary members.
+// free are the path suffixes of objects that may have any members.
 var free = []string{".spec", ".payload"}
 
 func openParts(schema map[string]any, at string) (wrong []string) {

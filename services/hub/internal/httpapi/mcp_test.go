@@ -22,13 +22,13 @@ const (
 	modern     = "2026-07-28"
 )
 
-// toolNames are the ten tools, in the order of the list.
+// toolNames are the names of the ten tools, in the order of the tool list.
 var toolNames = []string{
 	"get_market", "get_operator", "get_program", "get_signal", "list_signals",
 	"my_record", "search_markets", "set_live_signal", "submit_signal", "submit_signal_event",
 }
 
-// gatedTools are the tools that require a credential: the permission of a key and the scope of a token.
+// gatedTools maps each tool that requires a credential to the permission of a key and the scope of a token that it needs.
 var gatedTools = map[string][2]string{
 	"my_record": {"read", "profile:read"}, "set_live_signal": {"broadcast", "broadcast:goLive"},
 	"submit_signal": {"signal", "signal:create"}, "submit_signal_event": {"signal", "signal:create"},
@@ -44,13 +44,13 @@ func toolCall(name, arguments string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, arguments)
 }
 
-// toolResult is the result of a tool call, or its error.
+// toolResult is the result or the error of a tool call.
 type toolResult struct {
 	status   int
 	failed   bool
-	protocol float64        // code of a JSON-RPC error
+	protocol float64        // code of a JSON-RPC error; 0: none
 	body     map[string]any // decoded text content
-	same     bool           // the structured content equals the text
+	same     bool           // true if the structured content equals the text content
 	raw      string
 }
 
@@ -87,7 +87,7 @@ func read(t testing.TB, w *answer) toolResult {
 	return u
 }
 
-// arguments returns valid arguments of each tool.
+// arguments returns valid arguments for each tool. signalID is the id of a stored call.
 func (b *fixture) arguments(signalID string) map[string]string {
 	return map[string]string{
 		"get_market": `{"marketId":"701122"}`, "get_operator": `{"handle":"mara_k"}`, "get_program": `{"limit":5}`,
@@ -97,7 +97,7 @@ func (b *fixture) arguments(signalID string) map[string]string {
 	}
 }
 
-// keyFor creates a key of an operator with these permissions.
+// keyFor creates a key of the operator name with the given permissions.
 func (b *fixture) keyFor(name string, permissions ...string) header {
 	b.t.Helper()
 	words, err := json.Marshal(permissions)
@@ -107,8 +107,8 @@ func (b *fixture) keyFor(name string, permissions ...string) header {
 	return bearer(field(w, "key"))
 }
 
-// TestAgentsHaveNoSession checks that a hub starts no MCP session and accepts a message with the session id of another hub, so
-// that any hub can handle any message.
+// TestAgentsHaveNoSession checks that a hub starts no MCP session and accepts a message with the session id of another hub. Any
+// hub can therefore handle any message.
 func TestAgentsHaveNoSession(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -195,7 +195,7 @@ func TestEveryToolRuns(t *testing.T) {
 	}
 }
 
-// contextWithLocal returns the context of a request whose connection has that local address.
+// contextWithLocal returns the context of a request whose connection has the local address addr.
 func contextWithLocal(r *http.Request, addr net.Addr) context.Context {
 	return context.WithValue(r.Context(), http.LocalAddrContextKey, addr)
 }
@@ -206,7 +206,7 @@ func fitsTool(t testing.TB, tool string, u toolResult) {
 	mcptest.Fits(t, tool, u.body)
 }
 
-// is checks that a tool call succeeded, and members of its result. pairs are names and values.
+// is checks that a tool call succeeded and that its result has the given members. pairs are names and values.
 func (u toolResult) is(t testing.TB, pairs ...any) {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
@@ -216,7 +216,7 @@ func (u toolResult) is(t testing.TB, pairs ...any) {
 	}
 }
 
-// failsWith checks that a tool failed with the error code of its route.
+// failsWith checks that a tool call failed with the given error code.
 func (u toolResult) failsWith(t testing.TB, code string) {
 	t.Helper()
 	if u.status != 200 || !u.failed || u.body["error"] != code {
@@ -224,7 +224,7 @@ func (u toolResult) failsWith(t testing.TB, code string) {
 	}
 }
 
-// TestDryRuns checks that a dry run of a tool makes every check, returns the result that the write would have, and stores
+// TestDryRuns checks that a dry run of a tool makes all checks, returns the result that the write would return, and stores
 // nothing.
 func TestDryRuns(t *testing.T) {
 	t.Parallel()
@@ -235,7 +235,7 @@ func TestDryRuns(t *testing.T) {
 	fitsTool(t, "submit_signal", u)
 	u.is(t, "dryRun", true, "id", nil, "callsign", "mara_k", "direction", "NO", "priceAtPrediction", 6850.0, "source", "api",
 		"status", "pending")
-	for _, number := range []string{"6850.0", "6.85e3"} { // integers to a JSON Schema
+	for _, number := range []string{"6850.0", "6.85e3"} { // JSON Schema accepts both as integers
 		b.callTool(agentPath, "submit_signal", strings.Replace(draft, "6850", number, 1), all).is(t, "priceAtPrediction", 6850.0)
 	}
 	u = b.callTool(agentPath, "submit_signal", strings.Replace(draft, "701122", "405", 1), all)
@@ -275,8 +275,8 @@ func TestDryRuns(t *testing.T) {
 	equal(t, field(b.send("GET", overlayURL+"?handle=mara_k", ""), "marketId"), "")
 }
 
-// TestToolMistakes checks that a tool refuses invalid arguments with the error codes of its route, and that it refuses an unknown
-// argument, so that no argument can name another operator.
+// TestToolMistakes checks that a tool rejects invalid arguments with the error codes of the corresponding route. It also rejects
+// unknown arguments, so that no argument can name another operator.
 func TestToolMistakes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -342,7 +342,7 @@ func TestToolMistakes(t *testing.T) {
 	if n < 30 || b.calls() != 0 {
 		t.Errorf("%d cases, %d calls", n, b.calls())
 	}
-	// Values of another type are refused by the name of their argument.
+	// The error for a value of the wrong type names the argument.
 	const text, integer = `7 true [] {}`, `"7" true [] {} 1.5 -1e-2 9223372036854775808 -9223372036854775809`
 	for argument, values := range map[string]string{
 		"marketId": text, "direction": text, "textTake": text, "marketTitle": text, "priceAtPrediction": integer, "confidence": integer,
@@ -377,11 +377,11 @@ func TestToolMistakes(t *testing.T) {
 	}
 }
 
-// scopesOfTools are the scopes that tools require, and one that no tool requires.
+// scopesOfTools are the scopes that tools require, and one scope that no tool requires.
 var scopesOfTools = []string{"profile:read", "signal:create", "broadcast:goLive", "prediction:create"}
 
-// TestEveryToolAndEveryScope calls each tool at /api/protocol/v1/mcp with tokens of every combination of scopes. All tokens get
-// the same list of tools. A call without the required scope is answered with 403 and that scope, and has no effect.
+// TestEveryToolAndEveryScope calls each tool at /api/protocol/v1/mcp with tokens of all combinations of scopes. All tokens get
+// the same list of tools. A call without the required scope answers 403, names the scope and has no effect.
 func TestEveryToolAndEveryScope(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -400,7 +400,7 @@ func TestEveryToolAndEveryScope(t *testing.T) {
 				scopes = append(scopes, scope)
 			}
 		}
-		b.clock.Advance(time.Minute) // the limit of grants per session and minute
+		b.clock.Advance(time.Minute) // at most that number of grants per session in a minute
 		access, _, _ := b.connect(a, "scope", strings.Join(scopes, " "), "resource", issuer+"/mcp")
 		want(t, b.sendMCP(agentPathP, list, bearer(access)), 200, "", "="+shown)
 		for _, tool := range slices.Sorted(maps.Keys(b.arguments(id))) {
@@ -422,8 +422,8 @@ func TestEveryToolAndEveryScope(t *testing.T) {
 	equal(t, cells, 150)
 }
 
-// TestAgentRefusals checks that at /api/protocol/v1/mcp a tool that requires a credential names its scope, that a message with a
-// bearer that is not valid there is refused, and that a token can be requested for that exact resource only.
+// TestAgentRefusals checks the refusals of /api/protocol/v1/mcp. A tool that requires a credential names its scope, and a message
+// with an invalid bearer is rejected. A token for the endpoint can be requested only for exactly this resource.
 func TestAgentRefusals(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)

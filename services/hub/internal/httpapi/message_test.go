@@ -36,7 +36,7 @@ func TestSignerLife(t *testing.T) {
 		want(t, b.send("DELETE", signersPath+"/"+p.key(), "", b.byKey()), 200, "")
 	}
 	has(t, b.send("GET", signersPath+"/"+p.key(), ""), "status=revoked", "!revokedAt=")
-	// S38: a removed key never returns, not for another passport either.
+	// A revoked key cannot be registered again, even for another user.
 	want(t, p.register(b.byKey(), "signal:create"), 409, "signer_revoked")
 	p.denpaID = joe.GetId()
 	want(t, p.register(byJoe, "signal:create"), 409, "signer_revoked")
@@ -46,7 +46,7 @@ func TestSignerLife(t *testing.T) {
 	want(t, b.send("GET", signersPath+"/"+b.newSigningKey("unregistered").key(), ""), 404, "not_found")
 }
 
-// member returns the text of a string member of a JSON object, with its escapes.
+// member returns the text of a string member of a JSON object, with its escape sequences.
 func member(object, name string) string {
 	_, rest, _ := strings.Cut(object, `"`+name+`":"`)
 	text, _, _ := strings.Cut(rest, `"`)
@@ -80,8 +80,8 @@ func (b *fixture) keyWith(permissions ...string) string {
 	return field(w, "key")
 }
 
-// TestSignersOfAGrant (S38) checks that a signer cannot get a scope that its grant lacks, and that revoking the grant revokes the
-// signer.
+// TestSignersOfAGrant (docs/security.md S38) checks that a signer cannot get a scope that its grant lacks, and that revoking the
+// grant revokes the signer.
 func TestSignersOfAGrant(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -143,12 +143,13 @@ func TestMessageBecomesACall(t *testing.T) {
 	want(t, b.send("GET", messagesPath+"/msg_"+strings.Repeat("0", 64), ""), 404, "not_found")
 	want(t, b.send("GET", messagesPath+"?type=signal", ""), 400, "invalid_request")
 	want(t, b.send("GET", messagesPath+"?since=yesterday", ""), 400, "invalid_request")
-	// The operator now has a call on the market, so another message on it is refused with that call.
+	// The operator now has a call on the market, so another message for the market is rejected. The error names the existing
+	// call.
 	w = b.submit(p.write("signal.create", call(marketID)))
 	want(t, w, 409, "already_predicted", "id="+d.GetId(), "receiptUrl="+hubURL+"/receipts/"+d.GetId())
 }
 
-// TestMessagesThatCannotBeRead checks that a malformed message is refused with the reason, and that no call is filed.
+// TestMessagesThatCannotBeRead checks that a malformed message is rejected with the reason, and that no call is filed.
 func TestMessagesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -166,13 +167,13 @@ func TestMessagesThatCannotBeRead(t *testing.T) {
 	equal(t, b.calls(), 0)
 }
 
-// TestSweepSettlesALostAnswer checks that a message stays pending and unpublished if the answer of the ledger is lost, and that
-// the background job then settles it with one call.
+// TestSweepSettlesALostAnswer checks a message for which the answer of the ledger is lost. It stays pending and unpublished until
+// the background job settles it with one call.
 func TestSweepSettlesALostAnswer(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
 	p := b.signer("one", "signal:create")
-	raw := p.write("signal.create", map[string]any{"marketId": marketID, "position": "YES"}) // at the market's price
+	raw := p.write("signal.create", map[string]any{"marketId": marketID, "position": "YES"}) // files at the market's price
 	b.ledger.After(func(method string) error {
 		if method == "File" {
 			return apitest.ErrDB
@@ -194,8 +195,8 @@ func TestSweepSettlesALostAnswer(t *testing.T) {
 	equal(t, b.call(0).GetPriceBps(), 3150)
 }
 
-// TestMessageLimit checks that a signing key may send 30 messages in any minute. Repetitions of an accepted message and messages
-// with an invalid signature do not count.
+// TestMessageLimit checks that a signing key may send 30 messages in any minute. Repeated accepted messages and messages with an
+// invalid signature do not count.
 func TestMessageLimit(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -221,7 +222,8 @@ func TestMessageLimit(t *testing.T) {
 	want(t, b.submit(p.write("broadcast.create", desk)), 201, "")
 }
 
-// TestMessagesWithoutLedger checks that a message can be sent again after the ledger was unavailable, and has one effect.
+// TestMessagesWithoutLedger checks that a message that failed while the ledger was unavailable can be sent again, and then has
+// one effect.
 func TestMessagesWithoutLedger(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -234,8 +236,8 @@ func TestMessagesWithoutLedger(t *testing.T) {
 	equal(t, b.calls(), 1)
 }
 
-// TestHiddenMessages (guarantee P23) checks that a message whose text is hidden is served without its payload, and with it after
-// the text is shown again. Its id, signer, signature and result do not change.
+// TestHiddenMessages (docs/guarantees.md P23) checks that a message whose text is hidden is served without its payload, and with
+// it after the text is shown again. Its id, signer, signature and result do not change.
 func TestHiddenMessages(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -320,8 +322,8 @@ func TestHiddenMessages(t *testing.T) {
 	}
 }
 
-// TestHiddenMessagesNeedTheLedger checks that without the ledger the hub does not serve a message with text, because the text may
-// be hidden. It serves messages without text.
+// TestHiddenMessagesNeedTheLedger checks that without the ledger, the hub does not serve a message with text, because the text
+// may be hidden. It still serves messages without text.
 func TestHiddenMessagesNeedTheLedger(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -371,7 +373,7 @@ func TestRevokingAKeyRevokesItsSignersAndWebhooks(t *testing.T) {
 	want(t, stolen.register(bearer(key), "signal:create"), 201, "")
 	b.ledger.Exec(`INSERT INTO webhooks (id, user_id, url, channels, types, created_at, secret, taken, key_id)
 		VALUES (gen_random_uuid(), $1, 'https://hook.example', '{feed}', '{}', now(), '', 0, $2)`, b.mara.GetId(), id)
-	for range 2 { // the second request has the same answer
+	for range 2 { // the second request must have the same answer
 		w := b.send("DELETE", "/api/dev/keys?id="+id, "", byLogin("mara_k"))
 		want(t, w, 200, "")
 		var answer struct {
@@ -388,8 +390,8 @@ func TestRevokingAKeyRevokesItsSignersAndWebhooks(t *testing.T) {
 	want(t, b.submit(other.write("signal.create", call(marketID))), 201, "")
 }
 
-// TestSignerOfARevokedKeyIsRefusedEvenIfTheHubMissedIt checks that a message is refused, and all signers of the key are revoked,
-// if the ledger revoked the key and the hub stopped before it revoked the signers.
+// TestSignerOfARevokedKeyIsRefusedEvenIfTheHubMissedIt checks the case that the ledger revoked a key, but the hub stopped before
+// it revoked the signers. The next message is rejected, and all signers of the key are revoked.
 func TestSignerOfARevokedKeyIsRefusedEvenIfTheHubMissedIt(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)

@@ -22,7 +22,7 @@ const (
 	anotherP = "jwt.evil.sig"
 )
 
-// mountPages adds the routes of the pages as the hub does.
+// mountPages adds the HTML pages to the router, as the hub does.
 func (b *fixture) mountPages() {
 	b.t.Helper()
 	err := pages.Mount(b.server.Router(), pages.Deps{
@@ -40,8 +40,8 @@ func (b *fixture) mountPages() {
 	must(b.t, err)
 }
 
-// browser stores cookies and sends them as a browser does: from another site it sends SameSite=Lax cookies only with a top-level
-// GET, and SameSite=Strict cookies never.
+// browser stores and sends cookies as a browser does. From another site, it sends SameSite=Lax cookies only with a top-level GET,
+// and never sends SameSite=Strict cookies.
 type browser struct {
 	b   *fixture
 	jar map[string]*http.Cookie
@@ -49,8 +49,8 @@ type browser struct {
 
 func newBrowser(b *fixture) *browser { return &browser{b: b, jar: map[string]*http.Cookie{}} }
 
-// visit navigates from another site (foreign) or from the hub, follows redirects and returns the last answer. Redirects count as
-// from the site where the navigation started.
+// visit navigates from another site if foreign is true, otherwise from the hub. It follows redirects and returns the last answer.
+// Redirected requests count as coming from the site where the navigation started.
 func (w *browser) visit(foreign bool, method, target, form string) *answer {
 	w.b.t.Helper()
 	for range 5 {
@@ -64,7 +64,7 @@ func (w *browser) visit(foreign bool, method, target, form string) *answer {
 	return nil
 }
 
-// step sends one request as visit does, without following a redirect, and stores the cookies of the answer.
+// step sends one request as visit does, but without following a redirect. It stores the cookies of the answer.
 func (w *browser) step(foreign bool, method, target, form string) *answer {
 	r := httptest.NewRequest(method, target, strings.NewReader(form))
 	if method == http.MethodPost {
@@ -111,8 +111,8 @@ func back(token, state string) string {
 	return url.Values{"token": {token}, "state": {state}, "return_to": {"/dev"}}.Encode()
 }
 
-// TestDeveloperSignInFromAnotherSite checks that the form of the provider, which is another site, signs in with the cookies that
-// a browser sends from there.
+// TestDeveloperSignInFromAnotherSite checks the sign-in with the form of the provider, which is another site. The sign-in works
+// with only those cookies that a browser sends from there.
 func TestDeveloperSignInFromAnotherSite(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -129,8 +129,8 @@ func TestDeveloperSignInFromAnotherSite(t *testing.T) {
 	want(t, w.visit(true, http.MethodPost, "/dev/session", back(aPerson, "")), http.StatusForbidden, "")
 }
 
-// TestAnotherSiteCannotSignIn checks that another site cannot sign a visitor in with its own token and any state that it can
-// know.
+// TestAnotherSiteCannotSignIn checks that another site cannot sign a visitor in with a token of its choice, whatever state it
+// sends.
 func TestAnotherSiteCannotSignIn(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -165,11 +165,11 @@ func TestAnotherSiteCannotSignIn(t *testing.T) {
 		want(t, w.visit(true, post, "/dev/session", back(token, w.begin())).as(token), 401, "")
 		equal(t, w.jar["db_dev"], nil)
 	}
-	equal(t, b.count("operator_keys"), 1) // that of mara_k
+	equal(t, b.count("operator_keys"), 1) // only the key of mara_k exists
 }
 
-// TestDeveloperPageHasTheLimit checks that the developer page and the routes that accept the same token share a limit of 120
-// requests per subject in any minute.
+// TestDeveloperPageHasTheLimit checks that the developer page and the API routes for the same token share one limit. The limit is
+// 120 requests per subject in any minute.
 func TestDeveloperPageHasTheLimit(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -222,8 +222,8 @@ func TestDeveloperFormsCheckTheSignInFirst(t *testing.T) {
 	}
 }
 
-// TestReceiptShowsTheMarketsTitle (guarantee P10) checks that receipts show the title that the market had at the call, not a
-// title that the caller sent.
+// TestReceiptShowsTheMarketsTitle (docs/guarantees.md P10) checks that receipts show the title that the market had at the call,
+// not a title that the caller sent.
 func TestReceiptShowsTheMarketsTitle(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -233,7 +233,7 @@ func TestReceiptShowsTheMarketsTitle(t *testing.T) {
 	receipt := "/receipts/" + field(w, "id")
 	title := b.market(marketID).GetTitle()
 	page := b.send("GET", receipt, "").Body.String()
-	if strings.Contains(page, claim) || strings.Count(page, title) < 3 { // title, card, headline
+	if strings.Contains(page, claim) || strings.Count(page, title) < 3 { // in the title, the card and the headline
 		t.Errorf("the page shows the caller's headline: %s", page)
 	}
 	has(t, b.send("GET", receipt, "", with("Accept", "application/json")), "marketTitle="+title)
@@ -246,7 +246,7 @@ func TestReceiptShowsTheMarketsTitle(t *testing.T) {
 	}
 }
 
-// TestPlainLabelsAreLeftOut checks that a market has labels of its outcomes only if they differ from Yes and No.
+// TestPlainLabelsAreLeftOut checks that a market shows outcome labels only if they differ from Yes and No.
 func TestPlainLabelsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -261,7 +261,7 @@ func TestPlainLabelsAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestSentimentOfPageAndRoute checks that the page of a market shows the text for the label of the sentiment route.
+// TestSentimentOfPageAndRoute checks that the market page shows the text for the label that the sentiment route returns.
 func TestSentimentOfPageAndRoute(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)

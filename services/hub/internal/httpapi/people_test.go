@@ -53,7 +53,7 @@ func TestInvalidFollows(t *testing.T) {
 			`{"handle":"tide watch"}`:   {400, "invalid_handle"},
 			`{"handle":"../admin"}`:     {400, "invalid_handle"},
 			`{"handle":"tïdewatch"}`:    {400, "invalid_handle"},
-			`{"handle":"mara_k"}`:       {400, "invalid_handle"}, // oneself
+			`{"handle":"mara_k"}`:       {400, "invalid_handle"}, // operators cannot follow themselves
 			`{"handle":"MARA_K"}`:       {400, "invalid_handle"},
 			`{"handle":"no_such_user"}`: {404, "not_found"},
 			`{"Handle":"tidewatch"}`:    {400, "missing_handle"},
@@ -85,7 +85,7 @@ func TestFollowWithoutDatabase(t *testing.T) {
 	want(t, b.send("POST", "/api/user/follow", `{"handle":"tidewatch"}`, b.bySession()), 503, "db_unavailable")
 }
 
-// followed adds followers to an operator until it has n.
+// followed adds followers to the operator with the id until it has n followers.
 func (b *fixture) followed(n int, id string) {
 	b.t.Helper()
 	for i := range n {
@@ -96,8 +96,8 @@ func (b *fixture) followed(n int, id string) {
 	}
 }
 
-// TestFollowersOnTheBoard checks that the hub adds the numbers of followers to the ledger's ranking. A board without them is
-// marked degraded, and neither the hub nor a shared cache stores it.
+// TestFollowersOnTheBoard checks that the hub adds follower counts to the leaderboard of the ledger. A board without these counts
+// is marked as degraded, and neither the hub nor a shared cache stores it.
 func TestFollowersOnTheBoard(t *testing.T) {
 	t.Parallel()
 	const path = "/api/operator/leaderboard"
@@ -132,7 +132,7 @@ func TestIdentityClaim(t *testing.T) {
 	golden(t, "claim/none", b.send("GET", "/api/identity/claim", "", b.bySession()))
 	golden(t, "claim/made", b.send("POST", "/api/identity/claim", `{"station":"partner","address":"`+wallet+`"}`, b.bySession(), withIdentity("id.did:idp:mara_k.token")))
 	equal(t, b.people.lastToken, "id.did:idp:mara_k.token")
-	want(t, b.send("POST", "/api/identity/claim", `{"address":"`+strings.ToLower(wallet)+`"}`, b.bySession()), 200, "") // the default is the only station
+	want(t, b.send("POST", "/api/identity/claim", `{"address":"`+strings.ToLower(wallet)+`"}`, b.bySession()), 200, "") // the only station is the default
 	golden(t, "claim/list", b.send("GET", "/api/identity/claim", "", b.bySession()))
 	public := b.send("GET", "/api/network/identity/MARA_K", "")
 	golden(t, "claim/network", public)
@@ -209,7 +209,7 @@ func TestPayout(t *testing.T) {
 
 const digestPath = "/api/admin/daily-digest"
 
-// withDigest returns a fixture whose ledger has figures of the previous day and a situation.
+// withDigest returns a fixture whose ledger has the figures of the previous day and a situation.
 func withDigest(t *testing.T) *fixture {
 	t.Helper()
 	b := setup(t)

@@ -52,7 +52,7 @@ func TestFileOptionalMembersAreAbsent(t *testing.T) {
 	equal(t, d.GetSource(), "web")
 }
 
-// TestFileSpelling checks that integers are accepted in any JSON notation, such as 6850.0.
+// TestFileSpelling checks that an integer is accepted in any JSON notation, such as 6850.0.
 func TestFileSpelling(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -141,7 +141,7 @@ func TestIdempotencyKey(t *testing.T) {
 	want(t, b.send("POST", "/api/predictions", fullDraft, b.byKey(), k, with("Idempotency-Key", "try-2")), 400, "invalid_idempotency_key")
 }
 
-// TestLostAnswer checks that a write whose answer was lost is repeated with the same id.
+// TestLostAnswer checks that the hub repeats a write whose answer was lost, with the same id, so that it has one effect.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -194,7 +194,8 @@ func TestAppendEvent(t *testing.T) {
 	has(t, b.send("GET", "/api/signals/"+id, ""), "status=pending", "priceAtPrediction=3150")
 }
 
-// TestAppendEventAgain checks that an idempotency key identifies one event of one signal.
+// TestAppendEventAgain checks that a repeated idempotency key returns the first event of the call, and that another body with the
+// key is rejected.
 func TestAppendEventAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -47,7 +47,7 @@ func newGrants(t testing.TB, store *postgres.Grants, now func() time.Time) *gran
 	return s
 }
 
-// authenticate implements caller.Tokens.
+// authenticate adapts grants to caller.Tokens.
 func authenticate(grants *grant.Service) caller.Tokens {
 	return func(ctx context.Context, bearer, resource string) (caller.Delegate, error) {
 		p, err := grants.Authenticate(ctx, bearer, resource)
@@ -55,10 +55,10 @@ func authenticate(grants *grant.Service) caller.Tokens {
 	}
 }
 
-// app is a registered app.
+// app has the id and the client secret of a registered app.
 type app struct{ ID, Secret string }
 
-// register registers an app of mara_k.
+// register registers an app of mara_k. members are names and JSON values that replace the defaults.
 func (b *fixture) register(kind string, members ...string) app {
 	b.t.Helper()
 	body := map[string]any{
@@ -82,7 +82,8 @@ func challengeOf(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// authorizeURL returns the path of a valid authorization request. pairs are parameters to change; an empty value removes one.
+// authorizeURL returns the path of a valid authorization request. pairs are names and values of parameters to change; an empty
+// value removes the parameter.
 func (a app) authorizeURL(pairs ...string) string {
 	v := url.Values{
 		"response_type": {"code"}, "client_id": {a.ID}, "redirect_uri": {callback}, "state": {"s 1/é"},
@@ -100,7 +101,7 @@ func (a app) authorizeURL(pairs ...string) string {
 
 var hidden = regexp.MustCompile(`name="request" value="([^"]+)"`)
 
-// consent opens the consent page and returns the request that its form contains.
+// consent opens the consent page at target and returns the hidden request value of its form.
 func (b *fixture) consent(target string) string {
 	b.t.Helper()
 	w := b.send("GET", target, "", b.bySession())
@@ -116,7 +117,7 @@ func (b *fixture) post(target string, form url.Values, headers ...header) *answe
 	return b.send("POST", target, form.Encode(), append([]header{contentType("application/x-www-form-urlencoded")}, headers...)...)
 }
 
-// approve approves an authorization request as mara_k and returns the address that the browser is redirected to.
+// approve approves an authorization request as mara_k and returns the URL to which the browser is redirected.
 func (b *fixture) approve(target string) *url.URL {
 	b.t.Helper()
 	w := b.post("/protocol/authorize", url.Values{"request": {b.consent(target)}, "decision": {"approve"}}, b.bySession())
@@ -128,7 +129,7 @@ func (b *fixture) approve(target string) *url.URL {
 	return to
 }
 
-// redeem exchanges a code for tokens. pairs are form members to change.
+// redeem exchanges an authorization code for tokens. pairs are names and values of form members to change.
 func (b *fixture) redeem(a app, code string, pairs ...string) *answer {
 	form := url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "code_verifier": {codeProof}, "client_id": {a.ID}, "redirect_uri": {callback},
@@ -152,7 +153,8 @@ func (b *fixture) connect(a app, pairs ...string) (access, refresh, grantID stri
 
 func bearer(token string) header { return with("Authorization", "Bearer "+token) }
 
-// requireChallenge checks that the WWW-Authenticate header contains the words; without words, that there is no such header.
+// requireChallenge checks that the WWW-Authenticate header contains all words. Without words, it checks that the header is
+// absent.
 func requireChallenge(t testing.TB, w *answer, words ...string) {
 	t.Helper()
 	got := w.Header().Get("WWW-Authenticate")
@@ -172,7 +174,7 @@ const (
 	hubSeed      = "4f1c9ad27be03658e1d4a7b09c3f62855d0e7a41b8c9f2e6370d5a4b1c8e9f07"
 )
 
-// keyLimit limits the messages of a signing key. It counts in this process.
+// keyLimit limits the messages of each signing key. It stores the counters in memory.
 type keyLimit struct{ *ratelimit.Local }
 
 func (l keyLimit) Allow(_ context.Context, key string) ratelimit.Decision { return l.Local.Allow(key) }
@@ -199,8 +201,8 @@ type signingKey struct {
 	b       *fixture
 	private ed25519.PrivateKey
 	denpaID string
-	appID   any // nil for a signer of the operator itself
-	n       int // messages so far
+	appID   any // id of the app; nil for a signer of the operator
+	n       int // number of messages so far
 }
 
 // newSigningKey returns an unregistered signing key of mara_k. The name determines the key.
@@ -246,7 +248,7 @@ func (b *fixture) signer(name string, scopes ...string) *signingKey {
 	return p
 }
 
-// object returns a JSON object. pairs are names and values.
+// object returns a JSON object as text. pairs are names and values of its members.
 func object(pairs ...any) string {
 	m := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -259,7 +261,7 @@ func object(pairs ...any) string {
 	return string(raw)
 }
 
-// unsigned returns a message with the current time and a new nonce.
+// unsigned returns a message of the given type with the current time and a new nonce, without a signature.
 func (p *signingKey) unsigned(kind string, payload map[string]any) map[string]any {
 	p.n++
 	return map[string]any{
@@ -269,7 +271,7 @@ func (p *signingKey) unsigned(kind string, payload map[string]any) map[string]an
 	}
 }
 
-// sign returns a message with its signature for an issuer and with a prefix.
+// sign returns the message m with its signature, which covers the prefix, the issuer and the message.
 func (p *signingKey) sign(m map[string]any, prefix, issuer string) string {
 	p.b.t.Helper()
 	raw, err := json.Marshal(m)
@@ -288,12 +290,12 @@ func (p *signingKey) write(kind string, payload map[string]any) string {
 	return p.sign(p.unsigned(kind, payload), message.MessagePrefix, issuer)
 }
 
-// call returns the payload of a call.
+// call returns the message payload of a YES call at 3150 bps.
 func call(market string) map[string]any {
 	return map[string]any{"marketId": market, "position": "YES", "priceBps": 3150}
 }
 
-// reason checks the status and code of an error, and the member that distinguishes errors with the same code.
+// reason checks the status, the code and the member reason of an error. The reason distinguishes errors with the same code.
 func reason(t testing.TB, w *answer, status int, code, why string) {
 	t.Helper()
 	want(t, w, status, code, "reason="+why)

@@ -21,7 +21,7 @@ const (
 	mePath     = "/api/protocol/v1/me"
 )
 
-// TestAppSignsIn checks the flow of an app: registration, consent, tokens, a read with them, and the end of its grant.
+// TestAppSignsIn checks the whole life of an app: registration, consent, tokens, a read with a token, and the end of the grant.
 func TestAppSignsIn(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -54,8 +54,8 @@ func TestAppSignsIn(t *testing.T) {
 	requireChallenge(t, w, `Bearer error="invalid_token"`, `resource_metadata="`+hubURL+`/.well-known/oauth-protected-resource/api/protocol/v1"`)
 }
 
-// TestTokenEndpointForms (S20) checks that the token endpoint accepts a form or JSON with POST only, that it refuses duplicate
-// parameters, and that its errors have the members of RFC 6749.
+// TestTokenEndpointForms (docs/security.md S20) checks that the token endpoint accepts a form or JSON with POST only, that it
+// refuses duplicate parameters, and that its errors have the members of RFC 6749.
 func TestTokenEndpointForms(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -72,7 +72,7 @@ func TestTokenEndpointForms(t *testing.T) {
 	} {
 		want(t, b.send("POST", tokenPath, body).as(name), 400, "invalid_request", "!error_description=")
 	}
-	for _, form := range []string{"client_id=" + a.ID + "&client_id=" + a.ID, "client_id=" + a.ID + "&code=a&code=b&grant_type=authorization_code"} { // S7
+	for _, form := range []string{"client_id=" + a.ID + "&client_id=" + a.ID, "client_id=" + a.ID + "&code=a&code=b&grant_type=authorization_code"} { // docs/security.md S7
 		v, err := url.ParseQuery(form)
 		must(t, err)
 		want(t, b.post(tokenPath, v), 400, "invalid_request")
@@ -84,8 +84,8 @@ func TestTokenEndpointForms(t *testing.T) {
 	want(t, w, 400, "unsupported_grant_type", "Cache-Control: no-store")
 }
 
-// TestClientAuthentication (S12, S17, S27) checks the status and challenge for a client that is not authenticated, and that a
-// client can revoke only its own tokens.
+// TestClientAuthentication (docs/security.md S12, S16, S27) checks the status and challenge for a client that is not
+// authenticated, and that a client can revoke only its own tokens.
 func TestClientAuthentication(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -105,7 +105,7 @@ func TestClientAuthentication(t *testing.T) {
 		has(t, w, "!error_description=")
 	}
 	want(t, b.post(lookPath, url.Values{"token": {access}, "client_id": {other.ID}}), 401, "invalid_client")
-	w = b.post(revokePath, url.Values{"token": {access}, "client_id": {other.ID}}) // answered with 200, without an effect
+	w = b.post(revokePath, url.Values{"token": {access}, "client_id": {other.ID}}) // answered with 200, but without an effect
 	want(t, w, 200, "", "=")
 	want(t, b.send("GET", mePath, "", bearer(access)), 200, "")
 	want(t, b.post(revokePath, url.Values{"token": {access}}, basic(a.ID, a.Secret)), 200, "")
@@ -115,7 +115,7 @@ func TestClientAuthentication(t *testing.T) {
 	}
 }
 
-// TestClientLimit checks that one client id may send 30 requests a minute to the token endpoint from one address.
+// TestClientLimit checks that one client id may send at most 30 requests a minute to the token endpoint from one IP address.
 func TestClientLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -130,7 +130,7 @@ func TestClientLimit(t *testing.T) {
 	want(t, b.post(tokenPath, form), 401, "invalid_client")
 }
 
-// TestGrantsOfTheSession checks that a session lists its grants and revokes one, with all tokens of that grant.
+// TestGrantsOfTheSession checks that a session lists its grants and can revoke one, which revokes all tokens of that grant.
 func TestGrantsOfTheSession(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -167,7 +167,7 @@ func TestPassports(t *testing.T) {
 	}
 }
 
-// TestDiscovery checks the metadata documents of RFC 8414 and RFC 9728.
+// TestDiscovery checks the discovery documents of RFC 8414 and RFC 9728.
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -184,7 +184,8 @@ func TestDiscovery(t *testing.T) {
 
 var secretOf = regexp.MustCompile(`das_[A-Za-z0-9_-]{43}`)
 
-// TestApps checks how an owner creates, changes and deletes apps and replaces their secret, and the public view of an app.
+// TestApps checks that an owner can create, change and disable apps and renew their secrets. It also checks the public data of an
+// app.
 func TestApps(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -228,8 +229,8 @@ func TestApps(t *testing.T) {
 	want(t, b.send("GET", "/api/protocol/v1/apps/x", ""), 404, "not_found")
 }
 
-// TestEveryRouteAndEveryToken (S22) checks every route of the table: it accepts an app token only if the table lists tokens for
-// it, and it never accepts a refresh token, a code or a revoked token as a bearer.
+// TestEveryRouteAndEveryToken (docs/security.md S22) checks every route of the table: it accepts an app token only if the table
+// lists tokens for it, and it never accepts a refresh token, a code or a revoked token as a bearer.
 func TestEveryRouteAndEveryToken(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -277,8 +278,8 @@ func TestEveryRouteAndEveryToken(t *testing.T) {
 	}
 }
 
-// TestEveryScopeIsRequired (S22) checks that a route with a scope rejects tokens that have all other scopes, and keys without the
-// corresponding permission.
+// TestEveryScopeIsRequired (docs/security.md S22) checks that a route with a scope rejects tokens that have all other scopes, and
+// keys without the corresponding permission.
 func TestEveryScopeIsRequired(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)
@@ -312,8 +313,8 @@ func TestEveryScopeIsRequired(t *testing.T) {
 
 func first(access, _, _ string) string { return access }
 
-// TestTokenRoutesDescribeTheirRefusals checks that refusals of the token routes have the message in error_description too,
-// because OAuth libraries show only that member.
+// TestTokenRoutesDescribeTheirRefusals checks that errors of the token routes repeat the message in error_description, because
+// OAuth libraries show only that member.
 func TestTokenRoutesDescribeTheirRefusals(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)

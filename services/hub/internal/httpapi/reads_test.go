@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/httpapi"
 )
 
-// withCalls returns a fixture with some calls, a result and an event.
+// withCalls returns a fixture with several calls, a resolved market and an event. open and won are ids of calls.
 func withCalls(t *testing.T, options ...option) (b *fixture, open, won string) {
 	t.Helper()
 	b = setup(t, options...)
@@ -90,7 +90,8 @@ func TestReads(t *testing.T) {
 	has(t, b.send("GET", "/api/m/701122/crowd", "", b.bySession()), "Etag: ", "Vary: Cookie")
 }
 
-// receipt requests the JSON of a receipt, whose route belongs to the pages.
+// receipt compares the JSON form of a receipt with its golden file. It calls the handler directly, because the route belongs to
+// the pages.
 func (b *fixture) receipt(id string) {
 	b.t.Helper()
 	w := httptest.NewRecorder()
@@ -241,8 +242,8 @@ func TestUnknownIDs(t *testing.T) {
 	want(t, b.send("POST", "/api/signals/"+none+"/events", `{"type":"reaffirm"}`, b.byKey()), 404, "not_found")
 }
 
-// TestReadsWithoutLedger checks that without the ledger lists are empty and degraded, single objects are answered with 503, and
-// neither is cacheable.
+// TestReadsWithoutLedger checks that without the ledger, lists are empty and degraded, and single objects answer 503. None of
+// these answers is cacheable.
 func TestReadsWithoutLedger(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -292,7 +293,7 @@ func TestCursor(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &page); err != nil || page.Count != 3 || len(page.Signals) > 1 {
 			t.Fatalf("%v: %s", err, w.Body)
 		}
-		for _, s := range page.Signals { // the page after a full last one is empty
+		for _, s := range page.Signals { // the page after a full last page is empty
 			seen[s.ID] = true
 		}
 		if page.NextCursor == nil {
@@ -303,8 +304,8 @@ func TestCursor(t *testing.T) {
 	equal(t, len(seen), 3)
 }
 
-// TestCrowdThatDidNotChange checks that the entity tag of a crowd changes only with its content, so that a conditional read a
-// minute later gets 304.
+// TestCrowdThatDidNotChange checks that the entity tag of a crowd changes only if its content changes. A conditional read one
+// minute later therefore gets 304.
 func TestCrowdThatDidNotChange(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -38,7 +38,7 @@ const (
 	pulsePath = "/api/network/pulse"
 )
 
-// withRecords returns a fixture with a record of mara_k and an operator "quiet" without calls.
+// withRecords returns a fixture in which mara_k has a record and the operator quiet has no calls.
 func withRecords(t *testing.T) *fixture {
 	b := setup(t)
 	b.ledger.AddOperator("quiet")
@@ -91,7 +91,8 @@ func pulseOf() *recordv1.GetPulseResponse {
 	}
 }
 
-// TestRecords compares the operator, field record, skill and pulse answers with golden files, with and without calls.
+// TestRecords compares the operator, field record, skill and pulse answers with golden files, for operators with and without
+// calls.
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	b := withRecords(t)
@@ -107,7 +108,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestOwnFieldRecord checks that a key reads the field record of its owner, with the content of the public one and no-store.
+// TestOwnFieldRecord checks that a key reads the field record of its owner. The content is that of the public record, and the
+// answer is not cached.
 func TestOwnFieldRecord(t *testing.T) {
 	t.Parallel()
 	b := withRecords(t)
@@ -117,8 +119,8 @@ func TestOwnFieldRecord(t *testing.T) {
 	want(t, w, 200, "", "="+open.Body.String(), "Cache-Control: no-store", "Access-Control-Allow-Origin: ")
 }
 
-// TestRecordsWithoutSources checks that records are answered with 503 without the ledger. Without the database of followers, an
-// operator is degraded, has no followers, and is not cacheable.
+// TestRecordsWithoutSources checks that without the ledger, records answer 503. Without the database of followers, the record of
+// an operator has no followers, is degraded, and is not cacheable.
 func TestRecordsWithoutSources(t *testing.T) {
 	t.Parallel()
 	b := withRecords(t)
@@ -132,7 +134,7 @@ func TestRecordsWithoutSources(t *testing.T) {
 	want(t, b.send("GET", pulsePath, ""), 503, "pulse_unavailable", "Cache-Control: no-store", "Access-Control-Allow-Origin: *")
 }
 
-// TestPulseIsCached checks that the pulse is cached for 300 seconds, and the answer of a network without calls.
+// TestPulseIsCached checks that the pulse is cached for 300 seconds. It also checks the pulse of a network without calls.
 func TestPulseIsCached(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -150,7 +152,7 @@ func TestPulseIsCached(t *testing.T) {
 	}
 }
 
-// TestBoardByEdge checks that the board is ordered by score or by edge, and that the order by edge is over all time.
+// TestBoardByEdge checks that the leaderboard is ordered by score or by edge, and that the order by edge always covers all time.
 func TestBoardByEdge(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -181,7 +183,8 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// exportOf returns a record of n calls in messages of at most seven calls. The results repeat: won, won, lost, void, pending.
+// exportOf returns the messages of a record with n calls, at most seven in each message. The results of the calls repeat: won,
+// won, lost, void, pending.
 func exportOf(n int) []*exportv1.RecordResponse {
 	out := []*exportv1.RecordResponse{{Head: &exportv1.RecordHead{
 		PublicId: "op_0123456789abcdef", Handle: "mara_k", DisplayName: "Mara K", OperatorType: "human", Tier: "independent",
@@ -213,8 +216,8 @@ func exportOf(n int) []*exportv1.RecordResponse {
 	return append(out, &exportv1.RecordResponse{End: &exportv1.RecordEnd{Calls: int64(n), Events: int64(n - n/5)}})
 }
 
-// records streams parts as the record of mara_k, and an empty stream for the handle empty. If cut is set, the stream ends with it
-// before the last part.
+// records is a fake export service. It streams parts as the record of mara_k, and an empty stream for the handle empty. If cut is
+// set, the stream fails with it before the last part.
 type records struct {
 	exportv1.UnimplementedExportServiceServer
 	parts []*exportv1.RecordResponse
@@ -240,7 +243,7 @@ func (e *records) Record(r *exportv1.RecordRequest, stream grpc.ServerStreamingS
 	return nil
 }
 
-// withRecord returns a fixture whose ledger exports the records of e.
+// withRecord returns a fixture whose ledger exports records with the fake service e.
 func withRecord(t *testing.T, e *records) *fixture {
 	t.Helper()
 	conn := testkit.Link(t, func(r grpc.ServiceRegistrar) { exportv1.RegisterExportServiceServer(r, e) })
@@ -272,7 +275,7 @@ func TestRecordLines(t *testing.T) {
 	if len(lines) != 27 || !end.Complete || end.Calls != 25 || end.Events != 20 || end.SHA256 != hex.EncodeToString(sum[:]) {
 		t.Errorf("%d lines, %s", len(lines), last)
 	}
-	// Results are in order, so the newest result is void and the one before it is a loss: the streak is 0.
+	// Results are in the order of filing: the newest result is void, and the one before it is a loss. The streak is therefore 0.
 	for name, want := range map[string]float64{"total": 25, "won": 10, "lost": 5, "void": 5, "pending": 5, "resolved": 15, "accuracy": 67, "score": 700, "streak": 0} {
 		equal(t, end.Numbers[name], any(want), name)
 	}
@@ -291,7 +294,7 @@ func TestRecordTable(t *testing.T) {
 	t.Parallel()
 	b := withRecord(t, &records{parts: exportOf(25)})
 	w := b.send("GET", "/api/operator/mara_k/record?format=csv", "")
-	table, _, _ := strings.Cut(w.Body.String(), "\r\ncall,7,") // the head and six calls
+	table, _, _ := strings.Cut(w.Body.String(), "\r\ncall,7,") // the header row and six calls
 	testkit.Golden(t, "record.csv", []byte(strings.ReplaceAll(table, "\r\n", "\n")))
 	rows, err := csv.NewReader(w.Body).ReadAll() // checks that all rows have the same number of cells
 	if err != nil || len(rows) != 27 {
@@ -302,7 +305,7 @@ func TestRecordTable(t *testing.T) {
 		at[name] = i
 	}
 	equal(t, rows[1][at["textTake"]], `'=HYPERLINK("https://evil.example")`)
-	if got := rows[3][at["score"]]; got != "-20" { // a negative number is not escaped like a formula
+	if got := rows[3][at["score"]]; got != "-20" { // a negative number must not be escaped as a formula
 		t.Errorf("score %q", got)
 	}
 	if last := rows[26]; last[0] != "end" || last[1] != "25" || last[len(last)-1] != "20" {
@@ -310,8 +313,8 @@ func TestRecordTable(t *testing.T) {
 	}
 }
 
-// TestIncompleteRecordIsAborted checks that a record whose source fails midway has no last line and that the hub aborts the
-// connection. A reader can then not take it for a complete record.
+// TestIncompleteRecordIsAborted checks a record whose source fails in the middle. The record has no last line, and the hub aborts
+// the connection, so that a reader cannot take the record for a complete one.
 func TestIncompleteRecordIsAborted(t *testing.T) {
 	t.Parallel()
 	b := withRecord(t, &records{parts: exportOf(25), cut: errors.New("the ledger failed")})
@@ -328,7 +331,7 @@ func TestIncompleteRecordIsAborted(t *testing.T) {
 	want(t, b.send("GET", "/api/operator/empty/record", ""), 503, "signal_service_unavailable")
 }
 
-// TestDisconnectedExportsFreeTheirPlaces checks that clients that disconnect midway no longer count against the limit of
+// TestDisconnectedExportsFreeTheirPlaces checks that exports of disconnected clients no longer count against the limit of
 // concurrent exports.
 func TestDisconnectedExportsFreeTheirPlaces(t *testing.T) {
 	t.Parallel()
@@ -366,7 +369,7 @@ func TestDisconnectedExportsFreeTheirPlaces(t *testing.T) {
 	}
 }
 
-// TestRecordThatIsBeingScored checks that a call without a result on a resolved market is marked as being scored, and that the
+// TestRecordThatIsBeingScored checks that a call without a result on a resolved market has scoring true. It also checks that the
 // first line has the price tolerances of the ledger.
 func TestRecordThatIsBeingScored(t *testing.T) {
 	t.Parallel()

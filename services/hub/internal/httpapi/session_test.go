@@ -83,8 +83,8 @@ func TestSessionVersion(t *testing.T) {
 	want(t, b.send("GET", "/api/m/701122/crowd", "", b.bySession()), 200, "", "Cache-Control: public, s-maxage=10")
 }
 
-// TestSessionThatCannotBeChecked checks that while the ledger cannot verify a session, the crowd lacks the call of the caller, is
-// degraded, and is not cacheable.
+// TestSessionThatCannotBeChecked checks the crowd while the ledger cannot verify the session. The answer lacks the call of the
+// caller, is degraded, and is not cacheable.
 func TestSessionThatCannotBeChecked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -106,7 +106,7 @@ func TestKeys(t *testing.T) {
 	me := byLogin("tidewatch")
 	minted := b.send("POST", "/api/dev/keys", `{"label":"overlay bot","permissions":["signal","read"]}`, me)
 	key, id := field(minted, "key"), field(minted, "id")
-	// Keys and ids are random.
+	// Replacements for random keys and ids.
 	const goldenKey, goldenID, goldenOwner = "dk_7Z0tqZVjIDfAsoOuq9Wtl-dne3BFCVlOeV4DpRpwHhQ", "0199f0f0-0000-7000-8000-000000000006", "0199f0f0-0000-7000-8000-000000000004"
 	goldenKeys := func(name string, w *answer) {
 		t.Helper()
@@ -215,14 +215,14 @@ func (b *fixture) knownKey() string {
 	return key
 }
 
-// revoke revokes a key in the ledger.
+// revoke revokes a key in the ledger without informing the hub.
 func (b *fixture) revoke(key string) {
 	hash := sha256.Sum256([]byte(key))
 	b.ledger.Exec(`UPDATE operator_keys SET revoked_at = $2 WHERE hash = $1`, hash[:], b.clock.Now())
 }
 
-// brokenBodies returns bodies that a route rejects before it calls the ledger.
-func brokenBodies() map[string][2]string { // name → body, content type
+// brokenBodies returns request bodies that a route rejects before it calls the ledger, with their content types.
+func brokenBodies() map[string][2]string { // name → body and content type
 	return map[string][2]string{
 		"no json":      {`{"a":`, "application/json"},
 		"nothing":      {`{}`, "application/json"},
@@ -232,8 +232,8 @@ func brokenBodies() map[string][2]string { // name → body, content type
 	}
 }
 
-// TestCredentialBeforeBody checks that every write route rejects an invalid credential before it reports an invalid body, also if
-// the credential is a key that was revoked after the hub verified it.
+// TestCredentialBeforeBody checks that every write route rejects an invalid credential before it reports an invalid body. This
+// includes a key that was revoked after the hub had verified it.
 func TestCredentialBeforeBody(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -271,8 +271,8 @@ func TestCredentialBeforeBody(t *testing.T) {
 	}
 }
 
-// TestUncheckedKeyGetsNoDetails checks that while the ledger cannot verify a key, the answer does not describe an error in the
-// body of the request.
+// TestUncheckedKeyGetsNoDetails checks that while the ledger cannot verify a key, the answer has no details about an invalid
+// body.
 func TestUncheckedKeyGetsNoDetails(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

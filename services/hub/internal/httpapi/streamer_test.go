@@ -76,7 +76,7 @@ func TestSuspended(t *testing.T) {
 	want(t, b.send("POST", beatURL, "", b.byKey()), 200, "")
 }
 
-// TestSuspendedOperatorIsHidden checks that a suspended operator cannot bind a stream or set an overlay, and that its streams,
+// TestSuspendedOperatorIsHidden checks that a suspended operator cannot bind a stream or set an overlay. The operator's streams,
 // overlay and clips are hidden until the suspension ends.
 func TestSuspendedOperatorIsHidden(t *testing.T) {
 	t.Parallel()
@@ -88,7 +88,7 @@ func TestSuspendedOperatorIsHidden(t *testing.T) {
 	b.ledger.Exec(`INSERT INTO hub.clips (id, handle, market_id, url, duration_s, status, created_by, created_at, ready_at)
 		VALUES (gen_random_uuid(), 'mara_k', '701122', 'https://video.example/c.m3u8', 30, 'ready', 'mara_k', now(), now())`)
 	has(t, b.send("GET", liveURL, ""), `"approved":false`)
-	// shows checks the entries of the operator in each list.
+	// shows sets the status of the operator and checks that each list has n entries of the operator.
 	shows := func(n int, status string) {
 		t.Helper()
 		b.clock.Advance(time.Minute)
@@ -133,7 +133,7 @@ func TestStreamState(t *testing.T) {
 	golden(t, "onair/me_ended", b.send("GET", meURL, "", b.byKey()))
 	b.clock.Advance(24 * time.Hour)
 	has(t, b.send("GET", stateURL, ""), "state=idle", "showId=")
-	// Without a stream the operator is not live, but its session continues.
+	// Without a stream, the operator is not live, but the session continues.
 	want(t, b.send("POST", beatURL, "", b.byKey()), 200, "")
 	want(t, b.send("DELETE", streamsURL, "", b.byKey()), 200, "")
 	if w := b.send("GET", liveURL, ""); !strings.HasPrefix(w.Body.String(), `{"live":[]`) {
@@ -187,8 +187,8 @@ func TestReceiptsAndRecap(t *testing.T) {
 	has(t, b.send("GET", analyticsURL+"?window=nonsense", "", b.byKey()), "window=24h", "sessions=0", `"series":[]`)
 }
 
-// TestRecapOfAnOverlayHasTheTitleOfTheLedger (guarantee P10) checks that the recap has the market title of the ledger, or the
-// market id if the ledger does not have the market.
+// TestRecapOfAnOverlayHasTheTitleOfTheLedger (docs/guarantees.md P10) checks that the recap has the market title of the ledger,
+// or the market id if the ledger does not have the market.
 func TestRecapOfAnOverlayHasTheTitleOfTheLedger(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/apitest"
 )
 
-// withMoves returns a fixture whose ledger has moves and situations.
+// withMoves returns a fixture whose ledger has price moves and situations.
 func withMoves(t *testing.T, options ...option) *fixture {
 	t.Helper()
 	b := setup(t, options...)
@@ -59,7 +59,7 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestWireQuery checks that the hub replaces invalid parameters by their defaults and reduces a limit to its maximum.
+// TestWireQuery checks that the hub replaces invalid parameters with their defaults and reduces a limit to the maximum.
 func TestWireQuery(t *testing.T) {
 	t.Parallel()
 	b := withMoves(t)
@@ -78,7 +78,8 @@ func TestWireQuery(t *testing.T) {
 	}
 }
 
-// TestWireIsCached checks that repeated requests, also with invalid parameters, cause no further call of the api.
+// TestWireIsCached checks that repeated requests cause no further calls of the api. This includes requests with invalid
+// parameters.
 func TestWireIsCached(t *testing.T) {
 	t.Parallel()
 	b := withMoves(t)
@@ -96,7 +97,7 @@ func TestWireIsCached(t *testing.T) {
 	equal(t, read(), first)
 }
 
-// TestWireWithoutLedger checks that without the ledger the hub answers with a copy for ten minutes and then with an empty list.
+// TestWireWithoutLedger checks that without the ledger, the hub answers with a copy for ten minutes, and then with an empty list.
 // Both are degraded and not cacheable.
 func TestWireWithoutLedger(t *testing.T) {
 	t.Parallel()
@@ -139,12 +140,13 @@ func TestWireWithoutLedger(t *testing.T) {
 	}
 }
 
-// TestEventRedirect checks that the link of a situation redirects to its first market, for every window and lane.
+// TestEventRedirect checks that the link of a situation redirects to its first market. It checks situations of each window and
+// lane.
 func TestEventRedirect(t *testing.T) {
 	t.Parallel()
 	b := withMoves(t)
 	b.ledger.Lock()
-	for i := range 100 { // more than fit in the list of all lanes
+	for i := range 100 { // more than fit in the list for all lanes
 		b.ledger.Situations["1h"] = append(b.ledger.Situations["1h"], &wirev1.Situation{
 			EventKey: fmt.Sprint("crowd-", i), Lane: "SPORT", Markets: []*wirev1.Move{{MarketId: fmt.Sprint(100 + i)}},
 		})
@@ -172,8 +174,8 @@ func TestEventRedirect(t *testing.T) {
 	}
 }
 
-// TestEventRedirectWithoutLedger checks that without the ledger the links of known situations work for ten minutes, and other
-// links are answered with 503.
+// TestEventRedirectWithoutLedger checks that without the ledger, the links of known situations work for ten minutes. Other links
+// answer 503.
 func TestEventRedirectWithoutLedger(t *testing.T) {
 	t.Parallel()
 	b := withMoves(t)

@@ -12,7 +12,7 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
-// TestOverlayParameters checks that invalid scales, themes and lanes are replaced by their defaults.
+// TestOverlayParameters checks that invalid scales and lanes are replaced by their defaults.
 func TestOverlayParameters(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
@@ -60,7 +60,7 @@ func TestVideoOrigins(t *testing.T) {
 	}
 }
 
-// TestProgrammeRows checks the current and next segment of each lane. A lane without a current segment is left out, and an
+// TestProgrammeRows checks the current and the next segment of each lane. A lane without a current segment is left out. An
 // unknown lane selects all lanes.
 func TestProgrammeRows(t *testing.T) {
 	t.Parallel()

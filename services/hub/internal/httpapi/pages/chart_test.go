@@ -20,7 +20,7 @@ var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
 type point = *cataloguev1.HistoryPoint
 
-// ago returns a price at a number of minutes before noon.
+// ago returns a price p at the given number of minutes before noon.
 func ago(minutes int, p float64) point {
 	return &cataloguev1.HistoryPoint{T: noon.Add(-time.Duration(minutes) * time.Minute).Unix(), P: p}
 }
@@ -161,7 +161,7 @@ func TestChartMarks(t *testing.T) {
 
 var lengths = regexp.MustCompile(`-?\d+(\.\d+)?(e[+-]\d+)?`)
 
-// TestChartStaysWithin checks with random input that every position is within the plot and that a chart has a bounded size.
+// TestChartStaysWithin checks with random data that all positions are within the plot and that the size of a chart is bounded.
 func TestChartStaysWithin(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -218,7 +218,7 @@ func TestChartStaysWithin(t *testing.T) {
 
 func inside(t *testing.T, text string, most float64) {
 	t.Helper()
-	if strings.ContainsAny(text, "aIN") { // NaN, Inf
+	if strings.ContainsAny(text, "aIN") { // NaN or Inf
 		t.Fatalf("invalid length: %.80s", text)
 	}
 	for _, one := range lengths.FindAllString(text, -1) {

@@ -13,7 +13,7 @@ import (
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 )
 
-// record is a fake feed in memory.
+// record is a fake feed service that returns one page from memory.
 type record struct {
 	feedv1.FeedReadServiceClient
 	page  *feedv1.ListEventsResponse

@@ -39,7 +39,7 @@ const (
 	question = "Will the Ostrava gauge read above 6 m before 1 December?"
 )
 
-// fixture serves only the pages, with a real ledger.
+// fixture serves only the HTML pages, with a real ledger.
 type fixture struct {
 	t      testing.TB
 	ledger *apitest.API
@@ -132,7 +132,8 @@ func (b *fixture) get(target string) *httptest.ResponseRecorder {
 	}), httptest.NewRequest("GET", target, nil))
 }
 
-// edit changes the calls, operators, markets and other parts of the ledger's answers. A nil function changes nothing.
+// edit registers functions that change the calls, operators, markets and other parts of the ledger's answers. A nil function
+// changes nothing.
 func (b *fixture) edit(call func(*signalv1.Signal), operator func(*operatorv1.Operator), market func(*marketv1.Market), more func(proto.Message)) {
 	b.ledger.Edit(func(answer proto.Message) {
 		var calls []*signalv1.Signal
@@ -161,8 +162,8 @@ func (b *fixture) edit(call func(*signalv1.Signal), operator func(*operatorv1.Op
 	})
 }
 
-// has checks the status of a page, that it contains words, and that it has neither scripts nor inline styles. A word after "!"
-// must not be on the page.
+// has checks that a page has the given status, contains all words, and has neither scripts nor inline styles. A word that starts
+// with "!" must not be on the page.
 func has(t testing.TB, w *httptest.ResponseRecorder, status int, words ...string) {
 	t.Helper()
 	body := strings.ReplaceAll(w.Body.String(), "&#43;", "+")
@@ -181,10 +182,10 @@ func has(t testing.TB, w *httptest.ResponseRecorder, status int, words ...string
 	}
 }
 
-// shared states the headers of a complete page for cached: shared caches may store it for 10 s, and no source is missing.
+// shared is the argument want of cached for a complete page: shared caches may store it for 10 seconds, and no source is missing.
 const shared = "public, s-maxage=10|"
 
-// cached checks the Cache-Control and X-Degraded headers of a page. want has them in this order, separated by "|".
+// cached checks the Cache-Control and X-Degraded headers of a page. want has both values in this order, separated by "|".
 func cached(t testing.TB, w *httptest.ResponseRecorder, want string) {
 	t.Helper()
 	if got := fmt.Sprint(w.Header().Get("Cache-Control"), "|", w.Header().Get("X-Degraded")); got != want {
@@ -192,9 +193,9 @@ func cached(t testing.TB, w *httptest.ResponseRecorder, want string) {
 	}
 }
 
-// checkParts makes each method of the ledger that a page calls fail alone, in three ways. The page must be answered within 3 s,
-// show that the part is missing, and have all other parts. parts has for each method the text that the page then shows and the
-// text that it then lacks, or "".
+// checkParts lets each method of the ledger that a page calls fail alone, in three ways. The page must be answered within 3
+// seconds, show that the part is missing, and have all other parts. parts maps each method to the text that the page then shows
+// and to the text that it then lacks; "" is not checked.
 func checkParts(t *testing.T, path, route string, parts map[string][2]string, fill func(*fixture)) {
 	t.Helper()
 	for _, c := range []struct {
@@ -235,18 +236,18 @@ func checkParts(t *testing.T, path, route string, parts map[string][2]string, fi
 	}
 }
 
-// filedCall is a call that was filed at a given time.
+// filedCall is a call that addCalls stores with a given filing time.
 type filedCall struct {
 	ID, Owner, Market, Title string
 	Yes                      bool
-	Price                    int // stated price and scoring price in bps; the call is verified
+	Price                    int // stated and scoring price in bps; the call is verified
 	Take                     string
 	At                       time.Time
-	Status                   string // pending if empty
+	Status                   string // empty: pending
 	Score                    int
 }
 
-// addCalls stores calls and updates the counters of filed calls, but not those of results.
+// addCalls stores calls and updates the counters of filed calls. It does not update the counters of results.
 func (b *fixture) addCalls(list ...filedCall) {
 	b.t.Helper()
 	for _, c := range list {

@@ -56,7 +56,7 @@ func TestMarketPageParts(t *testing.T) {
 		b.ledger.Fail(apitest.ErrDB, "ListHistory", "ListLedger", "GetCrowd", "GetOutcome", "GetSentiment", "GetRelated")
 		w := b.get("/m/" + gauge)
 		has(t, w, 200, question, "31.5%")
-		if n := strings.Count(w.Body.String(), `class="unavailable"`); n != 7 { // calls count twice: the list and their number
+		if n := strings.Count(w.Body.String(), `class="unavailable"`); n != 7 { // calls count twice: list and number
 			t.Errorf("%d parts are missing", n)
 		}
 	})
@@ -144,7 +144,7 @@ func TestSentimentWords(t *testing.T) {
 	}{
 		{6, 4, 6, 4, "Leans YES"},
 		{4, 6, 4, 6, "Leans NO"},
-		{3, 3, 1.195, 0.805, "Leans YES"}, // 19.5 is 20
+		{3, 3, 1.195, 0.805, "Leans YES"}, // 19.5 is rounded to 20
 		{3, 3, 1.194, 0.806, "Split"},
 		{3, 2, 1.1, 1, "No clear lean"},
 		{1, 0, 0, 0, "No clear lean"},
@@ -157,7 +157,7 @@ func TestSentimentWords(t *testing.T) {
 	}
 }
 
-// TestManyCalls checks that the page of a market with 151 calls lists the newest 100 and folds most of them.
+// TestManyCalls checks the page of a market with 151 calls. It lists the newest 100, most of them in a collapsed section.
 func TestManyCalls(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -180,7 +180,7 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
-// TestHostileTexts checks that pages escape all text of venues and callers.
+// TestHostileTexts checks that pages escape all texts of venues and callers.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	for _, evil := range []string{

@@ -70,8 +70,8 @@ func TestMarketsParameters(t *testing.T) {
 	}
 }
 
-// TestMarketsPaging checks that the links to the next page and to the first one have the query, and that each market is on one
-// page.
+// TestMarketsPaging checks that the links to the next and to the first page keep the query, and that each market is on exactly
+// one page.
 func TestMarketsPaging(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -97,7 +97,7 @@ func TestMarketsPaging(t *testing.T) {
 	}
 }
 
-// TestMarketsParts checks that the page is served without its list or its heatmap, and then is not cached.
+// TestMarketsParts checks that the page is served without its list or without its heatmap, and is not cached in these cases.
 func TestMarketsParts(t *testing.T) {
 	t.Parallel()
 	for err, source := range map[error]string{apitest.ErrDB: "db", context.DeadlineExceeded: "signal_service"} {
@@ -115,8 +115,7 @@ func TestMarketsParts(t *testing.T) {
 	}
 }
 
-// TestMarketsPins checks that a tile has the label of its pin, and that without the pins the page has a heatmap and is not
-// cached.
+// TestMarketsPins checks that a tile has the label of its pin. Without the pins, the page still has a heatmap but is not cached.
 func TestMarketsPins(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

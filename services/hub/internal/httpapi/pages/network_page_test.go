@@ -61,7 +61,7 @@ func TestNetworkPage(t *testing.T) {
 		t.Error("an operator with fewer points is listed first")
 	}
 	cached(t, w, shared)
-	b.ledger.Fail(apitest.ErrDB, "GetMarket") // a tape without the title of its market is complete
+	b.ledger.Fail(apitest.ErrDB, "GetMarket") // a tape is complete without the title of its market
 	w = b.get("/network")
 	has(t, w, 200, ">Market 701122</a>")
 	cached(t, w, shared)
@@ -105,7 +105,7 @@ func TestPulsePage(t *testing.T) {
 	has(t, w, 200, "<b>2.8</b>", "14 calls by 5 people in the week of 7 Sep", `<b class="down">−5</b>`, "1,840", "52%", "calls by people: 7 Sep",
 		`aria-label="Calls by people in 16 weeks: 14, at most 14 in one"`, `aria-label="Calls by house accounts and bots in 16 weeks: 12,002, at most 1,502 in one"`,
 		">1.5k</text>", `<time datetime="2026-09-14">14 Sep</time>`, `aria-current="page">Activity</a>`)
-	if n := strings.Count(w.Body.String(), ">0</text>"); n != 16 { // 15 weeks without people, one without bots
+	if n := strings.Count(w.Body.String(), ">0</text>"); n != 16 { // 15 weeks without people and one week without bots
 		t.Errorf("%d weeks have the label 0, want 16", n)
 	}
 	b.clock.Advance(11e9)

@@ -31,7 +31,7 @@ type (
 	networkStore = federation.Store
 )
 
-// memoryStore is a fake database of follows, claims and partner data. All reads fail with fail.
+// memoryStore is a fake database of follows, claims and partner data. If fail is not nil, all reads return it.
 type memoryStore struct {
 	followStore
 	claimStore
@@ -89,7 +89,7 @@ func (s *memoryStore) LastReads(context.Context) (out map[string]time.Time, err 
 	return out, err
 }
 
-// wirePeople sets the dependencies of the pages about people and partners.
+// wirePeople sets the dependencies of the profile and network pages.
 func (b *fixture) wirePeople(d *pages.Deps, conn grpc.ClientConnInterface) {
 	b.store = &memoryStore{}
 	ledger := ledgerclient.New(conn)
@@ -105,7 +105,8 @@ func (b *fixture) wirePeople(d *pages.Deps, conn grpc.ClientConnInterface) {
 	})
 }
 
-// reported returns the statistics of calls: each has a price, a confidence, the number of calls and of wins.
+// reported returns the skill report of calls. Each element has a price in bps, a confidence, a number of calls and a number of
+// wins.
 func reported(t testingT, calls ...[4]int64) *recordv1.Report {
 	var s skill.Sample
 	for _, c := range calls {
@@ -134,7 +135,7 @@ type testingT interface{ Fatal(args ...any) }
 
 const momentID = "0199f0d0-0000-7000-8000-000000000001"
 
-// recorded stores a record of mara_k with content for every part of the page, and 60 won calls.
+// recorded stores a record of mara_k with content for every part of the profile page, and 60 won calls.
 func (b *fixture) recorded() {
 	now := b.clock.Now()
 	b.ledger.Exec(`UPDATE users SET display_name = 'Mara K', bio = 'Rivers do not read polls.' WHERE handle = 'mara_k'`)
@@ -171,7 +172,7 @@ func (b *fixture) recorded() {
 	b.ledger.Courses = map[string]*recordv1.GetCourseResponse{"mara_k": {Steps: steps, Whole: true}}
 }
 
-// ranked adds an operator to the ledger and returns its leaderboard row.
+// ranked adds an operator to the ledger and returns a leaderboard row with the given rank and report.
 func (b *fixture) ranked(place int32, handle string, report *recordv1.Report) *boardv1.Row {
 	o := b.ledger.AddOperator(handle)
 	r := &boardv1.Row{Rank: place, Operator: o, BroadcastScore: 600 - place, Score: int64(50 - 40*place), Total: 20, Won: 8, Lost: 6, Accuracy: 57}
@@ -181,8 +182,8 @@ func (b *fixture) ranked(place int32, handle string, report *recordv1.Report) *b
 	return r
 }
 
-// partnered stores four partner stations: one read a minute ago, with rows; one last read an hour ago; one never read; and one
-// paused.
+// partnered stores four partner stations: river was read a minute ago and has data, silent was last read an hour ago, unread was
+// never read, and paused is paused.
 func (b *fixture) partnered() {
 	now := b.clock.Now()
 	for _, id := range []string{"river", "silent", "unread", "paused"} {

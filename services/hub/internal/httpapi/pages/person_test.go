@@ -44,8 +44,8 @@ func TestPersonPage(t *testing.T) {
 	}
 }
 
-// TestCallThatDoesNotCount (guarantee P9) checks that a resolved call that is not counted is marked on its receipt and on the
-// pages of its forecaster and market.
+// TestCallThatDoesNotCount (docs/guarantees.md P9) checks that a resolved call that is not counted is marked on its receipt and
+// on the pages of its forecaster and market.
 func TestCallThatDoesNotCount(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -137,7 +137,7 @@ func TestPersonStates(t *testing.T) {
 	has(t, b.get("/u/quiet"), 503, "Temporarily unavailable")
 }
 
-// TestPersonParts checks that the page is served without parts whose source fails.
+// TestPersonParts checks that the profile page is served without the parts whose source fails.
 func TestPersonParts(t *testing.T) {
 	t.Parallel()
 	checkParts(t, "/u/mara_k", "/u/:handle", map[string][2]string{
@@ -157,7 +157,8 @@ func TestPersonParts(t *testing.T) {
 	}
 }
 
-// TestStatisticsAreCached checks that views within 10 s read the statistics once, and that a later view reads them again.
+// TestStatisticsAreCached checks that views of a profile within 10 seconds read the statistics once, and that a later view reads
+// them again.
 func TestStatisticsAreCached(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -178,7 +179,7 @@ func TestStatisticsAreCached(t *testing.T) {
 	}
 }
 
-// TestHostilePerson checks that the pages of a person escape all text.
+// TestHostilePerson checks that the profile pages escape all texts of an operator.
 func TestHostilePerson(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -201,7 +202,7 @@ func TestHostilePerson(t *testing.T) {
 	has(t, b.get("/operator/mara_k/embed"), 200, "!<img", "&lt;img src=x")
 }
 
-// TestLongRecordIsASmallPage checks that the size of the page is bounded for a record of 10,000 calls.
+// TestLongRecordIsASmallPage checks that the profile page of an operator with 10,000 calls has a bounded size.
 func TestLongRecordIsASmallPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -228,7 +229,7 @@ func TestLongRecordIsASmallPage(t *testing.T) {
 	}
 }
 
-// TestEmbedPage checks that the embed shows the record with a single read, and that other sites may frame it.
+// TestEmbedPage checks that the embed needs only one read of the record, and that other sites may show it in a frame.
 func TestEmbedPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// percentOf parses a position in percent, which must be within the plot.
+// percentOf parses a position in percent. It fails the test if the position is outside the plot.
 func percentOf(t *testing.T, place string) float64 {
 	t.Helper()
 	v, err := strconv.ParseFloat(strings.TrimSuffix(place, "%"), 64)
@@ -22,7 +22,8 @@ func percentOf(t *testing.T, place string) float64 {
 	return v
 }
 
-// TestSpans checks that intervals and their dots are within the plot, and that rounding does not change the sign of a bound.
+// TestSpans checks that confidence intervals and their dots are within the plot, and that rounding does not change the sign of a
+// bound.
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -57,7 +58,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestCourse checks that the line is within the plot, ends at the current points, and has a zero line if zero is in range.
+// TestCourse checks the line of points over time. It is within the plot, ends at the current points, and has a zero line if zero
+// is in range.
 func TestCourse(t *testing.T) {
 	t.Parallel()
 	if !newCoursePlot(&recordv1.GetCourseResponse{Whole: true}, noon).Empty {
@@ -97,7 +99,7 @@ func TestCourse(t *testing.T) {
 	}
 }
 
-// TestBins checks the positions of the groups, and that none is hidden.
+// TestBins checks the positions of the groups in the calibration plot, and that no group is hidden.
 func TestBins(t *testing.T) {
 	t.Parallel()
 	var s skill.Sample
@@ -124,7 +126,7 @@ func TestBins(t *testing.T) {
 	}
 }
 
-// TestWeeks checks that empty weeks have the number 0, and that layers are stacked.
+// TestWeeks checks that the bar of an empty week has the number 0, and that the layers of a bar are stacked.
 func TestWeeks(t *testing.T) {
 	t.Parallel()
 	weeks := []*recordv1.Week{{Start: "2026-09-07"}, {Start: "2026-09-14", House: 30, Automated: 70}, {Start: "<b>"}}

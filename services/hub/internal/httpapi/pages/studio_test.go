@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestStudioWithoutScript checks that the forms of the studio are disabled until the script runs, so that no form puts its input
-// into the URL, and that the page says that it needs JavaScript.
+// TestStudioWithoutScript checks that the page says that it needs JavaScript. Its forms are disabled until the script runs, so
+// that no form puts its input into the URL.
 func TestStudioWithoutScript(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("templates/studio.html")
