@@ -184,7 +184,7 @@ func (d *Director) facts(p *Preempt, m *Market, before []Entry, now time.Time) [
 }
 
 // Cancel cancels an entry of a director and returns it. The slot that airs now does not change; the planner refills the future
-// slots. An entry that is over cannot be cancelled. Faults: ErrNoPreempt, db_unavailable.
+// slots. An entry that is over is returned unchanged. Faults: ErrNoPreempt, db_unavailable.
 func (d *Director) Cancel(ctx context.Context, id string) (Preempt, error) {
 	now := d.Now()
 	p, err := d.Store.CancelPreempt(ctx, id, SlotAt(now), now.Add(preemptMargin))

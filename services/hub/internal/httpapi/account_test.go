@@ -37,7 +37,7 @@ type accountFakes struct {
 	lastToken   string              // identity token of the last claim
 }
 
-// wirePeople sets the dependencies of the routes of follows, claims, payouts, profiles and digests.
+// wirePeople sets in deps the dependencies of the routes for follows, claims, payouts, profiles and digests.
 func (b *fixture) wirePeople(deps *httpapi.Deps) {
 	p, now := &accountFakes{wallets: map[string][]string{}}, b.clock.Now
 	accounts := identityclaim.Accounts{Ledger: deps.Ledger.Operators}

@@ -371,8 +371,8 @@ func TestEffectsOfBroadcastMessages(t *testing.T) {
 	}
 }
 
-// TestGoLiveByKeyIsAttested checks that the hub attests the first heartbeat of a live session if an operator key sent it. It does
-// not attest a heartbeat that a browser session sent.
+// TestGoLiveByKeyIsAttested checks that the hub attests the start of a live session once if an operator key sent the heartbeat.
+// It does not attest a heartbeat that a browser session sent.
 func TestGoLiveByKeyIsAttested(t *testing.T) {
 	t.Parallel()
 	b := withPages(t)

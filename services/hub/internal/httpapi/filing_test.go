@@ -71,8 +71,8 @@ func invalid(path, code string) string {
 	return "invalid_request"
 }
 
-// TestFilingAnswersTheStoredNumbers (docs/guarantees.md P13) checks that every route that files calls returns the stored numbers,
-// and that a replay returns those of the stored call.
+// TestFilingAnswersTheStoredNumbers (docs/guarantees.md P13) checks that every route that files calls returns the stored numbers.
+// A replay must return the numbers of the stored call.
 func TestFilingAnswersTheStoredNumbers(t *testing.T) {
 	t.Parallel()
 	for path, body := range filings(6850, ``) {

@@ -400,7 +400,7 @@ func TestEveryToolAndEveryScope(t *testing.T) {
 				scopes = append(scopes, scope)
 			}
 		}
-		b.clock.Advance(time.Minute) // at most that number of grants per session in a minute
+		b.clock.Advance(time.Minute) // the grants of a session per minute are limited
 		access, _, _ := b.connect(a, "scope", strings.Join(scopes, " "), "resource", issuer+"/mcp")
 		want(t, b.sendMCP(agentPathP, list, bearer(access)), 200, "", "="+shown)
 		for _, tool := range slices.Sorted(maps.Keys(b.arguments(id))) {

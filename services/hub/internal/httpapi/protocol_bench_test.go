@@ -179,7 +179,7 @@ type keyLimit struct{ *ratelimit.Local }
 
 func (l keyLimit) Allow(_ context.Context, key string) ratelimit.Decision { return l.Local.Allow(key) }
 
-// wireMessages sets the dependencies of signed messages.
+// wireMessages sets in d the dependencies of the routes for signed messages and attested calls.
 func (b *fixture) wireMessages(d *httpapi.Deps) {
 	b.t.Helper()
 	keys, err := message.ParseHubKeys(`[{"seed":"` + hubSeed + `","notBefore":"2026-01-01T00:00:00Z"}]`)

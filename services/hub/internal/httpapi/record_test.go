@@ -119,8 +119,8 @@ func TestOwnFieldRecord(t *testing.T) {
 	want(t, w, 200, "", "="+open.Body.String(), "Cache-Control: no-store", "Access-Control-Allow-Origin: ")
 }
 
-// TestRecordsWithoutSources checks that without the ledger, records answer 503. Without the database of followers, the record of
-// an operator has no followers, is degraded, and is not cacheable.
+// TestRecordsWithoutSources checks that without the ledger, reads of records answer 503. Without the database of followers, the
+// record of an operator has no followers, is degraded, and is not cacheable.
 func TestRecordsWithoutSources(t *testing.T) {
 	t.Parallel()
 	b := withRecords(t)

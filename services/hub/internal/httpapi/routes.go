@@ -108,7 +108,7 @@ func open(path, cache string, h echo.HandlerFunc) route {
 	return r
 }
 
-// cached sets the Cache-Control of successful answers.
+// cached sets the Cache-Control header of successful answers to rule.
 func (r route) cached(rule string) route { r.cache = rule; return r }
 
 // orEmpty makes the route answer 200 with the value of empty while a dependency is unavailable. The answer is marked as degraded.

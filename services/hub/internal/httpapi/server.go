@@ -107,8 +107,8 @@ type Accounts struct {
 	Payouts  identityclaim.Payouts
 	Profiles *profile.Service
 	Digests  *digest.Service
-	// IdentityDetails returns who with the names from an identity token. Faults: unauthenticated for a token of another person,
-	// identity_provider_unavailable.
+	// IdentityDetails verifies an identity token of the login who and returns the identity with the names from the token. Faults:
+	// unauthenticated for a token of another person, identity_provider_unavailable.
 	IdentityDetails func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
 }
 
@@ -196,8 +196,8 @@ func New(cfg Config, d Deps) *Server {
 	return s
 }
 
-// Router returns the router, so that the HTML pages can be mounted on it. Requests of mounted routes are charged to the limit of
-// their IP address.
+// Router returns the router, so that the HTML pages can be mounted on it. Requests to mounted routes are charged to the rate
+// limit of their IP address.
 func (s *Server) Router() *httpx.Router { return s.router }
 
 // Receipt serves GET /receipts/{id} for clients that accept JSON.

@@ -91,7 +91,8 @@ func (s *site) requireViewer(c echo.Context, back string) (who viewer, ok bool, 
 	return v, true, nil
 }
 
-// formViewer returns the visitor who sent a form, and disables caching of the answer. Fault: unauthenticated without a session.
+// formViewer returns the visitor who sent a form, and disables caching of the answer. Faults: forbidden for a form from another
+// origin, and unauthenticated without a session.
 func (s *site) formViewer(c echo.Context) (viewer, error) {
 	setPrivate(c)
 	v := s.viewer(c)
@@ -101,7 +102,7 @@ func (s *site) formViewer(c echo.Context) (viewer, error) {
 	return v, v.err
 }
 
-// readForm returns the visitor who sent a form, and the values of the form. Fault: unauthenticated without a session.
+// readForm returns the visitor who sent a form, and the values of the form. Faults: those of formViewer, and invalid_body.
 func (s *site) readForm(c echo.Context) (viewer, url.Values, error) {
 	v, err := s.formViewer(c)
 	if err != nil {

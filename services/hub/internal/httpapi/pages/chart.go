@@ -15,7 +15,7 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
-// Limits of a price chart.
+// Sizes and limits of a price chart. minPeriod is the minimum length of its time axis.
 const (
 	plotSize   = 1000 // width and height of the SVG view box of lines; it is scaled to the plot
 	maxColumns = 360  // number of columns; downsample keeps the first, lowest, highest and last price of each

@@ -146,7 +146,7 @@ func crowdOf(m *marketv1.Market, c *signalv1.GetCrowdResponse) (part *crowdPart,
 	return part, top
 }
 
-// sentimentLabels maps the labels of market sentiment to texts.
+// sentimentLabels maps the sentiment labels of package market to the texts of the page.
 var sentimentLabels = map[string]string{
 	market.Bullish: "Leans YES", market.Bearish: "Leans NO", market.Mixed: "Split", market.Neutral: "No clear lean",
 }

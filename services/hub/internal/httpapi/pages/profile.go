@@ -41,7 +41,7 @@ type payoutState struct {
 	Label, Text string
 }
 
-// profileNotices maps the query parameter done to the message after a successful form.
+// profileNotices maps the query parameter done to the message that the page shows after a successful change.
 var profileNotices = map[string]string{
 	"saved": "Profile saved.", "claimed": "Wallet linked. It is public.", "dropped": "Wallet removed.",
 }
@@ -154,8 +154,8 @@ func fieldOf(err error) string {
 	return field
 }
 
-// accountForm returns a handler that passes the account of the signed-in visitor and the form to do. Fault: unauthenticated
-// without a session.
+// accountForm returns a handler that passes the account of the signed-in visitor and the form to do. Faults: forbidden for a form
+// from another origin, and unauthenticated without a session.
 func (s *site) accountForm(do func(echo.Context, identityclaim.Account, url.Values) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		v, form, err := s.readForm(c)

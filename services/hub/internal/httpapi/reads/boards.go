@@ -94,5 +94,6 @@ func showEdge(r *boardv1.Row) *openapi.Edge {
 	}
 }
 
-// hundredths rounds to two decimals. It is for displayed components, whose sum is rounded separately.
+// hundredths rounds to two decimals. It is for the displayed components of the broadcast score. The score itself is computed from
+// unrounded components.
 func hundredths(n float64) float64 { return math.Round(n*100) / 100 }

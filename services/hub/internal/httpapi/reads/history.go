@@ -14,7 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/market"
 )
 
-// MarketHistory handles GET /api/{venue_a}/market-history, the prices of a market or token over an interval. Fault: missing id.
+// MarketHistory handles GET /api/{venue_a}/market-history, the prices of a market or token over an interval. Fault:
+// missing_market_id if the query names neither.
 func (s *Server) MarketHistory(c echo.Context) error {
 	token, raw := c.QueryParam("tokenId"), c.QueryParam("marketId")
 	if token == "" && raw == "" {

@@ -35,7 +35,7 @@ func showRelated(m *marketv1.Market, relation string, similarity float64) openap
 	}
 }
 
-// Sentiment handles GET /api/m/{marketId}/sentiment, a summary of the recent calls on a market.
+// Sentiment handles GET /api/m/{marketId}/sentiment, a score and a label for the direction of the calls on a market.
 func (s *Server) Sentiment(c echo.Context, id protocol.MarketID) error {
 	m, err := s.Ledger.Catalogue.GetSentiment(c.Request().Context(), &cataloguev1.GetSentimentRequest{MarketId: string(id)})
 	if err != nil {

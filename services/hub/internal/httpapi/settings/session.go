@@ -38,8 +38,8 @@ type Server struct {
 	Profiles *profile.Service
 	OnAir    *livestream.Service
 	Log      *slog.Logger
-	// IdentityDetails returns who with the names from an identity token. Faults: unauthenticated for a token of another person,
-	// identity_provider_unavailable.
+	// IdentityDetails verifies an identity token of the login who and returns the identity with the names from the token. Faults:
+	// unauthenticated for a token of another person, identity_provider_unavailable.
 	IdentityDetails func(ctx context.Context, who operator.Identity, token string) (operator.Identity, error)
 }
 

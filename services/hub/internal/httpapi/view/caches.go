@@ -112,7 +112,7 @@ func (p *UncacheableError) Error() string {
 type Answer struct {
 	Value   any
 	Missing string // name of the unavailable source in the header X-Degraded; empty: the value is complete
-	Empty   bool   // the value is empty and is not cached by the hub
+	Empty   bool   // the value is empty, so it must not be cached for long
 }
 
 // WithoutFollows returns the value of Answer.Missing after counting followers: "follows" if err is not nil, otherwise "".
@@ -194,7 +194,7 @@ type Read[Q Query] struct {
 // Book returns the cache of the answers.
 func (r Read[Q]) Book() *httpcache.Cache { return r.Pages.Pages }
 
-// Key returns the cache key of a query string.
+// Key returns the cache key of a query string. Query strings with equal parsed queries have equal keys.
 func (r Read[Q]) Key(rawQuery string) string { return r.Parse(rawQuery).Key() }
 
 // Handle serves a request with the cached or newly built answer to its query.
