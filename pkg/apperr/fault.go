@@ -52,7 +52,7 @@ func (f *Fault) Error() string {
 	return s
 }
 
-// Unwrap returns the private cause, or nil.
+// Unwrap returns the private cause of the fault, or nil if there is none.
 func (f *Fault) Unwrap() error { return f.cause }
 
 // Is reports whether target is a fault of the same kind and code. Message, Extra and cause are ignored.
@@ -61,7 +61,7 @@ func (f *Fault) Is(target error) bool {
 	return ok && t.Kind == f.Kind && t.Code == f.Code
 }
 
-// With returns a copy whose JSON error response has one more member.
+// With returns a copy of the fault whose JSON error response has the further member with the given value.
 func (f *Fault) With(member string, value any) *Fault {
 	c := *f
 	c.Extra = maps.Clone(f.Extra)
@@ -72,14 +72,14 @@ func (f *Fault) With(member string, value any) *Fault {
 	return &c
 }
 
-// Say returns a copy with a formatted message as its public text.
+// Say returns a copy of the fault whose public text is the formatted message.
 func (f *Fault) Say(format string, args ...any) *Fault {
 	c := *f
 	c.Message = fmt.Sprintf(format, args...)
 	return &c
 }
 
-// Wrap returns a copy with a private cause, which is logged and never sent to a caller.
+// Wrap returns a copy of the fault with a private cause, which is logged and never sent to a caller.
 func (f *Fault) Wrap(cause error) *Fault {
 	c := *f
 	c.cause = cause

@@ -13,20 +13,20 @@ type Config[T any] struct {
 	Bound  int // maximum number of waiting items; Add rejects more
 	Flight int // maximum number of batches of one key in flight
 	All    int // maximum number of batches of all keys in flight; 0: no limit
-	// Spread is the number of waiting items of a key from which another batch starts while one is in flight.
+	// Spread is the minimum number of waiting items of a key that starts another batch while one is in flight.
 	Spread int
 	// Key returns the key of an item. A batch contains items of one key only. Nil means that all items have the same
 	// key.
 	Key func(T) string
 	// Wanted reports whether an item must still be sent. It is called immediately before the batch is sent. Nil means
-	// yes.
+	// that every item is sent.
 	Wanted func(T) bool
 	// Send sends a batch and passes each result to its waiting caller. The next batch may start when Send returns.
 	Send func(batch []T)
 }
 
-// Queue sends items in batches. Items of one key are sent in the order in which they were added. Items of AddFirst
-// are sent before all other items of their key.
+// Queue sends items in batches. Items of one key are sent in the order in which they were added. An item added by
+// AddFirst is sent before all waiting items of its key.
 type Queue[T any] struct {
 	cfg     Config[T]
 	slots   chan struct{}
@@ -38,13 +38,13 @@ type Queue[T any] struct {
 	closed bool
 }
 
-// keyQueue is the queue of one key.
+// keyQueue contains the waiting items of one key and the number of its batches in flight.
 type keyQueue[T any] struct {
 	waiting  []T
 	inFlight int
 }
 
-// New returns an empty queue.
+// New returns an empty queue with the limits and callbacks of cfg.
 func New[T any](cfg Config[T]) *Queue[T] {
 	q := &Queue[T]{cfg: cfg, queues: map[string]*keyQueue[T]{}}
 	if cfg.All > 0 {
@@ -95,7 +95,8 @@ func (q *Queue[T]) queueOf(item T) (key string, l *keyQueue[T]) {
 	return key, l
 }
 
-// added counts an added item. It starts a goroutine that sends batches if Flight and Spread permit another one.
+// added counts an added item. It starts a goroutine that sends batches if Config.Flight and Config.Spread permit
+// another batch in flight.
 func (q *Queue[T]) added(key string, l *keyQueue[T]) {
 	q.length++
 	if l.inFlight == 0 || l.inFlight < q.cfg.Flight && len(l.waiting) >= q.cfg.Spread {
@@ -104,7 +105,7 @@ func (q *Queue[T]) added(key string, l *keyQueue[T]) {
 	}
 }
 
-// Len returns the number of waiting items.
+// Len returns the number of items that wait, without the items of batches in flight.
 func (q *Queue[T]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

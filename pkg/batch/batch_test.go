@@ -39,7 +39,7 @@ func (s *sender) require(t *testing.T, want ...string) {
 	s.sent = nil
 }
 
-// run creates a queue that sends to a sender, and runs test with both in a synctest bubble.
+// run creates a queue that sends to a sender, and calls test with the queue and the sender in a synctest bubble.
 func run(t *testing.T, cfg batch.Config[int], test func(t *testing.T, q *batch.Queue[int], s *sender)) {
 	t.Helper()
 	t.Parallel()
@@ -71,8 +71,8 @@ func TestWaitingItemsAreBatched(t *testing.T) {
 	})
 }
 
-// A second batch starts only when more items wait than fit into one batch, because one large batch costs less than
-// two small ones.
+// TestSecondBatchInFlight checks that a second batch starts only when more items wait than fit into one batch, because
+// one large batch costs less than two small ones.
 func TestSecondBatchInFlight(t *testing.T) {
 	run(t, batch.Config[int]{Size: 2, Bound: 10, Flight: 2, Spread: 3}, func(t *testing.T, q *batch.Queue[int], s *sender) {
 		q.Add(1)
@@ -132,7 +132,8 @@ func TestKeysDoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
-// An item of AddFirst is sent before the waiting items, even beyond the bound, and Adapt limits the size of a batch.
+// TestAddFirstAndAdapt checks that an item of AddFirst is sent before the waiting items, even beyond the bound, and
+// that Adapt limits the size of a batch.
 func TestAddFirstAndAdapt(t *testing.T) {
 	size := 1
 	cfg := batch.Config[int]{Size: 3, Adapt: func() int { return size }, Bound: 2, Flight: 1}

@@ -8,7 +8,7 @@ import (
 // Outcome is the result of a call to the dependency, as reported to Breaker.Leave.
 type Outcome int
 
-// Outcomes of a call.
+// Outcomes of a call to the dependency.
 const (
 	Success Outcome = iota
 	Failure         // the dependency failed
@@ -23,7 +23,8 @@ type Config struct {
 	OnChange func(open bool)  // called after the breaker opened or closed; may be nil
 }
 
-// Breaker counts consecutive failures of one dependency. It is open when the count has reached Config.Failures.
+// Breaker counts consecutive failures of one dependency. It is open while the count is at least Config.Failures, and
+// then admits only probes.
 type Breaker struct {
 	cfg Config
 
@@ -38,7 +39,7 @@ func New(cfg Config) *Breaker {
 	return &Breaker{cfg: cfg}
 }
 
-// Open reports whether at least Config.Failures consecutive calls failed.
+// Open reports whether the breaker is open, because at least Config.Failures consecutive calls failed.
 func (b *Breaker) Open() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -58,7 +59,8 @@ func (b *Breaker) refuses() bool {
 	return b.open() && (b.probing || b.cfg.Now().Before(b.restEnd))
 }
 
-// Enter reports whether a call is admitted. Each admitted call must be followed by a call of Leave.
+// Enter reports whether a call to the dependency is admitted. While the breaker is open, it admits one probe at a time
+// after Config.Rest. The caller must call Leave after each admitted call.
 func (b *Breaker) Enter() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,7 +71,8 @@ func (b *Breaker) Enter() bool {
 	return true
 }
 
-// Leave records the outcome of an admitted call.
+// Leave records the outcome of an admitted call. Success closes the breaker. Leave calls Config.OnChange if the breaker
+// opened or closed.
 func (b *Breaker) Leave(o Outcome) {
 	b.mu.Lock()
 	wasOpen := b.open()

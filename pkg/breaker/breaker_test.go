@@ -10,7 +10,8 @@ import (
 
 const failures, rest = 5, 1500 * time.Millisecond
 
-// call enters b and, if admitted, leaves it with the outcome o. It reports whether the call was admitted.
+// call simulates a call with the outcome o to the dependency that the breaker b protects. It reports whether b admitted
+// the call.
 func call(b *breaker.Breaker, o breaker.Outcome) bool {
 	ok := b.Enter()
 	if ok {

@@ -67,14 +67,14 @@ type value[V any] struct {
 	life time.Duration
 }
 
-// flight is one running load.
+// flight is one running load. All concurrent readers of its key wait for it.
 type flight[V any] struct {
 	done chan struct{}
 	v    V
 	err  error
 }
 
-// New returns an empty cache. Close must be called to release it.
+// New returns an empty cache. The caller must call Close to end the loads of the cache.
 func New[K comparable, V any](o Options[K, V]) *Cache[K, V] {
 	if o.Hold == 0 {
 		o.Hold = time.Second
@@ -148,7 +148,8 @@ func (c *Cache[K, V]) Peek(key K) (v V, ok bool) {
 	return last.v, true
 }
 
-// Last returns the last loaded value of a key and its age, even if it has expired.
+// Last returns the last loaded value of a key and its age, even if it has expired. It returns false if no value is
+// stored.
 func (c *Cache[K, V]) Last(key K) (v V, age time.Duration, ok bool) {
 	e := c.find(key)
 	if e == nil {
@@ -245,8 +246,8 @@ func (c *Cache[K, V]) entry(key K, now time.Time) (*entry[V], error) {
 	return e, nil
 }
 
-// evict deletes the least recently read of 16 entries. The iteration order of maps is random, so this approximates
-// the deletion of the oldest entry without a list that every read would have to lock.
+// evict deletes the least recently read of 16 entries. The iteration order of maps is random, so evict approximates the
+// deletion of the least recently read entry of all, without a list that every read would have to lock.
 func (c *Cache[K, V]) evict() {
 	const sample = 16
 	var evicted K
@@ -263,7 +264,8 @@ func (c *Cache[K, V]) evict() {
 }
 
 // start returns the running load of an entry, or starts one. load may be nil if the entry has a Load function of an
-// earlier read. Within Options.Hold after a failure, start returns that failure instead of loading.
+// earlier read. Within Options.Hold after a failure, start returns an ended load with that failure. It returns an ended
+// load with ErrClosed or ErrBusy if no load may start.
 func (c *Cache[K, V]) start(ctx context.Context, e *entry[V], key K, load Load[V], now time.Time) *flight[V] {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -299,7 +301,7 @@ func (c *Cache[K, V]) start(ctx context.Context, e *entry[V], key K, load Load[V
 	return f
 }
 
-// run executes one load and stores its result.
+// run executes one load and stores its value or its error. It calls Options.Failed after an error.
 func (c *Cache[K, V]) run(caller context.Context, e *entry[V], key K, load Load[V], f *flight[V]) {
 	base := c.ctx
 	if c.o.Values {
@@ -331,8 +333,8 @@ func (c *Cache[K, V]) run(caller context.Context, e *entry[V], key K, load Load[
 	}
 }
 
-// guarded returns a panic of load as an error. An unrecovered panic would end the process, because no caller is on
-// the stack.
+// guarded calls load and converts a panic of load to an error. An unrecovered panic would end the process, because load
+// runs in its own goroutine.
 func guarded[V any](ctx context.Context, load func(context.Context) (V, error)) (v V, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -32,7 +32,7 @@ func Load[T any]() (T, error) {
 	return LoadFrom[T](environ)
 }
 
-// LoadFrom is Load with environ in place of the environment of the process.
+// LoadFrom is like Load, but reads the settings from environ instead of the environment of the process.
 func LoadFrom[T any](environ map[string]string) (T, error) {
 	var cfg T
 	r := &Report{}
@@ -59,8 +59,8 @@ func LoadFrom[T any](environ map[string]string) (T, error) {
 	return cfg, InvalidSettings(slices.Compact(r.mistakes))
 }
 
-// withFiles returns a copy of environ in which each key that is set by KEY_FILE has the content of that file as its
-// value.
+// withFiles returns a copy of environ in which each key with a setting KEY_FILE has the content of that file as its
+// value. It adds a mistake to r if KEY and KEY_FILE are both set or the file cannot be read.
 func withFiles(r *Report, environ map[string]string, keys []string) map[string]string {
 	values := make(map[string]string, len(environ))
 	for name, value := range environ {
@@ -86,7 +86,7 @@ func withFiles(r *Report, environ map[string]string, keys []string) map[string]s
 	return values
 }
 
-// maxFile is the maximum size of a file named by a setting, in bytes.
+// maxFile is the maximum size in bytes of a file whose path a setting KEY_FILE contains.
 const maxFile = 64 << 10
 
 func readFile(path string) (string, error) {
@@ -152,7 +152,7 @@ func kindOf(t reflect.Type) string {
 	}
 }
 
-// check calls Check of all nested structs, then Check of the struct itself.
+// check calls the method Check of each nested struct of v that implements Checker, and then that of v.
 func check(r *Report, v reflect.Value) {
 	if v.Kind() != reflect.Struct {
 		return

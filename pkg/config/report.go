@@ -99,8 +99,8 @@ func looksLikeExample(s string) bool {
 	}, func(word string) bool { return strings.Contains(s, word) })
 }
 
-// URL adds a mistake unless raw is an absolute URL with a host and one of the schemes. User information is rejected,
-// because URLs are printed in logs and would reveal a password.
+// URL adds a mistake unless raw is an absolute URL with a host and one of the given schemes. User information is
+// rejected, because URLs are printed in logs and would reveal a password.
 func (r *Report) URL(name, raw string, schemes ...string) {
 	u, err := url.Parse(raw)
 	switch {
@@ -113,7 +113,7 @@ func (r *Report) URL(name, raw string, schemes ...string) {
 	}
 }
 
-// OptURL is URL for an optional setting: an empty raw is valid.
+// OptURL is like URL for an optional setting: an empty raw is valid.
 func (r *Report) OptURL(name, raw string, schemes ...string) {
 	if raw != "" {
 		r.URL(name, raw, schemes...)
@@ -121,8 +121,8 @@ func (r *Report) OptURL(name, raw string, schemes ...string) {
 }
 
 // PublicURL adds a mistake unless raw is the public base URL of a service: https (in development and test also http),
-// without path except "/", query and fragment. The host name must not end in a dot, because browsers treat such a
-// name as another origin.
+// without query and fragment, and without a path other than "/". The host name must not end in a dot, because browsers
+// treat a name with that dot as another origin.
 func (r *Report) PublicURL(name, raw string) {
 	before := len(r.mistakes)
 	if r.env.Production() {
@@ -165,15 +165,15 @@ func (r *Report) Addr(name, addr string) {
 	}
 }
 
-// OptAddr is Addr for an optional setting: an empty addr is valid.
+// OptAddr is like Addr for an optional setting: an empty addr is valid.
 func (r *Report) OptAddr(name, addr string) {
 	if addr != "" {
 		r.Addr(name, addr)
 	}
 }
 
-// PrivateAddr is OptAddr for a listener that only administrators may reach. The host must name one interface, because
-// an empty or unspecified host (0.0.0.0, ::) accepts connections on every interface.
+// PrivateAddr is like OptAddr for a listener that only administrators may reach. The host must name one interface,
+// because an empty or unspecified host (0.0.0.0, ::) accepts connections on every interface.
 func (r *Report) PrivateAddr(name, addr string) {
 	if addr == "" {
 		return
@@ -206,7 +206,7 @@ func (r *Report) Between(name string, n, low, high int) {
 	}
 }
 
-// OneOf adds a mistake unless value is one of words.
+// OneOf adds a mistake unless value equals one of words. The comparison is case-sensitive.
 func (r *Report) OneOf(name, value string, words ...string) {
 	if !slices.Contains(words, value) {
 		r.Fail(name, "must be one of "+strings.Join(words, ", "))

@@ -32,7 +32,7 @@ func (e *Env) set(r *Report, raw string) {
 	}
 }
 
-// UnmarshalText accepts any text, because LoadFrom has already checked ENV.
+// UnmarshalText implements encoding.TextUnmarshaler. It accepts any text, because LoadFrom has already checked ENV.
 func (e *Env) UnmarshalText(b []byte) error {
 	*e = Env(b)
 	return nil
@@ -57,7 +57,7 @@ func (s Secret) Reveal() string {
 	return *s.text
 }
 
-// IsSet reports whether the text is not empty.
+// IsSet reports whether the secret has a text that is not empty.
 func (s Secret) IsSet() bool { return s.Reveal() != "" }
 
 // String implements fmt.Stringer. It returns a placeholder instead of the text.

@@ -15,7 +15,8 @@ const (
 	tolerance = 20 * time.Millisecond
 )
 
-// Clock is the clock of a process. It reads the system clock once, in New.
+// Clock is the clock of a process. It reads the system clock once, in New. Set and Follow correct it to the time of the
+// database.
 type Clock struct {
 	start   time.Time
 	elapsed func() time.Duration
@@ -38,7 +39,7 @@ func (c *Clock) Now() time.Time {
 	return c.start.Add(c.elapsed() + time.Duration(c.ahead.Load()))
 }
 
-// Ask returns the current time of the database.
+// Ask is a function that requests the current time of the database.
 type Ask func(ctx context.Context) (time.Time, error)
 
 // Set sets the clock to the database time if they differ by more than tolerance plus half the latency of ask. It
@@ -62,7 +63,7 @@ func (c *Clock) Set(ctx context.Context, ask Ask) error {
 }
 
 // Follow calls Set every 30 seconds, or one second after a failure, until ctx ends. It returns the error of ctx.
-// Between answers the clock advances by the monotonic clock.
+// Between two answers of the database, the clock advances with the monotonic clock.
 func (c *Clock) Follow(ctx context.Context, ask Ask) error {
 	t := time.NewTimer(0)
 	defer t.Stop()

@@ -31,7 +31,8 @@ func TestClockChanges(t *testing.T) {
 	})
 }
 
-// The clock follows the database time, except when the answer took too long.
+// TestClockFollowsTheDatabase checks that the clock follows the time of the database, except when an answer takes too
+// long.
 func TestClockFollowsTheDatabase(t *testing.T) {
 	m := testkit.NewMachine(noon)
 	databaseTime := func(ahead, took time.Duration, err error) dbtime.Ask {
@@ -59,7 +60,8 @@ func TestClockFollowsTheDatabase(t *testing.T) {
 	requireTime(t, m.Clock, noon.Add(time.Hour+1010*time.Millisecond))
 }
 
-// Follow asks at once, one second after a failure, and then every 30 seconds.
+// TestFollow checks that Follow requests the time of the database at once, one second after a failure, and then every
+// 30 seconds.
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dbtime.System()

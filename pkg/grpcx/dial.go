@@ -23,7 +23,7 @@ const (
 	requestIDHeader = "x-request-id"
 )
 
-// ErrUnavailable is the default fault for a peer that does not answer.
+// ErrUnavailable is the default fault of a call whose peer is unavailable or does not answer in time.
 var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "The signal service cannot be reached, try again shortly.").
 	With("retryAfterMs", 1000)
 
@@ -36,8 +36,9 @@ type DialConfig struct {
 	Options     []grpc.DialOption
 }
 
-// Dial returns a connection that connects in the background, so that services may start in any order. While the peer
-// is unavailable, calls fail at once. The connection is retried at least once per second.
+// Dial returns a connection that connects in the background, so that services may start in any order. While the peer is
+// unavailable, calls fail at once. The connection is retried at least once per second. Dial fails if Addr or Secret is
+// empty.
 func Dial(cfg DialConfig) (*grpc.ClientConn, error) {
 	if cfg.Addr == "" || cfg.Secret == "" {
 		return nil, errors.New("dial: address and link secret are required")
@@ -107,8 +108,8 @@ type clientStream struct {
 	unavailable *apperr.Fault
 }
 
-// RecvMsg implements grpc.ClientStream. It converts errors like a unary call does, except io.EOF, which marks the
-// regular end.
+// RecvMsg implements grpc.ClientStream. It converts errors like those of a unary call, except io.EOF, which marks the
+// regular end of the stream.
 func (s *clientStream) RecvMsg(m any) error {
 	return fromStatus(s.caller, s.ClientStream.RecvMsg(m), s.unavailable)
 }

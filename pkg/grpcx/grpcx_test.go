@@ -189,7 +189,7 @@ func TestSecretIsRequired(t *testing.T) {
 	}
 }
 
-// Deadlines are propagated. A call without enough time left is not started.
+// TestDeadlinesTravel checks that deadlines are propagated, and that a call without enough time left is not started.
 func TestDeadlinesTravel(t *testing.T) {
 	t.Parallel()
 	var left atomic.Int64
@@ -325,7 +325,8 @@ func TestRequestIDIsPropagated(t *testing.T) {
 	}
 }
 
-// A stream whose connection breaks returns Unavailable, not context.Canceled.
+// TestBrokenStreamIsAnOutage checks that a stream whose connection breaks returns the fault of an unavailable peer and
+// not context.Canceled.
 func TestBrokenStreamIsAnOutage(t *testing.T) {
 	t.Parallel()
 	e := &echo{stream: func(ss grpc.ServerStream) error {

@@ -18,7 +18,7 @@ type Part struct {
 // At returns a Part that serves s on addr.
 func (s *Server) At(addr string) *Part { return &Part{Server: s, addr: addr} }
 
-// Start opens the listener.
+// Start opens the listener. The address may have port 0; Addr then returns the assigned port.
 func (p *Part) Start(ctx context.Context) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", p.addr)

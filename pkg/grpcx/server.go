@@ -46,7 +46,7 @@ type Server struct {
 	guard  guard
 }
 
-// NewServer returns a server without services except the health service.
+// NewServer returns a server without services except the health service. It fails if Secret is empty.
 func NewServer(cfg ServerConfig) (*Server, error) {
 	if cfg.Secret == "" {
 		return nil, errors.New("serve: link secret is required")
@@ -157,7 +157,8 @@ func received(ctx context.Context) context.Context {
 	return telemetry.WithRequestID(ctx, ids[0])
 }
 
-// authenticate compares the link secret of a call in constant time. Health checks need no secret.
+// authenticate returns an error with codes.Unauthenticated unless the call has the link secret. It compares in constant
+// time. Health checks need no secret.
 func (g guard) authenticate(ctx context.Context, method string) error {
 	if strings.HasPrefix(method, "/grpc.health.v1.Health/") {
 		return nil
@@ -172,8 +173,8 @@ func (g guard) authenticate(ctx context.Context, method string) error {
 	return nil
 }
 
-// answer returns the status that is sent to the caller. It logs internal errors and unavailability, because the
-// status does not contain their cause.
+// answer converts err to the status error that is sent to the caller, or nil for nil. It logs internal errors and
+// unavailability, because the status does not contain their cause.
 func (g guard) answer(ctx context.Context, method string, err error) error {
 	if err == nil {
 		return nil

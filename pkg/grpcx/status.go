@@ -82,9 +82,9 @@ func toStatus(err error) error {
 	return st.Err()
 }
 
-// fromStatus returns the error of a call for the caller. A fault of the server is restored. Unavailability and
-// timeouts become the fault unavailable, and cancellation by the caller becomes the error of ctx. Every other error
-// is internal.
+// fromStatus converts the status error of a call to the error that its caller gets. A fault that the server sent is
+// restored. Unavailability and timeouts become the fault unavailable, and cancellation by the caller becomes the error
+// of ctx. Every other error is internal.
 func fromStatus(ctx context.Context, err error, unavailable *apperr.Fault) error {
 	if err == nil {
 		return nil
@@ -141,8 +141,8 @@ func errorInfo(st *status.Status) *errdetails.ErrorInfo {
 	return nil
 }
 
-// decodeExtra decodes the extra members of a fault. Whole numbers become int64 (a retryAfterMs must not become a
-// float).
+// decodeExtra decodes the extra members of a fault. Whole numbers become int64, so that retryAfterMs does not become a
+// float. It returns nil for invalid JSON.
 func decodeExtra(raw string) map[string]any {
 	d := json.NewDecoder(bytes.NewReader([]byte(raw)))
 	d.UseNumber()

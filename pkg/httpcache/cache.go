@@ -14,14 +14,14 @@ type Build func(context.Context) ([]byte, error)
 // Options configure a Cache. TTL and Now are required.
 type Options = cache.Options[string, *Page]
 
-// Cache stores pages by key.
+// Cache stores complete responses (pages) by key, for a limited time.
 type Cache struct{ *cache.Cache[string, *Page] }
 
-// New returns an empty cache. Close must be called to release it.
+// New returns an empty cache. The caller must call Close to end the builds of the cache.
 func New(o Options) *Cache { return &Cache{cache.New(o)} }
 
-// Get returns the page of a key, with the rules of cache.Cache.Get for stale and expired values. An unchanged body
-// keeps its page.
+// Get returns the page of a key, with the rules of cache.Cache.Get for stale and expired values. If a new body equals
+// the last one, Get returns the last page.
 func (c *Cache) Get(ctx context.Context, key string, build Build) (*Page, error) {
 	return c.Cache.Get(ctx, key, func(ctx context.Context, last *Page) (*Page, error) {
 		body, err := build(ctx)

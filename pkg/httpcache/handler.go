@@ -10,7 +10,7 @@ type Hot struct {
 	// Pattern is the path of the route. At most one of its segments may be a parameter, written "*".
 	Pattern string
 	// Cache and Key must be those of the route's own handler. Key returns the cache key for the parameter and the raw
-	// query. If it returns false, the next handler answers the request.
+	// query. If Key returns false, the next handler answers the request.
 	Cache *Cache
 	Key   func(param, rawQuery string) (string, bool)
 	// Header contains the headers of every response, such as those for CORS and Cache-Control.
@@ -19,7 +19,7 @@ type Hot struct {
 
 // HandlerOptions configure a Handler. All fields may be nil.
 type HandlerOptions struct {
-	// Allow reports whether the caller may be answered, and may set response headers. If it returns false, the next
+	// Allow reports whether the caller may be answered, and may set response headers. If Allow returns false, the next
 	// handler answers and sends the error.
 	Allow func(http.ResponseWriter, *http.Request) bool
 	// Count is called once per method, route and status by NewHandler, and returns a function that is called for each
@@ -103,8 +103,8 @@ func (f *Handler) find(path string) (*hot, string) {
 	return nil, ""
 }
 
-// answer writes the cached page and returns true. It returns false and writes no body if there is none or Allow
-// returned false.
+// answer writes the cached page and returns true. It returns false and writes no body if h.Key rejects the query, no
+// page is cached, or Allow returns false.
 func (f *Handler) answer(w http.ResponseWriter, r *http.Request, h *hot, param string) bool {
 	key, ok := h.Key(param, r.URL.RawQuery)
 	if !ok {

@@ -66,7 +66,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// requirePassedOn checks that the Handler passes requests to the next handler that it must not answer.
+// requirePassedOn checks that the Handler passes all requests that it must not answer to the next handler.
 func requirePassedOn(t *testing.T, do func(method, target string, header ...string) *httptest.ResponseRecorder) {
 	t.Helper()
 	for name, rec := range map[string]*httptest.ResponseRecorder{

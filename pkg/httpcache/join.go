@@ -6,9 +6,9 @@ import (
 	"net/http"
 )
 
-// The HTTP server writes a response through a buffer of 4 KiB. A larger page needs two system calls: one for the
-// header with the first part of the body, one for the rest. The second call is a fifth of the cost of a cached page.
-// With Join, WriteTo makes the connection delay the first part and send both parts in one call.
+// The HTTP server writes a response through a buffer of 4 KiB. A larger page needs two system calls: one for the header
+// with the first part of the body, one for the rest. The second call is a fifth of the cost of a cached page. With
+// Join, Page.WriteTo makes the connection delay the first part and send both parts in one call.
 
 // Join wraps a listener so that a page is written in one system call. The server must use JoinContext as its
 // ConnContext. Without Join and JoinContext pages are written correctly at a higher cost.

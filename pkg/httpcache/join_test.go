@@ -38,8 +38,8 @@ func joinServer(t *testing.T, bodies map[string][]byte) string {
 	return ln.Addr().String()
 }
 
-// Bodies of sizes around every boundary of the server's buffers arrive complete. All requests use one connection, so
-// bytes that one response leaves in a buffer appear in the next response.
+// TestJoinSendsEveryByte checks that bodies of sizes around every boundary of the server's buffers arrive complete. All
+// requests use one connection, so bytes that one response leaves in a buffer would appear in the next response.
 func TestJoinSendsEveryByte(t *testing.T) {
 	t.Parallel()
 	bodies := make(map[string][]byte)
@@ -80,7 +80,8 @@ func TestJoinSendsEveryByte(t *testing.T) {
 	wg.Wait()
 }
 
-// Header and body arrive together: the first read returns more bytes than the server's own buffer can contain.
+// TestJoinSendsHeaderAndBodyTogether checks that header and body arrive together: the first read must return more bytes
+// than the server's own buffer can contain.
 func TestJoinSendsHeaderAndBodyTogether(t *testing.T) {
 	t.Parallel()
 	addr := joinServer(t, map[string][]byte{"/": feed(500)})
@@ -99,7 +100,8 @@ func TestJoinSendsHeaderAndBodyTogether(t *testing.T) {
 	}
 }
 
-// A client that disconnects during a response does not affect other requests.
+// TestJoinWithDisconnectingClients checks that a client that disconnects during a response does not affect other
+// requests.
 func TestJoinWithDisconnectingClients(t *testing.T) {
 	t.Parallel()
 	big := bytes.Repeat([]byte("x"), 8<<20)
@@ -125,7 +127,7 @@ func TestJoinWithDisconnectingClients(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// Join does not wrap connections other than TCP.
+// TestJoinLeavesOtherConnectionsAlone checks that Join does not wrap connections other than TCP.
 func TestJoinLeavesOtherConnectionsAlone(t *testing.T) {
 	t.Parallel()
 	a, b := net.Pipe()

@@ -65,5 +65,5 @@ func Params(names ...string) []Param {
 	return out
 }
 
-// JoinKey joins values of a query into a cache key.
+// JoinKey joins the values of a query into one cache key. It separates them by NUL bytes.
 func JoinKey(parts ...string) string { return strings.Join(parts, "\x00") }

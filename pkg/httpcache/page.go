@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// minGzip is the minimum size of a body in bytes that is compressed. A smaller body fits into one packet.
+// minGzip is the size in bytes from which a body is compressed. A smaller body fits into one packet.
 const minGzip = 1024
 
 // Page is an immutable response. All responses share the slices of its header values, so no code may append to them.
@@ -51,7 +51,7 @@ func Make(body []byte) *Page {
 	return p
 }
 
-// As returns a page with the same body and another media type.
+// As returns a copy of the page with the media type kind instead of JSON.
 func (p *Page) As(kind string) *Page {
 	c := *p
 	c.kind = []string{kind}
@@ -72,7 +72,7 @@ func compress(body []byte) []byte {
 // Body returns the uncompressed body. The caller must not change it.
 func (p *Page) Body() []byte { return p.body }
 
-// ETag returns the entity tag in the form of the ETag header.
+// ETag returns the weak entity tag of the page as the value of an ETag header: W/ and 24 hexadecimal digits in quotes.
 func (p *Page) ETag() string { return p.etag[0] }
 
 // WriteTo writes the page as the response to r and returns the status. It writes 304 if the client has the page, the

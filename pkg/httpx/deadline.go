@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// LimitBodyTime makes reads of the request body fail when no byte arrives for idle, or when the body is not complete
-// within total. It replaces the read timeout of the server for this request.
+// LimitBodyTime makes reads of the request body fail when no byte arrives within the duration idle, or when the body is
+// not complete within the duration total. It replaces the read timeout of the server for this request.
 func LimitBodyTime(w http.ResponseWriter, r *http.Request, idle, total time.Duration) {
 	r.Body = &timedBody{ReadCloser: r.Body, conn: http.NewResponseController(w), idle: idle, end: time.Now().Add(total)}
 }

@@ -15,7 +15,7 @@ import (
 // BodyLimit is the default maximum size of a request body in bytes.
 const BodyLimit = 64 << 10
 
-// Errors of reading a request body.
+// Errors of Decode, DecodeOptional and ReadBody, in addition to ErrBody.
 var (
 	ErrMediaType = apperr.New(apperr.Unsupported, "unsupported_media_type", "content type must be application/json")
 	ErrTooLarge  = apperr.New(apperr.TooLarge, "payload_too_large", "body is too large")

@@ -108,7 +108,7 @@ func ErrorBody(err error) []byte {
 	return b.Bytes()
 }
 
-// retrySeconds returns the extra member retryAfterMs in seconds, rounded up and at least 1.
+// retrySeconds returns the extra member retryAfterMs of f in seconds, rounded up and at least 1.
 func retrySeconds(f *apperr.Fault) int64 {
 	var ms int64
 	switch v := f.Extra["retryAfterMs"].(type) {

@@ -81,7 +81,8 @@ func withRecover(h echo.HandlerFunc, c echo.Context) (err error) {
 	return h(c)
 }
 
-// fail writes the error response and returns its status. It logs server errors.
+// fail writes the error response for err and returns its status. It logs server errors. If the client has disconnected,
+// it writes nothing and returns statusClientClosed.
 func (e *Router) fail(c echo.Context, err error) int {
 	ctx := c.Request().Context()
 	if errors.Is(err, context.Canceled) && errors.Is(ctx.Err(), context.Canceled) {

@@ -19,8 +19,8 @@ type Check struct {
 	Test func(context.Context) error
 }
 
-// A check must end within checkTime. Results are reused for checkLife, so that requests for /readyz do not put load
-// on dependencies.
+// checkTime is the timeout of a check. checkLife is the time for which the results of all checks are reused, so that
+// requests for /readyz do not put load on dependencies.
 const (
 	checkTime = time.Second
 	checkLife = 500 * time.Millisecond
@@ -44,10 +44,10 @@ func NewHealth(nonce string, now func() time.Time, checks ...Check) *Health {
 	return &Health{nonce: nonce, now: now, checks: checks}
 }
 
-// Up makes the service ready if its checks succeed.
+// Up makes the process ready from now on while its checks succeed.
 func (h *Health) Up() { h.up.Store(true) }
 
-// Down makes the service not ready, regardless of its checks.
+// Down makes the process not ready, regardless of its checks, so that it receives no new requests.
 func (h *Health) Down() { h.up.Store(false) }
 
 // Failed returns the names of the failed checks, or nil if the service is ready. Before Up and after Down it returns
@@ -129,7 +129,7 @@ func (e *Router) mountHealth(h *Health, k CORS) {
 	}
 }
 
-// probeTime is the timeout of Probe.
+// probeTime is the timeout of Probe, including the connection.
 const probeTime = 3 * time.Second
 
 // Probe requests /readyz from the service that listens on addr of this machine. It returns nil if the service is

@@ -20,7 +20,8 @@ func readWhole(t *testing.T, text string) (int64, bool) {
 	return n, o.Err() == nil
 }
 
-// A number with a zero fraction is an integer in every notation. The check is exact to the last digit.
+// TestWholeNumbers checks that a number with a zero fraction is an integer in every notation, and that the result is
+// exact to the last digit.
 func TestWholeNumbers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{

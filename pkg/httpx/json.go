@@ -47,8 +47,8 @@ func marshal(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// JSON responds with v as JSON. It encodes v before it writes, so a value that cannot be encoded returns an error and
-// no partial response.
+// JSON responds with a status and v as JSON. It encodes v before it writes, so a value that cannot be encoded returns
+// an error and no partial response.
 func JSON(c echo.Context, status int, v any) error {
 	b := buffers.Get().(*bytes.Buffer)
 	defer release(b)
@@ -61,7 +61,7 @@ func JSON(c echo.Context, status int, v any) error {
 // OK responds with status 200 and v as JSON.
 func OK(c echo.Context, v any) error { return JSON(c, http.StatusOK, v) }
 
-// Blob responds with body, which must be JSON.
+// Blob responds with a status and a body that is already encoded as JSON.
 func Blob(c echo.Context, status int, body []byte) error {
 	h := c.Response().Header()
 	h["Content-Type"] = jsonType

@@ -2,7 +2,8 @@ package httpx
 
 import "strconv"
 
-// Object returns the required object member name. Both objects record the first error in the same place.
+// Object returns the member called name, which is required and must be an object. The returned object and o share the
+// first recorded error.
 func (o Object) Object(name string) Object {
 	v := o.need(name)
 	if v == nil {
@@ -11,7 +12,8 @@ func (o Object) Object(name string) Object {
 	return o.child(name, name, v)
 }
 
-// OptObject returns the optional object member name. The second result is false if the member is absent.
+// OptObject returns the optional member called name, which must be an object. The second result is false if the member
+// is absent.
 func (o Object) OptObject(name string) (Object, bool) {
 	v := o.raw(name)
 	if v == nil {
@@ -28,8 +30,8 @@ func (o Object) child(name, place string, v []byte) Object {
 	return Object{first: o.first, path: o.path + place + ".", src: v, spans: partsOf(v)}
 }
 
-// Strings returns the optional list member name: at most items strings of at most limit characters each. It returns
-// nil if the member is absent.
+// Strings returns the optional member called name: a list of at most items strings, each of at most limit characters.
+// It returns nil if the member is absent.
 func (o Object) Strings(name string, items, limit int) []string {
 	v := o.raw(name)
 	if v == nil {
@@ -47,7 +49,7 @@ func (o Object) Strings(name string, items, limit int) []string {
 	return out
 }
 
-// Objects returns the required list member name, which must contain 1 to items objects.
+// Objects returns the required member called name: a list of 1 to items objects.
 func (o Object) Objects(name string, items int) []Object {
 	v := o.need(name)
 	if v == nil {

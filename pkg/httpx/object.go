@@ -108,7 +108,7 @@ func (o Object) String(name string, limit int, required bool) string {
 	return *s
 }
 
-// OptString returns an optional string member, or nil if it is absent.
+// OptString returns an optional string member of at most limit characters, or nil if it is absent or invalid.
 func (o Object) OptString(name string, limit int) *string {
 	if v := o.raw(name); v != nil {
 		return o.str(name, v, limit)
@@ -148,7 +148,7 @@ func (o Object) OptText(name string, limit int, lines bool) *string {
 	return s
 }
 
-// Text is OptText that returns "" for an absent member. If required is set, an absent or empty text is recorded as
+// Text is like OptText, but returns "" for an absent member. If required is set, an absent or empty text is recorded as
 // missing.
 func (o Object) Text(name string, limit int, lines, required bool) string {
 	s := o.OptText(name, limit, lines)
@@ -179,7 +179,8 @@ func (o Object) Line(name string, limit int, required bool) string {
 	return s
 }
 
-// OptLine returns an optional single-line text, which may be empty. It returns nil if the member is absent.
+// OptLine returns an optional single-line text of at most limit characters that satisfies protocol.IsLine or is empty.
+// It returns nil if the member is absent.
 func (o Object) OptLine(name string, limit int) *string {
 	s := o.OptString(name, limit)
 	if s != nil {
@@ -194,12 +195,12 @@ func (o Object) checkLine(name, s string, limit int) {
 	}
 }
 
-// Int returns a required integer from low to high.
+// Int returns the required member called name, an integer from low to high. It records a missing or invalid member.
 func (o Object) Int(name string, low, high int64) int64 {
 	return required(o, name, o.OptInt(name, low, high))
 }
 
-// OptInt returns an optional integer from low to high, or nil if the member is absent.
+// OptInt returns the optional member called name, an integer from low to high, or nil if the member is absent.
 func (o Object) OptInt(name string, low, high int64) *int64 {
 	v := o.raw(name)
 	if v == nil {
@@ -213,12 +214,12 @@ func (o Object) OptInt(name string, low, high int64) *int64 {
 	return &n
 }
 
-// Number returns a required number from low to high.
+// Number returns the required member called name, a number from low to high. It records a missing or invalid member.
 func (o Object) Number(name string, low, high float64) float64 {
 	return required(o, name, o.OptNumber(name, low, high))
 }
 
-// OptNumber returns an optional number from low to high, or nil if the member is absent.
+// OptNumber returns the optional member called name, a number from low to high, or nil if the member is absent.
 func (o Object) OptNumber(name string, low, high float64) *float64 {
 	v := o.raw(name)
 	if v == nil {
@@ -233,10 +234,10 @@ func (o Object) OptNumber(name string, low, high float64) *float64 {
 	return &n
 }
 
-// Bool returns a required boolean.
+// Bool returns the required member called name, a boolean. It records a missing or invalid member.
 func (o Object) Bool(name string) bool { return required(o, name, o.OptBool(name)) }
 
-// OptBool returns an optional boolean, or nil if the member is absent.
+// OptBool returns the optional member called name, a boolean, or nil if the member is absent.
 func (o Object) OptBool(name string) *bool {
 	v := o.raw(name)
 	if v == nil {
@@ -249,7 +250,7 @@ func (o Object) OptBool(name string) *bool {
 	return &b
 }
 
-// required returns the value of a required member. If v is nil, it records that the member is missing.
+// required returns *v. If v is nil, it records that the member called name is missing, and returns the zero value.
 func required[T any](o Object, name string, v *T) (value T) {
 	if v == nil {
 		o.Missing(name)

@@ -11,13 +11,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// maxDepth is the maximum nesting depth. The parser recurses once per level.
+// maxDepth is the maximum nesting depth of a body. The parser recurses once per level.
 const maxDepth = 32
 
 // ErrBody is the error of a body that is not one well-formed JSON object.
 var ErrBody = apperr.New(apperr.Invalid, "invalid_body", "body must be one JSON object")
 
-// Reasons why a body is invalid.
+// Copies of ErrBody, each with the reason why a body is invalid.
 var (
 	errSyntax    = ErrBody.Say("body is not valid JSON")
 	errTrailing  = ErrBody.Say("body has data after its object")
@@ -84,7 +84,7 @@ func (s *scanner) skip(c byte) bool {
 	return false
 }
 
-// value validates the next value.
+// value validates the JSON value at position i and moves to its end.
 func (s *scanner) value() error {
 	s.space()
 	if s.i >= len(s.b) {
@@ -166,7 +166,7 @@ func (s *scanner) parts() ([]span, error) {
 	}
 }
 
-// number validates a number by the grammar of RFC 8259. The accessors check its range.
+// number validates a number by the grammar of RFC 8259. The accessors of Object check its range.
 func (s *scanner) number() error {
 	start := s.i
 	for s.i < len(s.b) && strings.IndexByte("+-.0123456789Ee", s.b[s.i]) >= 0 {

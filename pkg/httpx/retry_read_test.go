@@ -42,8 +42,8 @@ func (c *pausedConn) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// A request that arrived before the read deadline is answered even if the process reads it later. An incomplete
-// request is not.
+// TestRequestThatArrivedInTimeIsAnswered checks that a request that arrived before the read deadline is answered even
+// if the process reads it later. An incomplete request must not be answered.
 func TestRequestThatArrivedInTimeIsAnswered(t *testing.T) {
 	t.Parallel()
 	s := httpx.NewServer("127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("here")) }),

@@ -24,8 +24,8 @@ type Route struct {
 	Cache      string // Cache-Control of a successful GET; no-store if empty
 	Handler    echo.HandlerFunc
 
-	// Empty returns the response of a list read whose source fails: status 200 with this value instead of an error.
-	// EmptyFor is the same for values that depend on the request.
+	// Empty returns the value that a list read sends, with status 200 instead of an error, when its source fails.
+	// EmptyFor is like Empty for a value that depends on the request.
 	Empty    func() any
 	EmptyFor func(echo.Context) any
 
@@ -34,7 +34,7 @@ type Route struct {
 	Timeout time.Duration
 }
 
-// path is the state that the routes of one path share.
+// path contains the data that all routes of one path share, such as their CORS classes and the header Allow.
 type path struct {
 	form   string          // the pattern without parameter names
 	class  map[string]CORS // by method; HEAD has the class of GET
@@ -85,7 +85,8 @@ func (e *Router) addMissingMethods() {
 	}
 }
 
-// covers reports whether the pattern special also matches the pattern general because of its parameters.
+// covers reports whether every path of the pattern special also matches the pattern general, because general has
+// parameters in place of fixed segments.
 func covers(general, special string) bool {
 	g, s := strings.Split(general, "/"), strings.Split(special, "/")
 	if len(g) != len(s) {
@@ -99,7 +100,7 @@ func covers(general, special string) bool {
 	return true
 }
 
-// Table returns the mounted routes in order, for tests and the route list.
+// Table returns the routes in the order in which they were mounted, for tests and the list of GET /routes.
 func (e *Router) Table() []Route { return slices.Clone(e.table) }
 
 // pathOf returns the entry of a path and creates it if necessary. Patterns that differ only in parameter names share

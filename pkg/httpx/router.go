@@ -30,8 +30,8 @@ type Config struct {
 // DefaultTimeout is the default timeout of one request. It is shorter than the write timeout of the server.
 const DefaultTimeout = 4 * time.Second
 
-// Router is an Echo router with the middleware of this package. Use adds middleware that runs after routing. Its
-// errors are written as JSON error responses. Health checks bypass it.
+// Router is an Echo router with the middleware of this package. Use adds middleware that runs after routing. Errors of
+// that middleware are written as JSON error responses. Health checks bypass it.
 type Router struct {
 	*echo.Echo
 	cfg   Config

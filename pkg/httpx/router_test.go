@@ -19,7 +19,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
-// bundle is a Router with routes of every kind. It records log, metrics and degradations.
+// bundle is a Router with routes of every kind. It records log records, metrics and degraded responses.
 type bundle struct {
 	*httpx.Router
 	log bytes.Buffer
@@ -315,7 +315,7 @@ func TestMiddlewareRunsAfterTheHeadersAreSet(t *testing.T) {
 	}
 }
 
-// Metrics have one label value for all unknown methods.
+// TestMetricsHaveKnownMethods checks that the metrics have a single label value for all unknown methods.
 func TestMetricsHaveKnownMethods(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Limits are the timeouts and size limits of a server. Zero values mean the defaults, with which a slow client
-// occupies a connection for at most five seconds.
+// Limits are the timeouts and size limits of a server. Zero values mean the defaults, which the comments of the fields
+// contain. With them, a slow client occupies a connection for at most five seconds.
 type Limits struct {
 	ReadHeader time.Duration `env:"HTTP_READ_HEADER_TIMEOUT"` // 2 s
 	Read       time.Duration `env:"HTTP_READ_TIMEOUT"`        // 4 s, for header and body
@@ -63,8 +63,8 @@ func NewServer(addr string, h http.Handler, l Limits, log *slog.Logger) *Server 
 	return s
 }
 
-// Join wraps the listener of the server with around and sets context as its ConnContext, for packages that change
-// connections. It must be called before Start.
+// Join makes Start pass its listener through wrap, and sets context as the ConnContext of the http.Server. It is for
+// packages that change connections. It must be called before Start.
 func (s *Server) Join(wrap func(net.Listener) net.Listener, context func(context.Context, net.Conn) context.Context) {
 	s.wrap, s.srv.ConnContext = wrap, unwrapped(context)
 }
@@ -142,7 +142,7 @@ func Internal(metrics http.Handler, h *Health, table []Route) http.Handler {
 	return mux
 }
 
-// routeList is the response of GET /routes.
+// routeList is the response of GET /routes on the internal listener.
 type routeList struct {
 	Routes []listedRoute `json:"routes"`
 }
@@ -182,7 +182,7 @@ var hardening = map[string][]string{
 }
 
 // Harden adds the security headers of production to every response of next, including responses that do not reach the
-// router. Without production it returns next.
+// router. If production is false, it returns next.
 func Harden(next http.Handler, production bool) http.Handler {
 	if !production {
 		return next

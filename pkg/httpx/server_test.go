@@ -49,7 +49,8 @@ func run(t *testing.T, s *httpx.Server) {
 	})
 }
 
-// dial sends first to addr and returns the response until the server closes the connection, with the elapsed time.
+// dial sends the text first to addr and reads until the server closes the connection. It returns the response and the
+// elapsed time.
 func dial(t *testing.T, addr, first string) (string, time.Duration) {
 	t.Helper()
 	began := time.Now()
@@ -71,7 +72,8 @@ func dial(t *testing.T, addr, first string) (string, time.Duration) {
 	return string(b), time.Since(began)
 }
 
-// A client that closes its side of the connection during a request receives no response.
+// TestClosedRequestHasNoAnswer checks that a client that closes its side of the connection during a request receives no
+// response.
 func TestClosedRequestHasNoAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t, httpx.Route{Method: "POST", Path: "/wait", Handler: func(c echo.Context) error {
@@ -131,7 +133,8 @@ func TestServerDisconnectsSlowClients(t *testing.T) {
 	}
 }
 
-// The server closes the connection of a client that does not read a response larger than all buffers.
+// TestServerDisconnectsClientsThatDoNotRead checks that the server closes the connection of a client that does not read
+// a response larger than all buffers.
 func TestServerDisconnectsClientsThatDoNotRead(t *testing.T) {
 	t.Parallel()
 	failed := make(chan error, 1)
@@ -333,7 +336,7 @@ func TestInternal(t *testing.T) {
 	}
 }
 
-// A server that drains still answers requests and closes each connection after its response.
+// TestDrain checks that a draining server still answers requests and closes each connection after its response.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("here")) }), httpx.Limits{})

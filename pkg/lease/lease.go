@@ -29,7 +29,7 @@ func Lead(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx contex
 	}
 }
 
-// Try runs do once if this process gets the advisory lock key, and reports whether it did. The context of do is
+// Try runs do once if this process gets the advisory lock key, and reports whether do ran. The context of do is
 // canceled when the connection that holds the lock fails. do must then return soon, because another replica may lead
 // within a second.
 func Try(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx context.Context) error) (led bool, err error) {

@@ -16,7 +16,7 @@ import (
 const (
 	// maxBatchSize is the maximum number of calls in a batch. The api stores that number in one statement.
 	maxBatchSize = 128
-	// maxSenders is the maximum number of batches in flight. The api stores one while the next one is in transit.
+	// maxSenders is the maximum number of batches in flight. The api stores one batch while the next one is in transit.
 	maxSenders = 2
 	// maxPending is the maximum number of calls that are queued or in flight, regardless of the speed of the api.
 	// Further calls are rejected at once.
@@ -55,7 +55,7 @@ func newBatcher(ledger signalv1.SignalServiceClient, now func() time.Time) *batc
 	return b
 }
 
-// pendingCall is a call without an answer.
+// pendingCall is a call that waits in the queue or was sent and has no answer yet.
 type pendingCall struct {
 	ctx         context.Context
 	call        *signalv1.FileRequest
@@ -107,7 +107,7 @@ func (b *batcher) add(p *pendingCall) bool {
 }
 
 // contextError returns the error of a call whose context has ended. After the deadline it is errOverloaded if no
-// attempt was sent, and otherwise that of an unavailable api.
+// attempt was sent, and otherwise grpcx.ErrUnavailable.
 func (b *batcher) contextError(p *pendingCall) error {
 	if !errors.Is(p.ctx.Err(), context.DeadlineExceeded) {
 		return p.ctx.Err()
@@ -127,8 +127,8 @@ func (b *batcher) batchSize() int {
 	return b.admission.batchSize
 }
 
-// wanted reports whether a call must be sent. A call whose client has canceled is not. A call that has waited too
-// long is rejected with errOverloaded.
+// wanted reports whether a queued call must be sent. It returns false if the client of the call has canceled, or if the
+// call has waited too long. In the latter case it rejects the call with errOverloaded.
 func (b *batcher) wanted(p *pendingCall) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,7 +145,7 @@ func (b *batcher) wanted(p *pendingCall) bool {
 	return true
 }
 
-// send files the calls of a batch in one request and sets their answers.
+// send files the calls of a batch in one request, sets the answer or error of each call, and closes its channel done.
 func (b *batcher) send(calls []*pendingCall) {
 	request := &signalv1.FileManyRequest{Calls: make([]*signalv1.FileRequest, len(calls))}
 	for i, p := range calls {

@@ -52,7 +52,7 @@ type results struct {
 	rejected       []time.Duration // time to each rejection
 }
 
-// callTimeout is the timeout of a client.
+// callTimeout is the timeout of the client that files a call.
 const callTimeout = 2500 * time.Millisecond
 
 func (r *results) file(b *batcher) {
@@ -95,8 +95,8 @@ func (r *results) rejectedLate() (n int) {
 	return n
 }
 
-// With three times the load that the api can store, it stores at least 90% of its capacity, no call misses its
-// deadline, and at most 5% of the rejections take longer than 20 ms.
+// TestOverloadIsShed checks an api that receives three times the calls that it can store. It must store at least 90% of
+// its capacity, no call may miss its deadline, and at most 5% of the rejections may take longer than 20 ms.
 func TestOverloadIsShed(t *testing.T) {
 	t.Parallel()
 	for _, perSecond := range []int{300, 1000} {
@@ -115,7 +115,7 @@ func TestOverloadIsShed(t *testing.T) {
 	}
 }
 
-// A burst of calls is not treated as an overload.
+// TestBurstIsAccepted checks that a short burst of calls is not treated as an overload.
 func TestBurstIsAccepted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestBurstIsAccepted(t *testing.T) {
 	})
 }
 
-// All calls are accepted when the api is fast again.
+// TestLimitRecovers checks that all calls are accepted after the api has become fast again.
 func TestLimitRecovers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -165,7 +165,8 @@ func (h *hungLedger) FileMany(ctx context.Context, r *signalv1.FileManyRequest, 
 	return nil, ctx.Err()
 }
 
-// While the api does not answer, each call fails at its deadline, and a call whose client has canceled is not sent.
+// TestHungLedger checks that, while the api does not answer, each call fails at its deadline, and a call whose client
+// has canceled is not sent.
 func TestHungLedger(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -23,8 +23,8 @@ import (
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 )
 
-// Client contains a generated client for each gRPC service of the api. Reads of stored data have the deadlines in
-// deadlines.go. Every other call has the deadline of its context. Errors are of type *apperr.Fault.
+// Client contains a generated client for each gRPC service of the api. Reads of stored data have the deadlines that
+// WithDeadlines sets. Every other call has the deadline of its context. Errors are of type *apperr.Fault.
 type Client struct {
 	Boards           boardv1.BoardReadServiceClient
 	Catalogue        cataloguev1.CatalogueReadServiceClient
@@ -49,7 +49,7 @@ type Client struct {
 	calls *batcher
 }
 
-// New returns a client that uses a connection to the api.
+// New returns a client that uses conn, a connection to the api. The caller closes the connection.
 func New(conn grpc.ClientConnInterface) *Client {
 	cc := WithDeadlines(conn)
 	writes := signalv1.NewSignalServiceClient(cc)
@@ -77,7 +77,7 @@ func New(conn grpc.ClientConnInterface) *Client {
 	}
 }
 
-// Market returns the market with the given id. Error: market_not_found.
+// Market returns the market with the given id. If there is none, the error is market_not_found.
 func (c *Client) Market(ctx context.Context, id protocol.MarketID) (*marketv1.Market, error) {
 	r, err := c.Markets.GetMarket(ctx, &marketv1.GetMarketRequest{Id: string(id)})
 	return r.GetMarket(), err

@@ -19,7 +19,7 @@ const (
 	minRedis    = 7
 )
 
-// binaries is one installation of Postgres.
+// binaries describes one installation of Postgres on this machine.
 type binaries struct {
 	dir   string // contains initdb and postgres
 	major int

@@ -70,7 +70,8 @@ func openCluster(ctx context.Context, dir string, cfg PostgresConfig) (cluster, 
 	return cluster{}, fail
 }
 
-// reopen finds binaries of the major version that wrote the data.
+// reopen returns c with the owner of the data and the binaries of the major version that wrote it. It waits until a
+// previous server has ended (see waitForPredecessor). It fails if that version is not installed.
 func (c cluster) reopen(ctx context.Context, log Log) (cluster, error) {
 	raw, err := os.ReadFile(filepath.Join(c.data, "PG_VERSION"))
 	if err != nil {
@@ -121,8 +122,8 @@ func (c cluster) waitForPredecessor(ctx context.Context) error {
 	}
 }
 
-// runsIn reports whether pid is a server of this data directory. The id alone is not sufficient, because the system
-// may have given it to another process.
+// runsIn reports whether pid is a server of this data directory. The id alone is not sufficient, because the system may
+// have given it to another process. Without /proc, runsIn reports whether the process exists.
 func runsIn(pid int, data string) bool {
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil {
@@ -152,8 +153,9 @@ func (c cluster) killLeftovers() {
 	}
 }
 
-// create runs initdb as each identity until one succeeds, and returns whether one did. It writes to a temporary
-// directory and renames it, so that an interrupted run leaves no incomplete cluster.
+// create runs initdb as each identity until one succeeds, and reports whether one did. It adds each error to fail.
+// initdb writes to a temporary directory, which create renames, so that an interrupted run leaves no incomplete
+// cluster.
 func (c *cluster) create(ctx context.Context, b binaries, cfg PostgresConfig, fail *failure) bool {
 	for _, as := range identities() {
 		fresh := c.data + ".new"

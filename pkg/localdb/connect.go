@@ -16,8 +16,9 @@ import (
 )
 
 // startOnce starts the server and checks that it serves this data directory. After a crash the server accepts
-// connections only when its recovery is complete. The timeout of ten minutes leaves time for that: a server that is
-// killed during recovery has to start it again.
+// connections only when its recovery is complete. The timeout is ten minutes, because a server that is killed during
+// its recovery has to start the recovery again. Errors: errPortTaken, errStillRunning, or the reason why the server did
+// not start.
 func (p *Postgres) startOnce(ctx context.Context) error {
 	cmd := p.cluster.command(p.port, p.cfg)
 	err := p.startReady(ctx, cmd, syscall.SIGINT, 10*time.Minute, func(ctx context.Context) error {
@@ -93,7 +94,7 @@ func EnsureDatabase(ctx context.Context, adminURL, name string) (string, error) 
 	return WithDatabase(adminURL, name)
 }
 
-// WithDatabase returns the URL of another database on the same server.
+// WithDatabase returns rawURL with name as its database. The error does not contain the URL.
 func WithDatabase(rawURL, name string) (string, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -103,7 +104,7 @@ func WithDatabase(rawURL, name string) (string, error) {
 	return u.String(), nil
 }
 
-// WithUser returns the URL of the same database with another user and password.
+// WithUser returns rawURL with another user and password. The error does not contain the URL.
 func WithUser(rawURL, user, password string) (string, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {

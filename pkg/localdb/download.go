@@ -109,8 +109,8 @@ func linkLibraries(native string) error {
 	return nil
 }
 
-// downloadArchive downloads a prebuilt Postgres. It uses the library only to download and unpack. The library also starts
-// the server, which fails for root, so an error after unpacking is ignored.
+// downloadArchive downloads a prebuilt Postgres. It uses the library embedded-postgres only to download and unpack. The
+// library also starts the server, which fails for root, so an error after unpacking is ignored.
 func downloadArchive(ctx context.Context, log Log) (binaries, error) {
 	cache, err := cacheDir()
 	if err != nil {

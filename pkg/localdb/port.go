@@ -13,7 +13,8 @@ import (
 // occupies the port.
 const lowestPort = 20000
 
-// FreePort returns a TCP port of 127.0.0.1 on which no process listens.
+// FreePort returns a TCP port of 127.0.0.1 on which no process listens now. Another process may use it before the
+// caller does.
 func FreePort() (int, error) {
 	if top := ephemeralFloor(); top > lowestPort+1000 {
 		for range 100 {

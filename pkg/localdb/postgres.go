@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// Log is called with each progress message. Nil discards them.
+// Log is a function that receives each progress message. If it is nil, messages are discarded.
 type Log func(line string)
 
 func (l Log) printf(format string, args ...any) {
@@ -22,7 +22,8 @@ func (l Log) printf(format string, args ...any) {
 	}
 }
 
-// PostgresConfig describes the Postgres server to use. The zero value is a test server in a temporary directory.
+// PostgresConfig describes the Postgres server that StartPostgres finds or starts. The zero value is a test server in a
+// temporary directory.
 type PostgresConfig struct {
 	URL      string            // use this server and start none
 	Dir      string            // directory of the cluster; empty: a temporary one that Stop removes
@@ -124,7 +125,7 @@ func (p *Postgres) removeTemp() {
 	}
 }
 
-// failure is the error of all attempts to start a server.
+// failure is the error that lists all failed attempts to start a server, and the command that installs the server.
 type failure struct {
 	what  string
 	steps []string

@@ -103,7 +103,8 @@ func (p *Process) Done() <-chan struct{} {
 // next Start.
 func (p *Process) Err() error { return p.current().Err() }
 
-// Terminate sends sig to the process and kills it after grace or when ctx ends.
+// Terminate sends sig to the current process and kills it after grace or when ctx ends. It does nothing if no process
+// was started.
 func (p *Process) Terminate(ctx context.Context, sig syscall.Signal, grace time.Duration) {
 	if c := p.current(); c != nil {
 		c.Stop(ctx, sig, grace)
@@ -113,7 +114,8 @@ func (p *Process) Terminate(ctx context.Context, sig syscall.Signal, grace time.
 // LogFile returns the path of the log file.
 func (p *Process) LogFile() string { return p.log }
 
-// Tail returns the last lines of the log file.
+// Tail returns the end of the log file: at most the given number of lines. If the file cannot be read, it returns the
+// text of the error.
 func (p *Process) Tail(lines int) string {
 	raw, err := os.ReadFile(p.log)
 	if err != nil {

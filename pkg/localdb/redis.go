@@ -18,7 +18,7 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// RedisConfig describes the Redis server to use.
+// RedisConfig describes the Redis server that StartRedis finds or starts.
 type RedisConfig struct {
 	URL       string // use this server and start none
 	Databases int    // number of databases; 0: 16
@@ -160,7 +160,8 @@ func redisInfo(ctx context.Context, url string) (major, pid int, err error) {
 	return major, pid, nil
 }
 
-// Stop ends a server that StartRedis started and removes its directory.
+// Stop ends a server that StartRedis started and removes its directory. It kills the server after 5 s. A server
+// configured by URL is not changed.
 func (r *Redis) Stop(ctx context.Context) {
 	if r.inProcess != nil {
 		r.inProcess.Close()

@@ -20,8 +20,8 @@ type Provider struct {
 	JWKSURL     string        `json:"jwksURL"`  // empty: found by OpenID discovery at Issuer
 	Algs        []string      `json:"algs"`     // signature algorithms; empty: ES256
 	WalletsFrom string        `json:"walletsFrom"`
-	UsersAPI    string        `json:"usersAPI"`    // base URL of the users API, which is called as Audience with UsersSecret
-	UsersSecret config.Secret `json:"usersSecret"` // empty: requests to the users API have no password
+	UsersAPI    string        `json:"usersAPI"`    // base URL of the users API; the user name is Audience
+	UsersSecret config.Secret `json:"usersSecret"` // password for the users API; empty: no user name and password
 }
 
 // DevelopmentAudience is the audience at the development issuer, which issues tokens for any user.
@@ -81,7 +81,8 @@ func (c Config) UsesPlainHTTP() bool {
 	})
 }
 
-// Development reports whether the development issuer is configured.
+// Development reports whether a provider has DevelopmentAudience. A provider with this audience issues tokens for any
+// user.
 func (c Config) Development() bool {
 	return slices.ContainsFunc(c.Providers, func(p Provider) bool { return p.Audience == DevelopmentAudience })
 }

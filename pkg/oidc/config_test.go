@@ -8,7 +8,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/oidc"
 )
 
-// Errors do not contain parts of the setting, and a printed configuration does not contain the secret of a users API.
+// TestConfigHidesSecrets checks that errors do not contain parts of the setting, and that a printed configuration does
+// not contain the secret of a users API.
 func TestConfigHidesSecrets(t *testing.T) {
 	t.Parallel()
 	const fine = `{"name":"a","issuer":"privy.io","audience":"app","jwksURL":"https://x/jwks"}`

@@ -12,20 +12,21 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Limits of a document of a provider.
+// Limits of a JSON document that a provider publishes.
 const (
 	maxDocument = 64 << 10 // size in bytes
 	maxKeys     = 64       // keys in a key set; later ones are ignored
 )
 
-// source is the place where a provider publishes its keys.
+// source requests the keys that one identity provider publishes.
 type source struct {
 	http    *http.Client
 	issuer  string
 	jwksURL string // empty: found by discovery
 }
 
-// keys requests the published keys. It ignores keys that are private, invalid or not for signatures.
+// keys requests the published keys. It ignores keys that are private, invalid or not for signatures, and fails if no
+// key remains.
 func (s source) keys(ctx context.Context) ([]jose.JSONWebKey, error) {
 	at := s.jwksURL
 	if at == "" {

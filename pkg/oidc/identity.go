@@ -16,13 +16,13 @@ const linkedAccounts = "linked_accounts"
 // walletsMaxAge is the maximum age of an identity token whose wallets are accepted.
 const walletsMaxAge = 5 * time.Minute
 
-// Wallet is a wallet that a provider has verified.
+// Wallet is a wallet of a user whose ownership the identity provider has verified.
 type Wallet struct {
 	Address string
 	Chain   string // in the notation of the provider; may be empty
 }
 
-// Identity contains the claims of an identity token.
+// Identity contains the user and the wallets that an identity token describes.
 type Identity struct {
 	Subject  string
 	IssuedAt time.Time
@@ -31,8 +31,9 @@ type Identity struct {
 	Wallets  []Wallet
 }
 
-// VerifyIdentity verifies an identity token that accompanies a credential of (issuer, subject). Errors:
-// ErrUnauthenticated if the token is invalid, expired, not an identity token, or of another user; ErrUnavailable.
+// VerifyIdentity verifies an identity token that accompanies a credential of the user (issuer, subject). Errors:
+// ErrUnauthenticated if the token is invalid, expired, not an identity token, or of another user; ErrUnavailable if the
+// keys of the provider are not available.
 func (v *Verifier) VerifyIdentity(ctx context.Context, issuer, subject, raw string) (Identity, error) {
 	p, c, err := v.signed(ctx, raw)
 	if err != nil {
@@ -51,8 +52,8 @@ func (v *Verifier) VerifyIdentity(ctx context.Context, issuer, subject, raw stri
 	return out, nil
 }
 
-// identity checks the claims of an identity token and returns them. If p has its wallets in a claim of its own, an
-// ordinary OpenID Connect token is accepted.
+// identity checks the claims of an identity token and returns them. If p.WalletsFrom names a claim, that claim contains
+// the wallets, and an ordinary OpenID Connect token is accepted.
 func (c claims) identity(p Provider, now time.Time) (out Identity, err error) {
 	var errs [2]error
 	out.Subject, errs[0] = c.text("sub")
@@ -95,7 +96,7 @@ type account struct {
 	Latest    float64 `json:"latest_verified_at"`
 }
 
-// walletsOf returns the wallets that the provider has verified.
+// walletsOf returns the wallets among the linked accounts. It omits those without a verification time.
 func walletsOf(accounts []account) []Wallet {
 	var out []Wallet
 	for _, a := range accounts {

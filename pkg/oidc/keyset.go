@@ -16,7 +16,7 @@ const (
 	staleLimit      = 24 * time.Hour   // maximum age of keys that are used if the request fails
 	unknownInterval = time.Minute      // minimum time between requests caused by an unknown kid
 	retryInterval   = 30 * time.Second // minimum time between failed requests while old keys are usable
-	firstRetry      = 2 * time.Second  // the same without usable keys
+	firstRetry      = 2 * time.Second  // minimum time between failed requests without usable keys
 	fetchTimeout    = 3 * time.Second
 )
 
@@ -45,8 +45,9 @@ type fetch struct {
 	err  error
 }
 
-// ready returns nil if there are keys that are recent enough. It requests them if necessary. Otherwise it returns
-// errNoKeys with its cause.
+// ready returns nil if usable keys are cached. It first requests the keys if none are cached or they are older than
+// maxAge. If that request fails, keys up to the age staleLimit stay usable. Without usable keys, ready returns
+// errNoKeys, joined with the error of the request if there was one.
 func (k *keySet) ready(ctx context.Context) error {
 	k.mu.Lock()
 	now := k.now()

@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Errors of a verification.
+// Errors of the methods of Verifier.
 var (
 	// ErrUnauthenticated means that a token is invalid. Only its cause contains the reason, which is not sent to the
 	// client.
@@ -34,7 +34,7 @@ const (
 	latestUse = 253402300799     // the last second of the year 9999
 )
 
-// Subject is the user and session of a verified token.
+// Subject contains the user and the session that a verified access token identifies.
 type Subject struct {
 	Issuer    string
 	Subject   string // unique only together with Issuer
@@ -48,7 +48,7 @@ type Subject struct {
 	SignedInAt time.Time
 }
 
-// Verifier verifies tokens. It is safe for concurrent use.
+// Verifier verifies tokens that the configured identity providers signed. It is safe for concurrent use.
 type Verifier struct {
 	byIssuer map[string]*provider
 	http     *http.Client
@@ -87,7 +87,8 @@ func NewVerifier(c Config, now func() time.Time) *Verifier {
 	return v
 }
 
-// Verify verifies an access token and returns its subject. Errors: ErrUnauthenticated, ErrUnavailable.
+// Verify verifies an access token and returns its subject. Errors: ErrUnauthenticated if the token is invalid,
+// ErrUnavailable if the keys of the provider are not available.
 func (v *Verifier) Verify(ctx context.Context, raw string) (Subject, error) {
 	p, c, err := v.signed(ctx, raw)
 	if err != nil {
@@ -192,7 +193,8 @@ func (c claims) times(now time.Time) (issued, expires time.Time, err error) {
 	return issued, expires, nil
 }
 
-// bearer checks the claims of an access token and returns its subject.
+// bearer checks the claims of an access token and returns its subject, without the fields about the provider. It
+// rejects identity tokens.
 func (c claims) bearer(now time.Time) (s Subject, err error) {
 	var errs [3]error
 	s.Subject, errs[0] = c.text("sub")

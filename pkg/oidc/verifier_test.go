@@ -347,7 +347,7 @@ func TestRequestsToAHungProviderTimeOut(t *testing.T) {
 	}
 }
 
-// Redirects of the key URL are not followed.
+// TestRedirectedKeysAreNotRead checks that redirects of the key URL are not followed.
 func TestRedirectedKeysAreNotRead(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)

@@ -145,7 +145,8 @@ func TestWalletsOfARecentIdentityToken(t *testing.T) {
 	}
 }
 
-// An invalid identity token is rejected. The users API is not queried instead.
+// TestForgedIdentityTokens checks that an invalid identity token is rejected, and that the users API is not queried
+// instead.
 func TestForgedIdentityTokens(t *testing.T) {
 	t.Parallel()
 	l := linkSetup(t, nil)

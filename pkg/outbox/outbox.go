@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// Fact is an event to be sent. Fields that do not apply are empty.
+// Fact is an event of the outbox that is sent to another service. Fields that do not apply to the event are empty.
 type Fact struct {
 	Place    int64  // sequence number in the outbox
 	ID       string // uuid
@@ -20,7 +20,7 @@ type Fact struct {
 	Data     string // a JSON object on one line
 }
 
-// Store is the outbox table of a schema.
+// Store reads and deletes the rows of the table outbox in the schema of a service.
 type Store interface {
 	// Waiting returns the oldest unsent facts, at most limit, in the order in which they were written.
 	Waiting(ctx context.Context, limit int) ([]Fact, error)
@@ -45,7 +45,8 @@ type Sender struct {
 	Log  *slog.Logger
 }
 
-// Run sends facts until ctx ends, and returns the error of ctx.
+// Run sends facts until ctx ends, and returns the error of ctx. After a failure it waits before the next attempt, from
+// 250 ms up to 5 s.
 func (s Sender) Run(ctx context.Context) error {
 	retry := minRetryDelay
 	for {
@@ -74,7 +75,8 @@ func (s Sender) Run(ctx context.Context) error {
 	}
 }
 
-// sendPage sends the oldest facts, at most pageSize, and returns their number.
+// sendPage sends the oldest facts, at most pageSize, deletes them and returns their number. After an error the number
+// is 0.
 func (s Sender) sendPage(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()

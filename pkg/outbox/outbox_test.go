@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/outbox"
 )
 
-// memoryStore is an outbox in memory.
+// memoryStore implements outbox.Store in memory.
 type memoryStore struct {
 	mu        sync.Mutex
 	facts     []outbox.Fact
@@ -38,8 +38,8 @@ func (b *memoryStore) Sent(_ context.Context, places []int64) error {
 	return nil
 }
 
-// All facts are sent in order. They are sent again until the receiver has accepted them and the outbox has deleted
-// them.
+// TestSender checks that all facts are sent in order, and that they are sent again until the receiver has accepted them
+// and the outbox has deleted them.
 func TestSender(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -22,8 +22,8 @@ func (s Schema) writer() string { return s.Name + "_rw" }
 
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// bootstrap creates the roles and the schema. The owner cannot log in. The writer may only use the schema until a
-// migration grants more.
+// bootstrap creates the schema s, its owner <Name>_migrator and its writer <Name>_rw if they do not exist, and sets the
+// password of the writer. The owner cannot log in. The writer has no rights on tables until a migration grants them.
 func bootstrap(ctx context.Context, conn *pgx.Conn, s Schema) error {
 	verifier, err := scramVerifier(s.Password)
 	if err != nil {
@@ -58,8 +58,8 @@ func createRole(definition string) string {
 		EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`
 }
 
-// execShared executes a statement and repeats it after a conflict. Roles belong to the whole server, and the
-// migrations of two databases on one server do not share a lock.
+// execShared executes a statement and repeats it up to 50 times after a conflict. Roles belong to the whole server, and
+// the migrations of two databases on one server do not share a lock.
 func execShared(ctx context.Context, conn *pgx.Conn, sql string) error {
 	for n := 0; ; n++ {
 		_, err := conn.Exec(ctx, sql)

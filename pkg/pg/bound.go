@@ -43,14 +43,14 @@ func (d *DB) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, erro
 	return boundRows{namedRows{rows, sql}, cancel}, nil
 }
 
-// QueryRow runs a statement and returns its first row. Scan returns the error of the statement, or pgx.ErrNoRows, and releases the
-// connection.
+// QueryRow runs a statement and returns its first row. Scan returns the error of the statement, or pgx.ErrNoRows, and
+// releases the connection.
 func (d *DB) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	ctx, cancel := context.WithTimeout(ctx, d.budget)
 	return boundRow{namedRow{d.pool.QueryRow(ctx, sql, args...), sql}, cancel}
 }
 
-// boundRows are rows that end their time limit when they are closed or read to the end.
+// boundRows is the result of Query. Its time limit ends when the rows are closed or read to the end.
 type boundRows struct {
 	namedRows
 	cancel context.CancelFunc
@@ -73,7 +73,7 @@ func (r boundRows) Err() error { return Fault(r.namedRows.Err()) }
 
 func (r boundRows) Scan(dest ...any) error { return Fault(r.namedRows.Scan(dest...)) }
 
-// boundRow is a row that ends its time limit in Scan.
+// boundRow is the result of QueryRow. Its time limit ends when Scan returns.
 type boundRow struct {
 	namedRow
 	cancel context.CancelFunc

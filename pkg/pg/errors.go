@@ -14,13 +14,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// ErrUnavailable is the fault of a statement that Postgres rejected, did not answer, or answered too late.
+// ErrUnavailable is the fault of a statement that Postgres rejected for a temporary reason, did not answer, or answered
+// too late.
 var ErrUnavailable = apperr.New(apperr.Unavailable, "db_unavailable", "The database cannot be reached, try again shortly.").
 	With("retryAfterMs", 1000)
 
-// Fault returns ErrUnavailable for an error of the driver after which a retry can succeed. It returns all other
-// errors unchanged: faults, context.Canceled, pgx.ErrNoRows, and errors of statements. The HTTP layer answers the
-// latter as internal errors.
+// Fault returns ErrUnavailable for an error of the driver after which a retry can succeed. It returns all other errors
+// unchanged: faults, context.Canceled, pgx.ErrNoRows, and errors of statements. The HTTP layer answers errors of
+// statements as internal errors.
 func Fault(err error) error {
 	var known *apperr.Fault
 	switch {
@@ -39,7 +40,7 @@ func IsUnique(err error, constraint string) bool {
 	return errors.As(err, &pgErr) && pgErr.Code == "23505" && pgErr.ConstraintName == constraint
 }
 
-// unavailable reports whether a retry of the operation can succeed.
+// unavailable reports whether the operation that failed with err can succeed if it is retried.
 func unavailable(err error) bool {
 	var pgErr *pgconn.PgError
 	var connectErr *pgconn.ConnectError
@@ -65,7 +66,7 @@ func unavailableCode(code string) bool {
 	return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53")
 }
 
-// lost reports whether the answer of Postgres was lost or late.
+// lost reports whether err means that the answer of Postgres was lost or came too late.
 func lost(err error) bool {
 	var netErr net.Error
 	return errors.As(err, &netErr) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||

@@ -19,13 +19,14 @@ import (
 const (
 	// migrateLock is the key of the advisory lock that serializes the migrations of a database, for all schemas.
 	migrateLock = 5_021_664_117
-	// lockWait is the maximum wait of a migration for a table lock. Statements on the table queue after the waiting
-	// migration. It therefore gives up soon and is retried up to lockRetries times.
+	// lockWait is the maximum wait of a migration for a table lock. All other statements on the table wait until the
+	// migration gets the lock or gives up. The migration therefore gives up soon and is retried up to lockRetries
+	// times.
 	lockWait    = "150ms"
 	lockRetries = 100
 )
 
-// Schema describes the schema of a service.
+// Schema describes the Postgres schema of a service: its migrations and the role that the service uses.
 type Schema struct {
 	Name     string // name of the schema; its roles are <Name>_migrator and <Name>_rw
 	Files    fs.FS  // files NNNN_name.sql in the root, numbered from 1 without gaps
@@ -131,7 +132,8 @@ func (s Schema) run(ctx context.Context, conn *pgx.Conn) (Migrated, error) {
 	return done, err
 }
 
-// checkDrift returns an error if a file differs from the one that was executed.
+// checkDrift returns an error if a migration file was changed after it ran. files contains the SHA-256 sums of the
+// files.
 func (s Schema) checkDrift(ctx context.Context, conn *pgx.Conn, files [][]byte) error {
 	if _, err := conn.Exec(ctx, `CREATE TABLE IF NOT EXISTS schema_files (
 		version int PRIMARY KEY, name text NOT NULL, sha256 bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`); err != nil {
@@ -170,8 +172,8 @@ func withLockRetries(ctx context.Context, run func(context.Context) error) error
 	}
 }
 
-// CheckSchema returns an error unless the database has at least the migrations of s. A service is not ready until
-// then.
+// CheckSchema returns an error unless the database has at least the migrations of s. A service is not ready until these
+// migrations have run.
 func CheckSchema(ctx context.Context, db interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }, s Schema,

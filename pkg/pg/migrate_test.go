@@ -129,7 +129,8 @@ func TestManyMigratorsAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// Two databases on one server share roles but not the migration lock.
+// TestMigratorsOfTwoDatabases checks that concurrent migrations of databases on one server succeed. The databases share
+// roles but not the migration lock.
 func TestMigratorsOfTwoDatabases(t *testing.T) {
 	t.Parallel()
 	var wg sync.WaitGroup

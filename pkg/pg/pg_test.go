@@ -51,7 +51,8 @@ func TestInTx(t *testing.T) {
 	}
 }
 
-// Errors begin with the name of the failed statement, inside and outside of a transaction.
+// TestErrorsNameTheStatement checks that errors begin with the name of the failed statement, inside and outside of a
+// transaction.
 func TestErrorsNameTheStatement(t *testing.T) {
 	t.Parallel()
 	pool := testkit.Pool(t, testkit.PostgresServer(t).URL())
@@ -97,7 +98,8 @@ func TestOpenErrorsDoNotContainTheURL(t *testing.T) {
 	}
 }
 
-// Open succeeds while Postgres is unavailable, because a service may start before its database.
+// TestOpenNeedsNoPostgres checks that Open succeeds while Postgres is unavailable, because a service may start before
+// its database.
 func TestOpenNeedsNoPostgres(t *testing.T) {
 	t.Parallel()
 	pool, err := pg.Open(t.Context(), pg.Config{URL: "postgres://u:p@127.0.0.1:1/x"})
@@ -160,8 +162,8 @@ func TestStoppedPostgresIsUnavailable(t *testing.T) {
 	})
 }
 
-// If Postgres does not respond, statements fail within their time limit. They succeed again without a restart when
-// Postgres responds.
+// TestHungPostgresFreesItsCallers checks that statements fail within their time limit if Postgres does not respond, and
+// succeed again without a restart when Postgres responds.
 func TestHungPostgresFreesItsCallers(t *testing.T) {
 	server := testkit.PostgresServer(t)
 	pool := testkit.Pool(t, server.URL())
@@ -207,8 +209,8 @@ func TestHungPostgresFreesItsCallers(t *testing.T) {
 	t.Logf("slowest %v, recovered after %v", time.Duration(slowest.Load()), time.Since(began))
 }
 
-// If Postgres does not respond before a statement or a commit, the transaction returns db_unavailable. The pool
-// recovers afterwards.
+// TestHungTransactionsAreUnavailable checks that a transaction returns db_unavailable if Postgres stops responding
+// before a statement or a commit, and that the pool recovers afterwards.
 func TestHungTransactionsAreUnavailable(t *testing.T) {
 	t.Parallel()
 	server := testkit.PostgresServer(t)

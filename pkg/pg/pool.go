@@ -11,11 +11,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ReadBudget is the default of DB_READ_TIMEOUT. An idle connection must also answer a ping within this time before it
-// is used.
+// ReadBudget is the default of the setting DB_READ_TIMEOUT, the time limit of a read. An idle connection must also
+// answer a ping within this time before it is used.
 const ReadBudget = 300 * time.Millisecond
 
-// Config configures a connection pool.
+// Config configures a connection pool. URL is required.
 type Config struct {
 	URL              string
 	MaxConns         int32             // maximum number of connections; 20 when zero
@@ -55,7 +55,7 @@ func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// Time returns a function that returns the current time of the database.
+// Time returns a function that requests the current time of the database, for example for dbtime.Clock.
 func Time(pool *pgxpool.Pool) func(ctx context.Context) (time.Time, error) {
 	return func(ctx context.Context) (at time.Time, err error) {
 		err = pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&at)

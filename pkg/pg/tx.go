@@ -64,7 +64,7 @@ func (t namedTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row 
 	return namedRow{t.Tx.QueryRow(ctx, sql, args...), sql}
 }
 
-// namedRows are rows whose errors contain the name of their statement.
+// namedRows is the result of Query. Its errors contain the name of the statement.
 type namedRows struct {
 	pgx.Rows
 	sql string

@@ -5,7 +5,7 @@ import "math"
 // Bps is a price or share in basis points, from 0 to 10000. Prices are those of YES unless stated otherwise.
 type Bps int
 
-// MaxBps is the price of a certain outcome.
+// MaxBps is the maximum of Bps: the price of an outcome that is certain.
 const MaxBps Bps = 10000
 
 // NewBps returns n as basis points. It returns false if n is not from 0 to 10000.
@@ -17,7 +17,7 @@ func NewBps(n int64) (Bps, bool) {
 }
 
 // BpsOfProbability converts a probability from 0 to 1 and rounds half up. It adds 1e-9 before rounding to compensate
-// for the binary representation of decimal prices: 0.00015 becomes 2, not 1.
+// for the binary representation of decimal prices: 0.00015 becomes 2, not 1. It returns false if p is not from 0 to 1.
 func BpsOfProbability(p float64) (Bps, bool) {
 	if !(p >= 0 && p <= 1) {
 		return 0, false
@@ -37,8 +37,8 @@ func (b Bps) Of(side Side) Bps {
 	return b
 }
 
-// Percent returns the value as a number from 0 to 100.
+// Percent returns b as a percentage from 0 to 100.
 func (b Bps) Percent() float64 { return float64(b) / 100 }
 
-// Probability returns the value as a number from 0 to 1.
+// Probability returns b as a number from 0 to 1.
 func (b Bps) Probability() float64 { return float64(b) / float64(MaxBps) }

@@ -39,10 +39,11 @@ func HasCredentialPrefix(s string) bool {
 	return false
 }
 
-// IsKey reports whether a text has the form of an operator key.
+// IsKey reports whether a text has the form of an operator key: one of the two prefixes and 43 characters of base64url.
 func IsKey(s string) bool { return isSecret(s, KeyPrefix) || isSecret(s, AgentKeyPrefix) }
 
-// IsAppToken reports whether a text has the form of an access token of an app.
+// IsAppToken reports whether a text has the form of an access token of an app: the prefix dat_ and 43 characters of
+// base64url.
 func IsAppToken(s string) bool { return isSecret(s, AppPrefix) }
 
 // IsJWT reports whether a text has the form of a signed token (RFC 7515, 7.1) and at most 8 KiB.
@@ -77,7 +78,7 @@ func NewSecret(text string) Secret {
 	return Secret{sum: sha256.Sum256([]byte(text)), set: text != ""}
 }
 
-// IsSet reports whether the secret has a text.
+// IsSet reports whether the secret was created from a text that is not empty.
 func (s *Secret) IsSet() bool { return s.set }
 
 // Match reports whether text is the secret. Its duration depends only on the length of text and not on the secret.

@@ -7,7 +7,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// The time of a failed comparison does not depend on the position of the first wrong byte of the hash.
+// TestConstantTime checks that the time of a failed comparison does not depend on the position of the first wrong byte
+// of the hash.
 func TestConstantTime(t *testing.T) {
 	const text = "one-secret-of-this-test-0123456789"
 	var s protocol.Secret

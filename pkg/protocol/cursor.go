@@ -18,17 +18,17 @@ type Cursor struct {
 	ID   string   `json:"id"`
 }
 
-// NewCursor returns a cursor. keys are formatted with TimeKey or IntKey.
+// NewCursor returns the cursor after the item with the given id and sort keys. TimeKey and IntKey format the keys.
 func NewCursor(id string, keys ...string) Cursor { return Cursor{Keys: keys, ID: id} }
 
-// TimeKey formats a time as a sort key in microseconds, the precision of the database. With milliseconds a cursor
-// would skip or repeat items.
+// TimeKey formats a time as a sort key of a cursor, in microseconds since 1970, the precision of the database. With
+// milliseconds a cursor would skip or repeat items.
 func TimeKey(t time.Time) string { return strconv.FormatInt(t.UnixMicro(), 10) }
 
-// IntKey formats an integer as a sort key.
+// IntKey formats an integer as a sort key of a cursor, in decimal digits.
 func IntKey(n int64) string { return strconv.FormatInt(n, 10) }
 
-// IsZero reports whether the cursor is the start of the list.
+// IsZero reports whether the cursor is the zero Cursor, the start of the list.
 func (c Cursor) IsZero() bool { return c.ID == "" && len(c.Keys) == 0 }
 
 // Encode returns the cursor as opaque text, or "" for the zero cursor.
@@ -43,7 +43,8 @@ func (c Cursor) Encode() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// EncodeOrNull returns Encode for the member next_cursor of a response, or nil if there is no next page.
+// EncodeOrNull returns the text of Encode for the member next_cursor of a response. It returns nil for the zero cursor,
+// which means that there is no next page.
 func (c Cursor) EncodeOrNull() *string {
 	s := c.Encode()
 	if s == "" {
@@ -74,7 +75,7 @@ func DecodeCursor(raw string, n int) (Cursor, bool) {
 	return c, true
 }
 
-// Int returns the i-th key as an integer.
+// Int returns the i-th key as an integer. It returns false if the cursor has no such key or the key is not an integer.
 func (c Cursor) Int(i int) (int64, bool) {
 	if i >= len(c.Keys) {
 		return 0, false
@@ -83,7 +84,8 @@ func (c Cursor) Int(i int) (int64, bool) {
 	return n, err == nil
 }
 
-// Time returns the i-th key as a time. It returns false for years outside 1 to 9999.
+// Time returns the i-th key as a time. It returns false if the cursor has no such key, the key is not an integer, or
+// the year is not from 1 to 9999.
 func (c Cursor) Time(i int) (time.Time, bool) {
 	n, ok := c.Int(i)
 	if !ok {

@@ -28,7 +28,7 @@ func fixtureLines(t testing.TB, name string) []string {
 	return out
 }
 
-// literals returns the Go string literals in a file in testdata, one per line.
+// literals returns the values of the Go string literals in a file in testdata, which contains one literal per line.
 func literals(t testing.TB, name string) []string {
 	t.Helper()
 	out := fixtureLines(t, name)

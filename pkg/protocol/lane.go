@@ -20,7 +20,7 @@ const (
 	LaneOther         Lane = "OTHER"
 )
 
-// Lanes contains all lanes in the order of the protocol.
+// Lanes contains all lanes, in the order in which the protocol lists them.
 var Lanes = [...]Lane{
 	LanePolitics, LaneCrypto, LaneSport, LaneCulture, LaneMusic, LaneTech,
 	LaneEconomy, LaneScience, LaneWorld, LaneEntertainment, LaneOther,
@@ -42,7 +42,7 @@ func LaneFilter(raw string) Lane {
 	return l
 }
 
-// Filterable reports whether lists can be filtered by the lane.
+// Filterable reports whether lists can be filtered by the lane. It is false for LaneOther and the empty lane.
 func (l Lane) Filterable() bool { return l != "" && l != LaneOther }
 
 // String implements fmt.Stringer.

@@ -43,8 +43,8 @@ const (
 // ErrMarketID is the error of a market id in an unknown form.
 var ErrMarketID = apperr.New(apperr.Invalid, "invalid_market_id", "market id has no known form").With("field", "marketId")
 
-// MarketID is the public id of a market: digits, or the prefix of a venue and the key of the market at that venue. It
-// is case-sensitive, like the keys.
+// MarketID is the public id of a market. It has one form for each of the five providers: digits for Polymarket, and for
+// the others the prefix of the provider and the key of the market there. It is case-sensitive, because the keys are.
 type MarketID string
 
 // ParseMarketID returns the market id s. It returns ErrMarketID if s has none of the five forms.
@@ -67,8 +67,8 @@ func ParseMarketID(s string) (MarketID, error) {
 	return "", ErrMarketID
 }
 
-// NewMarketID returns the public id of the market that the provider p has under key. It returns ErrMarketID if the id
-// would be invalid.
+// NewMarketID returns the public id of the market with the given key at the provider p. It returns ErrMarketID if the
+// id would be invalid.
 func NewMarketID(p Provider, key string) (MarketID, error) {
 	if p == Polymarket {
 		if !isDigits(key) {
@@ -107,7 +107,7 @@ func (p Provider) Prefix() string {
 	return ""
 }
 
-// NativeKey returns the key of the market at its provider.
+// NativeKey returns the key of the market at its provider: the id without the prefix of the provider.
 func (m MarketID) NativeKey() string {
 	for _, p := range prefixes {
 		if key, ok := strings.CutPrefix(string(m), p.prefix); ok {
@@ -117,7 +117,7 @@ func (m MarketID) NativeKey() string {
 	return string(m)
 }
 
-// IsNative reports whether the market belongs to the service itself.
+// IsNative reports whether the market is one of the service itself (Manual) and not of a venue.
 func (m MarketID) IsNative() bool { return m.Provider() == Manual }
 
 // String implements fmt.Stringer.

@@ -24,7 +24,7 @@ func ParseOperatorType(s string) (OperatorType, bool) { return oneOf(s, Human, A
 // Crowd reports whether calls of operators of this type count for the crowd price.
 func (t OperatorType) Crowd() bool { return t == Human || t == AIAgent }
 
-// Tier is the group of an operator for counting and ranking.
+// Tier is the group of an operator, which determines whether rankings include the operator.
 type Tier string
 
 // Tiers of operators.
@@ -45,8 +45,8 @@ const publicPrefix = "op_"
 // PublicID is the masked id of an operator: op_ and 16 hexadecimal digits.
 type PublicID string
 
-// NewPublicID returns the public id of the user with an id at the identity provider. The result depends only on
-// secret and providerID.
+// NewPublicID returns the public id of the user whose id at the identity provider is providerID. The result depends
+// only on secret and providerID.
 func NewPublicID(secret, providerID string) PublicID {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(providerID))

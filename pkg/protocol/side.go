@@ -1,6 +1,6 @@
 package protocol
 
-// Side is the outcome that a call predicts.
+// Side is the outcome of a market that a call predicts: YES or NO.
 type Side string
 
 // Sides of a market.
@@ -12,7 +12,7 @@ const (
 // ParseSide returns the side s, or false for any other text.
 func ParseSide(s string) (Side, bool) { return oneOf(s, Yes, No) }
 
-// SideOf returns Yes if yes is set, and No otherwise.
+// SideOf returns Yes if yes is true, and No otherwise.
 func SideOf(yes bool) Side {
 	if yes {
 		return Yes
@@ -23,7 +23,7 @@ func SideOf(yes bool) Side {
 // String implements fmt.Stringer.
 func (s Side) String() string { return string(s) }
 
-// Verdict is a claimed outcome of a market.
+// Verdict is an outcome that a resolution claims for a market.
 type Verdict string
 
 // Verdicts of a resolution.

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// IsText reports whether s is valid UTF-8 and contains only permitted code points. Not permitted are control
+// IsText reports whether s is valid UTF-8 and contains only permitted code points. It does not permit control
 // characters (except line feeds if lines is set), embeddings, overrides and isolates of the writing direction (U+202A
 // to U+202E, U+2066 to U+2069), private use characters and noncharacters.
 func IsText(s string, lines bool) bool {
@@ -74,7 +74,8 @@ func isEmoji(r rune) bool {
 	return r >= 0x1f000 && r <= 0x1faff
 }
 
-// visible reports whether a character is visible by itself.
+// visible reports whether r is displayed as a visible character. It is false for spaces, zero-width characters and
+// fillers.
 func visible(r rune) bool {
 	switch {
 	case unicode.IsSpace(r), r >= 0x200b && r <= 0x200f, r >= 0x2060 && r <= 0x2064:

@@ -7,8 +7,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Texts must not contain control characters, marks of the writing direction, private use characters and
-// noncharacters. Names must also not contain format characters.
+// TestIsText checks which texts IsText accepts. Control characters, marks of the writing direction, private use
+// characters and noncharacters are rejected. Names must also not contain format characters.
 func TestIsText(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{

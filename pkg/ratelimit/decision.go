@@ -11,7 +11,7 @@ import (
 // ErrLimited is the fault of a rejected request. Decision.Fault adds limit and retryAfterMs.
 var ErrLimited = apperr.New(apperr.Limited, "rate_limited", "Too many requests, wait before the next one.")
 
-// Decision is the result for one request.
+// Decision is the result of a limit for one request.
 type Decision struct {
 	Allowed    bool
 	Limit      int           // the applied limit: the whole limit, or the share of this process
@@ -28,8 +28,9 @@ type Decision struct {
 // Unlimited returns the decision of a disabled limit. It sets no headers.
 func Unlimited() Decision { return Decision{Allowed: true} }
 
-// SetHeaders sets RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers), and Retry-After for a
-// rejected request. Seconds are rounded up, so that a client that waits is not rejected again.
+// SetHeaders sets RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers), and Retry-After for a rejected
+// request. Seconds are rounded up, so that a client that waits is not rejected again. It sets nothing for a disabled
+// limit.
 func (d Decision) SetHeaders(h http.Header) {
 	if d.Limit == 0 && d.Allowed {
 		return
@@ -41,7 +42,7 @@ func (d Decision) SetHeaders(h http.Header) {
 	}
 }
 
-// Fault returns nil for an allowed request, and otherwise rate_limited with limit and retryAfterMs.
+// Fault returns nil for an allowed request, and otherwise ErrLimited with the members limit and retryAfterMs.
 func (d Decision) Fault() error {
 	if d.Allowed {
 		return nil

@@ -40,7 +40,7 @@ func fire(t *testing.T, key string, n int, limiters ...*ratelimit.Limiter) (allo
 	return int(count.Load())
 }
 
-// Of 1,000 requests to two processes exactly 60 are allowed.
+// TestTwoLimitersShareSixty checks that of 1,000 requests to two processes exactly 60, the limit, are allowed.
 func TestTwoLimitersShareSixty(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
@@ -57,7 +57,7 @@ func TestTwoLimitersShareSixty(t *testing.T) {
 	}
 }
 
-// A request after RetryAfter is allowed, and an earlier one is rejected.
+// TestRetryAfterIsTrue checks that a request after RetryAfter is allowed, and that an earlier one is rejected.
 func TestRetryAfterIsTrue(t *testing.T) {
 	t.Parallel()
 	cfg := ratelimit.Config{Name: "hub", Limit: 5, Window: 400 * time.Millisecond, Replicas: 1, Now: time.Now}
@@ -87,7 +87,8 @@ func TestRetryAfterIsTrue(t *testing.T) {
 	}
 }
 
-// If the clock is set back by an hour, the limit neither allows more nor blocks for longer than the window.
+// TestClockStepsBack checks that, after the clock was set back by an hour, the limit neither allows more requests nor
+// rejects them for longer than the window.
 func TestClockStepsBack(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(start)
@@ -121,7 +122,8 @@ func TestClockStepsBack(t *testing.T) {
 	}
 }
 
-// The test writes the log of the script directly, so that it need not wait for the window.
+// TestScriptAtTheEdge checks the script with requests inside and outside of the window. It writes the log in Redis
+// directly, so that it need not wait for the window.
 func TestScriptAtTheEdge(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
@@ -235,7 +237,8 @@ func TestCanceledRequestIsNoFallback(t *testing.T) {
 	}
 }
 
-// A request that Redis allows but the local log rejects is removed from Redis.
+// TestLocalLogAppliesAfterRedisLostItsData checks that a request that Redis allows but the local log rejects is removed
+// from Redis.
 func TestLocalLogAppliesAfterRedisLostItsData(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)

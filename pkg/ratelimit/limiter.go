@@ -14,7 +14,7 @@ import (
 // clockSlack is the maximum drift between the clocks of Redis and of this process during one window.
 const clockSlack = 250 * time.Millisecond
 
-// Config configures one limit.
+// Config configures one limit. Name, Window and Now are required.
 type Config struct {
 	Name       string // used in headers and Redis keys
 	Limit      int    // maximum number of requests in a window; 0: no limit
@@ -36,7 +36,7 @@ type Limiter struct {
 	degradedUntil atomic.Int64 // end of the period after an outage in which Redis may lack requests; local clock
 }
 
-// New returns a limiter that stores its log in store.
+// New returns a limiter whose log is stored in the Redis database of store.
 func New(store redis.Cmdable, cfg Config) *Limiter {
 	l := &Limiter{cfg: cfg, store: store, local: NewLocal(cfg.Name, cfg.Limit, cfg.Window, cfg.Now)}
 	l.script = newScriptBatcher(store, cfg.Limit, cfg.Window)
@@ -83,7 +83,7 @@ func (l *Limiter) Allow(ctx context.Context, key string) Decision {
 	}
 }
 
-// redisKey returns the key of the log in Redis.
+// redisKey returns the Redis key under which the log of key is stored.
 func (l *Limiter) redisKey(key string) string { return "sc:limit:" + l.cfg.Name + ":" + key }
 
 // recordFallback records that Redis did not answer. It does nothing if the caller canceled the request, because that
@@ -109,7 +109,7 @@ func (l *Limiter) localLimit(now int64) (limit int, window int64, degraded bool)
 	return l.cfg.Limit, max(fullWindow-int64(clockSlack), fullWindow/2), false
 }
 
-// countInRedis counts a request in the log in Redis and returns the decision.
+// countInRedis counts one request in the log in Redis and returns the decision, or an error if Redis does not answer.
 func (l *Limiter) countInRedis(ctx context.Context, redisKey, member string) (Decision, error) {
 	d := Decision{Limit: l.cfg.Limit, name: l.cfg.Name, window: l.cfg.Window}
 	out, err := l.script.count(ctx, redisKey, member)

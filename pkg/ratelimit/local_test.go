@@ -21,8 +21,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// The local log matches the definition of the limit: no window of one minute contains more requests than the limit,
-// and no request is rejected without a full window.
+// TestLocalIsExact checks that the local log matches the definition of the limit: no window of one minute contains more
+// requests than the limit, and no request is rejected without a full window.
 func TestLocalIsExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -130,8 +130,8 @@ func TestHeadersAndFault(t *testing.T) {
 	}
 }
 
-// A request that Undo removed does not count: no window contains more of the remaining requests than the limit, and
-// no request is rejected without a full window.
+// TestUndoLeavesTheRest checks that a request that Undo removed does not count: no window contains more of the
+// remaining requests than the limit, and no request is rejected without a full window.
 func TestUndoLeavesTheRest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -169,7 +169,7 @@ func TestUndoLeavesTheRest(t *testing.T) {
 	})
 }
 
-// After concurrent requests that are all undone, only the first request is counted.
+// TestUndoAtOnce checks that, after concurrent requests that are all undone, only the first request is counted.
 func TestUndoAtOnce(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(start)

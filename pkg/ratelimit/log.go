@@ -22,7 +22,7 @@ func (c calls) add(at int64) calls {
 	return slices.Insert(c, len(c)-len(c.after(at)), at)
 }
 
-// after returns the part of the log that is later than at.
+// after returns the part of the log with times later than at. It shares the memory of the log.
 func (c calls) after(at int64) calls {
 	first, _ := slices.BinarySearch(c, at+1)
 	return c[first:]

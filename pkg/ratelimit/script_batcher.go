@@ -18,8 +18,8 @@ var slideSource string
 var slide = redis.NewScript(slideSource)
 
 const (
-	// maxBatch is the maximum number of requests in one call of the script. The script blocks Redis for a fraction of
-	// a millisecond.
+	// maxBatch is the maximum number of requests in one call of the script. With that number, the script blocks Redis
+	// for a fraction of a millisecond.
 	maxBatch = 64
 	// maxSenders is the maximum number of concurrent calls of the script. During a burst, requests wait in the queue
 	// and not in the Redis client, whose timeout would look like an outage.
@@ -67,7 +67,8 @@ func (b *scriptBatcher) count(ctx context.Context, name, member string) (answer 
 	}
 }
 
-// send counts requests with one call of the script and sets their answers.
+// send counts a batch of requests with one call of the script. It sets the answer or error of each request and closes
+// its channel done.
 func (b *scriptBatcher) send(batched []*scriptRequest) {
 	keys, args := make([]string, len(batched)), make([]any, 2, len(batched)+2)
 	args[0], args[1] = b.limit, b.window

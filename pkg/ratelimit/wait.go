@@ -30,7 +30,7 @@ func (l *Limiter) Wait(ctx context.Context, key string) time.Duration {
 	return max(time.Duration(wait)*time.Microsecond, l.local.wait(key, now, localWindow, limit))
 }
 
-// wait returns the time for which count would reject a request of key.
+// wait returns the time for which count would reject a request of key, or 0 if it would allow the request now.
 func (l *Local) wait(key string, now, window int64, limit int) time.Duration {
 	s := l.shardOf(key)
 	s.mu.Lock()

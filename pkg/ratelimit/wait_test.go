@@ -10,7 +10,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// Wait returns the time for which Allow rejects a request, also with several processes. It counts nothing.
+// TestWaitCountsNothing checks that Wait returns the time for which Allow rejects a request, also with several
+// processes, and that Wait counts no request.
 func TestWaitCountsNothing(t *testing.T) {
 	t.Parallel()
 	url := testkit.Redis(t)
@@ -44,8 +45,8 @@ func TestWaitCountsNothing(t *testing.T) {
 	}
 }
 
-// The test writes logs directly: requests at the end of the window, and times after the current time, as after a
-// clock that was set back.
+// TestWaitAtTheEndOfTheWindow checks Wait with logs that it writes directly: requests near the end of the window, and
+// requests with times after the current time, as after a clock was set back.
 func TestWaitAtTheEndOfTheWindow(t *testing.T) {
 	t.Parallel()
 	client := testkit.KV(t, testkit.Redis(t))
@@ -78,7 +79,8 @@ func TestWaitAtTheEndOfTheWindow(t *testing.T) {
 	}
 }
 
-// Without Redis, Wait applies the share of this process. A canceled request is not an outage.
+// TestWaitWithoutRedis checks that Wait applies the share of this process without Redis, and that a canceled request
+// does not count as an outage.
 func TestWaitWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := testkit.RedisServer(t)

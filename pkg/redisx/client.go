@@ -13,13 +13,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/breaker"
 )
 
-// Prefix is the prefix of all keys of this project.
+// Prefix is the prefix of all Redis keys of this project.
 const Prefix = "sc:"
 
-// ErrDown is returned without a request while Redis is unavailable.
+// ErrDown is the error of a command that was not sent, because Redis is unavailable.
 var ErrDown = errors.New("redis is down")
 
-// Config configures a Client.
+// Config configures a Client. URL is required.
 type Config struct {
 	URL      string
 	Timeout  time.Duration    // timeout of one command, including the connection; 50 ms when zero
@@ -27,7 +27,7 @@ type Config struct {
 	OnChange func(down bool)  // called when Redis becomes unavailable or available; may be nil
 }
 
-// Client is a Redis client with a circuit breaker.
+// Client is a Redis client with a circuit breaker: while Redis is unavailable, commands fail at once with ErrDown.
 type Client struct {
 	*redis.Client
 	breaker *breaker.Breaker

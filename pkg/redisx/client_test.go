@@ -55,7 +55,8 @@ func sendLoad(t *testing.T, client *redisx.Client, d time.Duration) (took []time
 	return took, asked, failed
 }
 
-// A Redis that does not respond delays the first commands by 50 ms, and then one probe per second.
+// TestHungRedisIsProbedOncePerSecond checks that, while Redis does not respond, the first commands take up to 50 ms,
+// then one probe per second is sent and all other commands fail at once.
 func TestHungRedisIsProbedOncePerSecond(t *testing.T) {
 	server := testkit.RedisServer(t)
 	client := open(t, server.URL(), nil)

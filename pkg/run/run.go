@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// DefaultBudget is the time limit for stopping all parts.
+// DefaultBudget is the default time limit for stopping all parts together.
 const DefaultBudget = 10 * time.Second
 
 // ballast is the size in bytes of an allocation that makes garbage collections less frequent in a process with a
@@ -41,7 +41,7 @@ type Lifecycle interface {
 	Stop(context.Context) error
 }
 
-// Of returns a Part that calls the methods of l.
+// Of returns a Part with the given name whose functions are the methods of l.
 func Of(name string, l Lifecycle) Part {
 	return Part{Name: name, Start: l.Start, Serve: l.Serve, Stop: l.Stop}
 }
@@ -73,7 +73,7 @@ type Options struct {
 	Linger time.Duration
 }
 
-// failure is the error of a part that should still be running.
+// failure is the error of a part that returned too early or with an error.
 type failure struct {
 	part string
 	err  error

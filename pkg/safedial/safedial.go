@@ -34,8 +34,8 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// Public reports whether an address is on the public internet. An IPv6 address that embeds an IPv4 address is not,
-// except the mapped form (::ffff:0:0/96), which is checked as the IPv4 address.
+// Public reports whether an address is on the public internet. An IPv6 address that embeds an IPv4 address is not
+// public. The mapped form (::ffff:0:0/96) is an exception: Public checks its IPv4 address.
 func Public(a netip.Addr) bool {
 	if a.Zone() != "" {
 		return false
@@ -64,15 +64,15 @@ func control(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// Options configure a client. The zero value permits public addresses only.
+// Options configure the client that Client returns. The zero value permits public addresses only.
 type Options struct {
 	Private  bool          // permits private addresses
 	Timeout  time.Duration // timeout of a whole request; 0: ten seconds
 	Resolver *net.Resolver // nil: the resolver of the system
 }
 
-// Client returns an HTTP client for URLs from users. It connects only to public addresses, uses no proxy and follows
-// no redirects.
+// Client returns an HTTP client for URLs from users. Unless o.Private is set, it connects only to public addresses and
+// returns ErrAddress for others. It uses no proxy and follows no redirects.
 func Client(o Options) *http.Client {
 	if o.Timeout == 0 {
 		o.Timeout = 10 * time.Second

@@ -60,7 +60,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Requests to each address of the table, and to other notations of 127.0.0.1, fail before a connection is made.
+// TestNothingIsDialled checks that requests to each of privateAddresses, and to other notations of 127.0.0.1, fail
+// before a connection is made.
 func TestNothingIsDialled(t *testing.T) {
 	t.Parallel()
 	client := safedial.Client(safedial.Options{})
@@ -84,7 +85,7 @@ func TestNothingIsDialled(t *testing.T) {
 	}
 }
 
-// A name that resolves to a public address at first and to a private one later is rejected.
+// TestRebinding checks that a name that resolves to a public address at first and to a private one later is rejected.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	hits, port := canary(t)
@@ -101,7 +102,8 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// The client ignores proxy settings of the environment and does not follow redirects.
+// TestNoProxyNoRedirect checks that the client ignores the proxy settings of the environment and does not follow
+// redirects.
 func TestNoProxyNoRedirect(t *testing.T) {
 	hits, port := canary(t)
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:"+port)

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/run"
 )
 
-// Life contains the components that every running service has.
+// Life contains the components of a running service. Log, Health, HTTP and Up are required.
 type Life struct {
 	Log      *slog.Logger
 	Health   *httpx.Health

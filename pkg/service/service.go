@@ -23,7 +23,7 @@ var ErrUsage = errors.New("unknown command")
 // Command executes one command with the arguments after its name.
 type Command func(ctx context.Context, args []string, stdout io.Writer) error
 
-// NoArgs returns a command that accepts no arguments.
+// NoArgs returns a command that calls do, and returns ErrUsage if it has arguments.
 func NoArgs(do func(ctx context.Context, stdout io.Writer) error) Command {
 	return func(ctx context.Context, args []string, stdout io.Writer) error {
 		if len(args) > 0 {
@@ -33,7 +33,8 @@ func NoArgs(do func(ctx context.Context, stdout io.Writer) error) Command {
 	}
 }
 
-// Program is a service: serve, migrate, health and --version, which all services have, and its own commands.
+// Program is the command line of a service. It has the commands of all services (serve, migrate, health and --version)
+// and the commands in Commands.
 type Program struct {
 	Name  string // name of the program and of its schema in Postgres
 	Usage string // usage lines of Commands; those of the common commands precede them
@@ -44,7 +45,7 @@ type Program struct {
 	Commands map[string]Command
 }
 
-// Exit executes the command line and ends the process with its exit code.
+// Exit executes the command line of the process (see Main) and ends the process with the exit code.
 func (p Program) Exit() {
 	// Log records of libraries also use the JSON format.
 	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)))
@@ -102,7 +103,7 @@ func (p Program) usage() string {
 %[2]s`, p.Name, p.Usage)
 }
 
-// Process is a service that has been built and is not running yet.
+// Process is a service that is configured and not running yet.
 type Process interface {
 	// Run serves until ctx ends, a signal arrives or a part fails.
 	Run(ctx context.Context) error
@@ -127,7 +128,7 @@ func Serve[C any, P Process](
 	}
 }
 
-// Reads contains the setting for reads from Postgres, which all services have.
+// Reads contains the setting that limits the time of reads from Postgres. The settings of each service include it.
 type Reads struct {
 	ReadTime time.Duration `env:"DB_READ_TIMEOUT" envDefault:"300ms"` // timeout of a read, including the wait for a connection
 }

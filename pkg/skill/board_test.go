@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// row is the result of one operator with 200 calls on a leaderboard.
+// row is an entry of a simulated leaderboard: the result of one operator with 200 calls.
 type row struct {
 	style           string
 	low, edge, wins int
@@ -31,8 +31,8 @@ func simulateBoard(t *testing.T, rng *rand.Rand) (rows []row) {
 	return rows
 }
 
-// Operators with better information lead leaderboards that are ordered by the lower bound of the edge. The order by
-// win rate is computed for comparison.
+// TestInformedCallersLead checks that operators with better information lead leaderboards that are ordered by the lower
+// bound of the edge. It also computes the order by win rate, for comparison.
 func TestInformedCallersLead(t *testing.T) {
 	t.Parallel()
 	const boards = 40

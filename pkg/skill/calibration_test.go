@@ -101,8 +101,8 @@ func TestBins(t *testing.T) {
 	}
 }
 
-// The test simulates operators whose calls have a known win probability. One states that probability as the
-// confidence, one always states 95, and one states the price.
+// TestCalibrationDistinguishesOperators simulates operators whose calls have a known win probability, and checks their
+// calibration. One operator states that probability as the confidence, one always states 95, and one states the price.
 func TestCalibrationDistinguishesOperators(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 5))

@@ -16,7 +16,7 @@ var (
 // MaxCalls is the maximum number of calls in a sample. It limits all sums and the cost of a report.
 const MaxCalls = 1_000_000
 
-// Call is a call with an outcome.
+// Call is a call that was won or lost.
 type Call struct {
 	Price      protocol.Bps // scoring price of the predicted side
 	Won        bool
@@ -32,7 +32,8 @@ type Tally struct {
 	Wins       int64
 }
 
-// Decided returns the call of a signal. It returns false if the signal has no outcome (pending or void).
+// Decided returns the call with the given status, scoring price and confidence. It returns false if the call has no
+// outcome (pending or void).
 func Decided(status protocol.SignalStatus, price protocol.Bps, confidence int) (Call, bool) {
 	return Call{price, status == protocol.Won, confidence}, status == protocol.Won || status == protocol.Lost
 }

@@ -19,8 +19,9 @@ var mixes = []struct {
 
 var sizes = []int{5, 10, 20, 50, 100, 200, 500, 1000}
 
-// covered returns the probability that the interval contains the true edge, and the probability that its lower end is
-// above the true edge. It sums over all outcomes.
+// covered returns the probability that the interval of ends contains the true edge, and the probability that its lower
+// end is above the true edge. It sums over all numbers of wins. real contains the true probabilities of the calls in
+// list.
 func covered(list, real []odds, ends func(won int64) (float64, float64)) (inside, over float64) {
 	mean, _ := expected(real)
 	n := count(list)
@@ -87,7 +88,8 @@ func percents(p []float64) (s string) {
 	return s
 }
 
-// truth returns the true probabilities of calls with the given prices.
+// truth is an assumption about the true win probabilities of calls. of returns the calls with these probabilities as
+// their odds.
 type truth struct {
 	name string
 	of   func([]odds) []odds
@@ -102,7 +104,7 @@ var truths = []truth{
 	{"too sure", func(l []odds) []odds { return moved(l, func(p float64) float64 { return 5000 + (p-5000)*0.9 }) }},
 }
 
-// moved returns the calls with probabilities that differ from their prices, limited to 1 to 9999 bps.
+// moved returns the calls of list with prices changed by the function to and limited to 1 to 9999 bps.
 func moved(list []odds, to func(float64) float64) []odds {
 	out := make([]odds, 0, len(list))
 	for _, o := range list {

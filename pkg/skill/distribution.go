@@ -64,7 +64,7 @@ func trim(d distribution) distribution {
 	return d
 }
 
-// mirrored returns the distribution of the number of losses of n calls.
+// mirrored returns the distribution of the number of losses of n calls. d is the distribution of their number of wins.
 func (d distribution) mirrored(n int64) distribution {
 	p := make([]float64, len(d.p))
 	for i, x := range d.p {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// The test reads the source code of the package. A product of floating-point numbers outside of mul may be fused with
-// an addition on some platforms, which changes the results there. The same is true of functions whose last bit
+// TestEveryProductIsRounded reads the source code of the package. It rejects products of floating-point numbers outside
+// of mul, which some platforms fuse with an addition and so round differently. It also rejects functions whose last bit
 // depends on the platform.
 func TestEveryProductIsRounded(t *testing.T) {
 	t.Parallel()

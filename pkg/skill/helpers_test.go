@@ -26,7 +26,7 @@ func spread(n, from, to int) []odds {
 	return list
 }
 
-// record returns a sample of the given calls, of which won were won.
+// record returns a sample of the calls in list, of which the first won calls are won.
 func record(t testing.TB, list []odds, won int64) *Sample {
 	t.Helper()
 	s := new(Sample)
@@ -47,7 +47,7 @@ func count(list []odds) (n int64) {
 	return n
 }
 
-// report returns the report of a sample that contains calls.
+// report returns the report of a sample. The test fails if the sample is empty.
 func report(t testing.TB, s *Sample) Report {
 	t.Helper()
 	r, ok := s.Report()

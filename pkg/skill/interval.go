@@ -40,7 +40,7 @@ func criticalFactor(d distribution, k int64) float64 {
 	return low
 }
 
-// upperTail returns the probability of k or more wins if all odds are multiplied by f.
+// upperTail returns the probability of k or more wins after all odds of the calls of d have been multiplied by f.
 func (d distribution) upperTail(k int64, f float64) float64 {
 	above, below, w := 0.0, 0.0, 1.0
 	for i := k - d.from; i < int64(len(d.p)); i++ {

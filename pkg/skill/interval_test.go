@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// At both ends of the interval, the enumeration of all outcomes yields the tail probability.
+// TestTailProbabilityAtTheBounds checks that, at both ends of the interval, the enumeration of all outcomes yields the
+// tail probability.
 func TestTailProbabilityAtTheBounds(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -54,7 +55,8 @@ func sum(p []float64) (s float64) {
 	return s
 }
 
-// For calls at one price the interval equals the published limits of Clopper and Pearson.
+// TestClopperAndPearson checks that, for calls at one price, the interval equals the published limits of Clopper and
+// Pearson.
 func TestClopperAndPearson(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

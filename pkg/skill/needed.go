@@ -2,7 +2,7 @@ package skill
 
 import "math"
 
-// Quantiles of the normal distribution for the probability 1-tail and for the power of 80%.
+// Quantiles of the normal distribution for the probabilities 0.975 (zTail) and 0.8 (zPower).
 const (
 	zTail  = 1.959963984540054
 	zPower = 0.8416212335729143
@@ -12,7 +12,8 @@ const (
 const MaxNeeded = 1_000_000
 
 // needed returns the total number of calls, including the existing ones, after which an equal edge at similar prices
-// moves the lower bound above 0: for half of the operators with that edge (half), and for 80% of them (power).
+// moves the lower bound of the confidence interval of the edge above 0: for half of the operators with that edge
+// (half), and for 80% of them (power).
 //
 // With the edge e of one call, and the variances v0 and v1 of one call without and with the edge, the surplus of wins
 // n*e must exceed the quantile sqrt(n)*b + c. The term c corrects the normal approximation. It contains half a win,
@@ -39,7 +40,8 @@ func solve(e, b, c float64) float64 {
 	return math.Ceil(mul(root, root))
 }
 
-// remaining returns the number of calls that are missing from total, from least to MaxNeeded.
+// remaining returns a pointer to total - calls, the number of calls that are still needed, limited to least to
+// MaxNeeded.
 func remaining(total float64, calls, least int64) *int64 {
 	left := least
 	if total >= float64(calls+MaxNeeded) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The test compares the formula of needed with a search over exact distributions with the same prices and edge, and
-// with the exact power.
+// TestNeededMatchesAnExactSearch compares the formula of needed with a search over exact distributions for the same
+// prices and edge, and with the exact power.
 func TestNeededMatchesAnExactSearch(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -39,7 +39,7 @@ func TestNeededMatchesAnExactSearch(t *testing.T) {
 	}
 }
 
-// times returns the list with all counts scaled to a total and rounded.
+// times returns list with all counts multiplied by one factor and rounded, so that their sum is about total.
 func times(list []odds, total float64) []odds {
 	out := make([]odds, len(list))
 	for i, o := range list {
@@ -49,8 +49,9 @@ func times(list []odds, total float64) []odds {
 	return out
 }
 
-// searched returns the mean of the first total at which the lower end is above the price and the last total at which
-// it is not. They differ because wins are integers, which makes the significance vary from total to total.
+// searched returns the mean of two numbers of calls: the first at which the lower end of the interval is above the
+// price, and the last at which it is not. They differ because wins are integers, which makes the significance vary with
+// the number of calls.
 func searched(list []odds, won int64) float64 {
 	share := float64(won) / float64(count(list))
 	first, last := 0.0, 0.0
@@ -69,8 +70,8 @@ func searched(list []odds, won int64) float64 {
 	return (first + last) / 2
 }
 
-// exactPower returns the share of operators with the edge whose lower end is above 0 after total calls. It is the
-// average over similar totals, because the value varies from total to total.
+// exactPower returns the share of operators with the edge of the record whose lower end is above 0 after total calls.
+// It is the average over similar totals, because the value varies from total to total.
 func exactPower(list []odds, won int64, total float64) float64 {
 	r := fitted(list, count(list), won)
 	var all, tries float64

@@ -6,15 +6,14 @@ type odds struct {
 	calls     int64
 }
 
-// chances returns the probabilities that one such call is won and lost.
+// chances returns the probabilities that one of the calls is won and lost. Their sum is 1.
 func (o odds) chances() (win, lose float64) {
 	sum := o.win + o.lose
 	return o.win / sum, o.lose / sum
 }
 
-// scaleOdds returns the calls with all odds multiplied by r. The model of skill is this family of distributions. With
-// r = 1 the price was right. With r > 1 the predicted sides are likelier than their price; the difference is largest
-// for medium prices.
+// scaleOdds returns list with all odds multiplied by r. This is the model of skill. With r = 1 every price was right.
+// With r > 1 the predicted sides are likelier than their price; the difference is largest for medium prices.
 func scaleOdds(list []odds, r float64) []odds {
 	out := make([]odds, len(list))
 	for i, o := range list {
@@ -33,7 +32,7 @@ func expectedWins(list []odds, r float64) float64 {
 	return mean
 }
 
-// expected returns the expected number of wins and its variance.
+// expected returns the expected number of wins of the calls in list, and the variance of that number.
 func expected(list []odds) (mean, variance float64) {
 	for _, o := range list {
 		win, lose := o.chances()

@@ -17,9 +17,9 @@ type Report struct {
 	// Above is the exact probability of at least Wins wins if every price was right, and Below that of at most Wins
 	// wins. TwoSided is twice the smaller of the two, at most 1. Above and Below are at least MinProbability.
 	Above, Below, TwoSided float64
-	// Needed is the number of further calls after which LowBps is expected to exceed 0 at the same edge. NeededSure
-	// is the number after which that is true of 80% of the operators with this edge. Both are 0 if it is already
-	// true, and nil if the edge is not above 0.
+	// Needed is the number of further calls after which LowBps is above 0 for half of the operators with the same edge.
+	// NeededSure is that number for 80% of these operators. Needed is 0 if LowBps is already above 0. Both are at most
+	// MaxNeeded, and nil if the edge is not above 0.
 	Needed, NeededSure *int64
 	// Calibration is the calibration of stated confidence. It is nil if no call has a confidence.
 	Calibration *Calibration
@@ -57,8 +57,8 @@ func (s *Sample) bounds(list []odds) (low, high int) {
 	return floor(l - mean), ceil(h - mean)
 }
 
-// grain is the tolerance for integers when rounding. Some ends are integers exactly, and their rounding must not
-// depend on the last bit.
+// grain is the tolerance for integers when rounding. Some ends of intervals are exact integers, and their rounding must
+// not depend on the last bit of the computation.
 const grain = 1e-6
 
 func floor(x float64) int { return int(math.Floor(x + grain)) }

@@ -7,9 +7,9 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Sample contains the counts from which the statistics of a set of calls are computed: calls by price, wins, and both
-// by confidence. The zero value is empty. A Sample is not safe for concurrent use and must not be copied, because
-// copies share the counts by price.
+// Sample contains the counts from which the statistics of a set of calls are computed: calls by price, wins, and calls
+// and wins by confidence. The zero value is empty. A Sample is not safe for concurrent use and must not be copied,
+// because copies share the counts by price.
 type Sample struct {
 	calls, wins int64
 	prices      int64 // sum of all prices in basis points
@@ -17,7 +17,7 @@ type Sample struct {
 	stated      [101]statement // by confidence; index 0 is unused
 }
 
-// statement contains the counts of the calls with one confidence.
+// statement contains the counts of the calls that stated the same confidence.
 type statement struct {
 	calls, wins int64
 	// market is the sum of (price - 10000*won)^2, the squared error of the price.
@@ -83,7 +83,8 @@ func (s *statement) add(o statement) {
 	s.market += o.market
 }
 
-// odds returns the calls by price in ascending order, which determines the order of all sums.
+// odds returns the calls grouped by price, in ascending order of the price. This order determines the order of all
+// sums.
 func (s *Sample) odds() []odds {
 	list := make([]odds, 0, len(s.at))
 	for _, price := range slices.Sorted(maps.Keys(s.at)) {

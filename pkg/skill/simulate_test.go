@@ -10,7 +10,7 @@ import (
 
 const operators = 10_000
 
-// outcome contains the numbers of operators for which a statistic had the given result.
+// outcome contains, for each result of a statistic, the number of operators that have it.
 type outcome struct{ one, five, fiveTwoSided, luckyLow, covered int }
 
 // simulate computes reports of operators of all styles with 5 to 400 calls each. wrong is the difference between the
@@ -42,8 +42,9 @@ func simulate(t *testing.T, operators, wrong int) (o outcome) {
 	return o
 }
 
-// The tests have their nominal error rates and the interval its nominal coverage for operators without skill. The
-// tolerance is three standard deviations. The exact figures are in TestCoverage.
+// TestNullOperators checks operators without skill: the significance tests have their nominal error rates and the
+// interval has its nominal coverage. The tolerance is three standard deviations. TestCoverage computes the exact
+// figures.
 func TestNullOperators(t *testing.T) {
 	t.Parallel()
 	o := simulate(t, operators, 0)
@@ -69,8 +70,8 @@ func TestNullOperators(t *testing.T) {
 	}
 }
 
-// The tests detect skill: with prices that are three percentage points too low, many operators have a significant
-// record.
+// TestSkillIsDetected checks that the significance tests detect skill: with prices that are three percentage points too
+// low, many operators have a significant record.
 func TestSkillIsDetected(t *testing.T) {
 	t.Parallel()
 	const operatorCount = 2000

@@ -9,7 +9,7 @@ import (
 const (
 	// bufferedFor is the maximum time that a line waits in the buffer.
 	bufferedFor = 100 * time.Millisecond
-	// bufferedBytes is the size of the buffer from which it is written at once.
+	// bufferedBytes is the number of buffered bytes from which the buffer is written at once.
 	bufferedBytes = 64 << 10
 )
 
@@ -26,7 +26,7 @@ type Buffered struct {
 	w     io.Writer
 }
 
-// NewBuffered returns a buffer for w. Close must be called after the last line.
+// NewBuffered returns a buffer that writes to w. The caller must call Close after the last line.
 func NewBuffered(w io.Writer) *Buffered { return &Buffered{w: w} }
 
 // Write adds a line to the buffer. It does not return errors of the underlying writer.
@@ -45,7 +45,7 @@ func (b *Buffered) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Flush writes the buffered lines.
+// Flush writes the buffered lines to the underlying writer. It ignores an error of the writer.
 func (b *Buffered) Flush() {
 	b.write.Lock()
 	defer b.write.Unlock()
@@ -60,7 +60,7 @@ func (b *Buffered) Flush() {
 	b.spare = lines
 }
 
-// Close writes the buffered lines. Later lines are still accepted.
+// Close writes the buffered lines. It does not close the underlying writer, and later lines are still accepted.
 func (b *Buffered) Close() error {
 	b.Flush()
 	return nil

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sink records and counts writes.
+// sink is a writer that records the text and the number of writes.
 type sink struct {
 	mu     sync.Mutex
 	writes int

@@ -20,7 +20,8 @@ func NewLogger(w io.Writer, level slog.Level, service string) *slog.Logger {
 	return slog.New(traced{h, flush}).With("service", service)
 }
 
-// Level parses LOG_LEVEL: debug, info, warn or error. For any other value it returns info.
+// Level parses the setting LOG_LEVEL: debug, info, warn or error, in upper or lower case. For any other value it
+// returns info.
 func Level(s string) slog.Level {
 	switch strings.ToLower(s) {
 	case "debug":

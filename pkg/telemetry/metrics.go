@@ -53,12 +53,12 @@ func (m *Metrics) CountPage(method, route string, status int) func() {
 // Registerer returns the registry, for collectors of other packages.
 func (m *Metrics) Registerer() prometheus.Registerer { return m.reg }
 
-// Handler returns the handler of the metrics endpoint.
+// Handler returns an HTTP handler that writes all metrics of the registry in the Prometheus format.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.reg, promhttp.HandlerOpts{Registry: m.reg, MaxRequestsInFlight: 4, Timeout: 5 * time.Second})
 }
 
-// Counter registers and returns the counter sc_<name>.
+// Counter registers and returns the counter sc_<name> with the given labels.
 func (m *Metrics) Counter(name, help string, labels ...string) *prometheus.CounterVec {
 	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: Prefix + name, Help: help}, labels)
 	m.reg.MustRegister(c)
@@ -70,7 +70,7 @@ func (m *Metrics) GaugeFunc(name, help string, read func() float64) {
 	m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: Prefix + name, Help: help}, read))
 }
 
-// Histogram registers and returns the histogram sc_<name>.
+// Histogram registers and returns the histogram sc_<name> with the given buckets and labels.
 func (m *Metrics) Histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: Prefix + name, Help: help, Buckets: buckets}, labels)
 	m.reg.MustRegister(h)

@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// hidden replaces secrets in logs.
+// hidden is the text that replaces secrets in logs.
 const hidden = "[hidden]"
 
-// secretNames contains parts of attribute names whose values are hidden.
+// secretNames contains texts. The value of an attribute is hidden if its name contains one of them.
 var secretNames = []string{
 	"secret", "token", "password", "passwd", "authorization", "cookie", "bearer", "jwt", "api_key", "apikey",
 	"dsn", "database_url", "redis_url", "db_sig", "db_uid", "private_key", "code_verifier",
 }
 
-// publicNames contains names that include such a part but are not secret. The token id of a market, for example, is
-// public at its venue.
+// publicNames contains exceptions from secretNames: an attribute whose name contains one of them is not hidden. The
+// token id of a market, for example, is public at its venue.
 var publicNames = []string{"token_id", "tokenid", "token_count", "tokens_per"}
 
 // secretNameCache contains the results of secretName. Attribute names are constants of the program, so the cache
@@ -31,7 +31,7 @@ func isSecret(name string) bool {
 	return known.(bool)
 }
 
-// secretName reports whether the value of an attribute must be hidden.
+// secretName reports whether the value of an attribute with this name must be hidden.
 func secretName(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	for _, s := range publicNames {
@@ -47,7 +47,7 @@ func secretName(name string) bool {
 	return false
 }
 
-// mark is the start of a secret in a text.
+// mark is a text that begins or precedes a credential.
 type mark struct {
 	text  string
 	word  bool // the mark is a part of the credential and starts a word
@@ -108,8 +108,8 @@ func hideMark(line []byte, m mark) []byte {
 	}
 }
 
-// holds reports whether a byte belongs to the value. A credential of this service ends at the first character outside
-// of its alphabet. A named value ends at a separator.
+// holds reports whether c belongs to the credential after the mark. A credential of this service ends at the first byte
+// outside of its alphabet. A value after a name, such as "token=", ends at a separator.
 func (m mark) holds(c byte) bool {
 	if m.word {
 		return isTokenByte(c)

@@ -26,7 +26,8 @@ type TraceConfig struct {
 	Ratio    float64 `env:"OTEL_TRACES_SAMPLER_ARG" envDefault:"0.05"` // share of traces that are exported
 }
 
-// Tracing adds tracing to handlers, servers and clients.
+// Tracing adds tracing to HTTP handlers, gRPC servers and gRPC clients. Without an exporter it only propagates
+// traceparent.
 type Tracing struct {
 	provider trace.TracerProvider
 	prop     propagation.TextMapPropagator
@@ -55,8 +56,7 @@ func NewTracing(ctx context.Context, c TraceConfig, service, version string, log
 	return t, nil
 }
 
-// traceURL returns the URL for OTEL_EXPORTER_OTLP_ENDPOINT, which is a base URL to which the path of the signal is
-// added.
+// traceURL returns the URL for OTEL_EXPORTER_OTLP_ENDPOINT, which is a base URL without the path /v1/traces.
 func traceURL(base string) string {
 	return strings.TrimRight(base, "/") + "/v1/traces"
 }
@@ -76,7 +76,7 @@ func (t *Tracing) use(p sdk.SpanProcessor, ratio float64, service, version strin
 	t.provider, t.export, t.stop = provider, true, provider.Shutdown
 }
 
-// Stop exports the remaining spans until ctx ends.
+// Stop exports the remaining spans, until ctx ends, and releases the exporter.
 func (t *Tracing) Stop(ctx context.Context) error { return t.stop(ctx) }
 
 // HTTP returns a handler that traces next. Without an exporter it only reads traceparent.
@@ -109,7 +109,7 @@ func hidePath(next http.Handler) http.Handler {
 	})
 }
 
-// Sampled reports whether the request of a context is traced.
+// Sampled reports whether the request to which ctx belongs is recorded in a trace.
 func Sampled(ctx context.Context) bool { return trace.SpanContextFromContext(ctx).IsSampled() }
 
 type requestIDKey struct{}
@@ -121,7 +121,7 @@ func RequestID(ctx context.Context) string {
 	return id
 }
 
-// WithRequestID returns a copy of ctx with a request id.
+// WithRequestID returns a copy of ctx for which RequestID returns id.
 func WithRequestID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, requestIDKey{}, id)
 }

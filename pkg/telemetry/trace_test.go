@@ -56,7 +56,8 @@ func (l *ledger) Watch(_ *grpc_health_v1.HealthCheckRequest, s grpc_health_v1.He
 	return nil
 }
 
-// tracedService starts a gRPC server and returns it with an HTTP handler that calls it. Both are traced by tr.
+// tracedService starts a gRPC server, and returns it with an HTTP handler that calls it. tr traces the server and the
+// handler.
 func tracedService(t *testing.T, tr *telemetry.Tracing) (http.Handler, *ledger) {
 	t.Helper()
 	ln := bufconn.Listen(1 << 16)

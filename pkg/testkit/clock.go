@@ -15,7 +15,7 @@ type Clock struct {
 // NewClock returns a clock that shows now until it is set.
 func NewClock(now time.Time) *Clock { return &Clock{now: now} }
 
-// Now returns the time of the clock.
+// Now returns the time to which the clock was set. The time changes only by Set and Advance.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Main runs the tests of a package and stops the servers that they started. It fails if goroutines are left.
+// Main runs the tests of a package, stops the servers that they started, and ends the process. The exit code is 1 if a
+// test failed or goroutines are left.
 func Main(m *testing.M) {
 	code := m.Run()
 	servers.stop()
@@ -34,7 +35,7 @@ func leftOver() (err error) {
 	return err
 }
 
-// running contains the servers that the tests of this process share.
+// running contains the functions that stop the servers which the tests of this process share.
 type running struct {
 	mu    sync.Mutex
 	stops []func(context.Context)

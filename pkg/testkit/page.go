@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// savePage writes a page that a handler rendered to the directory of the environment variable HTML_PAGES, for tools/lint.sh pages.
-// Without the variable it does nothing. Equal pages become one file.
+// savePage writes a page that a handler rendered to the directory of the environment variable HTML_PAGES, where the
+// command tools/lint.sh pages checks it. Without the variable it does nothing. Equal pages become one file.
 func savePage(r *http.Request, w *httptest.ResponseRecorder) {
 	dir := os.Getenv("HTML_PAGES")
 	if dir == "" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || w.Header().Get("Content-Encoding") != "" {

@@ -25,12 +25,12 @@ import (
 // rolePassword is the password of the roles that write in test databases.
 const rolePassword = "testkit"
 
-// Database is the database of one test.
+// Database is the Postgres database of one test.
 type Database struct {
 	Admin string // connection string of the administrator
 }
 
-// URL returns the connection string of a role, such as api_rw.
+// URL returns the connection string of the database for a role, such as api_rw.
 func (d Database) URL(role string) string {
 	u, err := localdb.WithUser(d.Admin, role, rolePassword)
 	if err != nil {
@@ -71,7 +71,7 @@ func Postgres(t testing.TB, schemas ...pg.Schema) Database {
 // ReadTime is the timeout of reads in tests. It is long because connections take time on a busy machine.
 const ReadTime = 20 * time.Second
 
-// Pool returns a connection pool that is closed at the end of the test.
+// Pool returns a connection pool for the database at url. The pool is closed at the end of the test.
 func Pool(t testing.TB, url string) *pgxpool.Pool {
 	t.Helper()
 	pool, err := pg.Open(t.Context(), pg.Config{URL: url, ConnectTimeout: ReadTime})
@@ -82,7 +82,7 @@ func Pool(t testing.TB, url string) *pgxpool.Pool {
 	return pool
 }
 
-// PostgresServer starts a private server for a test that kills or suspends it.
+// PostgresServer starts a private Postgres server for a test that kills or suspends it. The server ends with the test.
 func PostgresServer(t testing.TB) *localdb.Postgres {
 	t.Helper()
 	server, err := localdb.StartPostgres(t.Context(), localdb.PostgresConfig{})

@@ -16,7 +16,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/redisx"
 )
 
-// databases is the number of Redis databases, and so of tests of a process that can use Redis at the same time.
+// databases is the number of Redis databases, and therefore the maximum number of tests in a process that use Redis at
+// the same time.
 const databases = 1024
 
 // Redis returns the URL of an empty Redis database for the test. It is emptied at the end of the test.
@@ -62,7 +63,7 @@ func KV(t testing.TB, url string, giveUp ...time.Duration) *redisx.Client {
 	return client
 }
 
-// RedisServer starts a private server for a test that kills or suspends it.
+// RedisServer starts a private Redis server for a test that kills or suspends it. The server ends with the test.
 func RedisServer(t testing.TB) *localdb.Redis {
 	t.Helper()
 	server, err := localdb.StartRedis(t.Context(), localdb.RedisConfig{})

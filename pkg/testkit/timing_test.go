@@ -9,7 +9,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// Timing detects a comparison that stops at the first difference, and does not report a comparison in constant time.
+// TestConstantTime checks that Timing detects a comparison that stops at the first difference, and does not report a
+// comparison in constant time.
 func TestConstantTime(t *testing.T) {
 	want := bytes.Repeat([]byte{7}, 32)
 	given := make([]byte, 32)

@@ -7,20 +7,20 @@ import (
 	"runtime/debug"
 )
 
-// Development is the version of a build without a version.
+// Development is the version of a build for which neither the linker nor the Go toolchain set a version.
 const Development = "devel"
 
-// The linker sets these variables: -ldflags "-X github.com/signalcast/signalcast/pkg/version.version=v0.1.0".
+// version and commit are set by the linker: -ldflags "-X github.com/signalcast/signalcast/pkg/version.version=v0.1.0".
 var version, commit string
 
-// Build identifies a build.
+// Build contains the version and commit of a program, and the Go version that built it.
 type Build struct {
 	Version string // semantic version with the prefix v, or Development
 	Commit  string // git commit, with the suffix -dirty if the tree had changes; empty if unknown
 	Go      string // version of the Go toolchain
 }
 
-// Read returns the build of the running program.
+// Read returns the build of the running program, with Development if its version is unknown.
 func Read() Build {
 	b := Build{Version: version, Commit: commit, Go: runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
