@@ -33,8 +33,9 @@ type Client struct {
 	frames    int // number of subscribe frames, for frame ids
 }
 
-// Open starts to read the channels. It does not wait for the connection, so an unavailable server is not an error. The client
-// reads until Close is called, ctx ends, or the server refuses the key.
+// Open starts to read the channels. It does not wait for the connection, so an unavailable server is not an error. The
+// client reads until Close is called, ctx ends, or the server refuses the key. Open returns an error only for invalid
+// options.
 func Open(ctx context.Context, o Options) (*Client, error) {
 	o, err := o.normalize()
 	if err != nil {
@@ -101,7 +102,7 @@ func (c *Client) Last() map[string]int64 {
 	return maps.Clone(c.last)
 }
 
-// Stats returns the counters of the client since Open.
+// Stats returns a copy of the counters of the client since Open.
 func (c *Client) Stats() Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,7 +115,7 @@ func (c *Client) Close() {
 	<-c.done
 }
 
-// recordDelivery updates Last for a message that Next returns.
+// recordDelivery records the number of an event that Next returns, for Last. It returns m.
 func (c *Client) recordDelivery(m Message) Message {
 	c.mu.Lock()
 	defer c.mu.Unlock()

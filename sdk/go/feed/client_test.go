@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// quick makes the timeouts of a client short.
+// quick contains short timeouts and wait times for the client of a test.
 var quick = timing{
 	minWait: time.Millisecond, maxWait: 20 * time.Millisecond, maxRefusedWait: 80 * time.Millisecond,
 	handshake: 5 * time.Second, ack: 5 * time.Second, second: 50 * time.Millisecond,
@@ -26,7 +26,7 @@ type reader struct {
 	by map[Phase]int
 }
 
-// read opens a reader of the server.
+// read opens a reader of the server with the options o.
 func (s *server) read(o Options) *reader {
 	s.t.Helper()
 	r := &reader{t: s.t, by: map[Phase]int{}}
@@ -125,7 +125,7 @@ func TestDisconnects(t *testing.T) {
 	}
 }
 
-// TestHole checks that an event that was not sent is requested, delivered in order, and reported as repaired.
+// TestHole checks that an event that the server did not send is requested again, delivered in order, and reported as repaired.
 func TestHole(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -181,7 +181,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestManyHoles checks that more holes than maxRepairs are repaired by a reconnect.
+// TestManyHoles checks that the client reconnects if more channels than maxRepairs miss events, and that the missing events are
+// delivered.
 func TestManyHoles(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -220,7 +221,7 @@ func TestRepeats(t *testing.T) {
 	until(t, "three repeats", func() bool { return r.Stats().Repeats == 3 })
 }
 
-// TestSilence checks that the client replaces a connection on which it receives nothing.
+// TestSilence checks that the client replaces a connection on which it receives no frames.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -234,7 +235,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestNoAnswer checks that the client replaces a connection on which a subscribe frame is not answered.
+// TestNoAnswer checks that the client replaces a connection on which the server does not answer a subscribe frame.
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -245,14 +246,15 @@ func TestNoAnswer(t *testing.T) {
 	r.live(1)
 }
 
-// TestSlowReader checks that a reader that does not read for a long time loses no events and that few messages are buffered.
+// TestSlowReader checks that a reader that pauses for a long time loses no events, and that at most bufferSize messages are
+// buffered.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	r := s.read(signals())
 	r.live(1)
 	const n = 3000
-	s.file("signals", n, strings.Repeat("x", 8<<10)) // more than the buffers of a connection hold
+	s.file("signals", n, strings.Repeat("x", 8<<10)) // more bytes than the buffers of a connection can contain
 	if waiting := len(r.out); waiting > bufferSize {
 		t.Errorf("%d messages are buffered; want at most bufferSize", waiting)
 	}
@@ -328,7 +330,8 @@ func TestGap(t *testing.T) {
 	r.want(10)
 }
 
-// TestNumberOfAnotherFeed checks that a number above the newest causes an error and that the next events are delivered.
+// TestNumberOfAnotherFeed checks that a number in Since above the newest number of the feed causes an error, and that the next
+// events are delivered.
 func TestNumberOfAnotherFeed(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

@@ -43,11 +43,11 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// connection is one websocket connection of a Client.
+// connection is one websocket connection of a Client, with the state that ends with the connection.
 type connection struct {
 	*Client
 	conn    *websocket.Conn
-	silent  time.Duration   // maximum time without a frame before the client gives the connection up
+	silent  time.Duration   // maximum time without a frame before the client closes the connection
 	head    *int64          // newest number of the feed when the connection started; nil: unknown
 	open    map[string]bool // acknowledged channels
 	repairs int             // number of repair requests since the last beat
@@ -100,7 +100,7 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	return nil, &refusedError{what: "the server answered " + res.Status, after: c.clamp(time.Duration(after) * c.timing.second)}
 }
 
-// clamp limits a wait time that the server requires.
+// clamp limits a wait time that the server requires to the range from 0 to ten times maxRefusedWait.
 func (c *Client) clamp(d time.Duration) time.Duration {
 	return min(max(d, 0), 10*c.timing.maxRefusedWait)
 }
@@ -134,7 +134,8 @@ func (l *connection) closeError(err error) error {
 	return err
 }
 
-// handle processes a frame. It ignores unknown operations.
+// handle processes one frame of the server. It ignores unknown operations. After an error the connection must be
+// closed.
 func (l *connection) handle(ctx context.Context, f frame) error {
 	switch f.Op {
 	case "hello":
@@ -173,8 +174,8 @@ func (l *connection) deliver(ctx context.Context, m Message) error {
 	}
 }
 
-// handleHello subscribes to all channels, each from its last delivered event. A channel without one starts after the newest event
-// of the feed, so that a disconnect before its first event loses nothing.
+// handleHello subscribes to all channels, each from its last delivered event. A channel without a delivered event
+// starts after the newest event of the feed, so that a disconnect before its first event loses nothing.
 func (l *connection) handleHello(ctx context.Context, f frame) error {
 	l.head = f.Head
 	l.count(func(s *Stats) { s.Connections++; s.Head = max(s.Head, number(f.Head)) })
@@ -198,14 +199,14 @@ func (l *connection) handleHello(ctx context.Context, f frame) error {
 	return nil
 }
 
-// setLast records the number after which a channel is read.
+// setLast sets the number that Last returns for a channel.
 func (l *connection) setLast(name string, at int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last[name] = at
 }
 
-// subscribe sends a subscribe frame and returns its id.
+// subscribe sends a subscribe frame for the named channels, each from its position, and returns the id of the frame.
 func (l *connection) subscribe(ctx context.Context, names []string) (string, error) {
 	l.frames++
 	s := request{Op: "subscribe", ID: "s" + strconv.Itoa(l.frames), Channels: names, Since: map[string]int64{}}
@@ -217,7 +218,7 @@ func (l *connection) subscribe(ctx context.Context, names []string) (string, err
 	return s.ID, l.send(ctx, s)
 }
 
-// send sends a frame. It may be called concurrently.
+// send sends one frame to the server. It may be called concurrently.
 func (l *connection) send(ctx context.Context, r request) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -258,7 +259,7 @@ func (l *connection) checkUnanswered() error {
 	return nil
 }
 
-// updateLive reports the phase Live once, when all channels are subscribed.
+// updateLive reports the phase Live when all channels are subscribed, once for each connection.
 func (l *connection) updateLive() {
 	for name := range l.positions {
 		if !l.open[name] {
@@ -271,7 +272,8 @@ func (l *connection) updateLive() {
 	}
 }
 
-// rename replaces the name of a channel with the spelling of the server.
+// rename replaces the name of a channel with name, the spelling of the server. Names are compared without regard to
+// case.
 func (l *connection) rename(name string) {
 	for mine, p := range l.positions {
 		if !strings.EqualFold(mine, name) {

@@ -5,14 +5,15 @@ import (
 	"errors"
 )
 
-// maxRepairs is the maximum number of channels whose missing events are requested between two beats. If more channels miss
-// events, the client reconnects, which requests all of them with few frames. Otherwise it would exceed the server's limit of
-// frames.
+// maxRepairs is the maximum number of channels whose missing events are requested between two beats. If more channels
+// miss events, the client reconnects, which requests all of them with few frames. Otherwise it would send more frames
+// than the server permits.
 const maxRepairs = 8
 
 var errTooManyRepairs = errors.New("too many channels with missing events, reconnecting")
 
-// handleSnapshot delivers the snapshot of a channel.
+// handleSnapshot delivers the snapshot of a channel. The channel then continues after the snapshot if it had no
+// position.
 func (l *connection) handleSnapshot(ctx context.Context, f frame) error {
 	p := l.positions[f.Channel]
 	if p == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// pipes is an in-memory network, which works with the fake time of synctest.
+// pipes is an in-memory network. It works with the simulated time of synctest, unlike real sockets.
 type pipes struct {
 	conns chan net.Conn
 	over  chan struct{}
@@ -116,7 +116,8 @@ func (s *quietServer) addEvent(mute bool) {
 	}
 }
 
-// runQuiet runs a client against a quietServer and calls then, which can read what the client has received.
+// runQuiet runs a client against a quietServer and calls then. The function received returns what the client has received so
+// far.
 func runQuiet(t *testing.T, pause func(int) time.Duration, then func(s *quietServer, received func() (beats int, events []int64, phases []Phase), c *Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

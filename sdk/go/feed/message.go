@@ -19,7 +19,7 @@ type Event struct {
 	Data    json.RawMessage
 }
 
-// Numbered reports whether the feed stores the event.
+// Numbered reports whether the event has a number. The feed stores only numbered events.
 func (e *Event) Numbered() bool { return e.Seq > 0 }
 
 // Snapshot is the state of a channel, which the server sends first on each connection. It includes all events up to Seq, and may
@@ -67,7 +67,7 @@ func (e *ServerError) Error() string {
 	return e.Code
 }
 
-// frame is a frame of the server. Op selects which other members are set.
+// frame is a frame that the server sends. Op determines which other members are set.
 type frame struct {
 	Op         string          `json:"op"`
 	ID         string          `json:"id"`
@@ -94,7 +94,7 @@ func number(n *int64) int64 {
 	return *n
 }
 
-// request is a frame of the client.
+// request is a frame that the client sends: subscribe or unsubscribe.
 type request struct {
 	Op       string           `json:"op"`
 	ID       string           `json:"id"`

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Options configure a Client.
+// Options configure a Client. URL and Channels are required.
 type Options struct {
 	// URL is the URL of the websocket, such as wss://api.example/ws. The schemes http and https are also accepted.
 	URL string
@@ -58,8 +58,9 @@ var defaultTiming = timing{
 	handshake: 15 * time.Second, ack: 15 * time.Second, second: time.Second,
 }
 
-// wait returns the wait before a reconnect after consecutive refusals. It is random, so that many clients do not reconnect at the
-// same time. The maximum doubles with each refusal.
+// wait returns a random wait before a reconnect, so that many clients do not reconnect at the same time. refusals is
+// the number of consecutive failed connections. Each one after the first doubles the maximum wait, up to
+// maxRefusedWait.
 func (p timing) wait(refusals int) time.Duration {
 	most := p.maxWait
 	for ; refusals > 1 && most < p.maxRefusedWait; refusals-- {
@@ -68,7 +69,7 @@ func (p timing) wait(refusals int) time.Duration {
 	return p.minWait + rand.N(min(most, p.maxRefusedWait)-p.minWait+1)
 }
 
-// maxSeq is the largest number that all JSON parsers represent exactly.
+// maxSeq is the largest event number. All JSON parsers represent it exactly.
 const maxSeq = 1<<53 - 1
 
 // normalizeChannel converts the handle in a channel name to lower case, as the server does. It does not change other names.
@@ -89,7 +90,8 @@ func lower(r rune) rune {
 	return r
 }
 
-// normalize validates the options and returns a copy with defaults.
+// normalize validates the options. It returns a copy with sorted channels, channel names in the spelling of the server,
+// and defaults.
 func (o Options) normalize() (Options, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil {

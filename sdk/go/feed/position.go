@@ -37,8 +37,9 @@ func (p *position) classify(seq, prev int64) verdict {
 	return missing
 }
 
-// advance sets the position to an event that is delivered.
+// advance sets the position to seq, the number of an event that is delivered, and ends a repair.
 func (p *position) advance(seq int64) { *p = position{at: seq, known: true, exact: true} }
 
-// reset sets the position to a number that need not be an event of the channel.
+// reset sets the position to the number at, which need not be the number of an event of the channel. If known is false,
+// the channel has no position.
 func (p *position) reset(at int64, known bool) { *p = position{at: at, known: known} }

@@ -42,7 +42,8 @@ func (c *Client) setConnection(l *connection) {
 	c.conn = l
 }
 
-// drop removes a channel that the server refused. number reports whether its number is removed from Last as well.
+// drop removes a channel that the server refused. If number is true, drop also removes the channel from the result of
+// Last.
 func (l *connection) drop(name string, number bool) {
 	delete(l.positions, name)
 	l.mu.Lock()

@@ -43,7 +43,7 @@ type peer struct {
 	frames int // number of frames of the client
 }
 
-// serve starts a server.
+// serve starts a fake feed server that sends beats until the end of the test.
 func serve(t *testing.T) *server {
 	s := &server{t: t, newest: map[string]int64{}, conns: map[*peer]bool{}}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.open))
@@ -198,7 +198,7 @@ func (s *server) beat(ctx context.Context) {
 	}
 }
 
-// file adds n events to a channel and sends them to the subscribers.
+// file adds n events to a channel and sends them to the subscribers of the channel.
 func (s *server) file(name string, n int, data any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +227,7 @@ func (s *server) file(name string, n int, data any) {
 	}
 }
 
-// set changes how the server behaves.
+// set calls change with the lock of the server. Tests change the fields of the server with it.
 func (s *server) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

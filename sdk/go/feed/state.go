@@ -2,10 +2,10 @@ package feed
 
 import "time"
 
-// Phase is the kind of a state change of a Client.
+// Phase is the kind of a change that a Client reports to Options.OnState.
 type Phase string
 
-// Phases of a Client.
+// Phases that a Client reports.
 const (
 	Connecting   Phase = "connecting"   // the client opens a connection
 	Live         Phase = "live"         // all channels are subscribed
@@ -26,7 +26,7 @@ type State struct {
 	Err     error         // the reason why the connection or the client ended
 }
 
-// Stats contains the counters of a Client since Open.
+// Stats contains the counters of a Client since Open, for logs and metrics.
 type Stats struct {
 	Connections int64 // connections on which the server sent hello
 	Holes       int64 // times that events of a channel were missing

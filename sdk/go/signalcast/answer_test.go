@@ -36,8 +36,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestAlreadyPredicted checks that, after a lost answer, an existing call counts as the filed call only if both are equal.
-// Without a lost answer it never does.
+// TestAlreadyPredicted checks that, after a lost answer, an existing call counts as the filed call only if it equals the
+// request. Without a lost answer it never does.
 func TestAlreadyPredicted(t *testing.T) {
 	t.Parallel()
 	const id = "0199f0a4-2222-7000-8000-000000000002"

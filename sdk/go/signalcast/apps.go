@@ -41,8 +41,8 @@ func (p Apps) Issuer(ctx context.Context) (client.Issuer, error) {
 // Messages submits, verifies and reads signed messages.
 type Messages struct{ c *Client }
 
-// Submit submits a signed message. The signature is the credential. The hub executes the same bytes once, so the client retries
-// after a lost response.
+// Submit submits a signed message. The signature is the credential. The hub executes a message only once, so the client
+// retries after a lost response.
 func (m Messages) Submit(ctx context.Context, signed Signed) (client.SubmittedMessage, error) {
 	return read[client.SubmittedMessage](m.c.Hub.SubmitMessageWithBody(ctx, "application/json", signed.reader()))
 }
@@ -67,9 +67,10 @@ func (m Messages) All(ctx context.Context, params *client.ListMessagesParams) it
 	}, func(l client.MessageList) ([]client.KeptMessage, *string) { return l.Messages, l.NextCursor })
 }
 
-// RegisterSigner registers the key of by as a signer. With a token of an app the signer belongs to the grant, with an operator key
-// to the operator. The request signs a challenge of the hub, which proves possession of the key. The credential needs the
-// permission profile:read as well.
+// RegisterSigner registers the public key of by. If the credential of the client is a token of an app, the signer
+// belongs to the grant of the app. If it is an operator key, the signer belongs to the operator. RegisterSigner signs a
+// challenge of the hub to show that the caller has the private key. The credential also needs the permission
+// profile:read.
 func (m Messages) RegisterSigner(ctx context.Context, by Signer, scopes []string, label string) (client.Signer, error) {
 	issuer, err := m.c.Apps.Issuer(ctx)
 	if err != nil {
@@ -88,7 +89,8 @@ func (m Messages) RegisterSigner(ctx context.Context, by Signer, scopes []string
 	if me.Grant != nil {
 		app = me.Grant.AppID
 	} else { // a signer made with an operator key must expire within 90 days
-		// The clock of the hub counts. Whole seconds, because body and proof must have the same text.
+		// The time is relative to the clock of the hub. It has whole seconds, because it must have the same text in the
+		// body and in the proof.
 		at := challenge.ExpiresAt.Add(89 * 24 * time.Hour).UTC().Truncate(time.Second)
 		draft.ExpiresAt, expires = &at, at.Format(time.RFC3339)
 	}

@@ -14,12 +14,12 @@ import (
 // Boards reads the leaderboards.
 type Boards struct{ c *Client }
 
-// Score returns the leaderboard by points.
+// Score returns the leaderboard of operators by points.
 func (b Boards) Score(ctx context.Context, params *client.ListScoreBoardParams) (client.ScoreBoard, error) {
 	return read[client.ScoreBoard](b.c.API.ListScoreBoard(ctx, params))
 }
 
-// Broadcast returns the leaderboard by broadcast score, 0 to 1,000.
+// Broadcast returns the leaderboard of operators by broadcast score, which is from 0 to 1,000.
 func (b Boards) Broadcast(ctx context.Context, params *client.ListBroadcastBoardParams) (client.BroadcastBoard, error) {
 	return read[client.BroadcastBoard](b.c.Hub.ListBroadcastBoard(ctx, params))
 }

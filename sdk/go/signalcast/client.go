@@ -12,16 +12,17 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Options configures a Client.
+// Options configures a Client. The URL of each service that is used is required.
 type Options struct {
-	// Hub, API and Clock are the base URLs of the services, for example https://hub.example. An unused one may be empty.
+	// Hub, API and Clock are the base URLs of the services, for example https://hub.example. The URL of an unused
+	// service may be empty.
 	Hub, API, Clock string
 	// Token returns the credential of operations that accept one. If nil, the client sends none.
 	Token TokenSource
-	// HTTPClient sends the requests; nil means a client of the library. It should not follow redirects, because the services
-	// never redirect API requests.
+	// HTTPClient sends the requests. nil means a client that does not follow redirects. Another client should not
+	// follow them either, because the services never redirect API requests.
 	HTTPClient *http.Client
-	// UserAgent is the User-Agent header.
+	// UserAgent is the User-Agent header; empty means signalcast-go.
 	UserAgent string
 	// Retry is the retry policy. The zero value is the default policy.
 	Retry Retry
@@ -29,7 +30,7 @@ type Options struct {
 	PlainHTTP bool
 }
 
-// Client sends requests to the services. It is safe for concurrent use.
+// Client sends requests to the services hub, api and clock. It is safe for concurrent use.
 type Client struct {
 	// Hub, API and Clock are the generated clients with every operation. The client adds credentials and retries; the caller
 	// decodes the responses.
@@ -54,7 +55,8 @@ type Client struct {
 	session session // nil before People.SignIn
 }
 
-// New returns a client. It sends no request. It returns an error for an invalid URL.
+// New returns a client. It sends no request. It returns an error for an invalid URL, and for an unencrypted URL that
+// Options.PlainHTTP does not permit.
 func New(o Options) (*Client, error) {
 	o.Retry = o.Retry.settled()
 	if o.UserAgent == "" {
@@ -87,11 +89,12 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// address parses the URL of a service. It rejects unencrypted URLs to other machines unless PlainHTTP is set.
+// address parses the URL of a service. If Token is set, it rejects unencrypted URLs to other machines unless PlainHTTP
+// is set.
 func (o Options) address(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("not the URL of a service; use the form https://hub.example") // without the text, which may contain a secret
+		return nil, errors.New("not the URL of a service; use the form https://hub.example") // no text: it may contain a secret
 	}
 	ip := net.ParseIP(u.Hostname())
 	if o.Token != nil && u.Scheme == "http" && !o.PlainHTTP && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {

@@ -47,7 +47,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Is reports whether target is the Code of the error.
+// Is reports whether target is the Code of the error, for errors.Is. An empty code matches nothing.
 func (e *Error) Is(target error) bool {
 	c, ok := target.(Code)
 	return ok && c != "" && c == e.Code
@@ -91,10 +91,11 @@ func (u *Unanswered) Error() string {
 	return fmt.Sprintf("signalcast: %s: no answer: %v", u.Operation, u.Err)
 }
 
-// Unwrap returns the cause.
+// Unwrap returns the reason why there is no complete response.
 func (u *Unanswered) Unwrap() error { return u.Err }
 
-// refusal returns the error of a response with the body raw.
+// refusal returns the Error of a response with an error status. raw is the body of the response, which may be
+// incomplete or not JSON.
 func refusal(operation string, a *http.Response, raw []byte) *Error {
 	e := &Error{Status: a.StatusCode, Operation: operation, RequestID: a.Header.Get("X-Request-Id")}
 	var members map[string]any
@@ -110,11 +111,12 @@ func refusal(operation string, a *http.Response, raw []byte) *Error {
 	return e
 }
 
-// longestAsked is the longest Retry-After that the client believes.
+// longestAsked is the maximum wait that asked returns.
 const longestAsked = 400 * 24 * time.Hour
 
-// asked returns how long the service asks the client to wait. The body (retryAfterMs) is more exact than the header Retry-After,
-// which has whole seconds, or a date that is compared with the Date of the response.
+// asked returns the time that the service asks the client to wait, or 0 if it states no valid time. The body
+// (retryAfterMs) is more exact than the header Retry-After, which has whole seconds, or a date that is compared with
+// the Date of the response.
 func asked(h http.Header, extra map[string]any) time.Duration {
 	if ms, ok := extra["retryAfterMs"].(float64); ok && ms > 0 && ms < float64(longestAsked.Milliseconds()) {
 		return time.Duration(ms * float64(time.Millisecond))

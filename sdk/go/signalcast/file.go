@@ -14,12 +14,12 @@ import (
 // Signals files and reads calls, their history and the feeds of calls.
 type Signals struct{ c *Client }
 
-// DefaultMaxSlippageBps is the maximum slippage that File and Create send if the draft has none, in bps: the service rejects a call
-// whose side costs more than this above the stated price.
+// DefaultMaxSlippageBps is the maximum slippage that File and Create send if the draft has none, in bps: the service
+// rejects a call whose side costs more than this above the stated price.
 const DefaultMaxSlippageBps = 200
 
-// Numbers contains the prices that the ledger stores with a call, or would store after a dry run. They are zero if the server does
-// not return them.
+// Numbers contains the prices that the ledger stores with a call, or would store after a dry run. They are zero if the server
+// does not return them.
 type Numbers struct {
 	PriceAtPrediction int  `json:"priceAtPrediction"` // stated price, after conversion
 	ScoreBasisBps     int  `json:"scoreBasisBps"`     // scoring price at filing
@@ -32,7 +32,7 @@ type Numbers struct {
 	Warnings []string `json:"warnings"` // price_converted, price_off_market, price_unverified, market_unrated
 }
 
-// Filed is a stored call.
+// Filed is the result of filing a call: the id of the stored call and its prices.
 type Filed struct {
 	ID uuid.UUID
 	// Found reports that a response was lost and a retry found the stored call.
@@ -56,12 +56,12 @@ func (s Signals) File(ctx context.Context, draft client.SignalDraft) (Filed, err
 	return s.FileWith(ctx, draft, FileOptions{})
 }
 
-// FileAs is File with a given Idempotency-Key.
+// FileAs is like File with key as the Idempotency-Key instead of a new one.
 func (s Signals) FileAs(ctx context.Context, key string, draft client.SignalDraft) (Filed, error) {
 	return s.FileWith(ctx, draft, FileOptions{IdempotencyKey: key})
 }
 
-// FileWith is File with options.
+// FileWith is like File with further options.
 func (s Signals) FileWith(ctx context.Context, draft client.SignalDraft, o FileOptions) (Filed, error) {
 	key := cmp.Or(o.IdempotencyKey, rand.Text())
 	ctx, tries := withAccount(ctx)
@@ -81,8 +81,8 @@ type filedAnswer struct {
 	Numbers
 }
 
-// DryRun validates a call as File does, stores nothing and returns the prices that File would store. The server sends no request to
-// the venue, so a call without a cached quote is unverified.
+// DryRun validates a call as File does, stores nothing and returns the prices that File would store. The server sends no
+// request to the venue, so a call without a cached quote is unverified.
 func (s Signals) DryRun(ctx context.Context, draft client.SignalDraft) (Numbers, error) {
 	yes := true
 	draft.DryRun = &yes
@@ -96,14 +96,14 @@ func (s Signals) Create(ctx context.Context, draft client.CreationDraft) (client
 	return s.CreateWith(ctx, draft, FileOptions{})
 }
 
-// CreateWith is Create with options.
+// CreateWith is like Create with further options.
 func (s Signals) CreateWith(ctx context.Context, draft client.CreationDraft, o FileOptions) (client.Created, error) {
 	key := cmp.Or(o.IdempotencyKey, rand.Text())
 	setBound(&draft.MaxSlippageBps, &draft.AllowUnverified, o.AllowUnverified)
 	return read[client.Created](s.c.Hub.CreateSignal(ctx, &client.CreateSignalParams{IdempotencyKey: &key}, draft))
 }
 
-// DryRunCreate validates a call as Create does and stores nothing.
+// DryRunCreate validates a call as Create does, stores nothing and returns the prices that Create would store.
 func (s Signals) DryRunCreate(ctx context.Context, draft client.CreationDraft) (Numbers, error) {
 	yes := true
 	draft.DryRun = &yes
@@ -122,8 +122,9 @@ func setBound(bound **int, unverified **bool, allow bool) {
 	}
 }
 
-// standing returns the stored call that already_predicted names after a lost response. The call belongs to the caller. If side or
-// price differ from the request, standing returns the error.
+// standing handles the error refused of a retry after a lost response. If it is ErrAlreadyPredicted, and the stored
+// call that it names has the same market, side and price, an earlier attempt has filed that call, and standing returns
+// it. Otherwise it returns refused.
 func (s Signals) standing(ctx context.Context, refused error, market string, side client.Side, price int) (Filed, error) {
 	e := (*Error)(nil)
 	if !errors.Is(refused, ErrAlreadyPredicted) || !errors.As(refused, &e) {

@@ -20,7 +20,7 @@ const (
 
 var noAt6850 = client.SignalDraft{MarketID: "7", Direction: client.SideNO, PriceAtPrediction: 6850}
 
-// sent returns the JSON members of a request body.
+// sent returns the decoded JSON members of a request body.
 func sent(t *testing.T, r *http.Request) map[string]any {
 	raw, err := io.ReadAll(r.Body)
 	var v map[string]any
@@ -30,7 +30,8 @@ func sent(t *testing.T, r *http.Request) map[string]any {
 	return v
 }
 
-// A call is sent with a maxSlippageBps of 200 by default, and File returns the stored prices.
+// TestFileSendsABoundAndAnswersTheStoredNumbers checks that a call is sent with a maxSlippageBps of 200 by default, and that
+// File returns the stored prices.
 func TestFileSendsABoundAndAnswersTheStoredNumbers(t *testing.T) {
 	t.Parallel()
 	var bounds []any
@@ -52,8 +53,8 @@ func TestFileSendsABoundAndAnswersTheStoredNumbers(t *testing.T) {
 	}
 }
 
-// allowUnverified is sent together with maxSlippageBps, in a single request. The server checks both, so the client does not send
-// a second request after a rejection.
+// TestAllowUnverifiedIsSentWithTheBound checks that allowUnverified is sent together with maxSlippageBps in a single request.
+// The server checks both members, so the client does not send a second request after a rejection.
 func TestAllowUnverifiedIsSentWithTheBound(t *testing.T) {
 	t.Parallel()
 	var bodies []string
@@ -98,7 +99,7 @@ func TestAllowUnverifiedIsSentWithTheBound(t *testing.T) {
 	}
 }
 
-// Dry runs send dryRun and no idempotency key.
+// TestDryRuns checks that dry runs send dryRun and no idempotency key.
 func TestDryRuns(t *testing.T) {
 	t.Parallel()
 	c, _ := served(t, Options{Token: Key("dk_x")}, func(_ int, w http.ResponseWriter, r *http.Request) {

@@ -16,7 +16,7 @@ func (l Live) Beat(ctx context.Context, beat client.HeartbeatSend) (client.Heart
 	return read[client.Heartbeat](l.c.Hub.SendHeartbeat(ctx, beat))
 }
 
-// List returns the live operators.
+// List returns the operators with a live session.
 func (l Live) List(ctx context.Context) (client.LiveList, error) {
 	return read[client.LiveList](l.c.Hub.ListLive(ctx))
 }
@@ -41,12 +41,13 @@ func (l Live) Bind(ctx context.Context, market string, stream client.StreamBind)
 	return read[client.StreamBound](l.c.Hub.BindStream(ctx, market, stream))
 }
 
-// Unbind removes the binding. The client does not retry it, because a second response would differ.
+// Unbind removes the binding of the operator's stream to a market. The client does not retry it, because a second
+// response would differ.
 func (l Live) Unbind(ctx context.Context, market string) (client.Removed, error) {
 	return read[client.Removed](l.c.Hub.UnbindStream(ctx, market))
 }
 
-// Streams returns the streams of a market.
+// Streams returns the streams that operators have bound to a market.
 func (l Live) Streams(ctx context.Context, market string) (client.MarketStreams, error) {
 	return read[client.MarketStreams](l.c.Hub.ListMarketStreams(ctx, market))
 }

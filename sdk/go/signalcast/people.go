@@ -21,12 +21,12 @@ func (p People) Follow(ctx context.Context, handle string) (client.Followed, err
 	return read[client.Followed](p.c.Hub.Follow(ctx, client.FollowAsk{Handle: handle}))
 }
 
-// Unfollow ends the following of an operator. It is idempotent.
+// Unfollow stops following an operator. It is idempotent.
 func (p People) Unfollow(ctx context.Context, handle string) (client.Followed, error) {
 	return read[client.Followed](p.c.Hub.Unfollow(ctx, &client.UnfollowParams{Handle: &handle}))
 }
 
-// Me returns the passport of the owner of the credential.
+// Me returns the passport (the profile and identities) of the owner of the credential.
 func (p People) Me(ctx context.Context) (client.OwnPassport, error) {
 	return read[client.OwnPassport](p.c.Hub.GetMe(ctx))
 }
@@ -34,8 +34,8 @@ func (p People) Me(ctx context.Context) (client.OwnPassport, error) {
 // Keys manages operator keys. Minting requires an identity token, not a key.
 type Keys struct{ c *Client }
 
-// Mint creates a key. Its plaintext is only in this response. The client does not retry it: after a lost response, find the key with
-// List and revoke it. The key is strict, which limits it to its permissions on every route, unless mint.Strict is false.
+// Mint creates a key. Its plaintext is only in this response. The client does not retry it: after a lost response, find the key
+// with List and revoke it. The key is strict, which limits it to its permissions on every route, unless mint.Strict is false.
 func (k Keys) Mint(ctx context.Context, mint client.KeyMint) (client.MintedKey, error) {
 	if mint.Strict == nil {
 		strict := true

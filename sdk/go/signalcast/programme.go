@@ -14,7 +14,7 @@ func (p Programme) Now(ctx context.Context, params *client.GetNowParams) (client
 	return read[client.SegmentAnswer](p.c.Clock.GetNow(ctx, params))
 }
 
-// Next returns the segment after the one on the air.
+// Next returns the segment that follows the segment on the air.
 func (p Programme) Next(ctx context.Context, params *client.GetNextParams) (client.SegmentAnswer, error) {
 	return read[client.SegmentAnswer](p.c.Clock.GetNext(ctx, params))
 }
@@ -24,7 +24,7 @@ func (p Programme) Timeline(ctx context.Context, params *client.GetTimelineParam
 	return read[client.ClockProgram](p.c.Clock.GetTimeline(ctx, params))
 }
 
-// Channel returns the segments of a preset or of the caller's FilterSpec.
+// Channel returns the segments of a preset, or of the markets that match the FilterSpec in params.
 func (p Programme) Channel(ctx context.Context, params *client.GetChannelParams) (client.ClockProgram, error) {
 	return read[client.ClockProgram](p.c.Clock.GetChannel(ctx, params))
 }

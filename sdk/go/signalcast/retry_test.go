@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// TestRetries checks which requests are retried after which answers.
+// TestRetries checks, for each kind of request and of answer, whether the request is retried.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	id := uuid.New()

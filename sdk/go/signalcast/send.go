@@ -15,11 +15,12 @@ import (
 // maxAnswer is the maximum size of a JSON response, in bytes.
 const maxAnswer = 16 << 20
 
-// errTooLarge means that the responder is not a Signalcast service, or a newer one.
+// errTooLarge is the error of a response that is larger than maxAnswer, which this version of the protocol does not
+// have.
 var errTooLarge = fmt.Errorf("the answer has more than %d bytes", maxAnswer)
 
-// sender sends the requests of the generated client to one service. It adds the credential, retries where that is safe, and limits
-// the size of responses.
+// sender sends the requests of the generated client to one service. It adds the credential, retries where that is safe, and
+// limits the size of responses.
 type sender struct {
 	*Client
 	name  string // field of the service in Options
@@ -69,7 +70,7 @@ func (s *sender) Do(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// again returns the delay before the next attempt, and whether there is one.
+// again returns the delay before the next attempt. It returns false if the request must not be repeated.
 func (s *sender) again(r *http.Request, rt *route, n int, a *http.Response, err error) (time.Duration, bool) {
 	if n >= s.options.Retry.Tries || !rt.twice(r) || r.Context().Err() != nil || errors.Is(err, errTooLarge) || err == nil && !passing(a) {
 		return 0, false
@@ -117,7 +118,8 @@ func unanswered(rt *route, err error) error {
 	return &Unanswered{Operation: rt.pattern, Err: err}
 }
 
-// sign adds the credential of the route and returns the token. A session has priority over a key.
+// sign adds the credential that the route takes. It returns the token, or "" if it added cookies or nothing. A session
+// has priority over a key.
 func (s *sender) sign(r *http.Request, rt *route) (string, error) {
 	if rt.session && s.signed(r) || !rt.bearer || s.options.Token == nil {
 		return "", nil
@@ -133,7 +135,7 @@ func (s *sender) sign(r *http.Request, rt *route) (string, error) {
 	return token, nil
 }
 
-// bodyOf returns the body of a request, nil if it has none.
+// bodyOf returns the body of a request, or nil if it has none.
 func bodyOf(r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
@@ -142,7 +144,7 @@ func bodyOf(r *http.Request) ([]byte, error) {
 	return io.ReadAll(r.Body)
 }
 
-// peek returns the body of a response that is in memory, without consuming it.
+// peek returns the body of a response, which is in memory, and leaves the body readable.
 func peek(a *http.Response) []byte {
 	raw, err := io.ReadAll(a.Body)
 	if err != nil {
@@ -152,8 +154,8 @@ func peek(a *http.Response) []byte {
 	return raw
 }
 
-// account records the tries of one request.
-type account struct{ lost bool } // the service may have executed a try whose answer was lost
+// account records whether an attempt of one request may have taken effect without a response.
+type account struct{ lost bool } // the service may have executed an attempt whose response was lost
 
 type accountKey struct{}
 

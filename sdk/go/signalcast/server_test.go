@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// quick is a retry policy with short waits.
+// quick is a retry policy with short wait times.
 var quick = Retry{Tries: 3, First: time.Millisecond, Longest: 20 * time.Millisecond, Each: 10 * time.Second}
 
-// served returns a Client of a fake server, and the number of requests that handle has received. handle receives the number of
-// the request, from 1.
+// served returns a Client of a fake server that answers with handle, and the number of requests that handle has received. n is
+// the number of the request, from 1.
 func served(t *testing.T, o Options, handle func(n int, w http.ResponseWriter, r *http.Request)) (*Client, *atomic.Int64) {
 	t.Helper()
 	var requests atomic.Int64
@@ -44,7 +44,7 @@ func cut(w http.ResponseWriter) {
 	panic(http.ErrAbortHandler)
 }
 
-// say answers with a status and a JSON body.
+// say answers a request with a status and a JSON body.
 func say(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

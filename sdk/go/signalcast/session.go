@@ -17,8 +17,8 @@ func (s session) has(name string) bool {
 	return slices.ContainsFunc(s, func(c *http.Cookie) bool { return c.Name == name })
 }
 
-// signed adds the cookies and reports whether there are any. The hub accepts writes with cookies only from its own origin, so the
-// request has the hub as Origin.
+// signed adds the session cookies to a request and reports whether there are any. The hub accepts writes with cookies
+// only from its own origin, so the request has the hub as Origin.
 func (c *Client) signed(r *http.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

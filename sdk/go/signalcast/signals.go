@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Get returns a call.
+// Get returns the call with the given id. Calls are public.
 func (s Signals) Get(ctx context.Context, id uuid.UUID) (client.Signal, error) {
 	return read[client.Signal](s.c.Hub.GetSignal(ctx, id))
 }

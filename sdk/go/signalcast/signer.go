@@ -21,7 +21,7 @@ const (
 	signerPrefix  = "denpa-signer-v1"
 )
 
-// Signer signs messages with an Ed25519 key.
+// Signer signs protocol messages with an Ed25519 private key.
 type Signer struct{ key ed25519.PrivateKey }
 
 // NewSigner returns a signer for a private key, for example one of ed25519.GenerateKey or ed25519.NewKeyFromSeed.
@@ -32,7 +32,7 @@ func NewSigner(key ed25519.PrivateKey) (Signer, error) {
 	return Signer{key}, nil
 }
 
-// PublicKey returns the public key in the text form of the protocol.
+// PublicKey returns the public key as lower-case hexadecimal digits, the form of the protocol.
 func (s Signer) PublicKey() string {
 	return hex.EncodeToString(s.key.Public().(ed25519.PublicKey))
 }

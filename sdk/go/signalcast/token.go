@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TokenSource returns the credential of a request: an operator key, a token of an app, or an identity token. The client calls it for
-// each request that takes a credential.
+// TokenSource returns the credential of a request: an operator key, a token of an app, or an identity token. The client calls
+// it for each request that takes a credential.
 type TokenSource interface {
 	Token(ctx context.Context) (string, error)
 }
@@ -29,7 +29,7 @@ func (k Key) Token(context.Context) (string, error) {
 	return string(k), nil
 }
 
-// Token is a credential and its lifetime; 0 means until a service rejects it.
+// Token is a credential and its lifetime. A lifetime of 0 means that the token is valid until a service rejects it.
 type Token struct {
 	Value string
 	Lasts time.Duration
@@ -41,7 +41,8 @@ func Refreshing(fetch func(context.Context) (Token, error)) TokenSource {
 	return &refreshing{fetch: fetch, turn: make(chan struct{}, 1)}
 }
 
-// early is the time before its expiry from which a token is no longer used, because clocks differ and requests take time.
+// early is the time before the expiry of a token from which the client no longer uses it, because clocks differ and
+// requests take time.
 const early = 30 * time.Second
 
 type refreshing struct {
