@@ -26,9 +26,10 @@ func (a *app) withToken(ctx context.Context, s *session, do func(bearer string) 
 	return err
 }
 
-// accessToken returns an access token of the session that is valid for at least RenewEarly and differs from rejected. It renews
-// the token if necessary. Renewals of a session run one at a time and store the new refresh token, because a refresh token works
-// once.
+// accessToken returns an access token of s that is valid for more than RenewEarly. It renews a token that expires earlier or
+// that equals rejected, the token that the hub has rejected. Renewals of a session run one at a time, because a refresh token
+// works only once. Errors: errNotSignedIn if s is nil or has ended, errGrantEnded if s has no refresh token, and the errors of
+// renew.
 func (a *app) accessToken(ctx context.Context, s *session, rejected string) (string, error) {
 	if s == nil {
 		return "", errNotSignedIn
@@ -51,9 +52,9 @@ func (a *app) accessToken(ctx context.Context, s *session, rejected string) (str
 	return renewed.AccessToken, nil
 }
 
-// renew exchanges a refresh token for new tokens. It continues if the browser disconnects, because the new token would be lost.
-// It repeats a request without an answer at once: within ten seconds, the hub returns the same new token. Later, the hub treats
-// the old token as stolen and revokes the grant.
+// renew exchanges a refresh token for new tokens. It continues if the browser disconnects, because the new tokens would
+// otherwise be lost. If a request gets no answer, renew repeats it once without delay: for ten seconds, the hub returns the
+// same new tokens. After that, the hub treats the old refresh token as stolen and revokes the grant.
 func (a *app) renew(ctx context.Context, refresh string) (*oauth2.Token, error) {
 	source := a.oauth.TokenSource(withClient(context.WithoutCancel(ctx)), &oauth2.Token{RefreshToken: refresh})
 	renewed, err := source.Token()

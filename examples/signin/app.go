@@ -22,20 +22,22 @@ var style []byte
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// settings contains the settings of the app. Hub and Base are URLs without a trailing slash.
+// settings contains the configuration of the app. Hub is the URL of the hub and Base is the public URL of the app, both without
+// a trailing slash.
 type settings struct {
 	Hub, Base, ClientID, ClientSecret string
 	RenewEarly                        time.Duration // time before the expiry of a token at which it is renewed
 }
 
-// requestTimeout is the time limit for the requests to the hub of one page. Renewals and revocations can take some seconds more.
-// writeTimeout is the time limit for the whole answer. It is longer, so that the app can always answer with a page.
+// requestTimeout is the time limit for all requests to the hub that one page causes. Renewals and revocations can take some
+// seconds more. writeTimeout is the time limit for the whole answer to the browser. It is longer, so that the app can always
+// answer with a page.
 const (
 	requestTimeout = 25 * time.Second
 	writeTimeout   = time.Minute
 )
 
-// app is the sample app. It stores sessions in memory only, so they end with the process.
+// app is the sample app. It stores sessions in memory only, so all sessions end when the process ends.
 type app struct {
 	settings
 	issuer    string
@@ -46,7 +48,7 @@ type app struct {
 }
 
 // newApp returns an app. It reads the URLs of the endpoints from the metadata of the hub (RFC 8414), so the app needs only the
-// URL of the hub.
+// URL of the hub. It fails if ClientID is empty, or if the hub cannot be reached or has another issuer.
 func newApp(ctx context.Context, s settings) (*app, error) {
 	if s.ClientID == "" {
 		return nil, errors.New("CLIENT_ID is not set; register an app as described in README.md")
@@ -132,7 +134,8 @@ func (a *app) show(w http.ResponseWriter, status int, s *session, v view) {
 	}
 }
 
-// showError shows the page with a text for the error. If the grant has ended, it also ends the session.
+// showError shows the page with a text for err and with the form values in typed. If the grant has ended, it also ends the
+// session.
 func (a *app) showError(w http.ResponseWriter, s *session, err error, typed map[string]string) {
 	p := problemOf(err)
 	if p.endsSession {
@@ -142,7 +145,7 @@ func (a *app) showError(w http.ResponseWriter, s *session, err error, typed map[
 	a.showProblem(w, s, p, typed)
 }
 
-// showProblem shows the page with the text of a problem.
+// showProblem shows the page of session s with the text of problem p and the form values in typed.
 func (a *app) showProblem(w http.ResponseWriter, s *session, p problem, typed map[string]string) {
 	a.show(w, p.status, s, view{Problem: p.text, Existing: p.existingCall, Typed: typed})
 }

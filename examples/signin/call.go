@@ -25,7 +25,7 @@ type draft struct {
 	Take     string `json:"take,omitempty"`
 }
 
-// submitCall files the call of the form for the signed-in person.
+// submitCall handles the form that files a call for the signed-in person. It redirects the browser to the receipt of the call.
 func (a *app) submitCall(w http.ResponseWriter, r *http.Request) {
 	s := a.sessions.find(r)
 	typed := map[string]string{}
@@ -69,7 +69,8 @@ func (a *app) file(ctx context.Context, bearer, key string, d draft) (string, er
 	return filed.ID, err
 }
 
-// parseCents converts a price in cents to basis points. It returns nil for an empty text.
+// parseCents converts a price in cents to basis points. It returns nil for an empty text, and errPrice unless the price is a
+// number from 0 to 100.
 func parseCents(cents string) (*int, error) {
 	if cents == "" {
 		return nil, nil

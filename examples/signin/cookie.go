@@ -15,8 +15,8 @@ type cookies struct {
 	secure bool // browsers send the cookies only over https
 }
 
-// newCookies returns cookies with a name. Over https, the name has the prefix __Host-, so browsers reject such a cookie from
-// another host or over an unencrypted connection.
+// newCookies returns a cookies value for the given name. If secure is true (https), it adds the prefix __Host- to the name, so
+// browsers reject a cookie of that name from another host or from an unencrypted connection.
 func newCookies(name string, secure bool) cookies {
 	if secure {
 		name = "__Host-" + name
@@ -24,8 +24,8 @@ func newCookies(name string, secure bool) cookies {
 	return cookies{name, secure}
 }
 
-// create returns a cookie that scripts cannot read. It is SameSite=Lax, because the browser returns from the hub by a redirect of
-// another site, with which it would not send a Strict cookie.
+// create returns a cookie that scripts cannot read. It is SameSite=Lax, because the hub is another site: the browser would not
+// send a Strict cookie when the hub redirects it back to the app.
 func (c cookies) create(value string, lifetime time.Duration) *http.Cookie {
 	return &http.Cookie{
 		Name: c.name, Value: value, Path: "/", MaxAge: int(lifetime.Seconds()), HttpOnly: true, Secure: c.secure,

@@ -16,7 +16,7 @@ type problem struct {
 	endsSession  bool   // the grant has ended
 }
 
-// problemsByError contains the problems of errors of this app.
+// problemsByError maps the errors of this app to the problems that the page shows.
 var problemsByError = map[error]problem{
 	errUnknownSignIn: {status: http.StatusBadRequest, text: "This answer does not belong to a sign-in of this browser. Please sign in again."},
 	errCodeExpired:   {status: http.StatusBadRequest, text: "This sign-in took too long or was already completed. Please sign in again."},
@@ -25,7 +25,7 @@ var problemsByError = map[error]problem{
 	errPrice:         {status: http.StatusBadRequest, text: "The price must be a number of cents from 0 to 100."},
 }
 
-// problemsByCode contains the problems of error codes of the hub:
+// problemsByCode maps the error codes of the hub to the problems that the page shows:
 // https://github.com/signalcast/signalcast/blob/main/docs/protocol/errors.md
 var problemsByCode = map[string]problem{
 	"invalid_grant":      {status: http.StatusUnauthorized, text: "Your permission has ended. Please sign in again.", endsSession: true},
@@ -39,8 +39,8 @@ var problemsByCode = map[string]problem{
 	"rate_limited":       {status: http.StatusTooManyRequests, text: "Too many requests. Wait a minute and try again."},
 }
 
-// problemsByAnswer contains the problems of error codes in the answer to a sign-in (RFC 6749 section 4.1.2.1 and RFC 8707). The
-// page does not show error_description, because anyone can create such a URL.
+// problemsByAnswer maps the error codes in the answer to a sign-in (RFC 6749 section 4.1.2.1 and RFC 8707) to the problems that
+// the page shows. The page does not show the parameter error_description, because anyone can create a URL with it.
 var problemsByAnswer = map[string]problem{
 	"access_denied":             {status: http.StatusForbidden, text: "You denied access, so nothing was connected."},
 	"invalid_request":           {status: http.StatusBadGateway, text: "The sign-in request of this app is invalid. Contact the developer of this app."},
@@ -52,7 +52,7 @@ var problemsByAnswer = map[string]problem{
 	"temporarily_unavailable":   {status: http.StatusBadGateway, text: "The hub is too busy to sign you in. Try again shortly."},
 }
 
-// problemOfAnswer returns the problem of an error code in the answer to a sign-in.
+// problemOfAnswer returns the problem for an error code in the answer to a sign-in. An unknown code has a general text.
 func problemOfAnswer(code string) problem {
 	if p, ok := problemsByAnswer[code]; ok {
 		return p
@@ -60,7 +60,8 @@ func problemOfAnswer(code string) problem {
 	return problem{status: http.StatusBadGateway, text: "The hub did not sign you in. Please try again."}
 }
 
-// problemOf returns the problem of an error. It logs errors of the hub with an unknown code.
+// problemOf returns the problem for err. It logs an error of the hub with an unknown code. Any other unknown error means that
+// the hub cannot be reached.
 func problemOf(err error) problem {
 	for known, p := range problemsByError {
 		if errors.Is(err, known) {

@@ -21,7 +21,7 @@ var client = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// withClient returns a context with which package oauth2 uses client.
+// withClient returns a copy of ctx with which package oauth2 sends its requests through client.
 func withClient(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, client)
 }
@@ -35,7 +35,7 @@ type request struct {
 	body        any
 }
 
-// hubError is an error answer of the hub. Compare the code, which is stable, and not the message.
+// hubError is an error answer of the hub. Compare Code, which is stable, and not Message.
 type hubError struct {
 	Status     int
 	Code       string `json:"error"`
@@ -46,7 +46,8 @@ type hubError struct {
 
 func (r hubError) Error() string { return fmt.Sprintf("%d %s", r.Status, r.Code) }
 
-// sendJSON sends a request to a route of the hub and decodes the JSON of the answer. Error: hubError.
+// sendJSON sends a request to a route of the hub and decodes the JSON of the answer into the value that into points to. It
+// returns a hubError for a status other than 2xx.
 func (a *app) sendJSON(ctx context.Context, method, path string, q request, into any) error {
 	var body io.Reader
 	if q.body != nil {
@@ -73,7 +74,8 @@ func (a *app) sendJSON(ctx context.Context, method, path string, q request, into
 	return do(r, into)
 }
 
-// postForm posts a form, which the OAuth endpoints require. Error: hubError.
+// postForm posts a form to address and ignores the body of the answer. The OAuth endpoints require forms instead of JSON. It
+// returns a hubError for a status other than 2xx.
 func (a *app) postForm(ctx context.Context, address string, form url.Values) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {

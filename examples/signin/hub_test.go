@@ -20,7 +20,7 @@ import (
 // secret matches the tokens and the client secret of the tests.
 var secret = regexp.MustCompile(`d[ar]t_[0-9]|the-secret`)
 
-// hub is a fake hub. Tests can replace the answers of a path.
+// hub is a fake of the hub service. A test can replace the answers of a path.
 type hub struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -107,7 +107,7 @@ func with(status int, body string) http.HandlerFunc {
 // cut closes the connection without an answer.
 func cut(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// browser is a browser that uses a running app.
+// browser simulates a browser that uses a running app. Its methods fail the test if an answer is not the expected one.
 type browser struct {
 	*testing.T
 	app   *app
@@ -116,7 +116,8 @@ type browser struct {
 	page  string // text of the last page
 }
 
-// newBrowser starts an app that uses the hub and returns a browser.
+// newBrowser starts an app that uses the hub h, and returns a browser of the app. The functions in change change the settings
+// of the app.
 func newBrowser(t *testing.T, h *hub, change ...func(*settings)) *browser {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
@@ -151,8 +152,9 @@ func (d *browser) sessionCount() int {
 	return len(d.app.sessions.all)
 }
 
-// gets sends a GET, or a POST if there is a form, with pairs of a header and its value. It requires a status and a text of the
-// page, and that no text of the request is markup of the page.
+// gets sends a GET request, or a POST request with form unless form is nil. header contains pairs of a header name and its
+// value. The test fails unless the response has the given status and contains text, or if the response contains a secret or
+// markup of the request.
 func (d *browser) gets(status int, text, path string, form url.Values, header ...string) *http.Response {
 	d.Helper()
 	r, err := http.NewRequest(http.MethodGet, d.url+path, nil)
@@ -197,7 +199,8 @@ func (d *browser) begin() string {
 	return to.Query().Get("state")
 }
 
-// answer returns the path and query of the callback to which the hub redirects the browser.
+// answer returns the path and query of the callback URL to which the hub redirects the browser. more contains further query
+// parameters.
 func (d *browser) answer(state string, more url.Values) string {
 	q := url.Values{"state": {state}, "iss": {d.app.issuer}}
 	for name, v := range more {
@@ -206,7 +209,7 @@ func (d *browser) answer(state string, more url.Values) string {
 	return "/callback?" + q.Encode()
 }
 
-// signIn completes a sign-in.
+// signIn completes a sign-in, which must succeed.
 func (d *browser) signIn() {
 	d.Helper()
 	d.gets(http.StatusSeeOther, "", d.answer(d.begin(), url.Values{"code": {"c"}}), nil)

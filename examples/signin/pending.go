@@ -34,7 +34,7 @@ func (b *pendingSignIns) start(w http.ResponseWriter) (state, verifier string, e
 }
 
 // finish returns the PKCE verifier of the sign-in that this browser started with the state, and deletes the cookie. It returns
-// false and does not delete the cookie if the state belongs to another sign-in.
+// false and does not delete the cookie if the browser sent none or if the state belongs to another sign-in.
 func (b *pendingSignIns) finish(w http.ResponseWriter, r *http.Request, state string) (verifier string, ok bool) {
 	c, err := r.Cookie(b.cookies.name)
 	if err != nil || b.box.Decode(state, c.Value, &verifier) != nil {

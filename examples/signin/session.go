@@ -31,7 +31,8 @@ func (s *session) name() string {
 	return s.user
 }
 
-// close removes the tokens from the session and returns them. It waits for a running renewal, and no renewal starts after it.
+// close removes the tokens from the session and returns them, or nil if they were already removed. It waits for a running
+// renewal and prevents later ones.
 func (s *session) close() *oauth2.Token {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,7 +41,7 @@ func (s *session) close() *oauth2.Token {
 	return token
 }
 
-// sessions stores sessions. At the maximum number, a new session replaces the oldest one, which has the least time left.
+// sessions stores at most max sessions in memory. When it is full, a new session replaces the oldest one.
 type sessions struct {
 	cookies  cookies
 	max      int
@@ -54,8 +55,8 @@ func newSessions(secure bool) *sessions {
 	return &sessions{cookies: newCookies("session", secure), max: maxSessions, lifetime: sessionLifetime, all: map[string]*session{}}
 }
 
-// start starts a session with a new id, so that an id from before the sign-in is useless. It returns the session that it has
-// replaced because of the maximum number, or nil.
+// start starts a session with a new id, so that an id from before the sign-in is useless. It returns the session that the new
+// one has replaced, or nil if the maximum number was not reached.
 func (k *sessions) start(w http.ResponseWriter, user string, token *oauth2.Token) (oldest *session) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -65,7 +65,8 @@ func TestPendingCookie(t *testing.T) {
 	}
 }
 
-// TestCookies checks the attributes of the cookies, which over https belong to the host and to encrypted connections only.
+// TestCookies checks the attributes of the cookies of an app with an https URL: browsers send them only to the host of the app,
+// and only over encrypted connections.
 func TestCookies(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
@@ -83,8 +84,8 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-// TestErrorAnswers checks the texts for error answers to a sign-in: one for each known code, and one for all others. The page
-// contains no text of the URL, and the session stays.
+// TestErrorAnswers checks the texts for error answers to a sign-in: one text for each known code, and one for all other codes.
+// The page must not contain text of the URL, and the session must not end.
 func TestErrorAnswers(t *testing.T) {
 	t.Parallel()
 	d := newBrowser(t, newHub(t))
@@ -166,7 +167,7 @@ func TestForms(t *testing.T) {
 }
 
 // TestSecondSignIn checks that a second sign-in in the same browser replaces the session and revokes its grant, and that the
-// session of another browser stays.
+// session of another browser does not end.
 func TestSecondSignIn(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
@@ -192,8 +193,8 @@ func TestSecondSignIn(t *testing.T) {
 	d.gets(http.StatusOK, "@who_4", "/", nil)
 }
 
-// TestMaxSessions checks that a new session replaces the oldest one at the maximum number, and that the grant of the oldest one
-// is revoked.
+// TestMaxSessions checks that, at the maximum number of sessions, a new session replaces the oldest one and the grant of the
+// oldest one is revoked.
 func TestMaxSessions(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)

@@ -27,7 +27,7 @@ func (l *logBuffer) Write(p []byte) (int, error) {
 	return l.all.Write(p)
 }
 
-// TestMain fails if the log of the app contains a token.
+// TestMain runs the tests and fails if the log of the app contains a token or is empty.
 func TestMain(m *testing.M) {
 	l := &logBuffer{}
 	log.SetOutput(l)
@@ -54,8 +54,8 @@ var outages = map[string]struct {
 	"its own 500": {with(http.StatusInternalServerError, `{"error":"internal"}`), "A part of the hub is unavailable."},
 }
 
-// TestHubUnavailable checks each step during an outage of the hub: the page shows the problem, the session stays, and the step
-// works after the outage.
+// TestHubUnavailable checks each step of the app during an outage of the hub: the page shows the problem, the session does not
+// end, and the step works after the outage.
 func TestHubUnavailable(t *testing.T) {
 	t.Parallel()
 	for name, outage := range outages {
@@ -155,8 +155,8 @@ func TestTokenRejected(t *testing.T) {
 	d.gets(http.StatusSeeOther, "", "/call", callForm)
 }
 
-// TestRenewalRejected checks that a person is signed out if the grant has ended, also without a refresh token, and not after
-// other errors.
+// TestRenewalRejected checks that a person is signed out if the grant has ended or the session has no refresh token, and is not
+// signed out after other errors.
 func TestRenewalRejected(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)

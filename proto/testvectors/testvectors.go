@@ -5,12 +5,13 @@ package testvectors
 
 import _ "embed"
 
-// Messages is the content of messages.json.
+// Messages is the content of messages.json: signed messages with their canonical form and, for invalid ones, the reason
+// for the rejection.
 //
 //go:embed messages.json
 var Messages []byte
 
-// Payloads is the content of payloads.json.
+// Payloads is the content of payloads.json: payloads of messages with the schemas that validate them.
 //
 //go:embed payloads.json
 var Payloads []byte
