@@ -51,12 +51,12 @@ const serviceName = "api"
 // brokerMemory is the number of events that the broker keeps in memory for readers that resume: about 4 MB with their frames.
 const brokerMemory = 4096
 
-// App holds the parts of one ledger process. New builds it; Run runs it once.
+// App contains the parts of one process of the api service. New builds an App, and Run may be called once for each.
 type App struct {
 	cfg     Config
 	log     *slog.Logger
 	now     func() time.Time
-	time    *dbtime.Clock // follows the clock of the database; nil if a test sets now
+	time    *dbtime.Clock // reads the clock of the database; nil if a test passes another now
 	health  *httpx.Health
 	tracing *telemetry.Tracing
 	metrics *telemetry.Metrics
@@ -96,8 +96,8 @@ type App struct {
 	up       chan struct{}
 }
 
-// New builds all parts. It opens no listener and waits for no connection, so the services of an installation can start in any
-// order.
+// New builds all parts of the process. It opens no listener and waits for no connection, so the services of an installation can
+// start in any order.
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),
@@ -133,10 +133,11 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	return a, nil
 }
 
+// errFeedNotLoaded is the error of feedLoaded.
 var errFeedNotLoaded = errors.New("the newest events of the feed are not loaded yet")
 
-// feedLoaded is the readiness check of the feed. It fails until the broker has the newest events, because a process that has
-// just started would reject readers.
+// feedLoaded is the readiness check of the feed. It returns errFeedNotLoaded until the broker has the newest events, because
+// until then the process rejects readers of the feed.
 func (a *App) feedLoaded(context.Context) error {
 	if !a.broker.Ready() {
 		return errFeedNotLoaded
@@ -182,7 +183,7 @@ func (a *App) buildServices() error {
 	return nil
 }
 
-// buildServers builds the public HTTP server, the gRPC server and the internal metrics server.
+// buildServers builds the public HTTP server, the gRPC server and, if METRICS_ADDR is set, the internal server for metrics.
 func (a *App) buildServers() error {
 	providers, err := oidc.ParseConfig(a.cfg.Providers.Reveal())
 	if err != nil {
@@ -223,7 +224,7 @@ func (a *App) buildServers() error {
 // limit.
 const loginLimit = 120
 
-// registerMetrics registers the counters and gauges of the ledger.
+// registerMetrics registers the counters and gauges of the api service.
 func (a *App) registerMetrics() {
 	sweeps := a.metrics.Counter("catalogue_sweeps_total", "Completed full reads of a venue's catalogue.", "provider")
 	answers := a.metrics.Counter("catalogue_answers_total", "Market records read by full reads of a venue's catalogue.", "provider")
@@ -240,7 +241,7 @@ func (a *App) registerMetrics() {
 	a.metrics.GaugeFunc("database_connections", "Database connections in use.", func() float64 { return float64(a.pool.Stat().AcquiredConns()) })
 }
 
-// Keys of the Postgres advisory locks that elect one process for each loop that must run only once across all replicas.
+// Keys of Postgres advisory locks. For each lock, the process that holds it is the only one of all replicas that runs the loop.
 const (
 	catalogueLease int64 = 7201010
 	scanLease      int64 = 7201011
@@ -250,7 +251,8 @@ const (
 	pulseLease     int64 = 7201015
 )
 
-// Run serves until ctx ends, the process receives a signal, or a part fails, and then stops all parts. An App runs only once.
+// Run serves until ctx ends, the process receives a signal, or a part fails, and then stops all parts. It must be called only
+// once.
 func (a *App) Run(ctx context.Context) error {
 	lead := func(name string, key int64, do func(context.Context) error) run.Part {
 		return run.Loop(name, func(ctx context.Context) error {
@@ -297,7 +299,8 @@ func (a *App) Run(ctx context.Context) error {
 	}.Run(ctx, parts...)
 }
 
-// recordTolerance stores the configured price tolerance in its history. It retries every second until the database answers.
+// recordTolerance adds the configured price tolerance to the stored history of tolerances. It retries every second until the
+// database accepts it, and then waits until ctx ends.
 func (a *App) recordTolerance(ctx context.Context) error {
 	for {
 		err := a.store.AddTolerance(ctx)
@@ -313,10 +316,11 @@ func (a *App) recordTolerance(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// sweepEvery is the interval between two deletions of expired data.
+// sweepEvery is the interval at which sweep deletes expired data.
 const sweepEvery = time.Minute
 
-// sweep deletes expired idempotency keys, event ids, webhook deliveries, and market proposals without a decision.
+// sweep deletes expired idempotency keys, event ids, entries of the webhook delivery log, and market proposals without a
+// decision. It returns the first error.
 func (a *App) sweep(ctx context.Context) error {
 	return dbtime.Every(ctx, sweepEvery, func() error {
 		for _, sweep := range []func(context.Context) error{
@@ -331,7 +335,7 @@ func (a *App) sweep(ctx context.Context) error {
 }
 
 // Close closes the caches, the stores and the connections, in the reverse order of their use. Run calls Close before it
-// returns. A caller that does not call Run must call Close.
+// returns. Without a Run, the caller of New must call Close.
 func (a *App) Close(ctx context.Context) error {
 	if a.public != nil {
 		a.public.Close(ctx)
@@ -356,5 +360,5 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(append(errs, a.redis.Close())...)
 }
 
-// Up returns a channel that is closed when all servers listen. Their addresses are known from then on.
+// Up returns a channel that is closed once all servers listen. From then on, their addresses are known.
 func (a *App) Up() <-chan struct{} { return a.up }

@@ -35,8 +35,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/polymarket"
 )
 
-// venues returns the adapters of the configured venues: the primary venue, and each other venue with a URL in the settings.
-// Each adapter has a separate client, with its own rate limit and circuit breaker.
+// venues returns the adapters of the configured venues: Polymarket, which is the primary venue, and each other venue with a URL
+// in the settings. Each adapter has its own clients, so rate limits and circuit breakers are separate.
 func (a *App) venues(meter *venue.Meter) (market.Venues, error) {
 	var failed error
 	client := func(p protocol.Provider, url string) *venue.Client {
@@ -82,7 +82,8 @@ func classify() market.Classify {
 	}
 }
 
-// publishNews sends an ephemeral event to the readers of this process. It also closes the connections of a revoked key.
+// publishNews sends an event without a number to the readers of this process. For the event key.revoked, it also closes the
+// connections that use the revoked key.
 func (a *App) publishNews(e feed.Ephemeral) {
 	a.broker.Publish(e)
 	if e.Type == feed.KeyRevoked {
@@ -90,7 +91,7 @@ func (a *App) publishNews(e feed.Ephemeral) {
 	}
 }
 
-// newGRPC returns the gRPC server with all services of the ledger.
+// newGRPC returns the gRPC server with all services that Register adds. It listens on GRPC_ADDR.
 func (a *App) newGRPC() (*grpcx.Part, error) {
 	server, err := grpcx.NewServer(grpcx.ServerConfig{Secret: a.cfg.Link.Reveal(), Log: a.log, Options: a.tracing.ServerOptions()})
 	if err != nil {
@@ -100,7 +101,7 @@ func (a *App) newGRPC() (*grpcx.Part, error) {
 	return server.At(a.cfg.GRPC), nil
 }
 
-// Register adds the gRPC services of the ledger to a server.
+// Register adds the gRPC services of the api to server.
 func (a *App) Register(server *grpcx.Server) {
 	operators := &grpcapi.Operators{Service: a.operators, Publish: a.pubsub.Publish, Now: a.now}
 	signals := &grpcapi.Signals{Service: a.signals, EncodeError: server.EncodeError}
@@ -131,7 +132,7 @@ func (a *App) Register(server *grpcx.Server) {
 	exportv1.RegisterExportServiceServer(server, &grpcapi.Exports{Service: export.NewService(a.store, a.now)})
 }
 
-// login returns the function that verifies tokens of identity providers for the public server.
+// login returns a function that verifies a token of an identity provider with v and returns the identity in it.
 func login(v *oidc.Verifier) func(context.Context, string) (operator.Identity, error) {
 	return func(ctx context.Context, raw string) (operator.Identity, error) {
 		s, err := v.Verify(ctx, raw)

@@ -13,12 +13,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
-// Config is the configuration of the ledger, read from environment variables.
+// Config is the configuration of the api service, read from environment variables.
 type Config struct {
 	Env     config.Env `env:"ENV"`
 	HTTP    string     `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8081"`
 	GRPC    string     `env:"GRPC_ADDR"    envDefault:"127.0.0.1:9081"`
-	Metrics string     `env:"METRICS_ADDR"` // empty: no internal server
+	Metrics string     `env:"METRICS_ADDR"` // address of the internal server for metrics; empty: none
 
 	Database config.Secret `env:"DATABASE_URL"` // credentials of the role api_rw
 	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"24"`
@@ -31,16 +31,16 @@ type Config struct {
 	Link config.Secret `env:"LINK_SECRET"`
 	Mask config.Secret `env:"MASK_SECRET"` // key of the HMAC that makes public operator ids
 
-	HookKey     config.Secret `env:"WEBHOOK_SECRET_KEY"` // encrypts the webhooks' secrets in the database
+	HookKey     config.Secret `env:"WEBHOOK_SECRET_KEY"` // key that encrypts the secrets of webhooks in the database
 	HookPrivate bool          `env:"WEBHOOK_ALLOW_PRIVATE"`
 
-	CheckpointKey config.Secret `env:"CHECKPOINT_KEY"` // signs the checkpoints of the journal
+	CheckpointKey config.Secret `env:"CHECKPOINT_KEY"` // key that signs the checkpoints of the journal
 
 	Admin          config.Secret `env:"ADMIN_SECRET"`             // empty: the administrator routes are off
-	StationPrivate bool          `env:"FEDERATION_ALLOW_PRIVATE"` // allows stations at http and private addresses
+	StationPrivate bool          `env:"FEDERATION_ALLOW_PRIVATE"` // allows http and private addresses in the URLs of stations
 
 	HubURL    string         `env:"HUB_URL"`
-	Providers config.Secret  `env:"IDP_PROVIDERS"` // JSON; contains secrets of the providers' user APIs
+	Providers config.Secret  `env:"IDP_PROVIDERS"` // JSON list of providers; contains the secrets of their user APIs
 	AnonLimit int            `env:"RATE_LIMIT_ANON" envDefault:"600"`
 	KeyLimit  int            `env:"RATE_LIMIT_KEY"  envDefault:"120"`
 	Replicas  int            `env:"REPLICAS"        envDefault:"1"`
@@ -50,11 +50,11 @@ type Config struct {
 	GammaURL      string        `env:"POLYMARKET_GAMMA_URL"   envDefault:"https://gamma-api.polymarket.com"`
 	ClobURL       string        `env:"POLYMARKET_CLOB_URL"    envDefault:"https://clob.polymarket.com"`
 	StreamURL     string        `env:"POLYMARKET_WS_URL"` // empty: no live prices
-	KalshiURL     string        `env:"KALSHI_URL"`        // empty turns this venue off; also for the next two
+	KalshiURL     string        `env:"KALSHI_URL"`        // empty: venue off; same for the next two
 	LimitlessURL  string        `env:"LIMITLESS_URL"`
 	ManifoldURL   string        `env:"MANIFOLD_URL"`
-	VenueRPS      float64       `env:"VENUE_RPS"              envDefault:"5"`  // requests per second and host
-	ManifoldWait  time.Duration `env:"MANIFOLD_WAIT"          envDefault:"1h"` // time during which Manifold can still change a result
+	VenueRPS      float64       `env:"VENUE_RPS"              envDefault:"5"`  // requests per second to each host of a venue
+	ManifoldWait  time.Duration `env:"MANIFOLD_WAIT"          envDefault:"1h"` // period in which Manifold can change a result
 	Grace         time.Duration `env:"RESOLUTION_GRACE"       envDefault:"10m"`
 	Scoring       scoringConfig
 	PastEnd       bool          `env:"PAST_END_IS_PROVISIONAL" envDefault:"true"`
@@ -63,12 +63,12 @@ type Config struct {
 
 	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
 	Nonce    string        `env:"INSTANCE_NONCE"`
-	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // wait between "not ready" and the end of listening
+	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // pause between "not ready" and the end of listening
 	Trace    telemetry.TraceConfig
 	Limits   httpx.Limits
 }
 
-// Check implements config.Checker.
+// Check implements config.Checker. It reports each setting that is missing, malformed, or not allowed in production.
 func (c *Config) Check(r *config.Report) {
 	r.Addr("HTTP_ADDR", c.HTTP)
 	r.Addr("GRPC_ADDR", c.GRPC)
@@ -135,10 +135,10 @@ func (c *Config) checkProviders(r *config.Report) {
 // scoringConfig holds the settings that decide the scoring price and the points of a call.
 type scoringConfig struct {
 	Tolerance int           `env:"PRICE_TOLERANCE_BPS"    envDefault:"0"`
-	QuoteAge  time.Duration `env:"QUOTE_MAX_AGE"          envDefault:"15s"` // maximum age of the quote that verifies a call
-	Confirm   string        `env:"QUOTE_CONFIRM_AFTER"    envDefault:"5s"`  // time from a call to its second quote, or off
+	QuoteAge  time.Duration `env:"QUOTE_MAX_AGE"          envDefault:"15s"` // maximum age of the quote that can verify a call
+	Confirm   string        `env:"QUOTE_CONFIRM_AFTER"    envDefault:"5s"`  // from a call to its second quote: 1s to 1m, or "off"
 	RatedUSD  float64       `env:"RATED_MIN_VOLUME_USD"   envDefault:"10000"`
-	RatedBy   []string      `env:"MANIFOLD_RATED_CREATORS"` // creator ids whose markets on Manifold are rated; *: all
+	RatedBy   []string      `env:"MANIFOLD_RATED_CREATORS"` // Manifold creator ids whose markets are rated; "*": all
 }
 
 func (c *scoringConfig) check(r *config.Report) {
@@ -160,7 +160,8 @@ func (c *scoringConfig) check(r *config.Report) {
 	}
 }
 
-// confirmAfter returns the time from a call to its second quote. 0 turns second quotes off.
+// confirmAfter parses the setting QUOTE_CONFIRM_AFTER: the time between a call and its second quote. It returns 0 for "off" and
+// an error for a time outside 1s to 1m.
 func (c *scoringConfig) confirmAfter() (time.Duration, error) {
 	if c.Confirm == "off" {
 		return 0, nil
@@ -172,7 +173,7 @@ func (c *scoringConfig) confirmAfter() (time.Duration, error) {
 	return after, err
 }
 
-// rules converts the settings, which Check has validated, to the rules of the store.
+// rules converts the settings to the rules of package postgres. Check must have accepted the settings.
 func (c *scoringConfig) rules(pastEnd bool, chunk int) postgres.Rules {
 	confirm, _ := c.confirmAfter()
 	return postgres.Rules{

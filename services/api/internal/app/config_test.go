@@ -10,7 +10,7 @@ import (
 
 const canary = "c4narY"
 
-// validEnv returns an environment that is valid in production.
+// validEnv returns environment variables that are valid with ENV=production.
 func validEnv() map[string]string {
 	return map[string]string{
 		"ENV":                "production",
@@ -27,7 +27,7 @@ func validEnv() map[string]string {
 	}
 }
 
-// TestUnsetEnvironmentMeansProduction checks that rules for production apply if ENV is not set.
+// TestUnsetEnvironmentMeansProduction checks that the rules for production apply if ENV is not set.
 func TestUnsetEnvironmentMeansProduction(t *testing.T) {
 	t.Parallel()
 	environ := validEnv()
@@ -38,8 +38,8 @@ func TestUnsetEnvironmentMeansProduction(t *testing.T) {
 	}
 }
 
-// TestUnsafeConfigDoesNotStart checks that an invalid or unsafe setting is rejected, and that the error names the setting but
-// does not contain its value.
+// TestUnsafeConfigDoesNotStart checks that each invalid or unsafe setting is rejected. The error must contain the name of the
+// setting but not its value.
 func TestUnsafeConfigDoesNotStart(t *testing.T) {
 	t.Parallel()
 	if _, err := config.LoadFrom[Config](validEnv()); err != nil {

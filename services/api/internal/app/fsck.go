@@ -13,12 +13,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
-// errFsck is returned if a stored row differs from the journal, or a figure of a call differs from its quotes and times.
+// errFsck is returned if a stored row differs from the journal, or if a call differs from what its quotes and times require.
 var errFsck = errors.New("the ledger is inconsistent with its journal or its quotes")
 
-// fsck compares the stored rows with the journal, the journal with its checkpoints, and each call with its quotes and times.
-// It prints one line for each difference and returns an error if there is one. The files contain checkpoints that were stored
-// outside the database.
+// fsck implements the command "api fsck". It compares the stored rows with the journal, the journal with its checkpoints, and
+// each call with its quotes and times. files are paths of checkpoints that were stored outside the database. fsck prints one
+// line for each difference, and returns errFsck if there is one.
 func fsck(ctx context.Context, files []string, stdout io.Writer) error {
 	cfg, err := config.Load[fsckConfig]()
 	if err != nil {
@@ -77,12 +77,12 @@ func printFindings(out io.Writer, found *journal.Findings, key journal.Key) erro
 	return err
 }
 
-// fsckConfig is the configuration of the command fsck.
+// fsckConfig is the configuration of the command "api fsck".
 type fsckConfig struct {
 	Env      config.Env    `env:"ENV"`
 	Database config.Secret `env:"DATABASE_URL"`
 	Key      config.Secret `env:"CHECKPOINT_KEY"`
-	Confirm  string        `env:"QUOTE_CONFIRM_AFTER" envDefault:"5s"` // "off": calls have no second quote
+	Confirm  string        `env:"QUOTE_CONFIRM_AFTER" envDefault:"5s"` // "off": calls have no second quote to compare
 }
 
 // Check implements config.Checker.

@@ -10,10 +10,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// pastPrices adapts the market service to history.Markets.
+// pastPrices implements history.Markets with the market service.
 type pastPrices struct{ markets *market.Service }
 
-// Book implements history.Markets.
+// Book implements history.Markets. Error: history.ErrUnknown for a market that does not exist.
 func (p pastPrices) Book(ctx context.Context, id protocol.MarketID) (history.Book, error) {
 	m, err := p.markets.Get(ctx, id)
 	if errors.Is(err, market.ErrNotFound) {
@@ -29,7 +29,7 @@ func (p pastPrices) Book(ctx context.Context, id protocol.MarketID) (history.Boo
 	return b, nil
 }
 
-// Snapshots implements history.Markets.
+// Snapshots implements history.Markets. It returns at most one point for each second.
 func (p pastPrices) Snapshots(ctx context.Context, id protocol.MarketID, from time.Time) ([]history.Point, error) {
 	list, err := p.markets.ListPrices(ctx, id, from)
 	if err != nil {
@@ -38,7 +38,7 @@ func (p pastPrices) Snapshots(ctx context.Context, id protocol.MarketID, from ti
 	out := make([]history.Point, 0, len(list))
 	for _, s := range list {
 		point := history.Point{T: s.At.Unix(), P: history.Probability(s.Yes)}
-		if n := len(out); n > 0 && out[n-1].T == point.T { // keep only the last point of each second
+		if n := len(out); n > 0 && out[n-1].T == point.T { // of several points in one second, only the last remains
 			out[n-1] = point
 			continue
 		}

@@ -29,7 +29,7 @@ const usage = `       api recount      compare every counter with a count of the
                         development and tests, before the service starts
 `
 
-// Program returns the api and its commands.
+// Program returns the program api with its commands.
 func Program() service.Program {
 	return service.Program{
 		Name: serviceName, Usage: usage, Serve: service.Serve(build), HTTPAddr: "127.0.0.1:8081",
@@ -69,10 +69,11 @@ func boards(ctx context.Context, args []string, stdout io.Writer) error {
 	return service.ErrUsage
 }
 
-// errDifferences is returned by a command that found a difference.
+// errDifferences is returned by compare if a stored figure differs from the computed one.
 var errDifferences = errors.New("stored figures find from computed ones")
 
-// compare prints one line for each difference that find returns, and fails if there is one. Otherwise it prints success.
+// compare prints one line for each difference that find returns, and then returns errDifferences. If there is no difference, it
+// prints success.
 func compare(ctx context.Context, stdout io.Writer, find func(context.Context, *pgxpool.Pool) ([]postgres.Difference, error), success string) error {
 	pool, err := commandPool(ctx)
 	if err != nil {
@@ -95,8 +96,8 @@ func compare(ctx context.Context, stdout io.Writer, find func(context.Context, *
 	return err
 }
 
-// commandStatement is the time limit of one statement of a command. Such a statement reads the whole ledger, which takes
-// minutes for ten million calls, and does not delay requests.
+// commandStatement is the time limit of one SQL statement of a command. A statement can read the whole ledger, which takes
+// minutes for ten million calls. It does not delay requests.
 const commandStatement = 6 * time.Hour
 
 func commandPool(ctx context.Context) (*pgxpool.Pool, error) {
@@ -120,7 +121,7 @@ func fill(ctx context.Context, stdout io.Writer) error {
 	return err
 }
 
-// recountConfig is the configuration of the commands that read or fill the whole ledger.
+// recountConfig is the configuration of the commands recount and boards.
 type recountConfig struct {
 	Env      config.Env    `env:"ENV"`
 	Database config.Secret `env:"DATABASE_URL"`

@@ -9,19 +9,19 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// maxMoves is the number of the largest market moves that are published.
+// maxMoves is the maximum number of market moves that are published. The largest moves are published.
 const maxMoves = 200
 
-// publishMoves publishes changes of market movement and of situations to the readers of this process. Every process reads the
-// markets itself, so no message between processes is needed.
+// publishMoves publishes changes of market moves and of situations to the readers of this process until ctx ends. Every process
+// computes both itself, so no message between processes is needed.
 func (a *App) publishMoves(ctx context.Context) error {
 	var published []movement.Move
 	var situations httpapi.Situations
 	for first := true; ; {
 		newer := a.oracle.Newer()
 		moves, _, err := a.oracle.Moves(ctx, protocol.Window24h, "", maxMoves)
-		if err == nil { // an error leaves the last published moves unchanged
-			if !first { // a new subscriber gets earlier moves in its snapshot
+		if err == nil { // after an error, published remains as it was
+			if !first { // moves that existed at the start are in the snapshot of each new subscriber
 				for _, e := range a.public.MoveEvents(published, moves) {
 					a.broker.Publish(e)
 				}
@@ -37,8 +37,8 @@ func (a *App) publishMoves(ctx context.Context) error {
 	}
 }
 
-// publishSituations publishes the changes between the situations that were published last and the current ones, and returns
-// the current ones.
+// publishSituations compares the current situations with published, publishes the changes, and returns the current situations.
+// If the situations cannot be read, it publishes nothing and returns published.
 func (a *App) publishSituations(ctx context.Context, published httpapi.Situations) httpapi.Situations {
 	list, _, err := a.oracle.Situations(ctx, protocol.Window24h, "", math.MaxInt)
 	if err != nil {

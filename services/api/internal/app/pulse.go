@@ -10,10 +10,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 )
 
-// pulseEvery is the shortest interval between two publications of the pulse by all processes together.
+// pulseEvery is the minimum time between two publications of the pulse. It applies to all processes together.
 const pulseEvery = 300 * time.Second
 
-// pulse publishes the totals of the network on the channel pulse.
+// pulse publishes the totals of calls, operators and markets on the channel pulse.
 type pulse struct {
 	store   feed.Store
 	count   func(ctx context.Context) (board.Totals, error)
@@ -21,8 +21,8 @@ type pulse struct {
 	now     func() time.Time
 }
 
-// run publishes the pulse until ctx ends or an error occurs. Only the leader runs it. The stored copy has the time of the
-// last publication, so the next leader continues from there.
+// run publishes the pulse until ctx ends or an error occurs. Only the leader of all replicas runs it. The time of the last
+// publication is stored, so the next leader continues from it.
 func (p *pulse) run(ctx context.Context) error {
 	for {
 		pause, err := p.publishDue(ctx)
@@ -35,8 +35,8 @@ func (p *pulse) run(ctx context.Context) error {
 	}
 }
 
-// publishDue publishes the totals if they are due and have changed, and returns the time until the next attempt. The first
-// stored copy is not published: no earlier values exist from which it could differ.
+// publishDue publishes the totals if pulseEvery has passed since the last publication and they have changed. It returns the
+// time until the next attempt. The first totals are stored but not published, because there are no earlier values to compare.
 func (p *pulse) publishDue(ctx context.Context) (time.Duration, error) {
 	last, known, err := p.store.FindCopy(ctx, feed.Pulse)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
-// TestPulse checks that the pulse is published after a change, and at most once in 300 seconds by all processes together.
+// TestPulse checks that the totals are published only after they have changed, and at most once in 300 seconds by all processes
+// together.
 func TestPulse(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC))

@@ -20,8 +20,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// seedConfig is the configuration of `api seed`. The command connects as the owner of the schema, because only the owner may
-// store calls with an earlier time.
+// seedConfig is the configuration of the command "api seed". The command connects as the owner of the schema, because only the
+// owner may store calls with a time in the past.
 type seedConfig struct {
 	Env     config.Env    `env:"ENV"`
 	Admin   config.Secret `env:"MIGRATE_DATABASE_URL"`
@@ -29,7 +29,7 @@ type seedConfig struct {
 	Scoring scoringConfig
 }
 
-// Check implements config.Checker.
+// Check implements config.Checker. It rejects ENV=production.
 func (c *seedConfig) Check(r *config.Report) {
 	if r.Env().Production() {
 		r.Fail("ENV", "seed is for development and test installations")
@@ -39,7 +39,7 @@ func (c *seedConfig) Check(r *config.Report) {
 	c.Scoring.check(r)
 }
 
-// seedStep is one line of the input of `api seed`. Exactly one of the members other than At is set.
+// seedStep is one line of the input of the command "api seed". Exactly one of Operator, Market, Calls and Resolve is set.
 type seedStep struct {
 	At       time.Time
 	Operator *seedOperator
@@ -48,7 +48,7 @@ type seedStep struct {
 	Resolve  *seedOutcome
 }
 
-// seedOperator signs in an operator. Calls refer to the operator by Name.
+// seedOperator is a step that signs in an operator. Later calls refer to the operator by Name.
 type seedOperator struct {
 	Issuer      string
 	Name        string
@@ -57,12 +57,12 @@ type seedOperator struct {
 	House       bool
 }
 
-// seedMarket is a venue's answer about an open market.
+// seedMarket is a step with the answer of a venue about an open market.
 type seedMarket struct {
 	ID        protocol.MarketID
 	Title     string
 	EndDate   time.Time
-	YesBps    protocol.Bps // middle price
+	YesBps    protocol.Bps // middle price of YES
 	SpreadBps protocol.Bps // distance between the best bid and the best ask
 	VolumeUSD float64
 }
@@ -81,20 +81,21 @@ type seedOutcome struct {
 	Verdict  protocol.Verdict
 }
 
-// seeder stores a history. Its clock has the time of the current step.
+// seeder stores the history of the command "api seed". Its clock is at the time of the current step.
 type seeder struct {
 	now       time.Time
 	operators *operator.Service
 	markets   *market.Service
 	signals   *signal.Service
 	resolves  *resolution.Service
-	ids       map[string]string // operator ids by name
+	ids       map[string]string // operator ids by seedOperator.Name
 	records   map[protocol.MarketID]market.Record
 	calls     int
 }
 
-// seed reads steps as JSON lines, ordered by time. It stores them through the services that store live data, so the same
-// rules decide prices, scores and points. The relay of the running installation publishes the events later.
+// seed implements the command "api seed". It reads steps as JSON lines, ordered by time, from in. It stores them with the
+// services that store live data, so the same rules decide prices, scores and points. The relay of the running installation
+// publishes the events later.
 func seed(ctx context.Context, in io.Reader, stdout io.Writer) error {
 	cfg, err := config.Load[seedConfig]()
 	if err != nil {
@@ -169,7 +170,7 @@ func (s *seeder) signIn(ctx context.Context, o seedOperator) error {
 	return err
 }
 
-// quote applies a venue's answer with a bid and an ask around the middle price.
+// quote stores a venue's answer about an open market. The bid and the ask have the same distance to the middle price.
 func (s *seeder) quote(ctx context.Context, m seedMarket) error {
 	half := m.SpreadBps / 2
 	r := market.Record{
@@ -215,7 +216,7 @@ func (s *seeder) newID() string {
 	return id.String()
 }
 
-// resolve applies the venue's final answer and resolves the market.
+// resolve stores the venue's final answer about a market and resolves the market with it.
 func (s *seeder) resolve(ctx context.Context, o seedOutcome) error {
 	r, ok := s.records[o.MarketID]
 	if !ok {

@@ -12,28 +12,28 @@ import (
 	"github.com/signalcast/signalcast/pkg/skill"
 )
 
-// result is one stored call and its result.
+// result is one stored call of the simulation and its result.
 type result struct {
 	game   *game
 	by     string
 	side   protocol.Side
 	status protocol.SignalStatus
-	// counted reports whether the call is in the operator's points.
+	// counted is true if the score of the call is part of the operator's points.
 	counted bool
 	basis   int       // scoring price, bps
 	score   int       // points
 	priced  time.Time // time of the newest quote from which the scoring price was computed
 }
 
-// results are the stored calls of one strategy.
+// results contains the stored calls of one strategy.
 type results []result
 
-// counted returns the calls that count.
+// counted returns the calls whose score is part of the points.
 func (rs results) counted() results {
 	return slices.DeleteFunc(slices.Clone(rs), func(r result) bool { return !r.counted })
 }
 
-// String summarises the results.
+// String returns the numbers of the calls and the mean score as text.
 func (rs results) String() string {
 	void := 0
 	for _, r := range rs {
@@ -45,8 +45,8 @@ func (rs results) String() string {
 	return fmt.Sprintf("%d stored, %d counted, %d void, mean %+.2f (SE %.2f)", len(rs), len(rs.counted()), void, mean, se)
 }
 
-// mean returns the realised mean of the points of all stored calls and its standard error if every price were right. Calls on
-// one market share its outcome, so the error is that of the sums of the markets.
+// mean returns the mean score of the counted calls, and the standard error that it would have if every price were right. Calls
+// on the same market have the same outcome, so the error is computed from the sum of each market.
 func (rs results) mean() (mean, se float64) {
 	sums := map[*game]float64{} // what YES pays more than NO, in points
 	for _, r := range rs.counted() {
@@ -62,7 +62,7 @@ func (rs results) mean() (mean, se float64) {
 	return mean / n, math.Sqrt(variance) / n
 }
 
-// results reads the stored calls of a strategy.
+// results reads the stored calls of a strategy from the database. prefix is the prefix of its operators' handles.
 func (w *world) results(prefix string, games []*game) results {
 	byID := map[string]*game{}
 	for _, g := range games {
@@ -97,7 +97,8 @@ func (w *world) results(prefix string, games []*game) results {
 	return out
 }
 
-// judge checks the results of a strategy against the limits for its knowledge.
+// judge checks that the share of counted calls of a strategy is in its range. For a strategy without extra knowledge, it also
+// checks that its calls gain no points.
 func (w *world) judge(s strategy, players []player, rs results) {
 	if share := float64(len(rs.counted())) / math.Max(1, float64(len(rs))); share < s.counts[0] || share > s.counts[1] {
 		w.t.Errorf("%s: %.0f %% of the stored calls count; want %.0f to %.0f %%", s.id, 100*share, 100*s.counts[0], 100*s.counts[1])
@@ -128,7 +129,8 @@ func (w *world) judge(s strategy, players []player, rs results) {
 	}
 }
 
-// lowerEnds returns the lower end of the edge of each operator in bps (docs/method.md); above 0 the operator appears skilled.
+// lowerEnds returns, by operator, the lower bound of the measured edge in bps (docs/method.md). With a bound above 0, the
+// operator appears skilled.
 func (rs results) lowerEnds(t *testing.T) map[string]int {
 	t.Helper()
 	samples := map[string]*skill.Sample{}
@@ -151,8 +153,9 @@ func (rs results) lowerEnds(t *testing.T) map[string]int {
 	return out
 }
 
-// judgeInformed requires that operators who know a quarter of the outcomes are found. They must be the first of all operators
-// by the lower end of the edge. About as many of them must appear skilled as would at the true probabilities.
+// judgeInformed requires that operators who know a quarter of the outcomes are detected. Of all operators, they must have the
+// highest lower bounds of the edge. The number of them that appear skilled must be about as large as the true probabilities
+// predict.
 func (w *world) judgeInformed(all map[string]results) {
 	type place struct {
 		strategy string
@@ -194,7 +197,7 @@ func (w *world) judgeInformed(all map[string]results) {
 	}
 }
 
-// judgeSums compares the points of every operator with the sum of the results that count.
+// judgeSums compares the points of every operator with the sum of the operator's counted scores.
 func (w *world) judgeSums() {
 	if n := w.count(`
 		SELECT count(*) FROM api.operator_scores AS o

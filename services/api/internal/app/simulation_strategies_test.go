@@ -8,17 +8,17 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// strategy is a way of calling. Its adversary knows every rule of the product and every public price at every moment, and has
-// many accounts; knows lists further knowledge. Only the informed strategy knows more than the venues.
+// strategy is a way to choose calls. Its operators know every rule of the service and every public price at every moment, and
+// have many accounts. knows describes further knowledge. Only a strategy with informed set knows more than the venues.
 type strategy struct {
 	id       string
 	knows    string
-	counts   [2]float64 // least and largest share of the stored calls that count
+	counts   [2]float64 // range of the share of stored calls that are counted
 	informed bool
 	play     func(r *round, groups int)
 }
 
-// Ranges of the share of stored calls that count.
+// Ranges of the share of stored calls that are counted.
 var (
 	nearlyAll = [2]float64{0.97, 1}
 	none      = [2]float64{0, 0}
@@ -61,13 +61,13 @@ func (r *round) anySide() protocol.Side {
 	return protocol.No
 }
 
-// open creates the venue markets of a round and lets their probabilities move once after the ledger has read them.
+// open creates the venue markets of a round. After the ledger has read them, their probabilities change once.
 func (r *round) open(groups int) {
 	r.games = r.newGames(groups * groupMarkets)
 	r.advance(9 * time.Second)
 }
 
-// priced returns a strategy that chooses side and price for one market at a time.
+// priced returns a strategy that files one call for each operator and market. choose returns the side and the price.
 func priced(choose func(r *round, g *game) (protocol.Side, int)) func(r *round, groups int) {
 	return func(r *round, groups int) {
 		r.open(groups)
@@ -87,7 +87,7 @@ func priced(choose func(r *round, g *game) (protocol.Side, int)) func(r *round, 
 	}
 }
 
-// alternate plays YES and NO in turns, for each operator.
+// alternate returns a strategy in which each operator calls YES and NO alternately.
 func alternate() func(r *round, groups int) {
 	turn := map[string]int{}
 	return func(r *round, groups int) {
@@ -107,8 +107,8 @@ func alternate() func(r *round, groups int) {
 	}
 }
 
-// staleQuotes waits until the venues are unavailable and the quotes are old. It then calls the side that has become likelier,
-// at its old price.
+// staleQuotes makes the venues unavailable and waits until the quotes are old. It then calls the side that has become more
+// probable, at its old price.
 func staleQuotes(r *round, groups int) {
 	r.open(groups)
 	old := make([]int, len(r.games))
@@ -125,7 +125,7 @@ func staleQuotes(r *round, groups int) {
 	r.settle()
 }
 
-// towards returns calls on the side of each market that has become likelier since the prices in old, at the old price.
+// towards returns calls on the side of each market that has become more probable since the prices in old, at the old price.
 func (r *round) towards(old []int) []call {
 	var calls []call
 	for i, callers := range r.callers(len(r.games)) {
@@ -140,8 +140,8 @@ func (r *round) towards(old []int) []call {
 	return calls
 }
 
-// followStream calls the likelier side of each jump while the venue's order book, and so the ledger's quote, still has the
-// old price.
+// followStream changes the probability of each market by a large step. It calls the side that became more probable while the
+// order book of the venue, and therefore the ledger's quote, still has the old price.
 func followStream(r *round, groups int) {
 	r.open(groups)
 	old := make([]int, len(r.games))
@@ -160,7 +160,7 @@ func followStream(r *round, groups int) {
 	r.settle()
 }
 
-// afterResolution calls the winning side 0, 1, 5, 30 and 120 s after the venue has resolved the market.
+// afterResolution calls the winning side of each market 0, 1, 5, 30 and 120 seconds after its venue has resolved it.
 func afterResolution(r *round, groups int) {
 	r.open(groups)
 	r.decide(r.games)
@@ -178,14 +178,15 @@ func afterResolution(r *round, groups int) {
 		}
 		r.file(calls)
 	}
-	for _, g := range r.games { // from here on the outcome is certain
+	for _, g := range r.games { // the outcome is certain from now on
 		g.path = append(g.path, moment{g.path[0].at.Add(9 * time.Second), chance(g.outcome, 10_000)})
 	}
 	r.advance(5 * time.Second)
 	r.score()
 }
 
-// moveNative calls one side with all accounts but one, which then calls the other side at the price of the crowd.
+// moveNative moves the price of native markets: all accounts but one call the same side, and the last account then calls the
+// other side at the price of the crowd.
 func moveNative(r *round, groups int) {
 	for range groups * groupMarkets {
 		r.games = append(r.games, r.newNative(100*(4+r.rng.IntN(93)), ""))
@@ -207,12 +208,13 @@ func moveNative(r *round, groups int) {
 	r.finalize()
 }
 
-// ownNative creates markets at a false price and calls them with the creator and other accounts.
+// ownNative creates native markets with a false initial price, and calls them with the account of the creator and other
+// accounts.
 func ownNative(r *round, groups int) {
 	callers := r.callers(groups * groupMarkets)
 	for i := range callers {
 		g := r.newNative(100, callers[i][0].id)
-		g.path[0].yes = 10_000 // the creator decides the question
+		g.path[0].yes = 10_000 // the creator decides the outcome
 		r.games = append(r.games, g)
 	}
 	r.advance(time.Second)
@@ -225,11 +227,11 @@ func ownNative(r *round, groups int) {
 	r.file(calls)
 	r.decide(r.games)
 	r.finalize()
-	r.advance(24 * time.Hour) // an operator creates a bounded number of markets a day
+	r.advance(24 * time.Hour) // each operator may create only a limited number of markets a day
 }
 
-// fillBudget makes two venues answer 429, requests more quotes of the other venues than an operator may, and calls each jump
-// at its old price.
+// fillBudget makes two venues answer with 429, and requests more quotes of the other venues than an operator may. It then calls
+// the more probable side of each market at its old price.
 func fillBudget(r *round, groups int) {
 	r.open(groups)
 	old := make([]int, len(r.games))
@@ -242,14 +244,14 @@ func fillBudget(r *round, groups int) {
 		r.fail(venue, "429", 20*time.Second)
 	}
 	calls := r.towards(old)
-	slices.SortStableFunc(calls, func(a, b call) int { return cmp.Compare(a.by.id, b.by.id) }) // each operator asks for all its quotes at once
+	slices.SortStableFunc(calls, func(a, b call) int { return cmp.Compare(a.by.id, b.by.id) }) // grouped by operator
 	r.file(calls)
 	r.advance(time.Second)
 	r.settle()
 }
 
-// informed files calls of operators who know the outcome of one market in four. On those markets
-// they call the winning side; on the others they call a random side.
+// informed files calls of operators who know the outcomes of a quarter of the markets. On these markets they call the winning
+// side, and on all others a random side.
 func informed(r *round, groups int) {
 	r.open(groups)
 	r.decide(r.games)

@@ -12,7 +12,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// Sizes of the simulation. A group is ten markets with twenty calls each. In a group, each of the 200 operators calls once.
+// Sizes of the simulation. A group consists of ten markets with twenty calls each, so each of the 200 operators files one call
+// in each group.
 const (
 	simPlayers   = 200
 	groupMarkets = 10
@@ -20,8 +21,8 @@ const (
 	roundGroups  = 10 // groups of markets that are open at the same time
 )
 
-// simSize returns the number of groups per strategy and the seeds. With SYSTEM_SIZE=system or full, each strategy files
-// 10,000 calls with each of three seeds.
+// simSize returns the number of groups of markets for each strategy, and the seeds of the random numbers. With
+// SYSTEM_SIZE=system or full, each strategy files 10,000 calls with each of three seeds.
 func simSize() (groups int, seeds []uint64) {
 	switch {
 	case testing.Short():
@@ -32,8 +33,8 @@ func simSize() (groups int, seeds []uint64) {
 	return 50, []uint64{1, 2, 3}
 }
 
-// TestSimulation checks that no strategy without knowledge gains points. Every stored call must have an expected score of at
-// most 0 under the true probability. The mean score and the share of operators that appear skilled must be those of chance.
+// TestSimulation checks that no strategy gains points without knowledge. Every stored call must have an expected score of at
+// most 0 at the true probability. The mean score, and the share of operators that appear skilled, must be as chance predicts.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	simulator := buildVenues(t)
@@ -54,7 +55,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// run plays one strategy, judges its calls and returns them.
+// run files the calls of one strategy, checks their results and returns them.
 func (w *world) run(s strategy, groups int) results {
 	began := time.Now()
 	players := w.newPlayers(s.id, simPlayers)
@@ -74,7 +75,7 @@ func (w *world) run(s strategy, groups int) results {
 	return results
 }
 
-// round is one set of markets, from their creation to their results.
+// round is one set of markets that are open at the same time, with the operators that call them.
 type round struct {
 	*world
 	players        []player
@@ -82,7 +83,7 @@ type round struct {
 	filed, refused int
 }
 
-// callers returns the operators that call each market. In every group of markets, each operator is assigned to one market.
+// callers returns, for each market, the operators that call it. In every group of markets, each operator calls one market.
 func (r *round) callers(games int) [][]player {
 	out := make([][]player, 0, games)
 	for len(out) < games {
@@ -98,13 +99,14 @@ func (r *round) callers(games int) [][]player {
 	return out
 }
 
-// file files calls and counts filed and rejected ones.
+// file files calls, and adds the numbers of filed and rejected ones to those of the round.
 func (r *round) file(calls []call) {
 	refused := r.world.file(calls)
 	r.filed, r.refused = r.filed+len(calls), r.refused+refused
 }
 
-// settle waits for the second quotes, changes the probabilities once more, draws the outcomes, and scores.
+// settle waits for the second quotes, changes the probabilities once more, draws the outcomes of the markets, and scores the
+// calls.
 func (r *round) settle() {
 	r.confirm()
 	r.advance(20 * time.Second)
@@ -124,7 +126,7 @@ func (w *world) resolve(games []*game) {
 	})
 }
 
-// confirm advances the clock past the time of the second quotes, in the steps in which the ledger requests them.
+// confirm advances the clock in small steps until the second quotes of all calls have been requested.
 func (w *world) confirm() {
 	for range 10 {
 		w.advance(2 * time.Second)
@@ -142,7 +144,7 @@ func (w *world) confirm() {
 
 const countPending = `SELECT (SELECT count(*) FROM api.signals) - (SELECT count(*) FROM api.signal_results)`
 
-// score scans the venues until no call is open.
+// score scans the venues until no call is pending.
 func (w *world) score() {
 	var report resolution.Report
 	for range 20 {
@@ -165,7 +167,7 @@ func (w *world) count(sql string, args ...any) (n int) {
 	return n
 }
 
-// finalize resolves native markets as an administrator.
+// finalize resolves the native markets of the round as an administrator.
 func (r *round) finalize() {
 	r.advance(time.Minute)
 	each(len(r.games), func(i int) {

@@ -35,20 +35,20 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-// world is one ledger, the simulated venues that it reads, and the clock of both. The ledger uses a real Postgres and reads
-// the venues through their adapters. No background loops run, so every step happens at a time that the test sets.
+// world is one ledger, the simulated venues that it reads, and a clock that both use. The ledger has a real Postgres database
+// and the real adapters of the venues. No background loops run, so every step happens at a time that the test sets.
 type world struct {
 	t      *testing.T
 	app    *App
 	clock  *testkit.Clock
-	db     *pgxpool.Pool // of the schema owner
-	venues string        // address of the venue simulator
+	db     *pgxpool.Pool // connections of the schema owner
+	venues string        // URL of the venue simulator
 	rng    *rand.Rand
 	http   *http.Client
-	ports  market.Venues // separate adapters of the same venues, for requests of second quotes
+	ports  market.Venues // adapters for second quotes, separate from those of app
 }
 
-// workers is the number of concurrent requests and calls.
+// workers is the number of goroutines with which each calls its function.
 const workers = 16
 
 func newWorld(t *testing.T, simulator string, seed uint64) *world {
@@ -89,8 +89,8 @@ func newWorld(t *testing.T, simulator string, seed uint64) *world {
 	return w
 }
 
-// ownerURL returns the connection string of the schema owner, with the schema in its search path. A trigger rejects calls of
-// the service role whose time is not that of the database's clock.
+// ownerURL returns the connection string of the schema owner, with the schema in its search path. The tests use it because a
+// trigger rejects calls of the service role with a time that is not the current time of the database.
 func ownerURL(t *testing.T, db testkit.Database) string {
 	t.Helper()
 	sep := "?"
@@ -100,7 +100,7 @@ func ownerURL(t *testing.T, db testkit.Database) string {
 	return db.Admin + sep + "search_path=api"
 }
 
-// startVenues runs the venue simulator and returns its address.
+// startVenues starts the venue simulator and returns its URL. The simulator ends with the test.
 func startVenues(t *testing.T, simulator string, seed uint64) string {
 	t.Helper()
 	listener := testkit.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -120,7 +120,7 @@ func startVenues(t *testing.T, simulator string, seed uint64) string {
 	return "http://" + addr
 }
 
-// advance moves the clock of the ledger and of the venues.
+// advance advances the clock of the ledger and the clock of the simulated venues.
 func (w *world) advance(d time.Duration) {
 	w.clock.Advance(d)
 	w.setClock()
@@ -130,7 +130,7 @@ func (w *world) setClock() {
 	w.control("/sim/clock", map[string]any{"at": w.clock.Now().Format(time.RFC3339Nano)})
 }
 
-// control sends one request to the control routes of the simulator and returns the member id of the answer.
+// control sends a request to a control route of the simulator, and returns the member id of the answer.
 func (w *world) control(path string, body map[string]any) string {
 	raw := testkit.Must(json.Marshal(body))(w.t)
 	resp := testkit.Must(w.http.Post(w.venues+path, "application/json", bytes.NewReader(raw)))(w.t)
@@ -144,8 +144,8 @@ func (w *world) control(path string, body map[string]any) string {
 	return made.ID
 }
 
-// retryUnavailable repeats a step that fails with db_unavailable: on a busy machine, reads of the database can exceed their
-// deadline.
+// retryUnavailable repeats a step while it fails with db_unavailable, for at most a minute: on a busy machine, reads of the
+// database can exceed their deadline.
 func (w *world) retryUnavailable(what string, do func() error) {
 	end := time.Now().Add(time.Minute)
 	for {
@@ -160,7 +160,7 @@ func (w *world) retryUnavailable(what string, do func() error) {
 	}
 }
 
-// each runs do for 0 to n-1 with up to workers goroutines.
+// each calls do with the numbers 0 to n-1, in up to workers goroutines.
 func each(n int, do func(i int)) {
 	var wait sync.WaitGroup
 	for k := range min(n, workers) {
@@ -173,25 +173,25 @@ func each(n int, do func(i int)) {
 	wait.Wait()
 }
 
-// game is one market with a known true probability at every moment.
+// game is one market of the simulation, with its true probability at every moment.
 type game struct {
 	id      protocol.MarketID
-	venue   string // empty: native
+	venue   string // name of the venue; empty: native market
 	path    []moment
 	outcome protocol.Side
 	creator string // operator of a native market; empty: an administrator
 }
 
-// moment is the true probability of YES in bps that applies from a time on.
+// moment is a true probability of YES in bps, and the time from which it applies.
 type moment struct {
 	at  time.Time
 	yes int
 }
 
-// yes returns the newest true probability in bps.
+// yes returns the current true probability of YES in bps.
 func (g *game) yes() int { return g.path[len(g.path)-1].yes }
 
-// yesAt returns the true probability at a time.
+// yesAt returns the true probability of YES at a time, in bps.
 func (g *game) yesAt(at time.Time) int {
 	yes := g.path[0].yes
 	for _, m := range g.path {
@@ -202,7 +202,7 @@ func (g *game) yesAt(at time.Time) int {
 	return yes
 }
 
-// chance returns the true probability of a side in bps for a YES probability.
+// chance returns the probability of a side in bps. yes is the probability of YES.
 func chance(side protocol.Side, yes int) int {
 	if side == protocol.No {
 		return 10_000 - yes
@@ -210,11 +210,11 @@ func chance(side protocol.Side, yes int) int {
 	return yes
 }
 
-// gameVenues lists the venues over which the markets of a round are spread.
+// gameVenues lists the venues. The markets of a round are distributed over them.
 var gameVenues = []string{"polymarket", "kalshi", "limitless", "manifold"}
 
-// newGames creates n venue markets and makes the ledger read each of them. Their true probabilities are whole percentages
-// from 4 % to 96 %, which every venue can quote.
+// newGames creates n markets at the venues, and makes the ledger read each of them. Their true probabilities are whole
+// percentages from 4 % to 96 %, which every venue can quote.
 func (w *world) newGames(n int) []*game {
 	games := make([]*game, n)
 	for i := range games {
@@ -234,7 +234,8 @@ func (w *world) newGames(n int) []*game {
 	return games
 }
 
-// newNative creates a native market. Its opening price is the true probability, because no other information about it exists.
+// newNative creates a native market. Its initial price is the true probability, because no other information about the market
+// exists.
 func (w *world) newNative(yes int, creator string) *game {
 	d := market.Draft{
 		Question: "Will it rain at place " + uuid.NewString() + "?", CutoffAt: w.clock.Now().Add(30 * 24 * time.Hour), Lane: "SCIENCE",
@@ -250,8 +251,8 @@ func (w *world) newNative(yes int, creator string) *game {
 	return &game{id: m.ID, path: []moment{{w.clock.Now(), yes}}, creator: creator}
 }
 
-// move changes the true probability by up to most bps, up or down with equal chance, so that the expected change is 0. The
-// venue quotes the new probability at once.
+// move changes the true probability of each market by up to most bps. Up and down are equally probable, so the expected change
+// is 0. The venue quotes the new probability at once.
 func (w *world) move(games []*game, most int) {
 	for _, g := range games {
 		size := min(most, g.yes()-200, 9_800-g.yes())
@@ -263,12 +264,12 @@ func (w *world) move(games []*game, most int) {
 	each(len(games), func(i int) { w.quote(games[i]) })
 }
 
-// quote makes the venue show the newest true probability.
+// quote makes the venue show the current true probability of a market as its price.
 func (w *world) quote(g *game) {
 	w.control(fmt.Sprintf("/sim/%s/markets/%s", g.venue, g.id), map[string]any{"yesPrice": float64(g.yes()) / 10_000})
 }
 
-// decide draws outcomes by the newest true probability.
+// decide draws the outcome of each market with its current true probability.
 func (w *world) decide(games []*game) {
 	for _, g := range games {
 		g.outcome = protocol.No
@@ -278,12 +279,12 @@ func (w *world) decide(games []*game) {
 	}
 }
 
-// fail makes the reads of a venue fail for a time.
+// fail makes the reads of a venue fail for the given time.
 func (w *world) fail(venue, mode string, d time.Duration) {
 	w.control("/sim/"+venue+"/fault", map[string]any{"mode": mode, "seconds": d.Seconds()})
 }
 
-// player is one operator of a strategy.
+// player is one operator of the simulation. Each belongs to one strategy.
 type player struct{ id, handle string }
 
 const insertPlayers = `
@@ -297,7 +298,7 @@ WITH u AS (
 )
 INSERT INTO api.operator_totals (user_id) SELECT id FROM u`
 
-// newPlayers inserts n operators.
+// newPlayers stores n operators. Their handles begin with prefix.
 func (w *world) newPlayers(prefix string, n int) []player {
 	out := make([]player, n)
 	ids, handles := make([]string, n), make([]string, n)
@@ -311,7 +312,7 @@ func (w *world) newPlayers(prefix string, n int) []player {
 	return out
 }
 
-// call is one call of a strategy.
+// call is one call that a strategy wants to file. price is the stated price in bps.
 type call struct {
 	by    player
 	game  *game
@@ -319,7 +320,7 @@ type call struct {
 	price int
 }
 
-// file files calls concurrently and returns the number that were rejected.
+// file files calls concurrently and returns the number of rejected ones.
 func (w *world) file(calls []call) (refused int) {
 	var mu sync.Mutex
 	each(len(calls), func(i int) {
@@ -334,7 +335,7 @@ func (w *world) file(calls []call) (refused int) {
 	return refused
 }
 
-// buildVenues compiles the venue simulator and returns its path.
+// buildVenues compiles the venue simulator and returns the path of the program.
 func buildVenues(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "venuesim")

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue"
 )
 
-// TestVenueWithoutURLIsOff checks that a venue without a URL is not connected, except the primary venue.
+// TestVenueWithoutURLIsOff checks that a venue without a URL has no adapter. Only the primary venue has a default URL.
 func TestVenueWithoutURLIsOff(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
-// TestCompareCommands checks that recount and boards verify exit with 0 on a consistent ledger. On an inconsistent one,
-// boards verify exits with 1 and names the difference, until boards fill has run.
+// TestCompareCommands checks that the commands "recount" and "boards verify" exit with 0 on a consistent ledger. On an
+// inconsistent one, "boards verify" must exit with 1 and print the difference, until "boards fill" has run.
 func TestCompareCommands(t *testing.T) {
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
 	t.Setenv("ENV", "test")

@@ -9,7 +9,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// buildOutbound builds the webhook workers and the register of partner stations. Both accept addresses that users supply.
+// buildOutbound builds the webhook services and the service of partner stations. Both store URLs that users choose, so both
+// check that a URL is allowed.
 func (a *App) buildOutbound() {
 	vault := webhook.NewVault(a.cfg.HookKey.Reveal())
 	a.sender = delivery.NewSender(safedial.Options{Private: a.cfg.HookPrivate}, a.now)

@@ -22,13 +22,13 @@ var (
 	errNoMarket      = apperr.New(apperr.NotFound, "not_found", "no such market")
 )
 
-// Numbers of rows of the lists by attention.
+// Default and maximum number of markets in a list ordered by attention score.
 const (
 	topDefault = 20
 	topMax     = attention.MostRows
 )
 
-// topQuery is the normalized query of a list by attention.
+// topQuery is the parsed query of a list of markets ordered by attention score. A limit out of bounds is corrected.
 type topQuery struct {
 	lane  protocol.Lane
 	limit int
@@ -45,7 +45,8 @@ func (q topQuery) key(kind string) string {
 	return httpcache.JoinKey(kind, q.lane.String(), strconv.Itoa(q.limit))
 }
 
-// top returns the handler of a list by attention: GET /api/v1/signals/external or GET /api/aura/top.
+// top returns the handler of GET /api/v1/signals/external or GET /api/aura/top, which list markets by attention score. kind
+// distinguishes the two in cache keys, and show converts the rows to JSON.
 func (s *Server) top(kind string, show func(rows []attention.Row, at time.Time) any) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		q := readTop(c.Request().URL.RawQuery)
@@ -108,19 +109,20 @@ func showScore(r *attention.Row, at time.Time) openapi.Attention {
 
 func hundredths(x float64) float64 { return math.Round(100*x) / 100 }
 
-// Query parameters of the reads of one market.
+// Query parameters of the score and of the history of one market.
 var (
 	scoreParams   = httpcache.Params("marketId")
 	historyParams = httpcache.Params("marketId", "window")
 )
 
-// scoreKey returns the cache key of a market's score. It returns false for an invalid market id, whose answer is not cached.
+// scoreKey returns the cache key of a market's attention score. It returns false for an invalid market id, because its answer
+// is not cached.
 func scoreKey(rawQuery string) (string, bool) {
 	id, err := protocol.ParseMarketID(httpcache.Query(rawQuery, scoreParams)[0])
 	return httpcache.JoinKey("score", string(id)), err == nil
 }
 
-// score is GET /api/aura/score. Errors: missing_market, not_found, db_unavailable.
+// score handles GET /api/aura/score: the attention score of one market. Errors: missing_market, not_found, db_unavailable.
 func (s *Server) score(c echo.Context) error {
 	raw := httpcache.Query(c.Request().URL.RawQuery, scoreParams)[0]
 	if raw == "" {
@@ -139,20 +141,22 @@ func (s *Server) score(c echo.Context) error {
 	})
 }
 
-// readHistory returns the market id and the time span of a history request.
+// readHistory returns the market id and the time span of a history request. It does not check the id.
 func readHistory(rawQuery string) (string, time.Duration) {
 	v := httpcache.Query(rawQuery, historyParams)
 	return v[0], attention.ParseSpan(v[1])
 }
 
-// historyKey returns the cache key of a history. It returns false for an invalid market id, whose answer is not cached.
+// historyKey returns the cache key of a market's attention history. It returns false for an invalid market id, because its
+// answer is not cached.
 func historyKey(rawQuery string) (string, bool) {
 	raw, span := readHistory(rawQuery)
 	id, err := protocol.ParseMarketID(raw)
 	return httpcache.JoinKey("history", string(id), span.String()), err == nil
 }
 
-// attentionHistory is GET /api/aura/history. An unknown market has no points. Error: missing_market.
+// attentionHistory handles GET /api/aura/history: the attention scores of one market over time. The list is empty for an
+// unknown market. Error: missing_market.
 func (s *Server) attentionHistory(c echo.Context) error {
 	raw, span := readHistory(c.Request().URL.RawQuery)
 	if raw == "" {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestAttentionErrors checks each error of the reads of one market. Market 3 opened after the last reading of the markets.
+// TestAttentionErrors checks the errors of the routes for the attention of one market. Market 3 is unknown to them, because it
+// opened after the markets were last read.
 func TestAttentionErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, noRelay: true})
@@ -44,7 +45,8 @@ func TestAttentionErrors(t *testing.T) {
 	}
 }
 
-// TestAttentionOfTheLedger checks the answers computed from the tables, and the answers without a database.
+// TestAttentionOfTheLedger checks the attention scores that are computed from stored markets, and the answers while the
+// database is unavailable.
 func TestAttentionOfTheLedger(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, noRelay: true})

@@ -15,12 +15,12 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/board"
 )
 
-// boardQuery is the normalized query of a leaderboard request.
+// boardQuery is the parsed query of a leaderboard request. Invalid values are replaced by defaults.
 type boardQuery struct {
 	group board.Group
 	lane  string
 	limit int
-	order string // empty: ordered by score
+	order string // empty: order by score
 }
 
 var boardParams = httpcache.Params("operators", "lane", "limit", "order")
@@ -38,7 +38,7 @@ func (q boardQuery) key() string {
 	return httpcache.JoinKey(string(q.group), q.lane, strconv.Itoa(q.limit), q.order)
 }
 
-// board is GET /api/v1/signals/leaderboard.
+// board handles GET /api/v1/signals/leaderboard: the operators ordered by score or by edge.
 func (s *Server) board(c echo.Context) error {
 	q := readBoard(c.Request().URL.RawQuery)
 	return serve(c, s.ranks, q.key(), func(ctx context.Context) (any, error) {
@@ -78,10 +78,10 @@ func showPulse(t *board.Totals) openapi.PulseTotals {
 	}
 }
 
-// PulseData returns the JSON object that the pulse channel publishes.
+// PulseData returns the JSON object with the totals that channel pulse publishes.
 func PulseData(t *board.Totals) []byte { return encode(showPulse(t)) }
 
-// SamePulse reports whether data, a result of PulseData, has the same totals as t.
+// SamePulse reports whether data, which PulseData returned earlier, contains the same totals as t.
 func SamePulse(data []byte, t *board.Totals) bool {
 	var was openapi.PulseTotals
 	return json.Unmarshal(data, &was) == nil && was == showPulse(t)

@@ -40,17 +40,17 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// options configure a bundle.
+// options contains the settings of a bundle.
 type options struct {
-	memory  int // events that the broker keeps in memory
+	memory  int // number of events that the broker stores in memory
 	sockets httpapi.SocketLimits
 	perAddr int
 	change  func(*httpapi.Deps)
-	now     func() time.Time // time.Now if nil
+	now     func() time.Time // nil: time.Now
 	noRelay bool
 }
 
-// bundle is the public server of the api with a real database, a real Redis and a real listener.
+// bundle is the public server of the api in a test, with a real database, a real Redis and a real listener.
 type bundle struct {
 	t           *testing.T
 	store       *postgres.Store
@@ -68,7 +68,8 @@ type bundle struct {
 	closed []int
 }
 
-// login verifies the tokens of the tests' identity provider. The user unavailable stands for a failure of the provider.
+// login is the Deps.Login of tests: it accepts tokens that begin with mara or tide. For the token unavailable, it returns the
+// error of an unavailable identity provider.
 func login(_ context.Context, raw string) (operator.Identity, error) {
 	switch name, _, _ := strings.Cut(raw, "."); name {
 	case "unavailable":
@@ -146,7 +147,7 @@ func setup(t *testing.T, o options) *bundle {
 	return b
 }
 
-// start runs a function in the background until the test ends.
+// start runs a function in the background until the test ends. An error of the function fails the test.
 func (b *bundle) start(run func(context.Context) error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -166,13 +167,13 @@ func (b *bundle) exec(sql string, args ...any) {
 	}
 }
 
-// market inserts an open market.
+// market stores an open market in a lane.
 func (b *bundle) market(id, lane string) {
 	b.t.Helper()
 	b.exec(`INSERT INTO api.markets (market_id, provider, title, status, lane, created_at, updated_at) VALUES ($1, 'polymarket', 'Ostrava gauge above 6 m?', 'open', $2, now(), now())`, id, lane)
 }
 
-// traded inserts an open market with the price and the calls that marketState returns.
+// traded stores an open market with the price and the numbers of calls that marketState contains.
 func (b *bundle) traded(id, lane string) {
 	b.t.Helper()
 	b.market(id, lane)
@@ -180,28 +181,28 @@ func (b *bundle) traded(id, lane string) {
 	b.exec(`INSERT INTO api.market_totals (market_id, yes, no) VALUES ($1, 12, 30)`, id)
 }
 
-// fact inserts n numbered events of a market.
+// fact stores n outbox entries of a type about a market, which the relay publishes as numbered events.
 func (b *bundle) fact(kind, market string, n int) {
 	b.t.Helper()
 	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) SELECT $1, $2, jsonb_build_object('n', i), now() FROM generate_series(1, $3) i`, kind, market, n)
 	b.exec(`SELECT pg_notify('sc_outbox', '')`)
 }
 
-// head waits until the broker has delivered the event with number n.
+// head waits until the broker has delivered event number n.
 func (b *bundle) head(n int64) {
 	b.t.Helper()
 	testkit.Eventually(b.t, 20*time.Second, func() bool { return b.broker.Head() >= n })
 }
 
-// key mints a key of an operator with all permissions.
+// key mints an operator key with all permissions and returns its plaintext. name is the handle of the operator.
 func (b *bundle) key(name string) string {
 	b.t.Helper()
 	plaintext, _, _ := b.mint(name, false)
 	return plaintext
 }
 
-// mint signs an operator in and mints a key with the given permissions, or all if none is given. It returns the key, the
-// operator's id and the key's id.
+// mint signs an operator in and mints a key with the given permissions, or with all of them if none is given. It returns the
+// plaintext of the key, the id of the operator and the id of the key.
 func (b *bundle) mint(name string, strict bool, permissions ...string) (plaintext, owner, id string) {
 	b.t.Helper()
 	who := operator.Identity{Issuer: "https://idp.example", Subject: "did:idp:" + name, Primary: true, Username: name}
@@ -216,7 +217,7 @@ func (b *bundle) mint(name string, strict bool, permissions ...string) (plaintex
 	return plaintext, o.ID, k.ID
 }
 
-// answer is the response to a plain HTTP request.
+// answer is the response to an HTTP request without an upgrade.
 type answer struct {
 	status int
 	header http.Header
@@ -224,7 +225,7 @@ type answer struct {
 	raw    []byte
 }
 
-// do sends a plain HTTP request. headers alternates names and values.
+// do sends an HTTP request and returns the response. headers alternates between names and values.
 func (b *bundle) do(method, path, body string, headers ...string) answer {
 	b.t.Helper()
 	r := testkit.Must(http.NewRequestWithContext(b.t.Context(), method, "http://"+b.addr+path, strings.NewReader(body)))(b.t)
@@ -244,17 +245,17 @@ func (b *bundle) do(method, path, body string, headers ...string) answer {
 	if a.raw, err = io.ReadAll(resp.Body); err != nil {
 		b.t.Fatal(err)
 	}
-	_ = json.Unmarshal(a.raw, &a.body) // a body that is not JSON has no members
+	_ = json.Unmarshal(a.raw, &a.body) // body stays nil if the response is not a JSON object
 	return a
 }
 
-// client is a websocket client.
+// client is a websocket client of the test.
 type client struct {
 	t    *testing.T
 	conn *websocket.Conn
 }
 
-// frame is a frame of the server.
+// frame is the JSON of a frame that the server sent.
 type frame map[string]any
 
 func (f frame) seq() int64 { return number(f["seq"]) }
@@ -264,7 +265,7 @@ func number(v any) int64 {
 	return int64(n)
 }
 
-// dial opens a websocket from a loopback address.
+// dial opens a websocket from a loopback address, for example 127.0.0.9, so that limits by address can be tested.
 func (b *bundle) dial(from string, header http.Header) (*client, *http.Response, error) {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	tr := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -286,7 +287,7 @@ func (b *bundle) dial(from string, header http.Header) (*client, *http.Response,
 	return &client{t: b.t, conn: conn}, resp, nil
 }
 
-// socket opens a websocket and reads its hello.
+// socket opens a websocket and reads the hello frame.
 func (b *bundle) socket() *client {
 	b.t.Helper()
 	c, _, err := b.dial("127.0.0.1", nil)
@@ -322,7 +323,7 @@ func (c *client) read() (frame, error) {
 	return f, nil
 }
 
-// next returns the next frame that is not a heartbeat.
+// next returns the next frame that is not a heartbeat. A closed socket fails the test.
 func (c *client) next() frame {
 	c.t.Helper()
 	for {
@@ -333,7 +334,7 @@ func (c *client) next() frame {
 	}
 }
 
-// ends reads until the socket is closed and returns the close code.
+// ends reads frames until the socket is closed, and returns the close code.
 func (c *client) ends() websocket.StatusCode {
 	c.t.Helper()
 	for {

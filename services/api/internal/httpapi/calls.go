@@ -13,13 +13,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Numbers of calls in one page of a list of calls.
+// Default and maximum number of calls in one page.
 const (
 	callsDefault = 20
 	callsMax     = 100
 )
 
-// callsQuery is the normalized query of a list of calls. If none is true, no call can match.
+// callsQuery is the parsed query of a list of calls. If none is true, the query contains an invalid handle or market id, so no
+// call matches.
 type callsQuery struct {
 	signal.CallQuery
 	none bool
@@ -27,8 +28,8 @@ type callsQuery struct {
 
 var callsParams = httpcache.Params("lane", "status", "handle", "marketId", "limit", "cursor")
 
-// readCalls returns the normalized query. Unknown values do not filter. For an invalid handle or market id, the member none of
-// the query is true.
+// readCalls parses the query of a list of calls. An unknown lane or status does not filter. An invalid handle or market id sets
+// the member none.
 func readCalls(rawQuery string) callsQuery {
 	v := httpcache.Query(rawQuery, callsParams)
 	q := callsQuery{CallQuery: signal.CallQuery{
@@ -60,7 +61,7 @@ func (q callsQuery) key() string {
 	return httpcache.JoinKey("calls", q.Lane, string(q.Status), q.Handle, q.MarketID, strconv.Itoa(q.Limit), q.After.Encode(), strconv.FormatBool(q.none))
 }
 
-// calls is GET /api/v1/signals.
+// calls handles GET /api/v1/signals: a page of public calls, newest first.
 func (s *Server) calls(c echo.Context) error {
 	q := readCalls(c.Request().URL.RawQuery)
 	return serve(c, s.ranks, q.key(), func(ctx context.Context) (any, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/lane"
 )
 
-// callsBundle returns a bundle with markets in three lanes.
+// callsBundle returns a bundle with one market in each of the lanes SCIENCE, CRYPTO and OTHER.
 func callsBundle(t *testing.T) *bundle {
 	t.Helper()
 	b := setup(t, options{memory: 1})
@@ -23,7 +23,8 @@ func callsBundle(t *testing.T) *bundle {
 	return b
 }
 
-// call inserts a call of an operator, created n seconds after the first. If status is not empty, it also inserts the result.
+// call stores a call of the operator with the id who, filed n seconds after noon. If status is not empty, it also stores the
+// result.
 func (b *bundle) call(who, market, status string, n int) (id string) {
 	b.t.Helper()
 	id = fmt.Sprintf("00000000-0000-7000-8000-%012d", n)
@@ -50,7 +51,7 @@ func (b *bundle) call(who, market, status string, n int) (id string) {
 	return id
 }
 
-// ids returns the last digits of the ids of the calls in an answer.
+// ids returns the ends of the call ids in an answer, without leading zeros: the numbers n of the method call.
 func ids(a answer) string {
 	list, _ := a.body["signals"].([]any)
 	var out []string
@@ -61,7 +62,7 @@ func ids(a answer) string {
 	return strings.Join(out, " ")
 }
 
-// TestCallsByFilter checks each filter of GET /api/v1/signals, its pages and the JSON of a call.
+// TestCallsByFilter checks every filter of GET /api/v1/signals, the pages of the list, and the JSON of a call.
 func TestCallsByFilter(t *testing.T) {
 	t.Parallel()
 	b := callsBundle(t)
@@ -105,7 +106,7 @@ func TestCallsByFilter(t *testing.T) {
 	}
 }
 
-// TestCategories checks that every lane is listed, including lanes without calls.
+// TestCategories checks the numbers of each lane, and that lanes without calls are listed as well.
 func TestCategories(t *testing.T) {
 	t.Parallel()
 	b := callsBundle(t)
@@ -135,8 +136,8 @@ func TestCategories(t *testing.T) {
 	}
 }
 
-// TestCategorise checks that questions are classified by their words, and that an administrator's lane of a market takes
-// precedence.
+// TestCategorise checks that questions are assigned to lanes by their words. The lane that an administrator has set for a
+// market must take precedence.
 func TestCategorise(t *testing.T) {
 	t.Parallel()
 	b := callsBundle(t)
@@ -186,8 +187,7 @@ func TestCategorise(t *testing.T) {
 	}
 }
 
-// TestRuleLane checks that the lane that an administrator has set for a market remains, and that the change is in the audit
-// log.
+// TestRuleLane checks that a market stays in the lane that an administrator has set, and that the change is in the audit log.
 func TestRuleLane(t *testing.T) {
 	t.Parallel()
 	b := callsBundle(t)
@@ -238,8 +238,8 @@ func TestRuleLane(t *testing.T) {
 	}
 }
 
-// TestUsers checks that the calls and figures of an operator can be read with the operator's key and by an administrator, and
-// by no other caller.
+// TestUsers checks that the calls and statistics of an operator can be read only with a key of the operator or as an
+// administrator.
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	b := callsBundle(t)
@@ -315,8 +315,8 @@ func TestUsers(t *testing.T) {
 	}
 }
 
-// TestCallsWithoutDatabase checks that public lists are empty and have X-Degraded without a database, and that reads of the
-// caller's own data fail.
+// TestCallsWithoutDatabase checks the answers while the database is unavailable: public lists are empty with the header
+// X-Degraded, and reads with a key fail.
 func TestCallsWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, noRelay: true})

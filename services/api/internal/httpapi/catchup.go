@@ -12,33 +12,35 @@ import (
 )
 
 const (
-	// historyPage is the number of events that are read from the store at once.
+	// historyPage is the maximum number of events in one read of missed events from the store.
 	historyPage = 200
-	// retryWait is the pause after a failed read of history.
+	// retryWait is the pause after a failed read of missed events.
 	retryWait = time.Second
-	// A failed snapshot is retried, because the database can be slow for a moment when many clients reconnect at once. The
-	// cache repeats a failure for one second, so stateWait is longer.
+	// stateTries is the number of attempts for a snapshot, and stateWait is the pause between two. They bridge the time in
+	// which the database is slow because many clients reconnect. The cache repeats a failure for one second, so stateWait is
+	// longer.
 	stateTries = 3
 	stateWait  = 1200 * time.Millisecond
-	// If all of these attempts fail, the snapshot is retried in the background with pauses from lateMin to lateMax.
+	// After stateTries failures, the snapshot is retried in the background. The pause grows from lateMin to lateMax.
 	lateMin = time.Second
 	lateMax = 15 * time.Second
-	// aheadWait is the pause while this process has delivered fewer events than the client has received.
+	// aheadWait is the pause between two checks while this process has delivered fewer events than the client has received from
+	// another process.
 	aheadWait = 5 * time.Millisecond
 )
 
-// pendingSub is a subscription that is not live yet.
+// pendingSub is a subscription that does not receive live events yet.
 type pendingSub struct {
 	channel feed.Channel
-	id      string // id of the client frame
+	id      string // id of the client frame that requested it
 	since   int64
-	resumes bool // since was given
-	ahead   bool // since is greater than the head of this process
+	resumes bool // the client has set since
+	ahead   bool // since is greater than the newest event number of this process
 	sub     *broker.Subscription
 }
 
-// catchUp makes new subscriptions live. Those without snapshot and since are live at once. A goroutine of the socket
-// processes the others one after the other, so that a slow database does not stop the reading of pongs.
+// catchUp makes new subscriptions live. A subscription without a snapshot and without since is live at once, unless others are
+// pending. A separate goroutine processes the rest one by one, so a slow database does not delay the reading of client frames.
 func (k *socket) catchUp(ctx context.Context, plans []pendingSub) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -57,12 +59,12 @@ func (k *socket) catchUp(ctx context.Context, plans []pendingSub) {
 	k.work.Go(func() { k.runCatchUp(ctx) })
 }
 
-// hasSnapshot reports whether subscriptions to a channel begin with a snapshot.
+// hasSnapshot reports whether a subscription to the channel begins with a snapshot.
 func hasSnapshot(c feed.Channel) bool {
 	return c != feed.Signals && c != feed.Resolutions && c.Lane() == ""
 }
 
-// runCatchUp processes pending subscriptions until none is left.
+// runCatchUp processes the pending subscriptions in order until none is left or the socket ends.
 func (k *socket) runCatchUp(ctx context.Context) {
 	for {
 		k.mu.Lock()
@@ -77,13 +79,14 @@ func (k *socket) runCatchUp(ctx context.Context) {
 		current := k.subs[p.channel] == p.sub
 		k.mu.Unlock()
 		if current && (k.sendSnapshot(ctx, p) != nil || k.replayMissed(ctx, p) != nil) {
-			return // the socket has ended
+			return // an error occurs only if the socket has ended
 		}
 	}
 }
 
-// sendSnapshot sends the snapshot of a channel. Without since, the client then receives every event after the number of the
-// snapshot.
+// sendSnapshot sends the snapshot of the channel of p. If the client has set no since, the events after the number of the
+// snapshot follow. If the snapshot cannot be read, the client receives an error frame and, later, the snapshot. An error is
+// returned only if the socket has ended.
 func (k *socket) sendSnapshot(ctx context.Context, p pendingSub) error {
 	if !hasSnapshot(p.channel) {
 		return nil
@@ -97,7 +100,7 @@ func (k *socket) sendSnapshot(ctx context.Context, p pendingSub) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil: // the events follow even without a snapshot
+	case err != nil: // the events follow although the snapshot is missing
 		k.sendError(p.id, p.channel.Shown(), err)
 		k.sendSnapshotLater(p)
 		return nil
@@ -108,7 +111,8 @@ func (k *socket) sendSnapshot(ctx context.Context, p pendingSub) error {
 	return k.offer(ctx, broker.Text(frame))
 }
 
-// sendSnapshotLater retries the snapshot in the background until the channel can be read.
+// sendSnapshotLater reads the snapshot of p again in the background until it succeeds, and then sends it. It stops when the
+// socket or the subscription ends.
 func (k *socket) sendSnapshotLater(p pendingSub) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -131,14 +135,15 @@ func (k *socket) sendSnapshotLater(p pendingSub) {
 			frame, _, err := k.snapshot(readCtx, p.channel)
 			cancel()
 			if err == nil {
-				_ = k.offer(ctx, broker.Text(frame)) // it fails only if the socket has ended
+				_ = k.offer(ctx, broker.Text(frame)) // fails only if the socket has ended
 				return
 			}
 		}
 	})
 }
 
-// replayMissed sends the events that the client missed and makes the subscription live.
+// replayMissed sends the events that the client missed, and makes the subscription live. It returns an error if the socket
+// ends.
 func (k *socket) replayMissed(ctx context.Context, p pendingSub) error {
 	if p.ahead {
 		if err := k.checkSince(ctx, p); err != nil {
@@ -165,8 +170,8 @@ func (k *socket) replayMissed(ctx context.Context, p pendingSub) error {
 	}
 }
 
-// checkSince handles a since that is greater than the head of this process. Either another process has delivered more events,
-// or since is not a number of this feed; then the client gets the error future_cursor.
+// checkSince handles a since above the head of this process. If the stored feed has reached since, another process was ahead,
+// and the subscription starts at since. Otherwise since is invalid, and the client receives the error future_cursor.
 func (k *socket) checkSince(ctx context.Context, p pendingSub) error {
 	var head int64
 	err := k.retryRead(ctx, p, func(ctx context.Context) (err error) {
@@ -184,18 +189,18 @@ func (k *socket) checkSince(ctx context.Context, p pendingSub) error {
 	return nil
 }
 
-// replay reads the missed events of one channel from the store.
+// replay sends the missed events of one channel that are no longer in memory. It reads them from the store.
 type replay struct {
 	*socket
 	pendingSub
 	started bool
-	prev    int64 // number of the last event on the channel up to at
-	// at is the number up to which events were read.
+	prev    int64 // number of the last event on the channel that is not above at; 0: none
+	// at is the event number up to which read has searched.
 	at int64
 }
 
-// read sends the events with from < seq <= upTo. If the store no longer has all of them, it sends a gap frame and continues
-// with the oldest stored event.
+// read sends the events of the channel with from < number <= upTo, up to historyPage of them. If some of them are no longer
+// stored, it sends a gap frame instead, and the next read starts with the oldest stored event.
 func (r *replay) read(ctx context.Context, from, upTo int64) error {
 	if !r.started || r.at != from {
 		var oldest int64
@@ -240,9 +245,9 @@ func (r *replay) read(ctx context.Context, from, upTo int64) error {
 	return nil
 }
 
-// retryRead reads from the database until it succeeds or the socket ends, because the protocol guarantees that a client gets
-// every event after since. The client gets an error frame for the first failure only. The number of concurrent reads of all
-// sockets is limited.
+// retryRead calls read until it succeeds or the socket ends, because the protocol guarantees that a client receives every event
+// after since. The client receives an error frame for the first failure only. The number of concurrent reads of all sockets is
+// limited.
 func (k *socket) retryRead(ctx context.Context, p pendingSub, read func(context.Context) error) error {
 	for reported := false; ; {
 		err := k.all.lookup(ctx, k.all.lookups, read)
@@ -262,7 +267,7 @@ func (k *socket) retryRead(ctx context.Context, p pendingSub, read func(context.
 	}
 }
 
-// offer waits until the reader accepts a frame of a replay, and sends it.
+// offer queues a frame of a replay. While the queue is full, it waits. It returns errEnded if the socket is closed.
 func (k *socket) offer(ctx context.Context, frame []byte) error {
 	for !k.reader.Offer(frame) {
 		if err := k.reader.WaitForSpace(ctx); err != nil {
@@ -275,5 +280,5 @@ func (k *socket) offer(ctx context.Context, frame []byte) error {
 	return nil
 }
 
-// errEnded is returned for a socket that is closing. It stops the catch-up.
+// errEnded is the error of a replay on a socket that is closed.
 var errEnded = errors.New("the socket is closed")

@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// TestSnapshots checks that a channel with a state begins with a snapshot: the state that was published last, or the empty
-// one.
+// TestSnapshots checks that a subscription to a channel with a state begins with a snapshot. It must contain the state that was
+// published last, or an empty state.
 func TestSnapshots(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8})
@@ -42,8 +42,8 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-// TestMe checks that channel me requires a key, has the events of the key's operator only, and ends when the key is replaced
-// or revoked.
+// TestMe checks that channel me requires a key and has only events of the operator of the key. The subscription must end when
+// the key is replaced or revoked.
 func TestMe(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8})

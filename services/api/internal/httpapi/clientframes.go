@@ -12,14 +12,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// Maximum lengths of members of client frames, in characters.
+// Maximum lengths, in characters, of the id, a channel name and the token in a client frame.
 const (
 	maxID      = 64  // id
 	maxChannel = 160 // name of a channel
 	maxToken   = 128
 )
 
-// handle executes a client frame. It returns false and a close code if the socket must be closed.
+// handle executes the JSON of one client frame. If the socket must be closed, it returns the close code and false.
 func (k *socket) handle(ctx context.Context, data []byte) (broker.Code, bool) {
 	o, err := httpx.DecodeBytes(data)
 	if err != nil {
@@ -63,8 +63,9 @@ func (k *socket) sendError(id, channel string, err error) {
 	k.reader.Push(broker.Text(errorFrame(id, channel, err)))
 }
 
-// authenticate sets the operator key of the socket. An invalid key closes the socket. If the key cannot be verified because
-// the ledger is unavailable, the client gets an error frame and the socket stays open.
+// authenticate handles the op auth: it sets the operator key of the socket. It returns a close code and false if the key is
+// invalid or a limit of the key is reached. If the ledger is unavailable, the client receives an error frame, and the socket
+// stays open.
 func (k *socket) authenticate(ctx context.Context, id string, o httpx.Object) (broker.Code, bool) {
 	token := o.OptString("token", maxToken)
 	if token == nil || !protocol.IsKey(*token) {
@@ -95,7 +96,8 @@ func (k *socket) authenticate(ctx context.Context, id string, o httpx.Object) (b
 	return broker.Code{}, true
 }
 
-// parseChannel returns the channel with a name. Channel me becomes the channel of the socket's operator.
+// parseChannel returns the channel with a name. The name me means the private channel of the socket's operator. It returns
+// errChannel for an unknown name, and errOwn for me on a socket without a key.
 func (k *socket) parseChannel(name string) (feed.Channel, error) {
 	c, known := feed.ParseChannel(name)
 	switch {
@@ -109,7 +111,8 @@ func (k *socket) parseChannel(name string) (feed.Channel, error) {
 	return feed.MeChannel(k.me.handle), nil
 }
 
-// subscribe sends an error frame for each channel that is not available, and one ack for the others.
+// subscribe handles the op subscribe. It sends an error frame for each channel that cannot be subscribed, and one ack for the
+// others.
 func (k *socket) subscribe(ctx context.Context, id string, names []string, since httpx.Object) {
 	var requested []pendingSub
 	for _, name := range names {
@@ -132,7 +135,8 @@ func (k *socket) subscribe(ctx context.Context, id string, names []string, since
 	k.startSubscriptions(ctx, id, requested)
 }
 
-// sinceOf returns the since value of a channel. The names of the channel in since and in channels may be spelled differently.
+// sinceOf returns the value of the member since for channel c, or nil. name is the channel name in channels; since may contain
+// another spelling of it.
 func sinceOf(since httpx.Object, name string, c feed.Channel) []byte {
 	if raw := since.Raw(name); raw != nil {
 		return raw
@@ -147,8 +151,8 @@ func sinceOf(since httpx.Object, name string, c feed.Channel) []byte {
 	return nil
 }
 
-// startSubscriptions subscribes to channels. Each begins with its snapshot, continues with the events after since, and then
-// is live.
+// startSubscriptions subscribes to the requested channels and sends one ack. Each subscription begins with its snapshot,
+// continues with the events after since, and is then live.
 func (k *socket) startSubscriptions(ctx context.Context, id string, requested []pendingSub) {
 	acked := make([]string, 0, len(requested))
 	var plans []pendingSub

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestShutdown checks that a shutdown closes every socket with 1001, and that new sockets are rejected.
+// TestShutdown checks that a shutdown closes every socket with code 1001, and that new sockets are rejected.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -40,8 +40,7 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestShutdownAbortsSilentClients checks that a shutdown does not wait longer than its context for clients that do not answer
-// the close frame.
+// TestShutdownAbortsSilentClients checks that a shutdown ends with its context, although clients do not answer the close frame.
 func TestShutdownAbortsSilentClients(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -55,7 +54,8 @@ func TestShutdownAbortsSilentClients(t *testing.T) {
 	}
 }
 
-// TestEarlyFrames checks that frames are processed that a client sends before it has received the response to its handshake.
+// TestEarlyFrames checks that the server processes frames that a client sends before it has received the response to its
+// handshake.
 func TestEarlyFrames(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -89,8 +89,8 @@ func TestEarlyFrames(t *testing.T) {
 	}
 }
 
-// TestHandshakeHeaders checks unusual spellings of the handshake headers, and that the connection of a rejected handshake is
-// closed.
+// TestHandshakeHeaders checks unusual spellings of the handshake headers. After a rejected handshake, the server must close the
+// connection.
 func TestHandshakeHeaders(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, noRelay: true})

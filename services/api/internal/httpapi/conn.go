@@ -10,16 +10,17 @@ import (
 )
 
 const (
-	// maxWrite is the size of a single write. The connection must accept it within the time limit.
+	// maxWrite is the maximum size of a single write. The time limit of Write starts again after each of them.
 	maxWrite = 16 << 10
-	// closeTime is the time that the client has to answer a close frame.
+	// closeTime is the time within which the client must answer a close frame.
 	closeTime = 5 * time.Second
 )
 
-// expired is a deadline in the past. It ends a running read or write.
+// expired is a deadline in the past. If it is set, a running read or write ends.
 var expired = time.Unix(1, 0)
 
-// wsConn is the connection of a websocket. Its broker.Reader writes to it; the goroutine of the socket reads.
+// wsConn is the connection of a websocket. Only the broker.Reader writes to it, and only the goroutine of the socket reads from
+// it.
 type wsConn struct {
 	net.Conn
 	nonblocking
@@ -27,8 +28,8 @@ type wsConn struct {
 	reader *broker.Reader
 }
 
-// newConn returns the wsConn of a connection. sendBuffer is the size of the kernel's send buffer in bytes. It is small, so
-// that a client that does not read is noticed before it occupies megabytes of kernel memory.
+// newConn returns the wsConn of conn. sendBuffer is the size of the kernel's send buffer in bytes. With a small buffer, a
+// client that does not read is detected before it occupies megabytes of kernel memory.
 func newConn(conn net.Conn, sendBuffer int) *wsConn {
 	p := &wsConn{Conn: unwrap(conn), finished: make(finished)}
 	if c, ok := p.Conn.(interface{ SetWriteBuffer(bytes int) error }); ok {
@@ -38,10 +39,10 @@ func newConn(conn net.Conn, sendBuffer int) *wsConn {
 	return p
 }
 
-// finished is closed after the last write.
+// finished is a channel that is closed after the last write to a connection.
 type finished chan struct{}
 
-// wait waits until the last frame was written or the connection was aborted.
+// wait returns when the last frame was written, the connection was aborted, or ctx has ended.
 func (e finished) wait(ctx context.Context) {
 	select {
 	case <-e:
@@ -49,7 +50,8 @@ func (e finished) wait(ctx context.Context) {
 	}
 }
 
-// unwrap returns the connection inside the wrappers of the HTTP server.
+// unwrap returns the innermost connection of conn: it follows the method NetConn of wrappers such as those of TLS and the HTTP
+// server.
 func unwrap(conn net.Conn) net.Conn {
 	for {
 		outer, ok := conn.(interface{ NetConn() net.Conn })
@@ -60,7 +62,7 @@ func unwrap(conn net.Conn) net.Conn {
 	}
 }
 
-// Write implements broker.Conn.
+// Write implements broker.Conn. The time limit applies to each part of maxWrite bytes.
 func (p *wsConn) Write(b []byte, within time.Duration) error {
 	timeout := time.AfterFunc(within, func() { _ = p.SetWriteDeadline(expired) })
 	defer timeout.Stop()
@@ -77,7 +79,7 @@ func (p *wsConn) Write(b []byte, within time.Duration) error {
 
 // Finish implements broker.Conn. The client has closeTime to answer the close frame.
 func (p *wsConn) Finish() {
-	time.AfterFunc(closeTime, func() { _ = p.SetReadDeadline(expired) }) // fails if the connection is closed
+	time.AfterFunc(closeTime, func() { _ = p.SetReadDeadline(expired) }) // fails only if the connection is closed
 	close(p.finished)
 }
 
@@ -87,18 +89,18 @@ func (p *wsConn) Abort() {
 	close(p.finished)
 }
 
-// closeGracefully closes the connection after its last frame. It first reads what the client still sends: closing a
-// connection with unread bytes resets it, and the client would not receive the close frame.
+// closeGracefully closes the connection after the last frame was written. It first reads the remaining bytes of the client: a
+// connection that is closed with unread bytes is reset, and the client would lose the close frame.
 func (p *wsConn) closeGracefully() {
 	p.drain()
 	_ = p.Conn.Close() // a second Close is harmless
 }
 
-// maxDrain is the number of bytes that are read of a client that does not stop sending.
+// maxDrain is the maximum number of bytes that drain reads.
 const maxDrain = 1 << 20
 
-// drain closes the write side of the connection, and reads until the client closes, maxDrain bytes are read or closeTime has
-// passed.
+// drain closes the write side of the connection. It then reads until the client closes the connection, maxDrain bytes were
+// read, or closeTime has passed.
 func (p *wsConn) drain() {
 	half, ok := p.Conn.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil {
@@ -106,7 +108,7 @@ func (p *wsConn) drain() {
 	}
 	timeout := time.AfterFunc(closeTime, func() { _ = p.SetReadDeadline(expired) })
 	defer timeout.Stop()
-	_, _ = io.CopyN(io.Discard, p.Conn, maxDrain) // any result is the end of the connection
+	_, _ = io.CopyN(io.Discard, p.Conn, maxDrain) // success and error both end the connection
 }
 
 // abandon implements transport.

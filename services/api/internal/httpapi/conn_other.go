@@ -4,14 +4,14 @@ package httpapi
 
 import "net"
 
-// nonblocking is the implementation for systems without nonblocking writes. The goroutine of the broker.Reader does all
-// writes.
+// nonblocking is the fallback for systems without nonblocking writes. All writes are done by the goroutine of the
+// broker.Reader, which may block.
 type nonblocking struct{}
 
 func (nonblocking) init(net.Conn) {}
 
-// TryWrite implements broker.Conn.
+// TryWrite implements broker.Conn. It writes nothing.
 func (nonblocking) TryWrite([]byte) (int, error) { return 0, nil }
 
-// waitReadable returns at once; the following read blocks.
+// waitReadable returns at once. The read that follows it blocks.
 func (nonblocking) waitReadable() error { return nil }

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// nonblocking writes to a connection without blocking and waits until it is readable. Each of the two may be used by one
-// goroutine at a time.
+// nonblocking writes to a connection without blocking, and waits until the connection is readable. One goroutine at a time may
+// write, and one may wait.
 type nonblocking struct {
 	raw   syscall.RawConn // nil if the connection has no file descriptor
 	write func(fd uintptr) bool
@@ -36,7 +36,7 @@ func (w *nonblocking) init(conn net.Conn) {
 	}
 }
 
-// TryWrite implements broker.Conn.
+// TryWrite implements broker.Conn. It writes nothing if the connection has no file descriptor.
 func (w *nonblocking) TryWrite(b []byte) (int, error) {
 	if w.raw == nil {
 		return 0, nil
@@ -55,8 +55,8 @@ func (w *nonblocking) TryWrite(b []byte) (int, error) {
 	return w.n, w.err
 }
 
-// waitReadable waits until a read would not block. It uses no buffer and little stack, because ten thousand goroutines may
-// wait here.
+// waitReadable waits until a read would not block. It needs no buffer and little stack, because ten thousand goroutines can
+// wait in it. It returns at once if the connection has no file descriptor.
 func (w *nonblocking) waitReadable() error {
 	if w.raw == nil {
 		return nil
@@ -64,7 +64,7 @@ func (w *nonblocking) waitReadable() error {
 	return w.raw.Read(readable)
 }
 
-// readable reports whether a read of the descriptor would return bytes, the end of the stream or an error.
+// readable reports whether a read of the descriptor would return at once, with bytes, the end of the stream or an error.
 func readable(fd uintptr) bool {
 	var one [1]byte
 	for {

@@ -13,11 +13,11 @@ import (
 	"github.com/signalcast/signalcast/pkg/ratelimit"
 )
 
-// ErrUnauthenticated is returned for a credential that is missing, malformed, or of a kind that the route does not accept.
+// ErrUnauthenticated is returned for a credential that is missing or malformed, or whose kind the route does not accept.
 var ErrUnauthenticated = httpx.ErrUnauthenticated
 
-// bearer returns the bearer credential of a request, which is empty if the request carries no credential. A request with a
-// malformed credential, or with several, is unauthenticated, never anonymous.
+// bearer returns the bearer token of a request, or an empty string if the header Authorization is absent. It returns
+// ErrUnauthenticated for a malformed header or for several, so that such requests are not handled as anonymous ones.
 func bearer(c echo.Context) (string, error) {
 	values := c.Request().Header["Authorization"]
 	if len(values) == 0 {
@@ -30,16 +30,17 @@ func bearer(c echo.Context) (string, error) {
 	return token, nil
 }
 
-// adminHeader is the request header with the admin secret.
+// adminHeader is the name of the request header that contains the admin secret.
 const adminHeader = "X-Admin-Secret"
 
 var errForbidden = apperr.New(apperr.Forbidden, "forbidden", "")
 
-// MaxFailures is the number of wrong admin secrets per IP address and minute. Further requests of the address are rejected.
+// MaxFailures is the number of wrong admin secrets that are allowed for each IP address in one minute. After it, admin requests
+// from the address are rejected.
 const MaxFailures = 10
 
-// admin accepts a request with the admin secret and without another credential. Errors: unauthenticated, forbidden,
-// rate_limited.
+// admin returns nil if the request has the correct admin secret and no header Authorization. Errors: unauthenticated,
+// forbidden, rate_limited. If no admin secret is configured, all requests are forbidden.
 func (s *Server) admin(c echo.Context) error {
 	h := c.Request().Header
 	given := h[adminHeader]

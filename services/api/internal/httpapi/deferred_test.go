@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 )
 
-// TestSinceSpelling checks that a number in since applies to a channel if both names denote the same channel in different
-// spellings.
+// TestSinceSpelling checks that a number in since applies to a channel if since and channels contain different spellings of the
+// same name.
 func TestSinceSpelling(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -31,7 +31,7 @@ func TestSinceSpelling(t *testing.T) {
 	}
 }
 
-// unavailableCopies is a store whose copies of channels cannot be read until back is set.
+// unavailableCopies is a store that cannot read the states of channels until back is true.
 type unavailableCopies struct {
 	feed.Store
 	back *atomic.Bool
@@ -44,8 +44,8 @@ func (a unavailableCopies) FindCopy(ctx context.Context, c feed.Channel) (feed.C
 	return a.Store.FindCopy(ctx, c)
 }
 
-// TestDeferredSnapshot checks that the client gets an error frame for a snapshot that cannot be read, and the snapshot when
-// it can. Events do not wait for it.
+// TestDeferredSnapshot checks that the client receives an error frame for a snapshot that cannot be read, and later the
+// snapshot. Events must not wait for it.
 func TestDeferredSnapshot(t *testing.T) {
 	t.Parallel()
 	var back atomic.Bool

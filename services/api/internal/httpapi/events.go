@@ -14,8 +14,8 @@ import (
 	"github.com/gobwas/ws"
 )
 
-// eventConn writes the frames of a reader as server-sent events. An HTTP response cannot be written without blocking, so the
-// goroutine of the broker.Reader does all writes.
+// eventConn implements transport for a stream of server-sent events: it converts the websocket frames of a broker.Reader to
+// events. An HTTP response cannot be written without blocking, so the goroutine of the broker.Reader does all writes.
 type eventConn struct {
 	finished
 	w       http.ResponseWriter
@@ -24,8 +24,8 @@ type eventConn struct {
 	mu        sync.Mutex
 	closed    bool     // set when the handler returns; later writes fail
 	channels  []string // channel names in the order of the request
-	positions []string // number of the last event sent, per channel
-	head      int64    // newest event number when the stream began
+	positions []string // number of the last event sent on each of the channels, as text
+	head      int64    // newest event number at the start of the stream
 }
 
 func newEventConn(w http.ResponseWriter, requested []pendingSub, head int64) *eventConn {
@@ -37,21 +37,21 @@ func newEventConn(w http.ResponseWriter, requested []pendingSub, head int64) *ev
 	return p
 }
 
-// writeRetry sends the reconnection time in milliseconds and the initial event id.
+// writeRetry sends the first event: the reconnection time retry in milliseconds, and the event id with the initial positions.
 func (p *eventConn) writeRetry(retry int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, _ = fmt.Fprintf(p.w, "retry: %d\nid: %s\n\n", retry, p.id()) // a failed write is detected at the first frame
+	_, _ = fmt.Fprintf(p.w, "retry: %d\nid: %s\n\n", retry, p.id()) // an error also occurs at the first frame
 }
 
-// finish waits for a running write. Afterwards the response is not used.
+// finish waits for a running write. After it, the response is not used again.
 func (p *eventConn) finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
 }
 
-// TryWrite implements broker.Conn.
+// TryWrite implements broker.Conn. It writes nothing.
 func (p *eventConn) TryWrite([]byte) (int, error) { return 0, nil }
 
 // Write implements broker.Conn.
@@ -91,8 +91,9 @@ func (p *eventConn) Abort() { close(p.finished) }
 
 func (p *eventConn) abandon() { _ = p.control.SetWriteDeadline(expired) }
 
-// event appends one message to b. A numbered event gets an id with the new positions. So does a frame that reports an invalid
-// position, so that a client that reconnects before the next event resumes at the corrected position.
+// event appends the server-sent event of one text frame to b. The frame of a numbered event changes the position of its
+// channel. So does a gap frame or a future_cursor error: a client that reconnects then resumes at the corrected position. After
+// a change, the event has an id with all positions.
 func (p *eventConn) event(b, text []byte) []byte {
 	channel, seq, ok := eventPosition(text)
 	if !ok {
@@ -107,7 +108,7 @@ func (p *eventConn) event(b, text []byte) []byte {
 
 func (p *eventConn) id() string { return strings.Join(p.positions, "-") }
 
-// eventPosition returns channel and number of a frame that broker.EventFrame has built.
+// eventPosition returns the channel and the event number of a frame of broker.EventFrame. ok is false for any other frame.
 func eventPosition(text []byte) (channel, seq string, ok bool) {
 	rest, ok := bytes.CutPrefix(text, []byte(`{"op":"event","channel":"`))
 	if !ok {
@@ -119,8 +120,8 @@ func eventPosition(text []byte) (channel, seq string, ok bool) {
 	return string(name), string(number), ok
 }
 
-// correctedPosition returns the channel of a gap frame or a future_cursor error, and the number after which the stream
-// continues.
+// correctedPosition returns the channel of a gap frame or a future_cursor error, and the number after which its events
+// continue. ok is false for any other frame.
 func (p *eventConn) correctedPosition(text []byte) (channel, seq string, ok bool) {
 	if !bytes.HasPrefix(text, []byte(`{"op":"gap",`)) && !bytes.HasPrefix(text, []byte(`{"op":"error",`)) {
 		return "", "", false

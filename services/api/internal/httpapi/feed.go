@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// feedJSON is openapi.Feed with items whose data is already JSON.
+// feedJSON is openapi.Feed with items whose member data is stored JSON.
 type feedJSON struct {
 	Items []feedItemJSON `json:"items"`
 	openapi.Feed
@@ -27,13 +27,13 @@ type feedItemJSON struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// Numbers of items in one page of the feed.
+// Default and maximum number of items in one page of the feed.
 const (
 	feedDefault = 50
 	feedMax     = 200
 )
 
-// feedQuery is the normalized query of a feed request. If none is true, no event can match.
+// feedQuery is the parsed query of a feed request. If none is true, the query contains an invalid handle, so no event matches.
 type feedQuery struct {
 	feed.Query
 	none bool
@@ -41,8 +41,8 @@ type feedQuery struct {
 
 var feedParams = httpcache.Params("types", "lane", "providers", "handle", "limit", "cursor", "after")
 
-// readFeed returns the normalized query. Unknown values do not filter. For an invalid handle, the member none of the query is
-// true.
+// readFeed parses the query of a feed request. Unknown types, lanes and providers do not filter. An invalid handle sets the
+// member none.
 func readFeed(rawQuery string) feedQuery {
 	v := httpcache.Query(rawQuery, feedParams)
 	q := feedQuery{Query: feed.Query{Lane: protocol.LaneFilter(v[1]).String(), Limit: protocol.Limit(v[4], feedDefault, feedMax)}}
@@ -73,7 +73,7 @@ func readFeed(rawQuery string) feedQuery {
 	return q
 }
 
-// Directions of a feed cursor, stored as its id.
+// Directions of a page of the feed, which a cursor contains as its id.
 const (
 	forward  = "after"
 	backward = "before"
@@ -84,7 +84,7 @@ func (q feedQuery) key() string {
 		strconv.FormatBool(q.Forward), strconv.FormatInt(q.From, 10), strconv.FormatBool(q.none))
 }
 
-// feed is GET /api/v1/feed.
+// feed handles GET /api/v1/feed: a page of events, newest first or, with after, oldest first.
 func (s *Server) feed(c echo.Context) error {
 	q := readFeed(c.Request().URL.RawQuery)
 	return serve(c, s.feeds, q.key(), func(ctx context.Context) (any, error) {

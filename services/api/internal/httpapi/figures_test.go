@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLaneFigures checks the figures of each lane. A lost call ends a streak. A void call, an open call and a lost call in
-// another lane do not.
+// TestLaneFigures checks the statistics of an operator by lane. A lost call ends a streak. A void call, a pending call and a
+// lost call in another lane do not.
 func TestLaneFigures(t *testing.T) {
 	t.Parallel()
 	b := callsBundle(t)
@@ -21,7 +21,7 @@ func TestLaneFigures(t *testing.T) {
 		{"won", "CRYPTO", 10}, {"lost", "CRYPTO", -16}, {"won", "CRYPTO", 1}, {"void", "CRYPTO", nil}, {"won", "CRYPTO", nil}, {"lost", "MUSIC", nil}, {"", "CRYPTO", nil}, {"", "SCIENCE", nil},
 	} {
 		id := "4" + strconv.Itoa(n)
-		b.market(id, "SCIENCE") // a result keeps the lane at the time of resolution
+		b.market(id, "SCIENCE") // the result keeps the lane that the market had when it was resolved
 		call := b.call(mara, id, "", n+1)
 		if r.status == "" {
 			b.exec("UPDATE api.markets SET lane = $2 WHERE market_id = $1", id, r.lane)
@@ -47,7 +47,7 @@ func TestLaneFigures(t *testing.T) {
 	}
 }
 
-// TestCallPages checks the default and the maximum page size of lists of calls.
+// TestCallPages checks the default and the maximum number of calls in a page.
 func TestCallPages(t *testing.T) {
 	t.Parallel()
 	b := callsBundle(t)

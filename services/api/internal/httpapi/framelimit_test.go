@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestFrameLimit checks that every frame counts towards the rate limit, of whatever kind and in whatever pieces it arrives.
+// TestFrameLimit checks that frames of every kind count towards the rate limit, also if their bytes arrive in several parts.
 func TestFrameLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -40,7 +40,7 @@ func TestFrameLimit(t *testing.T) {
 	}
 }
 
-// piece returns a client frame with a mask of zeros.
+// piece returns the bytes of a client frame with the mask 0. first is the first byte of the frame.
 func piece(first byte, payload string) string {
 	head := []byte{first, 0x80 | byte(len(payload))}
 	if len(payload) >= 126 {
@@ -49,7 +49,8 @@ func piece(first byte, payload string) string {
 	return string(head) + "\x00\x00\x00\x00" + payload
 }
 
-// exchange sends bytes in steps. It returns the close code and all bytes received before the close frame.
+// exchange opens a websocket and sends bytes in parts of step bytes. It returns the close code and all bytes received before
+// the close frame.
 func (b *bundle) exchange(sent string, step int) (code int, output string) {
 	b.t.Helper()
 	conn, err := net.Dial("tcp", b.addr)

@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
-// helloJSON is the first frame of a connection. The types of this file are the frames that the server sends, except events,
-// which package broker builds.
+// helloJSON is the first frame that the server sends on a connection. This file contains the types of all frames that the
+// server sends, except events, which package broker builds.
 type helloJSON struct {
 	Op           string          `json:"op"`
 	Protocol     string          `json:"protocol"`
@@ -19,7 +19,7 @@ type helloJSON struct {
 	HeartbeatS   int             `json:"heartbeatS"`
 	Limits       helloLimitsJSON `json:"limits"`
 	ServerTime   string          `json:"serverTime"`
-	Head         int64           `json:"head"` // newest event number; a later subscribe with this number as since misses no event
+	Head         int64           `json:"head"` // newest event number; a later subscribe with it as since misses no event
 }
 
 type helloLimitsJSON struct {
@@ -50,18 +50,19 @@ type marketSnapshotJSON struct {
 	Viewers int64  `json:"viewers"`
 }
 
-// meSnapshotJSON is the snapshot of channel me.
+// meSnapshotJSON is the data of the snapshot of channel me.
 type meSnapshotJSON struct {
 	Handle      string   `json:"handle"`
 	Permissions []string `json:"permissions"`
 }
 
-// wireSnapshotJSON is the snapshot of channel wire.
+// wireSnapshotJSON is the data of the snapshot of channel wire: the largest moves.
 type wireSnapshotJSON struct {
 	Items []openapi.Move `json:"items"`
 }
 
-// emptySnapshots are the snapshots of channels for which no state was published yet.
+// emptySnapshots contains, by kind of channel, the data of the snapshot of a channel for which no service has published a state
+// yet.
 var emptySnapshots = map[string]json.RawMessage{
 	"operator": json.RawMessage(`{"live":false,"showId":null,"signal":null,"approved":false}`),
 	"overlay":  json.RawMessage(`{"marketId":null}`),
@@ -69,7 +70,8 @@ var emptySnapshots = map[string]json.RawMessage{
 	"program":  json.RawMessage(`{"now":null,"next":null}`),
 }
 
-// endJSON is the last event of a stream. It has the content of a websocket close frame.
+// endJSON is the data of the last event of a stream of server-sent events. It has the code and the reason of a websocket close
+// frame.
 type endJSON struct {
 	Code   int    `json:"code"`
 	Reason string `json:"reason"`
@@ -98,7 +100,7 @@ type errorJSON struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Errors of client frames. They are sent as error frames; the socket stays open.
+// Errors of client frames. The client receives each as an error frame, and the socket stays open.
 var (
 	errFrame   = apperr.New(apperr.Invalid, "invalid_frame", "a frame must be one JSON object with op auth, subscribe, unsubscribe or ping")
 	errChannel = apperr.New(apperr.Invalid, "unknown_channel", "there is no such channel")
@@ -109,7 +111,7 @@ var (
 	errFull    = apperr.New(apperr.Conflict, "limit_reached", "too many subscriptions on this connection; unsubscribe from a channel first")
 )
 
-// encode returns the JSON of a frame. It panics on an error, which these types cannot cause.
+// encode returns the JSON of a frame. It panics on an error, which the types of this file cannot cause.
 func encode(v any) []byte {
 	b, err := httpx.Marshal(v)
 	if err != nil {
@@ -131,8 +133,9 @@ func beatFrame(head int64, at time.Time) []byte {
 	return encode(beatJSON{Op: "beat", Head: head, At: protocol.Stamp(at)})
 }
 
-// frameLimiter limits the frames of a client to twice the rate in any two seconds. Pings and fragments count as well, because
-// reading one costs as much as reading a message. The close frame does not count, because nothing is read after it.
+// frameLimiter limits the frames of a client to twice the allowed rate per second in any two seconds. Pings and fragments count
+// as well, because reading one costs as much as reading a message. A close frame does not count, because nothing is read after
+// it.
 type frameLimiter struct {
 	now   func() time.Time
 	times []int64 // times of the last frames in Unix nanoseconds; a ring buffer
@@ -143,7 +146,7 @@ func newFrameLimiter(rate int, now func() time.Time) *frameLimiter {
 	return &frameLimiter{now: now, times: make([]int64, 2*rate)}
 }
 
-// allow counts a frame and reports whether it is within the limit.
+// allow reports whether one more frame is within the limit, and counts it if so.
 func (t *frameLimiter) allow() bool {
 	now, oldest := t.now().UnixNano(), t.times[t.next]
 	since := time.Duration(now - oldest) // negative if the clock was set back

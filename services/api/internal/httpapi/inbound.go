@@ -10,19 +10,19 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/broker"
 )
 
-// inbound parses the frames of a client (RFC 6455, 5). It has no buffer while no frame is incomplete.
+// inbound parses the frames that a client sends (RFC 6455, 5). It uses no buffer while no frame is incomplete.
 type inbound struct {
 	frameLimiter *frameLimiter
 	maxMessage   int // maximum size of a message in bytes
 	handle       func(op ws.OpCode, payload []byte) (broker.Code, bool)
 	partial      []byte // the received part of an incomplete frame
-	admitted     bool   // admit was called for the incomplete frame
-	fragmented   bool   // a message of several frames is incomplete
-	message      []byte // the payload of its frames so far
+	admitted     bool   // admit has accepted the header of the incomplete frame
+	fragmented   bool   // a message of several frames is not complete yet
+	message      []byte // payload of the received frames of that message
 }
 
-// consume calls handle for every message and control frame that b completes, in order. It returns false and a close code if
-// the connection must be closed. It changes b.
+// consume parses b, the next bytes of the client, and calls handle for every message and control frame that b completes, in
+// order. If the connection must be closed, it returns the close code and false. It changes the bytes of b.
 func (i *inbound) consume(b []byte) (broker.Code, bool) {
 	if len(i.partial) > 0 {
 		i.partial = append(i.partial, b...)
@@ -61,7 +61,8 @@ func (i *inbound) consume(b []byte) (broker.Code, bool) {
 	return broker.Code{}, true
 }
 
-// admit checks the header of a frame before the payload is read.
+// admit checks the header of a frame before its payload is read. If the frame must not be read, it returns the close code and
+// false.
 func (i *inbound) admit(h ws.Header) (broker.Code, bool) {
 	state := ws.StateServerSide
 	if i.fragmented {
@@ -82,7 +83,8 @@ func (i *inbound) admit(h ws.Header) (broker.Code, bool) {
 	return broker.Code{}, true
 }
 
-// frame handles a complete frame.
+// frame handles a complete frame. It passes control frames and complete messages to handle, and collects the other fragments.
+// If the connection must be closed, it returns the close code and false.
 func (i *inbound) frame(h ws.Header, payload []byte) (broker.Code, bool) {
 	if h.OpCode.IsControl() || h.OpCode == ws.OpText && h.Fin {
 		return i.handle(h.OpCode, payload)
@@ -96,7 +98,8 @@ func (i *inbound) frame(h ws.Header, payload []byte) (broker.Code, bool) {
 	return i.handle(ws.OpText, complete)
 }
 
-// closeStatus returns the status of a close frame, and whether an endpoint may send this frame (RFC 6455, 7.4).
+// closeStatus returns the status of a client's close frame. ok is false if RFC 6455, 7.4, does not allow a client to send the
+// frame.
 func closeStatus(payload []byte) (status int, ok bool) {
 	if len(payload) == 0 {
 		return broker.Normal.Status, true

@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/broker"
 )
 
-// FuzzInbound checks that the same bytes have the same effect in one piece and in several, and that at most one message and
-// one frame are buffered.
+// FuzzInbound checks that inbound handles the same bytes in the same way, whether they arrive in one part or in several. It
+// must never buffer more than one message and one frame.
 func FuzzInbound(f *testing.F) {
 	f.Add([]byte("\x81\x82mask\x16\x1c"), 1)
 	f.Add([]byte("\x01\x82\x00\x00\x00\x00{}\x89\x80\x00\x00\x00\x00\x80\x80\x00\x00\x00\x00\x88\x80\x00\x00\x00\x00"), 3)

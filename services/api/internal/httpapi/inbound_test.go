@@ -7,8 +7,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 )
 
-// TestClientFrames checks that an invalid frame closes the socket with the matching code, in whatever pieces it
-// arrives, and that earlier frames are answered.
+// TestClientFrames checks that an invalid frame closes the socket with the matching code, in whatever parts its bytes arrive.
+// Frames before it must be answered.
 func TestClientFrames(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100, sockets: httpapi.SocketLimits{FrameRate: 1000}})

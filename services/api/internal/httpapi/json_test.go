@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// TestQueries checks the normalized query of each public list. Equal queries must have equal cache keys.
+// TestQueries checks how each public list parses its query. Queries with the same meaning must have the same cache key.
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	of := func(raw string) string {
@@ -54,7 +54,7 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// TestShapes compares the JSON of each public list and of the reads of one market with golden files.
+// TestShapes compares the JSON of each public list, and of the routes for one market, with golden files.
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)

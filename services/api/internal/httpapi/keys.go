@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// mintKey is POST /api/v1/agent/keys, the older route that mints operator keys. It accepts only a token of an identity
-// provider.
+// mintKey handles POST /api/v1/agent/keys, a deprecated route that mints operator keys. It accepts only a token of an identity
+// provider. Errors: unauthenticated, rate_limited, and those of operator.Service.Mint.
 func (s *Server) mintKey(c echo.Context) error {
 	c.Response().Header().Set("Deprecation", "true")
 	ctx := c.Request().Context()

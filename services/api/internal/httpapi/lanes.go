@@ -13,13 +13,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// Maximum lengths of the members of an item to categorise.
+// Maximum lengths, in characters, of the members title and marketId of an item to categorise.
 const (
 	maxQuestion = 500
 	maxMarketID = 128
 )
 
-// categories is GET /api/v1/signals/categories.
+// categories handles GET /api/v1/signals/categories: the numbers of calls and markets of each lane.
 func (s *Server) categories(c echo.Context) error {
 	return serve(c, s.ranks, "categories", func(ctx context.Context) (any, error) {
 		counts, err := s.Lanes.Counts(ctx)
@@ -41,7 +41,7 @@ func (s *Server) showCategories(counts []lane.Count) openapi.CategoryList {
 	return out
 }
 
-// categorise is POST /api/v1/signals/categorize.
+// categorise handles POST /api/v1/signals/categorize: it returns the lane and the category of each given market or title.
 func (s *Server) categorise(c echo.Context, _ holder) error {
 	body, err := httpx.Decode(c, httpx.BodyLimit)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Server) categorise(c echo.Context, _ holder) error {
 	return httpx.OK(c, out)
 }
 
-// ruleLane is PUT /api/v1/markets/{marketId}/lane, for administrators.
+// ruleLane handles PUT /api/v1/markets/{marketId}/lane, with which an administrator sets the lane and the category of a market.
 func (s *Server) ruleLane(c echo.Context) error {
 	if err := s.admin(c); err != nil {
 		return err

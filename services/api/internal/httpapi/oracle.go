@@ -18,13 +18,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// oracleKey returns the cache key of a market. It returns false for an invalid market id, whose answer is not cached.
+// oracleKey returns the cache key of a market. It returns false for an invalid market id, because its answer is not cached.
 func oracleKey(raw string) (string, bool) {
 	id, err := protocol.ParseMarketID(raw)
 	return httpcache.JoinKey("market", string(id)), err == nil
 }
 
-// oracleMarket is GET /api/v1/oracle/markets/{marketId}. Errors: not_found, venue_unavailable, db_unavailable.
+// oracleMarket handles GET /api/v1/oracle/markets/{marketId}: a market with its crowd, outcome and attention score. Errors:
+// not_found, venue_unavailable, db_unavailable.
 func (s *Server) oracleMarket(c echo.Context) error {
 	id, err := protocol.ParseMarketID(c.Param("marketId"))
 	if err != nil {
@@ -61,7 +62,8 @@ func (s *Server) oracleMarket(c echo.Context) error {
 	})
 }
 
-// showOracleMarket returns the JSON of a market. o is its outcome and score its attention at a time; both may be nil.
+// showOracleMarket returns the JSON of a market. o is the outcome of the market, score is its attention score, and at is the
+// time of the score. o and score may be nil.
 func (s *Server) showOracleMarket(m *market.Market, o *resolution.Outcome, score *attention.Row, at time.Time) openapi.OracleMarket {
 	out := openapi.OracleMarket{Market: s.showMarket(m), Crowd: showCrowd(m.CrowdYes, m.CrowdNo)}
 	if o != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 )
 
-// TestPongsBetweenEvents checks that pongs are never written inside another frame, also while the connection is full.
+// TestPongsBetweenEvents checks that a pong is never written inside another frame, even if the connection is full.
 func TestPongsBetweenEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 4096, sockets: httpapi.SocketLimits{SendBuffer: 4 << 10, FrameRate: 1000}})

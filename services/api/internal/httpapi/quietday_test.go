@@ -25,7 +25,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 )
 
-// memoryNet is an in-memory network for use in a synctest bubble.
+// memoryNet is a network in memory. It works in a synctest bubble, in which time is simulated.
 type memoryNet struct {
 	conns chan net.Conn
 	over  chan struct{}
@@ -54,19 +54,19 @@ func (p *memoryNet) dial(context.Context, string, string) (net.Conn, error) {
 	return client, nil
 }
 
-// addressed is a connection with a loopback address.
+// addressed is a connection whose remote address is a loopback address.
 type addressed struct{ net.Conn }
 
 func (addressed) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4} }
 
-// quietServer is a server without any events.
+// quietServer is a server on a memoryNet whose feed has no events.
 type quietServer struct {
 	t      *testing.T
 	broker *broker.Broker
 	server *httpapi.Server
 	net    *memoryNet
 	web    *http.Client
-	ahead  atomic.Int64 // offset of the server's clock
+	ahead  atomic.Int64 // offset of the server's clock from the simulated time
 
 	mu     sync.Mutex
 	closed []int
@@ -103,14 +103,14 @@ func newQuietServer(t *testing.T) *quietServer {
 	return q
 }
 
-// ended returns the close codes so far.
+// ended returns the close codes of the sockets that have ended so far.
 func (q *quietServer) ended() []int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return append([]int{}, q.closed...)
 }
 
-// received contains the frames of one client with their times.
+// received contains the frames that one client has received, with their times.
 type received struct {
 	mu     sync.Mutex
 	frames []frame
@@ -118,7 +118,7 @@ type received struct {
 	err    error
 }
 
-// add stores a frame. It returns false at the end of the connection.
+// add stores a frame, or the error that ended the connection. It returns false for an error.
 func (h *received) add(raw []byte, err error) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -134,7 +134,7 @@ func (h *received) add(raw []byte, err error) bool {
 	return true
 }
 
-// beats requires n heartbeats 30 s apart since the last call, and no other frames.
+// beats requires that the client has received n heartbeats, 30 s apart, and no other frame since the last call.
 func (h *received) beats(t *testing.T, who string, n int, head float64) {
 	t.Helper()
 	h.mu.Lock()
@@ -156,7 +156,8 @@ func (h *received) beats(t *testing.T, who string, n int, head float64) {
 	h.frames, h.at = nil, nil
 }
 
-// socket opens a websocket that subscribes to channel signals.
+// socket opens a websocket that subscribes to channel signals, and stores its frames in h. The function that it returns closes
+// it.
 func (q *quietServer) socket(h *received) (over func()) {
 	conn, res, err := websocket.Dial(q.t.Context(), "ws://quiet/ws", &websocket.DialOptions{HTTPClient: q.web})
 	if err != nil {
@@ -179,7 +180,8 @@ func (q *quietServer) socket(h *received) (over func()) {
 	return func() { _ = conn.CloseNow(); <-done }
 }
 
-// stream opens a stream of server-sent events of channel signals.
+// stream opens a stream of server-sent events of channel signals, and stores its frames in h. The function that it returns
+// closes it.
 func (q *quietServer) stream(h *received) (over func()) {
 	res, err := q.web.Get("http://quiet/api/v1/feed/stream?channels=signals")
 	if err != nil || res.StatusCode != http.StatusOK {
@@ -201,7 +203,8 @@ func (q *quietServer) stream(h *received) (over func()) {
 	return func() { _ = res.Body.Close(); <-done }
 }
 
-// silent opens a websocket that reads everything and answers nothing, not even a ping. It returns the time of its end.
+// silent opens a websocket that reads everything but sends nothing, not even a pong. The channel receives the time at which the
+// server closes it.
 func (q *quietServer) silent() (ended chan time.Time) {
 	conn, err := q.net.dial(q.t.Context(), "", "")
 	if err != nil {
@@ -217,9 +220,9 @@ func (q *quietServer) silent() (ended chan time.Time) {
 	return ended
 }
 
-// TestQuietDay checks a day without events. Each connection gets a heartbeat every 30 seconds and stays open, also when the
-// clock is set forward or back by an hour. An event at the end of the day arrives at once. A client that answers no pings is
-// disconnected after the pong timeout.
+// TestQuietDay simulates a day without events. Each connection must get a heartbeat every 30 seconds and stay open, also when
+// the clock is set forward or back by an hour. An event at the end of the day must arrive at once. A client that answers no
+// pings must be disconnected after the pong timeout.
 func TestQuietDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -25,8 +25,8 @@ func (b *bundle) get(path string, headers ...string) answer {
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// TestPublicReads checks every public list: its cache rule, an open CORS policy, the cached response for an equivalent query,
-// and the rejection of a credential.
+// TestPublicReads checks every public list: its cache rule, its open CORS policy, the cached response to an equivalent query,
+// and the rejection of a request with a credential.
 func TestPublicReads(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, noRelay: true})
@@ -61,8 +61,8 @@ func TestPublicReads(t *testing.T) {
 	}
 }
 
-// TestFeedPages checks that the pages of a cursor contain the whole feed in both directions, and that after takes precedence
-// over cursor.
+// TestFeedPages checks that the pages of the feed contain every event in both directions, and that the parameter after takes
+// precedence over cursor.
 func TestFeedPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -112,8 +112,8 @@ func TestFeedPages(t *testing.T) {
 	}
 }
 
-// TestFeedGaps checks that a response after a number has the newest number. It must have a gap if events after that number
-// are no longer stored, also if the filter excludes them.
+// TestFeedGaps checks that a response to a request with after contains the newest event number. It must contain a gap if events
+// after that number are no longer stored, even if the filter excludes them.
 func TestFeedGaps(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -160,12 +160,13 @@ func TestFeedGaps(t *testing.T) {
 	}
 }
 
-// TestDegraded checks that lists without a database are empty, have X-Degraded and are not cached.
+// TestDegraded checks that public lists are empty while the database is unavailable. They must have the header X-Degraded and
+// must not be cached.
 func TestDegraded(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	b := setup(t, options{memory: 1, noRelay: true, now: clock.Now, change: func(d *httpapi.Deps) {
-		d.Oracle = attention.NewService(d.Feed.(*postgres.Store), clock.Now) // has read no markets
+		d.Oracle = attention.NewService(d.Feed.(*postgres.Store), clock.Now) // it has read no markets yet
 	}})
 	b.rw.Close()
 	const now = "2026-09-18T12:00:00.000Z"
@@ -243,8 +244,8 @@ func TestMintKey(t *testing.T) {
 	}
 }
 
-// TestMintLimit checks the limit of 120 requests per minute for a subject of the identity provider, whether or not they mint
-// keys.
+// TestMintLimit checks the limit of 120 requests per minute for one subject of an identity provider. Rejected requests count as
+// well.
 func TestMintLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -291,7 +292,8 @@ func TestRetiredAndHealth(t *testing.T) {
 	}
 }
 
-// TestAddressLimit checks that the limit of an IP address counts every route except health, including cached responses.
+// TestAddressLimit checks that requests to every route except health count towards the limit of an IP address, including those
+// with a cached response.
 func TestAddressLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1, perAddr: 12})
@@ -320,7 +322,7 @@ func TestAddressLimit(t *testing.T) {
 	}
 }
 
-// TestRoutes compares the table of routes with testdata/routes.txt.
+// TestRoutes compares the list of all routes with testdata/routes.txt.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/httpapi"
 )
 
-// writeMixed writes n events of several types, each in one transaction. Some of the transactions commit late.
+// writeMixed stores n outbox entries of several types, each in a separate transaction. Some transactions commit late.
 func (b *bundle) writeMixed(n int) {
 	types := []string{"signal.created", "signal.event", "signal.resolved", "market.status", "market.disputed"}
 	for range n {
@@ -42,7 +42,7 @@ func (b *bundle) writeMixed(n int) {
 	}
 }
 
-// numbers returns the event numbers of the feed per channel.
+// numbers waits until the feed has total events, and returns the event numbers on each channel.
 func (b *bundle) numbers(total int) map[string][]int64 {
 	b.t.Helper()
 	b.head(int64(total))
@@ -59,7 +59,7 @@ func (b *bundle) numbers(total int) map[string][]int64 {
 	return on
 }
 
-// TestFutureCursor checks that a since greater than the newest number gets an error frame and then live events.
+// TestFutureCursor checks that a since above the newest event number causes an error frame, after which live events follow.
 func TestFutureCursor(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100, noRelay: true})
@@ -100,8 +100,8 @@ func TestFutureCursor(t *testing.T) {
 	}
 }
 
-// TestSinceFromAnotherProcess checks that a client that comes from a process which has delivered more events gets no event
-// twice.
+// TestSinceFromAnotherProcess checks a client that was connected to a process with more delivered events. It must receive no
+// event twice.
 func TestSinceFromAnotherProcess(t *testing.T) {
 	t.Parallel()
 	slow := make(chan struct{})
@@ -123,7 +123,7 @@ func TestSinceFromAnotherProcess(t *testing.T) {
 	}
 }
 
-// delayedHead is a store whose FeedHead waits until ready is closed.
+// delayedHead is a store whose method FeedHead waits until ready is closed.
 type delayedHead struct {
 	feed.Store
 	ready chan struct{}
@@ -134,7 +134,7 @@ func (d delayedHead) FeedHead(ctx context.Context) (int64, error) {
 	return d.Store.FeedHead(ctx)
 }
 
-// dropDay starts the feed with n events of a market on a day whose partition has expired, and deletes the partition.
+// dropDay adds n events of a market to the feed with a day whose partition has expired, and deletes the partition.
 func (b *bundle) dropDay(market string, n int) {
 	b.t.Helper()
 	day := time.Now().UTC().AddDate(0, 0, -100).Truncate(24 * time.Hour)
@@ -160,7 +160,8 @@ func (b *bundle) dropDay(market string, n int) {
 	})
 }
 
-// TestGap checks that a since older than the stored events gets a gap, then all stored events, then live events.
+// TestGap checks that a since older than the stored events causes a gap frame. All stored events and then live events must
+// follow.
 func TestGap(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -202,7 +203,7 @@ func TestGap(t *testing.T) {
 
 var errBroken = errors.New("broken")
 
-// failing is a store whose first reads of a channel fail.
+// failing is a store whose first reads of a channel fail. left is the number of reads that still fail.
 type failing struct {
 	feed.Store
 	left atomic.Int64
@@ -215,7 +216,7 @@ func (f *failing) ListFeedChannel(ctx context.Context, c feed.Channel, after, up
 	return f.Store.ListFeedChannel(ctx, c, after, upTo, limit)
 }
 
-// TestReplayRetries checks that a client whose replay fails gets an error frame, and all events when the database is
+// TestReplayRetries checks that a client receives one error frame if the replay fails, and all events when the database is
 // available again.
 func TestReplayRetries(t *testing.T) {
 	t.Parallel()
@@ -240,8 +241,8 @@ func TestReplayRetries(t *testing.T) {
 	}
 }
 
-// TestReplayWaitsForTheReader checks that a long replay on one channel does not delay other channels, and that a client that
-// reads it slowly is not disconnected.
+// TestReplayWaitsForTheReader checks that a long replay on one channel does not delay other channels. A client that reads the
+// replay slowly must not be disconnected.
 func TestReplayWaitsForTheReader(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 10})

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// Cache-Control values of successful reads.
+// Values of the header Cache-Control for successful reads.
 const (
 	cacheBoard    = "public, s-maxage=60, stale-while-revalidate=300"
 	cacheFeed     = "public, no-cache" // caches must revalidate each time
@@ -21,7 +21,7 @@ const (
 	cacheOne      = "public, s-maxage=30, stale-while-revalidate=60"
 )
 
-// Kinds of callers. A credential of a kind that is not listed for a route is rejected.
+// Kinds of callers of a route. A credential of a kind that a route does not list is rejected.
 const (
 	public = "public"
 	key    = "key"
@@ -29,16 +29,16 @@ const (
 	admin  = "admin"
 )
 
-// Permissions of operator keys that routes of the api require.
+// Permissions of operator keys that routes of this package require.
 const (
 	read      = "read"
 	broadcast = "broadcast"
 )
 
-// noLimit is the timeout of a route whose connection stays open.
+// noLimit is the timeout of a route without a time limit, because its connection stays open.
 const noLimit = -1
 
-// routes returns all public routes of the api.
+// routes returns the public routes of the api, including the retired ones.
 func (s *Server) routes() []httpx.Route {
 	const get, post = http.MethodGet, http.MethodPost
 	return append([]httpx.Route{
@@ -78,10 +78,10 @@ func (s *Server) routes() []httpx.Route {
 	}, retired()...)
 }
 
-// errGone is the response of every retired route.
+// errGone is the error of every retired route.
 var errGone = apperr.New(apperr.Gone, "gone", "channels were replaced by stations").With("successor", "/api/v1/stations")
 
-// retired returns the routes of an earlier version of the protocol. They return 410 for every method and credential.
+// retired returns the routes of an earlier version of the protocol. They return 410 (Gone) for every method and credential.
 func retired() []httpx.Route {
 	var out []httpx.Route
 	for _, path := range [...]string{"/api/v1/channels", "/api/v1/channels/*"} {

@@ -28,8 +28,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// Deps contains the services that the routes use, and the settings of the process. All are required except Observe, Count,
-// Degraded, Closed and Trace.
+// Deps contains the services that the routes use, and the settings of the process. All members are required except Admin,
+// Trusted, Limits, Observe, Count, Degraded, Closed and Trace.
 type Deps struct {
 	Feed      feed.Store
 	Boards    *board.Service
@@ -44,9 +44,10 @@ type Deps struct {
 	Records   *record.Service
 	Broker    *broker.Broker
 
-	// Login verifies a token of an identity provider. Errors: unauthenticated, identity_provider_unavailable.
+	// Login verifies a token of an identity provider and returns the identity in it. Errors: unauthenticated,
+	// identity_provider_unavailable.
 	Login func(ctx context.Context, raw string) (operator.Identity, error)
-	// Viewers returns the number of readers of a market and of viewers of its streams.
+	// Viewers returns the number of viewers of a market: readers of its channel, and viewers of streams that show it.
 	Viewers func(ctx context.Context, marketID string) int
 
 	Addresses *ratelimit.Local   // limit per IP address
@@ -54,7 +55,7 @@ type Deps struct {
 	Sessions  *ratelimit.Limiter // limit per subject of an identity provider
 
 	Admin    protocol.Secret    // unset: the administrator routes are off
-	Failures *ratelimit.Limiter // limit of wrong admin secrets per IP address; required with Admin
+	Failures *ratelimit.Limiter // limit of wrong admin secrets per IP address; required if Admin is set
 
 	Health *httpx.Health
 	Log    *slog.Logger
@@ -62,17 +63,17 @@ type Deps struct {
 
 	Trusted []netip.Prefix // proxies whose X-Forwarded-For is trusted
 	HubURL  string         // base URL of links to markets
-	Limits  SocketLimits   // zero values select the defaults
+	Limits  SocketLimits   // limits of sockets; zero values select the defaults
 
 	Observe  func(method, route string, status int, took time.Duration)
 	Count    func(method, route string, status int) func() // see httpcache.HandlerOptions
 	Degraded func(route, source string)
-	Closed   func(code int) // called with the close code of each ended socket
-	// Trace wraps the router. Cached responses are sent before it and are not traced. May be nil.
+	Closed   func(code int) // called with the close code of each socket that has ended
+	// Trace wraps the router. Responses from the cache are sent before the router and are not traced.
 	Trace func(http.Handler) http.Handler
 }
 
-// Server serves the public HTTP routes of the api.
+// Server is the http.Handler of all public routes of the api: JSON reads, websocket and server-sent events.
 type Server struct {
 	Deps
 	router                  *httpx.Router
@@ -81,7 +82,7 @@ type Server struct {
 	feeds, ranks, attention *httpcache.Cache
 }
 
-// New returns a Server with all routes and starts the goroutine that sends heartbeats. Close stops it.
+// New returns a Server with all routes, and starts the goroutine that sends heartbeats. Close stops that goroutine.
 func New(d Deps) *Server {
 	if d.Closed == nil {
 		d.Closed = func(int) {}
@@ -110,20 +111,20 @@ func New(d Deps) *Server {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Revoked verifies the keys of an operator's sockets again, and closes sockets whose key was revoked.
+// Revoked checks the keys of the sockets of an operator in the background, and closes each socket whose key was revoked.
 func (s *Server) Revoked(handle string) { s.sockets.revoked(handle) }
 
-// Table returns the mounted routes.
+// Table returns all routes of the server.
 func (s *Server) Table() []httpx.Route { return s.router.Table() }
 
-// Sockets returns the number of open sockets.
+// Sockets returns the number of open websockets and streams of server-sent events.
 func (s *Server) Sockets() int { return s.sockets.count() }
 
-// CloseSockets closes every socket and stream with code 1001 and waits for them. When ctx ends, it aborts the remaining
-// connections. New sockets are rejected; other requests are still answered.
+// CloseSockets closes every websocket and stream with code 1001, and waits until they have ended. When ctx ends, it aborts the
+// remaining connections. Afterwards the server rejects new sockets, but still answers other requests.
 func (s *Server) CloseSockets(ctx context.Context) { s.sockets.close(ctx) }
 
-// Close does what CloseSockets does, and then cancels running builds of cached responses.
+// Close calls CloseSockets and then closes the caches, which cancels running builds of responses.
 func (s *Server) Close(ctx context.Context) {
 	s.CloseSockets(ctx)
 	s.feeds.Close()
@@ -131,7 +132,7 @@ func (s *Server) Close(ctx context.Context) {
 	s.attention.Close()
 }
 
-// front serves cached responses of frequent reads without the router.
+// front returns a handler that serves cached responses of frequent reads. It passes all other requests to next, the router.
 func (s *Server) front(next http.Handler) http.Handler {
 	allow := func(_ http.ResponseWriter, r *http.Request) bool {
 		return s.Addresses.Allow(addressKey(httpx.Peer(r, s.Trusted))).Allowed
@@ -158,7 +159,8 @@ func (s *Server) front(next http.Handler) http.Handler {
 	)
 }
 
-// serve sends the cached response of a key. build returns the value that is cached as JSON.
+// serve sends the response that book has cached for key. If it is absent or expired, build returns the value whose JSON is
+// cached and sent.
 func serve(c echo.Context, book *httpcache.Cache, key string, build func(context.Context) (any, error)) error {
 	return book.Serve(c.Response(), c.Request(), key, func(ctx context.Context) ([]byte, error) {
 		v, err := build(ctx)
@@ -169,7 +171,8 @@ func serve(c echo.Context, book *httpcache.Cache, key string, build func(context
 	})
 }
 
-// answer sends the JSON of show(&v), or returns err, the error that came with v.
+// answer sends the JSON of show(&v) with the given status. If err is not nil, it returns err instead. v and err are the results
+// of one call.
 func answer[T, V any](c echo.Context, status int, v T, err error, show func(*T) V) error {
 	if err != nil {
 		return err
@@ -177,7 +180,8 @@ func answer[T, V any](c echo.Context, status int, v T, err error, show func(*T) 
 	return httpx.JSON(c, status, show(&v))
 }
 
-// perAddress counts every request against the limit of its IP address, before authentication.
+// perAddress is a middleware that counts each request against the rate limit of its IP address, before authentication. Error:
+// rate_limited.
 func (s *Server) perAddress(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if d := s.Addresses.Allow(addressKey(c.RealIP())); !d.Allowed {
@@ -188,7 +192,8 @@ func (s *Server) perAddress(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// addressKey returns the key under which an IP address is counted. All addresses of an IPv6 /64 network have one key.
+// addressKey returns the key by which the limits of an IP address are counted. All addresses of an IPv6 /64 network have the
+// same key. A text that is not an IP address is its own key.
 func addressKey(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil {

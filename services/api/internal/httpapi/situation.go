@@ -13,14 +13,13 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// MaxSituations is the number of situations whose changes are published, equal to the number that GET /api/situations
-// returns.
+// MaxSituations is the maximum number of situations whose changes are published. GET /api/situations returns the same number.
 const MaxSituations = 100
 
-// situationJSON is an item of GET /api/situations of the hub, with the time of its end.
+// situationJSON is an item of GET /api/situations with the additional member endedAt.
 type situationJSON struct {
 	openapi.Situation
-	EndedAt *string `json:"endedAt"` // null while the situation lasts
+	EndedAt *string `json:"endedAt"` // null until the situation ends
 }
 
 func showSituation(hubURL string, s *movement.Situation) situationJSON {
@@ -48,19 +47,19 @@ func showSituation(hubURL string, s *movement.Situation) situationJSON {
 	return situationJSON{Situation: out}
 }
 
-// Situations contains the last published state of each situation by its key. It has no references to the data from which it
-// was computed.
+// Situations contains the JSON of each published situation, as last published, by the key of the situation. It has no
+// references to the data from which it was computed.
 type Situations map[string]situationJSON
 
-// publishedMembers returns the members whose change is published: the leading market, the headline, the criticality, the
-// score and the number of markets. A change of other members alone is not published.
+// publishedMembers returns the members of a situation whose change is published, as one text: the leading market, the headline,
+// the criticality, the score and the number of markets. A change of only other members is not published.
 func publishedMembers(r situationJSON) string {
 	return fmt.Sprintf("%s\n%s\n%s\n%d\n%d", r.LeadMarketID, r.Headline, r.Criticality, r.SituationScore, r.MarketCount)
 }
 
-// SituationEvents returns the events of situations that began, changed (see publishedMembers) or ended since before, and the
-// situations that are published now. before is nil on the first call, which returns no events. list contains every situation,
-// ordered by score.
+// SituationEvents compares before, the situations that were published last, with list, the current ones ordered by score. It
+// returns an event for each situation that began, changed in publishedMembers, or ended, and the situations that are published
+// now. If before is nil, which means the first call, it returns no events.
 func (s *Server) SituationEvents(before Situations, list []movement.Situation) ([]feed.Ephemeral, Situations) {
 	now := s.Now()
 	var out []feed.Ephemeral

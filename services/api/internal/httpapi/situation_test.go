@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// moved returns a move of a market of an event from 50 % by some bps.
+// moved returns a move of a market: from 50 % by the given number of bps.
 func moved(id, event string, by int, volume float64) movement.Move {
 	m := &movement.Market{
 		ID: protocol.MarketID(id), Provider: protocol.Polymarket, Title: "Market " + id, Outcome: "Yes", Lane: protocol.LaneScience,
@@ -22,8 +22,8 @@ func moved(id, event string, by int, volume float64) movement.Move {
 	return movement.Move{Market: m, From: 5000, To: protocol.Bps(5000 + by)}
 }
 
-// TestSituationEvents checks that an event is published when a situation begins, when its published members change and when
-// it ends, and at no other time.
+// TestSituationEvents checks that events are published when a situation begins, when one of its published members changes, and
+// when it ends, and at no other time.
 func TestSituationEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8, noRelay: true})
@@ -79,7 +79,7 @@ func TestSituationEvents(t *testing.T) {
 	want("the last one ends", read(many[:len(many)-1]...), "sit:24h:polymarket:flood Event flood falls 14 points (1) true")
 }
 
-// TestSituationRow checks that a situation has the JSON of GET /api/situations.
+// TestSituationRow checks that the data of a situation event has the JSON of GET /api/situations.
 func TestSituationRow(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8, noRelay: true})

@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// snapshot returns the snapshot frame of a channel and its event number. The snapshot includes every event up to that number
-// and may include later ones. Concurrent requests share one frame, which is cached for one second.
+// snapshot returns the snapshot frame of a public channel and its event number. The snapshot includes every event up to that
+// number and may include later ones. Concurrent callers share one frame, which is cached for one second.
 func (s *sockets) snapshot(ctx context.Context, c feed.Channel) (frame []byte, seq int64, err error) {
 	p, err := s.snapshots.Get(ctx, string(c), func(ctx context.Context) ([]byte, error) {
 		var body []byte
@@ -41,7 +41,8 @@ func (s *sockets) snapshot(ctx context.Context, c feed.Channel) (frame []byte, s
 	return frame, seq, err
 }
 
-// state returns the data of the snapshot of a channel.
+// state returns the data of the snapshot of a channel: the current state of a market, the moves, the totals, or the stored
+// copy.
 func (s *sockets) state(ctx context.Context, c feed.Channel) (any, error) {
 	if id := c.MarketID(); id != "" {
 		return s.market(ctx, id)
@@ -54,7 +55,7 @@ func (s *sockets) state(ctx context.Context, c feed.Channel) (any, error) {
 		}
 		return out, err
 	}
-	if c == feed.Pulse { // the stored copy is the last published one and may be older
+	if c == feed.Pulse { // the stored copy has the last published totals, which may be older
 		t, err := s.Boards.Pulse(ctx)
 		return showPulse(&t), err
 	}
@@ -66,7 +67,8 @@ func (s *sockets) state(ctx context.Context, c feed.Channel) (any, error) {
 	return json.RawMessage(last.Data), err
 }
 
-// market returns the state of a market. The status is unknown if the market does not exist or its venue is unavailable.
+// market returns the data of the snapshot of a market's channel. The status is unknown if the market does not exist or its
+// venue is unavailable.
 func (s *sockets) market(ctx context.Context, raw string) (any, error) {
 	unknown := marketSnapshotJSON{Status: string(protocol.MarketUnknown)}
 	id, err := protocol.ParseMarketID(raw)
@@ -85,8 +87,8 @@ func (s *sockets) market(ctx context.Context, raw string) (any, error) {
 	}, nil
 }
 
-// snapshot returns the shared snapshot of a channel. For the channel of an operator it returns one with the data of the
-// socket's key.
+// snapshot returns the snapshot frame of a channel and its event number. The snapshot of a private channel contains the handle
+// and the permissions of the socket's key. The snapshots of other channels are shared between sockets.
 func (k *socket) snapshot(ctx context.Context, c feed.Channel) (frame []byte, seq int64, err error) {
 	if c.Owner() == "" {
 		return k.all.snapshot(ctx, c)
@@ -101,8 +103,8 @@ func (k *socket) snapshot(ctx context.Context, c feed.Channel) (frame []byte, se
 	}), seq, nil
 }
 
-// lookup runs a read when a slot is free and limits its time to readTimeout. Snapshots and history use separate slots,
-// because a snapshot may wait for a venue.
+// lookup calls read as soon as a slot is free, with a time limit of readTimeout. It returns the error of read, or that of ctx
+// if ctx ends first. Snapshots and missed events use separate slots, because a snapshot may wait for a venue.
 func (s *sockets) lookup(ctx context.Context, slots chan struct{}, read func(context.Context) error) error {
 	select {
 	case slots <- struct{}{}:

@@ -18,20 +18,20 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// readTimeout limits one read of the database for a socket.
+// readTimeout is the time limit of one read of the database for a socket.
 const readTimeout = 5 * time.Second
 
 // transport is the connection of a socket: a websocket or a stream of server-sent events.
 type transport interface {
 	broker.Conn
-	// wait waits until the last frame was written or the connection was aborted.
+	// wait returns when the last frame was written, the connection was aborted, or ctx has ended.
 	wait(ctx context.Context)
-	// abandon closes the connection even during a write, so that its handler ends.
+	// abandon aborts the connection, even during a write, so that its handler ends.
 	abandon()
 }
 
-// socket is one open connection. The broker writes to it. It has one waiting goroutine while its client is silent, and one
-// more while it catches up.
+// socket is one open websocket or stream of server-sent events. The broker writes to it. While its client sends nothing, it has
+// one waiting goroutine, and a second one while it sends missed events.
 type socket struct {
 	all     *sockets
 	conn    transport
@@ -39,39 +39,39 @@ type socket struct {
 	reader  *broker.Reader
 	address string
 	me      holder       // written by the reading goroutine with mu locked
-	missed  atomic.Int64 // heartbeats since the last pong
+	missed  atomic.Int64 // heartbeats that were sent since the last pong
 
 	mu           sync.Mutex
 	subs         map[feed.Channel]*broker.Subscription
 	pending      []pendingSub       // subscriptions that are not live yet
-	stopCatchUp  context.CancelFunc // stops the catch-up goroutine; nil if it does not run
+	stopCatchUp  context.CancelFunc // stops the goroutine of runCatchUp; nil if it does not run
 	deferred     context.Context    // context of deferred snapshots; nil before the first
 	stopDeferred context.CancelFunc
-	closing      bool           // no goroutine may be started
-	work         sync.WaitGroup // the catch-up goroutine and deferred snapshots
+	closing      bool           // the socket is closing; no new goroutine may start
+	work         sync.WaitGroup // counts the catch-up goroutine and those of deferred snapshots
 }
 
 func newSocket(all *sockets, conn transport, me holder, address string) *socket {
 	return &socket{all: all, conn: conn, address: address, me: me, subs: make(map[feed.Channel]*broker.Subscription)}
 }
 
-// holder is the operator of the key of a request or a socket. The zero value means that there is no key.
+// holder is the operator key of a request or a socket, with its operator. The zero value means that there is no key.
 type holder struct {
 	hash        []byte // SHA-256 of the key
-	id          string // of the operator
+	id          string // id of the operator
 	handle      string
 	keyID       string
 	permissions []string
-	strict      bool // the key requires the permission on every route
+	strict      bool // the key is accepted only with the permission, also where a key is optional
 }
 
-// owner returns the owner of the webhooks of this holder.
+// owner returns the holder as the owner of webhooks.
 func (h holder) owner() webhook.Owner {
 	return webhook.Owner{ID: h.id, Handle: h.handle, KeyID: h.keyID}
 }
 
-// permit returns the error insufficient_scope for a strict key without the permission. A socket without a key needs no
-// permission.
+// permit returns the error insufficient_scope if the key is strict and does not have the permission. Without a key, it returns
+// nil.
 func (h holder) permit(permission string) error {
 	if h.strict && !slices.Contains(h.permissions, permission) {
 		return errScope.With("required", permission)
@@ -79,10 +79,11 @@ func (h holder) permit(permission string) error {
 	return nil
 }
 
-// name returns the hash of the key, by which the key is counted. The key itself is not used.
+// name returns the hexadecimal hash of the key. The limits of the key are counted by this name, so the key itself is not
+// stored.
 func (h holder) name() string { return hex.EncodeToString(h.hash) }
 
-// holder returns the holder of the key with a hash. Errors: unauthenticated, db_unavailable.
+// holder returns the holder of the key with this SHA-256. Errors: unauthenticated, db_unavailable.
 func (s *sockets) holder(ctx context.Context, hash []byte) (holder, error) {
 	o, key, err := s.Operators.Verify(ctx, hash)
 	if err != nil {
@@ -93,7 +94,7 @@ func (s *sockets) holder(ctx context.Context, hash []byte) (holder, error) {
 	}, nil
 }
 
-// setHolder changes the holder of the socket. It ends subscriptions to channels of the previous operator and returns these
+// setHolder sets the key of the socket. It ends the subscriptions to private channels of another operator and returns these
 // channels.
 func (k *socket) setHolder(me holder) (ended []feed.Channel) {
 	k.mu.Lock()
@@ -109,7 +110,7 @@ func (k *socket) setHolder(me holder) (ended []feed.Channel) {
 	return ended
 }
 
-// recheck closes the socket if its key was revoked.
+// recheck verifies the key of the socket again, and closes the socket if the key was revoked.
 func (k *socket) recheck(ctx context.Context) {
 	k.mu.Lock()
 	hash := k.me.hash
@@ -123,17 +124,18 @@ func (k *socket) recheck(ctx context.Context) {
 	}
 }
 
-// pong resets the count of missed pongs.
+// pong handles a pong: it resets the number of heartbeats since the last pong.
 func (k *socket) pong() { k.missed.Store(0) }
 
-// timedOut counts a heartbeat and reports whether the pong timeout has passed. It counts heartbeats instead of reading a
-// clock: a clock that is set forward would end every connection at once.
+// timedOut counts a heartbeat and reports whether the client has sent no pong for PongTimeout. It counts heartbeats instead of
+// reading the clock, because a clock that is set forward would end every connection at once. A stream of server-sent events
+// never times out.
 func (k *socket) timedOut() bool {
 	l := k.all.Limits
 	return k.in != nil && time.Duration(k.missed.Add(1)-1)*l.Beat >= l.PongTimeout
 }
 
-// greet registers the socket and sends the hello frame.
+// greet registers the socket for heartbeats and sends the hello frame.
 func (k *socket) greet() {
 	k.all.add(k)
 	l := k.all.Limits
@@ -144,21 +146,22 @@ func (k *socket) greet() {
 	})
 }
 
-// finish closes the socket with a code, unless it is already closed, and releases all its resources.
+// finish closes the socket with a code, unless it is closed already. It waits for the goroutines and the last write, and then
+// releases the resources and the limits of the socket.
 func (k *socket) finish(ctx context.Context, code broker.Code) {
 	k.reader.Close(code)
 	k.stop()
-	k.conn.wait(ctx) // the close frame may still be being written
+	k.conn.wait(ctx) // the close frame may not be written yet
 	k.work.Wait()
 	k.all.remove(k)
 	k.all.Closed(k.reader.Code().Status)
 	k.all.release(k.address, k.me.name())
 }
 
-// send queues a frame that cannot be replayed.
+// send queues a frame that the client cannot request again, such as a reply.
 func (k *socket) send(frame any) { k.reader.Push(broker.Text(encode(frame))) }
 
-// stop closes all subscriptions and stops the goroutines of the socket.
+// stop closes all subscriptions and stops the goroutines of the socket. No new ones can start.
 func (k *socket) stop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -174,10 +177,10 @@ func (k *socket) stop() {
 	}
 }
 
-// readBuffers contains buffers for single reads of a connection.
+// readBuffers contains buffers that sockets share, each for a single read of a connection.
 var readBuffers = sync.Pool{New: func() any { return new([4 << 10]byte) }}
 
-// start processes the bytes that the client sent directly after the handshake, and then waits for more.
+// start processes the bytes that the client sent directly after its handshake, and then waits for more bytes.
 func (k *socket) start(p *wsConn, early []byte) {
 	if len(early) == 0 {
 		k.awaitData(p)
@@ -187,14 +190,14 @@ func (k *socket) start(p *wsConn, early []byte) {
 	k.continueOrClose(p, code, ok)
 }
 
-// awaitData waits until the connection is readable. Waiting and processing run in separate goroutines: a stack that has grown
-// during processing shrinks only at the next garbage collection, and an idle connection needs only a small one.
+// awaitData waits until the connection is readable. Waiting and processing run in separate goroutines. The stack of a goroutine
+// grows during processing and shrinks only at the next garbage collection, and an idle connection needs only a small stack.
 func (k *socket) awaitData(p *wsConn) {
 	err := p.waitReadable()
 	go k.readData(p, err)
 }
 
-// readData reads and processes the available bytes.
+// readData reads and processes the available bytes. err is the error of the wait before it.
 func (k *socket) readData(p *wsConn, err error) {
 	code, ok := broker.ConnLost, false
 	if err == nil {
@@ -211,7 +214,7 @@ func (k *socket) readData(p *wsConn, err error) {
 	k.continueOrClose(p, code, ok)
 }
 
-// continueOrClose waits for more bytes if ok, and otherwise closes the socket with the code.
+// continueOrClose waits for more bytes if ok is true. Otherwise it closes the socket with the code.
 func (k *socket) continueOrClose(p *wsConn, code broker.Code, ok bool) {
 	if ok {
 		go k.awaitData(p)
@@ -221,7 +224,8 @@ func (k *socket) continueOrClose(p *wsConn, code broker.Code, ok bool) {
 	p.closeGracefully()
 }
 
-// onFrame handles a message or a control frame of the client. It returns false and a close code if the socket must be closed.
+// onFrame handles a message or a control frame of the client. If the socket must be closed, it returns the close code and
+// false.
 func (k *socket) onFrame(op ws.OpCode, payload []byte) (broker.Code, bool) {
 	switch op {
 	case ws.OpText:
@@ -235,7 +239,7 @@ func (k *socket) onFrame(op ws.OpCode, payload []byte) (broker.Code, bool) {
 		if !ok {
 			return broker.BrokenRules, false
 		}
-		return broker.Code{Status: status}, false // the close frame is answered with its own status
+		return broker.Code{Status: status}, false // the answer has the status of the client's close frame
 	}
 	return broker.Code{}, true
 }

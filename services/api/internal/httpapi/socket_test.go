@@ -23,7 +23,7 @@ import (
 
 var anyTime = cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return k == "at" || k == "serverTime" || k == "connectionId" })
 
-// want reads the next frames and compares them, except their times.
+// want reads the next frames and compares them with the expected ones. It ignores the times in frames.
 func (c *client) want(frames ...frame) {
 	c.t.Helper()
 	for _, w := range frames {
@@ -37,7 +37,7 @@ func marketState() map[string]any {
 	return map[string]any{"yesBps": 3150.0, "status": "open", "yes": 12.0, "no": 30.0, "viewers": 4.0}
 }
 
-// TestConversation checks a complete session of the websocket (docs/protocol/ws.md).
+// TestConversation checks a complete conversation on a websocket, as docs/protocol/ws.md describes it.
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -90,7 +90,7 @@ func TestConversation(t *testing.T) {
 	testkit.Eventually(t, 10*time.Second, func() bool { return b.server.Sockets() == 0 && b.broker.Count() == 0 })
 }
 
-// TestBadFrames checks that a client gets an error frame for each invalid frame, and that the socket stays open.
+// TestBadFrames checks that the client receives an error frame for each invalid frame, and that the socket stays open.
 func TestBadFrames(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100, sockets: httpapi.SocketLimits{Subscriptions: 3, FrameRate: 1000}})
@@ -135,8 +135,8 @@ func TestBadFrames(t *testing.T) {
 	c.want(frame{"op": "ack", "channels": []any{"resolutions"}})
 }
 
-// TestCloseCodes checks that a wrong auth frame closes the socket with 4001, and that frames of the largest size and at the
-// highest rate are accepted. TestClientFrames and TestFrameLimit check larger and more frequent ones.
+// TestCloseCodes checks that an auth frame with an invalid key closes the socket with code 4001. Frames of the maximum size at
+// the maximum rate must be accepted. TestClientFrames and TestFrameLimit check frames beyond these limits.
 func TestCloseCodes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -164,7 +164,7 @@ func TestCloseCodes(t *testing.T) {
 	}
 }
 
-// TestBeats checks that heartbeats are sent, and that a client that answers no pings is disconnected.
+// TestBeats checks that heartbeats are sent, and that a client without pongs is disconnected.
 func TestBeats(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100, sockets: httpapi.SocketLimits{Beat: 60 * time.Millisecond, PongTimeout: 4 * time.Second, FrameRate: 1000}})
@@ -197,8 +197,8 @@ func TestBeats(t *testing.T) {
 	}
 }
 
-// TestCredentials checks that a key is accepted in the header and in an auth frame. Other credentials must be rejected before
-// the upgrade. The limits of sockets per key must apply.
+// TestCredentials checks that an operator key is accepted in the header and in an auth frame. Other credentials must be
+// rejected before the upgrade, and the limit of sockets per key must apply.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -264,7 +264,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestSocketsPerAddress checks the limit of 20 sockets per IP address when 60 connect at once.
+// TestSocketsPerAddress checks that 20 of 60 sockets are accepted when all of them connect from one IP address at once.
 func TestSocketsPerAddress(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100})
@@ -303,8 +303,8 @@ func TestSocketsPerAddress(t *testing.T) {
 	}
 }
 
-// TestFeedsRefuseCredentialsInTheURL checks that a credential in the URL is rejected on both feeds, also together with a
-// valid header, and is not logged.
+// TestFeedsRefuseCredentialsInTheURL checks that the websocket and the stream reject a credential in the URL, even with a valid
+// header, and that the credential is not logged.
 func TestFeedsRefuseCredentialsInTheURL(t *testing.T) {
 	t.Parallel()
 	var log syncBuffer
@@ -350,8 +350,8 @@ func TestFeedsRefuseCredentialsInTheURL(t *testing.T) {
 	}
 }
 
-// TestFeedsIgnoreCookies checks that pages of any origin may open a feed, and that their cookies grant nothing: without a key
-// the client is anonymous.
+// TestFeedsIgnoreCookies checks that pages of any origin may open a websocket or a stream. A cookie must have no effect:
+// without a key, the client is anonymous.
 func TestFeedsIgnoreCookies(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 100, sockets: httpapi.SocketLimits{PerAddress: 100}})
@@ -410,7 +410,7 @@ func TestFeedsIgnoreCookies(t *testing.T) {
 	}
 }
 
-// requireAnonymous reads the hello and requires that the socket can subscribe to public channels but not to me.
+// requireAnonymous reads the hello frame. It requires that the socket can subscribe to public channels but not to channel me.
 func (c *client) requireAnonymous() {
 	c.t.Helper()
 	if f := c.next(); f["op"] != "hello" {
@@ -424,7 +424,7 @@ func (c *client) requireAnonymous() {
 	c.want(frame{"op": "ack", "id": "2", "channels": []any{"signals"}})
 }
 
-// syncBuffer is a buffer for several goroutines.
+// syncBuffer is a bytes.Buffer that several goroutines can use.
 type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -12,16 +12,17 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/broker"
 )
 
-// SocketLimits are the limits of sockets. Zero values select the defaults of the protocol (docs/protocol/ws.md).
+// SocketLimits contains the limits of websockets and streams. A zero value selects the default of the protocol, which the
+// comment of each member states (docs/protocol/ws.md).
 type SocketLimits struct {
-	PerAddress    int           // open sockets per IP address: 20
-	PerKey        int           // open sockets per operator key: 5
-	Subscriptions int           // subscriptions per socket: 50
-	FrameBytes    int           // size of a client frame: 8 KiB
-	FrameRate     int           // client frames per second, with bursts of twice as many: 10
-	Beat          time.Duration // interval of heartbeats and pings: 30 s
-	PongTimeout   time.Duration // time without a pong after which a socket is closed: 60 s
-	SendBuffer    int           // kernel send buffer of a connection: 64 KiB
+	PerAddress    int           // maximum open sockets per IP address; default 20
+	PerKey        int           // maximum open sockets per operator key; default 5
+	Subscriptions int           // maximum subscriptions per socket; default 50
+	FrameBytes    int           // maximum size of a client message in bytes; default 8 KiB
+	FrameRate     int           // client frames per second, twice as many in a burst; default 10
+	Beat          time.Duration // interval of heartbeats and pings; default 30 s
+	PongTimeout   time.Duration // time without a pong after which a socket is closed; default 60 s
+	SendBuffer    int           // size of the kernel's send buffer of a connection; default 64 KiB
 }
 
 func (l SocketLimits) withDefaults() SocketLimits {
@@ -38,17 +39,18 @@ var (
 	errTooMany  = apperr.New(apperr.Limited, "rate_limited", "too many open connections; close one first").With("retryAfterMs", 1000)
 )
 
-// lookups is the number of concurrent reads for sockets. Sockets that reconnect together must not occupy all database
-// connections.
+// lookups is the maximum number of concurrent database reads for sockets, for missed events and for snapshots each. Sockets
+// that reconnect at the same time must not occupy all database connections.
 const lookups = 8
 
-// beatSlots is the number of groups of sockets. The heartbeats of the groups are spread over the heartbeat interval.
+// beatSlots is the number of groups into which open sockets are divided. The groups receive heartbeats at different times,
+// spread over the heartbeat interval.
 const beatSlots = 30
 
-// sockets contains all open sockets of this process.
+// sockets contains all open websockets and streams of this process, and counts them by IP address and by key.
 type sockets struct {
 	Deps
-	lookups    chan struct{} // slots of history reads
+	lookups    chan struct{} // slots of reads of missed events
 	states     chan struct{} // slots of snapshot reads
 	snapshots  *httpcache.Cache
 	stop       chan struct{}
@@ -57,12 +59,12 @@ type sockets struct {
 
 	mu        sync.Mutex
 	leaving   bool
-	slotOf    map[*socket]int // slot of every open socket
+	slotOf    map[*socket]int // group of every open socket
 	addresses map[string]int
 	keys      map[string]int
 	slots     [beatSlots]map[*socket]struct{}
 	nextSlot  int
-	peak      int // largest number of open sockets since the last release of memory
+	peak      int // maximum number of open sockets since memory was last released
 }
 
 func newSockets(d Deps) *sockets {
@@ -84,8 +86,8 @@ func (s *sockets) count() int {
 	return len(s.slotOf)
 }
 
-// reserve counts a new socket against the limits of its IP address and key; key is empty without a key. The caller must call
-// release after each reserve that succeeds.
+// reserve counts a new socket against the limits of its IP address and of its key, which is empty for a socket without a key.
+// After success, the caller must call release. Errors: rate_limited, and db_unavailable while the process stops.
 func (s *sockets) reserve(address, key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +121,7 @@ func decrement(m map[string]int, key string) {
 	}
 }
 
-// rekey counts a socket against another key. It returns false if the limit of that key is reached.
+// rekey counts a socket against the key to instead of the key from. It returns false if the limit of the key to is reached.
 func (s *sockets) rekey(from, to string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +136,7 @@ func (s *sockets) rekey(from, to string) bool {
 	return true
 }
 
-// add registers a socket for heartbeats and for close.
+// add registers a socket, so that it receives heartbeats and is closed by close.
 func (s *sockets) add(k *socket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +155,7 @@ func (s *sockets) remove(k *socket) {
 	delete(s.slotOf, k)
 }
 
-// runHeartbeats sends heartbeats and pings to one slot of sockets at a time.
+// runHeartbeats sends heartbeats and pings until the server closes, to one group of sockets after the other.
 func (s *sockets) runHeartbeats() {
 	ticker := time.NewTicker(max(s.Limits.Beat/beatSlots, time.Millisecond))
 	defer ticker.Stop()
@@ -168,11 +170,11 @@ func (s *sockets) runHeartbeats() {
 	}
 }
 
-// minClosed is the number of closed sockets after which their memory is released.
+// minClosed is the minimum number of closed sockets for which releaseMemory acts.
 const minClosed = 1000
 
-// releaseMemory returns the memory of closed sockets to the operating system after many have closed. Without it, the runtime
-// would take minutes, because an idle process rarely runs the garbage collector.
+// releaseMemory returns memory to the operating system after many sockets have closed: at least minClosed, and at least half of
+// them. Without it, this would take minutes, because the garbage collector rarely runs in an idle process.
 func (s *sockets) releaseMemory() {
 	s.mu.Lock()
 	open := len(s.slotOf)
@@ -210,7 +212,7 @@ func (s *sockets) beat(slot int) {
 	}
 }
 
-// revoked verifies the keys of an operator's sockets again.
+// revoked verifies the keys of an operator's sockets again, in the background.
 func (s *sockets) revoked(handle string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,7 +226,7 @@ func (s *sockets) revoked(handle string) {
 	}
 }
 
-// close closes every socket with code 1001 and waits for them. When ctx ends, it aborts the remaining connections.
+// close closes every socket with code 1001 and waits until they have ended. When ctx ends, it aborts the remaining connections.
 func (s *sockets) close(ctx context.Context) {
 	s.mu.Lock()
 	first := !s.leaving

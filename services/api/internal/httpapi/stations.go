@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/station"
 )
 
-// Numbers of stations in one page, and the maximum length of a reason.
+// Default and maximum number of stations in one page, and the maximum length of a reason in characters.
 const (
 	stationsDefault = 20
 	stationsMax     = 100
@@ -22,7 +22,7 @@ const (
 
 func emptyStations() any { return openapi.StationList{Stations: []openapi.Station{}} }
 
-// listStations is GET /api/v1/stations.
+// listStations handles GET /api/v1/stations: a page of active stations, ordered by id.
 func (s *Server) listStations(c echo.Context) error {
 	q := station.Query{Lane: protocol.LaneFilter(c.QueryParam("lane")), Limit: protocol.Limit(c.QueryParam("limit"), stationsDefault, stationsMax)}
 	q.Provider, _ = protocol.ParseProvider(c.QueryParam("provider"))
@@ -46,14 +46,14 @@ func (s *Server) listStations(c echo.Context) error {
 	return httpx.OK(c, out)
 }
 
-// oneStation is GET /api/v1/stations/{stationId}.
+// oneStation handles GET /api/v1/stations/{stationId}: one station with any status.
 func (s *Server) oneStation(c echo.Context) error {
 	st, err := s.Stations.Get(c.Request().Context(), c.Param("stationId"))
 	return answer(c, http.StatusOK, st, err, showStation)
 }
 
-// stationProgram is GET /api/v1/stations/{stationId}/program. It returns the program that the clock last published for the
-// lanes and providers of an active station.
+// stationProgram handles GET /api/v1/stations/{stationId}/program: the programme that the clock last published for the lanes
+// and providers of the station. The programme is empty for a station that is not active.
 func (s *Server) stationProgram(c echo.Context) error {
 	ctx := c.Request().Context()
 	st, err := s.Stations.Get(ctx, c.Param("stationId"))
@@ -72,7 +72,7 @@ func (s *Server) stationProgram(c echo.Context) error {
 	return httpx.OK(c, json.RawMessage(last.Data))
 }
 
-// createStation is POST /api/v1/stations.
+// createStation handles POST /api/v1/stations: it registers a station, which an administrator must approve.
 func (s *Server) createStation(c echo.Context, me holder) error {
 	body, err := httpx.Decode(c, httpx.BodyLimit)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Server) createStation(c echo.Context, me holder) error {
 	return s.stationDone(c, http.StatusCreated, d.ID)
 }
 
-// changeStation is PUT /api/v1/stations/{stationId}.
+// changeStation handles PUT /api/v1/stations/{stationId}: the owner changes a station.
 func (s *Server) changeStation(c echo.Context, me holder) error {
 	body, err := httpx.Decode(c, httpx.BodyLimit)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Server) changeStation(c echo.Context, me holder) error {
 	return s.stationDone(c, http.StatusOK, d.ID)
 }
 
-// readStation reads the members that the creation and the change of a station share.
+// readStation reads the members that the routes for creating and for changing a station have in common. Absent members are nil.
 func readStation(body httpx.Object) station.Draft {
 	d := station.Draft{
 		Name: body.OptString("name", httpx.BodyLimit), URL: body.OptString("url", httpx.BodyLimit),
@@ -142,7 +142,7 @@ func (s *Server) stationDone(c echo.Context, status int, id string) error {
 	return answer(c, status, st, err, show)
 }
 
-// beatStation is POST /api/v1/stations/{stationId}/heartbeat.
+// beatStation handles POST /api/v1/stations/{stationId}/heartbeat: it stores the time of the heartbeat.
 func (s *Server) beatStation(c echo.Context, me holder) error {
 	if err := s.Stations.Beat(c.Request().Context(), me.id, c.Param("stationId")); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (s *Server) beatStation(c echo.Context, me holder) error {
 	return httpx.OK(c, openapi.BeatStationAnswer{Ok: true, IntervalS: int64(int(station.HeartbeatEvery.Seconds()))})
 }
 
-// dropStation is DELETE /api/v1/stations/{stationId}, for the owner or an administrator.
+// dropStation handles DELETE /api/v1/stations/{stationId}: the owner or an administrator deletes a station.
 func (s *Server) dropStation(c echo.Context) error {
 	owner := ""
 	if h := c.Request().Header; len(h[adminHeader]) > 0 && len(h["Authorization"]) == 0 { // a key takes precedence over the admin secret
@@ -170,7 +170,7 @@ func (s *Server) dropStation(c echo.Context) error {
 	return httpx.OK(c, openapi.Ok{Ok: true})
 }
 
-// ruleStation is POST /api/v1/stations/{stationId}/status, for administrators.
+// ruleStation handles POST /api/v1/stations/{stationId}/status: an administrator sets the status of a station.
 func (s *Server) ruleStation(c echo.Context) error {
 	if err := s.admin(c); err != nil {
 		return err

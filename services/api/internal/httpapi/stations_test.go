@@ -23,7 +23,7 @@ func (b *bundle) stations() *station.Service {
 	return station.NewService(b.store, "https://hub.example", delivery.AllowedURL(false), time.Now)
 }
 
-// TestStationRoutes checks the routes of a station from its creation to its deletion.
+// TestStationRoutes checks the routes of stations with one station, from its creation to its deletion.
 func TestStationRoutes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -108,7 +108,7 @@ func TestStationRoutes(t *testing.T) {
 	for _, step := range [][2]string{
 		{`{"status":"paused"}`, "paused"},
 		{`{"status":"active","name":"River"}`, "active"},
-		{`{"url":"https://river.example/elsewhere"}`, "active"}, // the same address
+		{`{"url":"https://river.example/elsewhere"}`, "active"}, // the origin does not change
 		{`{"tapesUrl":"https://elsewhere.example/t"}`, "pending"},
 	} {
 		if got := status(step[0]); got != step[1] {
@@ -131,7 +131,7 @@ func (b *bundle) approve(id, status string, want int) {
 	}
 }
 
-// TestStationAddressBelongsToOne checks that at most one station with a URL is active.
+// TestStationAddressBelongsToOne checks that of several stations with the same origin, at most one is active.
 func TestStationAddressBelongsToOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -156,8 +156,8 @@ func TestStationAddressBelongsToOne(t *testing.T) {
 	}
 }
 
-// TestDeletedStations checks that only the owner can create a deleted station again. Its former state must not be restored,
-// and its id must count towards the owner's limit of ids.
+// TestDeletedStations checks that only the former owner can create a station with the id of a deleted one. The earlier state
+// must not be restored, and the id must count towards the owner's limit of ids.
 func TestDeletedStations(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -200,8 +200,8 @@ func TestDeletedStations(t *testing.T) {
 	}
 }
 
-// TestStationAtTheHub checks that a stored station with the URL of the hub, from before such URLs were rejected, is not
-// listed and cannot be activated.
+// TestStationAtTheHub checks a stored station with the URL of the hub, which older releases accepted. It must not be listed and
+// must not become active.
 func TestStationAtTheHub(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -233,8 +233,8 @@ func TestStationAtTheHub(t *testing.T) {
 	}
 }
 
-// TestStationAdmin checks that administrator routes require the secret and no other credential, and that changes are in the
-// audit log.
+// TestStationAdmin checks that the routes for administrators require the admin secret and no other credential, and that changes
+// are in the audit log.
 func TestStationAdmin(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -274,8 +274,7 @@ func TestStationAdmin(t *testing.T) {
 	}
 }
 
-// TestStationPagesAndProgramme checks the pages of the list of stations, and that the programme of a station is the stored
-// copy.
+// TestStationPagesAndProgramme checks the pages of the list of stations. The programme of a station must be the stored copy.
 func TestStationPagesAndProgramme(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})

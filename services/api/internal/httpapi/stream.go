@@ -13,7 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// Bounds of the random reconnection time in milliseconds. It is random so that clients do not reconnect all at once.
+// Bounds of the time after which a client reconnects, in milliseconds. Each stream gets a random time between them, so that
+// clients do not reconnect all at once.
 const (
 	retryMin = 500 // ms
 	retryMax = 5000
@@ -24,8 +25,8 @@ var (
 	errLastEvent  = apperr.New(apperr.Invalid, "invalid_since", "the last event id does not belong to a stream of these channels").With("field", "since")
 )
 
-// stream is GET /api/v1/feed/stream: the feed as server-sent events, with the frames and guarantees of the websocket. The id
-// of an event contains the position on every channel, so that Last-Event-ID resumes all channels.
+// stream handles GET /api/v1/feed/stream: the feed as server-sent events, with the frames and guarantees of the websocket. The
+// id of an event contains the position on every channel, so that a client resumes all channels with the header Last-Event-ID.
 func (s *sockets) stream(c echo.Context) error {
 	r := c.Request()
 	if keyInURL(r.URL) {
@@ -68,7 +69,8 @@ func (s *sockets) stream(c echo.Context) error {
 	return nil
 }
 
-// parseChannels returns the channels of a stream request and the number after which each resumes.
+// parseChannels returns the channels of a stream request, each with the event number after which it resumes. Errors:
+// missing_channels, unknown_channel, unauthenticated for channel me, limit_reached, invalid_since.
 func (s *sockets) parseChannels(c echo.Context) ([]pendingSub, error) {
 	var out []pendingSub
 	seen := make(map[feed.Channel]bool)
@@ -81,7 +83,7 @@ func (s *sockets) parseChannels(c echo.Context) ([]pendingSub, error) {
 		case !known:
 			return nil, errChannel.With("channel", name)
 		case channel == feed.Me:
-			return nil, errOwn // a stream accepts no credential
+			return nil, errOwn // a stream cannot have a key
 		case seen[channel]:
 			continue
 		case len(out) == s.Limits.Subscriptions:

@@ -25,11 +25,11 @@ type stream struct {
 	t    *testing.T
 	body io.ReadCloser
 	in   *bufio.Reader
-	last string // event id
-	name string // of the last event
+	last string // id of the last event
+	name string // name of the last event
 }
 
-// events opens a stream. If the status is not 200, it returns no stream, but the status and the error code.
+// events opens a stream. If the status is not 200, the stream is nil, and the text contains the status and the error code.
 func (b *bundle) events(query, last string) (*stream, string) {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, "http://"+b.addr+"/api/v1/feed/stream"+query, nil)
@@ -54,11 +54,11 @@ func (b *bundle) events(query, last string) (*stream, string) {
 	return s, ""
 }
 
-// next reads one event and returns nil at the end of the stream.
+// next reads one event and returns its data. At the end of the stream, it returns nil.
 func (s *stream) next() frame {
 	s.t.Helper()
 	var data string
-	id := s.last // the id takes effect with its event
+	id := s.last // the id applies when the event is complete
 	s.name = ""
 	for {
 		line, err := s.in.ReadString('\n')
@@ -84,7 +84,8 @@ func (s *stream) next() frame {
 	}
 }
 
-// want reads the next frames without heartbeats and compares them, except their times.
+// want reads the next events, without heartbeats, and compares their data with the expected frames. It ignores the times in
+// frames.
 func (s *stream) want(frames ...frame) {
 	s.t.Helper()
 	for _, w := range frames {
@@ -131,7 +132,7 @@ func TestStream(t *testing.T) {
 	_ = s.body.Close()
 	testkit.Eventually(t, 10*time.Second, func() bool { return b.server.Sockets() == 0 && b.broker.Count() == 0 })
 
-	// A stream resumes after the position of each channel in the last event id, or after one position for all channels.
+	// The last event id contains either a position for each channel, or one position for all channels.
 	for _, last := range []string{"2-3", "2"} {
 		s, _ = b.events("?channels=market:1,resolutions", last)
 		got := map[string][]int64{}
@@ -173,8 +174,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamPositions opens streams after an event that is deleted or does not exist yet. The stream sends a gap or an error
-// with an id. A second stream that starts after this id must receive all later events.
+// TestStreamPositions opens streams that resume after an event that is deleted or does not exist yet. The stream must send a
+// gap frame or an error frame with an id. A second stream that resumes at this id must receive all later events.
 func TestStreamPositions(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -223,7 +224,7 @@ func TestStreamPositions(t *testing.T) {
 	}
 }
 
-// TestStreamEnds checks that a shutdown ends a stream with the event end, its code and its reason.
+// TestStreamEnds checks that a shutdown ends a stream with an event named end, which contains the code and the reason.
 func TestStreamEnds(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 8})
@@ -241,9 +242,9 @@ func TestStreamEnds(t *testing.T) {
 	}
 }
 
-// TestStreamResumes closes the streams of six readers at random times while events are written. Each reader opens the next stream
-// with the id of its last event. In all streams together, a reader must receive every event once and in order. Its last stream
-// stays open until the reader has received all events, for at most 30 s.
+// TestStreamResumes closes the streams of six readers at random times while events are written. Each reader then opens the next
+// stream with the id of its last event. In all its streams together, a reader must receive every event once and in order. The
+// last stream stays open until the reader has received all events, for at most 30 s.
 func TestStreamResumes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 40, sockets: httpapi.SocketLimits{PerAddress: 100}})

@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// strictKey mints a strict key.
+// strictKey mints a strict key with the given permissions, or with all of them if none is given.
 func (b *bundle) strictKey(name string, permissions ...string) string {
 	b.t.Helper()
 	plaintext, _, _ := b.mint(name, true, permissions...)

@@ -20,7 +20,8 @@ import (
 // subprotocol is the websocket subprotocol that the server accepts.
 const subprotocol = "signal.v1"
 
-// open is GET /ws. Any origin may connect, because cookies are never read.
+// open handles GET /ws: it upgrades the connection to a websocket. Requests of any origin are accepted, because cookies are not
+// used.
 func (s *sockets) open(c echo.Context) error {
 	r := c.Request()
 	if keyInURL(r.URL) {
@@ -73,8 +74,9 @@ func (s *sockets) open(c echo.Context) error {
 	return nil
 }
 
-// identify returns the holder of the key in the handshake, or the zero holder if there is no key. It charges the limit of the
-// key only after it has verified the key, so that guessed keys cause no request to Redis.
+// identify returns the holder of the key of a request, or the zero holder if there is no key. It verifies the key before it
+// counts it against the limit, so guessed keys cause no request to Redis. Errors: unauthenticated, rate_limited,
+// db_unavailable.
 func (s *sockets) identify(c echo.Context) (holder, error) {
 	token, err := bearer(c)
 	if err != nil || token == "" {
@@ -93,8 +95,8 @@ func (s *sockets) identify(c echo.Context) (holder, error) {
 	return me, d.Fault()
 }
 
-// holder returns the holder of the key of a request. The key must have the permission. Errors: unauthenticated,
-// insufficient_scope, rate_limited.
+// holder returns the holder of the key of a request. Errors: unauthenticated without a valid key, insufficient_scope if the key
+// does not have the permission, rate_limited, db_unavailable.
 func (s *Server) holder(c echo.Context, permission string) (holder, error) {
 	me, err := s.sockets.identify(c)
 	switch {
@@ -109,7 +111,7 @@ func (s *Server) holder(c echo.Context, permission string) (holder, error) {
 	return me, nil
 }
 
-// withKey returns a handler that requires a key with a permission and passes its holder to handle.
+// withKey returns a handler that requires a key with the permission, and calls handle with the holder of the key.
 func (s *Server) withKey(permission string, handle func(echo.Context, holder) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		me, err := s.holder(c, permission)
@@ -120,13 +122,13 @@ func (s *Server) withKey(permission string, handle func(echo.Context, holder) er
 	}
 }
 
-// secretNames lists query parameters in which clients send keys by mistake.
+// secretNames contains names of query parameters in which clients send keys by mistake, in lower case.
 var secretNames = map[string]bool{
 	"token": true, "key": true, "api_key": true, "apikey": true, "access_token": true,
 	"authorization": true, "auth": true, "secret": true, "jwt": true, "bearer": true,
 }
 
-// isCredential reports whether a text has the prefix of a credential or the form of a signed token.
+// isCredential reports whether a text begins like an operator key or another credential, or has the form of a JWT.
 func isCredential(s string) bool { return protocol.HasCredentialPrefix(s) || protocol.IsJWT(s) }
 
 func keyInURL(u *url.URL) bool {
@@ -157,7 +159,8 @@ func asksForSocket(r *http.Request) bool {
 
 var errHandshake = apperr.New(apperr.Invalid, "invalid_handshake", "the request is not a valid websocket handshake (RFC 6455)")
 
-// checkHandshake rejects an invalid handshake before the library does, because the errors of the library are not JSON.
+// checkHandshake returns errHandshake for an invalid websocket handshake. The library would reject it too, but with an error
+// that is not JSON.
 func checkHandshake(c echo.Context) error {
 	h := c.Request().Header
 	if h.Get("Sec-WebSocket-Version") != "13" {
@@ -174,7 +177,8 @@ func checkHandshake(c echo.Context) error {
 	return nil
 }
 
-// findToken returns the member of comma-separated header lines that equals token without regard to case, or an empty string.
+// findToken returns the first entry of comma-separated header lines that equals token without regard to case. It returns an
+// empty string if there is none.
 func findToken(lines []string, token string) string {
 	for _, line := range lines {
 		for t := range strings.SplitSeq(line, ",") {

@@ -14,8 +14,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// subject returns the operator whose record is requested. A key gives access to the record of its operator, the admin secret
-// to every record. Errors: unauthenticated, forbidden, not_found.
+// subject returns the operator whose record a request reads. With a key, a caller can read only the record of its own operator;
+// with the admin secret, every record. Errors: unauthenticated, insufficient_scope, forbidden, rate_limited, not_found,
+// db_unavailable.
 func (s *Server) subject(c echo.Context) (operator.Operator, error) {
 	ctx := c.Request().Context()
 	handle, bad := protocol.ParseHandle(c.Param("handle"))
@@ -38,7 +39,8 @@ func (s *Server) subject(c echo.Context) (operator.Operator, error) {
 	return s.Operators.Operator(ctx, "", me.id)
 }
 
-// userSignals is GET /api/v1/users/{handle}/signals.
+// userSignals handles GET /api/v1/users/{handle}/signals: a page of the operator's calls, including those that are not public
+// yet.
 func (s *Server) userSignals(c echo.Context) error {
 	o, err := s.subject(c)
 	if err != nil {
@@ -53,7 +55,7 @@ func (s *Server) userSignals(c echo.Context) error {
 	return httpx.JSON(c, http.StatusOK, showCalls(p))
 }
 
-// userStats is GET /api/v1/users/{handle}/stats.
+// userStats handles GET /api/v1/users/{handle}/stats: the statistics of an operator, in total and by lane.
 func (s *Server) userStats(c echo.Context) error {
 	o, err := s.subject(c)
 	if err != nil {
@@ -95,7 +97,7 @@ func showTally(lane protocol.Lane, t record.Stats) openapi.UserStats_Lanes {
 	}
 }
 
-// userMe is GET /api/v1/users/me.
+// userMe handles GET /api/v1/users/me: the operator of the key, with the permissions of the key.
 func (s *Server) userMe(c echo.Context, me holder) error {
 	o, err := s.Operators.Operator(c.Request().Context(), "", me.id)
 	if err != nil {

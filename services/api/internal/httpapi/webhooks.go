@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// Numbers of entries in one page of a webhook's delivery log.
+// Default and maximum number of entries in one page of the delivery log of a webhook.
 const (
 	deliveriesDefault = 50
 	deliveriesMax     = 200
@@ -23,7 +23,7 @@ const (
 
 var errScope = apperr.New(apperr.Forbidden, "insufficient_scope", "the key does not have the required permission")
 
-// registerWebhook is POST /api/v1/webhooks.
+// registerWebhook handles POST /api/v1/webhooks. Only its response, and that of a renewal, contains the secret.
 func (s *Server) registerWebhook(c echo.Context, me holder) error {
 	body, err := httpx.Decode(c, httpx.BodyLimit)
 	if err != nil {
@@ -44,10 +44,10 @@ func (s *Server) registerWebhook(c echo.Context, me holder) error {
 	return httpx.JSON(c, http.StatusCreated, secretWebhookJSON{showWebhook(&h), secret})
 }
 
-// maxSeq is the largest integer that every JSON parser represents exactly.
+// maxSeq is the maximum of the member since: 2^53-1, the largest integer up to which every JSON parser is exact.
 const maxSeq = 1<<53 - 1
 
-// listWebhooks is GET /api/v1/webhooks.
+// listWebhooks handles GET /api/v1/webhooks: all webhooks of the operator.
 func (s *Server) listWebhooks(c echo.Context, me holder) error {
 	list, err := s.Webhooks.List(c.Request().Context(), me.owner())
 	if err != nil {
@@ -60,13 +60,13 @@ func (s *Server) listWebhooks(c echo.Context, me holder) error {
 	return httpx.OK(c, out)
 }
 
-// oneWebhook is GET /api/v1/webhooks/{id}.
+// oneWebhook handles GET /api/v1/webhooks/{id}.
 func (s *Server) oneWebhook(c echo.Context, me holder) error {
 	w, err := s.Webhooks.Get(c.Request().Context(), me.owner(), c.Param("id"))
 	return answer(c, http.StatusOK, w, err, showWebhook)
 }
 
-// changeWebhook is PATCH /api/v1/webhooks/{id}.
+// changeWebhook handles PATCH /api/v1/webhooks/{id}. Members that the request omits do not change.
 func (s *Server) changeWebhook(c echo.Context, me holder) error {
 	owner := me.owner()
 	body, err := httpx.Decode(c, httpx.BodyLimit)
@@ -75,7 +75,7 @@ func (s *Server) changeWebhook(c echo.Context, me holder) error {
 	}
 	change := webhook.Change{
 		Active: body.OptBool("active"), Description: body.OptString("description", httpx.BodyLimit),
-		Described: slices.Contains(body.Names(), "description"), // also for null
+		Described: slices.Contains(body.Names(), "description"), // also true if description is null
 		URL:       body.OptString("url", httpx.BodyLimit),
 	}
 	if body.Has("since") {
@@ -101,7 +101,7 @@ func (s *Server) changeWebhook(c echo.Context, me holder) error {
 	return answer(c, http.StatusOK, w, err, showWebhook)
 }
 
-// deleteWebhook is DELETE /api/v1/webhooks/{id}.
+// deleteWebhook handles DELETE /api/v1/webhooks/{id}.
 func (s *Server) deleteWebhook(c echo.Context, me holder) error {
 	if err := s.Webhooks.Delete(c.Request().Context(), me.owner(), c.Param("id")); err != nil {
 		return err
@@ -109,13 +109,13 @@ func (s *Server) deleteWebhook(c echo.Context, me holder) error {
 	return httpx.OK(c, openapi.Ok{Ok: true})
 }
 
-// testWebhook is POST /api/v1/webhooks/{id}/test.
+// testWebhook handles POST /api/v1/webhooks/{id}/test: it sends a delivery without events and returns the result.
 func (s *Server) testWebhook(c echo.Context, me holder) error {
 	d, err := s.Webhooks.Test(c.Request().Context(), me.owner(), c.Param("id"))
 	return answer(c, http.StatusOK, d, err, showDelivery)
 }
 
-// renewWebhook is POST /api/v1/webhooks/{id}/secret.
+// renewWebhook handles POST /api/v1/webhooks/{id}/secret: it replaces the secret and returns the new one.
 func (s *Server) renewWebhook(c echo.Context, me holder) error {
 	h, secret, err := s.Webhooks.Renew(c.Request().Context(), me.owner(), c.Param("id"))
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Server) renewWebhook(c echo.Context, me holder) error {
 	return httpx.OK(c, secretWebhookJSON{showWebhook(&h), secret})
 }
 
-// listDeliveries is GET /api/v1/webhooks/{id}/deliveries.
+// listDeliveries handles GET /api/v1/webhooks/{id}/deliveries: a page of the delivery log, newest first.
 func (s *Server) listDeliveries(c echo.Context, me holder) error {
 	limit := protocol.Limit(c.QueryParam("limit"), deliveriesDefault, deliveriesMax)
 	var before int64

@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// accept is an endpoint that accepts every delivery after 7 ms.
+// accept is a webhook.Send that reports every delivery as accepted after 7 ms.
 func accept(context.Context, webhook.Post) webhook.Outcome {
 	return webhook.Outcome{Status: 202, Took: 7 * time.Millisecond}
 }
@@ -24,7 +24,7 @@ func (b *bundle) webhooks() *webhook.Service {
 	return webhook.NewService(b.store, accept, webhook.NewVault("x"), delivery.AllowedURL(false), time.Now)
 }
 
-// keyWith mints a key with the given permissions.
+// keyWith mints a key that is not strict. See mint for the permissions and results.
 func (b *bundle) keyWith(name string, permissions ...string) (plaintext, owner, id string) {
 	b.t.Helper()
 	return b.mint(name, false, permissions...)
@@ -32,7 +32,7 @@ func (b *bundle) keyWith(name string, permissions ...string) (plaintext, owner, 
 
 const hooksPath = "/api/v1/webhooks"
 
-// TestWebhookRoutes checks the routes of a webhook from its creation to its deletion.
+// TestWebhookRoutes checks the routes of webhooks with one webhook, from its creation to its deletion.
 func TestWebhookRoutes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -110,8 +110,8 @@ func TestWebhookRoutes(t *testing.T) {
 	}
 }
 
-// TestWebhooksAreTheOwners checks that a webhook of another operator is not found, and that a key without read, a revoked key
-// and other credentials are rejected.
+// TestWebhooksAreTheOwners checks that other operators get not_found for a webhook. A key without the permission read, a
+// revoked key and other credentials must be rejected.
 func TestWebhooksAreTheOwners(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -161,7 +161,7 @@ func TestWebhooksAreTheOwners(t *testing.T) {
 	refused("revoked", "Bearer "+mara, 401, "unauthenticated")
 }
 
-// TestWebhookRefusals checks that an invalid member is rejected with its error code, and that no webhook is created.
+// TestWebhookRefusals checks that each invalid member is rejected with its error code, and that no webhook is created.
 func TestWebhookRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})
@@ -216,7 +216,7 @@ func TestWebhookRefusals(t *testing.T) {
 	}
 }
 
-// TestWebhookLogPages checks that the pages of the log contain each delivery once.
+// TestWebhookLogPages checks that the pages of the delivery log contain each entry once.
 func TestWebhookLogPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t, options{memory: 1})

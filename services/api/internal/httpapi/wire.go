@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// wireWindow is the window whose moves are published on channel wire.
+	// wireWindow is the time span of the market moves that are published on channel wire.
 	wireWindow = protocol.Window24h
-	// wireItems is the number of moves in the snapshot of channel wire.
+	// wireItems is the maximum number of moves in the snapshot of channel wire.
 	wireItems = 20
 )
 
@@ -29,11 +29,11 @@ func showMove(hubURL string, m *movement.Move) openapi.Move {
 	}
 }
 
-// probability converts a price in bps, or a difference of two prices, to a number from -1 to 1.
+// probability converts a price in bps to a number from 0 to 1, and a difference of two prices to a number from -1 to 1.
 func probability(bps int) float64 { return float64(bps) / float64(protocol.MaxBps) }
 
-// MoveEvents returns the events of moves that are new or have changed since before. Every process reads the markets itself
-// and publishes to its own readers.
+// MoveEvents returns an event for each move in after that is not in before or has another size there. Every process computes
+// the moves itself, so the events are only for its own readers.
 func (s *Server) MoveEvents(before, after []movement.Move) []feed.Ephemeral {
 	known := make(map[protocol.MarketID]int, len(before))
 	for i := range before {
