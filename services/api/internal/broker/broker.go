@@ -16,8 +16,9 @@ func (e *GapError) Error() string {
 	return fmt.Sprintf("event %d arrived after event %d; events between them are missing", e.Seq, e.Head)
 }
 
-// Broker delivers each event of the feed, once and in order, to all readers of this process. It keeps the newest events in
-// memory, so that a reader that resumes or lags does not need the store.
+// Broker delivers each event of the feed, once and in order, to all readers of this process. It stores the newest events in
+// memory, so a reader that resumes or lags rarely needs the database. Its methods are safe for concurrent use unless their
+// comments say otherwise.
 type Broker struct {
 	shards []*shard
 	next   atomic.Uint32
@@ -26,17 +27,18 @@ type Broker struct {
 	mu          sync.RWMutex
 	head        int64    // number of the event delivered last
 	stored      int64    // number of events in ring; the newest is head
-	replayFloor int64    // replays from memory start after this number
-	ring        []*entry // the event with number n is at index n modulo length
+	replayFloor int64    // a replay from memory must start at or after this number
+	ring        []*entry // ring buffer: event n has index n modulo the length
 }
 
-// entry is an event with its frames. Each frame is built when it is first needed.
+// entry is an event in memory with the websocket frame for each of its channels. A frame is built when it is first needed.
 type entry struct {
 	msg    feed.Message
-	frames []atomic.Pointer[[]byte] // by index of the link
+	frames []atomic.Pointer[[]byte] // one for each link of msg
 }
 
-// frame returns the text frame for readers of the i-th link. Two shards may build it concurrently; both build the same bytes.
+// frame returns the websocket frame of the event for its i-th link. Two shards may build it at the same time; the results are
+// equal.
 func (e *entry) frame(i int) []byte {
 	if b := e.frames[i].Load(); b != nil {
 		return *b
@@ -46,8 +48,8 @@ func (e *entry) frame(i int) []byte {
 	return b
 }
 
-// New returns a broker that keeps the given number of newest events. It is not ready before SetReady. Close must be called to
-// stop its goroutines.
+// New returns a broker that stores the given number of newest events in memory, and starts its goroutines. Close stops them.
+// The broker is not ready until SetReady is called.
 func New(memory int) *Broker {
 	b := &Broker{ring: make([]*entry, max(memory, 1))}
 	for range runtime.GOMAXPROCS(0) {
@@ -58,7 +60,7 @@ func New(memory int) *Broker {
 	return b
 }
 
-// Close stops the goroutines of the broker. Readers receive no further events.
+// Close stops the goroutines of the broker and waits for them. Readers receive no further events.
 func (b *Broker) Close() {
 	for _, s := range b.shards {
 		close(s.stop)
@@ -68,10 +70,10 @@ func (b *Broker) Close() {
 	}
 }
 
-// Memory returns the number of events that the broker keeps.
+// Memory returns the maximum number of events that the broker stores in memory.
 func (b *Broker) Memory() int64 { return int64(len(b.ring)) }
 
-// Start sets the number of the last event before the first Deliver. It must be called once, before Deliver.
+// Start sets the event number after which the first Deliver continues. It must be called at most once, before Deliver.
 func (b *Broker) Start(head int64) {
 	b.mu.Lock()
 	b.head = head
@@ -79,7 +81,7 @@ func (b *Broker) Start(head int64) {
 	b.each(func(s *shard) { s.head = head })
 }
 
-// each calls do for every shard while it holds the lock of the shard.
+// each calls do for every shard, with the lock of the shard held.
 func (b *Broker) each(do func(*shard)) {
 	for _, s := range b.shards {
 		s.mu.Lock()
@@ -88,10 +90,10 @@ func (b *Broker) each(do func(*shard)) {
 	}
 }
 
-// SetReady marks the broker as ready: it has delivered the newest events of the feed.
+// SetReady marks the broker as ready. It must be called when the broker has delivered the newest events of the feed.
 func (b *Broker) SetReady() { b.ready.Store(true) }
 
-// Ready reports whether SetReady was called.
+// Ready reports whether SetReady was called. Until then, the process rejects readers.
 func (b *Broker) Ready() bool { return b.ready.Load() }
 
 // Head returns the number of the event delivered last.
@@ -124,8 +126,8 @@ func (b *Broker) Deliver(m feed.Message) error {
 	return nil
 }
 
-// Publish sends an event without a number. If an earlier one with the same channel, type and subject is still queued, the new
-// one replaces it.
+// Publish sends an event without a number to the readers of its channel. If an earlier event with the same channel, type and
+// subject is still queued, the new event replaces it.
 func (b *Broker) Publish(e feed.Ephemeral) {
 	n := &ephemeral{key: ephemeralKey{e.Channel, e.Type, e.Subject}, frame: Text(EphemeralFrame(&e))}
 	for _, s := range b.shards {
@@ -133,7 +135,7 @@ func (b *Broker) Publish(e feed.Ephemeral) {
 	}
 }
 
-// Count returns the number of subscriptions.
+// Count returns the number of subscriptions to all channels.
 func (b *Broker) Count() int {
 	n := 0
 	b.each(func(s *shard) {
@@ -155,7 +157,8 @@ func (b *Broker) Readers(c feed.Channel) int {
 	return n
 }
 
-// Markets returns the number of subscriptions of each market that has any.
+// Markets returns the number of subscriptions to the channel of each market, by market id. Markets without a subscription are
+// absent.
 func (b *Broker) Markets() map[string]int {
 	out := make(map[string]int)
 	b.each(func(s *shard) {
@@ -168,9 +171,9 @@ func (b *Broker) Markets() map[string]int {
 	return out
 }
 
-// replayFrames returns the frames of a channel with numbers in (after, upTo], about chunkBytes of them at most. through is
-// the number up to which it searched. ok is false if events after that number are no longer in memory, or, for a replay, if
-// they precede the last Forget.
+// replayFrames returns the frames of the events of channel c with after < number <= upTo. It stops when the frames have about
+// chunkBytes; through is the number up to which it has searched. ok is false if some of the events after the number after are
+// no longer in memory or, for a replay, if they precede the last Forget.
 func (b *Broker) replayFrames(c feed.Channel, after, upTo int64, replay bool) (frames []byte, through int64, ok bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -188,16 +191,17 @@ func (b *Broker) replayFrames(c feed.Channel, after, upTo int64, replay bool) (f
 	return frames, through, true
 }
 
-// Forget makes replays read all delivered events from the store instead of memory. A live subscription that lags still
-// receives them from memory: without lag it would already have received them, and it cannot read the store.
+// Forget makes replays read all events delivered so far from the database instead of memory, for example after their texts were
+// hidden. Live subscriptions that lag still receive these events from memory. Without the lag they would already have received
+// them, and they cannot read the database.
 func (b *Broker) Forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.replayFloor = b.head
 }
 
-// Recent returns up to limit events after a number from memory. ok is false if events after that number are no longer in
-// memory.
+// Recent returns up to limit events after a number from memory, in order. ok is false if some of them are no longer in memory
+// or precede the last Forget.
 func (b *Broker) Recent(after int64, limit int) ([]feed.Message, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()

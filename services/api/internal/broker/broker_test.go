@@ -24,7 +24,7 @@ func message(seq int64, links ...feed.Link) feed.Message {
 	return feed.Message{Seq: seq, Type: feed.SignalCreated, At: time.UnixMilli(1760000000123), Data: []byte(`{"n":1}`), Links: links}
 }
 
-// deliver sends the next n events of a channel to the broker.
+// deliver delivers the next n events of a channel to the broker.
 func deliver(t testing.TB, b *broker.Broker, c feed.Channel, n int) {
 	t.Helper()
 	for range n {
@@ -42,7 +42,7 @@ func newBroker(t testing.TB, memory int) *broker.Broker {
 	return b
 }
 
-// listen creates a reader with a live subscription to a channel.
+// listen creates a connection and a reader with a live subscription to a channel.
 func listen(t testing.TB, b *broker.Broker, c feed.Channel) (*brokertest.Conn, *broker.Reader, *broker.Subscription) {
 	t.Helper()
 	p := brokertest.New()
@@ -54,7 +54,7 @@ func listen(t testing.TB, b *broker.Broker, c feed.Channel) (*brokertest.Conn, *
 	return p, r, s
 }
 
-// texts waits for n text frames and returns them.
+// texts waits until the connection has n text frames, and returns them.
 func texts(t testing.TB, p *brokertest.Conn, n int) []string {
 	t.Helper()
 	testkit.Eventually(t, 10*time.Second, func() bool { return len(p.Texts()) >= n })
@@ -65,7 +65,7 @@ func texts(t testing.TB, p *brokertest.Conn, n int) []string {
 	return got
 }
 
-// inOrder requires consecutive event numbers that start at first.
+// inOrder requires that the frames have consecutive event numbers, starting at first.
 func inOrder(t testing.TB, frames []string, first int) {
 	t.Helper()
 	for i, f := range frames {
@@ -136,8 +136,8 @@ func TestUnsubscribed(t *testing.T) {
 	}
 }
 
-// TestLag checks that a reader whose connection is full receives all events that are still in memory, and that it does not
-// delay other readers.
+// TestLag checks that a reader whose connection is full later receives all events that are still in memory. It must not delay
+// other readers.
 func TestLag(t *testing.T) {
 	t.Parallel()
 	b := newBroker(t, 2000)
@@ -161,7 +161,8 @@ func TestLag(t *testing.T) {
 	}
 }
 
-// TestForget checks that Forget makes replays read the store, and that a live subscription that lags still reads memory.
+// TestForget checks that after Forget, replays require a read of the store, while a live subscription that lags still gets
+// events from memory.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	b := newBroker(t, 2000)
@@ -176,7 +177,7 @@ func TestForget(t *testing.T) {
 	late.Start(600)
 	var step broker.Step
 	var from, upTo int64
-	testkit.Eventually(t, 10*time.Second, func() bool { // its shard may not have all events yet
+	testkit.Eventually(t, 10*time.Second, func() bool { // its shard may not have flushed all events yet
 		step, from, upTo = late.CatchUp()
 		return step != broker.Ahead && upTo == 700
 	})
@@ -191,8 +192,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestSlowConsumer checks that a reader is closed as a slow consumer if the next event for it is no longer in memory. Other
-// readers must receive all events.
+// TestSlowConsumer checks that a reader is closed as a slow consumer if its next event is no longer in memory. Other readers
+// must receive all events.
 func TestSlowConsumer(t *testing.T) {
 	t.Parallel()
 	b := newBroker(t, 300)
@@ -212,7 +213,7 @@ func TestSlowConsumer(t *testing.T) {
 	inOrder(t, slow.Texts(), 1)
 }
 
-// TestBlockedConnection checks that a reader is closed as a slow consumer if its connection accepts no bytes.
+// TestBlockedConnection checks that a reader is closed as a slow consumer if its connection fails while a write is blocked.
 func TestBlockedConnection(t *testing.T) {
 	t.Parallel()
 	b := newBroker(t, 300)
@@ -220,7 +221,7 @@ func TestBlockedConnection(t *testing.T) {
 	p.Take(10)
 	deliver(t, b, feed.Signals, 1)
 	testkit.Eventually(t, 10*time.Second, func() bool { _, rest := p.Frames(); return rest == 10 })
-	p.Abort() // as after the time limit of a write
+	p.Abort() // simulates the time limit of a write
 	testkit.Eventually(t, 10*time.Second, r.Closed)
 	if r.Code() != broker.SlowConsumer {
 		t.Errorf("closed with %v, want SlowConsumer", r.Code())
@@ -245,8 +246,8 @@ func TestPushAfterALargeBatch(t *testing.T) {
 	}
 }
 
-// TestPushBounds pushes frames while the connection is full. MaxFrames frames may wait; one more closes the reader as a slow
-// consumer. A later Close does not change this code, and the last frame is the close frame.
+// TestPushBounds pushes frames while the connection is full. MaxFrames frames are queued, and one more closes the reader as a
+// slow consumer. A later Close must not change this code, and the last frame must be the close frame.
 func TestPushBounds(t *testing.T) {
 	t.Parallel()
 	b := newBroker(t, 8)
@@ -274,7 +275,7 @@ func TestPushBounds(t *testing.T) {
 	}
 }
 
-// TestControl checks that a control frame is not written inside another frame, and that no frame follows a close frame.
+// TestControl checks that a control frame is never written inside another frame, and that no frame follows a close frame.
 func TestControl(t *testing.T) {
 	t.Parallel()
 	b := newBroker(t, 8)
@@ -308,7 +309,7 @@ func TestNewestReplacesQueued(t *testing.T) {
 	}
 	p.TakeAll()
 	testkit.Eventually(t, 10*time.Second, func() bool {
-		last := map[bool]string{} // by whether it is a price
+		last := map[bool]string{} // key true: price events; key false: other events
 		for _, text := range p.Texts() {
 			last[strings.Contains(text, string(feed.PriceTick))] = text
 		}
@@ -319,7 +320,8 @@ func TestNewestReplacesQueued(t *testing.T) {
 	}
 }
 
-// TestCatchUp checks that CatchUp sends the events in the memory of the broker and reports which older events must be read.
+// TestCatchUp checks that CatchUp sends the events that are in memory, and reports which older events must be read from the
+// store.
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
 	b := newBroker(t, 100)
@@ -352,8 +354,8 @@ func TestCatchUp(t *testing.T) {
 }
 
 // TestWaitForSpace checks that WaitForSpace waits until a reader accepts more of a replay, or until its context ends.
-// synctest.Wait returns when the goroutine of the reader waits for the connection. Before that, the goroutine may still write
-// a piece that the test offers.
+// synctest.Wait returns when the goroutine of the reader waits for the connection; before that, the goroutine may still write a
+// part that the test offers.
 func TestWaitForSpace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -2,16 +2,16 @@ package broker
 
 import "github.com/gobwas/ws"
 
-// Code is a close code of a connection and the reason in its close frame.
+// Code is the status and the reason with which a connection is closed.
 type Code struct {
 	Status int
 	Reason string
 }
 
-// Close codes of the websocket API, see docs/protocol/ws.md.
+// Close codes of the websocket API. Their meanings are in docs/protocol/ws.md.
 var (
 	Normal          = Code{1000, "bye"}
-	ConnLost        = Code{1006, ""} // the connection failed; never sent
+	ConnLost        = Code{1006, ""} // the connection failed; this code is never sent
 	GoingAway       = Code{1001, "shutdown"}
 	BrokenRules     = Code{1002, "not a frame"}
 	Unsupported     = Code{1003, "text frames only"}
@@ -22,16 +22,16 @@ var (
 	RateLimited     = Code{4029, "rate_limited"}
 )
 
-// Ping is a ping frame without payload.
+// Ping contains the bytes of a ping frame without payload.
 var Ping = ws.CompiledPing
 
-// Text returns the bytes of a text frame with the given payload.
+// Text returns the bytes of a websocket text frame with this payload.
 func Text(text []byte) []byte { return ws.MustCompileFrame(ws.NewTextFrame(text)) }
 
-// Pong returns the bytes of a pong frame with the payload of its ping.
+// Pong returns the bytes of a websocket pong frame. payload is that of the ping that it answers.
 func Pong(payload []byte) []byte { return ws.MustCompileFrame(ws.NewPongFrame(payload)) }
 
-// frame returns the bytes of the close frame.
+// frame returns the bytes of the websocket close frame with this code.
 func (c Code) frame() []byte {
 	return ws.MustCompileFrame(ws.NewCloseFrame(ws.NewCloseFrameBody(ws.StatusCode(c.Status), c.Reason)))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// EventFrame returns the JSON text of a numbered event on one of its channels. Channel names and types need no escaping,
-// because ParseChannel rejects characters that would.
+// EventFrame returns the JSON text of a numbered event for the channel of link l. Channel names and types need no escaping,
+// because feed.ParseChannel rejects the characters that JSON escapes.
 func EventFrame(m *feed.Message, l feed.Link) []byte {
 	prev := "null"
 	if l.Prev > 0 {
@@ -25,7 +25,7 @@ func EphemeralFrame(e *feed.Ephemeral) []byte {
 		e.Channel.Shown(), e.Type, protocol.Stamp(e.At), e.Data)
 }
 
-// GapFrame returns the JSON text that reports that events after from and before oldest are no longer stored.
+// GapFrame returns the JSON text of a gap frame: the events of channel c with from < number < oldest are no longer stored.
 func GapFrame(c feed.Channel, from, oldest int64) []byte {
 	return fmt.Appendf(nil, `{"op":"gap","channel":"%s","from":%d,"oldest":%d}`, c.Shown(), from, oldest)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// TestReadersUnderLoad subscribes readers that resume, lag and leave while events are delivered. Each must receive every
+// TestReadersUnderLoad subscribes readers that resume, lag and leave while events are delivered. Each reader must receive every
 // event after its start, once and in order, or be closed as a slow consumer.
 func TestReadersUnderLoad(t *testing.T) {
 	t.Parallel()
@@ -69,8 +69,8 @@ func TestReadersUnderLoad(t *testing.T) {
 	}
 }
 
-// begin subscribes the i-th reader. If events that it needs leave the memory before the subscription is live, begin starts
-// again with a new reader.
+// begin creates the i-th reader and subscribes it to a channel. If its events leave the memory before the subscription is live,
+// begin starts again with a new reader.
 func begin(b *broker.Broker, conns []*brokertest.Conn, i int, c feed.Channel) *broker.Reader {
 	for {
 		conns[i] = brokertest.New()
@@ -87,7 +87,7 @@ func begin(b *broker.Broker, conns []*brokertest.Conn, i int, c feed.Channel) *b
 	}
 }
 
-// chained requires that each event names the previous event as its predecessor. It returns the number of the last event.
+// chained requires that each event contains the number of the event before it. It returns the number of the last event.
 func chained(t *testing.T, frames []string) (last int64) {
 	t.Helper()
 	for i, text := range frames {

@@ -6,80 +6,83 @@ import (
 	"time"
 )
 
-// Conn is the connection of a reader.
+// Conn is the connection to which a Reader writes frames.
 type Conn interface {
 	// TryWrite writes as many bytes as the connection accepts without blocking, and returns their number.
 	TryWrite(b []byte) (n int, err error)
-	// Write writes all bytes. It fails if the connection accepts none for the given time.
+	// Write writes all bytes, and may block. It returns an error if the connection accepts no byte for the time within.
 	Write(b []byte, within time.Duration) error
-	// Finish is called after the close frame was written.
+	// Finish is called once, after the close frame was written. No other method is called after it.
 	Finish()
-	// Abort closes the connection without a close frame.
+	// Abort closes the connection without a close frame. It is called at most once.
 	Abort()
 }
 
-// Limits of the queue of one reader for frames that cannot be replayed, for example replies and heartbeats. A reader that
-// exceeds either limit is closed as a slow consumer.
+// Limits of the queue of one reader, for frames that cannot be replayed, such as replies and heartbeats. A reader that exceeds
+// one of the limits is closed as a slow consumer.
 const (
 	MaxFrames = 256
 	MaxBytes  = 64 << 10
 )
 
 const (
-	// chunkBytes is the approximate size of one write to a reader that lags.
+	// chunkBytes is the approximate size, in bytes, of one write to a reader that lags.
 	chunkBytes = 32 << 10
-	// writeTimeout is the longest time for which a connection may accept no bytes while a write is pending.
+	// writeTimeout is the time for which a connection may accept no byte of a pending write. After it, the connection is
+	// aborted.
 	writeTimeout = 5 * time.Second
 )
 
-// Reader is one connection. The shard writes to it directly while it keeps up. When the connection accepts no more bytes, a
-// goroutine of the reader writes the rest of the frame and all later ones. The goroutine ends when everything is written.
+// Reader writes frames to one connection. While the connection accepts all bytes, the shard writes to it directly. When it
+// accepts no more bytes, a goroutine of the reader writes the rest of the frame and all later frames. The goroutine ends when
+// everything is written.
 type Reader struct {
 	shard *shard
 	conn  Conn
 
-	mu           sync.Mutex // acquired after the shard's
-	pending      []byte     // bytes to be written before any other
-	queuedFrames int        // frames in pending that cannot be replayed
-	queuedBytes  int        // size of these frames
-	writing      bool       // the goroutine runs
+	mu           sync.Mutex // acquired after the lock of the shard, never before
+	pending      []byte     // bytes that are written before any other
+	queuedFrames int        // number of frames in pending that cannot be replayed
+	queuedBytes  int        // size of these frames in bytes
+	writing      bool       // the goroutine of writeLoop runs
 	lagging      []*Subscription
 	closed       bool
 	aborted      bool
 	code         Code
-	space        chan struct{} // closed when there is space again; nil if no caller waits
+	space        chan struct{} // closed when the queue has space; nil if no caller waits
 }
 
-// NewReader returns the reader of a connection and assigns it to a shard.
+// NewReader returns a reader that writes to p, and assigns it to the next shard in rotation.
 func (b *Broker) NewReader(p Conn) *Reader {
 	return &Reader{shard: b.shards[int(b.next.Add(1))%len(b.shards)], conn: p}
 }
 
-// writeResult is the result of a write to a reader.
+// writeResult is the result of writeDirect.
 type writeResult uint8
 
 const (
-	written writeResult = iota // all bytes were accepted, or the reader is closed
-	partial                    // the goroutine of the reader writes the rest
-	blocked                    // no byte was accepted
+	written writeResult = iota // the connection accepted all bytes, or the reader is closed
+	partial                    // the goroutine of the reader writes the remaining bytes
+	blocked                    // nothing was written, because the reader lags
 )
 
-// writeDirect writes to a reader that keeps up. It never blocks.
+// writeDirect writes b to a reader that does not lag. It never blocks.
 func (r *Reader) writeDirect(b []byte) writeResult {
 	if !r.mu.TryLock() {
-		return blocked // another goroutine writes to it
+		return blocked // another goroutine uses the reader
 	}
 	defer r.mu.Unlock()
 	switch {
 	case r.closed:
-		return written // a closed reader misses nothing
+		return written // a closed reader needs no bytes
 	case r.writing:
 		return blocked
 	}
 	return r.write(b)
 }
 
-// write writes the bytes that the connection accepts at once. The goroutine of the reader writes the rest.
+// write writes the bytes that the connection accepts at once. If bytes remain, it starts the goroutine of the reader, which
+// writes them.
 func (r *Reader) write(b []byte) writeResult {
 	n, err := r.conn.TryWrite(b)
 	switch {
@@ -101,7 +104,7 @@ func (r *Reader) start() {
 	}
 }
 
-// addLagging adds a subscription that continues from the memory of the broker.
+// addLagging adds a subscription to which the goroutine of the reader sends missed events from the memory of the broker.
 func (r *Reader) addLagging(s *Subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,8 +115,8 @@ func (r *Reader) addLagging(s *Subscription) {
 	r.start()
 }
 
-// Push sends a frame that cannot be replayed. It follows a frame that is partly written. If too many frames are queued, the
-// reader is closed as a slow consumer.
+// Push queues a frame that cannot be replayed. It follows the frames queued before. If the queue exceeds MaxFrames or MaxBytes,
+// the reader is closed as a slow consumer.
 func (r *Reader) Push(b []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,7 +136,7 @@ func (r *Reader) push(b []byte) {
 	}
 }
 
-// Offer sends a part of a replay. It returns false if the queue is full; the caller must then call WaitForSpace. A closed
+// Offer queues a part of a replay. It returns false if the queue is full; the caller must then call WaitForSpace. A closed
 // reader accepts and discards everything.
 func (r *Reader) Offer(b []byte) bool {
 	r.mu.Lock()
@@ -150,7 +153,8 @@ func (r *Reader) Offer(b []byte) bool {
 	return true
 }
 
-// WaitForSpace waits until Offer accepts more. It returns the error of ctx if ctx ends first, and nil for a closed reader.
+// WaitForSpace waits until the queue of the reader has space for Offer. It returns the error of ctx if ctx ends first, and nil
+// for a closed reader.
 func (r *Reader) WaitForSpace(ctx context.Context) error {
 	r.mu.Lock()
 	if r.closed || !r.writing || len(r.pending) < MaxBytes/4 {
@@ -170,15 +174,14 @@ func (r *Reader) WaitForSpace(ctx context.Context) error {
 	}
 }
 
-// Close ends the reader. Queued frames are written first, then the close frame. If Close is called again, the first code
-// remains.
+// Close closes the reader with a code: it writes the queued frames and then the close frame. Later calls do nothing.
 func (r *Reader) Close(code Code) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.end(code)
 }
 
-// Closed reports whether the reader has ended.
+// Closed reports whether the reader is closed. Its last frames may not be written yet.
 func (r *Reader) Closed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -213,7 +216,7 @@ func (r *Reader) end(code Code) {
 	r.start()
 }
 
-// abortConn aborts the connection once.
+// abortConn aborts the connection, unless it was aborted before.
 func (r *Reader) abortConn() {
 	if !r.aborted {
 		r.aborted = true
@@ -228,7 +231,7 @@ func (r *Reader) signalSpace() {
 	}
 }
 
-// writeLoop writes queued bytes and the missed events of lagging subscriptions, until nothing is left.
+// writeLoop writes the queued bytes and the missed events of lagging subscriptions until nothing is left.
 func (r *Reader) writeLoop() {
 	for {
 		b, lagging, more := r.next()
@@ -245,8 +248,8 @@ func (r *Reader) writeLoop() {
 	}
 }
 
-// next returns the bytes or the lagging subscriptions to process next. more is false if nothing is left and the goroutine
-// must end.
+// next returns the bytes to write next or, if there are none, the lagging subscriptions. more is false if nothing is left, and
+// writeLoop must end.
 func (r *Reader) next() (b []byte, lagging []*Subscription, more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -271,7 +274,7 @@ func (r *Reader) next() (b []byte, lagging []*Subscription, more bool) {
 	return nil, nil, false
 }
 
-// abort closes a reader whose connection failed or accepted no bytes for writeTimeout.
+// abort closes a reader without a close frame, after its connection failed or accepted no byte for writeTimeout.
 func (r *Reader) abort() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -283,7 +286,8 @@ func (r *Reader) abort() {
 	r.abortConn()
 }
 
-// advanceLagging sends one chunk of missed events to each lagging subscription.
+// advanceLagging queues the next chunk of missed events of each lagging subscription. If such events are no longer in memory,
+// it closes the reader as a slow consumer.
 func (r *Reader) advanceLagging(lagging []*Subscription) {
 	for _, s := range lagging {
 		frames, step := s.advance()
@@ -302,7 +306,7 @@ func (r *Reader) advanceLagging(lagging []*Subscription) {
 	}
 }
 
-// Code returns the close code of the reader, or the zero value while it is open.
+// Code returns the code with which the reader was closed, or the zero value while it is open.
 func (r *Reader) Code() Code {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,20 +9,22 @@ import (
 )
 
 const (
-	// batchDelay is the time that a busy shard waits for more events before it writes. An idle shard writes at once.
+	// batchDelay is the time that a busy shard waits for more events before its next flush. A shard without recent events
+	// flushes at once.
 	batchDelay = 2 * time.Millisecond
-	// delayPerReader is added to batchDelay for each reader of the previous flush. It is about a tenth of the duration of a
-	// write, so that a large audience gets fewer, larger writes.
+	// delayPerReader is added to batchDelay for each write of the previous flush, so that a large audience gets fewer and
+	// larger writes. It is about a tenth of the duration of a write.
 	delayPerReader = time.Microsecond
-	// maxNewest is the number of ephemeral events that a topic keeps for lagging readers.
+	// maxNewest is the maximum number of events without a number that a topic stores for lagging readers.
 	maxNewest = 256
 	// yieldEvery is the number of writes after which a flush lets other goroutines run.
 	yieldEvery = 256
-	// maxFlushEvents is the maximum number of events of one flush.
+	// maxFlushEvents is the maximum number of numbered events of one flush.
 	maxFlushEvents = 128
 )
 
-// shard owns a part of the readers. Events wait in its inbox; its one goroutine writes them to the readers of each channel.
+// shard is a part of the readers with the goroutine that writes to them. New events are queued in its inbox, the member in. A
+// flush writes the queued events to the readers of each channel.
 type shard struct {
 	broker *Broker
 	wake   chan struct{}
@@ -32,33 +34,33 @@ type shard struct {
 	in struct {
 		sync.Mutex
 		events     []*entry
-		ephemerals []*ephemeral // at most one per key
+		ephemerals []*ephemeral // events without a number, at most one per key
 	}
 
 	mu     sync.Mutex // locked during a flush
 	head   int64      // number of the last flushed event
 	topics map[feed.Channel]*topic
-	dirty  []*topic // topics with unwritten frames, during a flush
-	joined []byte   // frames of one topic, joined for a single write
+	dirty  []*topic // topics with frames that the current flush must write
+	joined []byte   // frames of one topic, joined for a single write; reused
 }
 
-// topic is a channel that has subscriptions in this shard.
+// topic is a channel to which readers of the shard are subscribed.
 type topic struct {
-	count     int             // all subscriptions
-	direct    []*Subscription // subscriptions that have everything up to the shard's head
+	count     int             // number of subscriptions, direct or not
+	direct    []*Subscription // subscriptions that have every event up to head of the shard; a flush writes to them
 	frames    [][]byte        // frames of the current flush
-	newest    []*ephemeral    // the newest ephemeral event per key, for lagging readers
-	unwritten bool            // newest has unwritten events
+	newest    []*ephemeral    // the newest event without a number of each key, for lagging readers
+	unwritten bool            // newest contains events that the current flush must write
 }
 
-// ephemeralKey identifies ephemeral events of which only the newest is needed.
+// ephemeralKey identifies events without a number that replace each other: only the newest event of a key matters.
 type ephemeralKey struct {
 	channel feed.Channel
 	kind    feed.Type
 	subject string
 }
 
-// ephemeral is the frame of an event without a number.
+// ephemeral is an event without a number, as a websocket frame.
 type ephemeral struct {
 	key       ephemeralKey
 	frame     []byte
@@ -85,7 +87,8 @@ func (s *shard) publish(n *ephemeral) {
 	signal(s.wake)
 }
 
-// takeInbox returns queued events, at most maxFlushEvents, and all ephemeral events. more reports whether events remain.
+// takeInbox removes events from the inbox and returns them: at most maxFlushEvents numbered events, and all events without a
+// number. more reports whether numbered events remain.
 func (s *shard) takeInbox() (events []*entry, ephemerals []*ephemeral, more bool) {
 	s.in.Lock()
 	defer s.in.Unlock()
@@ -100,7 +103,7 @@ func (s *shard) takeInbox() (events []*entry, ephemerals []*ephemeral, more bool
 
 func (s *shard) run() {
 	defer close(s.done)
-	pause := time.NewTimer(0) // has expired unless a flush has just ended
+	pause := time.NewTimer(0) // not expired only after a recent flush
 	defer pause.Stop()
 	for {
 		select {
@@ -124,7 +127,8 @@ func (s *shard) run() {
 	}
 }
 
-// flush writes events to all subscribed readers and returns the number of writes. It never blocks on a reader.
+// flush writes events to the direct subscriptions of their channels and returns the number of writes. It never blocks on a
+// reader.
 func (s *shard) flush(events []*entry, ephemerals []*ephemeral) (written int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,14 +159,15 @@ func (s *shard) flush(events []*entry, ephemerals []*ephemeral) (written int) {
 	return written
 }
 
-// markDirty adds a topic to the topics of the current flush.
+// markDirty adds a topic to the list dirty, unless the list contains it. It must be called before the topic gets its frame.
 func (s *shard) markDirty(t *topic) {
 	if len(t.frames) == 0 && !t.unwritten {
 		s.dirty = append(s.dirty, t)
 	}
 }
 
-// setNewest stores an ephemeral event in place of an older one with the same key.
+// setNewest stores an event without a number. It replaces the event with the same key or, if maxNewest events are stored, the
+// oldest one.
 func (t *topic) setNewest(n *ephemeral) {
 	t.unwritten = true
 	for i, o := range t.newest {
@@ -177,8 +182,9 @@ func (t *topic) setNewest(n *ephemeral) {
 	t.newest = append(t.newest, n)
 }
 
-// write sends the frames of a topic to its direct subscriptions. A subscription whose reader accepts no bytes has everything
-// up to before; one whose reader accepts some has everything up to the head. Both continue as lagging.
+// write writes the frames of a topic to its direct subscriptions. If the connection of a reader accepts no bytes, its
+// subscription has the events up to before; if it accepts a part, up to head, because the reader writes the rest. Such a
+// subscription is no longer direct and lags.
 func (s *shard) write(t *topic, before int64) {
 	s.joined = s.joined[:0]
 	for _, f := range t.frames {
@@ -211,13 +217,13 @@ func (s *shard) write(t *topic, before int64) {
 	}
 }
 
-// add makes a subscription direct.
+// add adds a subscription to the direct ones.
 func (t *topic) add(sub *Subscription) {
 	sub.index = len(t.direct)
 	t.direct = append(t.direct, sub)
 }
 
-// drop removes a subscription from the direct ones.
+// drop removes a subscription from the direct ones. The order of the others can change.
 func (t *topic) drop(sub *Subscription) {
 	last := len(t.direct) - 1
 	moved := t.direct[last]

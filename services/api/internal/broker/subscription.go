@@ -2,22 +2,23 @@ package broker
 
 import "github.com/signalcast/signalcast/services/api/internal/feed"
 
-// notDirect is the index of a subscription to which the shard does not write.
+// notDirect is the index of a subscription that is not in topic.direct, so that a flush does not write to it.
 const notDirect = -1
 
-// Subscription connects one reader to one channel. After Subscribe, its owner must call CatchUp, and send the events that are
-// no longer in memory, until CatchUp returns Live.
+// Subscription connects one reader to one channel. After Subscribe, the caller must call CatchUp and do what it requires, until
+// it returns Live.
 type Subscription struct {
 	reader  *Reader
 	channel feed.Channel
 	topic   *topic
-	last    int64 // number of the last event that was sent; not updated while direct
+	last    int64 // number of the last event that was sent; outdated while direct
 	index   int   // index in topic.direct, or notDirect
-	live    bool  // the broker sends all further events
+	live    bool  // CatchUp has returned Live: the broker sends all further events
 	closed  bool
 }
 
-// Subscribe adds a subscription of a reader to a channel. It starts after the newest event.
+// Subscribe adds a subscription of reader r to channel c. The subscription starts after the newest event, unless Start is
+// called.
 func (b *Broker) Subscribe(r *Reader, c feed.Channel) *Subscription {
 	s := r.shard
 	s.mu.Lock()
@@ -31,8 +32,8 @@ func (b *Broker) Subscribe(r *Reader, c feed.Channel) *Subscription {
 	return &Subscription{reader: r, channel: c, topic: t, last: s.head, index: notDirect}
 }
 
-// Start sets the event after which a subscription starts. It must be called before the first CatchUp. at may be greater than
-// the head of this broker, because another process may have delivered more events.
+// Start sets the number of the event after which the subscription starts. It must be called before the first CatchUp. at can be
+// greater than the head of this broker, because another process may have delivered more events.
 func (s *Subscription) Start(at int64) {
 	sh := s.reader.shard
 	sh.mu.Lock()
@@ -43,23 +44,23 @@ func (s *Subscription) Start(at int64) {
 // Step is the next action that CatchUp requires of its caller.
 type Step uint8
 
-// Steps that CatchUp returns.
+// Values of Step.
 const (
-	Live  Step = iota // nothing to do: the broker sends all further events
+	Live  Step = iota // none: the broker sends all further events
 	Wait              // call Reader.WaitForSpace, then CatchUp again
-	Ahead             // wait for further events of the broker, then call CatchUp again
+	Ahead             // wait until the broker has delivered more events, then call CatchUp again
 	Read              // read the events from the store, then call CatchUp again
 )
 
-// CatchUp sends events from memory. When the subscription has reached the newest event, it becomes live; both happen under
-// one lock, so that no event is missed. With Read, the caller must read the events with from < seq <= upTo from the store,
-// offer them to the reader, and call CaughtUp.
+// CatchUp sends missed events from memory. When the subscription has reached the newest event, it becomes live under the same
+// lock, so no event is missed between the two. If the step is Read, the caller must read the events with from < number <= upTo
+// from the store, pass them to Reader.Offer, and call CaughtUp.
 func (s *Subscription) CatchUp() (step Step, from, upTo int64) {
 	for {
 		frames, at, step := s.step()
 		switch step {
 		case Live:
-			s.reader.Offer(frames) // losing the newest ephemeral events is acceptable: later ones replace them
+			s.reader.Offer(frames) // if the queue is full, these frames are lost: they have no number, and later ones replace them
 			return Live, 0, 0
 		case Read:
 			return Read, s.last, at
@@ -73,7 +74,8 @@ func (s *Subscription) CatchUp() (step Step, from, upTo int64) {
 	}
 }
 
-// advance returns the next chunk for a live subscription that lags.
+// advance returns the next chunk of frames for a live subscription that lags. If step is Read, some of its events are no longer
+// in memory.
 func (s *Subscription) advance() (frames []byte, step Step) {
 	frames, at, step := s.step()
 	if step == Wait {
@@ -82,7 +84,8 @@ func (s *Subscription) advance() (frames []byte, step Step) {
 	return frames, step
 }
 
-// step returns the next chunk of frames and the number that it reaches. If nothing is left, the subscription becomes direct.
+// step returns the next chunk of frames and the event number that it reaches. If no event is missing, it returns Live, and the
+// subscription becomes direct. If the store must be read, at is the number up to which it must be read.
 func (s *Subscription) step() (frames []byte, at int64, step Step) {
 	sh := s.reader.shard
 	sh.mu.Lock()
@@ -109,7 +112,7 @@ func (s *Subscription) step() (frames []byte, at int64, step Step) {
 	return frames, at, Wait
 }
 
-// CaughtUp records that the reader has all events of the channel up to through.
+// CaughtUp records that the reader has all events of the channel up to the number through.
 func (s *Subscription) CaughtUp(through int64) {
 	sh := s.reader.shard
 	sh.mu.Lock()
@@ -117,7 +120,7 @@ func (s *Subscription) CaughtUp(through int64) {
 	s.last = max(s.last, through)
 }
 
-// Close ends the subscription. Later events are not written.
+// Close ends the subscription: the reader gets no later events of the channel. Further calls do nothing.
 func (s *Subscription) Close() {
 	sh := s.reader.shard
 	sh.mu.Lock()

@@ -10,8 +10,9 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// AllowedURL returns a function that reports whether an operator may register a URL. private allows http and private hosts,
-// for development. A host name may still resolve to a private address; the Sender rejects such an address when it connects.
+// AllowedURL returns a function that reports whether an operator may register a URL. For development, private also allows http
+// and private hosts. The host name of an allowed URL can still resolve to a private address; the Sender rejects that address
+// when it connects.
 func AllowedURL(private bool) func(raw string) bool {
 	return func(raw string) bool {
 		if raw == "" || len(raw) > webhook.MaxURL || strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
@@ -33,7 +34,8 @@ func AllowedURL(private bool) func(raw string) bool {
 	}
 }
 
-// publicHost rejects addresses that are not public, in every spelling, and names that exist only in private networks.
+// publicHost reports whether a host can be public. It returns false for addresses that are not public, in every spelling, and
+// for names that exist only in private networks.
 func publicHost(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return safedial.Public(ip)

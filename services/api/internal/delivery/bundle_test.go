@@ -34,7 +34,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-// bundle is a ledger with a clock that the test sets, a broker, and a webhook worker.
+// bundle contains a ledger, a clock that the test sets, a broker and the parts of a webhook worker.
 type bundle struct {
 	t        *testing.T
 	store    *postgres.Store
@@ -48,7 +48,7 @@ type bundle struct {
 	mara     webhook.Owner
 }
 
-// setup returns a bundle whose broker keeps the given number of events.
+// setup returns a bundle whose broker stores the given number of events in memory.
 func setup(t *testing.T, memory int) *bundle {
 	t.Helper()
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
@@ -90,7 +90,7 @@ func (b *bundle) owner(name string) webhook.Owner {
 	return webhook.Owner{ID: o.ID, Handle: o.Handle, KeyID: k.ID}
 }
 
-// publish adds n events of a type about a market to the feed and to the broker.
+// publish adds n events of a type about a market to the feed, and delivers them to the broker.
 func (b *bundle) publish(kind, market string, n int) {
 	b.t.Helper()
 	b.exec(`INSERT INTO api.outbox (type, market_id, data, at) SELECT $1, $2, jsonb_build_object('n', i), now() FROM generate_series(1, $3) i`, kind, market, n)
@@ -113,8 +113,8 @@ func (b *bundle) publish(kind, market string, n int) {
 	}
 }
 
-// startWorker runs a worker until the test ends or the returned function is called. change may change the worker and call
-// kill to end it.
+// startWorker runs a worker until the test ends or the returned function is called. change can change the worker before it
+// starts, and can call kill later to stop it.
 func (b *bundle) startWorker(change func(w *delivery.Worker, kill func())) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -127,14 +127,14 @@ func (b *bundle) startWorker(change func(w *delivery.Worker, kill func())) (stop
 	}
 	go func() {
 		defer close(done)
-		_ = w.Run(ctx) // returns the error that ended it
+		_ = w.Run(ctx) // returns the error of ctx
 	}()
 	stop = sync.OnceFunc(func() { cancel(); <-done })
 	b.t.Cleanup(stop)
 	return stop
 }
 
-// register creates a webhook of mara_k and returns it with its secret.
+// register creates a webhook of the operator mara_k, and returns it with its secret.
 func (b *bundle) register(d webhook.Draft) (webhook.Hook, string) {
 	b.t.Helper()
 	h, secret, err := b.webhooks.Register(b.t.Context(), b.mara, d)
@@ -150,7 +150,7 @@ func (b *bundle) get(id string) webhook.Hook {
 	return h
 }
 
-// attempts waits until the log of a webhook has n attempts and returns them, newest first.
+// attempts waits until the delivery log of a webhook has n entries, and returns them, newest first.
 func (b *bundle) attempts(id string, n int) []webhook.Delivery {
 	b.t.Helper()
 	var list []webhook.Delivery
@@ -165,7 +165,7 @@ func (b *bundle) attempts(id string, n int) []webhook.Delivery {
 	return list
 }
 
-// frame is one event as a receiver parses it.
+// frame is one event of a request, as a receiver parses it.
 type frame struct {
 	Op, Channel, Type string
 	Seq, From, Oldest int64
@@ -173,7 +173,7 @@ type frame struct {
 	Data              map[string]any
 }
 
-// post is one request that a receiver got.
+// post is one request that a receiver has received.
 type post struct {
 	WebhookID, DeliveryID string
 	Attempt               int
@@ -190,14 +190,14 @@ func (p *post) seqs() []int64 {
 	return out
 }
 
-// receiver is an endpoint that answers with a given status.
+// receiver is an HTTP endpoint that stores requests and answers them with a given status.
 type receiver struct {
 	t      *testing.T
 	url    string
 	mu     sync.Mutex
 	status int
 	posts  []post
-	answer func(w http.ResponseWriter, r *http.Request) // replaces the answer with status
+	answer func(w http.ResponseWriter, r *http.Request) // if set, answers in place of status
 }
 
 func newReceiver(t *testing.T) *receiver {
@@ -238,14 +238,14 @@ func (r *receiver) received() []post {
 	return slices.Clone(r.posts)
 }
 
-// waitFor waits for n requests and returns them.
+// waitFor waits until the receiver has n requests, and returns all of them.
 func (r *receiver) waitFor(n int) []post {
 	r.t.Helper()
 	testkit.Eventually(r.t, 30*time.Second, func() bool { return len(r.received()) >= n })
 	return r.received()
 }
 
-// verify checks a signature as docs/protocol/webhooks.md describes.
+// verify checks the signature of a request as docs/protocol/webhooks.md describes it.
 func verify(p *post, secret string, now time.Time) error {
 	parts := strings.Split(p.signature, ",")
 	stamp, ok := strings.CutPrefix(parts[0], "t=")

@@ -12,15 +12,16 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// batch is the content of a delivery: the frames of events with after < number <= through.
+// batch is the content of one delivery: the frames of the events with after < number <= through that match the webhook.
 type batch struct {
 	frames      [][]byte
-	first, last int64 // 0: no event
+	first, last int64 // numbers of the first and last event; 0: no event
 	after       int64
 	through     int64
 }
 
-// deliver sends one delivery of a webhook, or finds that there is nothing to send.
+// deliver makes one delivery attempt for a webhook: the pending delivery again, or a new one with the events from at to head.
+// If no event matches, it sends nothing. The result contains the new state of the webhook.
 func (t *term) deliver(ctx context.Context, h webhook.Hook, at, head int64) result {
 	b, err := t.collect(ctx, &h, at, head)
 	if err != nil {
@@ -42,13 +43,13 @@ func (t *term) deliver(ctx context.Context, h webhook.Hook, at, head int64) resu
 	d := webhook.Delivery{HookID: h.ID, ID: h.DeliveryID, First: b.first, Last: b.last, Events: len(b.frames), Attempt: h.Attempt}
 	d.Outcome = t.send(ctx, &fresh, b.frames)
 	if d.Error != "" && ctx.Err() != nil {
-		return result{hook: h, lost: true} // the worker stopped during the request
+		return result{hook: h, lost: true} // the worker has stopped during the request
 	}
 	return t.storeResult(ctx, fresh, d)
 }
 
-// reload returns the result of an attempt after which the webhook must be read from the database again. err is nil if the
-// webhook has changed.
+// reload returns a result after which the webhook is read from the database again. It logs err with the message what. err is
+// nil if the webhook has changed during the attempt.
 func (t *term) reload(ctx context.Context, h webhook.Hook, at int64, what string, err error) result {
 	if err != nil && ctx.Err() == nil {
 		t.Log.WarnContext(ctx, what, "webhook", h.ID, "error", err)
@@ -67,7 +68,8 @@ func (t *term) send(ctx context.Context, h *webhook.Hook, frames [][]byte) webho
 	return t.Send(ctx, webhook.Post{URL: h.URL, DeliveryID: h.DeliveryID, Signature: signature, Body: body})
 }
 
-// storeResult stores the outcome of an attempt, also if ctx has ended, so that an accepted delivery is not repeated.
+// storeResult stores the outcome of an attempt and returns the new state of the webhook. It does so even if ctx has ended, so
+// that an accepted delivery is not repeated.
 func (t *term) storeResult(ctx context.Context, h webhook.Hook, d webhook.Delivery) result {
 	now := t.Now().UTC()
 	d.At = now.Truncate(time.Millisecond)
@@ -94,7 +96,7 @@ func (t *term) storeResult(ctx context.Context, h webhook.Hook, d webhook.Delive
 	return result{hook: h, at: h.Cursor}
 }
 
-// failureReason returns the error code of an outcome, with the HTTP status if there was a response.
+// failureReason returns the error code of an outcome, followed by the HTTP status if there was a response.
 func failureReason(o webhook.Outcome) string {
 	if o.Status > 0 {
 		return o.Error + " " + strconv.Itoa(o.Status)
@@ -102,8 +104,8 @@ func failureReason(o webhook.Outcome) string {
 	return o.Error
 }
 
-// collect builds the batch of the pending delivery again, or that of the next one. If the batch has no frames, through is the
-// number up to which no event matches.
+// collect builds the batch of the pending delivery again or, if there is none, that of the next delivery. A next batch has at
+// most webhook.MaxEvents frames. If a batch has no frames, no event up to through matches.
 func (t *term) collect(ctx context.Context, h *webhook.Hook, at, head int64) (batch, error) {
 	again := h.DeliveryID != ""
 	b := batch{after: at, through: at}
@@ -158,8 +160,8 @@ func (b *batch) add(m *feed.Message, links []feed.Link) {
 	}
 }
 
-// gap returns a batch that reports on every channel that events after from are deleted. A repeated delivery reports the same
-// range, even if more events have been deleted since.
+// gap returns a batch with a gap frame for every channel of the webhook: the events after from and before oldest are deleted. A
+// repeated delivery reports the same range again, even if more events have been deleted since.
 func gap(h *webhook.Hook, from, oldest, upTo int64, again bool) batch {
 	if again {
 		oldest = min(oldest, upTo+1)
@@ -177,7 +179,7 @@ func (t *term) oldest(ctx context.Context) (int64, error) {
 	return t.Feed.FeedOldest(ctx)
 }
 
-// readPage reads a page of the feed from the database.
+// readPage reads up to pageSize events after a number from the database.
 func (t *term) readPage(ctx context.Context, chain *feed.Chain, after int64) ([]feed.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()

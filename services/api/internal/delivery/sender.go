@@ -13,16 +13,17 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// maxAnswer is the number of bytes of a response that are read, so that its connection can be reused.
+// maxAnswer is the maximum number of bytes of a response that are read, so that the connection can be used again.
 const maxAnswer = 4 << 10
 
-// Sender sends webhook requests over HTTP.
+// Sender sends webhook requests over HTTP to the addresses that safedial.Options allow. It is safe for concurrent use.
 type Sender struct {
 	client *http.Client
 	now    func() time.Time
 }
 
-// NewSender returns a sender; o limits the addresses to which it connects.
+// NewSender returns a Sender. o states the addresses to which it may connect. Without o.Timeout, a request may take
+// webhook.AnswerWithin.
 func NewSender(o safedial.Options, now func() time.Time) *Sender {
 	if o.Timeout == 0 {
 		o.Timeout = webhook.AnswerWithin
@@ -30,10 +31,10 @@ func NewSender(o safedial.Options, now func() time.Time) *Sender {
 	return &Sender{client: safedial.Client(o), now: now}
 }
 
-// Close closes idle connections.
+// Close closes the idle connections of the sender.
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
-// Send sends one request to an endpoint. It implements webhook.Send.
+// Send sends one request to the URL of a webhook and returns its outcome. It implements webhook.Send.
 func (s *Sender) Send(ctx context.Context, p webhook.Post) webhook.Outcome {
 	began := s.now()
 	status, failed := s.post(ctx, p)
@@ -54,7 +55,7 @@ func (s *Sender) post(ctx context.Context, p webhook.Post) (status int, failed s
 		return 0, reason(err)
 	}
 	defer resp.Body.Close()
-	// Only the status matters. A connection with a longer response is closed.
+	// Only the status matters. The connection is closed if the response is longer.
 	_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer)
 	switch status = resp.StatusCode; {
 	case status >= 200 && status < 300:
@@ -65,7 +66,8 @@ func (s *Sender) post(ctx context.Context, p webhook.Post) (status int, failed s
 	return status, webhook.FailedStatus
 }
 
-// reason returns the code of a failed request for the owner of the webhook. It contains no part of the response.
+// reason returns the error code of a request without a response. The owner of the webhook sees it, so it contains no part of
+// err.
 func reason(err error) string {
 	var timeout net.Error
 	switch {

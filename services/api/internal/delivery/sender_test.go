@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// TestAnswers checks that only the status of a response counts: redirects are not followed, an endless body is not read, a
+// TestAnswers checks that only the status of a response counts. Redirects are not followed, and an endless body is not read. A
 // request without a response times out, and private addresses are rejected.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
@@ -71,7 +71,7 @@ func TestAnswers(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Error("the endless answer is still being read")
 	}
-	if n := written.Load(); n > 32<<20 { // buffers of the kernel accept some bytes
+	if n := written.Load(); n > 32<<20 { // the buffers of the kernel accept some of the bytes
 		t.Errorf("%d bytes of the endless response were read; want at most 32 MiB", n)
 	}
 	if got := send(open, target.URL+"/"); got.Error != "" {
@@ -91,7 +91,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestTestDelivery checks that test deliveries are signed and logged, and that one is allowed in five seconds.
+// TestTestDelivery checks that a test delivery is signed and logged, and that a second one within five seconds is rejected.
 func TestTestDelivery(t *testing.T) {
 	t.Parallel()
 	b, r := setup(t, 1), newReceiver(t)

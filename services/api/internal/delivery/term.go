@@ -8,38 +8,39 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// term is one run of a worker. Its fields belong to the goroutine of Run; deliveries work on copies and send their results on
-// results.
+// term is the state of one call of Worker.Run. Only the goroutine of Run uses its fields. Deliveries run in other goroutines:
+// they use copies and send their results on the channel results.
 type term struct {
 	*Worker
 	hooks   map[string]*follower
-	owners  map[string]int // running deliveries per operator
+	owners  map[string]int // number of running deliveries by operator id
 	running int
 	results chan result
 	work    sync.WaitGroup
 
-	// The last page that was read from memory. Most webhooks continue from the same number.
+	// page is the page of events that was last read from memory, and pageAfter is the number before it. Most webhooks are at
+	// the same number, so they share the page.
 	pageAfter int64
 	page      []feed.Message
 }
 
-// follower is a webhook and its position in the feed.
+// follower is an active webhook and its position in the feed.
 type follower struct {
 	hook  webhook.Hook
-	at    int64 // all events up to here are sent or do not match; at least hook.Cursor
+	at    int64 // all events up to this number were sent or do not match; at least hook.Cursor
 	busy  bool
-	stale bool // changed or deleted during a delivery
+	stale bool // the webhook was changed or deleted during a delivery
 }
 
-// result is the result of one delivery attempt.
+// result is the state of a webhook after a delivery attempt.
 type result struct {
 	hook webhook.Hook
 	at   int64
 	lost bool // the webhook must be read from the database again
 }
 
-// load reads the active webhooks. It keeps the follower of an unchanged webhook, because its position can be ahead of the
-// stored cursor.
+// load reads the active webhooks from the database. It does not replace the follower of an unchanged webhook, because its
+// position can be above the stored cursor.
 func (t *term) load(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()
@@ -75,7 +76,8 @@ func (t *term) load(ctx context.Context) {
 	}
 }
 
-// storeCursors stores the positions of webhooks that had nothing to send.
+// storeCursors stores the positions of webhooks that had nothing to send. Without it, a restart would search the same events
+// again.
 func (t *term) storeCursors(ctx context.Context) {
 	var moved []webhook.Hook
 	for _, f := range t.hooks {
@@ -101,8 +103,8 @@ func (t *term) storeCursors(ctx context.Context) {
 	}
 }
 
-// start begins a delivery for each webhook that has something to send, up to maxInFlight deliveries. Maps are iterated in
-// random order, so no webhook is always last.
+// start starts a delivery for each webhook that has something to send, up to maxInFlight in total and perOwner for each
+// operator. The order of a map is random, so no webhook is always last.
 func (t *term) start(ctx context.Context) {
 	if !t.Memory.Ready() {
 		return
@@ -124,8 +126,8 @@ func (t *term) start(ctx context.Context) {
 	}
 }
 
-// hasWork reports whether events for a webhook may exist up to head. It advances the webhook past events in memory that do
-// not match.
+// hasWork reports whether an event up to head may match a webhook. It advances the position of the webhook past events in
+// memory that do not match.
 func (t *term) hasWork(f *follower, head int64) bool {
 	for f.at < head {
 		if t.pageAfter != f.at {
@@ -145,7 +147,7 @@ func (t *term) hasWork(f *follower, head int64) bool {
 	return false
 }
 
-// finish applies the result of a delivery attempt.
+// finish applies the result of a delivery attempt to the follower of the webhook.
 func (t *term) finish(e result) {
 	f := t.hooks[e.hook.ID]
 	t.running--
@@ -153,7 +155,7 @@ func (t *term) finish(e result) {
 		delete(t.owners, e.hook.OwnerID)
 	}
 	if f.stale || e.lost || !e.hook.Active {
-		delete(t.hooks, e.hook.ID) // load reads it again
+		delete(t.hooks, e.hook.ID) // load reads the webhook again
 		return
 	}
 	f.hook, f.at, f.busy = e.hook, e.at, false

@@ -11,32 +11,33 @@ import (
 )
 
 const (
-	tickEvery   = 200 * time.Millisecond // interval between looks at the head of the feed
-	loadEvery   = 5                      // ticks between reads of the webhooks
-	cursorEvery = 25                     // ticks between updates of cursors of webhooks that had nothing to send
+	tickEvery   = 200 * time.Millisecond // interval at which the head of the feed is checked
+	loadEvery   = 5                      // number of ticks between two reads of the webhooks
+	cursorEvery = 25                     // number of ticks between two calls of storeCursors
 	maxInFlight = 32                     // concurrent deliveries
 	perOwner    = 4                      // concurrent deliveries of one operator
-	pageSize    = 500                    // events that are examined at once
-	pages       = 20                     // pages that are examined before other webhooks
-	stepBudget  = 10 * time.Second       // time limit of one step in the database
+	pageSize    = 500                    // maximum number of events that are read at once
+	pages       = 20                     // maximum number of pages that one delivery reads
+	stepBudget  = 10 * time.Second       // time limit of one read or write of the database
 )
 
-// LeaseKey is the key of the advisory lock that elects the one process in which the Worker runs.
+// LeaseKey is the key of the Postgres advisory lock that selects the one process that runs the Worker.
 const LeaseKey int64 = 7201014
 
-// Worker sends the feed to webhooks. All fields are required. It must run under the lease.
+// Worker sends the events of the feed to all active webhooks. All fields are required. Run must be called only while this
+// process holds the lease.
 type Worker struct {
 	Feed   feed.Store
 	Hooks  webhook.Store
-	Memory *broker.Broker // memory of this process
+	Memory *broker.Broker // broker of this process, from whose memory events are read first
 	Send   webhook.Send
 	Vault  *webhook.Vault
 	Now    func() time.Time
-	Chance func() float64
+	Chance func() float64 // returns a random number from 0 to 1, for pauses
 	Log    *slog.Logger
 }
 
-// Run works until ctx ends. After it has stopped at any point, it can be started again in this or another process.
+// Run sends deliveries until ctx ends. After it has stopped at any point, it can be called again in this or another process.
 func (w *Worker) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	t := &term{Worker: w, hooks: make(map[string]*follower), owners: make(map[string]int), results: make(chan result, maxInFlight)}

@@ -19,11 +19,11 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// TestAnHourOfFailures lets an endpoint fail for an hour. Afterwards, all events must arrive in order, in requests with valid
+// TestAnHourOfFailures makes an endpoint fail for an hour. Afterwards, all events must arrive in order, in requests with valid
 // signatures.
 func TestAnHourOfFailures(t *testing.T) {
 	t.Parallel()
-	b, r := setup(t, 64), newReceiver(t) // fewer than the events of the hour
+	b, r := setup(t, 64), newReceiver(t) // less memory than events in that hour
 	h, secret := b.register(webhook.Draft{URL: r.url, Channels: []string{"resolutions", "market:1"}})
 	b.startWorker(nil)
 	r.setStatus(500)
@@ -31,7 +31,7 @@ func TestAnHourOfFailures(t *testing.T) {
 	wanted, attempts := 3, 0
 	pauses := []time.Duration{5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute}
 	for _, pause := range append([]time.Duration{0}, pauses...) {
-		if pause > 0 { // no attempt before the pause has passed
+		if pause > 0 { // there is no attempt before the pause has passed
 			b.clock.Advance(pause - time.Second)
 			b.publish("market.status", "1", 40)
 			b.publish("market.status", "2", 10) // not on the webhook's channels
@@ -50,7 +50,7 @@ func TestAnHourOfFailures(t *testing.T) {
 		t.Errorf("after an hour: %+v", since)
 	}
 	r.setStatus(204)
-	b.clock.Advance(66 * time.Minute) // the longest pause after the sixth attempt
+	b.clock.Advance(66 * time.Minute) // the maximum pause after the sixth attempt
 	testkit.Eventually(t, 30*time.Second, func() bool { return b.get(h.ID).Cursor == b.broker.Head() })
 	posts := r.received()
 	first := posts[0]
@@ -96,7 +96,7 @@ func TestAnHourOfFailures(t *testing.T) {
 	}
 }
 
-// crashing is a store that fails at the steps for which crash returns true.
+// crashing is a store that fails before each step for which crash returns true.
 type crashing struct {
 	webhook.Store
 	crash func(step string) bool
@@ -117,7 +117,7 @@ func (m crashing) CompleteDelivery(ctx context.Context, d webhook.Delivery) erro
 }
 
 // TestKilledBetweenSendAndStore stops a worker before it has stored the result of a delivery. The next worker must repeat the
-// same delivery with the same id, and continue after it.
+// same delivery with the same id, and then continue with the next events.
 func TestKilledBetweenSendAndStore(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"before begin", "before send", "before store"} {
@@ -170,8 +170,8 @@ func TestKilledBetweenSendAndStore(t *testing.T) {
 	}
 }
 
-// TestDeactivation checks that three days of failures deactivate a webhook, and that it continues at its cursor when it is
-// activated again.
+// TestDeactivation checks that a webhook is deactivated after three days of failures. When it is activated again, it must
+// continue at its cursor.
 func TestDeactivation(t *testing.T) {
 	t.Parallel()
 	b, r := setup(t, 64), newReceiver(t)
@@ -205,7 +205,7 @@ func TestDeactivation(t *testing.T) {
 	}
 }
 
-// TestGap checks that deleted events are reported as a gap on each channel.
+// TestGap checks that the receiver gets a gap frame on each channel if events were deleted.
 func TestGap(t *testing.T) {
 	t.Parallel()
 	b, r := setup(t, 1), newReceiver(t)
@@ -223,8 +223,8 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// TestFilters checks that only events of the requested types are sent, that channel me has the events of the owner, and that
-// other events advance the cursor.
+// TestFilters checks that only events of the requested types are sent, and that channel me contains the events of the owner.
+// Events that are not sent must advance the cursor.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	b, r := setup(t, 64), newReceiver(t)
@@ -249,7 +249,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestSlowEndpoint checks that endpoints that do not answer do not delay other webhooks, also for later events.
+// TestSlowEndpoint checks that endpoints without an answer do not delay the deliveries of other webhooks.
 func TestSlowEndpoint(t *testing.T) {
 	t.Parallel()
 	b, slow, quick := setup(t, 64), newReceiver(t), newReceiver(t)
@@ -276,8 +276,8 @@ func TestSlowEndpoint(t *testing.T) {
 	testkit.Eventually(t, 20*time.Second, func() bool { return b.get(h.ID).Cursor == 2 })
 }
 
-// TestDeletedAndChanged checks that a deleted webhook gets no further requests, and that a changed one gets the events of its
-// new channels.
+// TestDeletedAndChanged checks that a deleted webhook receives no further requests, and that a changed one receives the events
+// of its new channels.
 func TestDeletedAndChanged(t *testing.T) {
 	t.Parallel()
 	b, r := setup(t, 64), newReceiver(t)
@@ -316,8 +316,8 @@ func TestDeletedAndChanged(t *testing.T) {
 	}
 }
 
-// TestChangedDuringDelivery checks that an attempt during which the webhook was changed is in the log with its status, and
-// that its events are sent again.
+// TestChangedDuringDelivery changes a webhook during a delivery attempt. The attempt must be in the log with its status, and
+// its events must be sent again.
 func TestChangedDuringDelivery(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 500} {
@@ -350,7 +350,8 @@ func TestChangedDuringDelivery(t *testing.T) {
 	}
 }
 
-// TestRenewal checks that both secrets sign a delivery after a renewal. TestRenewals of package webhook checks for how long.
+// TestRenewal checks that after a renewal, a delivery is signed with the new and the old secret. TestRenewals of package
+// webhook checks how long the old secret signs.
 func TestRenewal(t *testing.T) {
 	t.Parallel()
 	b, r := setup(t, 64), newReceiver(t)

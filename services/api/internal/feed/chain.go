@@ -5,23 +5,24 @@ import (
 	"fmt"
 )
 
-// maxHeads limits the memory of a Chain. A larger chain is cleared and reads the heads again, which costs one index lookup
-// per channel.
+// maxHeads is the maximum number of channels in a Chain. A larger Chain is cleared and reads the heads of channels again, which
+// costs one index lookup per channel.
 const maxHeads = 100_000
 
-// Chain links events to the previous event on each of their channels. It is not safe for concurrent use.
+// Chain converts events to messages with links to the previous event on each of their channels. It is not safe for concurrent
+// use.
 type Chain struct {
 	store Store
-	last  map[Channel]int64 // 0: the channel has no event
-	seq   int64             // last is valid for this number
+	last  map[Channel]int64 // number of the last event on each channel; 0: none
+	seq   int64             // last includes the events up to this number
 }
 
-// NewChain returns a chain that reads the last number of each channel from store when it first needs it.
+// NewChain returns a Chain that reads the last event number of a channel from store when it first needs it.
 func NewChain(store Store) *Chain {
 	return &Chain{store: store, last: make(map[Channel]int64)}
 }
 
-// Read reads up to limit events after a number and links them.
+// Read reads up to limit events after a number from the store, and returns them with their links.
 func (c *Chain) Read(ctx context.Context, after int64, limit int) ([]Message, error) {
 	events, err := c.store.ListFeedAfter(ctx, after, limit)
 	if err != nil {
@@ -30,8 +31,8 @@ func (c *Chain) Read(ctx context.Context, after int64, limit int) ([]Message, er
 	return c.Link(ctx, events)
 }
 
-// Link converts events with consecutive numbers to messages. If a batch does not follow the previous one, the chain reads the
-// heads of its channels again.
+// Link converts events with consecutive numbers to messages with links. If the events do not follow those of the previous call,
+// it reads the last event number of each channel again.
 func (c *Chain) Link(ctx context.Context, events []Event) ([]Message, error) {
 	if len(events) == 0 {
 		return nil, nil

@@ -7,17 +7,17 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Channel is the canonical name of a channel.
+// Channel is the canonical name of a channel, for example "market:<market id>". ParseChannel converts other spellings to it.
 type Channel string
 
-// Fixed channels, and prefixes of other channels.
+// Names of channels that exist once, and prefixes of the names of all other channels.
 const (
 	Signals     Channel = "signals"
 	Resolutions Channel = "resolutions"
 	Live        Channel = "live"
 	Wire        Channel = "wire"
 	Pulse       Channel = "pulse"
-	// Me is the name that a client uses for the channel of its operator; MeChannel returns the actual name.
+	// Me is the name by which a client subscribes to the private channel of its operator. MeChannel returns the canonical name.
 	Me Channel = "me"
 
 	lanePrefix     = "signals:lane:"
@@ -28,32 +28,33 @@ const (
 	mePrefix       = "me:"
 )
 
-// Presets lists the programmes that have channels.
+// Presets lists the programmes that have a channel.
 var Presets = [...]string{"default", "hot", "resolving", "close"}
 
-// MarketChannel returns the channel of a market.
+// MarketChannel returns the channel of the market with this id.
 func MarketChannel(id string) Channel { return Channel(marketPrefix + id) }
 
-// OperatorChannel returns the channel of an operator.
+// OperatorChannel returns the public channel of an operator.
 func OperatorChannel(handle string) Channel { return Channel(operatorPrefix + handle) }
 
-// OverlayChannel returns the channel of an operator's overlay.
+// OverlayChannel returns the channel of an operator's stream overlay.
 func OverlayChannel(handle string) Channel { return Channel(overlayPrefix + handle) }
 
-// MeChannel returns the private channel of an operator.
+// MeChannel returns the private channel of an operator, which only sockets with a key of the operator can subscribe to.
 func MeChannel(handle string) Channel { return Channel(mePrefix + handle) }
 
-// stationPrefix is the prefix of the stored copy of a station's programme. It is read by a route; no client can subscribe to
-// it.
+// stationPrefix is the prefix of the name under which the programme of a station is stored. Only a route reads it: clients
+// cannot subscribe to it.
 const stationPrefix = "station:"
 
-// StationChannel returns the name of the stored copy of a station's programme.
+// StationChannel returns the name under which the programme of a station is stored as a Copy.
 func StationChannel(id string) Channel { return Channel(stationPrefix + id) }
 
-// LaneChannel returns the channel of the calls of one lane.
+// LaneChannel returns the channel of the calls on markets of one lane.
 func LaneChannel(lane string) Channel { return Channel(lanePrefix + lane) }
 
-// ParseChannel parses a channel name from a client. Handles are converted to lower case; everything else must match exactly.
+// ParseChannel returns the channel with a name from a client, and false for an unknown name. Handles are converted to lower
+// case; everything else must match exactly.
 func ParseChannel(s string) (Channel, bool) {
 	switch c := Channel(s); c {
 	case Signals, Resolutions, Live, Wire, Pulse, Me:
@@ -80,7 +81,8 @@ func ParseChannel(s string) (Channel, bool) {
 	return "", false
 }
 
-// KnownChannel parses a channel name from another service or process.
+// KnownChannel returns the channel with a canonical name from another service or process, and false for an unknown name. Unlike
+// ParseChannel, it accepts private channels and names of StationChannel, but not Me.
 func KnownChannel(s string) (Channel, bool) {
 	if rest, ok := strings.CutPrefix(s, mePrefix); ok {
 		h, err := protocol.ParseHandle(rest)
@@ -98,7 +100,7 @@ func isLane(s string) bool {
 	return known && l.Filterable()
 }
 
-// Shown returns the channel name that clients see.
+// Shown returns the channel name that clients see: Me for a private channel, else the canonical name.
 func (c Channel) Shown() string {
 	if c.Owner() != "" {
 		return string(Me)
@@ -106,19 +108,19 @@ func (c Channel) Shown() string {
 	return string(c)
 }
 
-// MarketID returns the market of a market channel, else an empty string.
+// MarketID returns the market id of a MarketChannel, else an empty string.
 func (c Channel) MarketID() string { return c.after(marketPrefix) }
 
-// Handle returns the operator of an operator channel, else an empty string.
+// Handle returns the handle of an OperatorChannel, else an empty string.
 func (c Channel) Handle() string { return c.after(operatorPrefix) }
 
-// Owner returns the operator of a private channel, else an empty string.
+// Owner returns the handle of the operator of a private channel (MeChannel), else an empty string.
 func (c Channel) Owner() string { return c.after(mePrefix) }
 
-// Lane returns the lane of a lane channel, else an empty string.
+// Lane returns the lane of a LaneChannel, else an empty string.
 func (c Channel) Lane() string { return c.after(lanePrefix) }
 
-// Topic returns the whole name of a programme channel, else an empty string.
+// Topic returns the name of a channel of a programme, else an empty string.
 func (c Channel) Topic() string {
 	if c.after(programPrefix) == "" {
 		return ""
@@ -144,7 +146,7 @@ var (
 	segmentTypes    = []Type{SegmentStarted, SegmentPreempted}
 )
 
-// Types returns the numbered event types of a channel. The caller must not change the list.
+// Types returns the types of the numbered events on a channel, or nil if it has none. The caller must not change the list.
 func (c Channel) Types() []Type {
 	switch {
 	case c == Signals, c.Lane() != "":
@@ -165,8 +167,8 @@ func (c Channel) Types() []Type {
 	return nil
 }
 
-// Channels returns the channels of an event. An event is on channel c exactly if its type is one of c.Types() and it has c's
-// market, lane, operator or topic.
+// Channels returns the channels of an event. An event is on channel c if its type is in c.Types() and its market, lane,
+// operator or topic is that of c.
 func (e *Event) Channels() []Channel {
 	out := make([]Channel, 0, 6)
 	on := func(c Channel, owned bool, types []Type) {

@@ -34,8 +34,8 @@ func TestParseChannel(t *testing.T) {
 	}
 }
 
-// TestChannelsAgreeWithTypes checks when an event is on a channel: exactly if its type is one of the channel's types and it
-// has the channel's market, lane or operator. The database filters by the same rule.
+// TestChannelsAgreeWithTypes checks that an event is on a channel exactly if its type is one of the types of the channel and it
+// has the market, lane or operator of the channel. The database filters by the same rule.
 func TestChannelsAgreeWithTypes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Type is the type of an event.
+// Type is the type of an event, for example "signal.created".
 type Type string
 
-// Event types with a number.
+// Types of numbered events. They are stored, and clients can request them again.
 const (
 	SignalCreated        Type = "signal.created"
 	SignalEvent          Type = "signal.event"
@@ -27,7 +27,7 @@ const (
 	SegmentPreempted     Type = "segment.preempted"
 )
 
-// Types lists the numbered event types.
+// Types lists the types of numbered events.
 var Types = [...]Type{
 	SignalCreated, SignalEvent, SignalResolved,
 	MarketStatus, MarketResolved, MarketDisputed, MarketDisputeCleared,
@@ -35,12 +35,12 @@ var Types = [...]Type{
 	SegmentStarted, SegmentPreempted,
 }
 
-// ParseType returns the numbered event type with exactly this name.
+// ParseType returns the type of numbered events with exactly this name, and false for another name.
 func ParseType(s string) (Type, bool) {
 	return Type(s), slices.Contains(Types[:], Type(s))
 }
 
-// Event types without a number. Only the newest event of a subject matters.
+// Types of events without a number. They are not stored, and only the newest event of each subject matters.
 const (
 	PriceTick        Type = "price.tick"
 	CrowdUpdated     Type = "crowd.updated"
@@ -54,7 +54,7 @@ const (
 	PayoutChanged    Type = "payout.changed"
 )
 
-// ephemeralTypes lists the event types without a number.
+// ephemeralTypes lists the types of events without a number.
 var ephemeralTypes = [...]Type{
 	PriceTick, CrowdUpdated, ViewersUpdated, OverlayUpdated, WireMove, SituationUpdated, PulseUpdated, FollowCreated, KeyRevoked,
 	PayoutChanged,
@@ -63,7 +63,7 @@ var ephemeralTypes = [...]Type{
 // Ephemeral reports whether events of the type have no number.
 func (t Type) Ephemeral() bool { return slices.Contains(ephemeralTypes[:], t) }
 
-// Event is one numbered event. Members that do not apply are empty.
+// Event is one numbered event. Members that do not apply to its type are empty.
 type Event struct {
 	Seq      int64
 	ID       string // UUIDv7
@@ -81,18 +81,18 @@ type Event struct {
 // MarketState is the current price and crowd of a market. Yes is nil without a price.
 type MarketState struct {
 	MarketID string
-	Yes      *int  // bps
-	CrowdYes int64 // number of operators in the crowd who call YES
+	Yes      *int  // price of YES in bps
+	CrowdYes int64 // number of operators of the crowd who call YES
 	CrowdNo  int64
 }
 
-// Link is a channel of an event, with the previous event on it.
+// Link is one channel of an event, with the number of the previous event on that channel.
 type Link struct {
 	Channel Channel
-	Prev    int64 // number of the previous event on the channel; 0: none
+	Prev    int64 // number of the previous event; 0: the event is the first
 }
 
-// Message is the part of an event that a frame needs, with its links.
+// Message contains the members of an event that a websocket frame needs, and the links of the event.
 type Message struct {
 	ID    string
 	Seq   int64
@@ -102,42 +102,43 @@ type Message struct {
 	Links []Link
 }
 
-// Ephemeral is an event without a number. It may be lost. A newer event with the same channel, type and subject replaces it.
+// Ephemeral is an event without a number. It can be lost. A newer event with the same channel, type and subject replaces it.
 type Ephemeral struct {
 	Channel Channel
 	Type    Type
-	Subject string // distinguishes the subjects of one channel, for example markets
+	Subject string // what the event is about, for example a market id; may be empty
 	At      time.Time
 	Data    []byte // JSON object
 }
 
-// Query selects a page of the feed. Empty members do not filter.
+// Query selects a page of the feed. An empty member does not filter.
 type Query struct {
 	Types     []Type
 	Lane      string
 	Providers []string
 	Handle    string
-	Topic     string // of segment events, only those of this channel of a programme
+	Topic     string // channel of a programme; filters segment events only
 	Limit     int
-	Forward   bool  // oldest first, numbers above From; else newest first, numbers below From
-	From      int64 // 0 with Forward false: from the newest
+	Forward   bool  // true: oldest first, numbers above From; false: newest first, numbers below From
+	From      int64 // if 0 and not Forward: from the newest event
 }
 
-// Page is the answer to a Query. More reports whether events may follow after Next in the same direction. A page that is
-// shorter than its limit may have More, because one query reads a bounded number of events.
+// Page is the result of a Query. More reports whether events may follow after Next in the same direction. A page can have fewer
+// events than its limit although More is true, because one query reads a limited range of numbers.
 type Page struct {
 	Events []Event
 	More   bool
-	Next   int64 // the From of the next page
+	Next   int64 // value of Query.From for the next page
 
-	// Of a forward page: the newest number, and the oldest stored number if numbers after From are deleted; else 0.
+	// Head is the newest event number. Oldest is the oldest stored number if events after From were deleted, else 0. Both are 0
+	// unless Query.Forward is true.
 	Head, Oldest int64
 }
 
-// Drained is the result of one step that numbers the results of a market.
+// Drained is the result of Store.DrainFeed: one step that assigns numbers to the results of a resolved market.
 type Drained struct {
-	MarketID string // empty: no market waits
-	Numbered int    // number of events: results and moments
-	Ended    bool   // all results of the market are numbered
-	Blocked  bool   // the next signal has no result yet
+	MarketID string // empty: no other market has results without a number
+	Numbered int    // number of events that were created: results and moments
+	Ended    bool   // all results of the market have numbers
+	Blocked  bool   // the next call of the market has no result yet
 }

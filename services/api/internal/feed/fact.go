@@ -9,32 +9,34 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Fact is a numbered event that another service has committed. The ledger accepts it once per id and numbers it.
+// Fact is an event that another service has committed and that has no number yet. The ledger accepts each ID once, and assigns
+// the number.
 type Fact struct {
-	ID       string // UUID made by the sender
+	ID       string // UUID that the sender has created
 	Type     Type
 	At       time.Time
 	MarketID string // empty: none
 	Handle   string // empty: none
-	Topic    string // channel of a programme, for segment types
+	Topic    string // channel of a programme, for segment types only
 	Data     []byte // JSON object
 }
 
-// Copy is the snapshot state of a channel that another service owns. The copy with the newest At is used.
+// Copy is the state of a channel, as the service that owns the channel has published it. It is the data of snapshots. Of
+// several copies, that with the newest At is used.
 type Copy struct {
 	Channel Channel
 	At      time.Time
 	Data    []byte // JSON object
 }
 
-// Watching is the number of viewers of an operator's stream at one time.
+// Watching is a report of the number of viewers of an operator's stream at one time.
 type Watching struct {
 	Handle  string
 	Viewers int64
 	At      time.Time
 }
 
-// Check returns ErrFact if the report is invalid.
+// Check returns ErrFact if a member of the report is missing or negative.
 func (w *Watching) Check() error {
 	if w.Handle == "" || w.Viewers < 0 || w.At.IsZero() {
 		return ErrFact
@@ -42,22 +44,24 @@ func (w *Watching) Check() error {
 	return nil
 }
 
-// maxData is the maximum size of the data of an event or a copy in bytes.
+// maxData is the maximum size, in bytes, of the data of an event or a copy.
 const maxData = 16 << 10
 
-// maxLong is the maximum size of the programme of a station and of the live list in bytes.
+// maxLong is the maximum size, in bytes, of the data of the programme of a station and of the channel live.
 const maxLong = 256 << 10
 
-// ErrFact is returned for an invalid event, copy or report of another service.
+// ErrFact is returned for an invalid event, copy or viewer report of another service.
 var ErrFact = apperr.New(apperr.Invalid, "invalid_request", "not an event of the feed")
 
-// senders contains the event types that other services may publish. The ledger itself creates events of the remaining types.
+// senders contains the types of numbered events that other services may publish. The ledger creates the events of all other
+// types.
 var senders = map[Type]bool{
 	StreamBound: true, StreamUnbound: true, OperatorLive: true, OperatorOffline: true,
 	ClipReady: true, SegmentStarted: true, SegmentPreempted: true,
 }
 
-// Check returns ErrFact if the ledger does not accept the fact.
+// Check returns ErrFact if the ledger does not accept the fact: its type or data is not allowed, a required member is missing,
+// or only one of segment type and topic is present.
 func (f *Fact) Check() error {
 	switch {
 	case !senders[f.Type], f.ID == "", f.At.IsZero():
@@ -68,7 +72,7 @@ func (f *Fact) Check() error {
 	return checkData(f.Data)
 }
 
-// Check returns ErrFact if the copy is invalid.
+// Check returns ErrFact if the channel or the time is missing, or if the data is not a JSON object or too large.
 func (c *Copy) Check() error {
 	if c.Channel == "" || c.At.IsZero() {
 		return ErrFact
@@ -79,7 +83,8 @@ func (c *Copy) Check() error {
 	return checkData(c.Data)
 }
 
-// Check returns ErrFact if the event is invalid. It removes white space from Data.
+// Check returns ErrFact if the channel is missing, the type has numbered events, or the data is not a JSON object or too large.
+// It removes white space from Data.
 func (e *Ephemeral) Check() error {
 	if e.Channel == "" || !e.Type.Ephemeral() || strings.ContainsRune(e.Subject, '\n') {
 		return ErrFact

@@ -5,30 +5,33 @@ import (
 	"time"
 )
 
-// Store stores the feed and what other services publish. Each method is one transaction.
+// Store stores numbered events, and the states and viewer counts that other services publish. Each method is one transaction.
 type Store interface {
-	// NumberFeed moves up to limit committed outbox entries into the feed.
+	// NumberFeed moves up to limit committed outbox entries into the feed, where they get their numbers. It returns the number
+	// of entries moved.
 	NumberFeed(ctx context.Context, limit int) (int, error)
-	// DrainFeed numbers up to chunk results of one resolved market that is not in skip.
+	// DrainFeed assigns numbers to up to chunk results of one resolved market that is not in skip.
 	DrainFeed(ctx context.Context, chunk int, skip []string) (Drained, error)
 	// MaintainFeed creates the partitions of the days to come and drops those that are too old.
 	MaintainFeed(ctx context.Context) error
 	// ListenOutbox calls ring when the outbox has entries, until it fails.
 	ListenOutbox(ctx context.Context, ring func()) error
 
-	// FeedHead returns the newest number.
+	// FeedHead returns the number of the newest event.
 	FeedHead(ctx context.Context) (int64, error)
-	// FeedOldest returns the oldest number that is stored; in an empty feed the next one.
+	// FeedOldest returns the number of the oldest stored event. In an empty feed, it returns the next number.
 	FeedOldest(ctx context.Context) (int64, error)
-	// FeedHeads returns the last number on each channel up to and including upTo. Channels without an event are left out.
+	// FeedHeads returns the number of the last event on each channel that is not above upTo. It omits channels without such an
+	// event.
 	FeedHeads(ctx context.Context, upTo int64, channels []Channel) (map[Channel]int64, error)
-	// ListFeedAfter returns the events with numbers above after, in order.
+	// ListFeedAfter returns up to limit events with numbers above after, in order.
 	ListFeedAfter(ctx context.Context, after int64, limit int) ([]Event, error)
-	// ListFeedEvents returns a page of the feed.
+	// ListFeedEvents returns the page of the feed that q selects.
 	ListFeedEvents(ctx context.Context, q Query) (Page, error)
-	// ListFeedChannel returns events of one channel in order; all numbers up to and including through were searched.
+	// ListFeedChannel returns up to limit events of one channel with after < number <= upTo, in order and without links. It has
+	// searched all numbers up to through; the next call must continue from there.
 	ListFeedChannel(ctx context.Context, c Channel, after, upTo int64, limit int) (events []Message, through int64, err error)
-	// ModerationDigest returns a digest that each decision about text changes.
+	// ModerationDigest returns a digest of all moderation decisions. It changes with each decision about a text.
 	ModerationDigest(ctx context.Context) (string, error)
 
 	// StoreFacts stores each fact once, by its id, and the copies: all or none.

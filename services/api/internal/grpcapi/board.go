@@ -10,14 +10,15 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/board"
 )
 
-// Boards serves BoardReadService.
+// Boards implements the gRPC service BoardReadService.
 type Boards struct {
 	boardv1.UnimplementedBoardReadServiceServer
 	Service *board.Service
 	Now     func() time.Time
 }
 
-// ListBroadcast returns a board of the hub's pages.
+// ListBroadcast returns a board that the pages of the hub show, ordered by edge or by broadcast score of all time or of 28
+// days. The limit of the request is at most 100; without one it is 50. Error: db_unavailable.
 func (f *Boards) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequest) (*boardv1.ListBroadcastResponse, error) {
 	group, limit := board.ParseGroup(r.GetOperators(), board.Independent), bound(r.GetLimit(), 50, 100)
 	by := board.ByBroadcast
@@ -31,7 +32,7 @@ func (f *Boards) ListBroadcast(ctx context.Context, r *boardv1.ListBroadcastRequ
 	return &boardv1.ListBroadcastResponse{Rows: listOf(rows, rowTo), UpdatedAt: timestamppb.New(f.Now())}, err
 }
 
-// GetRecord returns the counters of one operator's calls.
+// GetRecord returns the numbers of one operator's calls and the score. Errors: not_found for an invalid id, db_unavailable.
 func (f *Boards) GetRecord(ctx context.Context, r *boardv1.GetRecordRequest) (*boardv1.GetRecordResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -40,6 +41,7 @@ func (f *Boards) GetRecord(ctx context.Context, r *boardv1.GetRecordRequest) (*b
 	return &boardv1.GetRecordResponse{Total: got.Total, Won: got.Won, Lost: got.Lost, Void: got.Void, Score: got.Score}, err
 }
 
+// bound returns n, at most limit. If n is less than 1, it returns fallback.
 func bound(n int32, fallback, limit int) int {
 	if n < 1 {
 		return fallback

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
-// Catalogue serves CatalogueReadService.
+// Catalogue implements the gRPC service CatalogueReadService.
 type Catalogue struct {
 	cataloguev1.UnimplementedCatalogueReadServiceServer
 	Search    *search.Service
@@ -23,7 +23,7 @@ type Catalogue struct {
 	Markets   *market.Service
 }
 
-// FindMarkets searches markets and returns their current state. Error: db_unavailable.
+// FindMarkets returns a page of the markets that match a search, with their current state. Error: db_unavailable.
 func (f *Catalogue) FindMarkets(ctx context.Context, r *cataloguev1.FindMarketsRequest) (*cataloguev1.FindMarketsResponse, error) {
 	ids, next, err := f.Search.Find(ctx, search.Query{
 		Text: r.GetText(), Provider: protocol.Provider(r.GetProvider()), Lane: protocol.LaneFilter(r.GetLane()), Closed: r.GetClosed(),
@@ -37,8 +37,8 @@ func (f *Catalogue) FindMarkets(ctx context.Context, r *cataloguev1.FindMarketsR
 	return &cataloguev1.FindMarketsResponse{Markets: list, NextCursor: next}, err
 }
 
-// withMarkets reads the market of each entry of a list and converts both, in the order of the list. It omits entries whose
-// market does not exist.
+// withMarkets reads the market of each entry of list, whose id the function id returns, and returns convert of the entry and
+// its market, in the order of list. It omits entries whose market does not exist.
 func withMarkets[T, M any](
 	ctx context.Context, markets *market.Service, list []T, id func(T) protocol.MarketID, convert func(T, *marketv1.Market) M,
 ) ([]M, error) {
@@ -56,7 +56,7 @@ func withMarkets[T, M any](
 	return out, err
 }
 
-// ListResolved returns resolved markets. Error: db_unavailable.
+// ListResolved returns a page of resolved markets. Error: db_unavailable.
 func (f *Catalogue) ListResolved(ctx context.Context, r *cataloguev1.ListResolvedRequest) (*cataloguev1.ListResolvedResponse, error) {
 	rows, next, err := f.Search.Resolved(ctx, protocol.Provider(r.GetProvider()), int(r.GetLimit()), r.GetCursor())
 	return &cataloguev1.ListResolvedResponse{NextCursor: next, Markets: listOf(rows, resolvedTo)}, err
@@ -69,10 +69,10 @@ func resolvedTo(r search.Resolved) *cataloguev1.ResolvedMarket {
 	}
 }
 
-// resolving24h is the mode of the heatmap with a tile for each market that ends within a day.
+// resolving24h is the mode of the heatmap in which each market that ends within 24 hours has a separate tile.
 const resolving24h = "resolving24h"
 
-// ListTiles returns the heatmap of the primary venue. Error: db_unavailable.
+// ListTiles returns the tiles of the heatmap, which shows markets of the primary venue. Error: db_unavailable.
 func (f *Catalogue) ListTiles(ctx context.Context, r *cataloguev1.ListTilesRequest) (*cataloguev1.ListTilesResponse, error) {
 	single := r.GetMode() == resolving24h
 	pinned := r.GetPinned()
@@ -90,8 +90,8 @@ func tileTo(t *attention.Tile, single bool) *cataloguev1.Tile {
 	}
 }
 
-// ListHistory returns the price of YES over time. An unknown market or token has no points. Errors: venue_unavailable,
-// db_unavailable.
+// ListHistory returns the price of YES over time, for a market or a token of a venue. The list is empty if the market or the
+// token is unknown. Errors: venue_unavailable, db_unavailable.
 func (f *Catalogue) ListHistory(ctx context.Context, r *cataloguev1.ListHistoryRequest) (*cataloguev1.ListHistoryResponse, error) {
 	interval := protocol.ParseInterval(r.GetInterval())
 	var points []history.Point

@@ -16,7 +16,7 @@ func stampOf(t *time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(*t)
 }
 
-// timeOf converts an optional timestamp.
+// timeOf converts a timestamp to a time. It returns nil for nil.
 func timeOf(t *timestamppb.Timestamp) *time.Time {
 	if t == nil {
 		return nil
@@ -25,7 +25,7 @@ func timeOf(t *timestamppb.Timestamp) *time.Time {
 	return &at
 }
 
-// listOf converts the entries of a list.
+// listOf returns the results of convert for the entries of a list, in order. It never returns nil.
 func listOf[T, M any](list []T, convert func(T) M) []M {
 	out := make([]M, len(list))
 	for i := range list {
@@ -34,12 +34,12 @@ func listOf[T, M any](list []T, convert func(T) M) []M {
 	return out
 }
 
-// wordsOf converts a list of strings to another string type. It never returns nil.
+// wordsOf converts the entries of a list from one string type to another. It never returns nil.
 func wordsOf[T, S ~string](list []S) []T {
 	return listOf(list, func(word S) T { return T(word) })
 }
 
-// int32Of converts an optional number to a protobuf optional.
+// int32Of converts an optional number to an optional number of protobuf. It returns nil for nil.
 func int32Of[T ~int](n *T) *int32 {
 	if n == nil {
 		return nil
@@ -48,7 +48,7 @@ func int32Of[T ~int](n *T) *int32 {
 	return &v
 }
 
-// wide converts a protobuf optional to an optional number.
+// wide converts an optional number of protobuf to an optional number. It returns nil for nil.
 func wide[T ~int](n *int32) *T {
 	if n == nil {
 		return nil
@@ -57,7 +57,7 @@ func wide[T ~int](n *int32) *T {
 	return &v
 }
 
-// filled converts a protobuf string; empty becomes nil.
+// filled converts a text of protobuf to an optional text. It returns nil for an empty text.
 func filled(s string) *string {
 	if s == "" {
 		return nil
@@ -65,7 +65,7 @@ func filled(s string) *string {
 	return &s
 }
 
-// textOf converts an optional text to a protobuf string; nil becomes empty.
+// textOf converts an optional text to a text of protobuf. It returns an empty text for nil.
 func textOf(s *string) string {
 	if s == nil {
 		return ""
@@ -75,7 +75,7 @@ func textOf(s *string) string {
 
 var errNoSuch = apperr.New(apperr.NotFound, "not_found", "no such id")
 
-// uuids returns not_found unless every id is a UUID of 36 characters.
+// uuids returns the error not_found unless each id is a UUID in the form of 36 characters.
 func uuids(ids ...string) error {
 	for _, id := range ids {
 		if len(id) != 36 {

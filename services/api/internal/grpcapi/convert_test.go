@@ -24,7 +24,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// TestResultConversions checks that each conversion of a result keeps every member.
+// TestResultConversions checks that the conversions to protobuf messages lose no member.
 func TestResultConversions(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
@@ -103,8 +103,7 @@ func TestResultConversions(t *testing.T) {
 	}
 }
 
-// TestDraftConversion checks that the conversion of a draft keeps every member, including MaxSlippage and
-// AllowUnverified.
+// TestDraftConversion checks that the conversion of a call to file loses no member, including MaxSlippage and AllowUnverified.
 func TestDraftConversion(t *testing.T) {
 	t.Parallel()
 	const id = "018f0000-0000-7000-8000-000000000001"

@@ -7,13 +7,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/digest"
 )
 
-// Digests serves DigestReadService.
+// Digests implements the gRPC service DigestReadService.
 type Digests struct {
 	digestv1.UnimplementedDigestReadServiceServer
 	Store digest.Store
 }
 
-// GetDay returns the digest of a day. Errors: invalid_window, db_unavailable.
+// GetDay returns the figures of the calls and operators in the time from From to To of the request. Errors: invalid_window,
+// db_unavailable.
 func (f *Digests) GetDay(ctx context.Context, r *digestv1.GetDayRequest) (*digestv1.GetDayResponse, error) {
 	if r.GetFrom() == nil || r.GetTo() == nil {
 		return nil, digest.ErrWindow

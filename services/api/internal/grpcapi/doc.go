@@ -1,3 +1,3 @@
-// Package grpcapi implements the gRPC services of the ledger. It converts protobuf messages to the types of the domain
-// services and back, and contains no domain rules.
+// Package grpcapi implements the gRPC services of the api. It converts protobuf messages to the types of the domain services
+// and back, and contains no domain rules.
 package grpcapi

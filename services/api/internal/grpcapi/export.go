@@ -10,14 +10,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// Exports serves ExportService.
+// Exports implements the gRPC service ExportService.
 type Exports struct {
 	exportv1.UnimplementedExportServiceServer
 	Service *export.Service
 }
 
-// Record streams the record of one operator. Send blocks until the receiver has space, and the database is not read
-// meanwhile.
+// Record streams the record of one operator: the operator, the calls in parts, and the totals. While the receiver is slow,
+// stream.Send blocks, and the database is not read. Errors: not_found, db_unavailable.
 func (f *Exports) Record(r *exportv1.RecordRequest, stream grpc.ServerStreamingServer[exportv1.RecordResponse]) error {
 	out := &recordStream{stream: stream, end: &exportv1.RecordEnd{}}
 	var err error
@@ -27,10 +27,10 @@ func (f *Exports) Record(r *exportv1.RecordRequest, stream grpc.ServerStreamingS
 	return stream.Send(&exportv1.RecordResponse{End: out.end})
 }
 
-// maxBytes is the approximate maximum size of one message of a record.
+// maxBytes is the approximate maximum size, in bytes, of one message with calls.
 const maxBytes = 256 << 10
 
-// recordStream sends the parts of a record and counts its calls and events.
+// recordStream sends the parts of a record to the receiver, and counts the calls and events that it sends.
 type recordStream struct {
 	stream grpc.ServerStreamingServer[exportv1.RecordResponse]
 	end    *exportv1.RecordEnd

@@ -10,22 +10,23 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// maxPublished is the maximum number of entries of each kind in one request.
+// maxPublished is the maximum number of facts, of copies, of events without a number, and of viewer counts in one Publish
+// request.
 const maxPublished = 500
 
-// Feed serves FeedService and FeedReadService.
+// Feed implements the gRPC services FeedService and FeedReadService.
 type Feed struct {
 	feedv1.UnimplementedFeedServiceServer
 	feedv1.UnimplementedFeedReadServiceServer
 	Store     feed.Store
-	Ephemeral Publish // publishes events without a number
+	Ephemeral Publish // publishes each event without a number
 }
 
-// Publish sends an event without a number to the readers of all processes. The event may be lost.
+// Publish sends an event without a number to the readers of all processes. The event can be lost.
 type Publish func(ctx context.Context, e feed.Ephemeral)
 
-// Publish stores the facts, copies and viewers of a service and publishes its events without a number. Errors:
-// invalid_request, db_unavailable.
+// Publish stores the numbered events (facts), the channel states (copies) and the viewer counts of another service. It then
+// sends the events without a number. Errors: invalid_request, not_found for an invalid id, db_unavailable.
 func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.PublishResponse, error) {
 	if max(len(r.GetFacts()), len(r.GetCopies()), len(r.GetNews()), len(r.GetWatching())) > maxPublished {
 		return nil, feed.ErrFact
@@ -86,9 +87,11 @@ func (f *Feed) Publish(ctx context.Context, r *feedv1.PublishRequest) (*feedv1.P
 	return &feedv1.PublishResponse{}, nil
 }
 
+// maxEvents is the maximum number of events in one answer of ListEvents.
 const maxEvents = 200
 
-// ListEvents returns the newest events, or those before a number. Error: db_unavailable.
+// ListEvents returns the newest events, or the newest ones below a number, newest first. Unknown types of the request are
+// ignored. Error: db_unavailable.
 func (f *Feed) ListEvents(ctx context.Context, r *feedv1.ListEventsRequest) (*feedv1.ListEventsResponse, error) {
 	q := feed.Query{
 		Lane: protocol.LaneFilter(r.GetLane()).String(), Limit: min(max(int(r.GetLimit()), 1), maxEvents),
@@ -99,7 +102,7 @@ func (f *Feed) ListEvents(ctx context.Context, r *feedv1.ListEventsRequest) (*fe
 			q.Types = append(q.Types, t)
 		}
 	}
-	// Read the head first, so that the list contains every event up to it.
+	// The head is read first, so that the list contains every matching event up to it.
 	head, err := f.Store.FeedHead(ctx)
 	if err != nil {
 		return nil, err

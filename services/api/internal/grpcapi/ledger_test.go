@@ -38,14 +38,15 @@ var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
 func ptr[T any](v T) *T { return &v }
 
-// ledger provides the services of the api on a database, with a venue that does not answer, and a connection to them.
+// ledger runs the gRPC services of the api on a database of the test, with a venue that does not answer. conn is a connection
+// to them.
 type ledger struct {
 	t         *testing.T
 	store     *postgres.Store
 	admin     *pgxpool.Pool
 	rw        *pgxpool.Pool
 	oracle    *attention.Service
-	requested string // token and interval of the last request for a history
+	requested string // token and interval of the last request for a price history
 	conn      *grpc.ClientConn
 }
 
@@ -56,7 +57,7 @@ func (silent) Get(context.Context, protocol.MarketID) (market.Record, error) {
 	return market.Record{}, errors.New("connection refused")
 }
 
-// Book implements history.Markets. With Snapshots and History, it provides an order book for every token.
+// Book implements history.Markets. Together with Snapshots and History, it provides a price history for every token.
 func (l *ledger) Book(context.Context, protocol.MarketID) (history.Book, error) {
 	return history.Book{Provider: protocol.Polymarket, TokenID: "77"}, nil
 }
@@ -109,7 +110,7 @@ func (l *ledger) exec(sql string, args ...any) {
 	}
 }
 
-// market inserts an open market that ends in two days, with price 50.00 % since noon and 30.00 % a day before, and a volume.
+// market stores an open market that ends in two days. Its price was 30 % a day ago and 50 % at noon.
 func (l *ledger) market(id, title, event string, volume float64) {
 	l.t.Helper()
 	l.exec(`INSERT INTO api.markets (market_id, provider, title, status, lane, event_key, event_title, slug, end_date, fetched_at, created_at, updated_at)
@@ -190,7 +191,7 @@ func TestMarkets(t *testing.T) {
 	draft.CreatedBy = uuid.NewString()
 	l.exec(`INSERT INTO api.users (id, issuer, provider_id, public_id, handle, display_name, created_at)
 		VALUES ($1, 'seed', 'seed', 'op_0000000000000001', 'seed', 'Seed', $2)`, draft.GetCreatedBy(), noon)
-	for i, digit := range []string{"1", "1", "2"} { // a signed message creates one market, even if it is sent twice
+	for i, digit := range []string{"1", "1", "2"} { // a signed message creates one market even if it is sent twice
 		draft.MessageId = "msg_" + strings.Repeat(digit, 64)
 		if _, err := writes.CreateNative(t.Context(), draft); err != nil {
 			t.Fatalf("message %d: %v", i, err)
@@ -207,7 +208,7 @@ func TestMarkets(t *testing.T) {
 	}
 }
 
-// TestFindMarketsInOrder checks that markets have the order of the search across pages.
+// TestFindMarketsInOrder checks that the answer has the markets in the order of the search, across pages.
 func TestFindMarketsInOrder(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -241,7 +242,7 @@ func TestFindMarketsInOrder(t *testing.T) {
 	if got, err := client.GetSentiment(t.Context(), &cataloguev1.GetSentimentRequest{MarketId: "8"}); err != nil || got.GetMarket().GetId() != "8" {
 		t.Errorf("sentiment %v, %v", got, err)
 	}
-	for i, id := range []string{"9", "8"} { // the crowd of market 9 differs more from its price
+	for i, id := range []string{"9", "8"} { // market 9 has the larger difference of crowd and price
 		l.exec(`INSERT INTO api.market_totals (market_id, yes, no, crowd_yes, crowd_no) VALUES ($1, 20, $2, 20, $2)`, id, 5*i)
 	}
 	gaps, err := client.ListGaps(t.Context(), &cataloguev1.ListGapsRequest{Limit: 9})
@@ -308,7 +309,7 @@ func TestTilesAndHistories(t *testing.T) {
 	}
 }
 
-// TestMovement checks limits, lanes and windows of the lists of movement.
+// TestMovement checks the limits, lanes and windows of the lists of moves, situations and takes.
 func TestMovement(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -318,7 +319,7 @@ func TestMovement(t *testing.T) {
 	l.exec(`UPDATE api.markets SET lane = 'TECH' WHERE market_id = '1000'`)
 	l.exec(`INSERT INTO api.users (id, issuer, provider_id, public_id, handle, display_name, created_at)
 		SELECT gen_random_uuid(), 'seed', 'seed' || i, 'op_' || lpad(to_hex(i), 16, '0'), 'seed' || i, 'Seed', now() FROM generate_series(1, 9) i`)
-	l.exec(`UPDATE api.market_quotes SET volume24h = 5e6 WHERE market_id = '1007'`) // more attention than market 1001
+	l.exec(`UPDATE api.market_quotes SET volume24h = 5e6 WHERE market_id = '1007'`) // a higher attention score than market 1001
 	for market, takes := range map[string]int{"1001": 2, "1004": 9, "1007": 2} {
 		l.exec(`INSERT INTO api.signals (id, market_id, user_id, yes, price_bps, score_basis_bps, price_verified, created_at, market_title, text_take, source)
 			SELECT gen_random_uuid(), $1, id, true, 5000, 5000, true, $2, 'gauge', NULL, 'web' FROM api.users ORDER BY handle LIMIT $3`,
@@ -361,7 +362,7 @@ func TestMovement(t *testing.T) {
 	}
 }
 
-// TestDayWithoutBounds checks that a request for a day without valid bounds is rejected.
+// TestDayWithoutBounds checks that a GetDay request without valid bounds is rejected.
 func TestDayWithoutBounds(t *testing.T) {
 	t.Parallel()
 	client := digestv1.NewDigestReadServiceClient(setup(t).conn)
@@ -377,8 +378,8 @@ func TestDayWithoutBounds(t *testing.T) {
 	}
 }
 
-// TestFeedBelowANumber checks that events before a number are listed, filtered by type and by the channel of a programme, at
-// most 200.
+// TestFeedBelowANumber checks that ListEvents returns the events below a number, at most 200, filtered by type or by the
+// channel of a programme.
 func TestFeedBelowANumber(t *testing.T) {
 	t.Parallel()
 	l := setup(t)
@@ -410,8 +411,8 @@ func TestFeedBelowANumber(t *testing.T) {
 	}
 }
 
-// TestClearedDispute checks that a market without a resolution has no outcome after its dispute is cleared, and that one with
-// a resolution keeps it.
+// TestClearedDispute checks the outcome of a market after its dispute is cleared: a market without a resolution has none, and a
+// resolved market keeps it.
 func TestClearedDispute(t *testing.T) {
 	t.Parallel()
 	l := setup(t)

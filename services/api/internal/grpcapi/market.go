@@ -11,15 +11,15 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// Markets serves MarketService and MarketReadService.
+// Markets implements the gRPC services MarketService and MarketReadService.
 type Markets struct {
 	marketv1.UnimplementedMarketServiceServer
 	marketv1.UnimplementedMarketReadServiceServer
 	Service *market.Service
-	Viewers func(marketID string) int // returns the number of viewers; must not block
+	Viewers func(marketID string) int // returns the number of viewers of a market; must not block
 }
 
-// watched converts a list of markets and sets their numbers of viewers.
+// watched converts a list of markets and adds the number of viewers of each.
 func (f *Markets) watched(list []market.Market) []*marketv1.Market {
 	return listOf(list, func(m market.Market) *marketv1.Market {
 		out := marketTo(m)
@@ -28,7 +28,8 @@ func (f *Markets) watched(list []market.Market) []*marketv1.Market {
 	})
 }
 
-// CreateNative creates a native market. Errors: invalid_<member>, forbidden, rate_limited, db_unavailable.
+// CreateNative creates a native market. Errors: invalid_<member> for an invalid member, forbidden, rate_limited,
+// db_unavailable.
 func (f *Markets) CreateNative(ctx context.Context, r *marketv1.CreateNativeRequest) (*marketv1.CreateNativeResponse, error) {
 	d := market.Draft{
 		Question: r.GetQuestion(), Description: r.GetDescription(), Lane: protocol.Lane(r.GetLane()),
@@ -42,7 +43,8 @@ func (f *Markets) CreateNative(ctx context.Context, r *marketv1.CreateNativeRequ
 	return &marketv1.CreateNativeResponse{Market: marketTo(m)}, err
 }
 
-// SetRated sets whether calls on a market count. Errors: market_not_found, already_resolved.
+// SetRated sets whether a market is rated: calls on an unrated market do not count. Errors: market_not_found, already_resolved,
+// db_unavailable.
 func (f *Markets) SetRated(ctx context.Context, r *marketv1.SetRatedRequest) (*marketv1.SetRatedResponse, error) {
 	id, err := protocol.ParseMarketID(r.GetId())
 	if err != nil {
@@ -62,19 +64,20 @@ func (f *Markets) GetMarket(ctx context.Context, r *marketv1.GetMarketRequest) (
 	return &marketv1.GetMarketResponse{Market: marketTo(m)}, err
 }
 
-// ListAirable returns markets that may be shown in a programme.
+// ListAirable returns the markets that a programme may show, of one lane or of all. Error: db_unavailable.
 func (f *Markets) ListAirable(ctx context.Context, r *marketv1.ListAirableRequest) (*marketv1.ListAirableResponse, error) {
 	list, err := f.Service.Airable(ctx, int(r.GetLimit()), protocol.LaneFilter(r.GetLane()))
 	return &marketv1.ListAirableResponse{Markets: f.watched(list)}, err
 }
 
-// ListMarkets returns the markets with the requested ids.
+// ListMarkets returns the markets with the requested ids. It omits unknown ids. Error: db_unavailable.
 func (f *Markets) ListMarkets(ctx context.Context, r *marketv1.ListMarketsRequest) (*marketv1.ListMarketsResponse, error) {
 	list, err := f.Service.ListMarkets(ctx, r.GetIds())
 	return &marketv1.ListMarketsResponse{Markets: f.watched(list)}, err
 }
 
-// GetSnapshot returns the price at which a call without a stated price is filed.
+// GetSnapshot returns the YES price that a call without a stated price gets; it is absent if the market has no price. Errors:
+// market_not_found, db_unavailable.
 func (f *Markets) GetSnapshot(ctx context.Context, r *marketv1.GetSnapshotRequest) (*marketv1.GetSnapshotResponse, error) {
 	id, err := protocol.ParseMarketID(r.GetMarketId())
 	if err != nil {

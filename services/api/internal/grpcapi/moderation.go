@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/moderation"
 )
 
-// Moderation serves ModerationService.
+// Moderation implements the gRPC service ModerationService.
 type Moderation struct {
 	moderationv1.UnimplementedModerationServiceServer
 	Store moderation.Store
@@ -21,7 +21,7 @@ type Moderation struct {
 
 var errManyThings = apperr.New(apperr.Invalid, "invalid_request", "at most 500 things in one request")
 
-// Decide stores and applies a decision. Errors: not_found, db_unavailable.
+// Decide stores the decision of an administrator to hide or show a text, and applies it. Errors: not_found, db_unavailable.
 func (f *Moderation) Decide(ctx context.Context, r *moderationv1.DecideRequest) (*moderationv1.DecideResponse, error) {
 	g := r.GetDecision()
 	d := moderation.Decision{
@@ -37,7 +37,7 @@ func (f *Moderation) Decide(ctx context.Context, r *moderationv1.DecideRequest) 
 	return &moderationv1.DecideResponse{Decision: decisionTo(d)}, nil
 }
 
-// Find returns not_found for a thing that does not exist.
+// Find returns an empty answer if the thing exists whose text can be hidden. Errors: not_found, db_unavailable.
 func (f *Moderation) Find(ctx context.Context, r *moderationv1.FindRequest) (*moderationv1.FindResponse, error) {
 	if err := checkThing(r.GetKind(), r.GetId()); err != nil {
 		return nil, err
@@ -45,14 +45,14 @@ func (f *Moderation) Find(ctx context.Context, r *moderationv1.FindRequest) (*mo
 	return &moderationv1.FindResponse{}, f.Store.FindModerated(ctx, r.GetKind(), r.GetId())
 }
 
-// List returns the last decisions, newest first.
+// List returns the newest decisions, newest first: at most moderation.MaxListed. Error: db_unavailable.
 func (f *Moderation) List(ctx context.Context, r *moderationv1.ListRequest) (*moderationv1.ListResponse, error) {
 	list, err := f.Store.ListModerated(ctx, bound(r.GetLimit(), moderation.MaxListed, moderation.MaxListed))
 	return &moderationv1.ListResponse{Decisions: listOf(list, decisionTo)}, err
 }
 
-// Hidden returns for each thing whether it is hidden, in the order of the request. Errors: not_found for an unknown kind or
-// an operator id that is not a UUID, invalid_request for more than moderation.MaxThings, db_unavailable.
+// Hidden returns, in the order of the request, whether the text of each thing is hidden. Errors: not_found for an unknown kind
+// or an operator id that is not a UUID, invalid_request for more than moderation.MaxThings, db_unavailable.
 func (f *Moderation) Hidden(ctx context.Context, r *moderationv1.HiddenRequest) (*moderationv1.HiddenResponse, error) {
 	if len(r.GetThings()) > moderation.MaxThings {
 		return nil, errManyThings
@@ -72,7 +72,7 @@ func (f *Moderation) Hidden(ctx context.Context, r *moderationv1.HiddenRequest) 
 	return &moderationv1.HiddenResponse{Hidden: hidden}, err
 }
 
-// checkThing returns not_found for an unknown kind or an invalid id.
+// checkThing returns the error not_found for an unknown kind, or for the id of a signal or event that is not a UUID.
 func checkThing(kind, id string) error {
 	if !slices.Contains(moderation.Kinds[:], kind) {
 		return moderation.ErrNotFound

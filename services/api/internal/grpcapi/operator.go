@@ -14,21 +14,22 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// Operators serves OperatorService and OperatorReadService.
+// Operators implements the gRPC services OperatorService and OperatorReadService.
 type Operators struct {
 	operatorv1.UnimplementedOperatorServiceServer
 	operatorv1.UnimplementedOperatorReadServiceServer
 	Service *operator.Service
-	Publish Publish // publishes events that are not stored
+	Publish Publish // sends each event without a number
 	Now     func() time.Time
 }
 
-// maxKeyIDs is the maximum number of keys in one request.
+// maxKeyIDs is the maximum number of key ids in one ListRevokedKeys request.
 const maxKeyIDs = 1000
 
 var errManyKeys = apperr.New(apperr.Invalid, "invalid_request", "at most 1,000 keys in one request")
 
-// SignIn returns the operator of a verified identity, and creates it at the first sign-in.
+// SignIn returns the operator of a verified identity, and creates the operator at the first sign-in. Errors: unauthenticated
+// without an issuer or subject, db_unavailable.
 func (f *Operators) SignIn(ctx context.Context, r *operatorv1.SignInRequest) (*operatorv1.SignInResponse, error) {
 	if r.GetIssuer() == "" || r.GetSubject() == "" {
 		return nil, operator.ErrUnauthenticated
@@ -39,7 +40,8 @@ func (f *Operators) SignIn(ctx context.Context, r *operatorv1.SignInRequest) (*o
 	return &operatorv1.SignInResponse{Operator: operatorTo(o), IsNew: isNew}, err
 }
 
-// MintKey creates a key.
+// MintKey creates an operator key. Only its answer contains the key in plaintext. Errors: not_found for an invalid operator id,
+// invalid_label, invalid_permissions, key_limit_reached, db_unavailable.
 func (f *Operators) MintKey(ctx context.Context, r *operatorv1.MintKeyRequest) (*operatorv1.MintKeyResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -48,7 +50,8 @@ func (f *Operators) MintKey(ctx context.Context, r *operatorv1.MintKeyRequest) (
 	return &operatorv1.MintKeyResponse{Plaintext: plaintext, Key: keyTo(k)}, err
 }
 
-// RevokeKey revokes a key and deactivates its webhooks.
+// RevokeKey revokes a key, deactivates the webhooks that were made with it, and publishes the event key.revoked. Errors:
+// not_found, db_unavailable.
 func (f *Operators) RevokeKey(ctx context.Context, r *operatorv1.RevokeKeyRequest) (*operatorv1.RevokeKeyResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -62,7 +65,7 @@ func (f *Operators) RevokeKey(ctx context.Context, r *operatorv1.RevokeKeyReques
 	return &operatorv1.RevokeKeyResponse{Key: keyTo(k), Webhooks: webhooks}, nil
 }
 
-// publish sends an event to the private channel of one operator. The event may be lost.
+// publish sends an event without a number to the private channel of one operator. On an error, the event is lost.
 func (f *Operators) publish(ctx context.Context, operatorID string, kind feed.Type, subject string, data map[string]any) {
 	o, err := f.Service.Operator(ctx, "", operatorID)
 	if err != nil {
@@ -75,7 +78,7 @@ func (f *Operators) publish(ctx context.Context, operatorID string, kind feed.Ty
 	f.Publish(ctx, feed.Ephemeral{Channel: feed.MeChannel(o.Handle), Type: kind, Subject: subject, At: f.Now(), Data: raw})
 }
 
-// EndSessions ends all sessions of an operator.
+// EndSessions ends all sessions of an operator and returns the new session version. Errors: not_found, db_unavailable.
 func (f *Operators) EndSessions(ctx context.Context, r *operatorv1.EndSessionsRequest) (*operatorv1.EndSessionsResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -84,7 +87,8 @@ func (f *Operators) EndSessions(ctx context.Context, r *operatorv1.EndSessionsRe
 	return &operatorv1.EndSessionsResponse{SessionVersion: version}, err
 }
 
-// ListRevokedKeys returns those of the requested key ids that are revoked or unknown.
+// ListRevokedKeys returns the requested key ids that are revoked or unknown. Errors: invalid_request for more than maxKeyIDs
+// ids, not_found for an invalid id, db_unavailable.
 func (f *Operators) ListRevokedKeys(ctx context.Context, r *operatorv1.ListRevokedKeysRequest) (*operatorv1.ListRevokedKeysResponse, error) {
 	if len(r.GetKeyIds()) > maxKeyIDs {
 		return nil, errManyKeys
@@ -96,13 +100,15 @@ func (f *Operators) ListRevokedKeys(ctx context.Context, r *operatorv1.ListRevok
 	return &operatorv1.ListRevokedKeysResponse{KeyIds: revoked}, err
 }
 
-// Classify sets the type of an operator and whether it has the tier house.
+// Classify sets the type of an operator, and whether the operator belongs to the tier "house"; absent members do not change.
+// Errors: not_found, invalid_operator_type, db_unavailable.
 func (f *Operators) Classify(ctx context.Context, r *operatorv1.ClassifyRequest) (*operatorv1.ClassifyResponse, error) {
 	o, err := f.Service.Classify(ctx, r.GetHandle(), (*protocol.OperatorType)(r.OperatorType), r.House, r.GetActor())
 	return &operatorv1.ClassifyResponse{Operator: operatorTo(o)}, err
 }
 
-// UpdateProfile applies the profile of a signed message.
+// UpdateProfile changes the profile of an operator as a signed message requests, once for each message. It publishes the event
+// payout.changed if the message contains a payout address. Errors: not_found for an invalid id, forbidden, db_unavailable.
 func (f *Operators) UpdateProfile(ctx context.Context, r *operatorv1.UpdateProfileRequest) (*operatorv1.UpdateProfileResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -130,7 +136,7 @@ func changeOf(c *operatorv1.Change) operator.Change {
 	return operator.Change{Given: true, Text: c.Text}
 }
 
-// VerifyKey returns the operator and the key with a hash.
+// VerifyKey returns the active key with a SHA-256 hash, and its operator. Errors: unauthenticated, db_unavailable.
 func (f *Operators) VerifyKey(ctx context.Context, r *operatorv1.VerifyKeyRequest) (*operatorv1.VerifyKeyResponse, error) {
 	if len(r.GetKeyHash()) != 32 {
 		return nil, operator.ErrUnauthenticated
@@ -139,7 +145,7 @@ func (f *Operators) VerifyKey(ctx context.Context, r *operatorv1.VerifyKeyReques
 	return &operatorv1.VerifyKeyResponse{Operator: operatorTo(o), Key: keyTo(k)}, err
 }
 
-// ListKeys returns an operator's keys.
+// ListKeys returns the keys of an operator, newest first. Errors: not_found for an invalid operator id, db_unavailable.
 func (f *Operators) ListKeys(ctx context.Context, r *operatorv1.ListKeysRequest) (*operatorv1.ListKeysResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -148,7 +154,7 @@ func (f *Operators) ListKeys(ctx context.Context, r *operatorv1.ListKeysRequest)
 	return &operatorv1.ListKeysResponse{Keys: listOf(keys, keyTo)}, err
 }
 
-// GetOperator returns one operator.
+// GetOperator returns the operator with a handle or, without a handle, with an id. Errors: not_found, db_unavailable.
 func (f *Operators) GetOperator(ctx context.Context, r *operatorv1.GetOperatorRequest) (*operatorv1.GetOperatorResponse, error) {
 	if r.GetHandle() == "" {
 		if err := uuids(r.GetId()); err != nil {

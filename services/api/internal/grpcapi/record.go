@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// Records serves RecordService.
+// Records implements the gRPC service RecordService.
 type Records struct {
 	recordv1.UnimplementedRecordServiceServer
 	Service *record.Service
@@ -22,7 +22,8 @@ type Records struct {
 	Now     func() time.Time
 }
 
-// GetOperatorRecord returns one operator's record. Error: not_found.
+// GetOperatorRecord returns the record of the operator with a handle or, without a handle, with an id. Errors: not_found,
+// db_unavailable.
 func (f *Records) GetOperatorRecord(ctx context.Context, r *recordv1.GetOperatorRecordRequest) (*recordv1.GetOperatorRecordResponse, error) {
 	if r.GetHandle() == "" {
 		if err := uuids(r.GetId()); err != nil {
@@ -43,7 +44,7 @@ func (f *Records) GetOperatorRecord(ctx context.Context, r *recordv1.GetOperator
 	return out, nil
 }
 
-// ListOperators returns the operators with the first ranks.
+// ListOperators returns the highest-ranked operators, up to the limit of the request. Error: db_unavailable.
 func (f *Records) ListOperators(ctx context.Context, r *recordv1.ListOperatorsRequest) (*recordv1.ListOperatorsResponse, error) {
 	list, err := f.Service.Ranked(ctx, bound(r.GetLimit(), record.MaxRanked, record.MaxRanked))
 	show := func(o record.Ranked) *recordv1.Ranked {
@@ -52,7 +53,8 @@ func (f *Records) ListOperators(ctx context.Context, r *recordv1.ListOperatorsRe
 	return &recordv1.ListOperatorsResponse{UpdatedAt: timestamppb.New(f.Now()), Operators: listOf(list, show)}, err
 }
 
-// GetSkill returns the measured skill of an operator. Error: not_found.
+// GetSkill returns the measured skill of an operator, in one lane or in all. The report is absent if no call is decided.
+// Errors: not_found, db_unavailable.
 func (f *Records) GetSkill(ctx context.Context, r *recordv1.GetSkillRequest) (*recordv1.GetSkillResponse, error) {
 	got, err := f.Service.Skill(ctx, r.GetHandle(), r.GetLane(), r.GetWindow())
 	if err != nil {
@@ -70,14 +72,14 @@ func (f *Records) GetSkill(ctx context.Context, r *recordv1.GetSkillRequest) (*r
 	return out, nil
 }
 
-// ListCalls returns a page of the calls of an operator. Error: not_found.
+// ListCalls returns a page of the calls of an operator, newest first. Errors: not_found, db_unavailable.
 func (f *Records) ListCalls(ctx context.Context, r *recordv1.ListCallsRequest) (*recordv1.ListCallsResponse, error) {
 	after, _ := protocol.DecodeCursor(r.GetCursor(), 1)
 	p, err := f.Service.Calls(ctx, r.GetHandle(), bound(r.GetLimit(), record.DefaultCalls, record.MaxCalls), after)
 	return &recordv1.ListCallsResponse{Signals: listOf(p.Signals, recordTo), NextCursor: p.Next}, err
 }
 
-// GetCourse returns the history of an operator's score. Error: not_found.
+// GetCourse returns the score of an operator over time. Errors: not_found, db_unavailable.
 func (f *Records) GetCourse(ctx context.Context, r *recordv1.GetCourseRequest) (*recordv1.GetCourseResponse, error) {
 	c, err := f.Service.ScoreHistory(ctx, r.GetHandle())
 	show := func(p record.Step) *recordv1.Step {
@@ -124,7 +126,8 @@ func binTo(b skill.Bin) *recordv1.Bin {
 	}
 }
 
-// GetPulse returns the totals of the network.
+// GetPulse returns the totals of all calls, operators and markets, and the number of calls in each of the last weeks. Error:
+// db_unavailable.
 func (f *Records) GetPulse(ctx context.Context, _ *recordv1.GetPulseRequest) (*recordv1.GetPulseResponse, error) {
 	t, err := f.Boards.Pulse(ctx)
 	if err != nil {

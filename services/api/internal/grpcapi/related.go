@@ -12,7 +12,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/search"
 )
 
-// GetRelated returns a market and related markets. Errors: market_not_found, venue_unavailable, db_unavailable.
+// GetRelated returns a market and the markets that are related to it. Errors: market_not_found, venue_unavailable,
+// db_unavailable.
 func (f *Catalogue) GetRelated(ctx context.Context, r *cataloguev1.GetRelatedRequest) (*cataloguev1.GetRelatedResponse, error) {
 	m, err := f.market(ctx, r.GetMarketId())
 	if err != nil {
@@ -31,8 +32,8 @@ func (f *Catalogue) GetRelated(ctx context.Context, r *cataloguev1.GetRelatedReq
 	return &cataloguev1.GetRelatedResponse{Active: marketTo(m), Related: list}, err
 }
 
-// GetSentiment returns the sentiment of a market: its calls by side, with weights and confidence. Errors: market_not_found,
-// venue_unavailable, db_unavailable.
+// GetSentiment returns a market with the number, the weight and the confidence of its calls on each side. Errors:
+// market_not_found, venue_unavailable, db_unavailable.
 func (f *Catalogue) GetSentiment(ctx context.Context, r *cataloguev1.GetSentimentRequest) (*cataloguev1.GetSentimentResponse, error) {
 	m, err := f.market(ctx, r.GetMarketId())
 	if err != nil {
@@ -55,7 +56,7 @@ func sentimentTo(m market.Market, s search.Sentiment) *cataloguev1.GetSentimentR
 	return out
 }
 
-// ListGaps returns open markets whose crowd and price differ. Error: db_unavailable.
+// ListGaps returns open markets on which the share of operators who call YES differs from the price. Error: db_unavailable.
 func (f *Catalogue) ListGaps(ctx context.Context, r *cataloguev1.ListGapsRequest) (*cataloguev1.ListGapsResponse, error) {
 	gaps, err := f.Search.Gaps(ctx, protocol.MarketID(r.GetMarketId()), int(r.GetLimit()))
 	if err != nil {
@@ -68,7 +69,7 @@ func (f *Catalogue) ListGaps(ctx context.Context, r *cataloguev1.ListGapsRequest
 	return &cataloguev1.ListGapsResponse{Gaps: list}, err
 }
 
-// market returns one market; market_not_found for an invalid id.
+// market returns the market with an id. Errors: market_not_found, also for an invalid id, venue_unavailable, db_unavailable.
 func (f *Catalogue) market(ctx context.Context, raw string) (market.Market, error) {
 	id, err := protocol.ParseMarketID(raw)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/resolution"
 )
 
-// Resolutions serves ResolutionService and ResolutionReadService.
+// Resolutions implements the gRPC services ResolutionService and ResolutionReadService.
 type Resolutions struct {
 	resolutionv1.UnimplementedResolutionServiceServer
 	resolutionv1.UnimplementedResolutionReadServiceServer
@@ -19,7 +19,8 @@ type Resolutions struct {
 	Markets *market.Service
 }
 
-// Finalize resolves a native market.
+// Finalize resolves a native market and scores its calls. Errors: invalid_market_id, invalid_verdict, invalid_decided_at,
+// market_not_found, already_resolved, market_disputed, db_unavailable.
 func (f *Resolutions) Finalize(ctx context.Context, r *resolutionv1.FinalizeRequest) (*resolutionv1.ClaimResponse, error) {
 	return claimTo(f.Service.Finalize(ctx, resolution.Claim{
 		MarketID: r.GetMarketId(), Verdict: protocol.Verdict(r.GetVerdict()), Resolver: r.GetResolver(), Source: r.GetSource(),
@@ -28,12 +29,13 @@ func (f *Resolutions) Finalize(ctx context.Context, r *resolutionv1.FinalizeRequ
 	}))
 }
 
-// Force resolves any market.
+// Force resolves a market of any venue as an administrator, and scores its calls. Errors: those of Finalize.
 func (f *Resolutions) Force(ctx context.Context, r *resolutionv1.ForceRequest) (*resolutionv1.ClaimResponse, error) {
 	return claimTo(f.Service.Force(ctx, r.GetMarketId(), protocol.Verdict(r.GetVerdict()), timeOf(r.GetDecidedAt())))
 }
 
-// Scan reads the venues and resolves the markets that they have decided.
+// Scan reads markets from their venues and resolves those whose result is final. If another scan runs, it only sets Busy.
+// Error: db_unavailable.
 func (f *Resolutions) Scan(ctx context.Context, _ *resolutionv1.ScanRequest) (*resolutionv1.ScanResponse, error) {
 	r, err := f.Scanner.Scan(ctx)
 	if err != nil {
@@ -52,7 +54,8 @@ func (f *Resolutions) Scan(ctx context.Context, _ *resolutionv1.ScanRequest) (*r
 	return out, nil
 }
 
-// Dispute sets or clears the dispute of a market.
+// Dispute sets or clears the dispute of a market. After clearing, it scores remaining calls. Errors: market_not_found,
+// db_unavailable.
 func (f *Resolutions) Dispute(ctx context.Context, r *resolutionv1.DisputeRequest) (*resolutionv1.DisputeResponse, error) {
 	o, t, err := f.Service.Dispute(ctx, r.GetMarketId(), r.GetDisputed(), r.Reason)
 	if err != nil {
@@ -65,7 +68,8 @@ func (f *Resolutions) Dispute(ctx context.Context, r *resolutionv1.DisputeReques
 	return out, nil
 }
 
-// Propose stores an outcome that a market's creator proposes.
+// Propose stores the outcome that the creator of a native market proposes. Errors: not_found for an invalid operator id, and
+// those of resolution.Service.Propose.
 func (f *Resolutions) Propose(ctx context.Context, r *resolutionv1.ProposeRequest) (*resolutionv1.ProposeResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -76,7 +80,8 @@ func (f *Resolutions) Propose(ctx context.Context, r *resolutionv1.ProposeReques
 	})
 }
 
-// GetOutcome returns the resolution and dispute of a market.
+// GetOutcome returns the resolution and the dispute of a market. The answer is empty if the market has neither. Error:
+// db_unavailable.
 func (f *Resolutions) GetOutcome(ctx context.Context, r *resolutionv1.GetOutcomeRequest) (*resolutionv1.GetOutcomeResponse, error) {
 	o, found, err := f.Service.Outcome(ctx, r.GetMarketId())
 	if err != nil || !found {
@@ -85,7 +90,7 @@ func (f *Resolutions) GetOutcome(ctx context.Context, r *resolutionv1.GetOutcome
 	return &resolutionv1.GetOutcomeResponse{Outcome: outcomeTo(o)}, nil
 }
 
-// ListNative returns native markets.
+// ListNative returns native markets with their proposed outcomes, at most 100. Error: db_unavailable.
 func (f *Resolutions) ListNative(ctx context.Context, r *resolutionv1.ListNativeRequest) (*resolutionv1.ListNativeResponse, error) {
 	list, err := f.Markets.ListNative(ctx, r.GetStatus(), r.GetDue(), bound(r.GetLimit(), 20, 100))
 	return &resolutionv1.ListNativeResponse{Markets: listOf(list, nativeTo)}, err

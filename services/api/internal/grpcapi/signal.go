@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Signals serves SignalService and SignalReadService.
+// Signals implements the gRPC services SignalService and SignalReadService.
 type Signals struct {
 	signalv1.UnimplementedSignalServiceServer
 	signalv1.UnimplementedSignalReadServiceServer
@@ -25,7 +25,7 @@ type ErrorEncoder func(ctx context.Context, method, requestID string, err error)
 
 var errMarketID = apperr.New(apperr.Invalid, "invalid_market_id", "marketId must be a market id").With("field", "marketId")
 
-// File files one call.
+// File files one call. Errors: invalid_market_id, not_found for an id that is not a UUID, and those of signal.Service.File.
 func (f *Signals) File(ctx context.Context, r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
 	draft, err := draftOf(r.GetDraft())
 	if err != nil {
@@ -35,12 +35,13 @@ func (f *Signals) File(ctx context.Context, r *signalv1.FileRequest) (*signalv1.
 	return &signalv1.FileResponse{Id: filed.ID, Replayed: filed.Replayed, Filing: filingTo(filed)}, err
 }
 
-// maxCalls is the maximum number of calls of one FileMany.
+// maxCalls is the maximum number of calls in one FileMany request.
 const maxCalls = 128
 
 var errTooMany = apperr.New(apperr.Invalid, "invalid_body", "at most 128 calls in one message")
 
-// FileMany files several calls together.
+// FileMany files several calls together. The answer contains a result or an error for each call, in the order of the request.
+// Error: invalid_body for more than maxCalls calls.
 func (f *Signals) FileMany(ctx context.Context, r *signalv1.FileManyRequest) (*signalv1.FileManyResponse, error) {
 	if len(r.GetCalls()) > maxCalls {
 		return nil, errTooMany
@@ -71,7 +72,7 @@ func (f *Signals) refusal(ctx context.Context, c *signalv1.FileRequest, err erro
 	return f.EncodeError(ctx, signalv1.SignalService_File_FullMethodName, c.GetRequestId(), err)
 }
 
-// AppendEvent adds an event to a call.
+// AppendEvent adds an event to a call of the caller. Errors: not_found, and those of signal.Service.AppendEvent.
 func (f *Signals) AppendEvent(ctx context.Context, r *signalv1.AppendEventRequest) (*signalv1.AppendEventResponse, error) {
 	if err := uuids(r.GetSignalId(), r.GetEventId()); err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (f *Signals) AppendEvent(ctx context.Context, r *signalv1.AppendEventReques
 	return &signalv1.AppendEventResponse{Event: eventTo(e)}, err
 }
 
-// RehearseFile returns a call as it would be stored.
+// RehearseFile is a dry run of File: it returns the call as File would store it, and stores nothing. Errors: those of File.
 func (f *Signals) RehearseFile(ctx context.Context, r *signalv1.RehearseFileRequest) (*signalv1.RehearseFileResponse, error) {
 	draft, err := draftOf(r.GetDraft())
 	if err != nil {
@@ -90,7 +91,8 @@ func (f *Signals) RehearseFile(ctx context.Context, r *signalv1.RehearseFileRequ
 	return &signalv1.RehearseFileResponse{Signal: recordTo(record), Filing: filingTo(filed)}, err
 }
 
-// RehearseEvent returns an event as it would be appended.
+// RehearseEvent is a dry run of AppendEvent: it returns the event as AppendEvent would store it, and stores nothing. Errors:
+// those of AppendEvent.
 func (f *Signals) RehearseEvent(ctx context.Context, r *signalv1.RehearseEventRequest) (*signalv1.RehearseEventResponse, error) {
 	if err := uuids(r.GetSignalId(), r.GetEventId()); err != nil {
 		return nil, err
@@ -99,7 +101,7 @@ func (f *Signals) RehearseEvent(ctx context.Context, r *signalv1.RehearseEventRe
 	return &signalv1.RehearseEventResponse{Event: eventTo(e)}, err
 }
 
-// GetSignal returns one call.
+// GetSignal returns one call. Errors: not_found, db_unavailable.
 func (f *Signals) GetSignal(ctx context.Context, r *signalv1.GetSignalRequest) (*signalv1.GetSignalResponse, error) {
 	if err := uuids(r.GetId()); err != nil {
 		return nil, err
@@ -108,7 +110,7 @@ func (f *Signals) GetSignal(ctx context.Context, r *signalv1.GetSignalRequest) (
 	return &signalv1.GetSignalResponse{Signal: recordTo(s)}, err
 }
 
-// ListEvents returns the events of a call, oldest first.
+// ListEvents returns the events of a call, oldest first. Errors: not_found, db_unavailable.
 func (f *Signals) ListEvents(ctx context.Context, r *signalv1.ListEventsRequest) (*signalv1.ListEventsResponse, error) {
 	if err := uuids(r.GetSignalId()); err != nil {
 		return nil, err
@@ -117,13 +119,15 @@ func (f *Signals) ListEvents(ctx context.Context, r *signalv1.ListEventsRequest)
 	return &signalv1.ListEventsResponse{Events: listOf(events, eventTo)}, err
 }
 
-// ListFeed returns one of the three feeds of calls.
+// ListFeed returns the calls of one of the feeds recent, beat_crowd and open; an unknown name selects recent. Error:
+// db_unavailable.
 func (f *Signals) ListFeed(ctx context.Context, r *signalv1.ListFeedRequest) (*signalv1.ListFeedResponse, error) {
 	list, err := f.Service.Feed(ctx, signal.ParseFeedType(r.GetType()), r.GetCategory(), int(r.GetLimit()))
 	return &signalv1.ListFeedResponse{Signals: listOf(list, recordTo)}, err
 }
 
-// ListLedger returns a page of a market's calls.
+// ListLedger returns a page of the calls on a market, with the number of calls on each side. The page has at most 500 calls,
+// and 100 without a limit in the request. Error: db_unavailable.
 func (f *Signals) ListLedger(ctx context.Context, r *signalv1.ListLedgerRequest) (*signalv1.ListLedgerResponse, error) {
 	after, _ := protocol.DecodeCursor(r.GetCursor(), 1)
 	limit := int(r.GetLimit())
@@ -134,7 +138,8 @@ func (f *Signals) ListLedger(ctx context.Context, r *signalv1.ListLedgerRequest)
 	return &signalv1.ListLedgerResponse{Yes: l.Yes, No: l.No, Signals: listOf(l.Signals, recordTo), NextCursor: l.Next}, err
 }
 
-// GetCrowd returns the crowd of a market.
+// GetCrowd returns how the operators who count as the crowd of a market call it, and the call of the given operator. Error:
+// db_unavailable.
 func (f *Signals) GetCrowd(ctx context.Context, r *signalv1.GetCrowdRequest) (*signalv1.GetCrowdResponse, error) {
 	c, err := f.Service.Crowd(ctx, r.GetMarketId(), r.GetOperatorId())
 	if err != nil {

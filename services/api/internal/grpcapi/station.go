@@ -10,14 +10,15 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/station"
 )
 
-// Stations serves StationService and StationReadService.
+// Stations implements the gRPC services StationService and StationReadService.
 type Stations struct {
 	stationv1.UnimplementedStationServiceServer
 	stationv1.UnimplementedStationReadServiceServer
 	Service *station.Service
 }
 
-// CreateStation creates the station of a signed message.
+// CreateStation creates a station as a signed message requests, once for each message. Errors: not_found for an invalid
+// operator id, and those of station.Service.Create.
 func (f *Stations) CreateStation(ctx context.Context, r *stationv1.CreateStationRequest) (*stationv1.CreateStationResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -25,7 +26,8 @@ func (f *Stations) CreateStation(ctx context.Context, r *stationv1.CreateStation
 	return &stationv1.CreateStationResponse{}, f.Service.Create(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
 }
 
-// UpdateStation changes a station by a signed message.
+// UpdateStation changes a station as a signed message of its owner requests, once for each message. Errors: not_found, and
+// those of station.Service.Change.
 func (f *Stations) UpdateStation(ctx context.Context, r *stationv1.UpdateStationRequest) (*stationv1.UpdateStationResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err
@@ -33,13 +35,13 @@ func (f *Stations) UpdateStation(ctx context.Context, r *stationv1.UpdateStation
 	return &stationv1.UpdateStationResponse{}, f.Service.Change(ctx, r.GetOperatorId(), r.GetMessageId(), stationDraft(r.GetDraft()))
 }
 
-// ListActiveStations returns the stations whose data is shown.
+// ListActiveStations returns the active stations, whose data the hub shows. Error: db_unavailable.
 func (f *Stations) ListActiveStations(ctx context.Context, _ *stationv1.ListActiveStationsRequest) (*stationv1.ListActiveStationsResponse, error) {
 	list, err := f.Service.Active(ctx)
 	return &stationv1.ListActiveStationsResponse{Stations: listOf(list, stationTo)}, err
 }
 
-// CountStations returns the number of an operator's stations.
+// CountStations returns the number of stations of an operator. Errors: not_found for an invalid operator id, db_unavailable.
 func (f *Stations) CountStations(ctx context.Context, r *stationv1.CountStationsRequest) (*stationv1.CountStationsResponse, error) {
 	if err := uuids(r.GetOperatorId()); err != nil {
 		return nil, err

@@ -11,19 +11,19 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/movement"
 )
 
-// Wire serves WireReadService.
+// Wire implements the gRPC service WireReadService.
 type Wire struct {
 	wirev1.UnimplementedWireReadServiceServer
 	Oracle *attention.Service
 }
 
-// ListMoves returns markets that moved. Error: db_unavailable.
+// ListMoves returns markets whose prices moved within a window, up to the limit of the request. Error: db_unavailable.
 func (f *Wire) ListMoves(ctx context.Context, r *wirev1.ListMovesRequest) (*wirev1.ListMovesResponse, error) {
 	list, at, err := f.Oracle.Moves(ctx, protocol.ParseWindow(r.GetWindow()), protocol.LaneFilter(r.GetLane()), bound(r.GetLimit(), 50, 200))
 	return &wirev1.ListMovesResponse{Moves: listOf(list, moveTo), GeneratedAt: timestamppb.New(at)}, err
 }
 
-// ListSituations returns groups of markets of one event that moved. Error: db_unavailable.
+// ListSituations returns situations: groups of markets of one event whose prices moved within a window. Error: db_unavailable.
 func (f *Wire) ListSituations(ctx context.Context, r *wirev1.ListSituationsRequest) (*wirev1.ListSituationsResponse, error) {
 	list, at, err := f.Oracle.Situations(ctx, protocol.ParseWindow(r.GetWindow()), protocol.LaneFilter(r.GetLane()), bound(r.GetLimit(), 30, 100))
 	return &wirev1.ListSituationsResponse{GeneratedAt: timestamppb.New(at), Situations: listOf(list, situationTo)}, err
@@ -38,7 +38,7 @@ func situationTo(s movement.Situation) *wirev1.Situation {
 	}
 }
 
-// ListTaken returns open markets by their number of takes in the last day. Error: db_unavailable.
+// ListTaken returns open markets, ordered by the number of takes on their calls in the last 24 hours. Error: db_unavailable.
 func (f *Wire) ListTaken(ctx context.Context, r *wirev1.ListTakenRequest) (*wirev1.ListTakenResponse, error) {
 	list, at, err := f.Oracle.Taken(ctx, bound(r.GetLimit(), 10, 100))
 	show := func(m attention.Row) *wirev1.Taken { return &wirev1.Taken{MarketId: string(m.ID), Takes: m.Takes24h} }

@@ -2,36 +2,37 @@ package journal
 
 import "fmt"
 
-// Findings is the result of a Check.
+// Findings contains the results of a Check.
 type Findings struct {
-	Leaves      int64
-	Checkpoints int    // checkpoints that were compared
-	Newest      string // text of the newest checkpoint in the database
-	Filling     bool   // rows older than the journal are still being added
+	Leaves      int64  // number of leaves that were checked
+	Checkpoints int    // number of checkpoints that were compared
+	Newest      string // signed text of the newest checkpoint in the database
+	Filling     bool   // rows that are older than the journal are still being added
 	Differences []string
-	More        int // number of further differences that are not listed
+	More        int // number of further differences, which are not listed
 }
 
-// maxListed is the maximum length of the list of differences.
+// maxListed is the maximum number of entries of Findings.Differences.
 const maxListed = 10_000
 
-// Check compares a journal with its rows and its checkpoints, leaf by leaf in order.
+// Check compares the leaves of a journal with the rows from which they were made, and the tree of the leaves with checkpoints.
+// Leaf must be called for each leaf in order, then End.
 type Check struct {
 	key   Key
 	out   Findings
 	tree  Tree
 	last  Head
-	roots map[int64][]root // by size
+	roots map[int64][]root // by number of leaves
 }
 
-// root is the root that a checkpoint states, with the origin of the checkpoint for messages.
+// root is the root hash that a checkpoint states. origin names the checkpoint in differences.
 type root struct {
 	hash   Hash
 	origin string
 }
 
-// NewCheck returns a check of a journal with the given heads, oldest first. external contains checkpoints that were stored
-// outside the database.
+// NewCheck returns a Check of a journal with the given stored heads, oldest first. external contains checkpoints that were
+// stored outside the database.
 func NewCheck(key Key, heads []Head, external []Checkpoint) *Check {
 	c := &Check{key: key, roots: map[int64][]root{}}
 	for i := range heads {
@@ -62,13 +63,13 @@ func (c *Check) want(signed Checkpoint, origin string) {
 	c.out.Checkpoints++
 }
 
-// Filling reports whether rows older than the journal are still being added.
+// Filling reports whether rows that are older than the journal are still being added.
 func (c *Check) Filling() bool { return c.last.Filling || c.last.Note == "" }
 
-// FeedSeq returns the number of the event up to which all rows are in the journal.
+// FeedSeq returns the event number up to which the rows of all events are in the journal.
 func (c *Check) FeedSeq() int64 { return c.last.FeedSeq }
 
-// Leaf checks the next leaf. now is the current hash of its row; nil: the row is missing.
+// Leaf checks leaf number n, counted from 0. now is the hash of its row as currently stored, or nil if the row is missing.
 func (c *Check) Leaf(n int64, leaf Leaf, now *Hash) {
 	if n != c.tree.Size() {
 		c.add("leaf %d: leaf %d is missing before it", n, c.tree.Size())
@@ -84,12 +85,12 @@ func (c *Check) Leaf(n int64, leaf Leaf, now *Hash) {
 	c.compare()
 }
 
-// Stray reports a row that has no leaf.
+// Stray records a difference: a row that has no leaf, although the journal should contain it.
 func (c *Check) Stray(kind Kind, of string) {
 	c.add("%s %s: not in the journal and not waiting to be added", kind, of)
 }
 
-// compare compares the root of the tree with those of all checkpoints of its size.
+// compare compares the root of the tree with those of all checkpoints with the current number of leaves.
 func (c *Check) compare() {
 	size := c.tree.Size()
 	for _, r := range c.roots[size] {
@@ -108,7 +109,7 @@ func (c *Check) add(format string, args ...any) {
 	c.out.Differences = append(c.out.Differences, fmt.Sprintf(format, args...))
 }
 
-// End returns the findings. It must be called after the last leaf.
+// End returns the findings. It must be called once, after the last leaf.
 func (c *Check) End() *Findings {
 	for size, list := range c.roots {
 		for _, r := range list {

@@ -13,20 +13,20 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// origin is the name of the journal in its checkpoints and of the key that signs them.
+// origin is the name of the journal in checkpoints, and the name of the key that signs them.
 const origin = "signalcast.ledger"
 
-// ErrCheckpoint is returned for a text that is not a checkpoint signed with this key.
+// ErrCheckpoint is returned for a text that is not a checkpoint of the journal, or is not signed with the key.
 var ErrCheckpoint = errors.New("journal: not a checkpoint of this ledger")
 
-// Key signs and verifies checkpoints.
+// Key is the Ed25519 key that signs and verifies checkpoints.
 type Key struct {
 	signer   note.Signer
 	verifier note.Verifier
 	public   string
 }
 
-// NewKey derives the key from a secret. The same secret always gives the same key.
+// NewKey derives a Key from a secret. The same secret always gives the same key.
 func NewKey(secret string) (Key, error) {
 	const ed25519Alg = 1
 	seed := sha256.Sum256([]byte("signalcast checkpoint key\n" + secret))
@@ -45,16 +45,16 @@ func NewKey(secret string) (Key, error) {
 	return k, nil
 }
 
-// Public returns the public key in the format of C2SP signed notes.
+// Public returns the public key in the text format of C2SP signed notes.
 func (k Key) Public() string { return k.public }
 
-// Checkpoint is a signed size and root of the journal.
+// Checkpoint contains the number of leaves and the root hash of the journal that a signed checkpoint states.
 type Checkpoint struct {
 	Size int64
 	Root Hash
 }
 
-// Sign returns the signed checkpoint of a tree (C2SP tlog-checkpoint).
+// Sign returns a signed checkpoint with the size and root of a tree, as text (C2SP tlog-checkpoint).
 func (k Key) Sign(t *Tree) (string, error) {
 	root := t.Root()
 	text := origin + "\n" + strconv.FormatInt(t.size, 10) + "\n" + base64.StdEncoding.EncodeToString(root[:]) + "\n"
@@ -65,7 +65,7 @@ func (k Key) Sign(t *Tree) (string, error) {
 	return string(signed), nil
 }
 
-// Open verifies and parses a checkpoint. Error: ErrCheckpoint.
+// Open verifies the signature of a checkpoint and parses it. Error: ErrCheckpoint.
 func (k Key) Open(signed string) (Checkpoint, error) {
 	n, err := note.Open([]byte(signed), note.VerifierList(k.verifier))
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// Kind is the table of the row of a leaf.
+// Kind is the kind of row from which a leaf was made, which is its table.
 type Kind int16
 
-// Kinds of leaves.
+// Values of Kind. They are stored and must not change.
 const (
 	Signal Kind = iota + 1
 	Result
@@ -18,71 +18,73 @@ const (
 	Resolution
 )
 
-// String returns the name of the table.
+// String returns the name of the table, or "?" for an unknown kind.
 func (k Kind) String() string {
 	return [...]string{"?", "signals", "signal_results", "signal_events", "market_resolutions"}[max(0, min(k, Resolution))]
 }
 
-// Leaf is a row of the journal.
+// Leaf is an entry of the journal: the hash of one row.
 type Leaf struct {
 	Kind Kind
-	Of   string // key of the row
+	Of   string // primary key of the row, as text
 	Hash Hash
 }
 
-// Head is the state of the journal.
+// Head is the newest state of the journal.
 type Head struct {
 	Tree    Tree
-	FeedSeq int64 // rows of events up to this number are in the tree
-	Filling bool  // rows older than the journal are still being added
-	Note    string
-	Filled  Place // progress of the filling; not stored, so a new leader starts the filling again
+	FeedSeq int64  // the rows of events up to this number are in the tree
+	Filling bool   // rows that are older than the journal are still being added
+	Note    string // signed checkpoint of Tree
+	Filled  Place  // position up to which older rows were added; not stored, so a new leader starts again
 }
 
-// Place is a position in the filling: rows are read by kind, and within a kind by key. The zero Place is before all rows.
+// Place is a position in the sequence of all rows, which are ordered by kind and key. The zero Place is before all rows.
 type Place struct {
 	Kind Kind
-	Of   *string // key of the last row; nil: before the first row of the kind
+	Of   *string // key of the last row read; nil: before the first row of the kind
 }
 
-// Done reports whether no rows follow the place.
+// Done reports whether the place is after all rows.
 func (p Place) Done() bool { return p.Kind > Resolution }
 
-// Store stores the journal and reads the rows to add.
+// Store stores the journal, and reads the rows that must be added to it.
 type Store interface {
-	// JournalHead returns the newest head; false if there is none.
+	// JournalHead returns the newest head, and false if the journal is empty.
 	JournalHead(ctx context.Context) (Head, bool, error)
-	// JournalNews reads n events after a number of the feed. It returns the rows of these events that are not in the journal,
-	// and the number of the last event read.
+	// JournalNews reads up to n events of the feed after a number. It returns the rows of these events that are not in the
+	// journal, and the number of the last event read.
 	JournalNews(ctx context.Context, after int64, n int) ([]Leaf, int64, error)
-	// JournalOld reads up to n rows after a place, of any age. It returns those that are not in the journal, and the place of
-	// the last row read.
+	// JournalOld reads up to n rows after a place, whatever their age. It returns those that are not in the journal, and the
+	// place of the last row read.
 	JournalOld(ctx context.Context, after Place, n int) ([]Leaf, Place, error)
-	// JournalAppend stores leaves after the first size leaves, and the new head, in one transaction.
+	// JournalAppend stores leaves at the positions from after on, and the new head to, in one transaction. after is the size of
+	// the tree without the leaves.
 	JournalAppend(ctx context.Context, after int64, leaves []Leaf, to Head, at time.Time) error
 	FeedHead(ctx context.Context) (int64, error)
 	FeedOldest(ctx context.Context) (int64, error)
 }
 
-// Intervals and batch sizes of the sealer. It runs after the feed, so no request waits for it.
+// sealEvery is the interval at which the sealer adds rows; no request waits for it. sealBatch is the maximum number of events,
+// and fillBatch that of older rows, in one step.
 const (
 	sealEvery = time.Second
 	sealBatch = 5000
 	fillBatch = 20_000
 )
 
-// Sealer adds the rows of new events to the journal. The leader runs it. Two concurrent Sealers do no harm, because a leaf
-// position can be stored only once.
+// Sealer adds the rows of new events to the journal and signs a checkpoint after each step. The leader of all replicas runs it.
+// If two Sealers run at the same time, no harm is done, because each position of a leaf can be stored only once.
 type Sealer struct {
 	store Store
 	key   Key
 	now   func() time.Time
 }
 
-// NewSealer returns a Sealer.
+// NewSealer returns a Sealer that signs checkpoints with key.
 func NewSealer(store Store, key Key, now func() time.Time) *Sealer { return &Sealer{store, key, now} }
 
-// Run adds rows until ctx ends or the store fails.
+// Run adds the rows of new events every second until ctx ends or the store fails.
 func (s *Sealer) Run(ctx context.Context) error {
 	var head *Head
 	return dbtime.Every(ctx, sealEvery, func() (err error) {
@@ -91,7 +93,8 @@ func (s *Sealer) Run(ctx context.Context) error {
 	})
 }
 
-// Seal adds all rows that are not in the journal and returns the new head. If from is nil, it reads the head first.
+// Seal adds all rows that are not in the journal, and returns the new head. from is the head that the previous call returned;
+// if it is nil, Seal reads the head from the store.
 func (s *Sealer) Seal(ctx context.Context, from *Head) (*Head, error) {
 	head, err := s.start(ctx, from)
 	if err != nil {
@@ -137,8 +140,8 @@ func (s *Sealer) append(ctx context.Context, head *Head, leaves []Leaf, next Hea
 	return next, s.store.JournalAppend(ctx, head.Tree.Size(), leaves, next, s.now())
 }
 
-// start reads the head. If rows existed before the journal, or the feed has dropped events whose rows are not in the journal,
-// the head is marked for filling.
+// start returns the head from which to continue. It marks the head for the adding of older rows if the journal is empty, or if
+// the feed no longer stores events whose rows are not in the journal.
 func (s *Sealer) start(ctx context.Context, from *Head) (*Head, error) {
 	if from != nil {
 		return from, nil
@@ -154,7 +157,7 @@ func (s *Sealer) start(ctx context.Context, from *Head) (*Head, error) {
 	if known && (head.Filling || oldest <= head.FeedSeq+1) {
 		return &head, nil
 	}
-	// Rows that are committed from now on belong to events after this number. They are added after the filling.
+	// Rows that are committed from now on belong to events after this number. They are added after the older rows.
 	if head.FeedSeq, err = s.store.FeedHead(ctx); err != nil {
 		return nil, err
 	}

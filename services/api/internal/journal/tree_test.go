@@ -7,7 +7,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// TestTreeMatchesTlog checks that a tree that grows by its frontier has the root that package tlog computes from all
+// TestTreeMatchesTlog checks that a Tree, which stores only its frontier, has the root that package tlog computes from all
 // hashes.
 func TestTreeMatchesTlog(t *testing.T) {
 	t.Parallel()

@@ -26,12 +26,12 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// bundle is the database of a ledger and a Redis for one test.
+// bundle contains the database of the api and a Redis for one test.
 type bundle struct {
 	t     *testing.T
 	store *postgres.Store
 	admin *pgxpool.Pool
-	url   string // address of Redis
+	url   string // URL of Redis
 	redis *redisx.Client
 }
 
@@ -63,7 +63,7 @@ func (b *bundle) exec(sql string, args ...any) {
 	}
 }
 
-// write inserts n entries into the outbox, each in one transaction.
+// write stores n entries in the outbox, each in a separate transaction.
 func (b *bundle) write(n int) {
 	b.t.Helper()
 	for range n {
@@ -74,7 +74,7 @@ func (b *bundle) write(n int) {
 	}
 }
 
-// resolve resolves market 1 and scores its fifty calls.
+// resolve resolves market 1 and stores the results of its fifty calls.
 func (b *bundle) resolve() {
 	b.t.Helper()
 	b.exec(`INSERT INTO api.market_resolutions (market_id, outcome, resolver, source, close_at, lane, resolved_at) VALUES ('1', 'YES', 'admin', 'admin', now(), 'MUSIC', now())`)
@@ -87,7 +87,8 @@ func (b *bundle) relay() *relay.Relay {
 	return &relay.Relay{Store: b.store, Redis: b.redis, Now: time.Now, Slog: slog.New(slog.DiscardHandler)}
 }
 
-// start runs a function in the background until the test ends or the returned function is called.
+// start runs a function in the background until the test ends or the returned function is called. An error of the function
+// fails the test.
 func (b *bundle) start(run func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -109,7 +110,7 @@ func newBroker(t *testing.T, memory int) *broker.Broker {
 	return b
 }
 
-// follow starts a follower as another process would, and returns its broker.
+// follow starts a Follower with a separate broker, like another process, and returns the broker when it is ready.
 func (b *bundle) follow() *broker.Broker {
 	b.t.Helper()
 	fanOut := newBroker(b.t, 4096)
@@ -120,7 +121,7 @@ func (b *bundle) follow() *broker.Broker {
 	return fanOut
 }
 
-// want waits until the feed has n events and returns them as messages.
+// want waits until the feed has n events, and returns them as messages.
 func (b *bundle) want(n int) []feed.Message {
 	b.t.Helper()
 	testkit.Eventually(b.t, 30*time.Second, func() bool {
@@ -140,7 +141,7 @@ func (b *bundle) want(n int) []feed.Message {
 	return messages
 }
 
-// stream returns the ids in the Redis stream.
+// stream returns the ids of the entries of the Redis stream, oldest first.
 func (b *bundle) stream() []string {
 	b.t.Helper()
 	c := redisClient(b.t, b.url)
@@ -163,10 +164,10 @@ func redisClient(t *testing.T, url string) *redis.Client {
 	return c
 }
 
-// reader collects the frames of a broker as a client that accepts everything.
+// reader collects the frames of a broker. Its connection accepts all bytes.
 type reader struct{ *brokertest.Conn }
 
-// read subscribes to a channel until the test ends.
+// read subscribes a reader to a channel until the test ends.
 func read(t *testing.T, fanOut *broker.Broker, c feed.Channel) *reader {
 	t.Helper()
 	p := brokertest.New()
@@ -180,7 +181,7 @@ func read(t *testing.T, fanOut *broker.Broker, c feed.Channel) *reader {
 
 func (r *reader) got() []string { return r.Texts() }
 
-// framesOf returns the frames of a channel.
+// framesOf returns the JSON of the messages that are on a channel.
 func framesOf(messages []feed.Message, c feed.Channel) (frames []string) {
 	for i := range messages {
 		for _, l := range messages[i].Links {
@@ -192,7 +193,7 @@ func framesOf(messages []feed.Message, c feed.Channel) (frames []string) {
 	return frames
 }
 
-// expect waits until a reader has exactly the frames of a channel.
+// expect waits until a reader has as many frames as there are messages on a channel, and requires that they are equal.
 func (r *reader) expect(t *testing.T, messages []feed.Message, c feed.Channel) {
 	t.Helper()
 	want := framesOf(messages, c)

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	readWait   = time.Second            // duration of one blocking read of the stream
+	readWait   = time.Second            // maximum time of one blocking read of the stream
 	pollEvery  = 250 * time.Millisecond // interval of database reads while Redis is unavailable
 	retryRedis = time.Second            // pause after an error of Redis
-	textEvery  = 3 * time.Second        // interval of reads of moderation decisions
+	textEvery  = 3 * time.Second        // interval at which moderation decisions are checked
 )
 
-// Follower delivers every event of the feed to the broker of this process.
+// Follower reads the feed from Redis or the database and delivers every event to the broker of this process.
 type Follower struct {
 	source feed.Store
 	redis  *redis.Client
@@ -31,12 +31,13 @@ type Follower struct {
 	log    *slog.Logger
 	chain  *feed.Chain
 
-	moderated string    // digest of the moderation decisions at the last check
-	clears    int       // number of further times that the broker's memory is cleared
-	nextText  time.Time // time of the next check
+	moderated string    // digest of all moderation decisions at the last check
+	clears    int       // number of further checks that clear the broker's memory
+	nextText  time.Time // earliest time of the next check of moderation decisions
 }
 
-// NewFollower returns a follower with separate connections to Redis; Close closes them.
+// NewFollower returns a Follower that reads from source and c and delivers to fanOut. It uses its own connections to Redis,
+// which Close closes.
 func NewFollower(source feed.Store, c *redisx.Client, fanOut *broker.Broker, now func() time.Time, log *slog.Logger) *Follower {
 	return &Follower{source: source, redis: c.Blocking(), broker: fanOut, now: now, log: log, chain: feed.NewChain(source)}
 }
@@ -44,7 +45,7 @@ func NewFollower(source feed.Store, c *redisx.Client, fanOut *broker.Broker, now
 // Close closes the connections to Redis. It must be called after Run has returned.
 func (f *Follower) Close() error { return f.redis.Close() }
 
-// Run follows the feed until ctx ends. It continues after failures of Redis and of the database.
+// Run delivers events until ctx ends. It retries after failures of Redis and of the database.
 func (f *Follower) Run(ctx context.Context) error {
 	for !f.start(ctx) {
 		if err := dbtime.Sleep(ctx, pollEvery); err != nil {
@@ -65,7 +66,7 @@ func (f *Follower) Run(ctx context.Context) error {
 		case err != nil:
 			redisAgain = f.now().Add(retryRedis)
 		case len(messages) == 0:
-			// The stream may have lost events, so read the database as well.
+			// The stream may have lost events, so the database is read as well.
 			f.poll(ctx)
 		default:
 			f.deliver(ctx, messages)
@@ -74,7 +75,8 @@ func (f *Follower) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// start fills the memory of the broker and marks it as ready.
+// start delivers the newest events in the database to the broker, as many as it can store, and marks the broker as ready. It
+// returns false if the database cannot be read.
 func (f *Follower) start(ctx context.Context) bool {
 	f.forgetModerated(ctx)
 	begin, err := f.begin(ctx)
@@ -92,8 +94,9 @@ func (f *Follower) start(ctx context.Context) bool {
 	return true
 }
 
-// forgetModerated clears the memory of the broker after a moderation decision about a text, because events in memory contain
-// the earlier text. It clears the memory twice, because Redis may still contain events that were read before the decision.
+// forgetModerated clears the memory of the broker after a moderation decision, because events in memory can contain the hidden
+// text. It checks the decisions every textEvery. It clears the memory at two checks, because Redis can still contain events
+// that were read before the decision.
 func (f *Follower) forgetModerated(ctx context.Context) {
 	if f.now().Before(f.nextText) {
 		return
@@ -114,9 +117,9 @@ func (f *Follower) forgetModerated(ctx context.Context) {
 	}
 }
 
-// begin returns the number after which all events fit into the memory of the broker and have consecutive numbers. The feed
-// may store fewer events than the memory can hold. After old partitions were dropped, the first stored numbers need not be
-// consecutive.
+// begin returns the event number with which the broker starts: all later events have consecutive numbers and fit into its
+// memory. The feed can contain fewer events than the memory can store. If old partitions were dropped, the first stored numbers
+// may not be consecutive.
 func (f *Follower) begin(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepBudget)
 	defer cancel()
@@ -144,7 +147,8 @@ func (f *Follower) begin(ctx context.Context) (int64, error) {
 	return begin, nil
 }
 
-// deliver delivers messages of the stream, and reads missing events from the database.
+// deliver delivers messages of the stream to the broker. If events are missing between two messages, it reads them from the
+// database.
 func (f *Follower) deliver(ctx context.Context, messages []feed.Message) {
 	for _, m := range messages {
 		err := f.broker.Deliver(m)
@@ -152,7 +156,7 @@ func (f *Follower) deliver(ctx context.Context, messages []feed.Message) {
 		if errors.As(err, &gap) {
 			if !f.poll(ctx) {
 				_ = dbtime.Sleep(ctx, pollEvery)
-				return // read again after the head of the broker
+				return // Run reads the stream again after the head of the broker
 			}
 			err = f.broker.Deliver(m)
 		}
@@ -164,7 +168,7 @@ func (f *Follower) deliver(ctx context.Context, messages []feed.Message) {
 	}
 }
 
-// poll delivers all events in the database after the head of the broker.
+// poll delivers all events in the database after the head of the broker. It returns false if the database cannot be read.
 func (f *Follower) poll(ctx context.Context) bool {
 	for {
 		n, err := f.page(ctx)

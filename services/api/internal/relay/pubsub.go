@@ -13,26 +13,28 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
+// pubSubKey is the name of the Redis channel of PubSub.
 var pubSubKey = redisx.Key("live")
 
-// PubSub distributes events without a number to the readers of every process, over Redis. They may be lost. While Redis is
-// unavailable, they reach only the readers of the publishing process.
+// PubSub distributes events without a number over Redis to the readers of every process. An event can be lost. While Redis is
+// unavailable, an event reaches only the readers of the process that publishes it.
 type PubSub struct {
 	redis  *redisx.Client
 	listen *redis.Client
 	handle func(feed.Ephemeral)
 }
 
-// NewPubSub returns a PubSub with separate connections to Redis; Close closes them. handle is called for each event that any
-// process publishes.
+// NewPubSub returns a PubSub that calls handle for each event that any process publishes. It uses its own connection to Redis
+// for receiving, which Close closes.
 func NewPubSub(c *redisx.Client, handle func(feed.Ephemeral)) *PubSub {
 	return &PubSub{redis: c, listen: c.Blocking(), handle: handle}
 }
 
-// Close closes the connections to Redis. It must be called after Run has returned.
+// Close closes the connection that receives events. It must be called after Run has returned.
 func (p *PubSub) Close() error { return p.listen.Close() }
 
-// Publish sends an event to all processes. Data must be a JSON object without line breaks.
+// Publish sends an event to all processes, including this one. Data must be a JSON object without line breaks. If Redis is
+// unavailable, it calls handle for this process only.
 func (p *PubSub) Publish(ctx context.Context, e feed.Ephemeral) {
 	text := string(e.Channel) + "\n" + string(e.Type) + "\n" + e.Subject + "\n" + strconv.FormatInt(e.At.UnixMicro(), 10) + "\n" + string(e.Data)
 	if p.redis.Publish(ctx, pubSubKey, text).Err() != nil {
@@ -40,7 +42,7 @@ func (p *PubSub) Publish(ctx context.Context, e feed.Ephemeral) {
 	}
 }
 
-// Run calls handle for the events of all processes until ctx ends.
+// Run calls handle for the events of all processes until ctx ends. After an error of Redis, it subscribes again.
 func (p *PubSub) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		p.receive(ctx)
@@ -49,7 +51,7 @@ func (p *PubSub) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// receive subscribes on one connection until it fails.
+// receive receives events on one connection until the connection fails or ctx ends.
 func (p *PubSub) receive(ctx context.Context) {
 	sub := p.listen.Subscribe(ctx, pubSubKey)
 	stop := context.AfterFunc(ctx, func() { _ = sub.Close() })
@@ -58,7 +60,7 @@ func (p *PubSub) receive(ctx context.Context) {
 		_ = sub.Close() // a second Close is harmless
 	}()
 	for {
-		// The timeout detects a Redis that hangs: it does not answer the ping.
+		// The timeout detects that Redis hangs: then it does not answer the ping either.
 		got, err := sub.ReceiveTimeout(ctx, readWait)
 		if err != nil {
 			if ctx.Err() != nil || sub.Ping(ctx) != nil {

@@ -12,15 +12,17 @@ import (
 	"github.com/signalcast/signalcast/pkg/redisx"
 )
 
-// readersLife is the time after which the numbers of a process that ended are ignored.
+// readersLife is the time after which the reader counts of a process that no longer updates them are ignored.
 const readersLife = 3 * viewersEvery
 
-// processes is the key of the sorted set of running processes. Each process has a hash with its readers by market.
+// processes is the Redis key of the sorted set of running processes. For each process, the hash with the key readersOf contains
+// the number of its readers by market.
 var processes = redisx.Key("readers")
 
 func readersOf(process string) string { return redisx.Key("readers:" + process) }
 
-// count stores the readers of this process by market and returns the sums over all processes for these markets.
+// count stores own, the number of readers of this process by market, in Redis. It returns the sums over all processes for the
+// markets of own, or own itself with an error.
 func (t *Ticker) count(ctx context.Context, own map[string]int) (map[string]int, error) {
 	now := t.now()
 	fields := make([]any, 0, 2*len(own))
@@ -65,7 +67,7 @@ func (t *Ticker) count(ctx context.Context, own map[string]int) (map[string]int,
 	return sums, nil
 }
 
-// others returns the sums of the other processes for every market.
+// others returns the sums over all other processes for every market that has readers there.
 func (t *Ticker) others(ctx context.Context) (map[string]int, error) {
 	sums := make(map[string]int)
 	return sums, t.forEachOther(ctx, func(key string) error {
@@ -78,7 +80,7 @@ func (t *Ticker) others(ctx context.Context) (map[string]int, error) {
 	})
 }
 
-// countOthers returns the sum of the other processes for one market.
+// countOthers returns the number of readers of one market in all other processes.
 func (t *Ticker) countOthers(ctx context.Context, id string) (sum int, err error) {
 	err = t.forEachOther(ctx, func(key string) error {
 		n, err := t.redis.HGet(ctx, key, id).Int()
@@ -91,7 +93,7 @@ func (t *Ticker) countOthers(ctx context.Context, id string) (sum int, err error
 	return sum, err
 }
 
-// forEachOther calls read with the key of each other process.
+// forEachOther calls read with the key of the hash of each other process. It stops at the first error.
 func (t *Ticker) forEachOther(ctx context.Context, read func(key string) error) error {
 	alive, err := t.redis.ZRange(ctx, processes, 0, -1).Result()
 	for _, process := range slices.DeleteFunc(alive, func(p string) bool { return p == t.id }) {

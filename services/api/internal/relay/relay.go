@@ -11,17 +11,18 @@ import (
 )
 
 const (
-	pageSize   = 500              // outbox entries per step; events per page
-	chunkSize  = 1000             // results of a market per step
-	idleWait   = time.Second      // longest pause without a notification
-	syncEvery  = 5 * time.Second  // interval at which the stream is compared with the feed
-	stepBudget = 10 * time.Second // time limit of one step in the database
+	pageSize   = 500              // maximum number of outbox entries per step, and of events per page
+	chunkSize  = 1000             // maximum number of results of a market per step
+	idleWait   = time.Second      // maximum pause if no notification arrives
+	syncEvery  = 5 * time.Second  // interval at which the end of the stream is compared with the feed
+	stepBudget = 10 * time.Second // time limit of one step, including its database statements
 )
 
-// LeaseKey is the key of the advisory lock that elects the one process in which the Relay runs.
+// LeaseKey is the key of the Postgres advisory lock that selects the one process that runs the Relay.
 const LeaseKey int64 = 7201005
 
-// Relay numbers committed outbox entries and publishes them. All fields are required. It must run under the lease.
+// Relay assigns feed numbers to committed outbox entries and publishes the events on the Redis stream. All fields are required.
+// Run must be called only while this process holds the lease.
 type Relay struct {
 	Store feed.Store
 	Redis *redisx.Client
@@ -29,7 +30,7 @@ type Relay struct {
 	Slog  *slog.Logger
 }
 
-// Run works until ctx ends or the database fails. After a failure at any point, it can be started again in this or another
+// Run works until ctx ends or the database fails. After a failure at any point, Run can be called again in this or another
 // process.
 func (r *Relay) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -59,8 +60,8 @@ func (r *Relay) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// listen receives the notifications of the outbox and signals each on wake. Without them, publication is delayed by up to one
-// second.
+// listen sends on wake for each notification of the outbox until ctx ends. If notifications are lost, publication is delayed by
+// up to idleWait.
 func (r *Relay) listen(ctx context.Context, wake chan<- struct{}) {
 	notify := func() {
 		select {

@@ -31,7 +31,7 @@ func ids(n int) []string {
 
 var errCrash = errors.New("crashed")
 
-// crashing is a store whose calls fail at random, before or after they take effect.
+// crashing is a store whose methods fail at random, before or after they take effect. failures counts the failures by step.
 type crashing struct {
 	feed.Store
 	failures map[string]int
@@ -74,7 +74,7 @@ func (d crashing) DrainFeed(ctx context.Context, chunk int, skip []string) (feed
 	return drained, err
 }
 
-// TestRelayCrashesBetweenSteps lets the relay fail between any two steps while outbox entries are written and a market is
+// TestRelayCrashesBetweenSteps makes the relay fail between random steps while outbox entries are written and a market is
 // resolved. The feed and the stream must contain every event once.
 func TestRelayCrashesBetweenSteps(t *testing.T) {
 	t.Parallel()
@@ -105,7 +105,7 @@ func TestRelayCrashesBetweenSteps(t *testing.T) {
 	t.Logf("failures: %v", store.failures)
 }
 
-// TestTwoRelays runs two relays at once, as when a lease changes hands late. Every event must be numbered once.
+// TestTwoRelays runs two relays at the same time, which happens when a lease expires late. Every event must get one number.
 func TestTwoRelays(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -126,8 +126,8 @@ func TestTwoRelays(t *testing.T) {
 	testkit.Eventually(t, 20*time.Second, func() bool { return len(b.stream()) == 251 })
 }
 
-// TestRelaySkipsBlockedMarkets checks that a market without results does not delay other markets, and is completed when its
-// results exist.
+// TestRelaySkipsBlockedMarkets checks that a resolved market whose results do not exist yet does not delay other markets. Its
+// results must be numbered when they exist.
 func TestRelaySkipsBlockedMarkets(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -146,7 +146,8 @@ func TestRelaySkipsBlockedMarkets(t *testing.T) {
 	b.want(52)
 }
 
-// TestRedisFlush flushes Redis while events are published. Readers must miss no event, and the stream must be filled again.
+// TestRedisFlush deletes all data in Redis while events are published. Readers must miss no event, and the stream must be
+// filled again.
 func TestRedisFlush(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -161,14 +162,14 @@ func TestRedisFlush(t *testing.T) {
 	}
 	b.write(1)
 	r.expect(t, b.want(101), feed.Signals)
-	// The next comparison fills the stream up to the newest event.
+	// The next call of sync fills the stream up to the newest event.
 	testkit.Eventually(t, 20*time.Second, func() bool {
 		got := b.stream()
 		return len(got) > 0 && got[len(got)-1] == "101-0"
 	})
 }
 
-// TestForeignStream checks that a stream that is ahead of the feed or has events of another feed is deleted.
+// TestForeignStream checks that the relay deletes a stream that is ahead of the feed or contains events of another feed.
 func TestForeignStream(t *testing.T) {
 	t.Parallel()
 	for _, first := range []int{3, 9000} {
@@ -189,7 +190,7 @@ func TestForeignStream(t *testing.T) {
 	}
 }
 
-// TestRedisHangsAndDies checks that readers get all events while Redis hangs, after it resumes, and after it is killed.
+// TestRedisHangsAndDies checks that readers receive all events while Redis hangs, after it resumes, and after it is killed.
 func TestRedisHangsAndDies(t *testing.T) {
 	t.Parallel()
 	server := testkit.RedisServer(t)
@@ -212,7 +213,7 @@ func TestRedisHangsAndDies(t *testing.T) {
 	r.expect(t, b.want(80), feed.Signals)
 }
 
-// TestFollowerFillsHoles checks that events that are missing in the stream are read from the database.
+// TestFollowerFillsHoles checks that the Follower reads events that are missing in the stream from the database.
 func TestFollowerFillsHoles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -230,8 +231,8 @@ func TestFollowerFillsHoles(t *testing.T) {
 	r.expect(t, b.want(10), feed.MarketChannel("1"))
 }
 
-// TestFollowerStartsInTheMiddle checks that a process that starts late has the newest events in memory, with the same links
-// as other processes.
+// TestFollowerStartsInTheMiddle checks that the broker of a process that starts later has the newest events in memory, with the
+// same links as in other processes.
 func TestFollowerStartsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -251,8 +252,8 @@ func TestFollowerStartsInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestPubSub checks that events without a number reach every process, and only the publishing process while Redis is
-// unavailable.
+// TestPubSub checks that events without a number reach every process. While Redis is unavailable, they must reach only the
+// process that publishes them.
 func TestPubSub(t *testing.T) {
 	t.Parallel()
 	server := testkit.RedisServer(t)
@@ -289,8 +290,8 @@ func TestPubSub(t *testing.T) {
 	}
 }
 
-// TestModerationClearsMemory checks that the memory has no event from before a moderation decision, because the frames may
-// contain the text.
+// TestModerationClearsMemory checks that no event from before a moderation decision remains in memory, because its frame can
+// contain the hidden text.
 func TestModerationClearsMemory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// age inserts n events with a day whose partition has expired, and drops that partition. Every third event has today's date,
-// as when entries commit around midnight.
+// age adds n events to the feed with a day whose partition has expired, and drops this partition. Every third event has the
+// current date, as happens when entries are committed around midnight.
 func (b *bundle) age(n int) {
 	b.t.Helper()
 	day := time.Now().UTC().AddDate(0, 0, -100).Truncate(24 * time.Hour)
@@ -28,8 +28,8 @@ func (b *bundle) age(n int) {
 	}
 }
 
-// TestFeedShorterThanMemory starts processes on a feed that stores fewer events than a broker keeps and the stream has,
-// because its first days were dropped.
+// TestFeedShorterThanMemory starts processes on a feed whose first days were dropped, so that it contains fewer events than the
+// memory of a broker.
 func TestFeedShorterThanMemory(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, remaining int }{
@@ -61,7 +61,7 @@ func TestFeedShorterThanMemory(t *testing.T) {
 			b.start(b.relay().Run)
 			b.write(3)
 			testkit.Eventually(t, 20*time.Second, func() bool { return fanOut.Head() == int64(c.old+c.remaining+3) })
-			testkit.Eventually(t, 20*time.Second, func() bool { // the stream has it as well
+			testkit.Eventually(t, 20*time.Second, func() bool { // the stream contains the event as well
 				got := b.stream()
 				return len(got) > 0 && got[len(got)-1] == fmt.Sprintf("%d-0", c.old+c.remaining+3)
 			})

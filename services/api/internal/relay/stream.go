@@ -16,18 +16,20 @@ import (
 )
 
 const (
-	// streamLength is the approximate number of events that the stream keeps.
+	// streamLength is the approximate number of events in the Redis stream. Redis removes older ones.
 	streamLength = 10_000
-	// streamLife is the time after which Redis deletes the stream of an installation that was switched off.
+	// streamLife is the time after the last event at which Redis deletes the stream. It removes the stream of an installation
+	// that no longer runs.
 	streamLife = 24 * time.Hour
-	// addSize limits the events of one pipeline, so that it stays within the time limit of a command.
+	// addSize is the maximum number of events of one Redis pipeline, so that it stays within the time limit of a command.
 	addSize = 100
 )
 
+// streamKey is the Redis key of the stream.
 var streamKey = redisx.Key("feed")
 
-// addEvents appends messages with their event numbers as ids. Redis rejects an id that is not greater than the last one, so
-// no event is added twice.
+// addEvents appends messages to the stream. The id of an entry is the event number. Redis rejects an id that is not greater
+// than the last one, so no event is added twice.
 func addEvents(ctx context.Context, c *redisx.Client, messages []feed.Message) error {
 	for part := range slices.Chunk(messages, addSize) {
 		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -56,9 +58,10 @@ func lastEvent(ctx context.Context, c *redisx.Client) (feed.Message, error) {
 	return parseEntry(found[0])
 }
 
-// nextEvents waits up to wait for messages after a number.
+// nextEvents returns the next messages of the stream after an event number, at most pageSize. If there are none, it waits for
+// them. When the time wait has passed, it returns none and no error.
 func nextEvents(ctx context.Context, c *redis.Client, after int64, wait time.Duration) ([]feed.Message, error) {
-	// A Redis that hangs does not end the wait by itself.
+	// If Redis hangs, the blocking read does not end without this timeout.
 	ctx, cancel := context.WithTimeout(ctx, wait+wait/2)
 	defer cancel()
 	found, err := c.XRead(ctx, &redis.XReadArgs{
@@ -85,8 +88,8 @@ func nextEvents(ctx context.Context, c *redis.Client, after int64, wait time.Dur
 
 func entryID(seq int64) string { return strconv.FormatInt(seq, 10) + "-0" }
 
-// fields returns the fields of a stream entry: i is the id, t the type, a the time in microseconds, d the data. Field c has
-// one line per channel with the number of the previous event.
+// fields returns the fields of a stream entry: i is the event id, t the type, a the time in microseconds, d the data. Field c
+// has one line for each channel: its name and the number of the previous event on it.
 func fields(m *feed.Message) []string {
 	links := make([]string, len(m.Links))
 	for i, l := range m.Links {

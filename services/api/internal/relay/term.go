@@ -9,19 +9,20 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// term is one run of a relay. Its fields are valid only while this process is the leader.
+// term is the state of one call of Relay.Run. Its fields are valid only while this process holds the lease.
 type term struct {
 	*Relay
 	chain         *feed.Chain
-	blocked       []string  // resolved markets whose next result does not exist yet
-	partitionsDay string    // day of the last partition maintenance
-	partitionsAt  time.Time // earliest time of the next attempt
-	at            int64     // if synced: number up to which the stream has the feed
+	blocked       []string  // resolved markets that drain skips, because their next result does not exist yet
+	partitionsDay string    // day of the last successful partition maintenance
+	partitionsAt  time.Time // earliest time of the next partition maintenance
+	at            int64     // number of the last event in the stream; valid if synced
 	synced        bool
-	syncAt        time.Time // time of the next comparison with Redis
+	syncAt        time.Time // time of the next call of sync
 }
 
-// round executes each step once. more reports whether another round is needed without a pause.
+// round executes each step once, each with the time limit stepBudget. more reports whether a step has more work, so that the
+// next round must follow without a pause.
 func (t *term) round(ctx context.Context) (more bool, err error) {
 	for _, step := range []struct {
 		name string
@@ -29,8 +30,8 @@ func (t *term) round(ctx context.Context) (more bool, err error) {
 	}{
 		{"maintain partitions", t.maintainPartitions},
 		{"number", t.number},
-		{"publish", t.publish}, // before drain: clients wait for single events longer than for results
-		{"drain", t.drain},     // the next round publishes the events that drain numbers
+		{"publish", t.publish}, // before drain, because clients wait for single events, and results can be many
+		{"drain", t.drain},     // the next round publishes the events of this step
 	} {
 		bounded, cancel := context.WithTimeout(ctx, stepBudget)
 		again, err := step.do(bounded)
@@ -43,8 +44,9 @@ func (t *term) round(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// maintainPartitions creates and drops partitions once a day. An error does not stop the relay: without a partition for the
-// day, events are stored in the default partition.
+// maintainPartitions creates the partitions of the next days and drops old ones, once a day. An error is logged and does not
+// stop the relay: without a partition for the day, events are stored in the default partition. After an error, it waits one
+// minute.
 func (t *term) maintainPartitions(ctx context.Context) (bool, error) {
 	now := t.Now()
 	day := protocol.Day(now)
@@ -60,13 +62,14 @@ func (t *term) maintainPartitions(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
+// number assigns numbers to one page of outbox entries. It returns true if the page was full, because more entries may follow.
 func (t *term) number(ctx context.Context) (bool, error) {
 	n, err := t.Store.NumberFeed(ctx, pageSize)
 	return n == pageSize, err
 }
 
-// drain numbers one chunk of one market's results. A market without its next result is skipped until no other market has
-// results.
+// drain assigns numbers to one chunk of the results of one market. It skips a market whose next result does not exist yet,
+// until no other market has results.
 func (t *term) drain(ctx context.Context) (bool, error) {
 	d, err := t.Store.DrainFeed(ctx, chunkSize, t.blocked)
 	switch {
@@ -81,7 +84,7 @@ func (t *term) drain(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// publish adds the next page of events to the stream. An error of Redis does not stop the relay: missing events are added
+// publish adds the next page of events to the stream. An error of Redis does not stop the relay: the missing events are added
 // when Redis is available again.
 func (t *term) publish(ctx context.Context) (bool, error) {
 	if now := t.Now(); !t.synced || !now.Before(t.syncAt) {
@@ -101,8 +104,8 @@ func (t *term) publish(ctx context.Context) (bool, error) {
 	return len(messages) == pageSize, nil
 }
 
-// sync finds the end of the stream. It deletes a stream that is ahead of the feed or belongs to another feed. If the stream
-// is far behind, publishing continues with the newest events only, as many as the stream keeps.
+// sync sets at to the number of the last event in the stream. It deletes a stream that is ahead of the feed or belongs to
+// another feed. If the stream lacks more than streamLength events, sync skips the oldest of them.
 func (t *term) sync(ctx context.Context, now time.Time) error {
 	t.synced = false
 	last, err := lastEvent(ctx, t.Redis)
@@ -137,7 +140,8 @@ func (t *term) sync(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// contains reports whether the feed has this message.
+// contains reports whether message m is an event of the feed, whose newest event number is head. It also returns true if the
+// feed stores no event from m on.
 func (t *term) contains(ctx context.Context, m feed.Message, head int64) (bool, error) {
 	if m.Seq > head {
 		return false, nil

@@ -19,18 +19,19 @@ import (
 const (
 	priceEvery   = time.Second
 	viewersEvery = 5 * time.Second
-	// watchedLife is the time for which a viewer count of the hub is used.
+	// watchedLife is the time after which a viewer count that the hub has reported is ignored.
 	watchedLife = 30 * time.Second
-	// MaxMarkets is the largest number of markets that one process observes.
+	// MaxMarkets is the maximum number of markets whose prices and crowds one process publishes.
 	MaxMarkets = 20_000
 )
 
-// Ticker publishes the state of markets to the readers of this process: price and crowd once a second, the number of viewers
-// every five seconds. Each process reads only the markets of its own readers. Processes share only their numbers of readers.
+// Ticker publishes the state of markets to the readers of this process: the price and the crowd once a second, and the number
+// of viewers every five seconds. A process reads only the markets that its readers watch. Processes share only the numbers of
+// their readers.
 type Ticker struct {
 	store  feed.Store
 	redis  *redisx.Client
-	id     string // id of this process
+	id     string // random id of this process
 	broker *broker.Broker
 	now    func() time.Time
 	log    *slog.Logger
@@ -39,17 +40,18 @@ type Ticker struct {
 	published map[string]feed.MarketState
 
 	mu      sync.Mutex
-	viewers map[string]int // readers and viewers of streams
-	watched map[string]int // viewers of streams only
+	viewers map[string]int // viewers by market: readers of its channel and viewers of its streams
+	watched map[string]int // viewers of streams by market
 }
 
-// NewTicker returns a Ticker with a random process id.
+// NewTicker returns a Ticker that publishes to fanOut, with a random process id.
 func NewTicker(store feed.Store, c *redisx.Client, fanOut *broker.Broker, now func() time.Time, log *slog.Logger) *Ticker {
 	return &Ticker{store: store, redis: c, id: uuid.NewString(), broker: fanOut, now: now, log: log}
 }
 
-// Viewers returns the number of viewers of a market: readers of all processes and viewers of a stream that is bound to the
-// market. It is some seconds old. If the market had no readers in this process then, the readers are counted now.
+// Viewers returns the number of viewers of a market: the readers of its channel in all processes, and the viewers of streams
+// that show the market. The number can be some seconds old. It is counted now if the market had no readers in this process at
+// the last count.
 func (t *Ticker) Viewers(ctx context.Context, marketID string) int {
 	t.mu.Lock()
 	n, known := t.viewers[marketID]
@@ -60,13 +62,13 @@ func (t *Ticker) Viewers(ctx context.Context, marketID string) int {
 	}
 	others, err := t.countOthers(ctx, marketID)
 	if err != nil {
-		others = 0 // use the readers of this process only
+		others = 0 // count only the readers of this process
 	}
 	return watched + others + t.broker.Readers(feed.MarketChannel(marketID))
 }
 
-// AllViewers returns the number of viewers of each market. While Redis is unavailable, it includes only the readers of this
-// process and the viewers of streams.
+// AllViewers returns the number of viewers of each market, by market. While Redis is unavailable, the number includes only the
+// readers of this process and the viewers of streams.
 func (t *Ticker) AllViewers(ctx context.Context) map[protocol.MarketID]int64 {
 	others, err := t.others(ctx)
 	if err != nil {
@@ -84,14 +86,15 @@ func (t *Ticker) AllViewers(ctx context.Context) map[protocol.MarketID]int64 {
 	return sums
 }
 
-// CachedViewers returns the number of viewers of a market some seconds ago, without requests to Redis or the database.
+// CachedViewers returns the number of viewers of a market at the last count, some seconds ago. It sends no request to Redis or
+// the database.
 func (t *Ticker) CachedViewers(marketID string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return max(t.viewers[marketID], t.watched[marketID])
 }
 
-// Run publishes until ctx ends.
+// Run publishes states and viewer counts until ctx ends. It logs the first of several consecutive errors.
 func (t *Ticker) Run(ctx context.Context) error {
 	prices, viewers := time.NewTicker(priceEvery), time.NewTicker(viewersEvery)
 	defer prices.Stop()
@@ -114,8 +117,8 @@ func (t *Ticker) Run(ctx context.Context) error {
 	}
 }
 
-// PublishStates reads the prices and crowds of the readers' markets and publishes changes. For a market that is new in this
-// process it publishes all values, because the snapshot of its readers may be older.
+// PublishStates reads the prices and crowds of up to MaxMarkets markets with readers, and publishes those that have changed.
+// For a market without an earlier state, it publishes all values, because the snapshot of its readers can be older.
 func (t *Ticker) PublishStates(ctx context.Context) error {
 	readers := t.broker.Markets()
 	ids := make([]string, 0, len(readers))
@@ -167,8 +170,8 @@ func crowdData(s feed.MarketState) []byte {
 	return fmt.Appendf(nil, `{"yesPercent":%s,"totalSignals":%d}`, percent, total)
 }
 
-// PublishViewers counts the readers of all processes and the viewers of streams, and publishes changes. A count that cannot
-// be read is taken as 0.
+// PublishViewers counts the viewers of each market that has readers in this process, and publishes counts that have changed. If
+// the counts of other processes or of streams cannot be read, they are taken as 0.
 func (t *Ticker) PublishViewers(ctx context.Context) {
 	own := t.broker.Markets()
 	sums, err := t.count(ctx, own)

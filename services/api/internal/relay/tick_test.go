@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/relay"
 )
 
-// TestTicker checks that readers of a market get changes of its price, its crowd and its number of viewers. The number
-// includes all processes, or only this one while Redis is unavailable.
+// TestTicker checks that readers of a market receive changes of its price, its crowd and its number of viewers. The number must
+// include the readers of all processes or, while Redis is unavailable, only those of this process.
 func TestTicker(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -74,7 +74,7 @@ func TestTicker(t *testing.T) {
 	}
 }
 
-// TestTickerCountsStreamViewers checks that viewers of a stream that is bound to a market count as viewers of the market.
+// TestTickerCountsStreamViewers checks that viewers of a stream that shows a market count as viewers of the market.
 func TestTickerCountsStreamViewers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -100,7 +100,7 @@ func TestTickerCountsStreamViewers(t *testing.T) {
 	testkit.Eventually(t, 10*time.Second, func() bool { return cmp.Equal([]string{`{"viewers":38}`, `{"viewers":1}`}, one.data()) })
 }
 
-// data returns the data of every event that a reader has received.
+// data returns the member data of every event that the reader has received.
 func (r *reader) data() (out []string) {
 	for _, text := range r.got() {
 		_, data, _ := strings.Cut(text, `,"data":`)

@@ -13,10 +13,11 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// Store stores webhooks. Each method is one transaction. Methods with an ownerID return not_found for a webhook of another
-// operator.
+// Store stores webhooks and their delivery logs. Each method is one transaction. Methods with an ownerID return not_found for a
+// webhook of another operator.
 type Store interface {
-	// CreateWebhook returns limit_reached if the operator has MaxHooks webhooks, and unauthenticated if the key was revoked.
+	// CreateWebhook stores a new webhook. Errors: limit_reached if the operator has MaxHooks webhooks, unauthenticated if the
+	// key was revoked.
 	CreateWebhook(ctx context.Context, h Hook) error
 	ListWebhooks(ctx context.Context, ownerID string) ([]Hook, error)
 	GetWebhook(ctx context.Context, ownerID, id string) (Hook, error)
@@ -24,15 +25,17 @@ type Store interface {
 	DeleteWebhook(ctx context.Context, ownerID, id string) error
 	// RenewWebhook locks the webhook, calls renew, and stores the secrets that renew has set.
 	RenewWebhook(ctx context.Context, ownerID, id string, renew func(*Hook)) (Hook, error)
-	// TestWebhook reports whether a test delivery is allowed now, and counts it if so.
+	// TestWebhook returns the webhook, and whether a test delivery is allowed now: every must have passed since the last one.
+	// If so, it stores now as the time of the last test.
 	TestWebhook(ctx context.Context, ownerID, id string, now time.Time, every time.Duration) (Hook, bool, error)
 	LogDelivery(ctx context.Context, d Delivery) error
 	ListDeliveries(ctx context.Context, ownerID, id string, before int64, limit int) ([]Delivery, error)
 	FeedHead(ctx context.Context) (int64, error)
 
-	// ActiveWebhooks returns the webhooks to which the worker sends.
+	// ActiveWebhooks returns all active webhooks, to which the worker sends.
 	ActiveWebhooks(ctx context.Context) ([]Hook, error)
-	// BeginDelivery stores an attempt and returns the stored webhook. It returns false if the webhook has changed.
+	// BeginDelivery stores the pending delivery and the attempt of h, and returns the stored webhook. It returns false if the
+	// webhook has changed.
 	BeginDelivery(ctx context.Context, h Hook, after int64) (Hook, bool, error)
 	CompleteDelivery(ctx context.Context, d Delivery) error
 	FailDelivery(ctx context.Context, d Delivery, since, next time.Time, active bool, reason string) error
@@ -40,33 +43,33 @@ type Store interface {
 	AdvanceWebhooks(ctx context.Context, hooks []Hook) error
 }
 
-// Send sends one request to an endpoint.
+// Send sends one request to the URL of a webhook and returns the result.
 type Send func(ctx context.Context, p Post) Outcome
 
-// Draft is the input of a registration.
+// Draft is the input of Register: a new webhook.
 type Draft struct {
 	URL         string
 	Channels    []string
 	Types       []string
 	Description *string
-	Since       *int64 // nil: start with the next event
+	Since       *int64 // start with the event after this number; nil: with the next new event
 }
 
-// Change is a change of a webhook; nil members do not change.
+// Change is a change of a webhook. A nil member does not change, except Description if Described is true.
 type Change struct {
 	Active      *bool
 	Channels    []feed.Channel
 	Types       *[]feed.Type
-	Described   bool // set Description, also to nil
+	Described   bool // true: Description replaces the current value, also if nil
 	Description *string
 	URL         *string // must equal the current URL
-	KeyID       string  // key that makes the change
+	KeyID       string  // id of the key that makes the change
 }
 
-// Owner is the operator who owns webhooks, and the key of the request.
+// Owner is the operator who owns webhooks, and the id of the key of the request.
 type Owner struct{ ID, Handle, KeyID string }
 
-// Service implements the rules of webhooks.
+// Service creates, changes, tests and deletes webhooks within their limits.
 type Service struct {
 	store   Store
 	send    Send
@@ -75,13 +78,15 @@ type Service struct {
 	now     func() time.Time
 }
 
-// NewService returns a Service. allowed reports whether a URL may be registered.
+// NewService returns a Service that sends test deliveries with send and encrypts secrets with vault. allowed reports whether a
+// URL may be registered.
 func NewService(store Store, send Send, vault *Vault, allowed func(url string) bool, now func() time.Time) *Service {
 	return &Service{store: store, send: send, vault: vault, allowed: allowed, now: now}
 }
 
-// Channels parses the channel names of a webhook of the operator with this handle. Errors: missing_channels,
-// invalid_channels, unknown_channel.
+// Channels returns the channels with the given names, for a webhook of the operator with this handle: channel me is that of the
+// operator. Errors: missing_channels without a name, invalid_channels for more than MaxChannels or repeated names,
+// unknown_channel.
 func Channels(names []string, handle string) ([]feed.Channel, error) {
 	if len(names) == 0 {
 		return nil, ErrNoChannel
@@ -106,7 +111,8 @@ func Channels(names []string, handle string) ([]feed.Channel, error) {
 	return out, nil
 }
 
-// Types parses names of event types. Error: invalid_types.
+// Types returns the event types with the given names. Error: invalid_types for an unknown or repeated name, or a type without
+// numbers.
 func Types(names []string) ([]feed.Type, error) {
 	out := make([]feed.Type, 0, len(names))
 	for _, name := range names {
@@ -122,8 +128,8 @@ func Types(names []string) ([]feed.Type, error) {
 // ErrDescription is returned for a description that is too long.
 var ErrDescription = apperr.New(apperr.Invalid, "invalid_description", "description must be at most 200 characters").With("field", "description")
 
-// Register creates a webhook. The secret is only in this result. Errors: invalid_url, missing_channels, invalid_channels,
-// unknown_channel, invalid_types, invalid_description, future_cursor, limit_reached.
+// Register creates a webhook. The secret is returned only here. Errors: invalid_url, missing_channels, invalid_channels,
+// unknown_channel, invalid_types, invalid_description, future_cursor, limit_reached, unauthenticated.
 func (s *Service) Register(ctx context.Context, o Owner, d Draft) (h Hook, secret string, err error) {
 	if !s.allowed(d.URL) {
 		return Hook{}, "", ErrURL
@@ -158,12 +164,12 @@ func (s *Service) Register(ctx context.Context, o Owner, d Draft) (h Hook, secre
 	return h, secret, nil
 }
 
-// List returns an operator's webhooks, oldest first.
+// List returns the webhooks of an operator, oldest first.
 func (s *Service) List(ctx context.Context, o Owner) ([]Hook, error) {
 	return s.store.ListWebhooks(ctx, o.ID)
 }
 
-// Get returns a webhook. Error: not_found.
+// Get returns a webhook of the operator. Error: not_found.
 func (s *Service) Get(ctx context.Context, o Owner, id string) (Hook, error) {
 	if !known(id) {
 		return Hook{}, ErrNotFound
@@ -171,9 +177,9 @@ func (s *Service) Get(ctx context.Context, o Owner, id string) (Hook, error) {
 	return s.store.GetWebhook(ctx, o.ID, id)
 }
 
-// Change changes a webhook. If it changes the events to send, the pending delivery ends and its events are sent again.
-// Errors: not_found, invalid_description, and invalid_url for another URL: a new URL could belong to another receiver, who
-// must not verify requests with the same secret.
+// Change changes a webhook of the operator. If it changes which events are sent, the pending delivery ends, and its events are
+// sent again in a new one. Errors: not_found, invalid_description, and invalid_url if the URL differs: a new URL could belong
+// to another receiver, who must not get requests with the same secret.
 func (s *Service) Change(ctx context.Context, o Owner, id string, c Change) (Hook, error) {
 	if !known(id) {
 		return Hook{}, ErrNotFound
@@ -194,7 +200,7 @@ func (s *Service) Change(ctx context.Context, o Owner, id string, c Change) (Hoo
 	return s.store.ChangeWebhook(ctx, o.ID, id, c)
 }
 
-// Delete deletes a webhook. Error: not_found.
+// Delete deletes a webhook of the operator. Error: not_found.
 func (s *Service) Delete(ctx context.Context, o Owner, id string) error {
 	if !known(id) {
 		return ErrNotFound
@@ -202,9 +208,9 @@ func (s *Service) Delete(ctx context.Context, o Owner, id string) error {
 	return s.store.DeleteWebhook(ctx, o.ID, id)
 }
 
-// Renew creates a new secret. The previous secret also signs for one more day, and so does the oldest secret that is still
-// valid, until its own day ends. If the response of a renewal is lost, the secret that the receiver uses therefore stays
-// valid. Error: not_found.
+// Renew replaces the secret of a webhook and returns the new one. For one more day, requests are also signed with the replaced
+// secret. The oldest secret that is still valid also signs until its own day ends. If a client loses the response of a renewal
+// and renews again, the secret that it uses is therefore still valid. Error: not_found.
 func (s *Service) Renew(ctx context.Context, o Owner, id string) (h Hook, secret string, err error) {
 	if !known(id) {
 		return Hook{}, "", ErrNotFound
@@ -217,7 +223,8 @@ func (s *Service) Renew(ctx context.Context, o Owner, id string) (h Hook, secret
 	return h, secret, nil
 }
 
-// Deliveries returns attempts with a log number below before, newest first. Error: not_found.
+// Deliveries returns up to limit entries of the delivery log of a webhook, newest first. If before is not 0, it returns only
+// entries with a Line below it. Error: not_found.
 func (s *Service) Deliveries(ctx context.Context, o Owner, id string, before int64, limit int) ([]Delivery, error) {
 	if !known(id) {
 		return nil, ErrNotFound
@@ -225,7 +232,8 @@ func (s *Service) Deliveries(ctx context.Context, o Owner, id string, before int
 	return s.store.ListDeliveries(ctx, o.ID, id, before, limit)
 }
 
-// Test sends a delivery without events, also for an inactive webhook. Errors: not_found, rate_limited.
+// Test sends a delivery without events, even if the webhook is inactive, and returns its result. Errors: not_found,
+// rate_limited if the last test was less than TestEvery ago.
 func (s *Service) Test(ctx context.Context, o Owner, id string) (Delivery, error) {
 	if !known(id) {
 		return Delivery{}, ErrNotFound

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// SecretPrefix is the prefix of every secret.
+// SecretPrefix is the prefix of every webhook secret.
 const SecretPrefix = "whsec_"
 
 func newSecret() string {
@@ -26,8 +26,8 @@ func newSecret() string {
 	return SecretPrefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// Sign returns the value of the header Signalcast-Signature: the time, and for each secret the HMAC-SHA-256 of
-// "<time>.<body>" with the secret as the key, in the form in which it was shown.
+// Sign returns the value of the header Signalcast-Signature: "t=<time>" in Unix seconds, and ",v1=<signature>" for each secret.
+// The signature is the hexadecimal HMAC-SHA-256 of "<time>.<body>". Its key is the text of the secret, including the prefix.
 func Sign(at time.Time, body []byte, secrets ...string) string {
 	t := strconv.FormatInt(at.Unix(), 10)
 	out := "t=" + t
@@ -41,16 +41,17 @@ func Sign(at time.Time, body []byte, secrets ...string) string {
 	return out
 }
 
-// Body returns the body of a request with frames, each of which is JSON.
+// Body returns the JSON body of a request. Each of the frames must be a JSON object.
 func Body(hookID, deliveryID string, attempt int, frames [][]byte) []byte {
 	return fmt.Appendf(nil, `{"webhookId":"%s","deliveryId":"%s","attempt":%d,"events":[%s]}`,
 		hookID, deliveryID, attempt, bytes.Join(frames, []byte{','}))
 }
 
-// Vault encrypts secrets for the database. A sealed secret can be opened only with the key and only for its webhook.
+// Vault encrypts webhook secrets for the database. An encrypted secret can be decrypted only with the same key and for the same
+// webhook.
 type Vault struct{ aead cipher.AEAD }
 
-// NewVault returns a vault whose key is derived from text, which must be hard to guess.
+// NewVault returns a Vault with a key derived from text, the value of WEBHOOK_SECRET_KEY. The text must be hard to guess.
 func NewVault(text string) *Vault {
 	key := sha256.Sum256([]byte("signalcast webhook secrets\n" + text))
 	block, err := aes.NewCipher(key[:])
@@ -64,15 +65,15 @@ func NewVault(text string) *Vault {
 	return &Vault{aead: aead}
 }
 
-// Seal encrypts the secret of one webhook.
+// Seal encrypts a secret of the webhook with this id.
 func (v *Vault) Seal(hookID, secret string) []byte {
 	return v.aead.Seal(nil, nil, []byte(secret), []byte(hookID))
 }
 
-// ErrSealed is returned for a secret that was sealed with another key.
+// ErrSealed is returned for a secret that was encrypted with another key, or for another webhook.
 var ErrSealed = errors.New("cannot decrypt the webhook secret: WEBHOOK_SECRET_KEY has changed; renew the secret")
 
-// Open decrypts a sealed secret. Error: ErrSealed.
+// Open decrypts a secret that Seal has encrypted. Error: ErrSealed.
 func (v *Vault) Open(hookID string, sealed []byte) (string, error) {
 	plain, err := v.aead.Open(nil, nil, sealed, []byte(hookID))
 	if err != nil {
@@ -81,7 +82,7 @@ func (v *Vault) Open(hookID string, sealed []byte) (string, error) {
 	return string(plain), nil
 }
 
-// Signature signs a body at time now with all secrets of a webhook that are valid.
+// Signature returns the signature header of a body at time now, with all valid secrets of the webhook. Error: ErrSealed.
 func (v *Vault) Signature(h *Hook, now time.Time, body []byte) (string, error) {
 	secret, err := v.Open(h.ID, h.Secret)
 	if err != nil {
@@ -94,38 +95,38 @@ func (v *Vault) Signature(h *Hook, now time.Time, body []byte) (string, error) {
 	return Sign(now, body, secrets...), nil
 }
 
-// oldSecret is a secret that a renewal has replaced.
+// oldSecret is a replaced secret, which still signs until the time until.
 type oldSecret struct {
 	secret string
 	until  time.Time
 }
 
-// old returns the replaced secrets that are still valid, at most two, newest first.
+// old returns the replaced secrets of a webhook that are still valid, newest first. There are at most two.
 func (v *Vault) old(h *Hook, now time.Time) []oldSecret {
 	if h.OldSecret == nil {
 		return nil
 	}
 	text, err := v.Open(h.ID, h.OldSecret)
 	if err != nil {
-		return nil // sealed with another key
+		return nil // the secrets were encrypted with another key
 	}
 	before, rest, more := strings.Cut(text, " ")
 	all := []oldSecret{{before, h.OldUntil}}
 	if stamp, oldest, ok := strings.Cut(rest, " "); more && ok {
-		ms, _ := strconv.ParseInt(stamp, 10, 64) // always valid: written by renew
+		ms, _ := strconv.ParseInt(stamp, 10, 64) // always a number, because renew has written it
 		all = append(all, oldSecret{oldest, time.UnixMilli(ms)})
 	}
 	return slices.DeleteFunc(all, func(o oldSecret) bool { return !now.Before(o.until) })
 }
 
-// renew replaces the secret of a webhook. Of the replaced secrets, the newest and the oldest are kept. The sealed text is
-// "<newest>", or "<newest> <end of the oldest in milliseconds> <oldest>".
+// renew replaces the secret of a webhook. Of the replaced secrets that are still valid, it stores the newest and the oldest.
+// The encrypted text is "<newest>", or "<newest> <end of the oldest in Unix milliseconds> <oldest>".
 func (v *Vault) renew(h *Hook, secret string, now time.Time) {
 	older := v.old(h, now)
 	before, err := v.Open(h.ID, h.Secret)
 	h.Secret, h.OldSecret, h.OldUntil = v.Seal(h.ID, secret), nil, time.Time{}
 	if err != nil {
-		return // sealed with another key, as the older ones
+		return // all old secrets were encrypted with another key
 	}
 	if n := len(older); n > 0 {
 		oldest := older[n-1]

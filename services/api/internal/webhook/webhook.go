@@ -8,21 +8,21 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/feed"
 )
 
-// Limits of the webhooks of an operator.
+// Limits of webhooks and of their deliveries.
 const (
-	MaxHooks       = 10 // per operator
-	MaxChannels    = 20
-	MaxURL         = 500
-	MaxDescription = 200
-	TestEvery      = 5 * time.Second    // interval of test deliveries of a webhook
-	OldSecretFor   = 24 * time.Hour     // validity of a replaced secret
-	KeepDeliveries = 7 * 24 * time.Hour // time for which the log keeps an attempt
-	DeadAfter      = 3 * 24 * time.Hour // time of failures after which a webhook is deactivated
-	MaxEvents      = 100                // events per delivery
-	AnswerWithin   = 10 * time.Second   // time limit of a request
+	MaxHooks       = 10                 // webhooks per operator
+	MaxChannels    = 20                 // channels per webhook
+	MaxURL         = 500                // bytes
+	MaxDescription = 200                // characters
+	TestEvery      = 5 * time.Second    // minimum time between two test deliveries of a webhook
+	OldSecretFor   = 24 * time.Hour     // time for which a replaced secret still signs
+	KeepDeliveries = 7 * 24 * time.Hour // time after which an entry of the delivery log is deleted
+	DeadAfter      = 3 * 24 * time.Hour // time without success after which a failing webhook is deactivated
+	MaxEvents      = 100                // maximum number of events per delivery
+	AnswerWithin   = 10 * time.Second   // time limit of a request, including its response
 )
 
-// Errors of webhooks that are reported to the client.
+// Errors of webhook routes that the client receives.
 var (
 	ErrNotFound  = apperr.New(apperr.NotFound, "not_found", "no such webhook")
 	ErrLimit     = apperr.New(apperr.Conflict, "limit_reached", "limit of 10 webhooks reached; delete one first").With("limit", MaxHooks)
@@ -36,39 +36,40 @@ var (
 	ErrTooSoon   = apperr.New(apperr.Limited, "rate_limited", "only one test delivery in 5 seconds is allowed").With("limit", 1)
 )
 
-// Hook is one webhook.
+// Hook is one webhook with its pending delivery.
 type Hook struct {
 	ID          string // UUIDv7
 	OwnerID     string
-	KeyID       string // key that created or last changed it; empty: it is older than this record
+	KeyID       string // id of the key that created or last changed the webhook; empty: not recorded
 	URL         string
-	Channels    []feed.Channel // channel me as me:<handle>
-	Types       []feed.Type    // empty: all
+	Channels    []feed.Channel // a private channel as me:<handle>
+	Types       []feed.Type    // empty: all types
 	Description *string
 	Active      bool
-	Reason      string // cause of the deactivation or of the last failure
+	Reason      string // cause of the deactivation or of the last failed attempt; empty: none
 	CreatedAt   time.Time
-	Cursor      int64 // all events up to this number were accepted
-	Revision    int   // increases when the events to send change
+	Cursor      int64 // all events up to this number were accepted or do not match
+	Revision    int   // increases when a change concerns the events to send
 
 	Secret    []byte    // sealed
 	OldSecret []byte    // sealed previous secrets that are still valid; nil: none
 	OldUntil  time.Time // end of the validity of the previous secret
 
-	// The pending delivery. DeliveryID is empty without one.
+	// The next members describe the pending delivery. DeliveryID is empty if there is none.
 	DeliveryID   string
-	Through      int64 // last event number of the delivery
-	Attempt      int   // number of attempts so far
+	Through      int64 // number of the last event that the delivery covers
+	Attempt      int   // number of attempts that have started
 	FailingSince time.Time
-	NextAt       time.Time // earliest time of the next attempt
+	NextAt       time.Time // earliest time of the next attempt; zero: now
 }
 
-// Wants reports whether events of a type on a channel are sent to the webhook.
+// Wants reports whether the webhook receives events of type t on channel c.
 func (h *Hook) Wants(c feed.Channel, t feed.Type) bool {
 	return slices.Contains(h.Channels, c) && (len(h.Types) == 0 || slices.Contains(h.Types, t))
 }
 
-// Pick returns the links of a message on channels of the webhook.
+// Pick returns the links of an event that are on channels of the webhook. It returns nil if the webhook does not receive the
+// type of the event.
 func (h *Hook) Pick(m *feed.Message) []feed.Link {
 	var out []feed.Link
 	for _, l := range m.Links {
@@ -79,7 +80,7 @@ func (h *Hook) Pick(m *feed.Message) []feed.Link {
 	return out
 }
 
-// Post is one request to an endpoint.
+// Post is one request to the URL of a webhook.
 type Post struct {
 	URL        string
 	DeliveryID string
@@ -87,14 +88,14 @@ type Post struct {
 	Body       []byte
 }
 
-// Outcome is the result of a request.
+// Outcome is the result of a request to the URL of a webhook.
 type Outcome struct {
-	Status int    // 0: no response
-	Error  string // empty: accepted
+	Status int    // HTTP status; 0: no response
+	Error  string // one of the error codes; empty: accepted
 	Took   time.Duration
 }
 
-// Error codes of an Outcome.
+// Error codes of an Outcome, which the owner of the webhook sees.
 const (
 	FailedStatus   = "status"              // the status was not 2xx
 	FailedRedirect = "redirect"            // the status was 3xx; redirects are not followed
@@ -104,12 +105,12 @@ const (
 	FailedConnect  = "connect"             // the connection failed or broke
 )
 
-// Delivery is one attempt in the log.
+// Delivery is an entry of the delivery log: one attempt.
 type Delivery struct {
-	Line    int64
+	Line    int64 // position in the log of all webhooks
 	HookID  string
 	ID      string
-	First   int64 // 0: a test delivery, without events
+	First   int64 // number of the first event; 0: the delivery has no events
 	Last    int64
 	Events  int
 	Attempt int
@@ -117,13 +118,13 @@ type Delivery struct {
 	At time.Time
 }
 
-// waits lists the pauses after the first failures. Later pauses are one hour.
+// waits lists the pauses after the first failed attempts. All later pauses are about one hour.
 var waits = [...]time.Duration{
 	5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute,
 }
 
-// Backoff returns the pause after a failed attempt. chance, a random number from 0 to 1, varies the pauses of one hour by up
-// to a tenth.
+// Backoff returns the pause after the failure of the given attempt, counted from 1. Pauses of one hour vary by up to a tenth
+// with chance, a random number from 0 to 1.
 func Backoff(attempt int, chance float64) time.Duration {
 	if attempt <= len(waits) {
 		return waits[max(attempt, 1)-1]
@@ -131,5 +132,5 @@ func Backoff(attempt int, chance float64) time.Duration {
 	return time.Duration((0.9 + 0.2*chance) * float64(time.Hour))
 }
 
-// Dead reports whether an endpoint has failed for DeadAfter.
+// Dead reports whether a webhook whose attempts have failed since the given time must be deactivated: DeadAfter has passed.
 func Dead(since, now time.Time) bool { return !now.Before(since.Add(DeadAfter)) }

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/webhook"
 )
 
-// TestSignatureInDocs checks that docs/protocol/webhooks.md shows the signature that Sign computes.
+// TestSignatureInDocs checks that the example signature in docs/protocol/webhooks.md is the one that Sign computes.
 func TestSignatureInDocs(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../../docs/protocol/webhooks.md")
@@ -43,7 +43,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestRenewals checks that of the replaced secrets the newest and the oldest sign, each for one day after its replacement.
+// TestRenewals checks that of several replaced secrets, the newest and the oldest sign, each for one day after its replacement.
 func TestRenewals(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
@@ -76,7 +76,7 @@ func TestRenewals(t *testing.T) {
 			t.Errorf("after %v: %s, %v; want %s", c.at, got, err, want)
 		}
 	}
-	now = noon.Add(day + time.Hour) // the day of the first secret is over
+	now = noon.Add(day + time.Hour) // the first secret has expired
 	if _, _, err := service.Renew(t.Context(), webhook.Owner{}, s.hook.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestRenewals(t *testing.T) {
 	}
 }
 
-// sum returns the signature of an empty body with a secret.
+// sum returns the signature of an empty body with one secret.
 func sum(at time.Time, secret string) string {
 	_, v1, _ := strings.Cut(webhook.Sign(at, nil, secret), ",")
 	return v1

@@ -9,12 +9,13 @@ import (
 	"github.com/gobwas/ws"
 )
 
-// Conn is a connection in memory. Its peer accepts all bytes, or only as many as the test allows.
+// Conn is a broker.Conn in memory that records what the broker writes. Its peer accepts all bytes or, after Take, only as many
+// as the test allows.
 type Conn struct {
 	mu       sync.Mutex
 	changed  *sync.Cond
 	limited  bool
-	space    int // bytes that the peer still accepts if limited
+	space    int // if limited: number of bytes that the peer still accepts
 	received []byte
 	aborted  bool
 	ended    bool
@@ -29,7 +30,7 @@ func New() *Conn {
 	return p
 }
 
-// Take limits the peer and lets it accept n more bytes.
+// Take lets the peer accept n more bytes. The first call also sets the limit, which starts at 0.
 func (p *Conn) Take(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,7 +41,7 @@ func (p *Conn) Take(n int) {
 	p.changed.Broadcast()
 }
 
-// TakeAll removes the limit of the peer.
+// TakeAll removes the limit of Take: the peer accepts all bytes.
 func (p *Conn) TakeAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,7 +75,7 @@ func (p *Conn) TryWrite(b []byte) (int, error) {
 	return n, nil
 }
 
-// Write implements broker.Conn. It ignores the time limit; a test calls Abort to simulate its end.
+// Write implements broker.Conn. It ignores the time limit. To simulate a write that exceeds the limit, a test calls Abort.
 func (p *Conn) Write(b []byte, _ time.Duration) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,20 +108,20 @@ func (p *Conn) Abort() {
 	p.changed.Broadcast()
 }
 
-// Over reports whether the connection has ended.
+// Over reports whether Finish or Abort was called.
 func (p *Conn) Over() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.aborted || p.ended
 }
 
-// Frame is one websocket frame.
+// Frame is one websocket frame that the broker has written.
 type Frame struct {
-	Kind byte // opcode
+	Kind byte // opcode of the frame (RFC 6455, 5.2)
 	Body string
 }
 
-// Frames returns the complete frames and the number of bytes after them.
+// Frames returns the complete frames that were written, and the number of bytes of an incomplete frame after them.
 func (p *Conn) Frames() (frames []Frame, rest int) {
 	p.mu.Lock()
 	b := p.received
@@ -128,7 +129,7 @@ func (p *Conn) Frames() (frames []Frame, rest int) {
 	for {
 		in := bytes.NewReader(b)
 		f, err := ws.ReadFrame(in)
-		if err != nil { // the frame is not whole
+		if err != nil { // the frame is incomplete
 			return frames, len(b)
 		}
 		frames = append(frames, Frame{byte(f.Header.OpCode), string(f.Payload)})
@@ -136,7 +137,7 @@ func (p *Conn) Frames() (frames []Frame, rest int) {
 	}
 }
 
-// Texts returns the payloads of the complete text frames.
+// Texts returns the payloads of the complete text frames that were written, in order.
 func (p *Conn) Texts() []string {
 	frames, _ := p.Frames()
 	var texts []string

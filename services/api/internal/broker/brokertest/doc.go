@@ -1,2 +1,2 @@
-// Package brokertest provides an in-memory connection for tests of the broker.
+// Package brokertest provides a connection in memory for tests that use package broker.
 package brokertest
