@@ -21,24 +21,24 @@ import (
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 )
 
-// Answers has the answers that a test sets: for reads whose real answers need a long history of calls and prices, and for the
-// clock, which does not run. The api answers a read for which a test has set nothing. Without Run, a search finds no markets, and
-// tiles, movement and situations are empty unless they are set, because their loops do not run. A test must hold Lock while it
-// reads or changes a member.
+// Answers contains answers that a test sets: for reads whose real answers need a long history of calls and prices, and for the
+// clock, which does not run. If a test sets no answer for a read, the api answers it. Before Run is called, loops of the api do
+// not run: a search finds no markets, and tiles, movement and situations are empty unless a test sets them. A test must hold
+// the lock while it reads or changes a member.
 type Answers struct {
 	sync.Mutex
 
 	Board      []*boardv1.Row
-	Records    map[string]*recordv1.GetOperatorRecordResponse // by handle; all but the operator
-	Skills     map[string]*recordv1.GetSkillResponse          // by handle, lane and window; all but the operator
+	Records    map[string]*recordv1.GetOperatorRecordResponse // by handle; the operator comes from the api
+	Skills     map[string]*recordv1.GetSkillResponse          // by handle, lane and window; the operator comes from the api
 	Courses    map[string]*recordv1.GetCourseResponse         // by handle
 	Ranked     []*recordv1.Ranked
 	Pulse      *recordv1.GetPulseResponse
 	Day        *digestv1.GetDayResponse
 	ScanReply  *resolutionv1.ScanResponse
-	Sentiments map[string]*cataloguev1.GetSentimentResponse // by market; all but the market
+	Sentiments map[string]*cataloguev1.GetSentimentResponse // by market; the market comes from the api
 	Relations  map[string][]*cataloguev1.Relation           // by market
-	Top        [2]int32                                     // share of the top operators who call YES, in percent, and their number
+	Top        [2]int32                                     // percentage of the top operators who call YES, and their number
 	Gaps       []*cataloguev1.Gap
 	Histories  map[string][]*cataloguev1.HistoryPoint // by interval and token or market
 	Tiles      map[string][]*cataloguev1.Tile         // by mode
@@ -51,9 +51,10 @@ type Answers struct {
 	Influence *programv1.GetInfluenceResponse
 }
 
-// answer returns the answer that the test has set for a request, else that of the api, which handle returns.
+// answer returns the answer that the test has set for a request. Without one, it returns the answer of the api, from handle,
+// with the members that the test has set.
 func (a *API) answer(req any, handle func() (proto.Message, error)) (proto.Message, error) {
-	if r, ok := req.(*cataloguev1.GetRelatedRequest); ok && a.stop == nil { // the search, which finds relations, does not run
+	if r, ok := req.(*cataloguev1.GetRelatedRequest); ok && a.stop == nil { // without Run, the search finds no relations
 		handle = func() (proto.Message, error) {
 			markets := marketv1.NewMarketReadServiceClient(a.direct())
 			out, err := markets.GetMarket(context.Background(), &marketv1.GetMarketRequest{Id: r.GetMarketId()})
@@ -75,7 +76,7 @@ func (a *API) answer(req any, handle func() (proto.Message, error)) (proto.Messa
 	return out, err
 }
 
-// complete replaces those members of an answer of the api that the test has set.
+// complete replaces the members of an answer of the api for which the test has set values.
 func (a *Answers) complete(req any, answer proto.Message) {
 	switch out := answer.(type) {
 	case *recordv1.GetOperatorRecordResponse:
@@ -111,7 +112,7 @@ func (a *Answers) complete(req any, answer proto.Message) {
 	}
 }
 
-// stated returns the answer that does not come from the api; nil: the api has to answer.
+// stated returns the answer that the test has set for a request, or nil if the api must answer it.
 func (a *API) stated(req any) proto.Message {
 	now := timestamppb.New(a.now())
 	switch r := req.(type) {
@@ -164,7 +165,7 @@ func (a *API) stated(req any) proto.Message {
 		}
 	}
 	if _, tiles := req.(*cataloguev1.ListTilesRequest); a.stop != nil && (!tiles || a.Tiles == nil) {
-		return nil // the loops run, so the api has the answer
+		return nil // the loops of the api run, so the api can answer
 	}
 	switch r := req.(type) {
 	case *cataloguev1.FindMarketsRequest:
@@ -190,7 +191,7 @@ func (a *API) stated(req any) proto.Message {
 	return nil
 }
 
-// events returns the events of Happened that a request selects.
+// events returns the events of Happened that a request selects, newest first.
 func (a *Answers) events(r *feedv1.ListEventsRequest) *feedv1.ListEventsResponse {
 	out := &feedv1.ListEventsResponse{}
 	for _, e := range a.Happened {
@@ -203,10 +204,10 @@ func (a *Answers) events(r *feedv1.ListEventsRequest) *feedv1.ListEventsResponse
 	return out
 }
 
-// head returns the first limit entries of a list.
+// head returns the first limit entries of a list, or all of them if there are fewer.
 func head[T any](list []T, limit int32) []T { return list[:min(len(list), int(limit))] }
 
-// ofLane returns the first limit entries of a lane; an empty lane selects all.
+// ofLane returns the first limit entries of a list with this lane. An empty lane selects all entries.
 func ofLane[T interface{ GetLane() string }](list []T, lane string, limit int32) []T {
 	return head(slices.DeleteFunc(slices.Clone(list), func(e T) bool { return lane != "" && lane != e.GetLane() }), limit)
 }

@@ -22,14 +22,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/postgres"
 )
 
-// Secrets of every API.
+// Secrets of every API in tests.
 const (
-	Mask = "test-pepper-do-not-use"           // makes public operator ids
-	Link = "xq7Lr0Vb2mZt9Kc4Wn6Yd1Hs8Pf3Ga5J" // authenticates calls to the address of Serve
+	Mask = "test-pepper-do-not-use"           // key of the HMAC in public operator ids
+	Link = "xq7Lr0Vb2mZt9Kc4Wn6Yd1Hs8Pf3Ga5J" // authenticates gRPC calls to the address that Serve returns
 )
 
-// API is the api of one test: its services and stores on a database of the test. Proxy and Answers change what the connections
-// of Conn and Serve return. The background loops of the api run only after Run.
+// API is the api service of one test: its services and stores on a database of the test. Proxy and Answers change what clients
+// of Conn and Serve receive. The background loops of the api run only after Run.
 type API struct {
 	Proxy
 	Answers
@@ -39,17 +39,17 @@ type API struct {
 	t          testing.TB
 	now        func() time.Time
 	app        *app.App
-	ids        int                     // number of ids that were made
-	direct     func() *grpc.ClientConn // returns a connection that bypasses Proxy and Answers
+	ids        int                     // number of ids that id has returned
+	direct     func() *grpc.ClientConn // returns a connection to the api without Proxy and Answers
 	venueFails atomic.Bool
-	stop       context.CancelFunc // ends Run; nil: Run was not called
+	stop       context.CancelFunc // ends Run; nil if Run was not called
 	ran        chan error         // receives the result of Run
 }
 
-// Start creates a database and starts the services of the api on it, without background loops and without a port. The
-// database has the schema of the api and the schemas in more, for example that of the hub. now is the clock of the api. Conn
-// or Serve connect the service under test, and Run starts the loops. The only venue is the primary one, and it has no
-// markets: AddMarket stores those that a test needs. Everything ends with the test. An error ends the test.
+// Start creates a database and starts the services of the api on it, without background loops and without a port. The database
+// contains the schema of the api and the schemas in more, for example that of the hub. now is the clock of the api. The only
+// venue is the primary one, and it has no markets: a test stores the markets that it needs with AddMarket. At the end of the
+// test, everything is closed. An error ends the test.
 func Start(t testing.TB, now func() time.Time, more ...pg.Schema) *API {
 	t.Helper()
 	db := testkit.Postgres(t, append([]pg.Schema{{Name: "api", Files: postgres.Migrations()}}, more...)...)
@@ -87,8 +87,8 @@ func Start(t testing.TB, now func() time.Time, more ...pg.Schema) *API {
 	return a
 }
 
-// venue answers the requests to the primary venue: 404 for a market or quote, 503 for the list of all markets, and 503 for every
-// request after FailVenue. If the list were empty, the catalogue would read each stored market and get 404.
+// venue answers the requests to the primary venue: with 404 for a market or a quote, with 503 for the list of all markets, and
+// after FailVenue always with 503. If the list were empty, the catalogue would read each stored market and get 404.
 func (a *API) venue(w http.ResponseWriter, r *http.Request) {
 	if a.venueFails.Load() || strings.HasSuffix(r.URL.Path, "/keyset") {
 		http.Error(w, "", http.StatusServiceUnavailable)
@@ -102,8 +102,8 @@ func (a *API) venue(w http.ResponseWriter, r *http.Request) {
 // FailVenue makes the primary venue answer every further request with 503.
 func (a *API) FailVenue() { a.venueFails.Store(true) }
 
-// Conn returns a new in-memory connection to the api with the rules of package grpcx. Its calls pass the Proxy. The
-// functions in more add services of the test to it, for example those of the clock. It closes with the test.
+// Conn returns a new in-memory gRPC connection to the api. Calls on it pass Proxy and Answers. The functions in more register
+// services of the test on the same connection, for example those of the clock. The connection is closed at the end of the test.
 func (a *API) Conn(more ...func(grpc.ServiceRegistrar)) *grpc.ClientConn {
 	a.t.Helper()
 	return testkit.Link(a.t, func(r grpc.ServiceRegistrar) {
@@ -114,8 +114,8 @@ func (a *API) Conn(more ...func(grpc.ServiceRegistrar)) *grpc.ClientConn {
 	}, a.options()...)
 }
 
-// Serve serves the api on a TCP address until the test ends and returns the address with its port. Its calls pass the Proxy.
-// It is for tests of a whole hub, which dials the address in its settings.
+// Serve serves the api at a TCP address until the test ends, and returns the address with its port. Calls pass Proxy and
+// Answers. It is for tests of a whole hub, which connects to the address in its settings.
 func (a *API) Serve(addr string) string {
 	a.t.Helper()
 	server, err := grpcx.NewServer(grpcx.ServerConfig{Secret: Link, Options: a.options()})
@@ -140,8 +140,8 @@ func (a *API) Serve(addr string) string {
 	return part.Addr()
 }
 
-// Run starts the background loops of the api, for example search, boards, movement and the relay, and returns when it is up. The
-// loops read what is stored at that time and end with the test.
+// Run starts the background loops of the api, for example search, boards, movement and the relay. It returns when all servers
+// listen. The loops read what is stored by then, and end with the test.
 func (a *API) Run() {
 	a.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -154,7 +154,7 @@ func (a *API) Run() {
 	}
 }
 
-// end stops the loops if they run, and closes the stores.
+// end stops the loops if Run was called, and closes the stores of the api.
 func (a *API) end() {
 	var err error
 	if a.stop != nil {

@@ -13,7 +13,7 @@ import (
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 )
 
-// Exec executes a statement as the administrator, in schema api.
+// Exec executes an SQL statement as the administrator, in the schema api. An error ends the test.
 func (a *API) Exec(sql string, args ...any) {
 	a.t.Helper()
 	if _, err := a.DB.Exec(a.t.Context(), sql, args...); err != nil {
@@ -21,7 +21,7 @@ func (a *API) Exec(sql string, args ...any) {
 	}
 }
 
-// Get returns the result of a query with one row and one column.
+// Get returns the only value of an SQL query with one row and one column. An error ends the test.
 func Get[T any](a *API, sql string, args ...any) (v T) {
 	a.t.Helper()
 	if err := a.DB.QueryRow(a.t.Context(), sql, args...).Scan(&v); err != nil {
@@ -30,13 +30,14 @@ func Get[T any](a *API, sql string, args ...any) (v T) {
 	return v
 }
 
-// id returns a new UUID. Its values sort in the order of their creation and are the same in every run.
+// id returns a new UUID. UUIDs are the same in every run, and sort in the order of their creation.
 func (a *API) id() string {
 	a.ids++
 	return fmt.Sprintf("0199f0f0-0000-7000-8000-%012d", a.ids)
 }
 
-// AddOperator stores an operator with the identity did:idp:<handle> of https://issuer.example.
+// AddOperator stores an operator with a handle. The identity of the operator has the issuer https://issuer.example and the
+// subject did:idp:<handle>.
 func (a *API) AddOperator(handle string) *operatorv1.Operator {
 	a.t.Helper()
 	o := &operatorv1.Operator{
@@ -52,7 +53,7 @@ func (a *API) AddOperator(handle string) *operatorv1.Operator {
 	return o
 }
 
-// AddKey stores a key with every permission for an operator and returns its plaintext. owner is the operator's id.
+// AddKey stores an operator key with every permission and returns its plaintext. owner is the id of the operator.
 func (a *API) AddKey(owner string) string {
 	a.t.Helper()
 	sum := sha256.Sum256([]byte(owner + a.id()))
@@ -63,25 +64,26 @@ func (a *API) AddKey(owner string) string {
 	return key
 }
 
-// Market is a market that the api has read from its venue. One whose id begins with native- was created by an administrator.
+// Market is a market that AddMarket stores, as if the api had read it from its venue. If its id begins with native-, it is a
+// native market that an administrator has created.
 type Market struct {
 	ID, Title, Description, Slug, EventKey, Token, Lane, Category, URL string
 
-	Status     string // open if empty
+	Status     string // empty: open
 	End        time.Time
-	Yes        int // middle price in bps; 0: none
-	YesPrice   int // price of either side in bps, quoted now; 0: no quote
+	Yes        int // middle price of YES in bps; 0: none
+	YesPrice   int // prices of YES and NO in bps, quoted now; 0: no quote
 	NoPrice    int
-	Volume     float64 // in USD; 0: unknown, except for a native market
+	Volume     float64 // in USD; 0: unknown, or 0 for a native market
 	Volume24h  float64
 	Liquidity  float64
-	Read       time.Time // time of the venue's newest answer; now if zero
-	Created    time.Time // now if zero
+	Read       time.Time // time of the newest answer of the venue; zero: now
+	Created    time.Time // zero: now
 	ResolvesBy time.Time
-	Source     string // where the outcome is published
+	Source     string // where the outcome of a native market is published
 }
 
-// AddMarket stores a market with its newest price. The prefix of its id selects the provider.
+// AddMarket stores a market with its newest price. The prefix of the market id determines the provider.
 func (a *API) AddMarket(m Market) {
 	a.t.Helper()
 	provider := protocol.MarketID(m.ID).Provider()
@@ -114,8 +116,8 @@ func (a *API) AddMarket(m Market) {
 	}
 }
 
-// Quote sets the prices of both sides of a market in bps, quoted now. With 0 and 0 it removes the quote and calls FailVenue, so
-// that the api cannot get another one.
+// Quote sets the prices of both sides of a market in bps, quoted now. If yes is 0, it removes the quote and calls FailVenue, so
+// that the api cannot get another quote.
 func (a *API) Quote(market string, yes, no int) {
 	a.t.Helper()
 	if yes == 0 {

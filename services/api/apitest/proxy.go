@@ -16,16 +16,16 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// ErrDB is the fault that the api returns while its database is unavailable.
+// ErrDB is the error that the api returns while its database is unavailable.
 var ErrDB = apperr.New(apperr.Unavailable, "db_unavailable", "").With("retryAfterMs", 1000)
 
-// Proxy records the calls that a test sends to the api, and lets the test fail, delay or change them. Its methods take the last
-// part of a method's name, for example "GetSignal". Count also takes it with the service: "FeedReadService/ListEvents". Each call
-// of a FileMany request counts as a call of File as well.
+// Proxy records the gRPC calls that a test sends to the api, and lets the test fail, delay or change them. Its methods take the
+// last part of a method name, for example "GetSignal". Count also takes the service and the method, for example
+// "FeedReadService/ListEvents". Each call in a FileMany request also counts as a call of File.
 type Proxy struct {
 	mu       sync.Mutex
 	fault    error
-	failing  []string // methods that fail with fault; empty: all
+	failing  []string // methods that fail with fault; empty: all methods
 	after    func(method string) error
 	edit     func(answer proto.Message)
 	answer   func(req any, handle func() (proto.Message, error)) (proto.Message, error)
@@ -33,30 +33,31 @@ type Proxy struct {
 	requests []proto.Message
 }
 
-// Fail makes calls of the given methods, or of all methods if none is given, fail with err before they reach the api. If err is
-// context.DeadlineExceeded, such a call gets no answer until its context ends. nil ends the failures of an earlier call of Fail.
+// Fail makes calls of the given methods fail with err before they reach the api. Without methods, all calls fail. If err is
+// context.DeadlineExceeded, such a call gets no answer until its context ends. If err is nil, calls no longer fail.
 func (p *Proxy) Fail(err error, methods ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.fault, p.failing = err, methods
 }
 
-// After sets a function that runs after each unary call that succeeded. If it returns an error, the caller gets it in place of
-// the answer, although the api has done its work. nil removes the function.
+// After sets a function that runs after each unary call that the api has executed without an error. If the function returns an
+// error, the caller gets this error in place of the answer. nil removes the function.
 func (p *Proxy) After(f func(method string) error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.after = f
 }
 
-// Edit sets a function that changes each answer, for values that the api never returns. nil removes the function.
+// Edit sets a function that changes each answer, so that a test can return values that the api never returns. nil removes the
+// function.
 func (p *Proxy) Edit(f func(answer proto.Message)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.edit = f
 }
 
-// Count returns the number of calls of a method.
+// Count returns the number of calls of a method so far.
 func (p *Proxy) Count(method string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +70,7 @@ func (p *Proxy) Count(method string) int {
 	return n
 }
 
-// Requests returns the requests of type T in the order in which they arrived.
+// Requests returns the requests of type T so far, in the order in which they arrived.
 func Requests[T any](a *API) (list []T) {
 	p := &a.Proxy
 	p.mu.Lock()
@@ -82,7 +83,7 @@ func Requests[T any](a *API) (list []T) {
 	return list
 }
 
-// Last returns the newest request of type T; nil without one.
+// Last returns the newest request of type T, or the zero value if there is none.
 func Last[T any](a *API) (last T) {
 	if list := Requests[T](a); len(list) > 0 {
 		last = list[len(list)-1]
@@ -90,12 +91,12 @@ func Last[T any](a *API) (last T) {
 	return last
 }
 
-// named reports whether a full method name ends with method, with or without the service.
+// named reports whether a full gRPC method name ends with method, which can include the service.
 func named(full, method string) bool {
 	return strings.HasSuffix(full, "/"+method) || strings.HasSuffix(full, "."+method)
 }
 
-// options returns the options of a server whose calls pass the proxy.
+// options returns options for a gRPC server whose calls pass the proxy.
 func (p *Proxy) options() []grpc.ServerOption {
 	stream := func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 		if err := p.enter(ss.Context(), info.FullMethod, nil); err != nil {
@@ -132,7 +133,7 @@ func (p *Proxy) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, 
 	return answer, err
 }
 
-// enter records a call and returns the error of Fail.
+// enter records a call, and returns the error that Fail has set for its method.
 func (p *Proxy) enter(ctx context.Context, method string, req any) error {
 	if many, ok := req.(*signalv1.FileManyRequest); ok {
 		for _, c := range many.GetCalls() {

@@ -11,10 +11,10 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// Group is a group of operators that a board shows.
+// Group is a group of operators, by tier, that a board shows.
 type Group string
 
-// Groups of operators. Human is the union of Independent and House.
+// Groups of operators. Human includes Independent and House; All includes every tier.
 const (
 	Human       Group = "human"
 	All         Group = "all"
@@ -23,7 +23,7 @@ const (
 	Automated   Group = "automated"
 )
 
-// ParseGroup returns the group with a name, or fallback for an unknown name.
+// ParseGroup returns the group with this name, or fallback for an unknown name.
 func ParseGroup(s string, fallback Group) Group {
 	switch g := Group(s); g {
 	case Human, All, Independent, House, Automated:
@@ -32,7 +32,7 @@ func ParseGroup(s string, fallback Group) Group {
 	return fallback
 }
 
-// Tiers returns the tiers of a group.
+// Tiers returns the operator tiers that the group includes.
 func (g Group) Tiers() []string {
 	switch g {
 	case Human:
@@ -43,7 +43,7 @@ func (g Group) Tiers() []string {
 	return []string{string(protocol.Independent), string(protocol.House), string(protocol.Automated)}
 }
 
-// Row is one operator on a board.
+// Row is one operator on a board, with the numbers of the operator's calls.
 type Row struct {
 	Rank      int
 	Operator  operator.Operator
@@ -51,83 +51,88 @@ type Row struct {
 	Total     int64
 	Won, Lost int64
 	Pending   int64
-	Accuracy  int
+	Accuracy  int // percent; see resolution.Accuracy
 	Broadcast Broadcast
-	Edge      Edge // zero without a decided call
+	Edge      Edge // zero if no call is won or lost
 }
 
-// Broadcast is the broadcast score and its components.
+// Broadcast contains the broadcast score of an operator and the numbers from which it is computed.
 type Broadcast struct {
-	Score                   int // 0-1000
+	Score                   int // 0 to 1000
 	Skill, Activity, Reach  float64
 	Calls28, Takes28        int64
 	WindowScore, WindowDone int64
 }
 
-// Record contains the counters of one operator.
+// Record contains the numbers of one operator's calls, by status, and the score.
 type Record struct{ Total, Won, Lost, Void, Score int64 }
 
-// Query selects the first rows of a board of the given tiers, of one lane or, if Lane is empty, of all lanes.
+// Query selects the first Limit rows of a board: operators of the given tiers, with their calls in one lane. An empty Lane
+// selects all lanes.
 type Query struct {
 	Tiers []string
 	Lane  string
 	Limit int
 }
 
-// Store ranks operators that have a call. month is the start of the window of 28 days.
+// Store reads boards of operators that have a call, and updates the rows that it stores for them. month is the start of the
+// window of 28 days.
 type Store interface {
-	// ListBoard returns the rows of a board; by is one of the orders ByScore, ByBroadcast, ByBroadcast28 and ByEdge.
+	// ListBoard returns the rows of a board in one of the orders ByScore, ByBroadcast, ByBroadcast28 and ByEdge.
 	ListBoard(ctx context.Context, by string, q Query, month time.Time) ([]Row, error)
-	// Record returns the counters of one operator; zeros without a call.
+	// Record returns the numbers of one operator's calls. They are 0 if there is no call.
 	Record(ctx context.Context, userID string) (Record, error)
-	// PulseTotals returns the totals at a time.
+	// PulseTotals returns the totals of all calls, operators and markets at the time now.
 	PulseTotals(ctx context.Context, now time.Time) (Totals, error)
-	// PulseWeeks counts the calls from first, a Monday, to now by the index of the week. last is the time of the newest call
-	// of an independent operator, nil without one; claims is the number of resolutions in the last 28 days.
+	// PulseWeeks counts the calls from first, a Monday, to now. The key of weeks is the number of weeks since first. last is
+	// the time of the newest call of an independent operator, nil if there is none. claims is the number of resolutions in the
+	// last 28 days.
 	PulseWeeks(ctx context.Context, first, now time.Time) (weeks map[int]Week, last *time.Time, claims int64, err error)
-	// FoldBoards adds changed results to the stored rows of the boards, at most rows of them, to make reads fast. done
-	// reports that none is left.
+	// FoldBoards adds up to rows changed results to the stored rows of the boards, so that reads are fast. done is true if no
+	// changed result is left.
 	FoldBoards(ctx context.Context, rows int, month time.Time) (done bool, err error)
-	// FoldEdges computes the edge of up to rows board rows whose results have changed. done reports that none is left.
+	// FoldEdges computes the edge of up to rows stored board rows whose results have changed. done is true if none is left.
 	FoldEdges(ctx context.Context, rows int, measure func([]skill.Tally) (Edge, error)) (done bool, err error)
 }
 
-// Orders of boards.
+// Orders of boards. Each comment lists the sort keys; handles ascend, the other keys descend.
 const (
 	ByScore       = "scores"      // score, resolved, accuracy, handle
 	ByBroadcast   = "broadcast"   // broadcast score of all time, score, resolved, handle
-	ByBroadcast28 = "broadcast28" // the same, with the broadcast score of 28 days
-	// ByEdge orders by the lower end of the edge, the edge, calls and handle. It includes operators with a decided call, as
-	// of the last FoldEdges.
+	ByBroadcast28 = "broadcast28" // broadcast score of 28 days, score, resolved, handle
+	// ByEdge orders by the lower bound of the edge, the edge, the number of calls and the handle. It includes only operators
+	// with a decided call, as of the last FoldEdges.
 	ByEdge = "edge"
 )
 
-// Maximum lengths of boards. A shorter board is the start of such a board.
+// Maximum number of rows of a board: maxBroadcast for the orders by broadcast score, else maxRows. A board with a smaller limit
+// is the start of such a board.
 const (
 	maxRows      = 200
 	maxBroadcast = 100
 )
 
-// Service returns boards. Concurrent reads of a board share one query.
+// Service returns boards and totals, and keeps the stored rows of the boards up to date. Concurrent reads of a board share one
+// query.
 type Service struct {
 	store  Store
 	now    func() time.Time
 	builds cache.Flight[[]Row]
-	wake   chan struct{} // signals that a query was slow
+	wake   chan struct{} // Took sends on it if a query was slow
 }
 
-// NewService returns a Service.
+// NewService returns a Service that reads from store.
 func NewService(store Store, now func() time.Time) *Service {
 	return &Service{store: store, now: now, wake: make(chan struct{}, 1)}
 }
 
-// Record returns the counters of one operator.
+// Record returns the numbers of one operator's calls. Error: db_unavailable.
 func (s *Service) Record(ctx context.Context, userID string) (Record, error) {
 	return s.store.Record(ctx, userID)
 }
 
-// Took starts the next fold of results early if a read of ranks took longer than slowRead: reads become slow when many
-// results are not folded yet.
+// Took receives the duration of a query of ranks. If it was longer than slowRead, Run updates the stored rows early: such
+// queries become slow when many results are not in the stored rows.
 func (s *Service) Took(d time.Duration) {
 	if d <= slowRead {
 		return
@@ -138,11 +143,11 @@ func (s *Service) Took(d time.Duration) {
 	}
 }
 
-// buildBudget limits a query, which continues when its callers have left.
+// buildBudget is the time limit of the query of a board. The query continues when the callers that wait for it have left.
 const buildBudget = 5 * time.Second
 
-// Board returns the first limit rows of a board, ordered by ByScore, ByEdge, ByBroadcast or ByBroadcast28. The rows are
-// shared with other callers and must not be changed. Error: db_unavailable.
+// Board returns the first limit rows of a board in one of the orders ByScore, ByEdge, ByBroadcast and ByBroadcast28. An empty
+// lane selects all lanes. The rows are shared with other callers and must not be changed. Error: db_unavailable.
 func (s *Service) Board(ctx context.Context, by string, g Group, lane string, limit int) ([]Row, error) {
 	q := Query{g.Tiers(), lane, maxRows}
 	if by == ByBroadcast || by == ByBroadcast28 {
@@ -164,7 +169,7 @@ func (s *Service) Board(ctx context.Context, by string, g Group, lane string, li
 	return rows[:n:n], err
 }
 
-// window28 is the window of the activity figures.
+// window28 is the length of the window of 28 days.
 const window28 = 28 * 24 * time.Hour
 
 func (s *Service) month() time.Time { return s.now().Add(-window28) }
@@ -172,21 +177,22 @@ func (s *Service) month() time.Time { return s.now().Add(-window28) }
 const (
 	foldEvery = 5 * time.Second
 	foldRows  = 25_000
-	// foldEdges is small, because a change of an operator's tier waits for a running step.
+	// foldEdges is the maximum number of rows of one FoldEdges step. It is small, because a change of an operator's tier waits
+	// for a running step.
 	foldEdges = 1_000
-	// foldShare is the minimum ratio of the pause after a step to its duration while reads are fast. During a flood of calls,
-	// the rows are updated later, so that the calls have priority.
+	// foldShare is the minimum ratio of the pause after a step to the duration of the step, unless a read is slow. During a
+	// flood of calls, the rows are updated later, so that calls have priority.
 	foldShare = 19
-	// foldBehind is the lag of the stored rows behind the start of the window. A process whose clock is slow still finds the
-	// start of its own window ahead of the rows.
+	// foldBehind is the time by which the stored rows lag behind the start of the window. With it, a process whose clock is
+	// slow still finds the start of its own window after that of the rows.
 	foldBehind = 10 * time.Second
-	// slowRead is the duration of a query above which the rows are updated early.
+	// slowRead is the duration of a query above which the stored rows are updated early.
 	slowRead = 50 * time.Millisecond
 )
 
-// Run updates the stored rows of the boards until ctx ends, and calls failed for each step that failed. Every process runs
-// it. If several processes update at the same time, one of them does the work, and a slow read wakes the Run of its own
-// process.
+// Run updates the stored rows of the boards until ctx ends, and calls failed with the error of each step that failed. Every
+// process runs it. If several processes update at the same time, one of them does the work. A slow read starts an early update
+// in its own process.
 func (s *Service) Run(ctx context.Context, failed func(error)) error {
 	for {
 		start := s.now()
@@ -212,15 +218,16 @@ func (s *Service) Run(ctx context.Context, failed func(error)) error {
 	}
 }
 
-// measure computes the components of the broadcast score. Ten additional calls of score 0 reduce the skill
-// of small samples. Reach counts viewer minutes of 28 days; it is 0, because none are recorded.
+// measure computes the components Skill, Activity and Reach, each from 0 to 1. The skill of an operator with few calls is
+// reduced, as if ten more calls had the score 0. Reach is always 0, because viewer minutes are not recorded.
 func (b *Broadcast) measure() {
 	b.Skill = min(1, max(0, 0.5+float64(b.WindowScore)/(50*float64(b.WindowDone+10))))
 	b.Activity = min(1, (float64(b.Calls28)+float64(b.Takes28)/2)/28)
 	b.Reach = 0
 }
 
-// CastScore returns the broadcast score from 0 to 1000. The store computes the same value in SQL.
+// CastScore returns the broadcast score, from 0 to 1000, for the numbers of 28 days: the score and number of decided calls, and
+// the numbers of all calls and of takes. The store computes the same value in SQL.
 func CastScore(score, done, calls, takes int64) int {
 	b := Broadcast{Calls28: calls, Takes28: takes, WindowScore: score, WindowDone: done}
 	b.measure()
@@ -228,14 +235,15 @@ func CastScore(score, done, calls, takes int64) int {
 	return int(math.Round(float64(500*b.Skill) + float64(300*b.Activity) + float64(200*b.Reach)))
 }
 
-// Edge is the measured edge of an operator, the mean of result minus price of counted calls, with its confidence interval
-// (docs/method.md).
+// Edge is the measured edge of an operator in bps: the mean of result minus price over counted calls, and its confidence
+// interval (docs/method.md).
 type Edge struct {
-	Calls                    int64 // won and lost calls; 0: no edge
+	Calls                    int64 // number of won and lost calls; 0: no edge
 	EdgeBps, LowBps, HighBps int
 }
 
-// MeasureEdge computes an edge; the zero Edge without calls. Errors: those of package skill.
+// MeasureEdge computes the edge of calls that are grouped into tallies. Without a call, it returns the zero Edge. Errors: those
+// of skill.Sample.AddTally.
 func MeasureEdge(tallies []skill.Tally) (Edge, error) {
 	var sample skill.Sample
 	for _, t := range tallies {

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// gate is a store whose queries wait until open is closed.
+// gate is a store whose queries wait until the channel open is closed.
 type gate struct {
 	Store
 	begun, open chan struct{}
@@ -26,8 +26,8 @@ func (g *gate) ListBoard(context.Context, string, Query, time.Time) ([]Row, erro
 	return make([]Row, 3), nil
 }
 
-// TestOneBuildOfABoard checks that concurrent reads of a board share one query, whatever their limits. Another board must not
-// wait for it, and a caller whose context ends must return at once.
+// TestOneBuildOfABoard checks that concurrent reads of a board share one query, whatever their limits. A read of another board
+// must not wait for it, and a read whose context ends must return at once.
 func TestOneBuildOfABoard(t *testing.T) {
 	t.Parallel()
 	g := &gate{begun: make(chan struct{}, 10), open: make(chan struct{})}
@@ -57,7 +57,7 @@ func TestOneBuildOfABoard(t *testing.T) {
 	}
 }
 
-// folder is a store whose queries take a second and whose folds wait for the test.
+// folder is a store whose board queries take one second. Each FoldBoards returns the next error of the channel folds.
 type folder struct {
 	Store
 	clock *testkit.Clock
@@ -77,8 +77,8 @@ func (f *folder) FoldEdges(context.Context, int, func([]skill.Tally) (Edge, erro
 	return true, nil
 }
 
-// TestASlowBuildWakesTheFold checks that a slow query starts the next fold early, and that a failed fold is reported and
-// followed by another.
+// TestASlowBuildWakesTheFold checks that a slow query starts an early update of the stored rows. A failed update must be
+// reported and followed by another.
 func TestASlowBuildWakesTheFold(t *testing.T) {
 	t.Parallel()
 	f := &folder{clock: testkit.NewClock(time.Now()), folds: make(chan error)}
@@ -101,7 +101,7 @@ func TestASlowBuildWakesTheFold(t *testing.T) {
 			t.Fatal("a slow query did not start the next fold")
 		}
 	}
-	s.Took(slowRead + 1) // a slow read of another package
+	s.Took(slowRead + 1) // package record reports a slow read
 	select {
 	case f.folds <- nil:
 	case <-time.After(foldEvery / 2):

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// Totals are the totals of the network. Last7, Prev7 and IndependentActive28 include only independent operators.
+// Totals contains the numbers of calls, operators and markets of the installation. Last7, Prev7 and IndependentActive28 include
+// only independent operators.
 type Totals struct {
-	Signals, Independent, House, Automated int64 // calls, in total and by tier
-	Last7, Prev7                           int64
+	Signals, Independent, House, Automated int64 // calls, in total and by tier of the operator
+	Last7, Prev7                           int64 // calls in the last 7 days, and in the 7 days before
 	IndependentOperators                   int64 // with at least one call
 	IndependentActive28                    int64
 	HouseOperators                         int64 // with at least one call
@@ -21,36 +22,36 @@ type Totals struct {
 // Resolved returns the number of calls that are won or lost.
 func (t *Totals) Resolved() int64 { return t.Won + t.Lost }
 
-// Pulse returns the totals of the network. Error: db_unavailable.
+// Pulse returns the current totals of calls, operators and markets. Error: db_unavailable.
 func (s *Service) Pulse(ctx context.Context) (Totals, error) {
 	return s.store.PulseTotals(ctx, s.now())
 }
 
-// Weeks is the number of weeks of a Series. The last one is the current week.
+// Weeks is the number of weeks of a Series, including the current week.
 const Weeks = 16
 
-// Week counts the calls of an ISO week in UTC, by tier.
+// Week contains the numbers of calls in one ISO week in UTC, by tier of the operator.
 type Week struct {
 	Start                         time.Time // Monday of the week
 	Independent, House, Automated int64
-	ActiveIndependent             int64 // independent operators with a call in the week
+	ActiveIndependent             int64 // number of independent operators with a call in the week
 }
 
-// Series contains the calls of the network by week.
+// Series contains the numbers of all calls by week, and of recent resolutions.
 type Series struct {
 	Weeks           [Weeks]Week // oldest first
-	LastIndependent *time.Time  // Monday of the newest week with an independent call; nil: none
-	Resolutions28   int64       // resolutions in 28 days
+	LastIndependent *time.Time  // Monday of the last week with a call of an independent operator; nil: none
+	Resolutions28   int64       // number of resolutions in the last 28 days
 }
 
-// monday returns the start of the ISO week of a time in UTC.
+// monday returns the start of the ISO week, in UTC, that contains t.
 func monday(t time.Time) time.Time {
 	y, m, d := t.UTC().Date()
 	day := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	return day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
 }
 
-// PulseSeries returns the calls by week. Error: db_unavailable.
+// PulseSeries returns the numbers of calls of the last weeks. Error: db_unavailable.
 func (s *Service) PulseSeries(ctx context.Context) (Series, error) {
 	now := s.now()
 	first := monday(now).AddDate(0, 0, -7*(Weeks-1))

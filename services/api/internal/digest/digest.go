@@ -8,23 +8,23 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Limits of a digest.
+// Limits of a digest: the longest window, and the maximum numbers of its calls and disputed markets.
 const (
 	MaxSpan     = 48 * time.Hour
 	MaxCalls    = 5
 	MaxDisputed = 50
 )
 
-// ErrWindow is returned for an invalid window.
+// ErrWindow is returned for a window that is empty or longer than MaxSpan.
 var ErrWindow = apperr.New(apperr.Invalid, "invalid_window", "from must be before to, and at most 48 hours")
 
-// Window is the time from <= t < to of a digest, and the week of its pulse.
+// Window is the time span of a digest, From <= t < To, and the week of which the digest counts calls.
 type Window struct {
 	From, To time.Time
 	Week     time.Time // Monday of the last complete ISO week before To
 }
 
-// NewWindow returns a valid window. Error: ErrWindow.
+// NewWindow returns the window from from to to, in UTC. Error: ErrWindow.
 func NewWindow(from, to time.Time) (Window, error) {
 	from, to = from.UTC(), to.UTC()
 	if !from.Before(to) || to.Sub(from) > MaxSpan {
@@ -35,17 +35,17 @@ func NewWindow(from, to time.Time) (Window, error) {
 	return Window{From: from, To: to, Week: monday.AddDate(0, 0, -7)}, nil
 }
 
-// Day contains the figures of a window.
+// Day contains the figures of a Window.
 type Day struct {
-	Signals         int64 // filed in the window
-	Won, Lost, Void int64 // scored in the window
+	Signals         int64 // number of calls filed in the window
+	Won, Lost, Void int64 // numbers of calls scored in the window, by result
 	NewOperators    int64
-	TopCalls        []Call   // of ranked operators, scored in the window, best score first
-	Disputed        []string // markets with an open dispute, newest first
+	TopCalls        []Call   // won calls of ranked operators, scored in the window, best first
+	Disputed        []string // ids of markets with an open dispute, newest dispute first
 	Pulse           Pulse
 }
 
-// Call is a won call.
+// Call is a won call in a digest.
 type Call struct {
 	SignalID    string
 	Handle      string
@@ -55,13 +55,13 @@ type Call struct {
 	Score       int32
 }
 
-// Pulse counts calls of independent operators.
+// Pulse contains the numbers of calls of independent operators in recent periods.
 type Pulse struct {
-	Last7, Prev7               int64 // in the 7 days before the end of the window, and in the 7 days before those
-	WeekSignals, WeekOperators int64 // in the last complete week: calls, and operators who filed them
+	Last7, Prev7               int64 // calls in the 7 days before the end of the window, and in the 7 days before
+	WeekSignals, WeekOperators int64 // calls in the last complete week, and the operators who filed them
 }
 
-// Store reads the figures of a day. Error: db_unavailable.
+// Store reads the figures of a Day. Error: db_unavailable.
 type Store interface {
 	Day(ctx context.Context, w Window) (Day, error)
 }

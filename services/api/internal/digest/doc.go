@@ -1,3 +1,3 @@
-// Package digest reads the figures of one day for the daily digest. The query reads whole days and runs rarely. The package
-// has no dependency on transport or storage.
+// Package digest defines the figures of one day that the daily digest of the hub contains. It does not depend on a transport or
+// a database.
 package digest

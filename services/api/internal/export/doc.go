@@ -1,3 +1,3 @@
-// Package export reads the complete record of one operator: every call with its quotes, result and events, in pages. It reads
-// the next page when the receiver has taken the last one. It has no dependency on the format of the export.
+// Package export reads the complete record of one operator in pages: every call with its quotes, result and events. It reads
+// the next page only after the receiver has accepted the previous one. It does not depend on the format of the export.
 package export

@@ -10,14 +10,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// ErrUnknown is returned for an unknown operator.
+// ErrUnknown is returned for a handle that no operator has.
 var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "no such operator")
 
-// pageSize is the number of calls that are read at once. With their events they are well below the maximum size of a gRPC
-// message.
+// pageSize is the maximum number of calls in one read. A page of calls with their events is well below the maximum size of a
+// gRPC message.
 const pageSize = 200
 
-// Owner is the operator of a record.
+// Owner is the operator whose record is exported.
 type Owner struct {
 	ID           string
 	PublicID     string
@@ -27,35 +27,35 @@ type Owner struct {
 	Tier         protocol.Tier
 }
 
-// Tolerance is the price tolerance from a time on: the number of bps by which the scoring price may be below the market's
-// price.
+// Tolerance is a price tolerance and the time since which it applies. It is the number of bps by which a scoring price may be
+// below the price of the market.
 type Tolerance struct {
 	Since time.Time
 	Bps   int
 }
 
-// Head contains the data that precede the calls.
+// Head contains the data of a record that are not about a single call. It is sent before the calls.
 type Head struct {
 	Owner
-	AsOf         time.Time
+	AsOf         time.Time     // time of the export; later changes are not included
 	Tolerances   []Tolerance   // oldest first
-	ConfirmAfter time.Duration // from a call to its second quote; 0: second quotes are off
+	ConfirmAfter time.Duration // time between a call and its second quote; 0: no second quotes
 }
 
-// Call is a call with the data from which its figures can be recomputed.
+// Call is a call with the data from which its prices and score can be recomputed.
 type Call struct {
 	signal.Record
-	Quote       *market.Quote // quote at filing; nil: unverified, or a native market
-	SecondQuote *market.Quote // second quote, from which the scoring price was computed; nil: none
-	InitialYes  *protocol.Bps // native market: initial price
-	OwnMarket   bool          // the operator created the market
-	Version     string        // version of the scoring rules; empty: not scored
+	Quote       *market.Quote // quote at filing; nil for an unverified call and a native market
+	SecondQuote *market.Quote // second quote, which decided the scoring price; nil: none
+	InitialYes  *protocol.Bps // initial YES price of a native market; nil for other markets
+	OwnMarket   bool          // the operator has created the market
+	Version     string        // version of the scoring rules; empty: not scored yet
 	Vertical    string
 	Resolution  *Resolution
 	Events      []signal.Event // oldest first
 }
 
-// Resolution is the resolution of a call's market.
+// Resolution is the resolution of the market of a call.
 type Resolution struct {
 	Outcome    string
 	Resolver   string
@@ -65,43 +65,43 @@ type Resolution struct {
 	ClosePrice *protocol.Bps
 	ResolvedAt time.Time
 	Rated      bool       // the market was rated when it was resolved
-	DecidedAt  *time.Time // time at which the outcome was public, as stated by the administrator
+	DecidedAt  *time.Time // time at which the outcome became public, as the administrator states it
 	Disputed   bool
 }
 
-// Place is the end of a page; the zero value is before the first call.
+// Place is the position of the last call of a page. The zero value is the position before the first call.
 type Place struct {
 	At time.Time
 	ID string
 }
 
-// Store reads owners and pages. A page is a consistent snapshot of its calls and their events.
+// Store reads the parts of a record. A page is a consistent snapshot of its calls and their events.
 type Store interface {
-	// RecordOwner returns an operator by handle. Error: not_found.
+	// RecordOwner returns the operator with a handle. Error: not_found.
 	RecordOwner(ctx context.Context, handle string) (Owner, error)
-	// PriceTolerances returns the history of the tolerance, oldest first.
+	// PriceTolerances returns all price tolerances that have applied, oldest first.
 	PriceTolerances(ctx context.Context) ([]Tolerance, error)
-	// ConfirmAfter returns the time from a call to its second quote; 0: second quotes are off.
+	// ConfirmAfter returns the time between a call and its second quote. 0 means that there are no second quotes.
 	ConfirmAfter() time.Duration
-	// RecordPage returns up to n calls that were filed after a place and at or before asOf, oldest first, in their state at
-	// asOf.
+	// RecordPage returns up to n calls of the operator with the id owner, oldest first: those after a place and filed at or
+	// before asOf, in their state at asOf.
 	RecordPage(ctx context.Context, owner string, after Place, asOf time.Time, n int) ([]Call, error)
-	// Checkpoint returns the newest checkpoint of the journal; empty without one.
+	// Checkpoint returns the newest signed checkpoint of the journal, or an empty text if there is none.
 	Checkpoint(ctx context.Context) (string, error)
 }
 
-// Service exports records.
+// Service exports the records of operators.
 type Service struct {
 	store Store
 	now   func() time.Time
 }
 
-// NewService returns a Service.
+// NewService returns a Service that reads from store.
 func NewService(store Store, now func() time.Time) *Service { return &Service{store, now} }
 
-// Record passes the owner of a record to head and its calls to page, oldest first, and returns the newest checkpoint of the
-// journal. While head or page runs, it uses no connection and no transaction, and has one page in memory. An error of head or
-// page ends it. Error: not_found.
+// Record exports the record of the operator with a handle. It passes the owner and the tolerances to head, then pages of calls,
+// oldest first, to page, and returns the newest signed checkpoint of the journal. While head or page runs, Record uses no
+// database connection, and has one page in memory. It stops at an error of head or page and returns it. Error: not_found.
 func (s *Service) Record(
 	ctx context.Context, handle string, head func(Head) error, page func([]Call) error,
 ) (checkpoint string, err error) {

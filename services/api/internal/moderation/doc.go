@@ -1,2 +1,2 @@
-// Package moderation hides text and media by decisions of administrators. Figures remain visible.
+// Package moderation stores decisions of administrators to hide texts and media. Numbers, such as scores, remain visible.
 package moderation

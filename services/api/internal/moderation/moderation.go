@@ -7,41 +7,41 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Limits of requests.
+// Maximum numbers of entries in one request or answer.
 const (
-	MaxListed = 500 // decisions in one list
+	MaxListed = 500 // decisions in one answer
 	MaxThings = 500 // things in one request
 )
 
-// ErrNotFound is returned for a thing that does not exist.
+// ErrNotFound is returned for a thing (see Kinds) that does not exist.
 var ErrNotFound = apperr.New(apperr.NotFound, "not_found", "no such signal, event, profile, market or station")
 
-// Kinds lists the kinds of things whose text can be hidden.
+// Kinds lists the kinds of things that have texts which can be hidden.
 var Kinds = [...]string{"signal", "event", "profile", "market", "station"}
 
-// Decision is the newest decision of an administrator about the text of a thing.
+// Decision is a decision of an administrator to hide or show the text of one thing.
 type Decision struct {
 	Kind   string // one of Kinds
-	ID     string // of a profile: its handle
+	ID     string // id of the thing; for a profile, its handle
 	Hidden bool
 	Reason string
 	By     string // name of the administrator
 	At     time.Time
 }
 
-// Thing identifies a text that can be hidden.
+// Thing identifies a signal, event, profile, market or station whose text can be hidden.
 type Thing struct {
 	Kind string // one of Kinds
-	ID   string // of a profile: the id of its operator, not the handle
+	ID   string // id of the thing; for a profile, the id of its operator, not the handle
 }
 
-// Store stores decisions and applies them to reads. Errors: ErrNotFound, db_unavailable.
+// Store stores decisions and applies them to stored texts. Errors: ErrNotFound, db_unavailable.
 type Store interface {
 	// Moderate stores a decision and applies it.
 	Moderate(ctx context.Context, d Decision) error
-	// FindModerated returns ErrNotFound for a thing that does not exist.
+	// FindModerated returns nil if the thing exists, else ErrNotFound.
 	FindModerated(ctx context.Context, kind, id string) error
-	// ListModerated returns the last decisions, newest first.
+	// ListModerated returns the newest decisions, newest first.
 	ListModerated(ctx context.Context, limit int) ([]Decision, error)
 	// AreHidden reports for each thing whether it is hidden, in the order of things. The id of
 	// a profile must be a uuid. A thing that does not exist is not hidden.

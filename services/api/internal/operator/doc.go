@@ -1,5 +1,5 @@
 // Package operator signs in operators with verified identities, and manages their handles, tiers and keys.
 //
-// A key is 256 random bits, of which only the SHA-256 is stored. A handle is derived from the verified identity, never from
-// other request data.
+// An operator key contains 256 random bits, and only its SHA-256 is stored. A handle is derived from the verified identity,
+// never from other data of a request.
 package operator

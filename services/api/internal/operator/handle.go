@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// reserved lists words that may not be handles: path segments next to a {handle} route, and names that suggest the service
-// itself.
+// reserved contains texts that may not be handles: path segments that routes have in place of {handle}, and names that look
+// like parts of the service.
 var reserved = map[string]bool{
 	"me": true, "leaderboard": true, "hub": true, "admin": true, "system": true, "live": true, "register": true,
 	"profile": true, "stream": true, "signal": true, "signals": true, "receipts": true, "recap": true,
@@ -17,11 +17,11 @@ var reserved = map[string]bool{
 	"signalcast": true, "null": true, "undefined": true,
 }
 
-// Reserved reports whether a handle is reserved.
+// Reserved reports whether a text may not be the handle of an operator.
 func Reserved(handle string) bool { return reserved[handle] }
 
-// slug converts a claim of the identity to the alphabet of handles. It returns an empty string if fewer than two characters
-// remain.
+// slug converts a name to a handle: it keeps the letters a-z and digits, in lower case, and replaces the characters between
+// them with one underscore. It returns an empty string if fewer than two characters remain.
 func slug(claim string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(claim) {
@@ -44,8 +44,8 @@ func slug(claim string) string {
 
 const maxHandle = 32
 
-// candidates returns the handle for a number of tries: first the slug of the verified username or name, then the slug with a
-// suffix, and after 20 tries a random one.
+// candidates returns the handle to try after try handles were taken. It is the slug of the verified username or name, then the
+// slug with a number. After 20 tries, or without a slug, it is random.
 func candidates(id Identity, try int) string {
 	base := slug(id.Username)
 	if base == "" {
@@ -61,7 +61,7 @@ func candidates(id Identity, try int) string {
 	return base[:min(len(base), maxHandle-len(suffix))] + suffix
 }
 
-// randomHandle returns op and eight random base32 characters.
+// randomHandle returns "op" and eight random characters of base32, in lower case.
 func randomHandle() string {
 	var b [5]byte
 	_, _ = rand.Read(b[:]) // never fails

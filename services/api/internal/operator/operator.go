@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Errors of operators that are reported to the client.
+// Errors of operators and their keys that the client receives.
 var (
 	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid operator key is required")
 	ErrNotFound        = apperr.New(apperr.NotFound, "not_found", "no such operator")
@@ -24,12 +24,12 @@ var (
 // MaxKeys is the maximum number of active keys of one operator.
 const MaxKeys = 10
 
-// Operator is an account that files calls.
+// Operator is an account that can file calls.
 type Operator struct {
-	ID             string // UUIDv7; member denpaId of the API
+	ID             string // UUIDv7; the API shows it as denpaId
 	Issuer         string
-	ProviderID     string // subject at the identity provider
-	PublicID       string // op_<hmac16>
+	ProviderID     string // subject of the token of the identity provider
+	PublicID       string // "op_" and an HMAC of the subject
 	Handle         string
 	DisplayName    string
 	AvatarURL      *string
@@ -42,16 +42,16 @@ type Operator struct {
 	PayoutAddress  *string
 }
 
-// Identity contains the claims of a verified token.
+// Identity contains the claims of a verified token of an identity provider.
 type Identity struct {
 	Issuer   string
 	Subject  string
-	Primary  bool // issued by the primary provider
+	Primary  bool // the issuer is the primary identity provider
 	Username string
 	Name     string
 }
 
-// Key is an operator key without its secret.
+// Key is the stored data of an operator key, which does not include the plaintext.
 type Key struct {
 	ID          string
 	Label       string
@@ -62,36 +62,36 @@ type Key struct {
 	CreatedAt   time.Time
 	Prefix      string
 	Last4       string
-	Strict      bool // the key requires its permissions on every route
+	Strict      bool // the websocket also requires the permission read of the key
 }
 
-// Prefixes of keys. Both kinds have the same rights.
+// Prefixes of operator keys. Keys of both kinds have the same rights.
 const (
 	PrefixKey   = protocol.KeyPrefix
 	PrefixAgent = protocol.AgentKeyPrefix
 )
 
-// newKey returns a new plaintext key: the prefix and 32 random bytes in base64url.
+// newKey returns a new operator key in plaintext: the prefix and 32 random bytes in base64url.
 func newKey(prefix string) string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// Hash returns the SHA-256 of a plaintext key, the only form in which keys are stored.
+// Hash returns the SHA-256 of a plaintext key. Keys are stored only in this form.
 func Hash(plaintext string) []byte {
 	h := sha256.Sum256([]byte(plaintext))
 	return h[:]
 }
 
-// Change is a change of an optional text: leave it, set it or clear it.
+// Change is a change of an optional text of a profile. The zero value leaves the text unchanged.
 type Change struct {
-	Given bool    // whether the text changes
+	Given bool    // the text changes
 	Text  *string // the new text; nil clears it
 }
 
-// Profile is a change of the profile that an operator makes with a signed message. The hub has checked its form. Nil members
-// do not change.
+// Profile is a change of an operator's profile that a signed message requests. The hub has checked the texts. A nil member does
+// not change.
 type Profile struct {
 	DisplayName   *string
 	Bio           *string

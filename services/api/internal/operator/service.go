@@ -11,38 +11,41 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Store stores operators and keys. Each method is one transaction.
+// Store stores operators and their keys. Each method is one transaction.
 type Store interface {
-	// FindByIdentity returns nil if no operator has signed in with the identity.
+	// FindByIdentity returns the operator with an identity, or nil if there is none.
 	FindByIdentity(ctx context.Context, issuer, subject string) (*Operator, error)
-	// CreateOperator returns nil if the handle is taken, and the existing operator if the identity has one.
+	// CreateOperator stores a new operator. It returns nil if the handle is taken, and the existing operator if the identity
+	// has one.
 	CreateOperator(ctx context.Context, o Operator) (*Operator, error)
 	GetOperator(ctx context.Context, handle, id string) (Operator, error)
 	MintKey(ctx context.Context, operatorID string, k Key, hash []byte) error
-	// RevokeKey revokes a key, deactivates the webhooks that were made with it, and returns their ids.
+	// RevokeKey revokes a key, deactivates the webhooks that were made with the key, and returns the ids of these webhooks.
 	RevokeKey(ctx context.Context, operatorID, keyID string, now time.Time) (k Key, webhooks []string, err error)
 	RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error)
 	EndSessions(ctx context.Context, operatorID string, now time.Time) (version int64, err error)
 	ListKeys(ctx context.Context, operatorID string) ([]Key, error)
 	VerifyKey(ctx context.Context, hash []byte, now time.Time) (Operator, Key, error)
 	Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string, now time.Time) (Operator, error)
-	// UpdateProfile does nothing if the message has been processed. It returns forbidden for an operator that does not exist.
+	// UpdateProfile changes a profile. It does nothing if the message was processed before. Error: forbidden if the operator
+	// does not exist.
 	UpdateProfile(ctx context.Context, operatorID, messageID string, p Profile, now time.Time) error
 }
 
-// Service signs operators in and manages their keys.
+// Service signs operators in, and manages their profiles and keys.
 type Service struct {
 	store  Store
-	secret string // key of the public operator ids
+	secret string // key of the HMAC in public operator ids
 	now    func() time.Time
 }
 
-// NewService returns a Service. secret is the key from which public operator ids are computed.
+// NewService returns a Service. secret is the key of the HMAC from which public operator ids are made.
 func NewService(store Store, secret string, now func() time.Time) *Service {
 	return &Service{store: store, secret: secret, now: now}
 }
 
-// SignIn returns the operator of a verified identity, and creates it at the first sign-in.
+// SignIn returns the operator of a verified identity. At the first sign-in, it creates the operator with a free handle, and
+// isNew is true. Error: db_unavailable.
 func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bool, err error) {
 	found, err := s.store.FindByIdentity(ctx, id.Issuer, id.Subject)
 	if err != nil {
@@ -73,7 +76,8 @@ func (s *Service) SignIn(ctx context.Context, id Identity) (o Operator, isNew bo
 	}
 }
 
-// displayName returns the name from the identity provider if it satisfies the rules for display names, else the handle.
+// displayName returns the name from the identity provider, cut to 64 characters, if it is a valid display name. Otherwise it
+// returns the handle.
 func displayName(id Identity, handle string) string {
 	if !utf8.ValidString(id.Name) {
 		return handle
@@ -86,13 +90,13 @@ func displayName(id Identity, handle string) string {
 	return name
 }
 
-// Operator returns the operator with a handle or an id. Error: not_found.
+// Operator returns the operator with a handle or, if handle is empty, with an id. Error: not_found.
 func (s *Service) Operator(ctx context.Context, handle, id string) (Operator, error) {
 	return s.store.GetOperator(ctx, handle, id)
 }
 
-// Mint creates a key. A strict key requires its permissions on every route. The plaintext is only in this result. Errors:
-// invalid_label, invalid_permissions, key_limit_reached.
+// Mint creates an operator key. Without permissions, the key gets all of them. The plaintext is returned only here. Errors:
+// invalid_label, invalid_permissions, key_limit_reached, db_unavailable.
 func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, permissions []string, strict bool) (plaintext string, k Key, err error) {
 	if !protocol.IsName(label, 1, 64) {
 		return "", Key{}, ErrLabel
@@ -121,36 +125,39 @@ func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, pe
 	return plaintext, k, nil
 }
 
-// Revoke revokes a key, deactivates the webhooks that were made with it, and returns their ids. Error: not_found.
+// Revoke revokes a key of the operator, deactivates the webhooks that were made with the key, and returns the ids of these
+// webhooks. Error: not_found.
 func (s *Service) Revoke(ctx context.Context, operatorID, keyID string) (k Key, webhooks []string, err error) {
-	// Other spellings of a uuid, such as braces, are not accepted.
+	// uuid.Parse also accepts other spellings, for example with braces, so the length is checked as well.
 	if _, err := uuid.Parse(keyID); err != nil || len(keyID) != 36 {
 		return Key{}, nil, ErrKeyNotFound
 	}
 	return s.store.RevokeKey(ctx, operatorID, keyID, s.now().UTC())
 }
 
-// RevokedKeys returns which of these keys are revoked or unknown.
+// RevokedKeys returns those of the given key ids that belong to a revoked key or to none.
 func (s *Service) RevokedKeys(ctx context.Context, keyIDs []string) ([]string, error) {
 	return s.store.RevokedKeys(ctx, keyIDs)
 }
 
-// EndSessions ends all sessions of an operator and returns the new session version. Error: not_found.
+// EndSessions ends all sessions of an operator and returns the new session version: the hub rejects sessions with an older one.
+// Error: not_found.
 func (s *Service) EndSessions(ctx context.Context, operatorID string) (version int64, err error) {
 	return s.store.EndSessions(ctx, operatorID, s.now().UTC())
 }
 
-// Keys returns an operator's keys, newest first.
+// Keys returns the keys of an operator, newest first.
 func (s *Service) Keys(ctx context.Context, operatorID string) ([]Key, error) {
 	return s.store.ListKeys(ctx, operatorID)
 }
 
-// Verify returns the operator and the key with a hash. Error: unauthenticated.
+// Verify returns the active key with this hash, and its operator. Error: unauthenticated.
 func (s *Service) Verify(ctx context.Context, hash []byte) (Operator, Key, error) {
 	return s.store.VerifyKey(ctx, hash, s.now().UTC())
 }
 
-// Classify sets the type of an operator and whether it has the tier house. Errors: not_found, invalid_operator_type.
+// Classify sets the type of an operator, and whether the operator belongs to the tier "house"; nil does not change. actor is
+// the administrator, for the audit log. Errors: not_found, invalid_operator_type.
 func (s *Service) Classify(ctx context.Context, handle string, kind *protocol.OperatorType, house *bool, actor string) (Operator, error) {
 	if kind != nil {
 		if _, ok := protocol.ParseOperatorType(string(*kind)); !ok {
@@ -160,7 +167,8 @@ func (s *Service) Classify(ctx context.Context, handle string, kind *protocol.Op
 	return s.store.Classify(ctx, handle, kind, house, actor, s.now().UTC())
 }
 
-// UpdateProfile applies the profile of a signed message, once per message. Errors: forbidden, db_unavailable.
+// UpdateProfile changes the profile of an operator as a signed message requests, once for each message. Errors: forbidden if
+// the operator does not exist, db_unavailable.
 func (s *Service) UpdateProfile(ctx context.Context, operatorID, messageID string, p Profile) error {
 	return s.store.UpdateProfile(ctx, operatorID, messageID, p, s.now().UTC().Truncate(time.Millisecond))
 }

@@ -11,18 +11,19 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// keys is a store that accepts every key.
+// keys is a store that accepts every new key.
 type keys struct{ operator.Store }
 
 func (keys) MintKey(context.Context, string, operator.Key, []byte) error { return nil }
 
-// TestPermissionsOfAKey checks the permissions of new keys. The routes of the hub and of the api use the same rules.
+// TestPermissionsOfAKey checks which permissions a new key gets, and which requests are rejected. The routes of the hub and of
+// the api have the same rules.
 func TestPermissionsOfAKey(t *testing.T) {
 	t.Parallel()
 	s := operator.NewService(keys{}, "secret", time.Now)
 	all := []string{"read", "signal", "broadcast"}
 	for _, c := range []struct {
-		asked, got []string // got nil: rejected
+		asked, got []string // got is nil: the request is rejected
 	}{
 		{nil, all},
 		{[]string{"signal"}, []string{"signal"}},
@@ -44,7 +45,7 @@ func (keys) RevokeKey(_ context.Context, _, id string, _ time.Time) (operator.Ke
 	return operator.Key{ID: id}, nil, nil
 }
 
-// TestIDsOfKeys checks that Revoke accepts only the canonical form of a UUID.
+// TestIDsOfKeys checks that Revoke accepts only a UUID in the form of 36 characters.
 func TestIDsOfKeys(t *testing.T) {
 	t.Parallel()
 	s := operator.NewService(keys{}, "secret", time.Now)
@@ -80,7 +81,8 @@ func (keys) CreateOperator(_ context.Context, o operator.Operator) (*operator.Op
 	return &o, nil
 }
 
-// TestNameOfALogin checks that a name from the identity provider is used only if an operator could choose it.
+// TestNameOfALogin checks that the display name is the name from the identity provider only if it is a valid display name.
+// Otherwise it must be the handle.
 func TestNameOfALogin(t *testing.T) {
 	t.Parallel()
 	s := operator.NewService(keys{}, "secret", time.Now)

@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Step is the score of an operator after a group of calls was decided. Calls is the size of the group.
+// Step is a point of a Course: the score of an operator after a group of Calls calls was decided.
 type Step struct {
 	At           time.Time
 	Score, Calls int64
@@ -28,14 +28,14 @@ const (
 	MaxSteps        = 120
 )
 
-// Default and maximum size of a page of calls.
+// Default and maximum number of calls in one page.
 const (
 	DefaultCalls = 25
 	MaxCalls     = 100
 )
 
-// Calls returns a page of an operator's calls, newest first. It reads one call more than limit to find out whether a page
-// follows. Error: not_found.
+// Calls returns a page of up to limit calls of an operator, newest first. It reads one call more than limit to detect whether
+// another page follows. Errors: not_found, db_unavailable.
 func (s *Service) Calls(ctx context.Context, handle string, limit int, after protocol.Cursor) (signal.CallPage, error) {
 	o, err := s.operators.Operator(ctx, handle, "")
 	if err != nil {

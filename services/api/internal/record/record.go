@@ -10,20 +10,20 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/signal"
 )
 
-// Stats contains the counters of an operator.
+// Stats contains the numbers of an operator's calls by status, and figures computed from them.
 type Stats struct {
 	Total, Won, Lost, Void int64
 	Score, Streak          int64
-	AvgCLV                 *int // bps; nil without a closing line
+	AvgCLV                 *int // mean closing line value in bps; nil without a closing line
 }
 
-// Best is the won call with the lowest scoring price.
+// Best is the won call of an operator with the lowest scoring price, Odds.
 type Best struct {
 	SignalID, MarketID, MarketTitle string
 	Odds                            protocol.Bps
 }
 
-// Moment is a call that was won at long odds.
+// Moment is a call that was won at a low price (long odds).
 type Moment struct {
 	ID, Tier                        string
 	SignalID, MarketID, MarketTitle string
@@ -37,22 +37,22 @@ type Moment struct {
 type Record struct {
 	Operator  operator.Operator
 	Stats     Stats
-	Rank      *int64 // nil without a decided call, and for automated operators
-	Field     int64  // number of ranked operators
-	Broadcast int    // broadcast score of all time
+	Rank      *int64 // nil if no call is decided, and for automated operators
+	Field     int64  // number of operators with a rank
+	Broadcast int    // broadcast score of all time, 0 to 1000
 	Best      *Best
 	Recent    []signal.Record // newest first
 	Moments   []Moment        // newest first
 }
 
-// Ranked is one operator in the order of ranks.
+// Ranked is an operator with a rank, as ListRanked returns it.
 type Ranked struct {
 	Rank     int64
 	Operator operator.Operator
 	Stats    Stats
 }
 
-// Maximum lengths of lists.
+// Maximum numbers of recent calls and moments of a record, and of ranked operators in one list.
 const (
 	MaxRecent  = 100
 	MaxMoments = 100
@@ -61,15 +61,16 @@ const (
 
 const window28 = 28 * 24 * time.Hour
 
-// Store reads records. Error: db_unavailable.
+// Store reads records and the calls of which they consist. Error: db_unavailable.
 type Store interface {
-	// ReadRecord reads all members except Operator. month is the start of the window of 28 days.
+	// ReadRecord returns all members of a record except Operator. recent and moments are the maximum numbers of calls and
+	// moments in it. month is the start of the window of 28 days.
 	ReadRecord(ctx context.Context, userID string, recent, moments int, month time.Time) (Record, error)
-	// ListRanked returns operators that are not automated and have a decided call, ordered by score, resolved, accuracy and
-	// handle.
+	// ListRanked returns operators that are not automated and have a decided call. They are ordered by score, number of decided
+	// calls, accuracy and handle.
 	ListRanked(ctx context.Context, limit int, month time.Time) ([]Ranked, error)
-	// Tallies counts the decided calls of an operator by lane, price and confidence. If since is set, it counts only calls
-	// resolved at or after it. A result is included once it is in the feed.
+	// Tallies counts the decided calls of an operator by lane, price and confidence. If since is not nil, it counts only calls
+	// resolved at or after since. It includes a result only when the result is in the feed.
 	Tallies(ctx context.Context, userID string, since *time.Time) ([]Tally, error)
 	// ReadScoreHistory reads up to limit newest calls and groups the decided ones into up to the given number of steps.
 	ReadScoreHistory(ctx context.Context, userID string, limit, steps int) (ScoreHistory, error)
@@ -77,7 +78,7 @@ type Store interface {
 	ListCalls(ctx context.Context, q signal.CallQuery) (signal.CallPage, error)
 }
 
-// Service returns records.
+// Service returns the records of operators, and measures their skill.
 type Service struct {
 	store     Store
 	boards    *board.Service
@@ -85,16 +86,18 @@ type Service struct {
 	now       func() time.Time
 }
 
-// NewService returns a Service.
+// NewService returns a Service that reads from store. boards receives the durations of reads, and operators returns the
+// operators of records.
 func NewService(store Store, boards *board.Service, operators *operator.Service, now func() time.Time) *Service {
 	return &Service{store: store, boards: boards, operators: operators, now: now}
 }
 
-// reportDuration passes the duration of a read of ranks to board.Service.Took, because such a read also reads the results
-// that the boards have not folded yet.
+// reportDuration passes the time since start to board.Service.Took. Reads of ranks become slow when many results are not in the
+// stored rows of the boards.
 func (s *Service) reportDuration(start time.Time) { s.boards.Took(s.now().Sub(start)) }
 
-// Record returns one operator's record. Error: not_found.
+// Record returns the record of the operator with a handle or an id, with up to recent newest calls and moments. Errors:
+// not_found, db_unavailable.
 func (s *Service) Record(ctx context.Context, handle, id string, recent, moments int) (Record, error) {
 	o, err := s.operators.Operator(ctx, handle, id)
 	if err != nil {
@@ -107,7 +110,7 @@ func (s *Service) Record(ctx context.Context, handle, id string, recent, moments
 	return r, err
 }
 
-// Ranked returns the operators with the first ranks.
+// Ranked returns the highest-ranked operators, at most limit. Error: db_unavailable.
 func (s *Service) Ranked(ctx context.Context, limit int) ([]Ranked, error) {
 	start := s.now()
 	defer s.reportDuration(start)
@@ -120,7 +123,7 @@ func (s *Service) Ranked(ctx context.Context, limit int) ([]Ranked, error) {
 
 func within(n, limit int) int { return max(0, min(n, limit)) }
 
-// Mean returns sum/n in whole bps, rounded half away from zero; nil if n is 0.
+// Mean returns sum/n as a whole number, rounded half away from zero. It returns nil if n is 0.
 func Mean(sum, n int64) *int {
 	if n == 0 {
 		return nil

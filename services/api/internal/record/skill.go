@@ -9,27 +9,28 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/operator"
 )
 
-// Tally is a number of decided calls in one lane at one price and confidence.
+// Tally is the number of decided calls of an operator in one lane with the same price and confidence.
 type Tally struct {
 	Lane string
 	skill.Tally
 }
 
-// Skill is the measured skill of an operator. Report is nil without a decided call.
+// Skill is the measured skill of an operator. Report is nil if no call is decided.
 type Skill struct {
 	Operator operator.Operator
 	Report   *skill.Report
-	Lanes    []LaneReport // ordered by name; only if no lane was requested
+	Lanes    []LaneReport // ordered by lane; empty if one lane was requested
 }
 
-// LaneReport is the measured skill in one lane.
+// LaneReport is the measured skill of an operator in one lane.
 type LaneReport struct {
 	Lane   string
 	Report skill.Report
 }
 
-// Skill measures the calls of an operator in one lane, or in all lanes if lane is empty. The window is "28d" or all time.
-// Errors: not_found, those of package skill.
+// Skill measures the skill of an operator in one lane, or in all lanes if lane is empty. The window "28d" includes only calls
+// resolved in the last 28 days; any other window includes all calls. Errors: not_found, db_unavailable, and those of
+// skill.Sample.AddTally.
 func (s *Service) Skill(ctx context.Context, handle, lane, window string) (Skill, error) {
 	o, err := s.operators.Operator(ctx, handle, "")
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// adapterLedger is a ledger whose scan uses the real clients of the four venues.
+// adapterLedger is a ledger that reads recorded answers of the four venues with their real adapters.
 type adapterLedger struct {
 	*ledger
 	*venuetest.Host
 	clock *testkit.Clock
-	taken int // requests that take has returned
+	taken int // number of requests that take has returned
 }
 
-// take returns the number of requests per path since the last call.
+// take returns the number of requests since the last call, by path.
 func (w *adapterLedger) take() map[string]int {
 	paths, counts := w.Paths(), map[string]int{}
 	for _, path := range paths[w.taken:] {
@@ -33,7 +33,7 @@ func (w *adapterLedger) take() map[string]int {
 	return counts
 }
 
-// setupAdapters returns a adapterLedger. Its clock moves when the test sets it, and also with real time if running is set.
+// setupAdapters returns an adapterLedger. Its clock shows the time that the test sets. If running is true, real time is added.
 func setupAdapters(t *testing.T, running bool) *adapterLedger {
 	t.Helper()
 	w := &adapterLedger{Host: venuetest.NewHost(t, "", nil), clock: testkit.NewClock(noon)}
@@ -45,7 +45,7 @@ func setupAdapters(t *testing.T, running bool) *adapterLedger {
 	return w
 }
 
-// recordPath returns the path of one market at its venue.
+// recordPath returns the path at which a venue answers with one market.
 func recordPath(id protocol.MarketID) string {
 	dir := map[protocol.Provider]string{
 		protocol.Polymarket: venuetest.Gamma + "/markets", protocol.Kalshi: venuetest.Kalshi + "/markets",
@@ -54,7 +54,8 @@ func recordPath(id protocol.MarketID) string {
 	return path.Join(dir, id.NativeKey())
 }
 
-// called inserts an open market and files n calls on it, five years in the past, before the end of every sample.
+// called stores an open market, and files n calls on it with a time five years in the past, which is before the end of every
+// sample.
 func (w *adapterLedger) called(id protocol.MarketID, n int) {
 	w.t.Helper()
 	now := w.clock.Now()
@@ -64,13 +65,13 @@ func (w *adapterLedger) called(id protocol.MarketID, n int) {
 	w.clock.Set(now)
 }
 
-// edited returns a sample with changed members; nil deletes a member.
+// edited returns a sample of a venue's answer with changed members. A nil value deletes the member.
 func edited(t *testing.T, p protocol.Provider, name string, changes map[string]any) string {
 	t.Helper()
 	return venuetest.Edit(t, p, venuetest.Sample(t, p, name), changes)
 }
 
-// expected is the expected result of a sample, from the table of the samples.
+// expected is the state of a market that the adapter must read from a sample.
 type expected struct {
 	ID          protocol.MarketID
 	Status      string
@@ -97,7 +98,7 @@ func expectations(t *testing.T, p protocol.Provider) map[string]expected {
 	return out
 }
 
-// outcome returns the resolution of a market: verdict, source and payout; empty without one.
+// outcome returns the verdict, the source and the payout of the resolution of a market, or an empty text if there is none.
 func (w *adapterLedger) outcome(id protocol.MarketID) (claim string) {
 	w.t.Helper()
 	err := w.admin.QueryRow(w.t.Context(), `SELECT coalesce(string_agg(outcome || ' ' || source || ' ' || coalesce(payout, '-'), ', '), '')

@@ -11,17 +11,17 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// afterTheEnd lists the times of calls after the end of a market, in seconds.
+// afterTheEnd lists the times at which late calls are filed, in seconds after the end of a market.
 var afterTheEnd = []int{0, 1, 5, 30, 120}
 
-// end is the end of trading on a market of a venue, with edits of its sample.
+// end is the end of trading on a market. open contains the changes of its sample that show it as open, and timeless those that
+// remove the time of the end.
 type end struct {
 	at             time.Time
 	open, timeless map[string]any
 }
 
-// ends lists one market of each venue: the time of its end, the edits of its sample for an open market, and the edits for an
-// answer without the time of the end (nil: the venue always states the time).
+// ends contains one market of each venue. timeless is nil if the venue always states the time of the end.
 var ends = map[protocol.MarketID]end{
 	"7100012": {
 		time.Date(2026, 9, 20, 6, 12, 29, 0, time.UTC),
@@ -45,7 +45,7 @@ var ends = map[protocol.MarketID]end{
 	},
 }
 
-// fileLate files calls after the end of a market, before the ledger has read the end.
+// fileLate files calls after the end of a market while the ledger does not know the end yet.
 func (w *adapterLedger) fileLate(id protocol.MarketID, end time.Time) {
 	w.t.Helper()
 	for _, seconds := range afterTheEnd {
@@ -56,7 +56,7 @@ func (w *adapterLedger) fileLate(id protocol.MarketID, end time.Time) {
 	}
 }
 
-// settle scans twice with the grace period between, and returns the number of scored calls.
+// settle scans, waits for the grace period, scans again, and returns the number of scored calls.
 func (w *adapterLedger) settle() int64 {
 	w.t.Helper()
 	w.scan()
@@ -64,7 +64,7 @@ func (w *adapterLedger) settle() int64 {
 	return w.scan().Scored
 }
 
-// requireLate requires that the first call is won and that the given number of other calls are late.
+// requireLate requires that one call on the market is won, and that the given number of calls are void as late.
 func (w *adapterLedger) requireLate(id protocol.MarketID, late int) {
 	w.t.Helper()
 	const results = `SELECT count(*) FROM api.signals s JOIN api.signal_results r ON r.signal_id = s.id WHERE s.market_id = $1 AND `
@@ -76,8 +76,8 @@ func (w *adapterLedger) requireLate(id protocol.MarketID, late int) {
 	}
 }
 
-// TestCallsAfterTheVenuesEndAreLate checks that calls that were filed after the venue's end of trading, before the ledger had
-// read the end, become void as late.
+// TestCallsAfterTheVenuesEndAreLate checks calls that are filed after the end of trading, but before the ledger has read the
+// end from the venue. They must become void as late.
 func TestCallsAfterTheVenuesEndAreLate(t *testing.T) {
 	t.Parallel()
 	w := setupAdapters(t, false)
@@ -97,8 +97,8 @@ func TestCallsAfterTheVenuesEndAreLate(t *testing.T) {
 	}
 }
 
-// TestCallsAfterTheLastOpenAnswerAreLate checks the same on venues that do not state the time of the end: calls after the
-// newest answer that showed the market as open are late.
+// TestCallsAfterTheLastOpenAnswerAreLate checks late calls on venues that do not state the time of the end. Calls after the
+// newest answer that showed the market as open must become void as late.
 func TestCallsAfterTheLastOpenAnswerAreLate(t *testing.T) {
 	t.Parallel()
 	w, ends := setupAdapters(t, false), maps.Clone(ends)
@@ -124,7 +124,7 @@ func TestCallsAfterTheLastOpenAnswerAreLate(t *testing.T) {
 	}
 }
 
-// TestCallsAreRefusedOnceTheEndIsKnown checks that calls are rejected after the ledger has read the end.
+// TestCallsAreRefusedOnceTheEndIsKnown checks that calls are rejected once the ledger has read the end of the market.
 func TestCallsAreRefusedOnceTheEndIsKnown(t *testing.T) {
 	t.Parallel()
 	w := setupAdapters(t, false)

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Errors of resolutions that are reported to the client.
+// Errors of resolving and disputing that the client receives.
 var (
 	ErrNotFound = apperr.New(apperr.NotFound, "market_not_found", "no such market")
 	ErrResolved = apperr.New(apperr.Conflict, "already_resolved", "the market is already resolved")
@@ -17,20 +17,20 @@ var (
 	ErrDecided  = apperr.New(apperr.Invalid, "invalid_decided_at", "decidedAt must not be in the future").With("field", "decidedAt")
 )
 
-// Claim is the resolution of a market that a resolver submits.
+// Claim is an outcome of a market that a resolver submits.
 type Claim struct {
 	MarketID    string
 	Verdict     protocol.Verdict
-	Resolver    string // admin, oracle, manual
+	Resolver    string // admin, oracle or manual
 	Source      string
 	ProofURL    *string
 	Reason      *string
 	FinalizedBy *string
-	Payout      *string    // the payout that the venue states for an INVALID
-	DecidedAt   *time.Time // time at which the outcome was public; nil: not stated
+	Payout      *string    // payout that the venue states for an INVALID market; nil: none
+	DecidedAt   *time.Time // time at which the outcome became public; nil: not stated
 }
 
-// Outcome is the stored resolution and dispute of a market. Without a resolution, only the members of the dispute are set.
+// Outcome contains the resolution and the dispute of a market. Without a resolution, only the members of the dispute are set.
 type Outcome struct {
 	Verdict       *protocol.Verdict
 	Resolver      *string
@@ -42,7 +42,8 @@ type Outcome struct {
 	DisputedAt    *time.Time
 }
 
-// Members returns the outcome with the names of the public API, for the body of a conflict error.
+// Members returns the members of the outcome with their names in the public API. It is part of the body of the error
+// already_resolved.
 func (o Outcome) Members() map[string]any {
 	m := map[string]any{
 		"outcome": text(o.Verdict), "resolver": text(o.Resolver), "source": text(o.Source), "proofUrl": text(o.ProofURL),
@@ -78,17 +79,17 @@ func Accuracy(won, lost int64) int {
 	return int((200*won + resolved) / (2 * resolved))
 }
 
-// Tally counts the calls that were scored.
+// Tally contains the numbers of calls that were scored, in total and by result.
 type Tally struct {
 	Scored, Won, Lost, Void int64
 }
 
-// Add returns the sum of two tallies.
+// Add returns the sums of the numbers of two tallies.
 func (t Tally) Add(u Tally) Tally {
 	return Tally{t.Scored + u.Scored, t.Won + u.Won, t.Lost + u.Lost, t.Void + u.Void}
 }
 
-// Result is a stored resolution. Rest reports that calls remain for Drain.
+// Result is the result of a Claim. Rest is true if calls remain that Drain must score.
 type Result struct {
 	Outcome Outcome
 	Tally   Tally

@@ -10,14 +10,14 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// payouts lists the payouts of samples with the outcome INVALID; other samples pay 1 or 0.
+// payouts contains the payouts of the samples with the outcome INVALID. The payouts of all other samples are 1 or 0.
 var payouts = map[protocol.MarketID]string{
 	"7100014": "0.5", "kalshi-KXTEMP-26SEP30-B71.5": "0.24", "kalshi-KXMATCH-26SEP30OCUM-OC": "0.5", "kalshi-KXMATCH-26SEP29ABCD-AB": "-",
 	"lmt-resolved-split-1788000000002": "0.5", "manifold-q7invented08": "0.37", "manifold-q7invented09": "-",
 }
 
-// TestResultsOfEveryVenue stores each sample of each venue as a market with open calls. Markets that the table of
-// samples lists as resolved must be resolved once, after the grace period and a second read; no other may be.
+// TestResultsOfEveryVenue stores each sample of each venue as a market with open calls. A market whose sample is expected to be
+// resolved must be resolved once, after the grace period and a second read. No other market may be resolved.
 func TestResultsOfEveryVenue(t *testing.T) {
 	t.Parallel()
 	w := setupAdapters(t, false)
@@ -94,16 +94,16 @@ func TestResultsOfEveryVenue(t *testing.T) {
 	t.Logf("%d markets, %d claimed, %v waiting", len(ids), len(claims), later)
 }
 
-// change is the next answer of a venue about a market, and the expected result of the scan.
+// change is the next answer of a venue about a market, and the expected result of a scan.
 type change struct {
 	sample  string
 	edit    map[string]any
 	after   time.Duration // time since the previous change
-	skipped string        // expected reason; empty: resolved
+	skipped string        // expected reason for which the market is skipped; empty: resolved
 }
 
-// TestChangedResultIsNotClaimed checks that a result that is amended, unlocked or undone starts the grace period
-// again. The calls must stay open until a result is final for the whole period.
+// TestChangedResultIsNotClaimed checks that the grace period starts again when a result is amended, unlocked or undone. Calls
+// must stay open until a result has been final for the whole period.
 func TestChangedResultIsNotClaimed(t *testing.T) {
 	t.Parallel()
 	const most = grace - time.Second
@@ -177,8 +177,8 @@ func TestChangedResultIsNotClaimed(t *testing.T) {
 	}
 }
 
-// TestAVenueThatHangs checks that the markets of a venue that hangs are reported as errors. Markets of other venues must be
-// resolved in the same pass, and the venue must soon get no more requests.
+// TestAVenueThatHangs checks that the markets of a venue without answers are reported as errors. Markets of other venues must
+// be resolved in the same pass, and the venue must soon receive no more requests.
 func TestAVenueThatHangs(t *testing.T) {
 	t.Parallel()
 	w := setupAdapters(t, true)

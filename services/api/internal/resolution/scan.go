@@ -16,51 +16,53 @@ import (
 )
 
 const (
-	// scanLimit is the maximum number of markets of one pass. The next pass continues with other markets.
+	// scanLimit is the maximum number of markets of one pass. The next pass starts with the markets that were checked longest
+	// ago.
 	scanLimit = 500
-	// scanWidth is the number of markets that are read concurrently.
+	// scanWidth is the maximum number of markets that are read from venues at the same time.
 	scanWidth = 8
-	// pollEvery is the interval of polls, and the age at which a market near or after its end is read again.
+	// pollEvery is the interval of polls. It is also the time after which a market is read again whose end is near or has
+	// passed.
 	pollEvery = 30 * time.Second
-	// pollFar is the age at which other markets with open calls are read again.
+	// pollFar is the time after which any other market with open calls is read again.
 	pollFar = 5 * time.Minute
-	// pollNear is the time before its end from which a market is near its end.
+	// pollNear is the time before the end of a market from which the end counts as near.
 	pollNear = time.Hour
 )
 
-// Reasons for which a scan does not resolve a market.
+// Reasons why a pass does not resolve a market. They are keys of Report.Skipped.
 const (
-	SkipUndecided   = "undecided"   // the venue shows no result
-	SkipProvisional = "provisional" // the result is not final, or trading has ended without one
-	SkipGrace       = "grace"       // the venue has shown the final result for less than the grace period
+	SkipUndecided   = "undecided"   // trading continues and the venue shows no final result
+	SkipProvisional = "provisional" // trading has ended, but the venue shows no final result
+	SkipGrace       = "grace"       // the final result has been shown for less than the grace period
 	SkipDisputed    = "disputed"    // the market is disputed
-	SkipUnknown     = "unknown"     // the venue does not know the market or its state
+	SkipUnknown     = "unknown"     // the venue does not have the market, or its state is unknown
 )
 
-// Report is the result of one pass.
+// Report is the result of one pass over markets with open calls.
 type Report struct {
-	Busy     bool // another pass was running; this one did nothing
-	Scanned  int
-	Resolved int
-	Scored   int64
-	Skipped  map[string]int
+	Busy     bool           // another scan was running, so this one did nothing
+	Scanned  int            // number of markets read
+	Resolved int            // number of markets resolved
+	Scored   int64          // number of calls scored
+	Skipped  map[string]int // number of markets by reason
 	Errors   []ScanError
 	Took     time.Duration
 }
 
-// ScanError is the error of one market in a pass.
+// ScanError is the error of one market in a pass. Code is the code of the error.
 type ScanError struct {
 	MarketID string
 	Code     string
 }
 
-// Pending is a market with open calls and no outcome.
+// Pending is a market with open calls and without an outcome.
 type Pending struct {
 	ID       protocol.MarketID
 	Disputed bool
 }
 
-// Scanner reads the outcomes of markets with open calls from their venues.
+// Scanner reads the outcomes of markets with open calls from their venues, and resolves the markets.
 type Scanner struct {
 	store     Store
 	markets   *market.Service
@@ -71,16 +73,17 @@ type Scanner struct {
 	log       *slog.Logger
 }
 
-// NewScanner returns a Scanner. A venue's final result resolves the market after the venue has shown it for the grace period
-// and it was read again. With a grace period of 0, it resolves the market when it is first read.
+// NewScanner returns a Scanner for the markets of providers. A market is resolved when its venue has shown the final result for
+// the grace period and still shows it. With a grace period of 0, it is resolved when the final result is first read.
 func NewScanner(markets *market.Service, service *Service, providers []protocol.Provider,
 	grace time.Duration, now func() time.Time, log *slog.Logger,
 ) *Scanner {
 	return &Scanner{store: service.store, markets: markets, service: service, providers: providers, grace: grace, now: now, log: log}
 }
 
-// Scan reads up to 500 markets with open calls and resolves those that their venues have decided. It also finishes scorings
-// that were interrupted. If another scan runs, it only reports Busy. Error: db_unavailable.
+// Scan makes one pass over up to scanLimit markets with open calls, and resolves those whose venues show a final result. It
+// also completes scorings that were interrupted. If another Scan is running in any process, it does nothing and sets Busy.
+// Error: db_unavailable.
 func (s *Scanner) Scan(ctx context.Context) (Report, error) {
 	var report Report
 	start := s.now()
@@ -100,8 +103,7 @@ func (s *Scanner) Scan(ctx context.Context) (Report, error) {
 	return report, nil
 }
 
-// Run polls until ctx ends: every 30 s the markets near or after their end, every five minutes the others. The leader of all
-// replicas runs it with lease.Lead.
+// Run calls Poll every pollEvery until ctx ends, and logs errors. Only the leader of all replicas runs it.
 func (s *Scanner) Run(ctx context.Context) error {
 	return dbtime.Every(ctx, pollEvery, func() error {
 		if _, err := s.Poll(ctx); err != nil && ctx.Err() == nil {
@@ -111,7 +113,8 @@ func (s *Scanner) Run(ctx context.Context) error {
 	})
 }
 
-// Poll makes one pass over the markets that are due.
+// Poll makes one pass over the markets that are due: those not checked for pollEvery if their end is near or has passed, and
+// for pollFar otherwise. Error: db_unavailable.
 func (s *Scanner) Poll(ctx context.Context) (Report, error) {
 	return s.pass(ctx, func() ([]Pending, error) {
 		now := s.now()
@@ -164,12 +167,12 @@ func (s *Scanner) pass(ctx context.Context, list func() ([]Pending, error)) (Rep
 			return nil
 		})
 	}
-	_ = reads.Wait() // no read returns an error
+	_ = reads.Wait() // the functions return no errors
 	return report, ctx.Err()
 }
 
-// settle reads one market from its venue and resolves it if the venue's result is final. It returns the scored calls, or the
-// reason why the market is not resolved, or neither if another resolver has resolved it meanwhile.
+// settle reads one market from its venue and resolves it if the result is final. It returns the numbers of scored calls, or the
+// reason why the market is not resolved. It returns neither if another resolver has resolved the market.
 func (s *Scanner) settle(ctx context.Context, p Pending) (scored *Tally, skipped string, err error) {
 	if p.Disputed {
 		return nil, SkipDisputed, nil
@@ -203,7 +206,7 @@ func (s *Scanner) settle(ctx context.Context, p Pending) (scored *Tally, skipped
 	return &r.Tally, "", nil
 }
 
-// skipReason returns why a market is not resolved yet, or an empty string if it can be.
+// skipReason returns the reason why a market cannot be resolved yet, or an empty string if it can be.
 func (s *Scanner) skipReason(m *market.Market) string {
 	switch {
 	case m.Disputed:

@@ -31,7 +31,7 @@ var everyVenue = []protocol.Provider{protocol.Kalshi, protocol.Limitless, protoc
 
 var noon = time.Date(2026, 10, 10, 12, 0, 0, 0, time.UTC)
 
-// ledger is a Scanner with a separate database.
+// ledger is a Scanner with a database of the test.
 type ledger struct {
 	*resolution.Scanner
 	t       *testing.T
@@ -42,7 +42,7 @@ type ledger struct {
 	now     func() time.Time
 }
 
-// setup returns a Scanner that reads the given venues.
+// setup returns a ledger whose Scanner reads the given venues.
 func setup(t *testing.T, grace time.Duration, now func() time.Time, venues market.Venues) *ledger {
 	t.Helper()
 	db := testkit.Postgres(t, pg.Schema{Name: "api", Files: postgres.Migrations()})
@@ -75,7 +75,7 @@ func (l *ledger) count(sql string, args ...any) (n int) {
 	return n
 }
 
-// venueMarket inserts an open market and, if open is set, the totals of a market with calls.
+// venueMarket stores an open market that ends at a given time. If open is true, it also stores its totals, as if it had calls.
 func (l *ledger) venueMarket(id string, end time.Time, open bool) {
 	l.t.Helper()
 	l.exec(`INSERT INTO api.markets (market_id, provider, title, status, end_date, fetched_at, created_at, updated_at)
@@ -86,7 +86,7 @@ func (l *ledger) venueMarket(id string, end time.Time, open bool) {
 	}
 }
 
-// file files calls of n operators, alternating YES and NO.
+// file files one call of each of n operators on a market: YES and NO alternately.
 func (l *ledger) file(id string, n int) {
 	l.t.Helper()
 	for i := range n {
@@ -97,7 +97,7 @@ func (l *ledger) file(id string, n int) {
 	}
 }
 
-// fileAs files a call of one operator and returns the verdict.
+// fileAs files a call of the operator with this name and returns the verdict of the filing statement.
 func (l *ledger) fileAs(id protocol.MarketID, name string, side protocol.Side) signal.Verdict {
 	l.t.Helper()
 	people := operator.NewService(l.store, "0123456789abcdef0123456789abcdef", l.now)
@@ -123,7 +123,8 @@ func (l *ledger) scan() resolution.Report {
 	return r
 }
 
-// want compares a report: scanned, resolved and scored counts, skipped markets by reason, and the number of errors.
+// want compares a report with the expected numbers of markets scanned and resolved, calls scored, markets skipped by reason,
+// and errors.
 func (l *ledger) want(r resolution.Report, scanned, resolved int, scored int64, skipped map[string]int, failed int) {
 	l.t.Helper()
 	if r.Busy || r.Scanned != scanned || r.Resolved != resolved || r.Scored != scored || len(r.Errors) != failed ||
@@ -132,7 +133,7 @@ func (l *ledger) want(r resolution.Report, scanned, resolved int, scored int64, 
 	}
 }
 
-// reader is a venue whose answers the test sets. It records the requests.
+// reader is a venue whose answers the test sets. It stores the requests.
 type reader struct {
 	market.Venue
 	now    func() time.Time
@@ -140,7 +141,7 @@ type reader struct {
 	asked  []protocol.MarketID
 	busy   int
 	most   int
-	hold   chan struct{} // nil: answers at once
+	hold   chan struct{} // answers wait until it is closed; nil: no wait
 	answer func(r *market.Record) error
 }
 
@@ -188,13 +189,13 @@ func withReader(t *testing.T, grace time.Duration) (*ledger, *reader, *testkit.C
 	return setup(t, grace, clock.Now, market.Venues{protocol.Polymarket: r}), r, clock
 }
 
-// final changes an answer to a final result.
+// final changes the answer of a venue to a final result.
 func final(r *market.Record, v protocol.Verdict) {
 	payout := "0.5"
 	r.Status, r.Provisional, r.Verdict, r.Payout, r.URL = protocol.MarketResolved, true, &v, &payout, "https://venue.example/event/hold"
 }
 
-// finalSince stores that a venue has shown its final result since a time.
+// finalSince stores that a venue has shown a final result since a time.
 func (l *ledger) finalSince(id string, v protocol.Verdict, since time.Time) {
 	l.t.Helper()
 	l.exec(`UPDATE api.markets SET status = 'closed', provisional = true, final_verdict = $2, final_payout = '0.5', final_at = $3
@@ -375,8 +376,8 @@ func TestPollReadsDueMarkets(t *testing.T) {
 	poll("4")
 }
 
-// TestConcurrentResolversClaimOnce runs scans, polls and an administrator with the opposite verdict on the same markets. Each
-// market must be resolved once.
+// TestConcurrentResolversClaimOnce runs scans, polls and an administrator with the opposite verdict on the same markets at the
+// same time. Each market must be resolved once.
 func TestConcurrentResolversClaimOnce(t *testing.T) {
 	t.Parallel()
 	l, r, _ := withReader(t, 0)

@@ -9,45 +9,48 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Store stores resolutions. Each method is one transaction. It reads the clock after it has locked the market. A resolution
-// or a dispute is therefore never older than a call that was stored before it.
+// Store stores resolutions, disputes and proposals. Each method is one transaction, which reads the clock after it has locked
+// the market. Therefore a resolution or a dispute is never older than a call that was stored before it.
 type Store interface {
 	Claim(ctx context.Context, claim Claim, clock func() time.Time) (Result, error)
-	// DrainOnce scores the next chunk of a resolved market. more reports that calls remain. It does nothing for a disputed
-	// market.
+	// DrainOnce scores the next chunk of calls of a resolved market. more is true if calls remain. It does nothing if the
+	// market is disputed.
 	DrainOnce(ctx context.Context, marketID string) (tally Tally, more bool, err error)
 	Dispute(ctx context.Context, marketID string, disputed bool, reason *string, clock func() time.Time) (Outcome, error)
 	GetOutcome(ctx context.Context, marketID string) (Outcome, bool, error)
-	// Propose does nothing if the message has been processed.
+	// Propose stores a proposal. If the message was processed before, it does nothing.
 	Propose(ctx context.Context, p Proposal, now time.Time) error
 
-	// LockScan calls do unless another process scans; ok is false then.
+	// LockScan calls do while it holds the lock of scans. If another process holds the lock, it does not call do, and ok is
+	// false.
 	LockScan(ctx context.Context, do func(ctx context.Context) error) (ok bool, err error)
-	// ListPending returns markets of the providers with open calls and without a resolution, those checked longest ago first.
-	// It stores now as the time of their check.
+	// ListPending returns up to limit markets of the providers with open calls and without a resolution. It returns the markets
+	// first that were checked longest ago, and stores now as the time of their check.
 	ListPending(ctx context.Context, providers []protocol.Provider, now time.Time, limit int) ([]Pending, error)
-	// ListPendingDue is ListPending for the markets that are due: last checked before near if they end before edge, before
-	// far if they end later. A market whose venue has shown a final result since before settled is always due.
+	// ListPendingDue is like ListPending for markets that are due. A market that ends before edge is due if it was last checked
+	// before near; any other market, if it was last checked before far. A market is always due if its venue has shown a final
+	// result since before settled.
 	ListPendingDue(
 		ctx context.Context, providers []protocol.Provider, now, edge, near, far, settled time.Time, limit int,
 	) ([]Pending, error)
-	// ListDrains returns resolved markets whose scoring is not finished.
+	// ListDrains returns the ids of resolved markets with calls that are not scored yet.
 	ListDrains(ctx context.Context) ([]string, error)
 }
 
-// Service resolves markets for all resolvers.
+// Service resolves markets and scores their calls. All resolvers use it.
 type Service struct {
 	store Store
 	now   func() time.Time
 }
 
-// NewService returns a Service.
+// NewService returns a Service that stores resolutions in store.
 func NewService(store Store, now func() time.Time) *Service {
 	return &Service{store: store, now: now}
 }
 
-// Finalize resolves a native market. Errors: invalid_market_id, invalid_verdict, invalid_decided_at, market_not_found,
-// already_resolved (extra outcome), market_disputed.
+// Finalize resolves a native market. An empty Resolver means manual, and an empty Source means native. Errors:
+// invalid_market_id, invalid_verdict, invalid_decided_at, market_not_found, already_resolved (extra outcome), market_disputed,
+// db_unavailable.
 func (s *Service) Finalize(ctx context.Context, c Claim) (Result, error) {
 	id, err := protocol.ParseMarketID(c.MarketID)
 	if err != nil || !id.IsNative() {
@@ -62,13 +65,14 @@ func (s *Service) Finalize(ctx context.Context, c Claim) (Result, error) {
 	return s.Claim(ctx, c)
 }
 
-// Force resolves any market as resolver admin. decidedAt is the time at which the outcome was public, or nil. Errors: those
-// of Finalize.
+// Force resolves a market of any venue, with the resolver admin. decidedAt is the time at which the outcome became public, or
+// nil. Errors: those of Finalize.
 func (s *Service) Force(ctx context.Context, marketID string, verdict protocol.Verdict, decidedAt *time.Time) (Result, error) {
 	return s.Claim(ctx, Claim{MarketID: marketID, Verdict: verdict, Resolver: "admin", Source: "admin", DecidedAt: decidedAt})
 }
 
-// Claim stores a resolution, once per market, and scores its calls.
+// Claim resolves a market, which is possible once, and scores the calls on it. Errors: those of Finalize, except
+// invalid_market_id.
 func (s *Service) Claim(ctx context.Context, c Claim) (Result, error) {
 	if _, ok := protocol.ParseVerdict(string(c.Verdict)); !ok {
 		return Result{}, ErrVerdict
@@ -82,7 +86,7 @@ func (s *Service) Claim(ctx context.Context, c Claim) (Result, error) {
 		return Result{}, ErrDecided
 	}
 	r, err := s.store.Claim(ctx, c, s.now)
-	if errors.Is(err, ErrResolved) && apperr.Of(err).Extra["outcome"] == nil { // another resolver was faster
+	if errors.Is(err, ErrResolved) && apperr.Of(err).Extra["outcome"] == nil { // another resolver has resolved the market first
 		o, found, readErr := s.store.GetOutcome(ctx, c.MarketID)
 		if readErr != nil || !found {
 			return Result{}, err
@@ -99,8 +103,8 @@ func (s *Service) Claim(ctx context.Context, c Claim) (Result, error) {
 	return r, nil
 }
 
-// Drain scores the remaining calls of a resolved market in chunks. It stops while the market is disputed, and may be repeated
-// at any time.
+// Drain scores the remaining calls of a resolved market in chunks. It returns early while the market is disputed. A caller may
+// repeat it at any time.
 func (s *Service) Drain(ctx context.Context, marketID string) (Tally, error) {
 	var sum Tally
 	for {
@@ -112,8 +116,8 @@ func (s *Service) Drain(ctx context.Context, marketID string) (Tally, error) {
 	}
 }
 
-// Dispute sets or clears the dispute of a market. After clearing, it scores the calls that remain of an earlier resolution.
-// Error: market_not_found.
+// Dispute sets or clears the dispute of a market. After it has cleared the dispute, it scores the remaining calls of a resolved
+// market and returns their numbers. Errors: market_not_found, db_unavailable.
 func (s *Service) Dispute(ctx context.Context, marketID string, disputed bool, reason *string) (Outcome, Tally, error) {
 	o, err := s.store.Dispute(ctx, marketID, disputed, reason, s.now)
 	if err != nil || disputed {
@@ -123,7 +127,7 @@ func (s *Service) Dispute(ctx context.Context, marketID string, disputed bool, r
 	return o, t, err
 }
 
-// Outcome returns the resolution and dispute of a market. found is false if it has neither.
+// Outcome returns the resolution and the dispute of a market. found is false if the market has neither. Error: db_unavailable.
 func (s *Service) Outcome(ctx context.Context, marketID string) (o Outcome, found bool, err error) {
 	return s.store.GetOutcome(ctx, marketID)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/venue/venuetest"
 )
 
-// sim is a simulated Polymarket.
+// sim is the venue simulator, used as Polymarket.
 type sim struct{ *venuetest.Simulator }
 
 func (s sim) create(question string) string {
@@ -36,14 +36,14 @@ func (s sim) state(id, state, outcome string) {
 
 func (s sim) fault(mode string) { s.Post("polymarket/fault", `{"mode":"`+mode+`","seconds":60}`) }
 
-// venueLedger is a Scanner that reads the venue simulator with the real adapter of the primary venue. Its clock is the real
-// one plus an offset.
+// venueLedger is a ledger that reads the venue simulator with the real adapter of Polymarket. Its clock shows the real time
+// plus an offset.
 type venueLedger struct {
 	*ledger
 	sim       sim
 	catalogue *market.Catalogue
 	port      market.Venue
-	metrics   *prometheus.Registry // of the client
+	metrics   *prometheus.Registry // metrics of the venue client
 	mu        sync.Mutex
 	ahead     time.Duration
 }
@@ -60,7 +60,7 @@ func (l *venueLedger) advance(d time.Duration) {
 	l.ahead += d
 }
 
-// requests returns the number of requests to the venue.
+// requests returns the number of requests that the venue has received.
 func (l *venueLedger) requests() (n int) {
 	l.t.Helper()
 	families, err := l.metrics.Gather()
@@ -93,8 +93,8 @@ func setupVenue(t *testing.T, grace time.Duration, perSecond float64) *venueLedg
 	return l
 }
 
-// called creates a market at the venue and files n calls on it, one minute in the past. The venue states the time of an end
-// in whole seconds.
+// called creates a market at the venue and files n calls on it with a time one minute in the past, because the venue states the
+// time of an end in whole seconds.
 func (l *venueLedger) called(question string, n int) string {
 	l.t.Helper()
 	id := l.sim.create(question)
@@ -195,7 +195,7 @@ func TestScanWhileTheVenueFails(t *testing.T) {
 
 func TestColdStartOfTheCatalogue(t *testing.T) {
 	t.Parallel()
-	l := setupVenue(t, grace, 5) // the request rate for a real venue
+	l := setupVenue(t, grace, 5) // 5 requests per second, the default
 	if err := l.catalogue.Sweep(t.Context(), protocol.Polymarket, l.port); err != nil {
 		t.Fatal(err)
 	}

@@ -6,37 +6,38 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// CallQuery selects calls, newest first. Empty members do not filter.
+// CallQuery selects a page of calls, newest first. An empty member does not filter.
 type CallQuery struct {
 	Handle   string
 	MarketID string
-	Lane     string // current lane of the market
+	Lane     string // matches the current lane of the market
 	Status   protocol.SignalStatus
 	Limit    int
 	After    protocol.Cursor
-	Own      bool // include unconfirmed calls; only for the operator of Handle
+	Own      bool // include calls that are not public; only for the operator of Handle
 }
 
 // CallPage is a page of calls. One read examines at most MaxLook calls. If few of them match a filter, a page can have fewer
-// calls than its limit and still have a Next.
+// calls than its limit although Next is not empty.
 type CallPage struct {
 	Signals []Record
-	Next    string // cursor, empty at the end
+	Next    string // cursor of the next page; empty at the end
 }
 
-// MaxLook is the number of calls that one read examines.
+// MaxLook is the maximum number of calls that one read of a page examines.
 const MaxLook = 2000
 
-// LaneStats contains the counters of one operator in one lane.
+// LaneStats contains the numbers of one operator's calls in one lane, and figures computed from them.
 type LaneStats struct {
 	Lane                          protocol.Lane
 	Total, Won, Lost, Void, Score int64
 	Streak                        int64
-	AvgCLV                        *int // bps; nil without a closing line
+	AvgCLV                        *int // mean closing line value in bps; nil without a closing line
 }
 
-// Repair returns the price to store for a call. snap is the market's YES price. A NO call whose price is nearer to snap than
-// to 10000 - snap probably states the YES price, so its price becomes 10000 - price. Other calls keep their price.
+// Repair returns the price to store for a call with a stated price. snap is the YES price of the market, or nil if it has none.
+// If a NO call states a price that is nearer to snap than to 10000 - snap, the price is probably that of YES, and Repair
+// returns 10000 - price. Otherwise it returns price.
 func Repair(side protocol.Side, price protocol.Bps, snap *protocol.Bps) protocol.Bps {
 	if side == protocol.No && snap != nil && distance(price, *snap) < distance(price, snap.Of(protocol.No)) {
 		return protocol.MaxBps - price
@@ -44,9 +45,8 @@ func Repair(side protocol.Side, price protocol.Bps, snap *protocol.Bps) protocol
 	return price
 }
 
-// Basis returns the scoring price of a call at its filing: the larger of the stated price and
-// the price of the side minus the tolerance. It is the stated price if that of the side is not
-// known.
+// Basis returns the scoring price that a call gets when it is filed: the larger of the stated price and the price of the side
+// minus the tolerance, in bps. If side, the price of the side called, is nil, Basis returns the stated price.
 func Basis(stated protocol.Bps, side *protocol.Bps, tolerance int) protocol.Bps {
 	if side == nil {
 		return stated
@@ -54,7 +54,7 @@ func Basis(stated protocol.Bps, side *protocol.Bps, tolerance int) protocol.Bps 
 	return max(stated, *side-protocol.Bps(tolerance))
 }
 
-// Move returns the change of the price of the side since the call, in bps.
+// Move returns the change of the price of the side called since the call, in bps. live is the current YES price.
 func Move(side protocol.Side, price, live protocol.Bps) int {
 	return int(live.Of(side)) - int(price)
 }

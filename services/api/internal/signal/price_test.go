@@ -31,7 +31,8 @@ func TestRepairVectors(t *testing.T) {
 	}
 }
 
-// TestBasisVectors uses a book with bid 2900 and ask 3100, and a native market with crowd price 1429 and initial price 5000.
+// TestBasisVectors checks scoring prices on a market with the bid 2900 and the ask 3100, and on a native market with the crowd
+// price 1429 and the initial price 5000.
 func TestBasisVectors(t *testing.T) {
 	t.Parallel()
 	for _, v := range []struct {
@@ -87,7 +88,7 @@ func TestMoveVectors(t *testing.T) {
 
 func TestPriceMovedMessage(t *testing.T) {
 	t.Parallel()
-	draft := Draft{MarketID: "7", Side: protocol.No, Price: 3000, MaxSlippage: bps(99)} // converted to 7000
+	draft := Draft{MarketID: "7", Side: protocol.No, Price: 3000, MaxSlippage: bps(99)} // Repair converts the price to 7000
 	prices := Prices{Stated: 7000, MarketYes: bps(3000), Yes: bps(3100), No: bps(7100)}
 	for verdict, want := range map[Verdict]struct {
 		prices Prices

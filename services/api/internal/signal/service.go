@@ -11,40 +11,41 @@ import (
 	"github.com/signalcast/signalcast/services/api/internal/market"
 )
 
-// Verdict is the decision of the filing statement about a draft.
+// Verdict is the decision of the filing statement about a call. The filing statement is the SQL statement that checks and
+// stores calls.
 type Verdict string
 
-// Verdicts of the filing statement.
+// Values of Verdict.
 const (
-	VerdictFiled           Verdict = "file"
-	VerdictReplay          Verdict = "replay"
-	VerdictUnauthenticated Verdict = "unauthenticated"
-	VerdictReused          Verdict = "reused"
-	VerdictDuplicate       Verdict = "duplicate"
-	VerdictUnknown         Verdict = "unknown"
-	VerdictStub            Verdict = "stub"   // no venue has confirmed the market, and its venue was not asked
-	VerdictAbsent          Verdict = "absent" // no venue has confirmed the market, and its venue has no such market
-	VerdictSettled         Verdict = "settled"
-	VerdictProvisional     Verdict = "provisional"
-	VerdictQuote           Verdict = "quote"      // no fresh quote, and the venue was not asked
-	VerdictMoved           Verdict = "moved"      // the price is worse than the draft allows
-	VerdictUnverified      Verdict = "unverified" // no fresh quote, but the draft limits the slippage
+	VerdictFiled           Verdict = "file"            // the call was stored
+	VerdictReplay          Verdict = "replay"          // the same call was stored earlier
+	VerdictUnauthenticated Verdict = "unauthenticated" // the key is unknown or revoked
+	VerdictReused          Verdict = "reused"          // the idempotency key was used with another body
+	VerdictDuplicate       Verdict = "duplicate"       // the operator has another call on the market
+	VerdictUnknown         Verdict = "unknown"         // the market is not stored
+	VerdictStub            Verdict = "stub"            // no venue has confirmed the market; its venue must be asked
+	VerdictAbsent          Verdict = "absent"          // no venue has confirmed the market; its venue has no such market
+	VerdictSettled         Verdict = "settled"         // the market is closed or resolved
+	VerdictProvisional     Verdict = "provisional"     // the outcome of the market is being decided
+	VerdictQuote           Verdict = "quote"           // no fresh quote; the venue must be asked
+	VerdictMoved           Verdict = "moved"           // the current price is worse than the call allows
+	VerdictUnverified      Verdict = "unverified"      // no fresh quote, although the call limits the slippage
 )
 
-// Filing is the result of the filing statement: the verdict, the caller, the prices, and the id of the first call for a
-// replay or a duplicate.
+// Filing is the result of the filing statement for one call.
 type Filing struct {
 	Verdict Verdict
-	FirstID string
-	Actor   string // operator id; empty when unauthenticated
+	FirstID string // id of the existing call, for a replay or a duplicate
+	Actor   string // id of the calling operator; empty if unauthenticated
 	Prices  Prices
 }
 
-// Store stores calls and their events.
+// Store stores calls and their events, and reads them.
 type Store interface {
+	// File executes the filing statement for one call.
 	File(ctx context.Context, caller Caller, draft Draft) (Filing, error)
-	// FileMany files several calls in one statement; each has a separate verdict or error. It does not wait for locked
-	// markets.
+	// FileMany executes the filing statement for several calls together. Each call has a separate result or error. A call on a
+	// locked market is not filed and does not delay the others.
 	FileMany(ctx context.Context, calls []Call) ([]Filing, []error)
 	// DryRunFile and DryRunEvent return what would be stored, and store nothing. If stub is true, an unknown market is
 	// treated as an unconfirmed one.
@@ -54,34 +55,34 @@ type Store interface {
 	AppendEvent(ctx context.Context, caller Caller, signalID string, event Event) (Event, error)
 	GetSignal(ctx context.Context, id string) (Record, error)
 	ListEvents(ctx context.Context, signalID string) ([]Event, error)
-	// ListSignalFeed returns the calls of a feed. A category limits the feed Recent to its markets.
+	// ListSignalFeed returns up to limit calls of a feed. In the feed Recent, a category selects the calls on its markets.
 	ListSignalFeed(ctx context.Context, feed FeedType, category string, limit int, now time.Time) ([]Record, error)
 	ListLedger(ctx context.Context, marketID string, limit int, after protocol.Cursor) (Ledger, error)
 	GetCrowd(ctx context.Context, marketID, operatorID string, now time.Time) (Crowd, error)
 	ListCalls(ctx context.Context, q CallQuery) (CallPage, error)
-	// ListLaneStats counts an operator's calls by lane, ordered by name. The lane is that of the resolution, or the current
-	// one of the market without a resolution.
+	// ListLaneStats counts the calls of an operator by lane, ordered by the name of the lane. For a resolved market, the lane
+	// is the one stored with the resolution, else the current one.
 	ListLaneStats(ctx context.Context, userID string) ([]LaneStats, error)
 }
 
-// Service files calls and reads them.
+// Service files calls and returns stored ones. It uses the market service to get quotes for calls.
 type Service struct {
 	Store
 	markets *market.Service
 	now     func() time.Time
-	counted func(protocol.MarketID) int // nil: the reach that the client states is stored
+	counted func(protocol.MarketID) int // returns the number of viewers of a market; may be nil
 }
 
-// NewService returns a Service.
+// NewService returns a Service that stores calls in store. markets provides the quotes of markets.
 func NewService(store Store, markets *market.Service, now func() time.Time) *Service {
 	return &Service{Store: store, markets: markets, now: now}
 }
 
-// SetViewerCounter makes calls store the result of counted, the number of viewers of a market, as their reach. A result of 0
-// keeps the reach that the client states. counted must not block.
+// SetViewerCounter sets a function that returns the number of viewers of a market and must not block. This number is stored as
+// the reach of a call. If it is 0, or if no function is set, the reach that the client states is stored.
 func (s *Service) SetViewerCounter(counted func(protocol.MarketID) int) { s.counted = counted }
 
-// setReach sets the reach of a draft to the number of viewers.
+// setReach sets the reach of a draft to the number of viewers of its market, unless that is 0 or unknown.
 func (s *Service) setReach(d *Draft) {
 	if s.counted == nil {
 		return
@@ -91,9 +92,9 @@ func (s *Service) setReach(d *Draft) {
 	}
 }
 
-// File files one call. Errors: unauthenticated, market_not_found, market_closed (extra reason, marketId), already_predicted
-// (extra id), price_moved (extra reason, marketId, marketYesBps, yesPriceBps, noPriceBps), idempotency_key_reused,
-// invalid_body, signal_service_unavailable, db_unavailable.
+// File files one call. If the market has no fresh quote, it reads one from the venue first. Errors: unauthenticated,
+// market_not_found, market_closed (extra reason, marketId), already_predicted (extra id), price_moved (extra reason, marketId,
+// marketYesBps, yesPriceBps, noPriceBps), idempotency_key_reused, invalid_body, signal_service_unavailable, db_unavailable.
 func (s *Service) File(ctx context.Context, caller Caller, draft Draft) (Filed, error) {
 	if err := draft.validate(); err != nil {
 		return Filed{}, err
@@ -115,16 +116,16 @@ func (s *Service) File(ctx context.Context, caller Caller, draft Draft) (Filed, 
 	return s.answer(f, draft)
 }
 
-// maxWait is the time limit for the queue before the filing statement and the request to the venue together. A call may take
-// 1.75 s in total, so half a second remains for the second filing statement.
+// maxWait is the time limit for the first filing statement, including its queue, and the request to the venue together. A call
+// may take 1.75 s in total, so half a second remains for the second filing statement.
 const maxWait = 1250 * time.Millisecond
 
 func (f Filing) needsVenue() bool {
 	return f.Verdict == VerdictUnknown || f.Verdict == VerdictStub || f.Verdict == VerdictQuote
 }
 
-// readVenue reads the market of a call at its venue, for at most limit, and sets draft.Venue. A request for a quote that
-// exceeds the limit is not an error.
+// readVenue reads the market of a call from its venue, within the time limit, and sets draft.Venue to the result. If the read
+// of a quote exceeds the limit, it returns nil, and the call is filed without the quote.
 func (s *Service) readVenue(ctx context.Context, f Filing, draft *Draft, limit time.Duration) error {
 	draft.Venue = VenueRequested
 	var err error
@@ -144,8 +145,9 @@ func (s *Service) readVenue(ctx context.Context, f Filing, draft *Draft, limit t
 	return nil
 }
 
-// FileMany files several calls together with the rules of File. A call that would have to wait for its venue or for a locked
-// market is not filed, so that the others need not wait. Its Answer.Alone is true.
+// FileMany files several calls together, with the rules of File, and returns one Answer for each. It does not file a call that
+// would have to wait for its venue or for a locked market, so that the other calls need not wait. It sets Answer.Alone instead,
+// and the caller must pass the call to File.
 func (s *Service) FileMany(ctx context.Context, calls []Call) []Answer {
 	out := make([]Answer, len(calls))
 	good, at := make([]Call, 0, len(calls)), make([]int, 0, len(calls))
@@ -172,7 +174,8 @@ func (s *Service) FileMany(ctx context.Context, calls []Call) []Answer {
 	return out
 }
 
-// answer returns the result of a filing, and informs the market service of a stored call.
+// answer converts the result of the filing statement to the result for the caller. If the call was stored, it informs the
+// market service.
 func (s *Service) answer(f Filing, draft Draft) (Filed, error) {
 	if f.Verdict == VerdictFiled {
 		s.markets.Called(draft.MarketID, f.Prices.QuoteAt)
@@ -207,7 +210,7 @@ func (f Filing) answer(draft Draft) (Filed, error) {
 	return Filed{}, errors.New("unknown verdict of the filing statement: " + string(f.Verdict))
 }
 
-// withPrices adds the known prices to an error; unknown prices are null.
+// withPrices adds the verdict, the market id and the prices to an error. Unknown prices are null.
 func (f Filing) withPrices(fault *apperr.Fault, draft Draft) error {
 	fault = fault.With("reason", string(f.Verdict)).With("marketId", string(draft.MarketID))
 	for member, price := range map[string]*protocol.Bps{
@@ -221,8 +224,8 @@ func (f Filing) withPrices(fault *apperr.Fault, draft Draft) error {
 	return fault
 }
 
-// AppendEvent adds an event to the caller's own call, once per event id. Errors: unauthenticated, not_found, forbidden,
-// event_limit_reached, idempotency_key_reused, db_unavailable.
+// AppendEvent adds an event to a call of the caller, once for each event id. Errors: invalid_type, invalid_payload,
+// unauthenticated, not_found, forbidden, event_limit_reached, idempotency_key_reused, db_unavailable.
 func (s *Service) AppendEvent(ctx context.Context, caller Caller, signalID, eventID, kind, payload string) (Event, error) {
 	e, err := s.ownerEvent(eventID, kind, payload)
 	if err != nil {
@@ -235,7 +238,7 @@ func (s *Service) AppendEvent(ctx context.Context, caller Caller, signalID, even
 	return e, nil
 }
 
-// ownerEvent returns an event of the call's owner at the current time.
+// ownerEvent returns an event of the owner of a call with the current time. Errors: invalid_type, invalid_payload.
 func (s *Service) ownerEvent(id, kind, payload string) (Event, error) {
 	switch kind {
 	case "take", "reaffirm", "confidence", "note", "share":
@@ -249,8 +252,8 @@ func (s *Service) ownerEvent(id, kind, payload string) (Event, error) {
 	return Event{ID: id, Type: kind, Payload: payload, Actor: &owner, CreatedAt: s.now().UTC().Truncate(time.Millisecond)}, nil
 }
 
-// validTexts reports whether a payload is a JSON object whose string members satisfy protocol.IsText. Only the member text may
-// contain line feeds.
+// validTexts reports whether a payload is a JSON object without control characters in its string members (protocol.IsText).
+// Only the member text may contain line feeds.
 func validTexts(payload string) bool {
 	var members map[string]any
 	if json.Unmarshal([]byte(payload), &members) != nil {
@@ -264,13 +267,14 @@ func validTexts(payload string) bool {
 	return true
 }
 
-// Feed returns at most limit calls of one of the three feeds, with limit from 1 to 50. A category of the programme limits
-// Recent to its markets; the other feeds ignore it.
+// Feed returns up to limit calls of a feed; limit is set to a value from 1 to 50. In the feed Recent, a category selects the
+// calls on its markets. Other feeds ignore it. Error: db_unavailable.
 func (s *Service) Feed(ctx context.Context, feed FeedType, category string, limit int) ([]Record, error) {
 	return s.ListSignalFeed(ctx, feed, category, min(max(limit, 1), 50), s.now())
 }
 
-// Crowd returns the crowd of a market. operatorID may be empty.
+// Crowd returns the crowd of a market. If operatorID is not empty, the result includes the call of that operator. Error:
+// db_unavailable.
 func (s *Service) Crowd(ctx context.Context, marketID, operatorID string) (Crowd, error) {
 	return s.GetCrowd(ctx, marketID, operatorID, s.now())
 }

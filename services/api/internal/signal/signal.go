@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Errors of filing and of events that are reported to the client.
+// Errors of filing calls and adding events that the client receives.
 var (
 	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid operator key or session is required")
 	ErrSettled         = apperr.New(apperr.Conflict, "market_closed", "the market no longer accepts calls: it is closed or resolved").With("reason", "settled")
@@ -27,28 +27,28 @@ var (
 // MaxEvents is the maximum number of events of one call.
 const MaxEvents = 200
 
-// Caller identifies the caller: by the hash of a key, which the writing statement verifies, or by an operator whose session
-// the hub has verified.
+// Caller identifies the operator who files a call: either by the hash of an operator key, which the SQL statement verifies, or
+// by the id of an operator whose session the hub has verified.
 type Caller struct {
 	KeyHash    []byte // SHA-256, 32 bytes; nil when OperatorID is set
 	OperatorID string // uuid
 }
 
-// Draft is a call to file. Price is the price of the side called.
+// Draft is a call to file. Price is the stated price of Side.
 type Draft struct {
-	ID               string // UUIDv7 made by the hub; a retry has the same id
+	ID               string // UUIDv7 that the hub has created; a retry has the same id
 	MarketID         protocol.MarketID
 	Side             protocol.Side
 	Price            protocol.Bps
 	ChannelID        *string
-	Confidence       *int // 1-100
+	Confidence       *int // 1 to 100
 	CrowdYes         *protocol.Bps
 	TimeToResolution *int // seconds
 	Source           string
 	MediaAssetID     *string
 	TextTake         *string
 	Reach            *int64
-	CrowdLean        *protocol.Bps // stored in the audit payload only
+	CrowdLean        *protocol.Bps // stored only in the audit log
 	IdempotencyKey   *string
 	BodyHash         []byte
 	MaxSlippage      *protocol.Bps // maximum by which the price of the side may be worse than Price; nil: no limit
@@ -56,7 +56,8 @@ type Draft struct {
 	Venue            VenueState
 }
 
-// validate returns invalid_body for a member that is out of bounds. The hub checks the same bounds earlier.
+// validate returns invalid_body with the name of the first member that is out of bounds. The hub checks the same bounds before
+// it sends a call.
 func (d *Draft) validate() error {
 	switch {
 	case d.Side != protocol.Yes && d.Side != protocol.No:
@@ -99,7 +100,7 @@ func (d *Draft) validate() error {
 // a fresh quote, and for a market that no venue has confirmed.
 type VenueState int16
 
-// States of the request to a venue.
+// Values of VenueWord.
 const (
 	VenueNotRequested VenueState = iota // no request was made
 	VenueRequested                      // a request was made; its result, if any, is stored
@@ -107,19 +108,20 @@ const (
 	VenueSkipped                        // no request may be made: a dry run
 )
 
-// Prices are the prices of a stored or rejected call.
+// Prices contains the prices of a call that was stored or rejected.
 type Prices struct {
-	Stated      protocol.Bps  // price of the side called, after conversion
+	Stated      protocol.Bps  // price of the side called, after Repair
 	Basis       protocol.Bps  // scoring price at filing
 	Verified    bool          // a fresh quote existed
-	Rated       bool          // calls on the market count
-	Unconfirmed bool          // dry run: no venue has confirmed the market, so Rated is unknown
-	MarketYes   *protocol.Bps // middle price
+	Rated       bool          // the market is rated: calls on it count
+	Unconfirmed bool          // in a dry run: no venue has confirmed the market, so Rated is unknown
+	MarketYes   *protocol.Bps // middle price of YES; nil if unknown
 	Yes, No     *protocol.Bps // price of each side; nil without a fresh quote
-	QuoteAt     *time.Time    // time of the quote by the venue's clock; nil for a native market
+	QuoteAt     *time.Time    // time of the quote by the clock of the venue; nil for a native market
 }
 
-// Warnings returns the codes of warnings about the prices of a draft.
+// Warnings returns the codes of warnings about the prices of a call, for example price_unverified. It returns an empty list if
+// there are none.
 func (p Prices) Warnings(d Draft) []string {
 	warnings := []string{}
 	if p.Stated != d.Price {
@@ -158,7 +160,7 @@ func (p Prices) of(side protocol.Side) *protocol.Bps {
 	return p.No
 }
 
-// middle returns the middle price of a side; nil without a price.
+// middle returns the middle price of a side, or nil if the market has none.
 func (p Prices) middle(side protocol.Side) *protocol.Bps {
 	if p.MarketYes == nil || side == protocol.Yes {
 		return p.MarketYes
@@ -167,23 +169,23 @@ func (p Prices) middle(side protocol.Side) *protocol.Bps {
 	return &no
 }
 
-// Call is a draft and its caller.
+// Call is one of several calls to file together, with its caller.
 type Call struct {
 	Caller Caller
 	Draft  Draft
 }
 
-// Answer is the result of one of several calls.
+// Answer is the result of one of several calls that were filed together.
 type Answer struct {
 	Filed Filed
 	Err   error
-	Alone bool // the call was not processed and must be filed separately
+	Alone bool // the call was not processed; file it alone
 }
 
-// MaxReach is the maximum reach that a client may report.
+// MaxReach is the maximum reach of a call that a client may state, in viewers.
 const MaxReach = 100_000
 
-// Filed is the result of filing a call.
+// Filed is the result of filing a call: its id, prices and warnings.
 type Filed struct {
 	ID       string
 	Replayed bool // the call was stored earlier, with the same id or idempotency key
@@ -191,20 +193,20 @@ type Filed struct {
 	Warnings []string
 }
 
-// Row is a call as it was filed, with its result. Its members are the columns of the view signal_records in the same order, so
-// that package postgres converts a whole row of the view to a Row. The compiler reports a difference between the two.
+// Row is a stored call with its result. Its members are the columns of the database view signal_records in the same order,
+// because package postgres converts a row of the view to a Row. The compiler reports a difference between the two.
 type Row struct {
 	ID            string
 	UserID        string
 	PublicID      string
-	ProviderID    string // raw; only in the ledger of a market
+	ProviderID    string // id at the identity provider; set only in the ledger of a market
 	Handle        string
 	DisplayName   string
 	Tier          protocol.Tier
 	MarketID      string
 	MarketTitle   string
 	Lane          protocol.Lane
-	Yes           bool // the side called
+	Yes           bool // true if the side called is YES
 	PriceBps      protocol.Bps
 	ScoreBasisBps protocol.Bps // scoring price at filing
 	CrowdYesBps   *protocol.Bps
@@ -219,29 +221,29 @@ type Row struct {
 	Outcome       *protocol.Side
 	ClosePrice    *protocol.Bps
 	CLVBps        *int
-	ScoredBps     protocol.Bps  // scoring price: that of the result if there is one, else that of the filing
-	PriceVerified bool          // a fresh quote existed at the call
-	Rated         bool          // the market was rated at the call
-	MarketYesBps  *protocol.Bps // the ledger's YES price at the call
-	ClosesAt      *time.Time    // the ledger's end date of the market at the call
-	QuoteAt       *time.Time    // time of the quote at filing, by the venue's clock
-	ConfirmedAt   *time.Time    // time of the second quote
-	Reason        *string       // reason of a void: late or unknown_market; else nil
-	Counted       *bool         // the call is in points; nil while pending
-	Unconfirmed   bool          // no venue has confirmed the market; the call is not public
+	ScoredBps     protocol.Bps  // scoring price of the result; without a result, that at filing
+	PriceVerified bool          // a fresh quote existed when the call was filed
+	Rated         bool          // the market was rated when the call was filed
+	MarketYesBps  *protocol.Bps // YES price of the market when the call was filed
+	ClosesAt      *time.Time    // end date of the market when the call was filed
+	QuoteAt       *time.Time    // time of the quote at filing, by the clock of the venue
+	ConfirmedAt   *time.Time    // time of the second quote; nil without one
+	Reason        *string       // reason of a void call: late or unknown_market; else nil
+	Counted       *bool         // the score counts for the operator's points; nil while pending
+	Unconfirmed   bool          // no venue has confirmed the market, so the call is not public
 }
 
-// Side returns the side called.
+// Side returns the side that the call predicts.
 func (r *Row) Side() protocol.Side { return protocol.SideOf(r.Yes) }
 
-// Record is a call as the API returns it.
+// Record is a stored call, with the current price for the feed Open.
 type Record struct {
 	Row
 	LiveYes *protocol.Bps // only in the feed Open
 	Move    *int          // only in the feed Open
 }
 
-// Event is an event of a call. Payload is a JSON object.
+// Event is an addition to a stored call, for example a note. Payload is a JSON object.
 type Event struct {
 	ID        string
 	Type      string
@@ -250,17 +252,17 @@ type Event struct {
 	CreatedAt time.Time
 }
 
-// FeedType is the name of one of the three feeds of calls.
+// FeedType is the name of a feed of calls.
 type FeedType string
 
-// Feeds of calls. An unknown name selects Recent.
+// Feeds of calls: the newest ones, won ones whose side had a market price below half, and open ones.
 const (
 	Recent    FeedType = "recent"
 	BeatCrowd FeedType = "beat_crowd"
 	Open      FeedType = "open"
 )
 
-// ParseFeedType returns the feed with a name, or Recent for an unknown name.
+// ParseFeedType returns the feed with this name, or Recent for an unknown name.
 func ParseFeedType(s string) FeedType {
 	switch t := FeedType(s); t {
 	case BeatCrowd, Open:
@@ -269,18 +271,19 @@ func ParseFeedType(s string) FeedType {
 	return Recent
 }
 
-// Ledger is a page of one market's calls with its totals.
+// Ledger is a page of the calls on one market, with the numbers of all its calls by side.
 type Ledger struct {
 	Yes, No int64
 	Signals []Record
-	Next    string // cursor, empty at the end
+	Next    string // cursor of the next page; empty at the end
 }
 
-// Crowd is the opinion of the operators that count as crowd on a market.
+// Crowd contains the calls on a market by operators who count as its crowd, by side. Own is the call of the requesting
+// operator.
 type Crowd struct {
 	Yes, No       int64
-	TopYesPercent *int // share of the top operators that call YES; set with TopSample
-	TopSample     int
+	TopYesPercent *int // percentage of the top operators who call YES; nil if TopSample is 0
+	TopSample     int  // number of top operators with a call on the market
 	Own           *Record
 	UpdatedAt     time.Time
 }

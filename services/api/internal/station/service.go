@@ -8,38 +8,38 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Store stores stations. Each method is one transaction and can return db_unavailable.
+// Store stores partner stations. Each method is one transaction and can return db_unavailable.
 type Store interface {
-	// CreateStation creates a station, once per message if messageID is set. The owner of a deleted station can use its id
-	// again. Errors: station_exists, limit_reached, and forbidden for an owner that does not exist.
+	// CreateStation stores a new station, once for each messageID if messageID is not empty. The owner of a deleted station can
+	// use the id of that station again. Errors: station_exists, limit_reached, and forbidden for an owner that does not exist.
 	CreateStation(ctx context.Context, s Station, messageID string) error
-	// ChangeStation stores the result of change for an operator's station, once per message if messageID is set. Errors:
-	// not_found, forbidden, station_exists, and those of change.
+	// ChangeStation stores the result of change for a station of the owner, once for each messageID if messageID is not empty.
+	// Errors: not_found, forbidden, station_exists, and those of change.
 	ChangeStation(ctx context.Context, id, ownerID, messageID string, now time.Time, change func(Station) (Station, error)) error
-	// RuleStation sets the status as an administrator and writes the audit log. may returns an error if the status is not
-	// allowed. Errors: not_found, station_exists, and those of may.
+	// RuleStation sets the status of a station as an administrator, and writes the audit log. may returns an error if the
+	// station may not get the status. Errors: not_found, station_exists, and those of may.
 	RuleStation(ctx context.Context, id string, to Status, reason string, now time.Time, may func(Station) error) error
-	// SeeStation stores the time of a heartbeat. Errors: not_found, forbidden.
+	// SeeStation stores now as the time of the last heartbeat of a station. Errors: not_found, forbidden.
 	SeeStation(ctx context.Context, id, ownerID string, now time.Time) error
-	// DropStation deletes a station; its id remains reserved for its owner. Without an owner it acts as an administrator and
-	// writes the audit log. Errors: not_found, forbidden.
+	// DropStation deletes a station. Its id remains reserved for its owner. If ownerID is empty, an administrator deletes it,
+	// and it writes the audit log. Errors: not_found, forbidden.
 	DropStation(ctx context.Context, id, ownerID string, now time.Time) error
-	// GetStation returns one station. Error: not_found.
+	// GetStation returns the station with an id. Error: not_found.
 	GetStation(ctx context.Context, id string) (Station, error)
-	// ListStations returns active stations after an id, ordered by id.
+	// ListStations returns up to q.Limit active stations with ids after q.After, ordered by id.
 	ListStations(ctx context.Context, q Query) ([]Station, error)
 	CountStations(ctx context.Context, ownerID string) (int64, error)
 }
 
-// Query selects active stations.
+// Query selects a page of active stations.
 type Query struct {
 	Lane     protocol.Lane     // empty: all
 	Provider protocol.Provider // empty: all
-	After    string            // id; empty: first page
+	After    string            // id of the last station of the previous page; empty: first page
 	Limit    int
 }
 
-// Service implements the rules of stations.
+// Service creates, changes, approves and deletes partner stations.
 type Service struct {
 	store   Store
 	hub     string // scheme, host and port of the hub
@@ -47,13 +47,13 @@ type Service struct {
 	now     func() time.Time
 }
 
-// NewService returns a Service. hub is the URL of the hub, whose origin no station may have. allowed reports whether a
-// station may have a URL.
+// NewService returns a Service that stores stations in store. hub is the URL of the hub; no station may have its origin.
+// allowed reports whether a URL of a station is permitted.
 func NewService(store Store, hub string, allowed func(url string) bool, now func() time.Time) *Service {
 	return &Service{store: store, hub: Origin(hub), allowed: allowed, now: now}
 }
 
-// notHub returns station_exists for a station with the origin of the hub.
+// notHub returns the error station_exists if a station has the origin of the hub.
 func (s *Service) notHub(st Station) error {
 	if st.OriginURL == s.hub {
 		return ErrHubURL
@@ -63,7 +63,8 @@ func (s *Service) notHub(st Station) error {
 
 func (s *Service) time() time.Time { return s.now().UTC().Truncate(time.Millisecond) }
 
-// Create registers a station with status pending. Errors: invalid_*, station_exists, limit_reached.
+// Create stores a new station with the status pending. If messageID is not empty, it does so once for each message. Errors:
+// invalid_<member>, station_exists, limit_reached, forbidden.
 func (s *Service) Create(ctx context.Context, ownerID, messageID string, d Draft) error {
 	d.Status = nil
 	made, err := Station{ID: d.ID, OwnerID: ownerID, Status: Pending, CreatedAt: s.time()}.apply(d, s.allowed)
@@ -79,7 +80,8 @@ func (s *Service) Create(ctx context.Context, ownerID, messageID string, d Draft
 	return s.store.CreateStation(ctx, made, messageID)
 }
 
-// Change changes a station of its owner. Errors: not_found, forbidden, not_approved, station_exists, invalid_*.
+// Change changes a station of the owner. If messageID is not empty, it does so once for each message. Errors: not_found,
+// forbidden, not_approved, station_exists, invalid_<member>.
 func (s *Service) Change(ctx context.Context, ownerID, messageID string, d Draft) error {
 	if !IsID(d.ID) {
 		return ErrNotFound
@@ -93,7 +95,8 @@ func (s *Service) Change(ctx context.Context, ownerID, messageID string, d Draft
 	})
 }
 
-// Rule sets the status of a station as an administrator. Errors: not_found, station_exists, invalid_status.
+// Rule sets the status of a station as an administrator. The reason is for the audit log. Errors: not_found, station_exists,
+// invalid_status.
 func (s *Service) Rule(ctx context.Context, id string, to Status, reason string) error {
 	if !slices.Contains(Statuses[:], to) {
 		return ErrStatus
@@ -109,7 +112,7 @@ func (s *Service) Rule(ctx context.Context, id string, to Status, reason string)
 	})
 }
 
-// Beat stores a heartbeat of a station. Errors: not_found, forbidden.
+// Beat stores the time of a heartbeat of the owner's station. Errors: not_found, forbidden.
 func (s *Service) Beat(ctx context.Context, ownerID, id string) error {
 	if !IsID(id) {
 		return ErrNotFound
@@ -117,7 +120,7 @@ func (s *Service) Beat(ctx context.Context, ownerID, id string) error {
 	return s.store.SeeStation(ctx, id, ownerID, s.time())
 }
 
-// Drop deletes a station. Without an owner it acts as an administrator. Errors: not_found, forbidden.
+// Drop deletes a station of the owner. If ownerID is empty, an administrator deletes it. Errors: not_found, forbidden.
 func (s *Service) Drop(ctx context.Context, ownerID, id string) error {
 	if !IsID(id) {
 		return ErrNotFound
@@ -125,7 +128,7 @@ func (s *Service) Drop(ctx context.Context, ownerID, id string) error {
 	return s.store.DropStation(ctx, id, ownerID, s.time())
 }
 
-// Get returns one station with any status. Error: not_found.
+// Get returns the station with an id, whatever its status. Error: not_found.
 func (s *Service) Get(ctx context.Context, id string) (Station, error) {
 	if !IsID(id) {
 		return Station{}, ErrNotFound
@@ -133,21 +136,22 @@ func (s *Service) Get(ctx context.Context, id string) (Station, error) {
 	return s.store.GetStation(ctx, id)
 }
 
-// List returns active stations.
+// List returns the page of active stations that q selects, ordered by id.
 func (s *Service) List(ctx context.Context, q Query) ([]Station, error) {
 	return s.store.ListStations(ctx, q)
 }
 
-// MaxActive is the maximum number of active stations that the hub reads.
+// MaxActive is the maximum number of active stations from which the hub reads data.
 const MaxActive = 200
 
-// Active returns all stations that the hub reads, ordered by id.
+// Active returns the stations from which the hub reads data, ordered by id: the active ones, except those with the origin of
+// the hub.
 func (s *Service) Active(ctx context.Context) ([]Station, error) {
 	list, err := s.store.ListStations(ctx, Query{Limit: MaxActive})
 	return slices.DeleteFunc(list, func(st Station) bool { return s.notHub(st) != nil }), err
 }
 
-// Owned returns the number of an operator's stations.
+// Owned returns the number of stations of an operator.
 func (s *Service) Owned(ctx context.Context, ownerID string) (int64, error) {
 	return s.store.CountStations(ctx, ownerID)
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Limits of stations.
+// Limits of stations and their members, and the interval of heartbeats.
 const (
-	MaxOwned       = 10
-	MaxIDs         = 30 // ids per owner, including those of deleted stations
-	MaxURL         = 500
-	MaxName        = 64
-	MaxDescription = 280
+	MaxOwned       = 10  // stations per owner
+	MaxIDs         = 30  // station ids per owner, including those of deleted stations
+	MaxURL         = 500 // bytes
+	MaxName        = 64  // characters
+	MaxDescription = 280 // characters
 	HeartbeatEvery = 60 * time.Second
 )
 
-// Hub is the origin name of the service itself. No station can have this id.
+// Hub is the name of the hub as an origin of data, next to the ids of stations. No station can have this id.
 const Hub = "hub"
 
-// Errors of stations that are reported to the client.
+// Errors of station routes that the client receives.
 var (
 	ErrNotFound    = apperr.New(apperr.NotFound, "not_found", "no such station")
 	ErrExists      = apperr.New(apperr.Conflict, "station_exists", "this station id is taken")
@@ -41,28 +41,28 @@ func invalid(field, text string) *apperr.Fault {
 	return apperr.New(apperr.Invalid, "invalid_"+protocol.Snake(field), text).With("field", field)
 }
 
-// Status is the status of a station. Only data of active stations is shown.
+// Status is the status of a station. The hub shows only the data of active stations.
 type Status string
 
-// Statuses of stations.
+// Values of Status.
 const (
-	Pending   Status = "pending" // not yet approved
+	Pending   Status = "pending" // not approved yet
 	Active    Status = "active"
 	Paused    Status = "paused"    // set by the owner
 	Suspended Status = "suspended" // set by an administrator
 )
 
-// Statuses lists all statuses.
+// Statuses lists all values of Status.
 var Statuses = [...]Status{Pending, Active, Paused, Suspended}
 
-// Station is one registered station.
+// Station is a registered partner station.
 type Station struct {
 	ID           string
 	OwnerID      string
 	OwnerHandle  string
 	Name         string
 	URL          string
-	OriginURL    string // scheme, host and port of URL
+	OriginURL    string // origin of URL, as Origin returns it
 	Description  string
 	Lanes        []protocol.Lane     // empty: all
 	Providers    []protocol.Provider // empty: all
@@ -74,7 +74,7 @@ type Station struct {
 	UpdatedAt    time.Time
 }
 
-// Draft is a new station or a change of one; nil members do not change.
+// Draft is a new station or a change of a station. A nil member does not change.
 type Draft struct {
 	ID           string
 	Name         *string
@@ -84,16 +84,16 @@ type Draft struct {
 	Providers    []protocol.Provider
 	TapesURL     *string // empty: none
 	OperatorsURL *string // empty: none
-	Status       *Status // active or paused; only for an approved station
+	Status       *Status // active or paused; allowed only for an approved station
 }
 
-// IsID reports whether a text has the form of a station id.
+// IsID reports whether a text has the form of a station id: 3 to 32 characters of a-z, 0-9 and -.
 func IsID(s string) bool {
 	return len(s) >= 3 && len(s) <= 32 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// apply returns the station with the changes of a draft. If an approved station gets another URL, its status becomes pending.
-// Errors: invalid_* and not_approved.
+// apply returns the station with the changes of a draft. If an approved station gets another origin or data URL, its status
+// becomes pending. Errors: invalid_<member> and not_approved.
 func (s Station) apply(d Draft, allowed func(url string) bool) (Station, error) {
 	before := s
 	set(&s.Name, d.Name)
@@ -164,8 +164,8 @@ func hasDuplicates[T comparable](list []T) bool {
 	return false
 }
 
-// Origin returns scheme, host and port of a URL in the form of a browser origin: in lower case, without a default port and
-// without a trailing dot.
+// Origin returns the origin of a URL in the form that browsers use: scheme, host and port in lower case, without a default port
+// and without a trailing dot. It returns an empty string for an invalid URL.
 func Origin(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
