@@ -53,7 +53,7 @@ type API struct {
 func Start(t testing.TB, now func() time.Time, more ...pg.Schema) *API {
 	t.Helper()
 	db := testkit.Postgres(t, append([]pg.Schema{{Name: "api", Files: postgres.Migrations()}}, more...)...)
-	// The api connects as the owner of the schema, who may store calls with another time than that of the database.
+	// The api connects as the owner of the schema, because only the owner may store calls with a time in the past.
 	sep := "?"
 	if strings.Contains(db.Admin, "?") {
 		sep = "&"

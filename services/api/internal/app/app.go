@@ -133,7 +133,7 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	return a, nil
 }
 
-// errFeedNotLoaded is the error of feedLoaded.
+// errFeedNotLoaded is returned by feedLoaded while the broker does not have the newest events.
 var errFeedNotLoaded = errors.New("the newest events of the feed are not loaded yet")
 
 // feedLoaded is the readiness check of the feed. It returns errFeedNotLoaded until the broker has the newest events, because

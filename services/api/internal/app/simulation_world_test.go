@@ -48,7 +48,7 @@ type world struct {
 	ports  market.Venues // adapters for second quotes, separate from those of app
 }
 
-// workers is the number of goroutines with which each calls its function.
+// workers is the maximum number of goroutines that the function each starts.
 const workers = 16
 
 func newWorld(t *testing.T, simulator string, seed uint64) *world {

@@ -172,8 +172,8 @@ func (b *Broker) Markets() map[string]int {
 }
 
 // replayFrames returns the frames of the events of channel c with after < number <= upTo. It stops when the frames have about
-// chunkBytes; through is the number up to which it has searched. ok is false if some of the events after the number after are
-// no longer in memory or, for a replay, if they precede the last Forget.
+// chunkBytes; through is the number up to which it has searched. ok is false if some events above after are no longer in memory
+// or, for a replay, precede the last Forget.
 func (b *Broker) replayFrames(c feed.Channel, after, upTo int64, replay bool) (frames []byte, through int64, ok bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()

@@ -60,7 +60,7 @@ type ephemeralKey struct {
 	subject string
 }
 
-// ephemeral is an event without a number, as a websocket frame.
+// ephemeral is the websocket frame of an event without a number.
 type ephemeral struct {
 	key       ephemeralKey
 	frame     []byte

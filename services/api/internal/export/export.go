@@ -27,8 +27,8 @@ type Owner struct {
 	Tier         protocol.Tier
 }
 
-// Tolerance is a price tolerance and the time since which it applies. It is the number of bps by which a scoring price may be
-// below the price of the market.
+// Tolerance is the price tolerance that applies from the time Since on. A scoring price may be up to Bps below the price of the
+// market.
 type Tolerance struct {
 	Since time.Time
 	Bps   int

@@ -72,7 +72,7 @@ func (f *Fact) Check() error {
 	return checkData(f.Data)
 }
 
-// Check returns ErrFact if the channel or the time is missing, or if the data is not a JSON object or too large.
+// Check returns ErrFact if the channel or the time is missing, or if the data is too large or is not a JSON object.
 func (c *Copy) Check() error {
 	if c.Channel == "" || c.At.IsZero() {
 		return ErrFact
@@ -83,8 +83,8 @@ func (c *Copy) Check() error {
 	return checkData(c.Data)
 }
 
-// Check returns ErrFact if the channel is missing, the type has numbered events, or the data is not a JSON object or too large.
-// It removes white space from Data.
+// Check returns ErrFact if the channel is missing, the type has numbered events, or the data is too large or is not a JSON
+// object. It removes white space from Data.
 func (e *Ephemeral) Check() error {
 	if e.Channel == "" || !e.Type.Ephemeral() || strings.ContainsRune(e.Subject, '\n') {
 		return ErrFact

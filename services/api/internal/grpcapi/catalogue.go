@@ -37,8 +37,8 @@ func (f *Catalogue) FindMarkets(ctx context.Context, r *cataloguev1.FindMarketsR
 	return &cataloguev1.FindMarketsResponse{Markets: list, NextCursor: next}, err
 }
 
-// withMarkets reads the market of each entry of list, whose id the function id returns, and returns convert of the entry and
-// its market, in the order of list. It omits entries whose market does not exist.
+// withMarkets returns convert(entry, market) for each entry of list, in order. The function id returns the market id of an
+// entry. Entries whose market does not exist are omitted.
 func withMarkets[T, M any](
 	ctx context.Context, markets *market.Service, list []T, id func(T) protocol.MarketID, convert func(T, *marketv1.Market) M,
 ) ([]M, error) {

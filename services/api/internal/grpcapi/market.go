@@ -70,14 +70,15 @@ func (f *Markets) ListAirable(ctx context.Context, r *marketv1.ListAirableReques
 	return &marketv1.ListAirableResponse{Markets: f.watched(list)}, err
 }
 
-// ListMarkets returns the markets with the requested ids. It omits unknown ids. Error: db_unavailable.
+// ListMarkets returns the markets with the requested ids. It omits unknown ids, and ids beyond market.MaxBatch. Error:
+// db_unavailable.
 func (f *Markets) ListMarkets(ctx context.Context, r *marketv1.ListMarketsRequest) (*marketv1.ListMarketsResponse, error) {
 	list, err := f.Service.ListMarkets(ctx, r.GetIds())
 	return &marketv1.ListMarketsResponse{Markets: f.watched(list)}, err
 }
 
-// GetSnapshot returns the YES price that a call without a stated price gets; it is absent if the market has no price. Errors:
-// market_not_found, db_unavailable.
+// GetSnapshot returns the YES price that a call without a stated price gets; it is absent if the market has no recent price.
+// Errors: market_not_found, db_unavailable.
 func (f *Markets) GetSnapshot(ctx context.Context, r *marketv1.GetSnapshotRequest) (*marketv1.GetSnapshotResponse, error) {
 	id, err := protocol.ParseMarketID(r.GetMarketId())
 	if err != nil {

@@ -37,7 +37,8 @@ func (f *Moderation) Decide(ctx context.Context, r *moderationv1.DecideRequest) 
 	return &moderationv1.DecideResponse{Decision: decisionTo(d)}, nil
 }
 
-// Find returns an empty answer if the thing exists whose text can be hidden. Errors: not_found, db_unavailable.
+// Find returns an empty answer if the requested signal, event, profile, market or station exists. Errors: not_found,
+// db_unavailable.
 func (f *Moderation) Find(ctx context.Context, r *moderationv1.FindRequest) (*moderationv1.FindResponse, error) {
 	if err := checkThing(r.GetKind(), r.GetId()); err != nil {
 		return nil, err

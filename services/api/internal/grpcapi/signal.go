@@ -138,8 +138,8 @@ func (f *Signals) ListLedger(ctx context.Context, r *signalv1.ListLedgerRequest)
 	return &signalv1.ListLedgerResponse{Yes: l.Yes, No: l.No, Signals: listOf(l.Signals, recordTo), NextCursor: l.Next}, err
 }
 
-// GetCrowd returns how the operators who count as the crowd of a market call it, and the call of the given operator. Error:
-// db_unavailable.
+// GetCrowd returns the numbers of YES and NO calls by the operators who count as the crowd of a market, and the call of the
+// given operator. Error: db_unavailable.
 func (f *Signals) GetCrowd(ctx context.Context, r *signalv1.GetCrowdRequest) (*signalv1.GetCrowdResponse, error) {
 	c, err := f.Service.Crowd(ctx, r.GetMarketId(), r.GetOperatorId())
 	if err != nil {

@@ -28,7 +28,7 @@ const (
 	topMax     = attention.MostRows
 )
 
-// topQuery is the parsed query of a list of markets ordered by attention score. A limit out of bounds is corrected.
+// topQuery is the parsed query of a list of markets ordered by attention score, with a limit within its bounds.
 type topQuery struct {
 	lane  protocol.Lane
 	limit int

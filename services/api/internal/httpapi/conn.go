@@ -96,7 +96,7 @@ func (p *wsConn) closeGracefully() {
 	_ = p.Conn.Close() // a second Close is harmless
 }
 
-// maxDrain is the maximum number of bytes that drain reads.
+// maxDrain is the maximum number of bytes that drain reads from a client that does not stop sending.
 const maxDrain = 1 << 20
 
 // drain closes the write side of the connection. It then reads until the client closes the connection, maxDrain bytes were

@@ -140,8 +140,8 @@ func (b *bundle) dropDay(market string, n int) {
 	day := time.Now().UTC().AddDate(0, 0, -100).Truncate(24 * time.Hour)
 	partition := fmt.Sprintf(`CREATE TABLE api.protocol_events_%s PARTITION OF api.protocol_events FOR VALUES FROM ('%s') TO ('%s')`,
 		day.Format("20060102"), day.Format(time.RFC3339), day.AddDate(0, 0, 1).Format(time.RFC3339))
-	// The first maintenance of the relay creates the coming partitions and drops expired ones. Wait for it before creating an
-	// expired one.
+	// The relay's first maintenance creates the next partitions and drops expired ones, so the test creates its expired one
+	// afterwards.
 	testkit.Eventually(b.t, 20*time.Second, func() bool {
 		var maintained bool
 		err := b.admin.QueryRow(b.t.Context(), `SELECT count(*) > 1 FROM pg_inherits WHERE inhparent = 'api.protocol_events'::regclass`).Scan(&maintained)

@@ -62,10 +62,10 @@ type holder struct {
 	handle      string
 	keyID       string
 	permissions []string
-	strict      bool // the key is accepted only with the permission, also where a key is optional
+	strict      bool // the websocket, too, checks the permissions of the key
 }
 
-// owner returns the holder as the owner of webhooks.
+// owner returns the operator and the key of the holder, as the owner of webhooks.
 func (h holder) owner() webhook.Owner {
 	return webhook.Owner{ID: h.id, Handle: h.handle, KeyID: h.keyID}
 }

@@ -39,8 +39,8 @@ var (
 	errTooMany  = apperr.New(apperr.Limited, "rate_limited", "too many open connections; close one first").With("retryAfterMs", 1000)
 )
 
-// lookups is the maximum number of concurrent database reads for sockets, for missed events and for snapshots each. Sockets
-// that reconnect at the same time must not occupy all database connections.
+// lookups is the maximum number of concurrent database reads of missed events for all sockets. The same limit applies
+// separately to reads for snapshots. Sockets that reconnect at the same time must not occupy all database connections.
 const lookups = 8
 
 // beatSlots is the number of groups into which open sockets are divided. The groups receive heartbeats at different times,

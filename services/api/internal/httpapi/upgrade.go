@@ -48,7 +48,8 @@ func (s *sockets) open(c echo.Context) error {
 	if err := s.reserve(address, me.name()); err != nil {
 		return err
 	}
-	// The library reads only the first line of Connection and Upgrade, and rejects subprotocols that are not tokens.
+	// The websocket library reads only the first line of the headers Connection and Upgrade, and rejects subprotocols that are
+	// not tokens.
 	r.Header["Connection"], r.Header["Upgrade"] = []string{"Upgrade"}, []string{"websocket"}
 	if name := findToken(r.Header["Sec-Websocket-Protocol"], subprotocol); name != "" {
 		c.Response().Header().Set("Sec-WebSocket-Protocol", name)

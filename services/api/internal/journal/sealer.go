@@ -50,7 +50,7 @@ func (p Place) Done() bool { return p.Kind > Resolution }
 
 // Store stores the journal, and reads the rows that must be added to it.
 type Store interface {
-	// JournalHead returns the newest head, and false if the journal is empty.
+	// JournalHead returns the newest stored head, and false if none is stored.
 	JournalHead(ctx context.Context) (Head, bool, error)
 	// JournalNews reads up to n events of the feed after a number. It returns the rows of these events that are not in the
 	// journal, and the number of the last event read.
@@ -73,8 +73,8 @@ const (
 	fillBatch = 20_000
 )
 
-// Sealer adds the rows of new events to the journal and signs a checkpoint after each step. The leader of all replicas runs it.
-// If two Sealers run at the same time, no harm is done, because each position of a leaf can be stored only once.
+// Sealer adds the rows of new events to the journal, and signs a checkpoint of the new tree. The leader of all replicas runs
+// it. If two Sealers run at the same time, no harm is done, because each position of a leaf can be stored only once.
 type Sealer struct {
 	store Store
 	key   Key

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Errors of operators and their keys that the client receives.
+// Errors about operators and operator keys. Clients receive the codes and texts.
 var (
 	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid operator key is required")
 	ErrNotFound        = apperr.New(apperr.NotFound, "not_found", "no such operator")
@@ -62,7 +62,7 @@ type Key struct {
 	CreatedAt   time.Time
 	Prefix      string
 	Last4       string
-	Strict      bool // the websocket also requires the permission read of the key
+	Strict      bool // every route checks the permissions of the key; if false, some routes do not
 }
 
 // Prefixes of operator keys. Keys of both kinds have the same rights.

@@ -95,8 +95,8 @@ func (s *Service) Operator(ctx context.Context, handle, id string) (Operator, er
 	return s.store.GetOperator(ctx, handle, id)
 }
 
-// Mint creates an operator key. Without permissions, the key gets all of them. The plaintext is returned only here. Errors:
-// invalid_label, invalid_permissions, key_limit_reached, db_unavailable.
+// Mint creates an operator key. Without permissions, the key gets all of them. Every route checks the permissions of a strict
+// key. The plaintext is returned only here. Errors: invalid_label, invalid_permissions, key_limit_reached, db_unavailable.
 func (s *Service) Mint(ctx context.Context, operatorID, label, prefix string, permissions []string, strict bool) (plaintext string, k Key, err error) {
 	if !protocol.IsName(label, 1, 64) {
 		return "", Key{}, ErrLabel

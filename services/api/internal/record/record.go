@@ -33,7 +33,7 @@ type Moment struct {
 	MintedAt                        time.Time
 }
 
-// Record is the record of one operator.
+// Record contains the statistics, the rank, the newest calls and the moments of one operator.
 type Record struct {
 	Operator  operator.Operator
 	Stats     Stats

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Errors of resolving and disputing that the client receives.
+// Errors of resolving and disputing markets. Clients receive the codes and texts.
 var (
 	ErrNotFound = apperr.New(apperr.NotFound, "market_not_found", "no such market")
 	ErrResolved = apperr.New(apperr.Conflict, "already_resolved", "the market is already resolved")

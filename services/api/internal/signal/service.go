@@ -15,7 +15,8 @@ import (
 // stores calls.
 type Verdict string
 
-// Values of Verdict.
+// Verdicts on a call. After file and replay, the caller gets the id of a stored call; the other verdicts reject the call or
+// require a request to its venue.
 const (
 	VerdictFiled           Verdict = "file"            // the call was stored
 	VerdictReplay          Verdict = "replay"          // the same call was stored earlier

@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Errors of filing calls and adding events that the client receives.
+// Errors of filing calls and of adding events to calls. Clients receive the codes and texts.
 var (
 	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "a valid operator key or session is required")
 	ErrSettled         = apperr.New(apperr.Conflict, "market_closed", "the market no longer accepts calls: it is closed or resolved").With("reason", "settled")
@@ -108,7 +108,8 @@ const (
 	VenueSkipped                        // no request may be made: a dry run
 )
 
-// Prices contains the prices of a call that was stored or rejected.
+// Prices contains the prices of a call as the filing statement has computed them. They are set for stored and for rejected
+// calls.
 type Prices struct {
 	Stated      protocol.Bps  // price of the side called, after Repair
 	Basis       protocol.Bps  // scoring price at filing
@@ -278,8 +279,8 @@ type Ledger struct {
 	Next    string // cursor of the next page; empty at the end
 }
 
-// Crowd contains the calls on a market by operators who count as its crowd, by side. Own is the call of the requesting
-// operator.
+// Crowd contains the numbers of calls on a market by operators who count as its crowd, by side. Own is the call of the
+// requesting operator.
 type Crowd struct {
 	Yes, No       int64
 	TopYesPercent *int // percentage of the top operators who call YES; nil if TopSample is 0

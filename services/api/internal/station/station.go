@@ -24,7 +24,7 @@ const (
 // Hub is the name of the hub as an origin of data, next to the ids of stations. No station can have this id.
 const Hub = "hub"
 
-// Errors of station routes that the client receives.
+// Errors of station routes. Clients receive the codes and texts.
 var (
 	ErrNotFound    = apperr.New(apperr.NotFound, "not_found", "no such station")
 	ErrExists      = apperr.New(apperr.Conflict, "station_exists", "this station id is taken")
@@ -52,10 +52,10 @@ const (
 	Suspended Status = "suspended" // set by an administrator
 )
 
-// Statuses lists all values of Status.
+// Statuses lists all statuses that a station can have.
 var Statuses = [...]Status{Pending, Active, Paused, Suspended}
 
-// Station is a registered partner station.
+// Station is a partner site that an operator has registered, and whose data the hub can show.
 type Station struct {
 	ID           string
 	OwnerID      string

@@ -84,9 +84,9 @@ func NewService(store Store, send Send, vault *Vault, allowed func(url string) b
 	return &Service{store: store, send: send, vault: vault, allowed: allowed, now: now}
 }
 
-// Channels returns the channels with the given names, for a webhook of the operator with this handle: channel me is that of the
-// operator. Errors: missing_channels without a name, invalid_channels for more than MaxChannels or repeated names,
-// unknown_channel.
+// Channels returns the channels with the given names, for a webhook of the operator with this handle. The name me selects the
+// private channel of the operator. Errors: missing_channels without a name, invalid_channels for more than MaxChannels or
+// repeated names, unknown_channel.
 func Channels(names []string, handle string) ([]feed.Channel, error) {
 	if len(names) == 0 {
 		return nil, ErrNoChannel

@@ -22,7 +22,7 @@ const (
 	AnswerWithin   = 10 * time.Second   // time limit of a request, including its response
 )
 
-// Errors of webhook routes that the client receives.
+// Errors of webhook routes. Clients receive the codes and texts.
 var (
 	ErrNotFound  = apperr.New(apperr.NotFound, "not_found", "no such webhook")
 	ErrLimit     = apperr.New(apperr.Conflict, "limit_reached", "limit of 10 webhooks reached; delete one first").With("limit", MaxHooks)
