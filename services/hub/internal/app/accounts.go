@@ -16,12 +16,12 @@ import (
 
 // AccountConfig holds the settings of follows, identity claims, payouts and the daily digest.
 type AccountConfig struct {
-	// Partner is the only station that an identity claim may name. PartnerProfile is the URL prefix of profiles there;
-	// the claimed identity is appended.
+	// Partner is the only station that an identity claim may name. PartnerProfile is the URL prefix of profiles at this station;
+	// the claimed username is appended to it.
 	Partner        string `env:"PARTNER_STATION"     envDefault:"partner"`
 	PartnerProfile string `env:"PARTNER_PROFILE_URL" envDefault:"https://partner.example/u/"`
 
-	// Payouts are made in USDC on this chain. They are disabled while ChainID is 0.
+	// ChainID is the chain on which payouts are made, in USDC. Payouts are disabled while it is 0.
 	ChainID    int64  `env:"PAYOUT_CHAIN_ID"`
 	ChainLabel string `env:"PAYOUT_CHAIN_LABEL"`
 	USDC       string `env:"PAYOUT_USDC_ADDRESS"`
@@ -32,7 +32,7 @@ type AccountConfig struct {
 	DigestTo     []string      `env:"DIGEST_TO"`
 }
 
-// check adds the invalid account settings to r.
+// check adds an error to r for each invalid account setting.
 func (c *AccountConfig) check(r *config.Report) {
 	if !isWord(c.Partner) {
 		r.Fail("PARTNER_STATION", "must be 1 to 32 of a-z, 0-9 and -")
@@ -62,12 +62,14 @@ func (c *AccountConfig) stations() []identityclaim.Station {
 	return []identityclaim.Station{{Name: c.Partner, Profile: c.PartnerProfile}}
 }
 
-// mail returns the client of the mail server of the digest. Only development permits a connection without TLS.
+// mail returns the client of the mail server that sends the digest. Only the development environment permits a connection without
+// TLS.
 func (c *AccountConfig) mail(env config.Env) (*mail.Server, error) {
 	return mail.Parse(c.DigestServer.Reveal(), c.DigestFrom, c.DigestTo, !env.Production())
 }
 
-// accounts builds the services of follows, identity claims, payouts, profiles and the digest.
+// accounts builds the services of follows, identity claims, payouts, profiles and the digest. It returns an error if the settings
+// of the mail server are invalid.
 func (a *App) accounts(verifier *oidc.Verifier) (httpapi.Accounts, error) {
 	cfg := &a.cfg.Accounts
 	var sender digest.Sender = mail.Log{Log: a.log}
@@ -89,7 +91,7 @@ func (a *App) accounts(verifier *oidc.Verifier) (httpapi.Accounts, error) {
 	}, nil
 }
 
-// wallets implements identityclaim.Provider with the verifier of identity tokens.
+// wallets verifies the linked wallets of a user with the identity provider. It implements identityclaim.Provider.
 type wallets struct{ verifier *oidc.Verifier }
 
 // Linked implements identityclaim.Provider.
@@ -97,8 +99,8 @@ func (w wallets) Linked(ctx context.Context, issuer, subject, token string, a id
 	return w.verifier.Linked(ctx, issuer, subject, token, func(linked oidc.Wallet) bool { return a.Is(linked.Address, linked.Chain) })
 }
 
-// identityOf returns the function that verifies the identity token sent next to the login of identity and returns the
-// verified identity.
+// identityOf returns a function that verifies an identity token. The function requires that the token belongs to the issuer and
+// subject of login. It returns the identity with the verified username and name.
 func identityOf(verifier *oidc.Verifier) func(context.Context, operator.Identity, string) (operator.Identity, error) {
 	return func(ctx context.Context, login operator.Identity, token string) (operator.Identity, error) {
 		verified, err := verifier.VerifyIdentity(ctx, login.Issuer, login.Subject, token)
@@ -108,8 +110,8 @@ func identityOf(verifier *oidc.Verifier) func(context.Context, operator.Identity
 	}
 }
 
-// providerName returns the name that pages show for the first identity provider, whose sign-in page they link to. It is
-// empty without providers.
+// providerName returns the name that pages show for the first identity provider. The sign-in link of the pages leads to this
+// provider. The name is empty if no provider is configured.
 func providerName(providers oidc.Config) string {
 	switch {
 	case len(providers.Providers) == 0:

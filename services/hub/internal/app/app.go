@@ -64,10 +64,10 @@ type App struct {
 	cfg        Config
 	log        *slog.Logger
 	now        func() time.Time
-	time       *dbtime.Clock // database time; nil when tests set now
+	time       *dbtime.Clock // database time; nil in tests, which set now
 	tracing    *telemetry.Tracing
 	metrics    *telemetry.Metrics
-	onFallback func(limit string) func() // returns the counter of checks of a limit without Redis
+	onFallback func(limit string) func() // returns a function that counts one check of the limit without Redis
 	health     *httpx.Health
 
 	pool   *pgxpool.Pool
@@ -88,7 +88,7 @@ type App struct {
 	ingest    *ingest.Service
 	clips     *clip.Service
 	origin    *hls.Origin            // nil if this hub has no video origin
-	videoHTTP *httpx.Server          // serves origin
+	videoHTTP *httpx.Server          // HTTP server of origin; nil without origin
 	videoAddr atomic.Pointer[string] // address of videoHTTP; nil before it listens
 	server    *httpapi.Server
 	http      *httpx.Server
@@ -96,8 +96,8 @@ type App struct {
 	up        chan struct{} // closed when all servers listen
 }
 
-// New builds a hub that does not listen yet. The database, Redis, the ledger and the clock may start later than the
-// hub, so the start order of services does not matter.
+// New builds a hub that does not listen yet. The database, Redis, the ledger and the clock may start later than the hub, so the
+// start order of services does not matter. New writes the log to logTo.
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),
@@ -227,7 +227,7 @@ func (a *App) buildServers() error {
 	return nil
 }
 
-// deps builds the services that the HTTP server uses, on the connections that connect has opened.
+// deps builds the services that the HTTP server uses. connect must have opened the connections before.
 func (a *App) deps(verifier caller.Logins) httpapi.Deps {
 	var secrets []string
 	for _, s := range a.cfg.Sessions {
@@ -280,12 +280,13 @@ func (a *App) deps(verifier caller.Logins) httpapi.Deps {
 	}
 }
 
-// counters returns the counters of requests and failures that all hubs share in Redis.
+// counters returns the configuration of the counters of requests and failures. All hubs share these counters in Redis.
 func (a *App) counters() caller.Counters {
 	return caller.Counters{Redis: a.redis, Replicas: a.cfg.Replicas, Now: a.now, OnFallback: a.onFallback}
 }
 
-// Advisory locks. For each, one hub at a time holds the lock and runs the loop.
+// Keys of Postgres advisory locks, one for each loop that only one hub at a time may run. The hub that holds the lock runs the
+// loop.
 const (
 	grantLease   int64 = 7201020
 	messageLease int64 = 7201021
@@ -294,8 +295,8 @@ const (
 	onairLease   int64 = 7201027
 )
 
-// Run starts all servers and loops and blocks until ctx ends, the process receives a stop signal, or a part fails. Then
-// it stops all parts. It may be called once.
+// Run starts all servers and loops and blocks until ctx ends, the process receives a stop signal, or a part fails. It then stops
+// all parts. It must be called at most once.
 func (a *App) Run(ctx context.Context) error {
 	lead := func(name string, lock int64, do func(context.Context) error) run.Part {
 		return run.Loop(name, func(ctx context.Context) error {
@@ -321,7 +322,7 @@ func (a *App) Run(ctx context.Context) error {
 	}.Run(ctx, parts...)
 }
 
-// close closes the connections and pools that connect has opened.
+// close closes the connections and pools that connect has opened, and the reader of partner stations.
 func (a *App) close() error {
 	var errs []error
 	for _, conn := range []*grpc.ClientConn{a.clock, a.ledger} {
@@ -341,7 +342,7 @@ func (a *App) close() error {
 	return errors.Join(errs...)
 }
 
-// Up returns a channel that is closed when all servers listen. HTTPAddr and MetricsAddr are valid from then on.
+// Up returns a channel that is closed when all servers listen. HTTPAddr and MetricsAddr are valid only after that.
 func (a *App) Up() <-chan struct{} { return a.up }
 
 // HTTPAddr returns the address of the public HTTP server.

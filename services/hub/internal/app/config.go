@@ -19,38 +19,38 @@ import (
 type Config struct {
 	Env     config.Env `env:"ENV"`
 	HTTP    string     `env:"HTTP_ADDR"    envDefault:"127.0.0.1:8080"`
-	Metrics string     `env:"METRICS_ADDR"` // address of the internal server; empty: not served
+	Metrics string     `env:"METRICS_ADDR"` // address of the internal server for metrics and health; empty: no internal server
 
 	Database config.Secret `env:"DATABASE_URL"` // connects as role hub_rw
 	MaxConns int32         `env:"DB_MAX_CONNS" envDefault:"8"`
 	service.Reads
 	Redis config.Secret `env:"REDIS_URL"`
-	// RedisTime is the time limit of a Redis command. After it the hub counts locally.
+	// RedisTime is the time limit of a Redis command. After a timeout, the hub counts requests locally.
 	RedisTime time.Duration `env:"REDIS_TIMEOUT" envDefault:"50ms"`
 
 	Link  config.Secret `env:"LINK_SECRET"`
-	API   string        `env:"API_ADDR"`   // gRPC of the ledger
-	Clock string        `env:"CLOCK_ADDR"` // gRPC of the clock; empty: broadcasts are disabled
+	API   string        `env:"API_ADDR"`   // gRPC address of the ledger
+	Clock string        `env:"CLOCK_ADDR"` // gRPC address of the clock; empty: broadcasts are disabled
 
 	HubURL   string          `env:"HUB_URL"`
-	APIURL   string          `env:"API_URL"`         // base of the live feed for browsers; empty: pages show no live feed
-	Sessions []config.Secret `env:"SESSION_SECRETS"` // the first signs sessions, all verify them
-	// Successors are the keys that derive successors of refresh tokens. The first one derives new tokens, all verify
-	// them.
+	APIURL   string          `env:"API_URL"`         // base URL of the live feed for browsers; empty: pages show no live feed
+	Sessions []config.Secret `env:"SESSION_SECRETS"` // the first secret signs sessions; all of them verify sessions
+	// Successors are the secrets from which successors of refresh tokens are derived. The first secret derives new tokens; all of
+	// them verify tokens.
 	Successors []config.Secret `env:"SUCCESSOR_SECRETS"`
-	// RefreshRetry is the time after its first use within which a used refresh token returns the same successor again.
-	// 0 disables it.
+	// RefreshRetry is the time after the first use of a refresh token during which a second use returns the same successor. 0
+	// disables such retries.
 	RefreshRetry time.Duration `env:"REFRESH_RETRY" envDefault:"10s"`
 	// HubKeys are the keys with which the hub signs attestations, in the format of message.ParseHubKeys.
 	HubKeys   config.Secret `env:"HUB_KEYS"`
 	Admin     config.Secret `env:"ADMIN_SECRET"`
 	Cron      config.Secret `env:"CRON_SECRET"`
-	Providers config.Secret `env:"IDP_PROVIDERS"` // contains the secrets of the users APIs
+	Providers config.Secret `env:"IDP_PROVIDERS"` // contains the secrets for the user APIs of the identity providers
 	LoginURL  string        `env:"IDP_LOGIN_URL"` // sign-in page of the provider; empty: no sign-in link
 	Social    string        `env:"SOCIAL_SOURCE" envDefault:"farcaster"`
-	VenueA    string        `env:"VENUE_A_SLUG"  envDefault:"polymarket"` // slug of the primary venue in paths
+	VenueA    string        `env:"VENUE_A_SLUG"  envDefault:"polymarket"` // slug of the primary venue in URL paths
 
-	// Videos lists the hosts that a bound stream URL may have; empty: any host.
+	// Videos lists the permitted hosts of a stream URL that an operator binds to a market. Empty permits any host.
 	Videos []string `env:"VIDEO_HOSTS"`
 
 	Accounts AccountConfig
@@ -60,13 +60,13 @@ type Config struct {
 	PerAddr  int            `env:"RATE_LIMIT_ANON" envDefault:"600"` // requests per minute and IP address; 0: no limit
 	Replicas int            `env:"REPLICAS"        envDefault:"1"`
 	Trusted  []netip.Prefix `env:"TRUSTED_PROXIES"`
-	// AnyHost accepts requests of MCP agents with any Host header. Set it only if a proxy on the same machine is the
-	// only client.
+	// AnyHost accepts requests of MCP agents with any Host header. It is safe only if a proxy on the same machine is the only
+	// client.
 	AnyHost bool `env:"AGENT_ANY_HOST"`
 
 	LogLevel string        `env:"LOG_LEVEL"  envDefault:"info"`
 	Nonce    string        `env:"INSTANCE_NONCE"`
-	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // from "not ready" to closing the listeners
+	Linger   time.Duration `env:"DRAIN_WAIT" envDefault:"500ms"` // time between "not ready" and the closing of the listeners
 	Trace    telemetry.TraceConfig
 	Limits   httpx.Limits
 }
@@ -124,12 +124,12 @@ func (c *Config) Check(r *config.Report) {
 
 // NetworkConfig is the configuration of the reader of partner stations.
 type NetworkConfig struct {
-	Private bool          `env:"FEDERATION_ALLOW_PRIVATE"`                  // permits partners at http and private addresses
+	Private bool          `env:"FEDERATION_ALLOW_PRIVATE"`                  // permits http and private addresses of partners
 	Every   time.Duration `env:"FEDERATION_EVERY"         envDefault:"60s"` // interval of reads of one partner
-	Keep    time.Duration `env:"FEDERATION_KEEP"          envDefault:"10m"` // a failing partner is hidden after this time
+	Keep    time.Duration `env:"FEDERATION_KEEP"          envDefault:"10m"` // hides a partner this long after its last read
 }
 
-// check adds the invalid settings of the partner reader to r.
+// check adds an error to r for each invalid setting of the partner reader.
 func (c *NetworkConfig) check(r *config.Report) {
 	if c.Private && r.Env().Production() {
 		r.Fail("FEDERATION_ALLOW_PRIVATE", "must not be set in production")
@@ -156,8 +156,8 @@ func (c *Config) checkProviders(r *config.Report) {
 	}
 }
 
-// checkVideos adds an error to r if a host of VIDEO_HOSTS does not have its form in a URL: lower case, with a port
-// unless it is 443.
+// checkVideos adds an error to r if a host of VIDEO_HOSTS differs from its form in a URL. That form is lower case and includes a
+// port unless it is 443.
 func (c *Config) checkVideos(r *config.Report) {
 	for _, host := range c.Videos {
 		u, err := url.Parse("https://" + host)

@@ -9,7 +9,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
 
-// sweepGrants deletes expired grants and sessions once a minute. It returns after an error, so that another hub can take over.
+// sweepGrants deletes expired grants and sessions once a minute. It returns on the first error, so that another hub can take over
+// the loop.
 func (a *App) sweepGrants(ctx context.Context) error {
 	return dbtime.Every(ctx, time.Minute, func() error {
 		grants, err := a.grants.Sweep(ctx)
@@ -24,8 +25,8 @@ func (a *App) sweepGrants(ctx context.Context) error {
 	})
 }
 
-// sweepMessages completes messages, attestations and revocations that a crash has interrupted, every 30 s. It retries failed ones
-// in the next round.
+// sweepMessages completes messages, attestations and key revocations that a crash has interrupted, every 30 seconds. If one of
+// these steps fails, the next round repeats it.
 func (a *App) sweepMessages(ctx context.Context) error {
 	sweeps := map[string]func(context.Context) (int, error){
 		"messages": a.messages.Sweep, "attestations": a.creations.Sweep, "signers of revoked keys": a.messages.SweepKeys,
@@ -44,7 +45,7 @@ func (a *App) sweepMessages(ctx context.Context) error {
 	})
 }
 
-// readPartners reads all partner stations every FEDERATION_EVERY. It retries failed ones in the next round.
+// readPartners reads all partner stations every FEDERATION_EVERY. If a read fails, the next round repeats it.
 func (a *App) readPartners(ctx context.Context) error {
 	return dbtime.Every(ctx, a.cfg.Network.Every, func() error {
 		if err := a.puller.Round(ctx); err != nil && ctx.Err() == nil {
@@ -54,8 +55,8 @@ func (a *App) readPartners(ctx context.Context) error {
 	})
 }
 
-// watchAir ends sessions without a heartbeat every second and counts viewers every livestream.SampleEvery. It retries
-// after an error, and logs only the first of consecutive errors.
+// watchAir ends live sessions without a heartbeat every second and counts viewers every livestream.SampleEvery. It continues
+// after an error and logs only the first of consecutive errors.
 func (a *App) watchAir(ctx context.Context) error {
 	const pause = time.Second
 	sampler := livestream.NewSampler(a.onair, a.api.FeedWrites)

@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
-// Program returns the hub and its commands.
+// Program returns the program of the hub: its serve command, its database schema and its default address.
 func Program() service.Program {
 	return service.Program{Name: serviceName, Serve: service.Serve(build), Schema: postgres.Schema, HTTPAddr: "127.0.0.1:8080"}
 }

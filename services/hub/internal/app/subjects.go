@@ -23,10 +23,11 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// issuer returns the issuer identifier of tokens. A token without a resource parameter is valid for this identifier.
+// issuer returns the issuer identifier of the tokens of the hub. A token that was requested without a resource parameter is valid
+// for this identifier as resource.
 func (c *Config) issuer() string { return c.base() + "/api/protocol/v1" }
 
-// newGrants builds the authorization server of apps.
+// newGrants builds a.grants, the authorization server for apps.
 func (a *App) newGrants() (err error) {
 	settings := grant.Settings{
 		Issuer: a.cfg.issuer(), Resources: []string{a.cfg.issuer() + "/mcp"}, RetryWindow: &a.cfg.RefreshRetry,
@@ -48,8 +49,8 @@ func (a *App) delegate(ctx context.Context, bearer, resource string) (caller.Del
 	}, err
 }
 
-// newMessages builds the services of signed messages and of calls that the hub attests. It returns an error if HUB_KEYS is
-// invalid.
+// newMessages builds the service of signed messages and the service of calls that the hub attests. It returns an error if
+// HUB_KEYS is invalid.
 func (a *App) newMessages() error {
 	keys, err := message.ParseHubKeys(a.cfg.HubKeys.Reveal())
 	if err != nil {
@@ -67,7 +68,7 @@ func (a *App) newMessages() error {
 	return nil
 }
 
-// messageLimit returns the rate limit of messages per signing key, which all hubs share.
+// messageLimit returns the rate limit of messages for each signing key. All hubs share it.
 func (a *App) messageLimit() *ratelimit.Limiter {
 	fallbacks := a.metrics.Counter("message_limiter_fallback_total", "Message limit checks without Redis.")
 	return ratelimit.New(a.redis, ratelimit.Config{
@@ -76,14 +77,14 @@ func (a *App) messageLimit() *ratelimit.Limiter {
 	})
 }
 
-// viewers returns the limit that lets a replay count at most one view per IP address and hour. All hubs share it.
+// viewers returns the limit by which a clip counts at most one view for each IP address and hour. All hubs share it.
 func (a *App) viewers() *ratelimit.Limiter {
 	return ratelimit.New(a.redis, ratelimit.Config{
 		Name: "tape-view", Limit: 1, Window: time.Hour, Replicas: 1, Now: a.now, OnFallback: a.onFallback("tape-view"),
 	})
 }
 
-// newNetwork builds the reader of the partner stations and the service that shows them.
+// newNetwork builds the reader of partner stations and the service that lists the stations and their content.
 func (a *App) newNetwork() {
 	a.network = federation.NewService(federation.Config{
 		Origin: a.cfg.origin(), People: a.cfg.base() + "/u/", Store: a.store, Claims: a.cfg.Accounts.stations(),
@@ -100,11 +101,11 @@ func (a *App) newNetwork() {
 	}
 }
 
-// errClockUnavailable is the error of a request to an unavailable clock. Clients never receive it: reads then report
-// that no broadcast runs.
+// errClockUnavailable is the error of a request to the clock while the clock is unavailable. Clients never receive it: the hub
+// then answers that no broadcast runs.
 var errClockUnavailable = apperr.New(apperr.Unavailable, "clock_unavailable", "")
 
-// logins implements caller.Logins with the verifier of identity tokens.
+// logins verifies identity tokens with the configured identity providers. It implements caller.Logins.
 type logins struct{ verifier *oidc.Verifier }
 
 // Verify implements caller.Logins.
@@ -115,8 +116,8 @@ func (l logins) Verify(ctx context.Context, raw string) (operator.Identity, erro
 	}, err
 }
 
-// once returns a readiness check that always succeeds after test has succeeded once. A running hub must stay ready when its
-// ledger fails, because it still answers reads from caches and rejects writes with a reason.
+// once returns a readiness check that always succeeds after test has succeeded for the first time. A running hub must stay ready
+// when its ledger fails: it still answers reads from caches and rejects writes with a reason.
 func once(test func(context.Context) error) func(context.Context) error {
 	var seen atomic.Bool
 	return func(ctx context.Context) error {
@@ -133,7 +134,8 @@ func once(test func(context.Context) error) func(context.Context) error {
 
 var errNotServing = errors.New("the service does not serve requests yet")
 
-// serving returns a check that calls the gRPC health service of a connection, within one second.
+// serving returns a check that calls the gRPC health service over conn, with a timeout of one second. Its error is errNotServing
+// if the service reports another state than SERVING.
 func serving(conn grpc.ClientConnInterface) func(context.Context) error {
 	client := healthpb.NewHealthClient(conn)
 	return func(ctx context.Context) error {

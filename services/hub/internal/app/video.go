@@ -22,15 +22,15 @@ import (
 // VideoConfig holds the settings of the video provider and the storage limits of the hub's own HLS origin.
 type VideoConfig struct {
 	Provider string `env:"INGEST_PROVIDER" envDefault:"origin"` // origin, rtmp, livepeer, mux or none
-	HLS      string `env:"HLS_URL"`                             // public base URL of the origin; empty: no origin
+	HLS      string `env:"HLS_URL"`                             // public base URL of the origin; empty: no public origin
 	RTMP     string `env:"RTMP_URL"`                            // RTMP server that feeds the origin: rtmp://host/live
 
 	Listen      string        `env:"ORIGIN_LISTEN"`                              // listener of the origin; empty: this hub is not the origin
 	Dir         string        `env:"ORIGIN_DIR"`                                 // must not be shared with another service
-	Window      time.Duration `env:"ORIGIN_WINDOW"       envDefault:"2m"`        // time for which a segment stays stored
-	StreamBytes int64         `env:"ORIGIN_STREAM_BYTES" envDefault:"268435456"` // limit of one stream
+	Window      time.Duration `env:"ORIGIN_WINDOW"       envDefault:"2m"`        // storage time of a segment
+	StreamBytes int64         `env:"ORIGIN_STREAM_BYTES" envDefault:"268435456"` // storage limit of one stream
 	ClipBytes   int64         `env:"CLIP_DISK_BYTES"     envDefault:"10737418240"`
-	FFmpeg      string        `env:"FFMPEG"              envDefault:"ffmpeg"` // makes the thumbnails of clips
+	FFmpeg      string        `env:"FFMPEG"              envDefault:"ffmpeg"` // program that makes the thumbnails of clips
 
 	LivepeerKey      config.Secret `env:"LIVEPEER_API_KEY"`
 	LivepeerURL      string        `env:"LIVEPEER_URL"      envDefault:"https://livepeer.studio"`
@@ -44,7 +44,7 @@ type VideoConfig struct {
 	MuxPlayback string        `env:"MUX_PLAYBACK" envDefault:"https://stream.mux.com"`
 }
 
-// check adds the invalid video settings to r.
+// check adds an error to r for each invalid video setting.
 func (c *VideoConfig) check(r *config.Report) {
 	r.OneOf("INGEST_PROVIDER", c.Provider, ingest.OriginName, ingest.RTMPName, hosting.LivepeerName, hosting.MuxName, "none")
 	r.OptAddr("ORIGIN_LISTEN", c.Listen)
@@ -84,8 +84,7 @@ func (c *VideoConfig) check(r *config.Report) {
 	}
 }
 
-// hostSchemes lists the URL schemes that a video provider may have. http is permitted outside production, for local
-// stubs.
+// hostSchemes lists the permitted URL schemes of a video provider. http is permitted outside production, for local stubs.
 func hostSchemes(r *config.Report) []string {
 	if r.Env().Production() {
 		return []string{"https"}
@@ -93,13 +92,13 @@ func hostSchemes(r *config.Report) []string {
 	return []string{"https", "http"}
 }
 
-// own reports whether an HLS origin of this installation receives the video, directly or from an RTMP server.
+// own reports whether an HLS origin of this installation receives the video, directly from encoders or through an RTMP server.
 func (c *VideoConfig) own() bool {
 	return (c.Provider == ingest.OriginName || c.Provider == ingest.RTMPName) && (c.HLS != "" || c.Listen != "")
 }
 
-// videoBase returns the public base URL of the origin without a trailing slash. Without HLS_URL it is the address of
-// the listener.
+// videoBase returns the public base URL of the origin without a trailing slash. Without HLS_URL, it is the address of the
+// listener, or empty while this hub does not listen for video.
 func (a *App) videoBase() string {
 	if a.cfg.Video.HLS != "" {
 		return strings.TrimSuffix(a.cfg.Video.HLS, "/")
@@ -110,7 +109,7 @@ func (a *App) videoBase() string {
 	return ""
 }
 
-// provider returns the configured video provider.
+// provider returns the client of the configured video provider; ingest.None for INGEST_PROVIDER=none.
 func (a *App) provider() ingest.Provider {
 	c := a.cfg.Video
 	origin := ingest.Origin{Base: a.videoBase}
@@ -131,7 +130,7 @@ func (a *App) provider() ingest.Provider {
 	return ingest.None{}
 }
 
-// provisioner returns the service that provisions streams; nil if the installation provisions none.
+// provisioner returns the service that provisions streams; nil if the installation cannot provision streams.
 func (a *App) provisioner() *ingest.Service {
 	if c := &a.cfg.Video; c.Provider == "none" || !c.own() && (c.Provider == ingest.OriginName || c.Provider == ingest.RTMPName) {
 		return nil
@@ -139,7 +138,7 @@ func (a *App) provisioner() *ingest.Service {
 	return a.ingest
 }
 
-// newVideo builds the service of clips and, if ORIGIN_LISTEN is set, the HLS origin.
+// newVideo builds the clip service and, if ORIGIN_LISTEN is set, the HLS origin with its HTTP server.
 func (a *App) newVideo() {
 	failures := a.metrics.Counter("clip_failures_total", "Failed attempts to cut a clip.")
 	d := clip.Deps{
@@ -161,14 +160,13 @@ func (a *App) newVideo() {
 	a.clips = clip.NewService(d)
 }
 
-// beat records a heartbeat of an operator whose video has arrived.
+// beat records a heartbeat for the live session of an operator. The origin calls it when video of the operator arrives.
 func (a *App) beat(ctx context.Context, handle protocol.Handle) error {
 	_, err := a.onair.Beat(ctx, livestream.Beat{Handle: handle})
 	return err
 }
 
-// videoLimits are the timeouts of the video server. They are long because an encoder uploads a segment while it records
-// it.
+// videoLimits are the timeouts of the video server. They are long because an encoder uploads a segment while it still records it.
 var videoLimits = httpx.Limits{ReadHeader: 5 * time.Second, Read: 90 * time.Second, Write: 90 * time.Second, Idle: 75 * time.Second}
 
 // videoStopTimeout is the time that running uploads may take when the video server stops.
@@ -177,7 +175,7 @@ const videoStopTimeout = 2 * time.Second
 // standbyInterval is the time between two attempts of a standby hub to become the origin.
 const standbyInterval = 500 * time.Millisecond
 
-// videoParts lists the parts that store video and cut clips; none if this hub has no origin.
+// videoParts lists the parts of the process that store video and cut clips. The list is empty if this hub has no origin.
 func (a *App) videoParts() []run.Part {
 	if a.origin == nil {
 		return nil
@@ -192,7 +190,7 @@ func (a *App) videoParts() []run.Part {
 	}
 }
 
-// openOrigin locks the video directory and starts the video server. It does nothing if another hub is the origin.
+// openOrigin locks the video directory and starts the video server. It does nothing if another hub has locked the directory.
 func (a *App) openOrigin(ctx context.Context) error {
 	locked, err := a.origin.Take()
 	if err != nil || !locked {
@@ -206,7 +204,7 @@ func (a *App) openOrigin(ctx context.Context) error {
 	return nil
 }
 
-// runOrigin serves the origin until ctx ends. While another hub is the origin, it retries until that hub stops.
+// runOrigin serves the origin until ctx ends. While another hub is the origin, it retries openOrigin every standbyInterval.
 func (a *App) runOrigin(ctx context.Context) error {
 	if a.OriginAddr() == "" {
 		a.log.Info("video origin on standby: another hub is the origin")
@@ -233,7 +231,7 @@ func (a *App) runOrigin(ctx context.Context) error {
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), videoStopTimeout)
 	defer cancel()
-	// Unfinished uploads are cut off. The encoder sends their segments again to the next origin.
+	// The stop timeout cuts off unfinished uploads. The encoder sends their segments again to the next origin.
 	if err := a.videoHTTP.Stop(stop); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		a.log.Warn("video server shutdown failed", "error", err)
 	}

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Stage is the position of an entry in an action: one entry is written before the action and one after it. If the first
-// cannot be written the action is not executed.
+// Stage is the time of an audit entry: before or after the action. If the entry before the action cannot be written, the action
+// is not executed.
 type Stage string
 
-// Stages of an audited action: before and after its execution.
+// Stages of the two entries of an action: Asked before its execution, Answered after it.
 const (
 	Asked    Stage = "asked"
 	Answered Stage = "answered"
 )
 
-// Entry is an entry of the audit log.
+// Entry is an entry of the audit log. Each action has two entries, one for each Stage.
 type Entry struct {
 	ID        string // UUIDv7
 	At        time.Time
@@ -25,11 +25,11 @@ type Entry struct {
 	Target    string // object of the action; may be empty
 	RequestID string
 	IP        string
-	Code      string // stage answered: ok or the code of the error
-	Detail    []byte // JSON object with the parameters
+	Code      string // ok or the error code; only in stage answered
+	Detail    []byte // JSON object with the parameters of the action
 }
 
-// Store stores entries of the audit log. Error: db_unavailable.
+// Store writes entries to the audit log. Error: db_unavailable.
 type Store interface {
 	// Add appends an entry to the audit log.
 	Add(ctx context.Context, e Entry) error

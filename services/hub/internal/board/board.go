@@ -13,20 +13,20 @@ type Query struct {
 	Order     string // score, edge
 }
 
-// Orders of a leaderboard: by broadcast score, or by the lower bound of the edge.
+// Orders of a leaderboard: ByScore orders by broadcast score, ByEdge by the lower bound of the edge over the market price.
 const (
 	ByScore = "score"
 	ByEdge  = "edge"
 )
 
-// Limits of the number of entries of a leaderboard in one answer.
+// Default and maximum number of leaderboard entries in one answer.
 const (
 	Default = 50
 	Max     = 100
 )
 
-// ParseQuery parses the query parameters of a leaderboard. Invalid values become defaults. The order by edge always
-// uses the window all.
+// ParseQuery parses the query parameters of a leaderboard. An invalid value becomes the default. The order "edge" ignores window
+// and always uses the window "all".
 func ParseQuery(operators, window, lane, order string) Query {
 	q := Query{Operators: "independent", Window: "all", Lane: protocol.LaneFilter(lane), Order: ByScore}
 	switch operators {
@@ -43,14 +43,14 @@ func ParseQuery(operators, window, lane, order string) Query {
 	return q
 }
 
-// Request returns the request for at most limit entries from the top of the leaderboard.
+// Request returns the ledger request for the first entries of the leaderboard, at most limit.
 func (q Query) Request(limit int) *boardv1.ListBroadcastRequest {
 	return &boardv1.ListBroadcastRequest{
 		Operators: q.Operators, Lane: string(q.Lane), Window: q.Window, Limit: int32(limit), Order: q.Order,
 	}
 }
 
-// Accuracy returns the share of won calls among won and lost ones, in percent rounded half up; 0 without calls.
+// Accuracy returns the percentage of won calls among all won and lost calls, rounded half up. It returns 0 if there are none.
 func Accuracy(won, lost int64) int64 {
 	n := won + lost
 	if n == 0 {

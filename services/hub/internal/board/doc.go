@@ -1,2 +1,2 @@
-// Package board reads the parameters of the leaderboard and makes the request for the ledger, which ranks the operators.
+// Package board parses the query parameters of the leaderboard and builds the request to the ledger, which ranks the operators.
 package board

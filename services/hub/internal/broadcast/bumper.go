@@ -13,17 +13,16 @@ import (
 )
 
 const (
-	// bumpersAhead is the time ahead for which bumpers are planned.
+	// bumpersAhead is the maximum time between now and the start of a planned bumper.
 	bumpersAhead = time.Hour
 	// BumperLength is the length of a bumper.
 	BumperLength = 10 * time.Second
-	// resolvedBack is the age up to which a resolution gets a bumper, and maxResolved the maximum number of these
-	// bumpers.
+	// resolvedBack is the maximum age of a resolution that gets a bumper. maxResolved is the maximum number of these bumpers.
 	resolvedBack = 24 * time.Hour
 	maxResolved  = 50
 )
 
-// Bumper is a short announcement that is planned between segments. The hub only lists bumpers and does not render them.
+// Bumper is a short announcement between two segments of the programme. The hub only lists bumpers; it does not render them.
 type Bumper struct {
 	ID           string
 	Kind         string // next_up or resolution
@@ -35,15 +34,15 @@ type Bumper struct {
 	CreatedAt    time.Time
 }
 
-// Plan is the list of planned bumpers.
+// Plan is a list of bumpers. It can be incomplete.
 type Plan struct {
 	Bumpers []Bumper
-	Failed  error // error of one of the two sources; nil: the plan is complete
+	Failed  error // errors of the programme or the resolutions; nil: the plan is complete
 }
 
-// Bumpers returns bumpers for the coming segments of the default programme and for the resolutions of the last day.
-// verdict returns the verdict of a market.resolved event. It returns an error only if there are no bumpers and a source
-// is unavailable.
+// Bumpers returns the bumpers of the next hour of the default programme and bumpers for the resolutions of the last 24 hours.
+// verdict must return the verdict of a market.resolved event. Bumpers returns an error only if a source fails and there are no
+// bumpers.
 func (s *Service) Bumpers(ctx context.Context, verdict func(*feedv1.Event) string) (Plan, error) {
 	var out Plan
 	next, errNext := s.nextUp(ctx)
@@ -80,7 +79,7 @@ func (s *Service) nextUp(ctx context.Context) ([]Bumper, error) {
 	return out, degraded(p)
 }
 
-// degraded returns the partial failure that the clock has reported, as an error; nil without one.
+// degraded converts the partial failure that the clock reports in p to an error; nil if p is complete.
 func degraded(p *programv1.Program) error {
 	if p.GetDegraded() == "" {
 		return nil

@@ -14,17 +14,17 @@ import (
 	wirev1 "github.com/signalcast/signalcast/proto/wire/v1"
 )
 
-// Limits of a page of the feed.
+// Limits of a page of the feed and of the reads that fill it, and the programme that the feed shows.
 const (
 	DefaultItems = 30
 	MaxItems     = 100
-	// lookLimit is the number of events per request to the ledger, and looks the maximum number of requests per page.
-	// Several are needed because many events of some types do not belong to the feed.
+	// lookLimit is the maximum number of events of one request to the ledger. looks is the maximum number of requests for one
+	// page. A page can need several requests because many signal.event events are not takes.
 	lookLimit = 200
 	looks     = 5
-	// maxMoves is the maximum number of moves that the ledger lists.
+	// maxMoves is the maximum number of price moves that the feed requests from the ledger.
 	maxMoves = 200
-	// defaultTopic is the channel of the only programme whose segments are shown in the feed.
+	// defaultTopic is the topic of the default programme. The feed shows the segments of this programme only.
 	defaultTopic = "program:default"
 )
 
@@ -38,11 +38,11 @@ const (
 	KindResolved Kind = "resolved" // a market was resolved
 	KindLive     Kind = "live"     // an operator went live
 	KindTape     Kind = "tape"     // a clip is ready
-	KindMove     Kind = "move"     // a market moved by five points or more within an hour
-	KindSegment  Kind = "segment"  // a content segment began on the default programme
+	KindMove     Kind = "move"     // the price of a market moved by at least 5 percentage points within an hour
+	KindSegment  Kind = "segment"  // a segment of the default programme began
 )
 
-// eventTypes maps kinds to the types of numbered events. Moves are not numbered events.
+// eventTypes maps kinds of items to event types of the ledger. KindMove is missing because a move is not an event.
 var eventTypes = map[Kind]string{
 	KindSignal: "signal.created", KindTake: "signal.event", KindResolved: "market.resolved", KindLive: "operator.live",
 	KindTape: "clip.ready", KindSegment: "segment.started",
@@ -51,7 +51,7 @@ var eventTypes = map[Kind]string{
 // Kinds lists all kinds of items of the feed.
 var Kinds = [...]Kind{KindSignal, KindTake, KindResolved, KindLive, KindTape, KindMove, KindSegment}
 
-// ParseKinds parses a list with commas. It ignores unknown kinds; without a known one it returns all kinds.
+// ParseKinds parses a comma-separated list of kinds. It ignores unknown kinds. If no kind is known, it returns all kinds.
 func ParseKinds(raw string) []Kind {
 	asked := strings.Split(raw, ",")
 	var out []Kind
@@ -66,7 +66,7 @@ func ParseKinds(raw string) []Kind {
 	return out
 }
 
-// Item is an item of the feed: an event or a move.
+// Item is an item of the feed: an event, or a price move for KindMove.
 type Item struct {
 	Kind  Kind
 	At    time.Time
@@ -74,13 +74,13 @@ type Item struct {
 	Move  *wirev1.Move
 }
 
-// marketID returns the market of an event; empty if it has none.
+// marketID returns the market of the item's event. It is empty if the event has no market or the item is a price move.
 func (i *Item) marketID() protocol.MarketID { return protocol.MarketID(i.Event.GetMarketId()) }
 
-// Place is the position at which a page of the feed ends.
+// Place is the position in the feed at which a page ends and the next page starts.
 type Place struct {
-	Event  int64 // the next page has only events with smaller numbers; 0: start
-	MoveAt int64 // time of the last shown move in Unix microseconds; 0: start
+	Event  int64 // the next page contains only events with lower sequence numbers; 0: start
+	MoveAt int64 // time of the last price move shown, in Unix microseconds; 0: start
 	MoveID protocol.MarketID
 }
 
@@ -95,13 +95,13 @@ type Query struct {
 type Page struct {
 	Items  []Item
 	Next   *Place                      // nil: last page
-	Titles map[string]*marketv1.Market // by id
-	Failed error                       // error of the moves or of the titles; nil: the page is complete
+	Titles map[string]*marketv1.Market // markets by id, for items whose event has no title
+	Failed error                       // error of reading the moves or the titles; nil: the page is complete
 }
 
-// FeedPage returns a page of the feed. takes reports whether a signal.event is a take. Events are ordered by number,
-// and moves are inserted by time, independently of page sizes. Consecutive pages never repeat or skip an item. A page
-// can have fewer items than the limit although there is a next page. Error: db_unavailable.
+// FeedPage returns a page of the feed. takes must report whether a signal.event is a take. Events are ordered by sequence number,
+// and price moves are inserted by time. The order does not depend on page sizes, so consecutive pages never repeat or skip an
+// item. A page can have fewer items than the limit although there is a next page. Error: db_unavailable.
 func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feedv1.Event) bool) (Page, error) {
 	events, below, more, err := s.events(ctx, q, takes)
 	if err != nil {
@@ -143,11 +143,11 @@ func (s *Service) FeedPage(ctx context.Context, q Query, takes func(*feedv1.Even
 	return p, nil
 }
 
-// ofStreamer reports whether an item shows the video of an operator.
+// ofStreamer reports whether an item shows video of an operator: a live session or a clip.
 func (i *Item) ofStreamer() bool { return i.Kind == KindLive || i.Kind == KindTape }
 
-// aired returns those handles of live and tape items whose streams and clips are public: of approved operators who are
-// neither suspended nor hidden.
+// aired returns the operators of live and clip items whose video is public. These operators are approved and neither suspended
+// nor hidden.
 func (s *Service) aired(ctx context.Context, events []Item) (map[string]bool, error) {
 	var handles []string
 	for i := range events {
@@ -161,8 +161,8 @@ func (s *Service) aired(ctx context.Context, events []Item) (map[string]bool, er
 	return s.Store.Aired(ctx, handles)
 }
 
-// events reads the events of a page and one more. All events from number below on were examined; more reports whether
-// there are earlier ones.
+// events returns up to q.Limit+1 events of the kinds in q, newest first. below is the lowest sequence number that it has
+// examined. more reports whether older events may exist.
 func (s *Service) events(ctx context.Context, q Query, takes func(*feedv1.Event) bool) (out []Item, below int64, more bool, err error) {
 	kinds := make(map[string]Kind, len(q.Kinds))
 	var types []string
@@ -206,7 +206,7 @@ func (s *Service) events(ctx context.Context, q Query, takes func(*feedv1.Event)
 	return out, below, below > 1, nil
 }
 
-// moves returns the moves that were not shown on earlier pages, newest first.
+// moves returns the price moves that earlier pages have not shown, newest first. It returns none if q does not contain KindMove.
 func (s *Service) moves(ctx context.Context, q Query) ([]Item, error) {
 	if !slices.Contains(q.Kinds, KindMove) {
 		return nil, nil
@@ -230,7 +230,7 @@ func (s *Service) moves(ctx context.Context, q Query) ([]Item, error) {
 	}), nil
 }
 
-// titles returns the markets of items whose event has no title.
+// titles returns, by id, the markets of items whose event contains no title.
 func (s *Service) titles(ctx context.Context, items []Item) (map[string]*marketv1.Market, error) {
 	var ids []string
 	for i := range items {

@@ -15,7 +15,7 @@ import (
 // MaxScheduled is the maximum number of markets in the schedule.
 const MaxScheduled = 100
 
-// Buckets lists the buckets of the schedule in order. All are always shown.
+// Buckets lists the time buckets of the schedule in order. The schedule shows all of them, including empty ones.
 var Buckets = [...]string{"ON AIR", "TODAY", "TOMORROW", "THIS WEEK", "THIS MONTH", "LATER"}
 
 // categories maps the categories of the schedule to content lanes.
@@ -26,7 +26,7 @@ var categories = map[string]protocol.Lane{
 
 const defaultCategory = "sport"
 
-// ParseCategory parses a category of the schedule. An unknown one becomes sport.
+// ParseCategory returns raw if it is a category of the schedule, else "sport".
 func ParseCategory(raw string) string {
 	if categories[raw] == "" {
 		return defaultCategory
@@ -34,7 +34,7 @@ func ParseCategory(raw string) string {
 	return raw
 }
 
-// Scheduled is a market in the schedule.
+// Scheduled is a market in the schedule, with its number of ready clips and its bucket.
 type Scheduled struct {
 	Market *marketv1.Market
 	Tapes  int64
@@ -42,8 +42,8 @@ type Scheduled struct {
 	Left   time.Duration // time until the market ends
 }
 
-// Schedule lists the markets of a category that can be aired, earliest end first. failed is the error of counting their
-// clips. Error: db_unavailable.
+// Schedule lists the markets of a category that the broadcast can show, earliest end first. failed is the error of counting the
+// clips of the markets; the list is then still returned. Error: db_unavailable.
 func (s *Service) Schedule(ctx context.Context, category string) (list []Scheduled, failed, err error) {
 	r, err := s.Ledger.Markets.ListAirable(ctx, &marketv1.ListAirableRequest{
 		Lane: string(categories[ParseCategory(category)]), Limit: MaxScheduled,
@@ -66,7 +66,8 @@ func (s *Service) Schedule(ctx context.Context, category string) (list []Schedul
 	return list, failed, nil
 }
 
-// BucketOf returns the bucket of a market by its end. Days are days in UTC.
+// BucketOf returns the bucket of a market that ends at end. TODAY and TOMORROW are days in UTC; the other buckets depend on the
+// time left.
 func BucketOf(end, now time.Time) string {
 	y, m, d := now.UTC().Date()
 	midnight := time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC)
@@ -86,16 +87,16 @@ func BucketOf(end, now time.Time) string {
 	return Buckets[5]
 }
 
-// Limits of the number of airings in a list.
+// Default and maximum number of airings in a list.
 const (
 	DefaultAirings = 50
 	MaxAirings     = 200
 )
 
-// Week is the window of seven days, which only lists of airings have.
+// Week is the window of seven days. Only lists of airings support it.
 const Week = "7d"
 
-// ParseSpan parses a window of airings: Week or a window of protocol.ParseWindow. An unknown one becomes 24 hours.
+// ParseSpan parses the window of a list of airings: Week or a window of protocol.ParseWindow. An unknown value becomes 24 hours.
 func ParseSpan(raw string) string {
 	if raw == Week {
 		return raw
@@ -103,8 +104,8 @@ func ParseSpan(raw string) string {
 	return string(protocol.ParseWindow(raw))
 }
 
-// Influence returns the price moves of markets that were aired in a window and, for comparison, of markets that were
-// not. Without a clock the list is empty. Error: db_unavailable.
+// Influence returns the price moves of markets that were aired in a window and, for comparison, of markets that were not aired.
+// Without a clock the list is empty. Error: db_unavailable.
 func (s *Service) Influence(ctx context.Context, window string, limit int) (*programv1.GetInfluenceResponse, error) {
 	if s.Programs == nil {
 		return &programv1.GetInfluenceResponse{UpdatedAt: timestamppb.New(s.Now())}, nil

@@ -11,16 +11,16 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/program"
 )
 
-// Store stores the spotlight that all hubs share, and reads clips and streamers. Error of all methods: db_unavailable.
+// Store stores the spotlight that all hubs share, and reads clips and streamer profiles. Error of all methods: db_unavailable.
 type Store interface {
-	// Spotlight returns the stored spotlight, including an expired one.
+	// Spotlight returns the stored spotlight, even if it has expired. Version is 0 if none is stored.
 	Spotlight(ctx context.Context) (StoredSpotlight, error)
-	// ReplaceSpotlight replaces the spotlight if the stored one has this version. It returns the stored spotlight: s,
-	// or the one that another hub stored first.
+	// ReplaceSpotlight stores s if the stored spotlight still has this version. It returns the spotlight that is then stored: s,
+	// or one that another hub has stored first.
 	ReplaceSpotlight(ctx context.Context, s Spotlight, version int64) (StoredSpotlight, error)
-	// CountTapes returns the number of ready clips by market.
+	// CountTapes returns the number of ready clips of each market.
 	CountTapes(ctx context.Context, ids []protocol.MarketID) (map[protocol.MarketID]int64, error)
-	// Aired returns those of the handles that are approved and neither suspended nor hidden.
+	// Aired returns the set of given handles that are approved and neither suspended nor hidden.
 	Aired(ctx context.Context, handles []string) (map[string]bool, error)
 }
 
@@ -29,7 +29,7 @@ type Deps struct {
 	Ledger   *ledgerclient.Client
 	Live     func(context.Context) ([]livestream.Show, error) // live operators in any order
 	Store    Store
-	Programs programv1.ProgramReadServiceClient // of the clock; nil: there is no clock
+	Programs programv1.ProgramReadServiceClient // client of the clock service; nil without a clock
 	Now      func() time.Time
 }
 
@@ -38,10 +38,10 @@ type Service struct {
 	Deps
 }
 
-// New builds a Service on its dependencies.
+// New builds a Service with its dependencies.
 func New(d Deps) *Service { return &Service{d} }
 
-// programme returns the default programme; nil without a clock.
+// programme returns the default programme; nil without a clock. Error: the error of the clock.
 func (s *Service) programme(ctx context.Context) (*programv1.Program, error) {
 	if s.Programs == nil {
 		return nil, nil

@@ -17,30 +17,31 @@ import (
 )
 
 const (
-	// minShowTime is the time for which a spotlight is shown, so that it does not change with every request.
+	// minShowTime is the time that a spotlight is shown, so that it does not change with every request.
 	minShowTime = time.Minute
-	// bigMove is the smallest price move within an hour that qualifies a market, in basis points.
+	// bigMove is the minimum price move within an hour that qualifies a market for the spotlight and the feed, in basis points.
 	bigMove = 500
-	// finalStretch is the time before the end of a market in which it has priority.
+	// finalStretch is the time before the end of a market during which its segment has priority.
 	finalStretch = time.Hour
 )
 
-// Reason states why something is in the spotlight.
+// Reason is the reason for which an item is in the spotlight.
 type Reason string
 
-// Reasons for the spotlight by priority, highest first.
+// Reasons for the spotlight, highest priority first.
 const (
-	LiveOperator Reason = "live_operator" // a live operator with an overlay signal
-	Takes        Reason = "takes"         // the market with the most takes of a day
-	WireMove     Reason = "wire_move"     // the market with the largest move of an hour
+	LiveOperator Reason = "live_operator" // a live operator who shows a call on the stream
+	Takes        Reason = "takes"         // the market with the most takes within a day
+	WireMove     Reason = "wire_move"     // the market with the largest price move within an hour
 	FinalStretch Reason = "final_stretch" // the current segment, if its market ends within an hour
 	OnClock      Reason = "clock"         // the current segment
 )
 
-// Spotlight is the item that is shown first. Members that do not apply are empty.
+// Spotlight is the item that the broadcast shows first: a market, with its live operator or segment. Members that do not apply
+// are empty.
 type Spotlight struct {
 	Reason    Reason
-	ShowID    string // of the live session
+	ShowID    string // id of the live session
 	MarketID  protocol.MarketID
 	Title     string
 	Yes       *int32 // price of YES in basis points when the spotlight was chosen
@@ -54,26 +55,26 @@ type Spotlight struct {
 	ChosenAt  time.Time
 }
 
-// same reports whether both spotlights show the same item.
+// same reports whether s and o show the same item for the same reason.
 func (s *Spotlight) same(o *Spotlight) bool {
 	return s.Reason == o.Reason && s.MarketID == o.MarketID && s.ShowID == o.ShowID && s.SegmentID == o.SegmentID
 }
 
-// StoredSpotlight is the spotlight that all hubs share. Version 0 means that there is none.
+// StoredSpotlight is the spotlight that all hubs share. Version 0 means that no spotlight is stored.
 type StoredSpotlight struct {
 	Spotlight
 	Version int64
 }
 
-// Shown is the current spotlight and the error of a source, if any.
+// Shown is the current spotlight, with the errors that occurred when it was chosen.
 type Shown struct {
 	Spotlight *Spotlight // nil: there is nothing to show
-	Failed    error      // error of a source that could not be read; nil: none
+	Failed    error      // errors of sources that could not be read; nil: all were read
 }
 
-// Spotlight returns the current spotlight. The first hub that finds it expired chooses a new one for all hubs. The
-// spotlight of a live operator ends with the session. Errors: db_unavailable; that of a source if no other source has a
-// candidate.
+// Spotlight returns the current spotlight. The first hub that finds it expired chooses a new one for all hubs. The spotlight of a
+// live operator expires early when the session ends. Error: db_unavailable. If there is no candidate, it also returns the errors
+// of the sources.
 func (s *Service) Spotlight(ctx context.Context) (Shown, error) {
 	stored, err := s.Store.Spotlight(ctx)
 	if err != nil {
@@ -105,19 +106,19 @@ func (s *Service) Spotlight(ctx context.Context) (Shown, error) {
 	return Shown{Spotlight: &stored.Spotlight, Failed: failed}, nil
 }
 
-// shows lists approved operators who are live with an overlay signal.
+// shows lists the approved operators who are live and show a call on their stream.
 func (s *Service) shows(ctx context.Context) ([]livestream.Show, error) {
 	list, err := s.Live(ctx)
 	return slices.DeleteFunc(list, func(o livestream.Show) bool { return o.Signal == nil || !o.Approved }), err
 }
 
-// stillOn reports whether the current spotlight is still valid: the session of a live operator must not have ended.
+// stillOn reports whether the session of the current spotlight is still live. It is true for a spotlight without a live operator.
 func stillOn(current *Spotlight, shows []livestream.Show) bool {
 	return current.Reason != LiveOperator || slices.ContainsFunc(shows, func(o livestream.Show) bool { return o.ShowID == current.ShowID })
 }
 
-// choose returns the candidate with the highest priority. It skips a source that cannot be read, and returns the errors
-// of the sources.
+// choose returns the candidate with the highest priority; nil if there is none. It skips sources that cannot be read and returns
+// their errors joined.
 func (s *Service) choose(ctx context.Context, shows []livestream.Show, now time.Time) (*Spotlight, error) {
 	var failed []error
 	note := func(err error) {
@@ -148,7 +149,7 @@ func (s *Service) choose(ctx context.Context, shows []livestream.Show, now time.
 	return best, errors.Join(failed...)
 }
 
-// live returns the show with the most viewers; of equal ones the longest.
+// live returns the show with the most viewers, and of equal ones the show that started first. It returns nil without shows.
 func live(shows []livestream.Show) *Spotlight {
 	if len(shows) == 0 {
 		return nil
@@ -162,7 +163,7 @@ func live(shows []livestream.Show) *Spotlight {
 	}
 }
 
-// moved returns the first of the moves if it is at least bigMove.
+// moved returns the first of the moves if it is at least bigMove, else nil. The ledger lists the largest move first.
 func moved(moves []*wirev1.Move) *Spotlight {
 	if len(moves) == 0 || !isBig(moves[0]) {
 		return nil
@@ -180,8 +181,8 @@ func isBig(m *wirev1.Move) bool {
 	return d >= bigMove || d <= -bigMove
 }
 
-// onAir returns the current segment whose market ends first within the hour, else the current segment of the first
-// lane.
+// onAir returns the current segment whose market ends first within finalStretch. If there is none, it returns the current segment
+// of the first lane that has one; nil without a current segment.
 func onAir(p *programv1.Program, now time.Time) *Spotlight {
 	var first, last *programv1.Segment
 	for _, lane := range p.GetLanes() {
@@ -212,7 +213,7 @@ func onAir(p *programv1.Program, now time.Time) *Spotlight {
 	}
 }
 
-// describe sets the title, lane and price of the market from the ledger.
+// describe sets the title, lane and price of best from its market in the ledger.
 func (s *Service) describe(ctx context.Context, best *Spotlight) error {
 	r, err := s.Ledger.Markets.ListMarkets(ctx, &marketv1.ListMarketsRequest{Ids: []string{string(best.MarketID)}})
 	for _, m := range r.GetMarkets() {

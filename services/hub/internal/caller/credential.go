@@ -6,10 +6,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Kind is the kind of the credential of a request.
+// Kind is the kind of credential with which a request was authenticated.
 type Kind uint8
 
-// Kinds of the credentials of requests.
+// Kinds of credentials of a request.
 const (
 	Anonymous Kind = iota
 	Key            // operator key, dk_ or db_live_
@@ -40,18 +40,18 @@ const (
 // Has reports whether the set contains all of members.
 func (t Accepted) Has(members Accepted) bool { return t&members == members }
 
-// KeyHash is the SHA-256 hash of a key. This package never passes on the key itself.
+// KeyHash is the SHA-256 hash of an operator key. This package passes on the hash and never the key.
 type KeyHash [sha256.Size]byte
 
-// bearer is the credential of an Authorization header.
+// bearer is the parsed credential of an Authorization header.
 type bearer struct {
 	kind Kind
-	hash KeyHash // of a key
-	raw  string  // of a login or an app token
+	hash KeyHash // hash of an operator key
+	raw  string  // text of a login or an app token
 }
 
-// parseBearer parses the Authorization headers of a request. Without a header the kind is Anonymous. Anything but
-// exactly one well-formed bearer credential is an error, so an invalid credential never counts as anonymous.
+// parseBearer parses the Authorization headers of a request. Without a header, the kind is Anonymous. If there is not exactly one
+// well-formed bearer credential, it returns ErrUnauthenticated, so an invalid credential never counts as anonymous.
 func parseBearer(values []string) (bearer, error) {
 	if len(values) == 0 {
 		return bearer{}, nil

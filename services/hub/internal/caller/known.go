@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	maxKnown    = 1 << 16 // keys and sessions, in each of two generations
+	maxKnown    = 1 << 16 // maximum number of entries in each of two generations
 	refusalLife = time.Minute
 )
 
-// generations is a cache of two maps of bounded size: when the current map is full, it replaces the old one. A flood of random
-// keys therefore needs a fixed amount of memory.
+// generations is a cache of two maps of bounded size. When the current map is full, it becomes the old map, and the previous old
+// map is discarded. A flood of random keys therefore needs a fixed amount of memory. It is safe for concurrent use.
 type generations[K comparable, V any] struct {
-	size     int // of one generation
+	size     int // maximum number of entries of one map
 	mu       sync.Mutex
 	cur, old map[K]V
 }
@@ -48,9 +48,9 @@ func (g *generations[K, V]) drop(key K) {
 	delete(g.old, key)
 }
 
-// keyCache caches what this process has read about keys: keys that existed, which are counted before the call to the
-// ledger, and keys that were refused, which are refused for one minute without a call. No entry admits a key. The
-// permissions of a key never change, so they are cached to refuse a strict key early.
+// keyCache caches the ledger's results for operator keys. Requests with a key that existed are counted before the call to the
+// ledger. Requests with a refused key are refused for one minute without a call. No entry admits a key. The permissions of a key
+// never change; they are cached to refuse a restricted key early.
 type keyCache struct {
 	existed *generations[KeyHash, Granted]
 	refused *generations[KeyHash, time.Time]
@@ -70,7 +70,7 @@ func (k keyCache) hasExisted(hash KeyHash) bool {
 	return ok
 }
 
-// isGood reports whether the ledger has accepted the key and not refused it since.
+// isGood reports whether the ledger has accepted the key and has not refused it within the last minute.
 func (k keyCache) isGood(hash KeyHash, now time.Time) bool {
 	return k.hasExisted(hash) && !k.isRefused(hash, now)
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/signalcast/signalcast/pkg/redisx"
 )
 
-// Limits per minute, counted over all hubs.
+// Rate limits per minute, counted over all hubs.
 const (
 	KeyLimit     = 60
 	SessionLimit = 120
 	LoginLimit   = 120
-	TokenLimit   = 60 // of one grant, over all its tokens
-	ClientLimit  = 30 // of one app and IP address
-	ConsentLimit = 30 // of one session on the consent page
+	TokenLimit   = 60 // for each grant, over all its tokens
+	ClientLimit  = 30 // for each app and IP address
+	ConsentLimit = 30 // for each session on the consent page
 
-	// MaxFailures is the number of failures of one kind of credential per minute that are answered as failures. After
-	// them the credentials of that address are not checked until the minute has passed.
+	// MaxFailures is the maximum number of failures per minute for one kind of credential and one IP address. Above it,
+	// credentials of that kind from that address are not checked until the minute has passed.
 	MaxFailures = 10
 
 	window = time.Minute
@@ -34,16 +34,17 @@ type RateLimitState struct {
 	Allowed   bool
 	Limit     int
 	Remaining int
-	Retry     time.Duration // time until a refused request would be allowed
-	Reset     time.Duration // time until the oldest request leaves the window
+	Retry     time.Duration // time until the next request is allowed; 0 if this one was allowed
+	Reset     time.Duration // time until the oldest request leaves the window of the limit
 }
 
-// Counters configures how requests and failures are counted. Without Redis a process allows its share of each limit.
+// Counters configures how requests and failures are counted. While Redis is unavailable, each process allows its share of each
+// limit: the limit divided by Replicas.
 type Counters struct {
 	Redis      *redisx.Client
 	Replicas   int
 	Now        func() time.Time
-	OnFallback func(limit string) func() // called for each check of a limit without Redis
+	OnFallback func(limit string) func() // returns a function that is called for each check of the limit without Redis
 }
 
 func (c Counters) limit(name string, n int) *ratelimit.Limiter {
@@ -52,8 +53,8 @@ func (c Counters) limit(name string, n int) *ratelimit.Limiter {
 	})
 }
 
-// Limits counts requests by kind of credential and by owner, over all hubs. It caches how long a caller is over its
-// limit and refuses requests during this time without Redis.
+// Limits counts requests by kind of credential and by caller, over all hubs. It caches until when a caller is over its limit and
+// refuses requests until then without Redis.
 type Limits struct {
 	by       map[Kind]*ratelimit.Limiter
 	now      func() time.Time
@@ -101,26 +102,26 @@ func (l *Limits) refused(key owner) (RateLimitState, bool) {
 	return RateLimitState{Limit: r.limit, Retry: wait, Reset: wait}, wait > 0
 }
 
-// Failures counts failed credentials of one kind by sender, over all hubs.
+// Failures counts failed credentials of one kind for each sender, over all hubs. A sender is an IP address.
 type Failures struct{ log *ratelimit.Limiter }
 
-// NewFailures returns a counter for a kind of credential.
+// NewFailures returns a counter of failures for the named kind of credential. Its limit is MaxFailures per minute.
 func NewFailures(c Counters, kind string) Failures {
 	return Failures{c.limit("hub-failed-"+kind, MaxFailures)}
 }
 
-// Wait returns how long the credentials of a sender are not checked; zero: they are checked.
+// Wait returns the time for which the credentials of a sender are not checked. 0 means that they are checked now.
 func (f Failures) Wait(ctx context.Context, sender string) time.Duration {
 	return f.log.Wait(ctx, hashed(sender))
 }
 
-// Failed counts a failure, also if the client has disconnected. A result above zero means that concurrent failures have
-// reached the limit: the request must then be refused with this wait.
+// Failed counts a failure, even if the client has disconnected. A result above zero means that concurrent failures have reached
+// the limit. The request must then be refused, and the client must wait for this time.
 func (f Failures) Failed(ctx context.Context, sender string) time.Duration {
 	return f.log.Allow(context.WithoutCancel(ctx), hashed(sender)).RetryAfter
 }
 
-// hashed returns a short hash of text, so that Redis stores no IP address.
+// hashed returns a hex hash of text, truncated to 16 bytes, so that Redis stores no IP address.
 func hashed(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])

@@ -14,12 +14,13 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Logins verifies tokens of identity providers. Errors: unauthenticated, identity_provider_unavailable.
+// Logins verifies the raw token of an identity provider and returns the user's identity. Errors: unauthenticated,
+// identity_provider_unavailable.
 type Logins interface {
 	Verify(ctx context.Context, raw string) (operator.Identity, error)
 }
 
-// Delegate is the user, app and grant of an app token.
+// Delegate holds the user, the app, the grant and the scopes of an app token.
 type Delegate struct {
 	UserID  operator.ID // user who gave the grant; the token acts as this operator
 	AppID   string
@@ -27,11 +28,11 @@ type Delegate struct {
 	Scopes  []string
 }
 
-// Tokens authenticates an app token at a resource. It reads the store for each request, so a revocation applies to the
-// next request. Error: unauthenticated.
+// Tokens authenticates an app token for a resource. It reads the store for each request, so a revocation applies to the next
+// request. Errors: unauthenticated, and those of the store.
 type Tokens func(ctx context.Context, bearer, resource string) (Delegate, error)
 
-// Granted holds the permissions of a key. They never change after the key was created.
+// Granted holds the permissions of an operator key. They never change after the creation of the key.
 type Granted struct {
 	KeyID       string
 	Permissions []string
@@ -41,13 +42,13 @@ type Granted struct {
 // Allows reports whether the key has the permission.
 func (g Granted) Allows(permission string) bool { return slices.Contains(g.Permissions, permission) }
 
-// Owned is an active key with its owner and permissions.
+// Owned is an active operator key with its owner and permissions.
 type Owned struct {
 	Operator operator.Operator
 	Granted
 }
 
-// Request holds the credentials and properties of an HTTP request.
+// Request holds the credentials and the properties of an HTTP request that decide how it is authenticated.
 type Request struct {
 	Accept        Accepted
 	InCall        bool   // the ledger verifies the key within the call that writes
@@ -62,20 +63,21 @@ type Request struct {
 	SameOrigin    bool // the request comes from a page of the hub
 }
 
-// Caller is the authenticated sender of a request.
+// Caller is the authenticated sender of a request. Fields that belong to another Kind are empty.
 type Caller struct {
 	Kind     Kind
 	KeyHash  KeyHash            // Kind Key
-	Operator *operator.Operator // set if the ledger was queried
+	Operator *operator.Operator // set only if the ledger was queried
 	Granted                     // Kind Key
 
 	SignedInAt time.Time         // Kind Session: time of the sign-in at the identity provider
 	Delegate   Delegate          // Kind Token
 	Identity   operator.Identity // Kind Login
-	SessionErr error             // Kind Anonymous: why the session could not be checked; nil: no session, or an invalid one
+	SessionErr error             // Kind Anonymous: the session could not be checked; nil: no session, or an invalid one
 }
 
-// Actor returns the operator in the form that the ledger expects.
+// Actor returns the operator in the form that the ledger expects: the key hash for Kind Key, else the operator id. It is empty
+// for a caller without an operator.
 func (c Caller) Actor() operator.Actor {
 	switch c.Kind {
 	case Key:
@@ -89,7 +91,8 @@ func (c Caller) Actor() operator.Actor {
 	return operator.Actor{ID: c.Operator.ID}
 }
 
-// UserID returns the id of the operator. For an app token it is the user who gave the grant.
+// UserID returns the id of the operator. For an app token, it is the user who gave the grant. For other kinds, c.Operator must be
+// set.
 func (c Caller) UserID() string {
 	if c.Kind == Token {
 		return string(c.Delegate.UserID)
@@ -110,7 +113,7 @@ type Deps struct {
 	Now       func() time.Time
 }
 
-// Service authenticates requests and charges them to rate limits.
+// Service authenticates requests and counts them against rate limits.
 type Service struct {
 	Deps
 	keys    keyCache
@@ -169,15 +172,15 @@ func (s *Service) Known(r Request) Kind {
 	return Anonymous
 }
 
-// Refused records that the ledger refused the caller's key within a write, so that its next use is refused without a
-// call.
+// Refused records that the ledger has refused the caller's key during a write. For one minute, requests with this key are then
+// refused without a call to the ledger.
 func (s *Service) Refused(c Caller) {
 	if c.Kind == Key {
 		s.keys.refuse(c.KeyHash, s.Now())
 	}
 }
 
-// Confirm verifies a key with the ledger unless Resolve did. Other callers are authenticated by Resolve. Errors:
+// Confirm verifies a key with the ledger if Resolve has not verified it. It does nothing for other kinds of callers. Errors:
 // unauthenticated, and those of the ledger.
 func (s *Service) Confirm(ctx context.Context, c Caller) error {
 	if c.Kind != Key || c.Operator != nil {
@@ -214,8 +217,8 @@ func (s *Service) key(ctx context.Context, r Request, hash KeyHash) (Caller, *Ra
 	return c, standing, nil
 }
 
-// lookUp returns the permissions of an existing key. Concurrent requests share one call: the result only decides
-// whether they are counted or refused, and the write verifies the key again.
+// lookUp returns the permissions of a key that this process has not seen. Concurrent requests share one call to the ledger. The
+// result only decides whether a request is counted or refused; the write verifies the key again.
 func (s *Service) lookUp(ctx context.Context, hash KeyHash) (Granted, error) {
 	return s.lookUps.Do(ctx, string(hash[:]), func(ctx context.Context) (Granted, error) {
 		owned, err := s.verify(ctx, hash)
@@ -223,7 +226,7 @@ func (s *Service) lookUp(ctx context.Context, hash KeyHash) (Granted, error) {
 	})
 }
 
-// verify verifies a key with the ledger and caches the result.
+// verify verifies a key with the ledger and caches the result. It returns ErrUnauthenticated for an invalid key.
 func (s *Service) verify(ctx context.Context, hash KeyHash) (Owned, error) {
 	r, err := s.Directory.Ledger.VerifyKey(ctx, &operatorv1.VerifyKeyRequest{KeyHash: hash[:]})
 	owned := Owned{Operator: operator.FromMessage(r.GetOperator()), Granted: Granted{
@@ -308,7 +311,8 @@ func (s *Service) CountConsent(ctx context.Context, session string) (*RateLimitS
 	return s.count(ctx, Consent, hashed(session))
 }
 
-// secret checks the admin secret or the cron secret. A route whose secret is not configured is forbidden.
+// secret checks the admin secret or the cron secret. It returns ErrForbidden for a wrong secret, and for a route whose secret is
+// not configured. It returns ErrLimited after too many wrong secrets from one IP address.
 func (s *Service) secret(ctx context.Context, r Request) (Caller, error) {
 	kind, given, want := Admin, r.AdminSecret, s.Admin
 	if !r.Accept.Has(AcceptAdmin) || len(given) == 0 && r.Accept.Has(AcceptCron) {
@@ -340,19 +344,19 @@ func (s *Service) count(ctx context.Context, kind Kind, id string) (*RateLimitSt
 	return &st, nil
 }
 
-// Errors of credentials and limits.
+// Errors of authentication and of rate limits.
 var (
 	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
 	ErrForbidden       = apperr.New(apperr.Forbidden, "forbidden", "")
 	ErrLimited         = apperr.New(apperr.Limited, "rate_limited", "")
 )
 
-// Limited returns ErrLimited with the limit and the time until the next request is allowed.
+// Limited returns ErrLimited with the limit and with retry, the time until the next request is allowed.
 func Limited(limit int, retry time.Duration) error {
 	return ErrLimited.With("limit", limit).With("retryAfterMs", ceilMillis(retry))
 }
 
-// ceilMillis rounds up, so that a request after exactly that time is allowed.
+// ceilMillis returns d in milliseconds, rounded up, so that a request after this time is allowed.
 func ceilMillis(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }

@@ -14,19 +14,19 @@ import (
 // SessionLife is the time after which a session expires.
 const SessionLife = 30 * 24 * time.Hour
 
-// clockSkew is the time that the clock of another hub may be ahead.
+// clockSkew is the maximum time by which the clock of another hub may be ahead.
 const clockSkew = time.Minute
 
-// Signed is a session with a valid signature that has not expired. The stored session and the version must still be
-// checked.
+// Signed is the content of session cookies with a valid signature that have not expired. The stored session and the session
+// version must still be checked.
 type Signed struct {
 	Operator operator.ID
 	IssuedAt time.Time
 	Version  int64
 }
 
-// Sessions creates and verifies sessions of browsers. The first secret signs, all secrets verify, so that a secret can
-// be replaced without ending sessions.
+// Sessions creates and verifies browser sessions. The first secret signs sessions, and every secret verifies them, so that a
+// secret can be replaced without ending sessions.
 type Sessions struct {
 	secrets [][]byte
 	store   Store
@@ -35,8 +35,8 @@ type Sessions struct {
 	now     func() time.Time
 }
 
-// NewSessions builds Sessions with at least one secret. A bound session is valid only together with a third cookie,
-// which requires https.
+// NewSessions builds Sessions; it requires at least one secret. If bound is true, a session is valid only together with a third
+// cookie, which requires https.
 func NewSessions(secrets []string, store Store, bound bool, now func() time.Time) *Sessions {
 	s := &Sessions{store: store, bound: bound, active: newGenerations[sessionKey, cachedSession](maxKnown), now: now}
 	for _, secret := range secrets {
@@ -45,8 +45,8 @@ func NewSessions(secrets []string, store Store, bound bool, now func() time.Time
 	return s
 }
 
-// issue returns the two cookie values: base64url(operator id), issue time and session version joined by dots, and their
-// signature.
+// issue returns the two values of the session cookies. uid is base64url(operator id), the issue time in Unix seconds and the
+// session version, joined by dots. sig is the signature of uid.
 func (s *Sessions) issue(id operator.ID, version int64, at time.Time) (uid, sig string) {
 	uid = base64.RawURLEncoding.EncodeToString([]byte(id)) +
 		"." + strconv.FormatInt(at.Unix(), 10) +
@@ -54,7 +54,8 @@ func (s *Sessions) issue(id operator.ID, version int64, at time.Time) (uid, sig 
 	return uid, base64.RawURLEncoding.EncodeToString(sign(s.secrets[0], uid))
 }
 
-// Read verifies the signature and then the age of a session. It returns false for an invalid or expired one.
+// Read verifies the signature and then the age of a session. It returns false for an invalid signature or format, and for an
+// expired session.
 func (s *Sessions) Read(uid, sig string) (Signed, bool) {
 	mac, err := base64.RawURLEncoding.Strict().DecodeString(sig)
 	if err != nil || !s.signed(uid, mac) {

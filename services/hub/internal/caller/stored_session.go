@@ -10,11 +10,11 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// sessionCache is the time for which an active session is cached. A sign-out on another hub takes effect within this
+// sessionCache is the time for which an active session is cached. A hub therefore detects a sign-out on another hub within this
 // time.
 const sessionCache = 5 * time.Second
 
-// StoredSession is the stored record of a sign-in. Operator and IssuedAt, which are in the cookie, identify it.
+// StoredSession is the stored record of a sign-in. Operator and IssuedAt identify it; both are also in the cookie.
 type StoredSession struct {
 	Operator   operator.ID
 	IssuedAt   time.Time // whole seconds
@@ -25,18 +25,18 @@ type StoredSession struct {
 
 // Store stores sessions. Error of all methods: db_unavailable.
 type Store interface {
-	// AddSession stores a session under its second of issue, or under the closest earlier second without a session of
-	// the operator, and returns that second.
+	// AddSession stores a session under its IssuedAt second. If the operator already has a session of that second, it uses the
+	// closest free earlier second. It returns the second that it used.
 	AddSession(ctx context.Context, s StoredSession) (issuedAt time.Time, err error)
-	// FindSession returns a session, including ended ones.
+	// FindSession returns a session, even if it has ended. found is false if it does not exist.
 	FindSession(ctx context.Context, id operator.ID, issuedAt time.Time) (s StoredSession, found bool, err error)
-	// EndSession ends a session. It does not change an unknown or ended one.
+	// EndSession ends an active session. It does nothing if the session is unknown or has ended.
 	EndSession(ctx context.Context, id operator.ID, issuedAt, now time.Time) error
 	// EndSessions ends all sessions of the operator.
 	EndSessions(ctx context.Context, id operator.ID, now time.Time) error
 }
 
-// SessionCookies holds the cookie values of a new session.
+// SessionCookies holds the values of the cookies of a new session.
 type SessionCookies struct {
 	UID, Sig string
 	Bind     string // empty: the session is not bound
@@ -69,8 +69,8 @@ func (s *Sessions) Start(ctx context.Context, op operator.Operator, signedInAt t
 	return out, nil
 }
 
-// Find returns the active session that the cookies name. Errors: unauthenticated for a session that is unknown, ended
-// or bound to another browser; db_unavailable.
+// Find returns the active session of signed cookies. bind is the value of the third cookie, which binds a session to a browser.
+// Errors: unauthenticated for a session that is unknown, ended or bound to another browser; db_unavailable.
 func (s *Sessions) Find(ctx context.Context, signed Signed, bind string) (StoredSession, error) {
 	row, err := s.read(ctx, signed)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Sessions) read(ctx context.Context, signed Signed) (StoredSession, erro
 	return row, nil
 }
 
-// End ends a session: on this hub at once, on other hubs within sessionCache. Error: db_unavailable.
+// End ends a session. It takes effect at once on this hub, and within sessionCache on other hubs. Error: db_unavailable.
 func (s *Sessions) End(ctx context.Context, signed Signed) error {
 	if err := s.store.EndSession(ctx, signed.Operator, signed.IssuedAt, s.now()); err != nil {
 		return err
@@ -111,8 +111,8 @@ func (s *Sessions) End(ctx context.Context, signed Signed) error {
 	return nil
 }
 
-// EndAll ends all sessions of an operator. The caller must first raise the session version in the ledger, which every
-// request compares. Error: db_unavailable.
+// EndAll ends all stored sessions of an operator. The caller must first raise the session version in the ledger, because hubs
+// compare it with every request and can have sessions cached. Error: db_unavailable.
 func (s *Sessions) EndAll(ctx context.Context, id operator.ID) error {
 	return s.store.EndSessions(ctx, id, s.now())
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// Bounds of clips. Cooldown and PerDay apply to the creator and, separately, to the stream.
+// Length of a clip and limits of clip requests. Cooldown and PerDay apply to the creator and, separately, to the stream.
 const (
 	Length   = 30 * time.Second
 	Cooldown = 120 * time.Second
-	PerDay   = 10 // per day in UTC
+	PerDay   = 10 // clips per day in UTC
 	MaxTitle = 120
 )
 
-// Errors of requests for clips.
+// Errors of a request for a clip.
 var (
 	ErrNotLive  = apperr.New(apperr.Conflict, "not_live", "the operator is not live")
 	ErrCooldown = apperr.New(apperr.Limited, "clip_cooldown", "the last clip is too young")
@@ -36,7 +36,7 @@ type Request struct {
 	Title    string            // may be empty
 }
 
-// Draft is a clip that is not cut yet.
+// Draft is a requested clip that has not been cut yet.
 type Draft struct {
 	ID       string
 	Handle   protocol.Handle
@@ -48,13 +48,13 @@ type Draft struct {
 	At       time.Time
 }
 
-// Verdict is the result of storing a clip.
+// Verdict is the result of Store.AddClip: the clip was stored or a limit refused it.
 type Verdict struct {
-	Daily bool          // the limit per day is reached
+	Daily bool          // the daily limit is reached
 	Wait  time.Duration // time until the next clip is possible; 0: the clip was stored
 }
 
-// Job is a clip that is to be cut.
+// Job is a leased clip that must be cut.
 type Job struct {
 	ID     string
 	Handle protocol.Handle
@@ -74,7 +74,7 @@ var ErrNoVideo = errors.New("there is no video of that moment")
 
 // Store stores clips. Error of all methods: db_unavailable.
 type Store interface {
-	// AddClip stores a clip within the limits, also for concurrent requests.
+	// AddClip stores a clip unless a limit is reached. It enforces the limits also for concurrent requests.
 	AddClip(ctx context.Context, d Draft) (Verdict, error)
 	// LeaseClip leases the oldest waiting clip until a time. It returns false if no clip waits.
 	LeaseClip(ctx context.Context, now, until time.Time) (Job, bool, error)
@@ -82,15 +82,15 @@ type Store interface {
 	ReadyClip(ctx context.Context, id string, f Video, now time.Time) error
 	// FailClip marks a clip as failed, unless it has already ended.
 	FailClip(ctx context.Context, id, reason string) error
-	// DropClip marks a clip whose files are being deleted.
+	// DropClip marks a clip as deleted. It is called before the files of the clip are deleted.
 	DropClip(ctx context.Context, id string) error
 }
 
 // Maker cuts clips from stored video.
 type Maker interface {
-	// Ready reports whether this process has the video. If not, another hub cuts clips.
+	// Ready reports whether this process has the stored video. If it has not, another hub cuts the clips.
 	Ready() bool
-	// Live reports whether video of an operator is arriving now.
+	// Live reports whether video of an operator arrives at present.
 	Live(handle string) bool
 	// Cut creates the clip that ends at a time, or returns it if it exists. ErrNoVideo is final; after any other error
 	// Cut can be repeated.
@@ -100,7 +100,7 @@ type Maker interface {
 	Trim(ctx context.Context, drop func(ctx context.Context, id string) error) error
 }
 
-// Shown returns the clip as its creator sees it before it is cut.
+// Shown returns the clip in the state that its creator sees before it is cut: processing.
 func (d *Draft) Shown() stream.Clip {
 	return stream.Clip{
 		ID: d.ID, Handle: d.Handle, MarketID: d.MarketID, Title: d.Title, Status: "processing", Stance: d.Stance, CreatedBy: d.By, CreatedAt: d.At,

@@ -1,3 +1,3 @@
-// Package clip creates short clips of live streams: the limits of requests, and the processing of stored requests, also
-// after a crash. A Maker cuts the video; this package does not read video files.
+// Package clip creates short clips of live streams. It enforces limits on requests, stores each request, and processes stored
+// requests even after a crash. A Maker cuts the video; this package does not read video files.
 package clip

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// Service accepts requests for clips and processes them.
+// Service stores requests for clips and processes them in the background.
 type Service struct {
 	d    Deps
 	wake chan struct{}
@@ -28,7 +28,8 @@ type Deps struct {
 	Video     bool  // the installation has an HLS origin
 	NewID     func() string
 	Now       func() time.Time
-	// Failed receives errors of cutting and deleting clips; may be nil.
+	// Failed receives the errors of cutting and deleting clips. id is empty if an error concerns no single clip. Failed may be
+	// nil.
 	Failed func(id string, err error)
 }
 
@@ -91,13 +92,13 @@ func refusal(v Verdict) error {
 	return apperr.Of(f).With("limit", limit).With("retryAfterMs", int64((v.Wait+time.Millisecond-1)/time.Millisecond))
 }
 
-// Intervals and limits of the processing of clips.
+// Intervals and limits of the processing of clip requests.
 const (
-	lookEvery = time.Second      // for clips of other hubs, and after a crash
-	lease     = 30 * time.Second // time limit of an attempt, after which another attempt can start
+	lookEvery = time.Second      // interval of looking for clips of other hubs and for retries
+	lease     = 30 * time.Second // time limit of an attempt; after it, another attempt can start
 	trimEvery = time.Minute
 	maxTries  = 3
-	tooOld    = 10 * time.Minute // after this time the video is deleted
+	tooOld    = 10 * time.Minute // age of a request after which its video is deleted
 )
 
 // Run processes clips until ctx ends. Without a Maker it only waits for ctx.
@@ -140,7 +141,7 @@ func (s *Service) trim(ctx context.Context) {
 	}
 }
 
-// Work processes all clips that wait and returns their number.
+// Work processes all waiting clips and returns the number of processed ones. It stops at the first error of the store.
 func (s *Service) Work(ctx context.Context) (int, error) {
 	for n := 0; ; n++ {
 		now := s.d.Now()
@@ -154,7 +155,8 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 	}
 }
 
-// cut processes one clip. After a temporary error the clip waits until its lease ends.
+// cut processes one clip. After a temporary error, the clip waits until its lease ends. The clip fails on ErrNoFilm, after
+// maxTries attempts, or if its request is older than tooOld.
 func (s *Service) cut(ctx context.Context, j Job) error {
 	within, cancel := context.WithTimeout(ctx, lease)
 	defer cancel()
@@ -181,7 +183,7 @@ func (s *Service) failed(id string, err error) {
 
 func isFinal(err error) bool { return errors.Is(err, ErrNoVideo) }
 
-// reason returns the text that is stored for a failed clip, for administrators.
+// reason returns the stored reason of a failed clip, for administrators: the first 200 characters of err.
 func reason(err error) string {
 	r := []rune(err.Error())
 	return string(r[:min(len(r), 200)])

@@ -8,10 +8,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// ErrUnsent is the error of a digest that could not be delivered. The day can be retried.
+// ErrUnsent is the error of a digest that could not be delivered. The caller may retry the same day.
 var ErrUnsent = apperr.New(apperr.Unavailable, "digest_unavailable", "the digest could not be sent; retry later")
 
-// Window is one day in UTC.
+// Window is a day in UTC: from From until before To.
 type Window struct {
 	Date     string // YYYY-MM-DD
 	From, To time.Time
@@ -25,7 +25,8 @@ func Yesterday(now time.Time) Window {
 	return Window{Date: from.Format(time.DateOnly), From: from, To: to}
 }
 
-// WssAo returns the weekly scored signals per active operator, rounded to two decimals; 0 without active operators.
+// WssAo returns the number of weekly scored calls per active operator, rounded to two decimals. It returns 0 if no operator is
+// active.
 func WssAo(signals, operators int64) float64 {
 	if operators == 0 {
 		return 0
@@ -33,7 +34,7 @@ func WssAo(signals, operators int64) float64 {
 	return math.Round(100*float64(signals)/float64(operators)) / 100
 }
 
-// Letter is the text of a digest.
+// Letter is the mail of a digest: the day, the subject and the text.
 type Letter struct {
 	Date    string
 	Subject string
@@ -45,7 +46,7 @@ type Sender interface {
 	Send(ctx context.Context, l Letter) (int, error)
 }
 
-// Store records the days whose digest was sent. Error of all methods: db_unavailable.
+// Store records the days whose digest has been sent. Error of all methods: db_unavailable.
 type Store interface {
 	// ReserveDigest reserves a day. It returns false if the day was sent or is being sent. A reservation expires if
 	// neither EndDigest nor FreeDigest follows.
@@ -56,7 +57,7 @@ type Store interface {
 	FreeDigest(ctx context.Context, date string) error
 }
 
-// Service sends the digest of each day once.
+// Service sends the digest of each day at most once.
 type Service struct {
 	sender Sender
 	store  Store
@@ -68,11 +69,11 @@ func NewService(sender Sender, store Store, now func() time.Time) *Service {
 	return &Service{sender: sender, store: store, now: now}
 }
 
-// endTime bounds the write after sending, which also happens if the client has disconnected.
+// endTime is the time limit of the store write after sending. The write also happens if the client has disconnected.
 const endTime = 2 * time.Second
 
-// Once sends the digest of a day unless it was already sent; then already is true and recipients is 0. write creates
-// the digest and runs only if it is needed. Errors: ErrUnsent, those of write and of the store.
+// Once sends the digest of a day unless it has already been sent. If it has, already is true and recipients is 0. write creates
+// the digest; it runs only if the digest must be sent. Errors: ErrUnsent, those of write, and those of the store.
 func (s *Service) Once(ctx context.Context, date string, write func(context.Context) (Letter, error)) (recipients int, already bool, err error) {
 	taken, err := s.store.ReserveDigest(ctx, date, s.now())
 	if err != nil || !taken {

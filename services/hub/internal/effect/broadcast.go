@@ -36,7 +36,7 @@ func (e *Effects) broadcast(ctx context.Context, a message.Action, p *message.Br
 	return message.Result{"broadcastId": b.ID}, nil
 }
 
-// errVideo is the error of a stream on a host that VIDEO_HOSTS does not list.
+// errVideo is the error of a go-live message whose stream URL is on a host that VIDEO_HOSTS does not list.
 var errVideo = message.ErrInvalid.With("reason", message.ReasonPayload).With("field", "url").
 	Say("url must be on a video host that this service permits")
 
@@ -71,7 +71,7 @@ func (e *Effects) goLive(ctx context.Context, a message.Action, p *message.GoLiv
 	return message.Result{"showId": showID}, nil
 }
 
-// marketOn returns the market of a live session: that of the go-live message, else that of the announcement.
+// marketOn returns the market of a live session: the market of the go-live message, or else the market of the announcement.
 func marketOn(b livestream.Broadcast, p *message.GoLive) protocol.MarketID {
 	if p.MarketID != nil {
 		return *p.MarketID

@@ -22,12 +22,12 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// Effects applies signed messages to the ledger.
+// Effects applies the payloads of signed messages to the ledger and to the live sessions of the hub.
 type Effects struct {
 	Ledger *ledgerclient.Client
 	Filer  *signal.Service
 	Air    *livestream.Service
-	Videos []string // hosts that a stream URL may have; empty: any
+	Videos []string // permitted hosts of a stream URL; empty: any host
 }
 
 // Apply applies the payload of a message; see message.Config.
@@ -36,7 +36,7 @@ func (e *Effects) Apply(ctx context.Context, a message.Action) (message.Result, 
 	case *message.Call:
 		return e.call(ctx, a, p)
 	case *message.Profile:
-		if p.PayoutAddress.Given { // a message is no evidence of a recent sign-in
+		if p.PayoutAddress.Given { // a message does not show that the user signed in recently
 			return nil, operator.ErrSession
 		}
 		_, err := e.Ledger.OperatorWrites.UpdateProfile(ctx, profileOf(p).UpdateRequest(operator.ID(a.DenpaID), string(a.ID)))
@@ -105,11 +105,12 @@ func signalID(a message.Action) string {
 	return id.String()
 }
 
-// errPrice is the error of a call without a price on a market without a recent snapshot.
+// errPrice is the error of a call without a stated price on a market without a recent price.
 var errPrice = message.ErrInvalid.With("field", "priceBps").
 	Say("priceBps is required: the market has no price of the last 15 minutes")
 
-// draftOf returns the draft of a call with its stated price. Errors: market_not_found, errPrice.
+// draftOf returns the draft of a call. A call without a stated price gets the current price of the market. Errors:
+// market_not_found, errPrice.
 func draftOf(ctx context.Context, ledger *ledgerclient.Client, c *message.Call) (*signalv1.Draft, error) {
 	d := &signalv1.Draft{
 		MarketId: string(c.MarketID), Direction: string(c.Position), Source: string(protocol.SourceAPI),
@@ -136,7 +137,7 @@ func draftOf(ctx context.Context, ledger *ledgerclient.Client, c *message.Call) 
 	return d, nil
 }
 
-// filled returns s, or nil for an empty text.
+// filled returns s, or nil if s points to an empty text.
 func filled(s *string) *string {
 	if s == nil || *s == "" {
 		return nil
@@ -189,7 +190,8 @@ func marketOf(a message.Action, p *message.Market) market.Draft {
 	return d
 }
 
-// asPayload converts an error of the ledger about invalid content to the error of an invalid payload.
+// asPayload converts a ledger error of kind Invalid to message.ErrInvalid with the same text and field. It returns other errors
+// unchanged.
 func asPayload(err error) error {
 	if err == nil {
 		return nil
@@ -205,8 +207,8 @@ func asPayload(err error) error {
 	return out
 }
 
-// dueAfter is the age after which Sweep completes an attestation, dueBatch the number per round, and dueLife the age
-// after which a failing one is deleted.
+// dueAfter is the minimum age of an attestation that Sweep completes. dueBatch is the maximum number of attestations per round.
+// dueLife is the age after which an attestation that still fails is deleted.
 const (
 	dueAfter = time.Minute
 	dueBatch = 50

@@ -9,18 +9,18 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// Live is a live session that was opened with an operator key.
+// Live is a live session that an operator opened with an operator key.
 type Live struct {
 	DenpaID  string
 	ShowID   string
-	URL      string            // HLS playlist
+	URL      string            // URL of the HLS playlist
 	MarketID protocol.MarketID // market of the session; empty: none
 }
 
 const liveSubject = "live:"
 
-// AttestLive attests that a session went live, once per session. It does nothing for a URL that a message must not
-// contain. Error: db_unavailable.
+// AttestLive attests once per session that the session went live. It does nothing if signed messages must not contain the URL of
+// the stream. Error: db_unavailable.
 func (s *Service) AttestLive(ctx context.Context, l Live) error {
 	if !stream.Playable(l.URL, nil) {
 		return nil

@@ -21,7 +21,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/signal"
 )
 
-// Credentials of calls, as they appear in attestations.
+// Credentials with which a call was filed, as attestations name them.
 const (
 	ByToken = "app_token"
 	ByKey   = "operator_key"
@@ -45,7 +45,7 @@ type PendingAttestation struct {
 	At      time.Time
 }
 
-// Store stores attestations that are due. Error of all methods: db_unavailable.
+// Store stores due attestations. Error of all methods: db_unavailable.
 type Store interface {
 	// AddPending adds an attestation unless one of its subject is stored.
 	AddPending(ctx context.Context, d PendingAttestation) error
@@ -55,8 +55,7 @@ type Store interface {
 	DropPending(ctx context.Context, subject string) error
 }
 
-// Service files calls of clients that do not sign messages, and attests them. It also attests outcomes and live
-// sessions.
+// Service files and attests calls of clients that do not sign messages. It also attests market outcomes and live sessions.
 type Service struct{ Config }
 
 // NewService builds a Service. All fields of c are required.
@@ -73,25 +72,25 @@ type Caller struct {
 // Request is a request to file a call.
 type Request struct {
 	Type            message.Type // signal.create or prediction.create
-	Payload         []byte       // canonical payload of the type
-	MaxSlippage     *int32       // in basis points; nil: no bound
-	AllowUnverified bool         // accept a call without a fresh quote in spite of MaxSlippage
+	Payload         []byte       // canonical payload of Type
+	MaxSlippage     *int32       // in basis points; nil: no limit
+	AllowUnverified bool         // accept a call without a fresh quote even with MaxSlippage
 	DryRun          bool         // check the call and store nothing
 	IdempotencyKey  string       // empty: none
 	BodyHash        []byte
 }
 
-// Filed is the result of filing a call. A dry run has no ids.
+// Filed is the result of filing a call. After a dry run, the ids and the URI are empty.
 type Filed struct {
 	SignalID  string
 	MessageID message.ID
 	URI       string
 	Filing    *signalv1.Filing
-	// Unconfirmed reports that no venue has confirmed the market of a dry run.
+	// Unconfirmed reports, for a dry run, that no venue has confirmed the market.
 	Unconfirmed bool
 }
 
-// dueCall holds what the attestation of a call needs in addition to the ledger's data.
+// dueCall is the stored body of a due attestation of a call. The attestation also uses data that the ledger stores.
 type dueCall struct {
 	Type       message.Type
 	DenpaID    string
@@ -103,7 +102,7 @@ type dueCall struct {
 
 const callSubject = "call:"
 
-// File files a call and attests it. After db_unavailable or signal_service_unavailable the call may be stored: a retry
+// File files a call and attests it. After db_unavailable or signal_service_unavailable, the call may have been stored: a retry
 // then returns already_predicted, and Sweep attests the call. Errors: invalid_request, and those of signal.Service.
 func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error) {
 	p, err := message.ReadPayload(r.Type, r.Payload, false)
@@ -140,7 +139,7 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 		}
 		return Filed{}, err
 	}
-	due.SignalID = filed.GetId() // another id if the idempotency key was used before
+	due.SignalID = filed.GetId() // an earlier id if the idempotency key was used before
 	record, err := s.attestCall(ctx, due)
 	if err != nil {
 		return Filed{}, err
@@ -149,10 +148,10 @@ func (s *Service) File(ctx context.Context, by Caller, r Request) (Filed, error)
 	return Filed{SignalID: filed.GetId(), MessageID: record.ID, URI: URI(by.DenpaID, filed.GetId()), Filing: filed.GetFiling()}, nil
 }
 
-// URI returns the identifier of a signal across stations.
+// URI returns an identifier of a call that is unique across stations.
 func URI(denpaID, signalID string) string { return "denpa:" + denpaID + "/signal/" + signalID }
 
-// note stores an attestation that must be made later, so that Sweep makes it after a crash.
+// note stores a due attestation, so that Sweep completes it after a crash.
 func (s *Service) note(ctx context.Context, subject string, due any) error {
 	body, err := json.Marshal(due)
 	if err != nil {
@@ -161,7 +160,7 @@ func (s *Service) note(ctx context.Context, subject string, due any) error {
 	return s.Store.AddPending(ctx, PendingAttestation{Subject: subject, Body: body, At: s.Now().UTC()})
 }
 
-// attestCall attests a call with the data of the ledger. Error: not_found.
+// attestCall attests a call with the data that the ledger stores. Error: not_found if the ledger has no such call.
 func (s *Service) attestCall(ctx context.Context, d dueCall) (message.Record, error) {
 	r, err := s.Ledger.Signals.GetSignal(ctx, &signalv1.GetSignalRequest{Id: d.SignalID})
 	if err != nil {
@@ -180,7 +179,7 @@ func (s *Service) attestCall(ctx context.Context, d dueCall) (message.Record, er
 	})
 }
 
-// dueOutcome holds what the attestation of an outcome needs in addition to the ledger's data.
+// dueOutcome is the stored body of a due attestation of an outcome. The outcome itself is read from the ledger.
 type dueOutcome struct {
 	MarketID protocol.MarketID
 	Reason   string
@@ -188,14 +187,14 @@ type dueOutcome struct {
 
 const outcomeSubject = "outcome:"
 
-// ExpectOutcome stores that the outcome of a market must be attested. It is called before the market is finalized.
+// ExpectOutcome stores that the outcome of a market must be attested. The caller must call it before it finalizes the market.
 // Error: db_unavailable.
 func (s *Service) ExpectOutcome(ctx context.Context, id protocol.MarketID, reason string) error {
 	return s.note(ctx, outcomeSubject+string(id), dueOutcome{MarketID: id, Reason: reason})
 }
 
-// AttestOutcome attests the outcome of a market with the id of the hub. It does nothing for a market without an
-// outcome.
+// AttestOutcome attests the outcome of a market in the name of the hub. For a market without an outcome, it attests nothing. In
+// both cases it deletes the due entry.
 func (s *Service) AttestOutcome(ctx context.Context, id protocol.MarketID, reason string) error {
 	r, err := s.Ledger.Resolutions.GetOutcome(ctx, &resolutionv1.GetOutcomeRequest{MarketId: string(id)})
 	if err != nil {
@@ -221,10 +220,10 @@ func (s *Service) AttestOutcome(ctx context.Context, id protocol.MarketID, reaso
 	return s.Store.DropPending(ctx, outcomeSubject+string(id))
 }
 
-// HubID returns the denpaId of the hub: a UUID of version 8 derived from its issuer.
+// HubID returns the denpaId of the hub. It is a UUID of version 8, derived from the issuer.
 func HubID(issuer string) string { return idOf("hub\n" + issuer) }
 
-// idOf returns a UUID of version 8 (RFC 9562 5.8) derived from a text.
+// idOf returns a UUID of version 8 (RFC 9562 5.8) that is derived from text.
 func idOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	id := uuid.UUID(sum[:16])
@@ -232,8 +231,8 @@ func idOf(text string) string {
 	return id.String()
 }
 
-// Sweep makes attestations that a crash or an outage left due, and returns the number of completed ones. A failing
-// attestation does not delay others; Sweep returns the last such error. Concurrent sweeps are safe.
+// Sweep makes the due attestations that remain after a crash or an outage, and returns the number of completed ones. A failing
+// attestation does not delay others; Sweep returns the last error. Concurrent calls are safe.
 func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 	now := s.Now().UTC()
 	list, err := s.Store.ListPending(ctx, now.Add(-dueAfter), dueBatch)

@@ -1,3 +1,3 @@
-// Package export calculates the statistics of an operator from the exported calls. Anyone with the export can repeat
-// the calculation with cmd/signalcast.
+// Package export calculates the statistics of an operator from exported calls. Anyone with the export can repeat the calculation
+// with cmd/signalcast.
 package export

@@ -13,13 +13,15 @@ import (
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 )
 
-// Moments are the tiers of wins against the odds, from common to rare, each with its highest scoring price.
+// Moments are the tiers of calls that were won against the odds, from common to rare. Most is the highest scoring price of the
+// tier.
 var Moments = [...]struct {
 	Tier string
 	Most protocol.Bps
 }{{"COMMON", 5000}, {"UNCOMMON", 3500}, {"RARE", 2000}, {"EPIC", 1000}, {"LEGENDARY", 500}}
 
-// Moment returns the tier of a call; empty if it has none.
+// Moment returns the rarest tier of a won, counted call by its scoring price. It returns "" for other calls and for prices above
+// all tiers.
 func Moment(c *exportv1.Call) string {
 	tier := ""
 	if statusOf(c) == protocol.Won && counts(c) {
@@ -32,9 +34,9 @@ func Moment(c *exportv1.Call) string {
 	return tier
 }
 
-// Tally adds up a record call by call. Total, Won, Lost, Void and Pending cover all calls. Score, streak and moments
-// cover counted calls; closing line value and edge cover counted calls on venue markets. The zero value is an empty
-// record.
+// Tally accumulates the statistics of an operator call by call. Total, Won, Lost, Void and Pending include all calls. Score,
+// streak and moments include counted calls only. Closing line value and edge include counted calls on venue markets only. The
+// zero value is an empty tally.
 type Tally struct {
 	Total, Won, Lost, Void, Pending int64
 	Score                           int64
@@ -42,13 +44,13 @@ type Tally struct {
 	Events                          int64
 
 	clv, clvs int64
-	loss      place   // the newest loss
-	wins      []place // wins after the newest loss
+	loss      place   // place of the newest loss
+	wins      []place // places of wins after the newest loss
 	sample    skill.Sample
-	tooMany   bool // more calls than skill.MaxCalls
+	tooMany   bool // the edge has more calls than skill.MaxCalls
 }
 
-// place is the position of a result in the order that determines streaks.
+// place is the position of a result in the order of results that determines streaks: by resolution time, filing time and id.
 type place struct {
 	resolved, created time.Time
 	id                string
@@ -58,7 +60,7 @@ func (p place) after(o place) bool {
 	return cmp.Or(p.resolved.Compare(o.resolved), p.created.Compare(o.created), cmp.Compare(p.id, o.id)) > 0
 }
 
-// Add adds a call to the totals.
+// Add adds a call to the statistics. It returns an error if the call cannot be added to the sample of the edge.
 func (t *Tally) Add(c *exportv1.Call) error {
 	signal := c.GetSignal()
 	t.Total++
@@ -96,12 +98,13 @@ func (t *Tally) Add(c *exportv1.Call) error {
 	return t.weigh(c)
 }
 
-// shownTime returns a time with the precision that the record shows, milliseconds.
+// shownTime returns t truncated to milliseconds, the precision of the published record.
 func shownTime(t *timestamppb.Timestamp) time.Time {
 	return ledgerclient.Time(t).Truncate(time.Millisecond)
 }
 
-// weigh adds a counted call on a venue market to the sample of the edge.
+// weigh adds a counted call on a venue market to the sample of the edge. It ignores other calls and undecided ones. Above
+// skill.MaxCalls calls, it sets tooMany.
 func (t *Tally) weigh(c *exportv1.Call) error {
 	if !counts(c) || !onVenue(c) {
 		return nil
@@ -121,7 +124,7 @@ func (t *Tally) weigh(c *exportv1.Call) error {
 // Resolved returns the number of won and lost calls.
 func (t *Tally) Resolved() int64 { return t.Won + t.Lost }
 
-// Accuracy returns the share of won calls among resolved ones in percent, rounded half up; 0 without resolved calls.
+// Accuracy returns the percentage of won calls among all won and lost calls, rounded half up. It returns 0 if there are none.
 func (t *Tally) Accuracy() int64 {
 	n := t.Resolved()
 	if n == 0 {
@@ -133,7 +136,7 @@ func (t *Tally) Accuracy() int64 {
 // Streak returns the number of counted wins since the newest counted loss.
 func (t *Tally) Streak() int64 { return int64(len(t.wins)) }
 
-// AvgClv returns the mean closing line value in basis points, rounded half away from zero; nil without a value.
+// AvgClv returns the mean closing line value in basis points, rounded half away from zero. It returns nil if no call has one.
 func (t *Tally) AvgClv() *int64 {
 	if t.clvs == 0 {
 		return nil
@@ -146,14 +149,14 @@ func (t *Tally) AvgClv() *int64 {
 	return &mean
 }
 
-// Edge is the report of the statistical edge that docs/method.md defines.
+// Edge is a report on the edge over the market price, as docs/method.md defines it.
 type Edge = skill.Report
 
-// EdgeVersion is the version of the formulas of the edge.
+// EdgeVersion is the version of the formulas of Edge.
 const EdgeVersion = skill.Version
 
-// Edge returns the report of the edge over the whole record. It is nil without decided calls and for more than
-// skill.MaxCalls of them.
+// Edge returns the report on the edge over all added calls. It returns nil if no call is decided or if more than skill.MaxCalls
+// are.
 func (t *Tally) Edge() *Edge {
 	if t.tooMany {
 		return nil

@@ -10,32 +10,32 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// Limits of the members of a partner's entry.
+// Limits of the members of an entry in a partner's list: characters, counts, seconds and scores.
 const (
 	maxID       = 128
 	maxAddress  = 500
 	maxName     = 64
 	maxCount    = 1_000_000_000
 	maxDuration = 86_400
-	skew        = time.Minute // tolerated clock difference of a partner
-	maxScore    = 100         // absolute score of one call
+	skew        = time.Minute // maximum time by which the clock of a partner may be ahead
+	maxScore    = 100         // maximum absolute score of one call
 )
 
-// errRow is the error of an invalid entry. The entry is dropped without a log entry.
+// errRow is the error of an invalid entry. The reader of the list skips the entry and does not log it.
 var errRow = errors.New("invalid entry")
 
-// quotable lists characters that no valid URL contains and that could end an attribute in a page with missing quoting.
+// quotable lists characters that no valid URL contains. They could end an HTML attribute if a page failed to quote it.
 const quotable = "\"'<>\\^`{|}"
 
 // Rules validates entries of partner stations.
 type Rules struct {
 	Now    time.Time
-	Videos []string // hosts of playlists; empty: any
+	Videos []string // permitted hosts of playlists; empty: any host
 	Plain  bool     // permits http URLs of partners, in development
 }
 
-// ValidateTape returns a tape of a partner with the registered id and origin of the partner. A tape with an invalid
-// member, or with URLs of another origin, is an error.
+// ValidateTape validates a tape from a partner's list and returns it with the registered id and origin of the partner. It returns
+// an error if a member is invalid or a link has another origin than the partner.
 func (r Rules) ValidateTape(p Partner, t Tape) (Tape, error) {
 	handle, err := protocol.ParseHandle(t.Handle)
 	switch {
@@ -58,7 +58,8 @@ func (r Rules) ValidateTape(p Partner, t Tape) (Tape, error) {
 	return t, nil
 }
 
-// ValidateOperator does the same as ValidateTape for an operator. Bots and AI agents are refused.
+// ValidateOperator validates an operator from a partner's list and returns it with the registered id and origin of the partner.
+// It returns an error if a member is invalid, a link has another origin than the partner, or the operator is not human.
 func (r Rules) ValidateOperator(p Partner, o Operator) (Operator, error) {
 	handle, err := protocol.ParseHandle(o.Handle)
 	counts := [...]int64{o.Total, o.Won, o.Lost, o.Pending, o.Followers, o.Resolved}
@@ -92,7 +93,7 @@ func (r Rules) own(p Partner, originURL, href string) bool {
 }
 
 // address reports whether a URL is safe to link to: http or https, without a user name and without characters that need
-// quoting.
+// quoting in HTML, and at most maxAddress characters. http is permitted only if r.Plain is set.
 func (r Rules) address(raw string) bool {
 	if len(raw) > maxAddress || strings.ContainsAny(raw, quotable) || strings.ContainsFunc(raw, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return false

@@ -15,30 +15,30 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Hub is the origin of entries of this station.
+// Hub is the value of Origin for entries of this station.
 const Hub = "hub"
 
-// Sizes of the lists of tapes and operators.
+// Maximum and default sizes of the lists of tapes and operators.
 const (
 	DefaultTapes = 24
 	MaxTapes     = 48
 	MaxOperators = 40
-	MaxRows      = 200 // stored per partner
+	MaxRows      = 200 // stored entries per partner and list
 	MaxInARow    = 3   // consecutive tapes of one handle
 )
 
-// ErrTape is the error of a view of an unknown tape.
+// ErrTape is the error of a request for an unknown tape.
 var ErrTape = apperr.New(apperr.NotFound, "not_found", "no such tape")
 
-// Partner is an active partner station.
+// Partner is an active partner station with the URLs of its lists.
 type Partner struct {
-	Origin       string // id of the station
+	Origin       string // station id
 	OriginURL    string // scheme, host and port
 	TapesURL     string // empty: none
 	OperatorsURL string // empty: none
 }
 
-// Tape is a short video of a stream.
+// Tape is a short clip of a stream, of this station or of a partner.
 type Tape struct {
 	ID        string
 	Origin    string
@@ -52,10 +52,10 @@ type Tape struct {
 	Stance    *string
 	CreatedAt time.Time
 	Boosted   bool
-	Approved  bool // by an administrator: the operator, or the partner station
+	Approved  bool // an administrator approved the operator or the partner station
 }
 
-// Operator is an entry in the ranking of all stations.
+// Operator is an entry of the ranking of operators across all stations.
 type Operator struct {
 	ID           operator.ID // set only for operators of this station
 	Origin       string
@@ -76,18 +76,18 @@ type Operator struct {
 	Resolved     int64
 	Streak       int64
 	AvgClv       *int64
-	AlsoOn       []string // origins of merged entries of the same operator
+	AlsoOn       []string // origins of the same operator's entries that were merged into this one
 }
 
-// Reader reads the lists of a partner. It returns only valid entries, at most MaxRows. An error means that the whole
-// answer is unusable.
+// Reader reads the lists of a partner. It returns only valid entries, at most MaxRows per list. An error means that the whole
+// list is unusable.
 type Reader interface {
 	Tapes(ctx context.Context, p Partner) ([]Tape, error)
 	Operators(ctx context.Context, p Partner) ([]Operator, error)
 }
 
-// Store stores the last lists of partners, and reads the clips and claims of this station. Error of all methods:
-// db_unavailable.
+// Store stores the last lists that were read from partners. It also reads the clips and claims of this station. Error of all
+// methods: db_unavailable.
 type Store interface {
 	// ReplaceTapes replaces the tapes of a partner.
 	ReplaceTapes(ctx context.Context, origin string, list []Tape, at time.Time) error
@@ -95,37 +95,38 @@ type Store interface {
 	ReplaceOperators(ctx context.Context, origin string, list []Operator, at time.Time) error
 	// DeleteOthers deletes the copies of all stations except these.
 	DeleteOthers(ctx context.Context, origins []string) error
-	// CopiedTapes returns the tapes of all copies from since on.
+	// CopiedTapes returns the tapes of all stored lists that were read at or after since.
 	CopiedTapes(ctx context.Context, since time.Time) ([]Tape, error)
-	// CopiedOperators returns the operators of all copies from since on.
+	// CopiedOperators returns the operators of all stored lists that were read at or after since.
 	CopiedOperators(ctx context.Context, since time.Time) ([]Operator, error)
 	// LastReads returns the time of the last successful read of each partner, by origin.
 	LastReads(ctx context.Context) (map[string]time.Time, error)
 
 	// LocalTapes lists ready clips of this station: boosted ones first, then newest first.
 	LocalTapes(ctx context.Context, limit int) ([]Tape, error)
-	// Views returns the numbers of views of tapes at this station, in the order of list.
+	// Views returns, for each tape of list in the same order, its number of views at this station.
 	Views(ctx context.Context, list []Tape) ([]int64, error)
 	// AddView adds a view of a tape.
 	AddView(ctx context.Context, origin, id string) error
 
-	// Owners returns the operators who have claimed these wallets.
+	// Owners returns, for each wallet that an operator of this station has claimed, that operator. It omits other wallets.
 	Owners(ctx context.Context, list []Proof) (map[Proof]operator.ID, error)
 }
 
-// Proof is a wallet at a station.
+// Proof is a wallet that identifies an operator at a station.
 type Proof struct {
 	Station  string
 	Identity string // in the form of identityclaim.Address
 }
 
-// Origins is a set of origins, by station id or by URL.
+// Origins is a set of stations. Each station is named by its id or by its origin URL.
 type Origins map[string]bool
 
-// maxOrigins is the maximum number of origins that are read from a list.
+// maxOrigins is the maximum number of origins that ParseOrigins accepts.
 const maxOrigins = 64
 
-// ParseOrigins parses a list with commas. It ignores invalid entries.
+// ParseOrigins parses a comma-separated list of station ids and URLs. It ignores empty and overlong entries, and all entries
+// after maxOrigins.
 func ParseOrigins(raw string) Origins {
 	out := Origins{}
 	for word := range strings.SplitSeq(raw, ",") {
@@ -145,19 +146,19 @@ func ParseOrigins(raw string) Origins {
 
 func (o Origins) has(origin, originURL string) bool { return o[origin] || o[originURL] }
 
-// Wanted selects the origins whose entries a client requests.
+// Wanted selects the stations whose entries a client requests.
 type Wanted struct {
-	Only    Origins // empty: all
-	Without Origins // origins whose entries the reader already has
+	Only    Origins // only entries of these stations; empty: all stations
+	Without Origins // stations whose entries the client already has
 }
 
-// has reports whether entries of an origin are selected.
+// has reports whether the entries of a station are selected.
 func (w Wanted) has(origin, originURL string) bool {
 	return (len(w.Only) == 0 || w.Only.has(origin, originURL)) && !w.Without.has(origin, originURL)
 }
 
-// OriginOf returns the origin of an http or https URL: scheme, host without a final dot, and port unless it is the
-// default. It returns "" for other texts.
+// OriginOf returns the origin of an http or https URL: scheme, host without a final dot, and port unless it is the default port.
+// It returns "" for any other text and for a URL with a user name.
 func OriginOf(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Opaque != "" {
@@ -173,7 +174,7 @@ func OriginOf(raw string) string {
 	return u.Scheme + "://" + host
 }
 
-// human reports whether an entry is a ranked human operator.
+// human reports whether an operator is human and has a tier that the ranking includes: independent or house.
 func (o *Operator) human() bool {
 	return o.OperatorType == string(protocol.Human) && (o.Tier == string(protocol.Independent) || o.Tier == string(protocol.House))
 }
@@ -193,7 +194,7 @@ func partners(ctx context.Context, ledger *ledgerclient.Client) ([]Partner, erro
 	return out, nil
 }
 
-// ranked returns the human operators of this station with a decided call, best first.
+// ranked returns operators of this station with a decided call, best first, at most limit.
 func ranked(ctx context.Context, ledger *ledgerclient.Client, limit int) ([]Operator, error) {
 	r, err := ledger.Records.ListOperators(ctx, &recordv1.ListOperatorsRequest{Limit: int32(limit)})
 	if err != nil {

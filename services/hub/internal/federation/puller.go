@@ -10,10 +10,11 @@ import (
 	"github.com/signalcast/signalcast/pkg/ledgerclient"
 )
 
-// atOnce is the maximum number of concurrent requests to partners. Each answer is in memory while it is parsed.
+// atOnce is the maximum number of concurrent requests to partners. It limits memory use, because each answer is in memory while
+// it is parsed.
 const atOnce = 8
 
-// Puller reads the lists of all partners. One hub at a time runs it.
+// Puller reads the lists of all partners and stores them. One hub at a time runs it.
 type Puller struct {
 	ledger *ledgerclient.Client
 	reader Reader
@@ -28,8 +29,8 @@ func NewPuller(ledger *ledgerclient.Client, reader Reader, store Store, now func
 	return &Puller{ledger: ledger, reader: reader, store: store, now: now}
 }
 
-// Round reads the lists of every active partner once. After a failed read the previous copy remains. Copies of inactive
-// partners are deleted. Errors: those of the ledger and of the store.
+// Round reads the lists of each active partner once. If a read fails, the stored list of the partner remains. Round deletes the
+// stored lists of inactive partners. Errors: those of the ledger and of the store.
 func (p *Puller) Round(ctx context.Context) error {
 	list, err := partners(ctx, p.ledger)
 	if err != nil {
@@ -42,7 +43,7 @@ func (p *Puller) Round(ctx context.Context) error {
 	if err := p.store.DeleteOthers(ctx, origins); err != nil {
 		return fmt.Errorf("drop partners: %w", err)
 	}
-	var work errgroup.Group // no context, so that a failed write does not cancel the others
+	var work errgroup.Group // without a context, so that a failed write does not cancel the others
 	work.SetLimit(atOnce)
 	for _, one := range list {
 		if one.TapesURL != "" {
@@ -55,7 +56,8 @@ func (p *Puller) Round(ctx context.Context) error {
 	return work.Wait()
 }
 
-// pull reads one list of a partner and stores it. It returns errors of the store. Errors of the partner go to Failed.
+// pull reads one list of a partner and stores it. It returns errors of the store only. It passes an error of the partner to
+// p.Failed.
 func pull[T any](
 	ctx context.Context, p *Puller, from Partner,
 	read func(context.Context, Partner) ([]T, error), keep func(context.Context, string, []T, time.Time) error,

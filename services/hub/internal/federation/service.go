@@ -15,15 +15,15 @@ import (
 // Config holds the settings and dependencies of a Service.
 type Config struct {
 	Origin string // public origin of this station: scheme, host and port
-	People string // URL prefix of pages of operators; the handle is appended
+	People string // URL prefix of operator pages; the handle is appended
 	Store  Store
 	Ledger *ledgerclient.Client
-	Claims []identityclaim.Station // stations that claims may name
-	Keep   time.Duration           // time for which a copy is shown
+	Claims []identityclaim.Station // stations that identity claims may name
+	Keep   time.Duration           // time after a read for which a stored list is shown
 	Now    func() time.Time
 }
 
-// Service merges the lists of this station and of its partners.
+// Service merges the lists of this station with the stored lists of its partners.
 type Service struct{ Config }
 
 // NewService builds a Service. All fields of c are required.
@@ -34,8 +34,8 @@ func (s *Service) LastReads(ctx context.Context) (map[string]time.Time, error) {
 	return s.Store.LastReads(ctx)
 }
 
-// Tapes merges the clips of this station with the tapes of partners: boosted ones first, then newest first, at most
-// MaxInARow consecutive ones of one handle. Error: db_unavailable.
+// Tapes merges the clips of this station with the tapes of partners. Boosted ones are first, then the newest. At most MaxInARow
+// consecutive tapes have the same handle. Error: db_unavailable.
 func (s *Service) Tapes(ctx context.Context, want Wanted, limit int) ([]Tape, error) {
 	all, err := s.tapes(ctx, want)
 	if err != nil {
@@ -52,8 +52,8 @@ func (s *Service) Tapes(ctx context.Context, want Wanted, limit int) ([]Tape, er
 	return all, nil
 }
 
-// tapes returns all tapes in order. Of tapes with the same id the one of this station is used, else the one of the
-// first partner by id.
+// tapes returns all selected tapes: boosted ones first, then newest first. If tapes have the same id, it returns the one of this
+// station, or else the one of the partner whose id is first in the alphabet.
 func (s *Service) tapes(ctx context.Context, want Wanted) ([]Tape, error) {
 	var all []Tape
 	if want.has(Hub, s.Origin) {
@@ -93,8 +93,8 @@ func (s *Service) tapes(ctx context.Context, want Wanted) ([]Tape, error) {
 	return all, nil
 }
 
-// spread returns up to limit tapes in order. A tape that would be too many consecutive ones of its handle is delayed
-// until after a tape of another handle.
+// spread returns up to limit tapes in the order of list, with at most MaxInARow consecutive ones of one handle. It delays a
+// further tape of that handle until a tape of another handle precedes it, and omits it if there is none.
 func spread(list []Tape, limit int) []Tape {
 	out := make([]Tape, 0, min(limit, len(list)))
 	var waiting []Tape
@@ -129,7 +129,7 @@ func (s *Service) View(ctx context.Context, t Tape) error {
 	return s.Store.AddView(ctx, t.Origin, t.ID)
 }
 
-// Find returns a tape by its id. Errors: ErrTape, db_unavailable.
+// Find returns the tape with this id. Errors: ErrTape if there is none, db_unavailable.
 func (s *Service) Find(ctx context.Context, id string) (Tape, error) {
 	if !isID(id) {
 		return Tape{}, ErrTape
@@ -145,12 +145,11 @@ func (s *Service) Find(ctx context.Context, id string) (Tape, error) {
 	return all[i], nil
 }
 
-// ownRows is the number of entries of this station's ranking that are read.
+// ownRows is the number of entries that are read from the ranking of this station.
 const ownRows = 2 * MaxOperators
 
-// Operators ranks the human operators of all stations by the scores that their stations report. Operators of this
-// station with a claimed wallet at a partner are merged into one entry. Errors: db_unavailable,
-// signal_service_unavailable.
+// Operators ranks the human operators of all selected stations by the scores that their stations report. If an operator of this
+// station has claimed a wallet at a partner, both entries are merged. Errors: db_unavailable, signal_service_unavailable.
 func (s *Service) Operators(ctx context.Context, want Wanted, limit int) ([]Operator, error) {
 	var own []Operator
 	full := false
@@ -179,7 +178,8 @@ func (s *Service) Operators(ctx context.Context, want Wanted, limit int) ([]Oper
 	return all[:min(limit, len(all))], nil
 }
 
-// rank orders by score, decided calls and accuracy; entries of this station precede those of partners.
+// rank compares two operators by score, then decided calls, then accuracy, highest first. Of equal operators, the ones of this
+// station precede those of partners.
 func rank(a, b Operator) int {
 	return cmp.Or(
 		cmp.Compare(b.Score, a.Score), cmp.Compare(b.Resolved, a.Resolved), cmp.Compare(b.Accuracy, a.Accuracy),
@@ -194,9 +194,9 @@ func originRank(o Operator) int {
 	return 1
 }
 
-// merge removes entries of partners that are operators of this station, and adds the partner to AlsoOn of the own
-// entry. full reports that the own ranking was cut: an operator below the cut is then removed too, because it ranks
-// lower than what is shown.
+// merge removes the entries of partners that belong to operators of this station, and adds the partner to AlsoOn of their own
+// entry. full reports that own was cut at ownRows. In that case, merge also removes the entry of an operator below the cut, whose
+// own rank is lower than any rank shown.
 func (s *Service) merge(ctx context.Context, own []Operator, full bool, foreign []Operator) ([]Operator, error) {
 	var proofs []Proof
 	for i := range foreign {
@@ -229,8 +229,8 @@ func (s *Service) merge(ctx context.Context, own []Operator, full bool, foreign 
 	}), nil
 }
 
-// proof returns the wallet in the profile URL of a partner's entry. A handle is not sufficient, because anyone can
-// register it at another station.
+// proof returns the wallet in the profile URL of a partner's entry; false if there is none. A handle does not identify an
+// operator, because anyone can register it at another station.
 func (s *Service) proof(o *Operator) (Proof, bool) {
 	for _, st := range s.Claims {
 		rest, ok := strings.CutPrefix(o.Href, st.Profile)

@@ -9,14 +9,14 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// ErrSelf is the error of an attempt to follow oneself.
+// ErrSelf is the error of a request of an operator to follow or unfollow itself.
 var ErrSelf = apperr.New(apperr.Invalid, "invalid_handle", "you cannot follow yourself").With("field", "handle")
 
-// Totals holds the numbers of followers of an operator and of operators that it follows.
+// Totals holds the number of followers of an operator and the number of operators that it follows.
 type Totals struct{ Followers, Following int64 }
 
-// Counts holds the number of followers of an operator, the number of operators that the viewer follows, and whether the
-// viewer follows the operator.
+// Counts holds the number of followers of an operator. Following is the number of operators that the viewer follows. IsFollowing
+// reports whether the viewer follows the operator.
 type Counts struct {
 	Followers, Following int64
 	IsFollowing          bool
@@ -24,13 +24,13 @@ type Counts struct {
 
 // Store stores follows and their totals. Error of all methods: db_unavailable.
 type Store interface {
-	// Follow and Unfollow change nothing when repeated, also concurrently.
+	// Follow and Unfollow start and end a follow. Repeated and concurrent calls change nothing more.
 	Follow(ctx context.Context, follower, followed operator.Operator, at time.Time) error
 	Unfollow(ctx context.Context, follower, followed operator.ID) error
-	// FollowCounts returns the counts of an operator for a viewer. For an empty viewer the last two are zero.
+	// FollowCounts returns the counts of an operator for a viewer. If viewer is empty, Following is 0 and IsFollowing is false.
 	FollowCounts(ctx context.Context, viewer, followed operator.ID) (Counts, error)
 	FollowTotals(ctx context.Context, of operator.ID) (Totals, error)
-	// Followers returns the number of followers by operator. It omits operators without followers.
+	// Followers returns the number of followers of each operator. It omits operators without followers.
 	Followers(ctx context.Context, of []operator.ID) (map[operator.ID]int64, error)
 }
 
@@ -46,15 +46,16 @@ func NewService(directory operator.Directory, store Store, now func() time.Time)
 	return &Service{directory: directory, store: store, now: now}
 }
 
-// Follow makes me follow an operator. Repeating it changes nothing. Errors: ErrSelf, not_found, and those of the
-// dependencies.
+// Follow makes the operator me follow the operator with this handle. A repeated call changes nothing. Errors: ErrSelf, not_found,
+// and those of the dependencies.
 func (s *Service) Follow(ctx context.Context, me operator.Operator, handle protocol.Handle) (Counts, error) {
 	return s.change(ctx, me, handle, func(followed operator.Operator) error {
 		return s.store.Follow(ctx, me, followed, s.now())
 	})
 }
 
-// Unfollow ends a follow. Without a follow it changes nothing. Errors: those of Follow.
+// Unfollow ends the follow of the operator with this handle. It changes nothing if me does not follow the operator. Errors: those
+// of Follow.
 func (s *Service) Unfollow(ctx context.Context, me operator.Operator, handle protocol.Handle) (Counts, error) {
 	return s.change(ctx, me, handle, func(followed operator.Operator) error {
 		return s.store.Unfollow(ctx, me.ID, followed.ID)
@@ -78,7 +79,7 @@ func (s *Service) change(ctx context.Context, me operator.Operator, handle proto
 	return s.store.FollowCounts(ctx, me.ID, other.ID)
 }
 
-// Counts returns the counts of an operator; viewer may be empty. Errors: not_found, and those of the dependencies.
+// Counts returns the counts of an operator for viewer, which may be empty. Errors: not_found, and those of the dependencies.
 func (s *Service) Counts(ctx context.Context, viewer operator.ID, handle protocol.Handle) (Counts, error) {
 	other, err := s.directory.ByHandle(ctx, handle)
 	if err != nil {
@@ -87,7 +88,7 @@ func (s *Service) Counts(ctx context.Context, viewer operator.ID, handle protoco
 	return s.store.FollowCounts(ctx, viewer, other.ID)
 }
 
-// Followers returns the number of followers by operator. It omits operators without followers. Error: db_unavailable.
+// Followers returns the number of followers of each operator. It omits operators without followers. Error: db_unavailable.
 func (s *Service) Followers(ctx context.Context, of []operator.ID) (map[operator.ID]int64, error) {
 	if len(of) == 0 {
 		return nil, nil
@@ -95,7 +96,7 @@ func (s *Service) Followers(ctx context.Context, of []operator.ID) (map[operator
 	return s.store.Followers(ctx, of)
 }
 
-// Totals returns the totals of an operator. Error: db_unavailable.
+// Totals returns the follow totals of an operator. Error: db_unavailable.
 func (s *Service) Totals(ctx context.Context, of operator.ID) (Totals, error) {
 	return s.store.FollowTotals(ctx, of)
 }

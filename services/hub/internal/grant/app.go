@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Limits of the members of a registered app, and of the number of apps of an owner.
+// Limits of the members of a registered app, in elements and characters, and of the number of active apps of one owner.
 const (
 	MaxApps         = 20 // active apps of one owner
 	maxAppName      = 64
@@ -13,11 +13,11 @@ const (
 	maxLink         = 500
 )
 
-// oldSecretLife is the time for which a replaced secret stays valid, so that an app can switch to its new secret
+// oldSecretLife is the time for which a replaced secret stays valid. The app can switch to its new secret during this time
 // without an outage.
 const oldSecretLife = 24 * time.Hour
 
-// Kind is the client type of an app (RFC 6749 2.1): it states whether the app can store a secret confidentially.
+// Kind is the client type of an app (RFC 6749 2.1). It states whether the app can keep a secret confidential.
 type Kind string
 
 // Client types of apps.
@@ -26,9 +26,9 @@ const (
 	Confidential Kind = "confidential"
 )
 
-// App is a registered client program that can request grants from users.
+// App is a client program that its owner has registered. It can request grants from users.
 type App struct {
-	ID               string // also its client id
+	ID               string // also the client id
 	OwnerID          string
 	Kind             Kind
 	Name             string
@@ -39,23 +39,23 @@ type App struct {
 	AllowedResources []string // empty: all resources
 	CreatedAt        time.Time
 	DisabledAt       time.Time // zero: active
-	TrustedAt        time.Time // when an administrator reviewed it; zero: not reviewed
+	TrustedAt        time.Time // time of the review by an administrator; zero: not reviewed
 
-	// Secret is the hash of the secret of a confidential app. OldSecret is the replaced one and stays valid until
-	// OldSecretUntil.
+	// Secret is the hash of the secret of a confidential app. OldSecret is the hash of the secret that Secret replaced; it stays
+	// valid until OldSecretUntil.
 	Secret         *Hash
 	OldSecret      *Hash
 	OldSecretUntil time.Time
 }
 
-// Active reports whether the app is not disabled.
+// Active reports whether the app is enabled.
 func (a App) Active() bool { return a.DisabledAt.IsZero() }
 
-// Trusted reports whether an administrator has reviewed the app. Only then does the authorization endpoint redirect to
-// the app without a decision of the user.
+// Trusted reports whether an administrator has reviewed the app. The authorization endpoint redirects to other apps only after
+// the user has decided.
 func (a App) Trusted() bool { return !a.TrustedAt.IsZero() }
 
-// AppDraft holds the members of a new app that its owner sets.
+// AppDraft holds the members that the owner sets for a new app.
 type AppDraft struct {
 	Name             string
 	Kind             Kind
@@ -66,7 +66,7 @@ type AppDraft struct {
 	AllowedResources []string
 }
 
-// AppChange holds the changed members of an app; nil members keep their value. The kind of an app cannot change.
+// AppChange holds new values for the members of an app. A nil member keeps its value. The kind of an app cannot change.
 type AppChange struct {
 	Name             *string
 	RedirectURIs     *[]string
@@ -76,7 +76,7 @@ type AppChange struct {
 	AllowedResources *[]string
 }
 
-// GrantLife returns the longest life of a grant to the app.
+// GrantLife returns the maximum lifetime of a grant to the app.
 func (a App) GrantLife() time.Duration {
 	absolute, _ := lifeOf(a.Kind)
 	return absolute
@@ -90,8 +90,8 @@ func (a App) allows(resource string) bool {
 	return len(a.AllowedResources) == 0 || slices.Contains(a.AllowedResources, resource)
 }
 
-// hasSecret reports whether the app is confidential and secret is its current or still valid old secret. The time of
-// the comparison does not depend on the secret.
+// hasSecret reports whether the app is confidential and secret is its current secret, or its old one while that is valid. The
+// duration of the comparison does not depend on the secret.
 func (a App) hasSecret(secret string, now time.Time) bool {
 	given := hashOf(secret)
 	var ok bool
@@ -104,8 +104,8 @@ func (a App) hasSecret(secret string, now time.Time) bool {
 	return ok && a.Kind == Confidential
 }
 
-// replaceSecret makes hash the secret of the app. The previous secret becomes invalid after oldSecretLife, or at once
-// if immediate.
+// replaceSecret makes hash the secret of the app. The previous secret becomes invalid after oldSecretLife, or at once if
+// immediate is true.
 func (a *App) replaceSecret(hash Hash, now time.Time, immediate bool) {
 	a.OldSecret, a.OldSecretUntil = a.Secret, now.Add(oldSecretLife)
 	if immediate {
@@ -114,7 +114,8 @@ func (a *App) replaceSecret(hash Hash, now time.Time, immediate bool) {
 	a.Secret = &hash
 }
 
-// apply changes the app and validates the result. Errors: invalid_request, invalid_redirect_uri, invalid_scope.
+// apply changes the app and validates the result. resources lists the resources that the app may name. Errors: invalid_request,
+// invalid_redirect_uri, invalid_scope.
 func (a *App) apply(c AppChange, resources []string) error {
 	before := *a
 	if c.Name != nil {
@@ -139,8 +140,8 @@ func (a *App) apply(c AppChange, resources []string) error {
 		}
 		a.Scopes = scopes
 	}
-	// A review covers the name, the redirect URIs, the homepage and the scopes. A change of them, except fewer scopes,
-	// ends it.
+	// A review covers the name, the redirect URIs, the homepage and the scopes. Any change of these members ends the review,
+	// except the removal of scopes.
 	if a.Name != before.Name || !slices.Equal(a.RedirectURIs, before.RedirectURIs) || !before.Scopes.Contains(a.Scopes) || a.Homepage != before.Homepage {
 		a.TrustedAt = time.Time{}
 	}

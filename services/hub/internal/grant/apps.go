@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Register creates an app of the owner. It returns the app and, for a confidential one, its secret. Only the hash of
-// the secret is stored, so it cannot be returned again. Errors: invalid_request, invalid_redirect_uri, invalid_scope,
+// Register creates an app of the owner. It returns the app and, if the app is confidential, its secret. Only the hash of the
+// secret is stored, so the secret cannot be returned again. Errors: invalid_request, invalid_redirect_uri, invalid_scope,
 // limit_reached.
 func (s *Service) Register(ctx context.Context, ownerID string, d AppDraft) (App, string, error) {
 	a := App{ID: newID(), OwnerID: ownerID, Kind: d.Kind, CreatedAt: s.Now()}
@@ -29,7 +29,7 @@ func (s *Service) Register(ctx context.Context, ownerID string, d AppDraft) (App
 	return a, secret, nil
 }
 
-// Trust records that an administrator has reviewed an active app, or withdraws the review. Error: not_found.
+// Trust records that an administrator has reviewed an active app. If trusted is false, it withdraws the review. Error: not_found.
 func (s *Service) Trust(ctx context.Context, id string, trusted bool) (App, error) {
 	if !isID(id) {
 		return App{}, ErrNotFound
@@ -45,12 +45,12 @@ func (s *Service) Trust(ctx context.Context, id string, trusted bool) (App, erro
 	})
 }
 
-// ListApps returns the owner's apps, newest first, including disabled ones.
+// ListApps returns the apps of the owner, newest first. It includes disabled apps.
 func (s *Service) ListApps(ctx context.Context, ownerID string) ([]App, error) {
 	return s.Store.ListApps(ctx, ownerID)
 }
 
-// App returns the app with an id, also if it is disabled. Error: not_found.
+// App returns the app with this id, even if it is disabled. Error: not_found.
 func (s *Service) App(ctx context.Context, id string) (App, error) {
 	if !isID(id) {
 		return App{}, ErrNotFound
@@ -65,8 +65,8 @@ func (s *Service) App(ctx context.Context, id string) (App, error) {
 	return *a, nil
 }
 
-// ChangeApp changes an active app of the owner. Scopes that the app loses are refused from the next request of its
-// tokens on. Errors: invalid_request, invalid_redirect_uri, invalid_scope, not_found.
+// ChangeApp changes an active app of the owner. If the change removes scopes, the app's tokens lose them with the next request.
+// Errors: invalid_request, invalid_redirect_uri, invalid_scope, not_found.
 func (s *Service) ChangeApp(ctx context.Context, ownerID, id string, c AppChange) (App, error) {
 	if !isID(id) {
 		return App{}, ErrNotFound
@@ -74,8 +74,8 @@ func (s *Service) ChangeApp(ctx context.Context, ownerID, id string, c AppChange
 	return s.Store.ChangeApp(ctx, ownerID, id, func(a *App) error { return a.apply(c, s.Resources()) })
 }
 
-// RenewSecret replaces the secret of a confidential app and returns the new one, which cannot be read again. The old
-// secret stays valid for 24 hours, or becomes invalid at once if immediate. Errors: not_found, public_client.
+// RenewSecret replaces the secret of a confidential app and returns the new secret, which cannot be read again. The old secret
+// stays valid for 24 hours, or becomes invalid at once if immediate is true. Errors: not_found, public_client.
 func (s *Service) RenewSecret(ctx context.Context, ownerID, id string, immediate bool) (string, error) {
 	if !isID(id) {
 		return "", ErrNotFound
@@ -95,8 +95,8 @@ func (s *Service) RenewSecret(ctx context.Context, ownerID, id string, immediate
 	return secret, nil
 }
 
-// DisableApp disables an app of the owner permanently and revokes its grants and their signers. Repeating it changes
-// nothing. Error: not_found.
+// DisableApp permanently disables an app of the owner and revokes the grants of the app and their signers. A repeated call
+// changes nothing. Error: not_found.
 func (s *Service) DisableApp(ctx context.Context, ownerID, id string) error {
 	if !isID(id) {
 		return ErrNotFound

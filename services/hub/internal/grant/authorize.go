@@ -19,24 +19,24 @@ type Visitor struct {
 	SignedInAt time.Time
 }
 
-// Answer is the result of an authorization request. Exactly one member is set.
+// Answer is the result of an authorization request. Exactly one field is set.
 type Answer struct {
-	Redirect string   // redirect to this URL with 303
-	SignIn   bool     // sign in, then repeat the request
-	Consent  *Consent // show the consent page
+	Redirect string   // the browser must be redirected to this URL with status 303
+	SignIn   bool     // the user must sign in, then the request is repeated
+	Consent  *Consent // the consent page must be shown
 }
 
 // Consent is the content of a consent page.
 type Consent struct {
-	Token       string // sent back with the decision; valid for this request and session only
+	Token       string // the form sends it with the decision; valid once, for this session
 	App         App
 	Scopes      Scopes
-	Resource    string // empty: the request has none
+	Resource    string // empty: the request names no resource
 	RedirectURI string
 	ExpiresAt   time.Time
 }
 
-// Request is an authorization request that waits for the decision of the user.
+// Request is a stored authorization request that waits for the decision of the user.
 type Request struct {
 	Hash        Hash
 	Session     Hash
@@ -44,15 +44,15 @@ type Request struct {
 	AppID       string
 	RedirectURI string
 	Scopes      Scopes
-	State       []byte // nil: none; any bytes
+	State       []byte // any bytes; nil: no state
 	Challenge   string
 	Resource    string
-	Renew       bool // prompt=consent: consent to the same scopes renews the existing grant
+	Renew       bool // prompt=consent: a consent to the same scopes renews the existing grant
 	CreatedAt   time.Time
 	ExpiresAt   time.Time
 }
 
-// refusal is an error response of RFC 6749 4.1.2.1.
+// refusal is an OAuth error response to an authorization request (RFC 6749 4.1.2.1).
 type refusal struct{ code, description string }
 
 // refusals maps the code of a refusal to the error that the error page shows.
@@ -61,7 +61,7 @@ var refusals = map[string]*apperr.Fault{
 	"unsupported_response_type": ErrUnsupportedResponse, "login_required": ErrLoginRequired, "consent_required": ErrConsentRequired,
 }
 
-// authRequest is an authorization request with a valid app and redirect URI.
+// authRequest is an authorization request whose app and redirect URI are valid.
 type authRequest struct {
 	app         App
 	redirectURI string
@@ -72,10 +72,9 @@ type authRequest struct {
 	resource    string
 }
 
-// Authorize handles an authorization request with the parameters in query. It redirects errors, and answers without a
-// decision of the user, only to a trusted app: anyone can register a redirect URI, and this endpoint must not be an
-// open redirector (RFC 9700 4.11.2). For other apps it returns the error for an error page: one of refusals, or an
-// error of the store.
+// Authorize handles an authorization request with the parameters in query. Without a decision of the user, it redirects only to a
+// trusted app. Anyone can register a redirect URI, and this endpoint must not be an open redirector (RFC 9700 4.11.2). For other
+// apps, it returns the error for an error page: an error of refusals or of the store.
 func (s *Service) Authorize(ctx context.Context, query url.Values, visitor Visitor) (Answer, error) {
 	a, err := s.destination(ctx, query)
 	if err != nil {
@@ -93,7 +92,8 @@ func (s *Service) Authorize(ctx context.Context, query url.Values, visitor Visit
 	return s.requestConsent(ctx, a, visitor)
 }
 
-// destination returns the app of the request after checking its redirect URI.
+// destination returns the app and the redirect URI of the request. It returns invalid_request if the app is unknown or disabled,
+// or if the redirect URI is not registered for the app.
 func (s *Service) destination(ctx context.Context, query url.Values) (authRequest, error) {
 	id, uri := query["client_id"], query["redirect_uri"]
 	if len(id) != 1 || !isID(id[0]) {
@@ -112,7 +112,8 @@ func (s *Service) destination(ctx context.Context, query url.Values) (authReques
 	return authRequest{app: *app, redirectURI: uri[0]}, nil
 }
 
-// read validates the other parameters and sets them in a. A parameter without a value counts as absent (RFC 6749 3.1).
+// read validates all parameters except client_id and redirect_uri, and sets them in a. A parameter without a value counts as
+// absent (RFC 6749 3.1). It returns nil if all are valid.
 func (s *Service) read(a *authRequest, query url.Values) *refusal {
 	if state := query["state"]; len(state) == 1 && len(state[0]) <= maxState {
 		a.state = state[0]
@@ -164,8 +165,8 @@ func (a *authRequest) readScopes(text string) *refusal {
 	return nil
 }
 
-// readResource sets the requested resource. A token is valid for one resource, so the parameter may be repeated only
-// with one value.
+// readResource validates the resource parameters and sets a.resource. A token is valid for one resource, so repeated parameters
+// must have the same value.
 func (s *Service) readResource(a *authRequest, values []string) *refusal {
 	for _, r := range values {
 		if r == "" {
@@ -184,9 +185,9 @@ func isChallenge(text string) bool {
 	return err == nil && len(raw) == 32 && len(text) == 43
 }
 
-// authorizeSilently handles prompt=none. For a trusted app it uses an existing grant, without a consent page and
-// without a new grant. A public app must have an https redirect URI, because any program can receive other redirects
-// and only the user can decide whether it is the right one (RFC 8252 8.6).
+// authorizeSilently handles prompt=none. For a trusted app, it uses an existing grant without a consent page; it never creates a
+// grant. A public app must have an https redirect URI. Any program can receive redirects to other URIs, and only the user can
+// decide whether it is the right program (RFC 8252 8.6).
 func (s *Service) authorizeSilently(ctx context.Context, a authRequest, visitor Visitor) (Answer, error) {
 	if visitor.UserID == "" {
 		return s.refuse(a, refusal{"login_required", "no user is signed in"})
@@ -205,7 +206,7 @@ func (s *Service) authorizeSilently(ctx context.Context, a authRequest, visitor 
 	return s.refuse(a, refusal{"consent_required", "the user must consent"})
 }
 
-// requestConsent stores the request until the user decides, and returns the consent page.
+// requestConsent stores the request until the user decides, and returns the content of the consent page.
 func (s *Service) requestConsent(ctx context.Context, a authRequest, visitor Visitor) (Answer, error) {
 	token, hash := mint(requestPrefix)
 	r := s.request(a, visitor)
@@ -235,12 +236,12 @@ func (s *Service) refuse(a authRequest, no refusal) (Answer, error) {
 	return Answer{Redirect: s.errorAt(a.redirectURI, a.state, no)}, nil
 }
 
-// errorAt returns the redirect URL with an error.
+// errorAt returns redirectURI with the error response as query parameters.
 func (s *Service) errorAt(redirectURI, state string, no refusal) string {
 	return withQuery(redirectURI, s.withIssuer(state, [2]string{"error", no.code}, [2]string{"error_description", no.description}))
 }
 
-// withIssuer adds the state parameter, unchanged, and the issuer (RFC 9207) to the parameters of an answer.
+// withIssuer adds two parameters to those of an answer: state, unchanged unless it is empty, and the issuer as iss (RFC 9207).
 func (s *Service) withIssuer(state string, answer ...[2]string) [][2]string {
 	if state != "" {
 		answer = append(answer, [2]string{"state", state})

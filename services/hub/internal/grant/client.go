@@ -11,23 +11,24 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
-// MaxFailures is the number of failed client authentications per minute, client and IP address after which attempts are
-// refused. It counts per address so that an attacker who has a client_id cannot lock out the client from other
+// MaxFailures is the maximum number of failed client authentications per minute for one client and one IP address. Further
+// attempts are refused. It counts per address, so that an attacker who knows a client_id cannot lock out the client at other
 // addresses.
 const MaxFailures = caller.MaxFailures
 
-// Form is a request to the token, revocation or introspection endpoint. Parameters have the names of RFC 6749, also if
-// the body was JSON.
+// Form is a request to the token, revocation or introspection endpoint. Parameters have the names of RFC 6749, even if the body
+// was JSON.
 type Form struct {
 	Values        url.Values
 	Authorization []string // values of the Authorization header
-	IP            string   // failures are counted per address
+	IP            string   // address of the client, for the count of failures
 }
 
-// get returns a parameter. credentials refuses repeated ones first.
+// get returns the value of a parameter; empty if it is absent. credentials has already refused repeated parameters.
 func (f Form) get(name string) string { return f.Values.Get(name) }
 
-// resource returns the requested resource; empty without one. Error: invalid_target for different values.
+// resource returns the requested resource; empty if none is requested. It returns invalid_target if the parameter has different
+// values.
 func (f Form) resource() (string, error) {
 	var one string
 	for _, r := range f.Values["resource"] {
@@ -43,8 +44,9 @@ func (f Form) resource() (string, error) {
 
 type credentials struct{ id, secret string }
 
-// credentials returns the client authentication of the request: from the header or from the body. Both at once are an
-// error.
+// credentials returns the client id and secret of the request, from the Authorization header or from the body. Errors:
+// invalid_request if both contain a secret or a parameter is repeated; invalid_client if the id is missing or the header is
+// invalid.
 func (f Form) credentials() (credentials, error) {
 	for name, values := range f.Values {
 		if len(values) > 1 && name != "resource" {
@@ -70,7 +72,8 @@ func (f Form) credentials() (credentials, error) {
 	return basic, nil
 }
 
-// parseBasic reads HTTP Basic credentials. Both parts are form-encoded before base64 (RFC 6749 2.3.1).
+// parseBasic parses the credentials of HTTP Basic authentication. The client id and the secret are form-encoded before base64
+// (RFC 6749 2.3.1).
 func parseBasic(values []string) (credentials, bool) {
 	scheme, encoded, ok := strings.Cut(values[0], " ")
 	if len(values) > 1 || !ok || !strings.EqualFold(scheme, "Basic") {
@@ -94,15 +97,15 @@ func parseBasic(values []string) (credentials, bool) {
 	return c, c.id != ""
 }
 
-// client authenticates the app that sends a request. A confidential app must send its secret, a public one must send
-// none. After MaxFailures failures it refuses without checking the secret. Errors: invalid_request, invalid_client,
-// rate_limited.
+// client authenticates the app that sends a request. A confidential app must send its secret, and a public app must send none.
+// After MaxFailures failures within a minute, client refuses requests without checking the secret. Errors: invalid_request,
+// invalid_client, rate_limited.
 func (s *Service) client(ctx context.Context, f Form) (App, error) {
 	c, err := f.credentials()
 	if err != nil {
 		return App{}, err
 	}
-	// The hash bounds the length of the counter name: a client_id can be long.
+	// A client_id can be long. The hash bounds the length of the counter name.
 	sum := sha256.Sum256([]byte(c.id))
 	counter := base64.RawURLEncoding.EncodeToString(sum[:]) + " " + f.IP
 	if wait := s.Failures.Wait(ctx, counter); wait > 0 {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Code is a stored authorization code (RFC 6749 4.1.2).
+// Code is a stored authorization code (RFC 6749 4.1.2) with the request that it answers.
 type Code struct {
 	Hash        Hash
 	AppID       string
@@ -16,19 +16,19 @@ type Code struct {
 	Scopes      Scopes
 	Challenge   string
 	Resource    string
-	GrantID     string // grant that the code renews or that its redemption created; empty: redemption creates a grant
-	Consented   bool   // the user has just decided; false: an earlier consent was used
+	GrantID     string // grant that the code renews, or that its redemption created; empty: none yet
+	Consented   bool   // the user decided on the consent page; false: earlier consent was used
 	CreatedAt   time.Time
 	ExpiresAt   time.Time
-	UsedAt      time.Time // zero: not yet
-	Redeemed    bool      // used successfully: tokens were issued
+	UsedAt      time.Time // zero: not used
+	Redeemed    bool      // the use was successful: tokens were issued
 }
 
-// CodeState is a locked code with its app and grant.
+// CodeState is an authorization code with its app and its grant. The store has locked all three for the redemption.
 type CodeState struct {
 	Code  Code
-	App   App    // locked: no grant of the app can be created or revoked at the same time
-	Grant *Grant // grant of Code.GrantID, locked
+	App   App    // while locked, no grant of the app can be created or revoked
+	Grant *Grant // grant with the id Code.GrantID; nil: none
 }
 
 // Outcome is the result of an attempt to redeem a code or a refresh token. The store writes its changes in one transaction.
@@ -48,13 +48,14 @@ type Outcome struct {
 
 func refused(err error) Outcome { return Outcome{Err: err} }
 
-// Redemption is an attempt of a client to redeem a code. GrantID, Access and Refresh identify what a success creates.
+// Redemption is an attempt of a client to redeem a code. If it succeeds, the new grant has the id GrantID, and the new tokens
+// have the hashes Access and Refresh.
 type Redemption struct {
 	AppID       string
 	RedirectURI string // empty: not given
 	Verifier    string
 	Resource    string // empty: not given
-	Bad         error  // error of another parameter of the request
+	Bad         error  // error of a parameter that was parsed before; nil: none
 	GrantID     string
 	Access      Hash
 	Refresh     Hash
@@ -100,7 +101,7 @@ func (c CodeState) Redeem(r Redemption) Outcome {
 	return t
 }
 
-// check validates an attempt of the right client at an unused code.
+// check validates an attempt to redeem an unused code. The caller has checked that the code belongs to the client.
 func (c CodeState) check(r Redemption) error {
 	switch {
 	case !r.Now.Before(c.Code.ExpiresAt):
@@ -123,7 +124,7 @@ func (c CodeState) check(r Redemption) error {
 	return nil
 }
 
-// isVerifier reports whether text has the grammar of a code verifier (RFC 7636 4.1).
+// isVerifier reports whether text has the syntax of a PKCE code verifier (RFC 7636 4.1).
 func isVerifier(text string) bool {
 	if len(text) < 43 || len(text) > 128 {
 		return false

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Decide applies the user's decision on a consent page and returns the URL to redirect to with 303. Each token is
-// accepted once. Errors: forbidden if the token is used, expired, or of another user or session; invalid_request if the
-// app is disabled or lost the redirect URI meanwhile.
+// Decide applies the user's decision on a consent page and returns the URL for a redirect with status 303. Each token is accepted
+// once. Errors: forbidden if the token was used, has expired, or belongs to another user or session; invalid_request if the app
+// has been disabled or no longer has the redirect URI.
 func (s *Service) Decide(ctx context.Context, visitor Visitor, token string, approve bool) (redirect string, err error) {
 	if visitor.UserID == "" || !wellFormed(requestPrefix, token) {
 		return "", ErrForbidden
@@ -44,8 +44,8 @@ func (s *Service) Decide(ctx context.Context, visitor Visitor, token string, app
 	return answer.Redirect, err
 }
 
-// sameGrant returns the id of the user's active grant with the resource and scopes of the request; empty if there is
-// none.
+// sameGrant returns the id of the user's active grant to the app with the same resource and scopes as the request. It returns ""
+// if there is none.
 func (s *Service) sameGrant(ctx context.Context, r Request) (string, error) {
 	grants, err := s.Store.FindGrants(ctx, r.UserID, r.AppID, s.Now())
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Service) sameGrant(ctx context.Context, r Request) (string, error) {
 	return "", nil
 }
 
-// issue stores a code for a request and returns the redirect to the app with it.
+// issue stores an authorization code for a request and returns the redirect that sends the code to the app.
 func (s *Service) issue(ctx context.Context, c Code, r Request) (Answer, error) {
 	plaintext, hash := mint(codePrefix)
 	c.Hash, c.AppID, c.UserID, c.RedirectURI = hash, r.AppID, r.UserID, r.RedirectURI
@@ -72,8 +72,7 @@ func (s *Service) issue(ctx context.Context, c Code, r Request) (Answer, error) 
 	return Answer{Redirect: withQuery(r.RedirectURI, s.withIssuer(string(r.State), [2]string{"code", plaintext}))}, nil
 }
 
-// lifeOf returns the absolute life of a grant to an app of this kind, and the idle time after which its refresh token
-// expires.
+// lifeOf returns the lifetimes for an app of this kind: absolute is that of a grant, and idle is that of an unused refresh token.
 func lifeOf(kind Kind) (absolute, idle time.Duration) {
 	if kind == Confidential {
 		return confLife, confIdle

@@ -2,7 +2,7 @@ package grant
 
 import "github.com/signalcast/signalcast/pkg/apperr"
 
-// Errors of the token, revocation and introspection endpoints, with the codes of RFC 6749 and RFC 8707.
+// Errors of the OAuth endpoints, with the error codes of RFC 6749, RFC 8707 and OpenID Connect.
 var (
 	ErrInvalidRequest = apperr.New(apperr.Invalid, "invalid_request", "")
 	ErrInvalidGrant   = apperr.New(apperr.Invalid, "invalid_grant",
@@ -21,7 +21,7 @@ var (
 		"The client is unknown or its authentication failed.")
 )
 
-// Errors of registering and changing apps.
+// Errors of the registration and the change of apps.
 var (
 	ErrRedirectURI = apperr.New(apperr.Invalid, "invalid_redirect_uri",
 		"redirectUris must be 1 to 10 different absolute URIs: https, http on 127.0.0.1 or [::1], or a private scheme with a dot").With("field", "redirectUris")
@@ -31,13 +31,14 @@ var (
 	ErrNotFound     = apperr.New(apperr.NotFound, "not_found", "")
 )
 
-// Errors of the authentication and permission of requests.
+// Errors of requests with an access token and of consent decisions.
 var (
-	// ErrUnauthenticated is the error of an invalid, expired or revoked access token, or one of another resource.
+	// ErrUnauthenticated is the error of an access token that is invalid, expired or revoked, or that is valid for another
+	// resource.
 	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
 	// ErrInsufficientScope is the error of a valid access token without the required scope.
 	ErrInsufficientScope = apperr.New(apperr.Forbidden, "insufficient_scope", "")
-	// ErrForbidden is the error of a consent decision that does not belong to the session.
+	// ErrForbidden is the error of a consent decision that does not belong to the session or has expired.
 	ErrForbidden = apperr.New(apperr.Forbidden, "forbidden", "")
 )
 

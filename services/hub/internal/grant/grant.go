@@ -5,60 +5,60 @@ import (
 	"time"
 )
 
-// Reason is why a grant was revoked.
+// Reason is the reason for which a grant was revoked.
 type Reason string
 
 // Reasons for the revocation of a grant.
 const (
-	ByUser         Reason = "user"  // the user, on a page of the hub
-	ByOwner        Reason = "owner" // the user, with an operator key
+	ByUser         Reason = "user"  // by the user, on a page of the hub
+	ByOwner        Reason = "owner" // by the user, with an operator key
 	ByApp          Reason = "app"
 	ByCodeReplay   Reason = "code_replay"
 	ByRefreshReuse Reason = "refresh_reuse"
 	ByAppDisabled  Reason = "app_disabled"
 )
 
-// Grant is the permission of a user for an app to act with some scopes.
+// Grant is the permission that a user gave to an app. Scopes limit what the app may do.
 type Grant struct {
 	ID         string
 	UserID     string
 	AppID      string
 	Scopes     Scopes
-	Resource   string // empty: the request had none
+	Resource   string // empty: the request named no resource
 	CreatedAt  time.Time
-	ExpiresAt  time.Time // absolute
-	LastUsedAt time.Time // zero: never; exact to a minute
+	ExpiresAt  time.Time // end of the grant, regardless of its use
+	LastUsedAt time.Time // precise to one minute; zero: never used
 	RevokedAt  time.Time // zero: not revoked
 	RevokedBy  Reason
 }
 
-// Active reports whether the grant is neither revoked nor expired at now.
+// Active reports whether the grant is neither revoked nor expired at the time now.
 func (g Grant) Active(now time.Time) bool { return g.RevokedAt.IsZero() && now.Before(g.ExpiresAt) }
 
-// token returns a new token of the grant. It expires after life, but not later than the grant.
+// token returns a new token of the grant. It expires after life, but never later than the grant.
 func (g Grant) token(hash Hash, scopes Scopes, now time.Time, life time.Duration) *Token {
 	return &Token{Hash: hash, GrantID: g.ID, Scopes: scopes, CreatedAt: now, ExpiresAt: earlier(now.Add(life), g.ExpiresAt)}
 }
 
-// Listed is a grant in the list of its user.
+// Listed is a grant with its app and signers, as the list of a user's grants shows it.
 type Listed struct {
 	Grant
 	App     App      // only ID, Name and LogoURL are set
-	Signers []string // public keys of active signers of the grant
+	Signers []string // public keys of the active signers that the grant created
 }
 
-// ListGrants returns a user's grants, including revoked and expired ones that are still stored. Active grants come
-// first, then newest first.
+// ListGrants returns the grants of a user, active ones first, then newest first. It includes revoked and expired grants that are
+// still stored.
 func (s *Service) ListGrants(ctx context.Context, userID string) ([]Listed, error) {
 	return s.Store.ListGrants(ctx, userID, "", s.Now())
 }
 
-// OwnGrant returns the grant of an app token. A token cannot list other grants of its user.
+// OwnGrant returns the grant of an app token as a list of one. A token cannot list other grants of its user.
 func (s *Service) OwnGrant(ctx context.Context, p Principal) ([]Listed, error) {
 	return s.Store.ListGrants(ctx, p.UserID, p.GrantID, s.Now())
 }
 
-// Live reports whether the grant exists and is neither revoked nor expired.
+// Live reports whether the grant exists and is neither revoked nor expired. An invalid id counts as unknown.
 func (s *Service) Live(ctx context.Context, grantID string) (bool, error) {
 	if !isID(grantID) {
 		return false, nil
@@ -67,8 +67,8 @@ func (s *Service) Live(ctx context.Context, grantID string) (bool, error) {
 	return err == nil && g != nil && g.Active(s.Now()), err
 }
 
-// RevokeGrant revokes a grant of the user with its tokens and signers. by is ByUser or ByOwner. Repeating it changes
-// nothing. Error: not_found.
+// RevokeGrant revokes a grant of the user, with its tokens and signers. by must be ByUser, ByOwner or ByApp. A repeated call
+// changes nothing. Error: not_found.
 func (s *Service) RevokeGrant(ctx context.Context, userID, grantID string, by Reason) error {
 	if !isID(grantID) {
 		return ErrNotFound

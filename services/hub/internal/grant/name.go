@@ -9,11 +9,12 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// productName is the name of the product in the form of foldName.
+// productName is the name of the product, folded with foldName.
 var productName = foldName("signalcast")
 
-// goodName reports whether a name cannot imitate another app or this service on the consent page. It must not contain
-// invisible characters, changes of the writing direction, spaces at its ends, or the product's name in any spelling.
+// goodName reports whether an app may have this name on the consent page. The name must not imitate another app or this service.
+// It must not contain invisible characters, changes of the writing direction, or the product's name in any spelling, and must not
+// start or end with a space.
 func goodName(name string) bool {
 	if !protocol.IsName(name, 1, maxAppName) || strings.TrimSpace(name) != name {
 		return false
@@ -21,7 +22,7 @@ func goodName(name string) bool {
 	return !strings.Contains(foldName(name), productName)
 }
 
-// lookalikes maps letters and digits to the Latin letter that they resemble.
+// lookalikes maps characters to the Latin letter that they resemble.
 var lookalikes = map[rune]rune{
 	'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '9': 'g', '6': 'g', '@': 'a', '$': 's', '|': 'i', '!': 'i', 'l': 'i', 'ı': 'i', 'ł': 'i', 'ɩ': 'i',
 	'а': 'a', 'с': 'c', 'ѕ': 's', 'і': 'i', 'ј': 'j', 'ӏ': 'i', 'т': 't', 'ԍ': 'g', 'п': 'n', 'ո': 'n', 'ց': 'g', 'տ': 's', 'ӕ': 'a', // Cyrillic, Armenian
@@ -29,8 +30,8 @@ var lookalikes = map[rune]rune{
 	'ɑ': 'a', 'ɡ': 'g', 'ᴀ': 'a', 'ᴄ': 'c', 'ɢ': 'g', 'ɪ': 'i', 'ɴ': 'n', 'ꜱ': 's', 'ʟ': 'i', 'ᴛ': 't', // Latin variants
 }
 
-// foldName reduces a name to its visual form: lower case, without marks, spaces and punctuation, with similar letters
-// made equal.
+// foldName reduces a name to its visual form, so that names that look alike become equal. It converts to lower case, removes
+// marks, spaces and punctuation, and replaces lookalikes.
 func foldName(name string) string {
 	var out strings.Builder
 	for _, r := range strings.ToLower(norm.NFKD.String(name)) {

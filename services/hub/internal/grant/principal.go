@@ -7,17 +7,17 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
-// Token is an access or refresh token.
+// Token is a stored access token or refresh token.
 type Token struct {
 	Hash      Hash
 	GrantID   string
 	Scopes    Scopes
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	EndedAt   time.Time // revoked, or turned into the next one; zero: neither
+	EndedAt   time.Time // time of the revocation or replacement; zero: neither
 }
 
-// TokenState is a token with its grant and app.
+// TokenState is a token with its grant and its app.
 type TokenState struct {
 	Token Token
 	Grant Grant
@@ -29,22 +29,22 @@ func (t TokenState) valid(now time.Time) bool {
 	return t.Token.EndedAt.IsZero() && now.Before(t.Token.ExpiresAt) && t.Grant.Active(now) && t.App.Active()
 }
 
-// scopes returns the scopes of the token that the app still has.
+// scopes returns the scopes of the token, without those that the app has lost since.
 func (t TokenState) scopes() Scopes { return t.Token.Scopes.Intersect(t.App.Scopes) }
 
-// Principal is the user, app and grant of an access token. A write acts as UserID, regardless of its body.
+// Principal is the user, the app and the grant of an access token. A write acts as UserID, regardless of the request body.
 type Principal struct {
-	UserID    string // the denpaId
+	UserID    string // denpaId of the user
 	AppID     string
 	GrantID   string
 	Scopes    Scopes
-	Resource  string // empty: the authorization request had none
+	Resource  string // empty: the authorization request named no resource
 	ExpiresAt time.Time
 }
 
-// Authenticate returns the principal of an app token (the text after "Bearer ") at a resource. A token that names no resource is
-// for the issuer; another resource accepts only tokens that name it. It reads the store for each request, so that a revocation
-// applies to the next request at every hub. Error: unauthenticated.
+// Authenticate returns the principal of an access token for a request to resource. bearer is the text after "Bearer ". A token
+// without a resource is valid for the issuer; any other resource requires a token that names it. Authenticate reads the store for
+// each request, so a revocation applies to the next request at every hub. Errors: unauthenticated, db_unavailable.
 func (s *Service) Authenticate(ctx context.Context, bearer, resource string) (Principal, error) {
 	if !wellFormed(AccessPrefix, bearer) {
 		return Principal{}, ErrUnauthenticated
@@ -67,7 +67,8 @@ func (s *Service) isFor(named, wanted string) bool {
 	return named == wanted || named == "" && wanted == s.Settings.Issuer
 }
 
-// ScopesOf returns the scopes of a caller on the routes of the protocol.
+// ScopesOf returns the scopes of a caller on the protocol routes. It returns nil for a caller without an app token or an operator
+// key.
 func ScopesOf(who caller.Caller) Scopes {
 	switch who.Kind {
 	case caller.Token:

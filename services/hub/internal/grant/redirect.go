@@ -9,11 +9,11 @@ import (
 
 const maxURI = 512
 
-// loopbacks are the only hosts with plain http. Only literal addresses are permitted, because a name such as localhost
+// loopbacks are the only hosts for which plain http is permitted. They are literal addresses, because a name such as localhost
 // can resolve to another machine (RFC 8252 8.3).
 var loopbacks = []string{"http://127.0.0.1", "http://[::1]"}
 
-// checkRedirectURI reports whether a redirect URI may be registered.
+// checkRedirectURI reports whether an app may register this redirect URI.
 func checkRedirectURI(text string) bool {
 	u, ok := plainURI(text)
 	if !ok || u.RawQuery != "" && hasAnswerParameter(u) {
@@ -26,12 +26,13 @@ func checkRedirectURI(text string) bool {
 		_, _, ok := splitLoopback(text)
 		return ok
 	}
-	// A private scheme is a reversed domain name and contains a dot (RFC 8252 7.1). This also excludes javascript: and
-	// data:.
+	// A private scheme must be a reversed domain name, which contains a dot (RFC 8252 7.1). This rule also refuses javascript:
+	// and data:.
 	return strings.Contains(u.Scheme, ".") && strings.HasPrefix(text, u.Scheme+":/") && u.Port() == ""
 }
 
-// plainURI parses an absolute URI. It refuses characters and encodings that parsers interpret differently.
+// plainURI parses an absolute URI of at most maxURI characters. It returns false for characters and encodings that parsers
+// interpret differently.
 func plainURI(text string) (*url.URL, bool) {
 	if text == "" || len(text) > maxURI || strings.ContainsAny(text, "#*\\<>\"'`{}|^") {
 		return nil, false
@@ -58,7 +59,8 @@ func plainURI(text string) (*url.URL, bool) {
 	return u, true
 }
 
-// hasAnswerParameter reports whether the query contains a parameter that an authorization response adds, or is invalid.
+// hasAnswerParameter reports whether the query contains a parameter that an authorization response adds. It is also true for an
+// invalid query.
 func hasAnswerParameter(u *url.URL) bool {
 	q, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -81,7 +83,7 @@ func isPort(text string) bool {
 	return err == nil && n > 0 && text == strconv.FormatUint(n, 10)
 }
 
-// isLocalName reports whether host is a name of the local machine or an unspecified address.
+// isLocalName reports whether host is empty, localhost, a name under localhost, or an unspecified IP address.
 func isLocalName(host string) bool {
 	host = strings.ToLower(strings.TrimRight(host, "."))
 	if addr, err := netip.ParseAddr(host); err == nil {
@@ -90,8 +92,8 @@ func isLocalName(host string) bool {
 	return host == "" || host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// splitLoopback splits a URI with a loopback host into origin and path and drops the port. It returns false for other
-// URIs.
+// splitLoopback splits a URI with a loopback host into its origin without a port, and the rest after the port. It returns false
+// for other URIs.
 func splitLoopback(text string) (origin, rest string, ok bool) {
 	for _, origin := range loopbacks {
 		rest, found := strings.CutPrefix(text, origin)
@@ -116,8 +118,8 @@ func splitLoopback(text string) (origin, rest string, ok bool) {
 	return "", "", false
 }
 
-// matchRedirectURI reports whether a URI equals the registered one. The port of a loopback address may differ, because
-// a native app gets it at run time (RFC 8252 7.3).
+// matchRedirectURI reports whether given equals the registered redirect URI. The port of a loopback address may differ, because a
+// native app gets its port at run time (RFC 8252 7.3).
 func matchRedirectURI(registered, given string) bool {
 	if registered == given {
 		return true
@@ -130,10 +132,10 @@ func matchRedirectURI(registered, given string) bool {
 	return ok && origin == givenOrigin && rest == givenRest
 }
 
-// isClaimed reports whether only the owner of a domain receives requests to the redirect URI.
+// isClaimed reports whether only the owner of a domain receives requests to the redirect URI. This is the case for https.
 func isClaimed(redirectURI string) bool { return strings.HasPrefix(redirectURI, "https://") }
 
-// withQuery appends parameters to a redirect URI, after its existing query.
+// withQuery appends the parameters in answer to a redirect URI, after its existing query.
 func withQuery(redirectURI string, answer [][2]string) string {
 	var b strings.Builder
 	b.WriteString(redirectURI)

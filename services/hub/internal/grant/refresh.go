@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// RefreshState is a locked refresh token with its successor, grant and app.
+// RefreshState is a refresh token with its successor, grant and app. The store has locked them for the refresh.
 type RefreshState struct {
 	Token     Token
-	Successor *Token // token that replaced it; nil: not used yet
+	Successor *Token // token that replaced Token; nil: Token is not used yet
 	Grant     Grant
 	App       App
 }
@@ -17,11 +17,11 @@ type RefreshState struct {
 type Refreshing struct {
 	AppID    string
 	Scopes   Scopes // nil: all scopes of the token
-	Resource string // empty: not requested
-	Bad      error  // error of another parameter of the request
+	Resource string // empty: the request names no resource
+	Bad      error  // error of a parameter that was parsed before; nil: none
 	Access   Hash   // hash of the access token that a success creates
-	// Successors are the possible successors of the token, one for each key of the server. A success creates the first
-	// one.
+	// Successors are the hashes of the possible successors of the token, one for each key of the server. A success creates the
+	// first one.
 	Successors []Hash
 	Retry      time.Duration
 	Now        time.Time
@@ -43,7 +43,7 @@ func (s RefreshState) Redeem(r Refreshing) Outcome {
 		return refused(err)
 	}
 	if again && !slices.Contains(r.Successors, s.Successor.Hash) {
-		return refused(ErrInvalidGrant) // derived with a key that was removed
+		return refused(ErrInvalidGrant) // the key that derived the successor was removed
 	}
 	t := Outcome{GrantID: s.Grant.ID, UserID: s.Grant.UserID, Resource: s.Grant.Resource}
 	t.Access = s.Grant.token(r.Access, scopes, r.Now, accessLife)
@@ -61,7 +61,7 @@ func (s RefreshState) mayRetry(r Refreshing) bool {
 	return s.Successor != nil && s.Successor.EndedAt.IsZero() && r.Retry > 0 && r.Now.Sub(s.Token.EndedAt) <= r.Retry
 }
 
-// check validates the requested scopes and resource, and returns the scopes of the new access token.
+// check validates the requested scopes and resource. It returns the scopes of the new access token.
 func (s RefreshState) check(r Refreshing) (Scopes, error) {
 	most := s.Token.Scopes.Intersect(s.App.Scopes)
 	switch {

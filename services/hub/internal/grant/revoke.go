@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Introspection is the information about a token for the client that it was issued to.
+// Introspection describes a token to the client to which it was issued.
 type Introspection struct {
-	Active    bool // false: all other members are zero
+	Active    bool // false: all other fields are zero
 	Scopes    Scopes
 	ClientID  string
 	DenpaID   string
@@ -19,8 +19,8 @@ type Introspection struct {
 	TokenType string // Bearer; empty for a refresh token
 }
 
-// Revoke implements RFC 7009. A refresh token revokes its whole grant, an access token only itself. An unknown token or
-// one of another client is ignored without an error. Errors: invalid_request, invalid_client, rate_limited.
+// Revoke implements token revocation (RFC 7009). For a refresh token it revokes the whole grant, for an access token only the
+// token. It ignores an unknown token and a token of another client. Errors: invalid_request, invalid_client, rate_limited.
 func (s *Service) Revoke(ctx context.Context, f Form) error {
 	app, err := s.client(ctx, f)
 	if err != nil {
@@ -42,8 +42,8 @@ func (s *Service) Revoke(ctx context.Context, f Form) error {
 	return s.Store.RevokeAccess(ctx, t.Token.Hash, s.Now())
 }
 
-// Introspect implements RFC 7662 for confidential clients. It returns Active only for tokens of the client itself.
-// Errors: invalid_request, invalid_client, rate_limited.
+// Introspect implements token introspection (RFC 7662) for confidential clients. Active is true only for a valid token that was
+// issued to the client itself. Errors: invalid_request, invalid_client, rate_limited.
 func (s *Service) Introspect(ctx context.Context, f Form) (Introspection, error) {
 	app, err := s.client(ctx, f)
 	if err != nil {
@@ -72,8 +72,8 @@ func (s *Service) Introspect(ctx context.Context, f Form) (Introspection, error)
 	return i, nil
 }
 
-// find returns an access or refresh token; nil if it is unknown. The prefix determines the kind, so token_type_hint is
-// not needed.
+// find returns an access or refresh token; nil if it is unknown. refresh reports which of both it is. The prefix of the token
+// determines that, so find needs no token_type_hint.
 func (s *Service) find(ctx context.Context, plaintext string) (t *TokenState, refresh bool, err error) {
 	switch {
 	case wellFormed(AccessPrefix, plaintext):

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Scope is a permission that a user can grant to an app: a message type with a colon instead of the dot, or one of
+// Scope is a permission that a user can grant to an app. It is a message type with a colon in place of the dot, or one of
 // profile:read, signer:create and offline_access.
 type Scope string
 
-// Scopes in the order in which they are always listed.
+// All scopes, in the order in which they are listed.
 const (
 	ProfileRead      Scope = "profile:read"
 	SignerCreate     Scope = "signer:create"
@@ -25,10 +25,10 @@ const (
 	ResolutionCreate Scope = "resolution:create"
 )
 
-// Scopes is a set of known scopes in the order of AllScopes, without repetition.
+// Scopes is a set of known scopes, in the order of AllScopes and without repetition.
 type Scopes []Scope
 
-// AllScopes lists all scopes.
+// AllScopes returns all known scopes.
 func AllScopes() Scopes {
 	return Scopes{
 		ProfileRead, SignerCreate, OfflineAccess, ProfileUpdate, StationCreate, StationUpdate,
@@ -51,7 +51,7 @@ var byPermission = map[string]Scopes{
 	Broadcast: {StationCreate, StationUpdate, BroadcastCreate, BroadcastGoLive},
 }
 
-// PermissionFor returns the permission of operator keys that includes a scope; empty: none.
+// PermissionFor returns the permission of operator keys that includes a scope; empty if no permission includes it.
 func PermissionFor(scope Scope) string {
 	for permission, scopes := range byPermission {
 		if scopes.Has(scope) {
@@ -70,7 +70,7 @@ func ScopesOfPermissions(permissions []string) Scopes {
 	return AllScopes().Intersect(words)
 }
 
-// NewScopes returns the set of these scopes without repetition. Error: invalid_scope for an unknown one.
+// NewScopes returns the set of the scopes in words. It returns invalid_scope if one of them is unknown.
 func NewScopes(words []string) (Scopes, error) {
 	requested := make(Scopes, len(words))
 	for i, w := range words {
@@ -82,7 +82,7 @@ func NewScopes(words []string) (Scopes, error) {
 	return AllScopes().Intersect(requested), nil
 }
 
-// ParseScopes parses a scope parameter: scopes separated by one space (RFC 6749 3.3). An empty text is an empty set.
+// ParseScopes parses a scope parameter: scopes that are separated by one space (RFC 6749 3.3). It returns nil for an empty text.
 // Error: invalid_scope.
 func ParseScopes(text string) (Scopes, error) {
 	if text == "" {
@@ -94,7 +94,7 @@ func ParseScopes(text string) (Scopes, error) {
 // Has reports whether the scope is in the set.
 func (s Scopes) Has(scope Scope) bool { return slices.Contains(s, scope) }
 
-// Contains reports whether every one of the others is in the set.
+// Contains reports whether all scopes of others are in the set.
 func (s Scopes) Contains(others Scopes) bool {
 	for _, o := range others {
 		if !s.Has(o) {
@@ -104,7 +104,7 @@ func (s Scopes) Contains(others Scopes) bool {
 	return true
 }
 
-// Intersect returns the members of s that are also in other.
+// Intersect returns the scopes of s that are also in other.
 func (s Scopes) Intersect(other Scopes) Scopes {
 	var both Scopes
 	for _, scope := range s {
@@ -115,7 +115,7 @@ func (s Scopes) Intersect(other Scopes) Scopes {
 	return both
 }
 
-// Words returns the scopes as strings; never nil.
+// Words returns the scopes as strings. The result is never nil.
 func (s Scopes) Words() []string {
 	words := make([]string, len(s))
 	for i, scope := range s {
@@ -124,5 +124,5 @@ func (s Scopes) Words() []string {
 	return words
 }
 
-// String returns the scopes separated by spaces (RFC 6749 3.3).
+// String returns the scopes, separated by spaces (RFC 6749 3.3).
 func (s Scopes) String() string { return strings.Join(s.Words(), " ") }

@@ -11,7 +11,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Prefixes of secrets. Each one is accepted in one kind of request only.
+// Prefixes of secrets: access token, refresh token, authorization code, client secret, consent request. Each prefix is accepted
+// in one kind of request only.
 const (
 	AccessPrefix  = "dat_"
 	RefreshPrefix = "drt_"
@@ -20,8 +21,7 @@ const (
 	requestPrefix = "dar_"
 )
 
-// Hash is the SHA-256 hash of a secret. Only hashes are stored. A secret has 256 random bits, so its hash needs no
-// salt.
+// Hash is the SHA-256 hash of a secret. Only hashes are stored. A secret has 256 random bits, so its hash needs no salt.
 type Hash [sha256.Size]byte
 
 func hashOf(plaintext string) Hash { return sha256.Sum256([]byte(plaintext)) }
@@ -31,7 +31,7 @@ func (h Hash) equal(other Hash) bool {
 	return subtle.ConstantTimeCompare(h[:], other[:]) == 1
 }
 
-// mint returns a new random secret with its hash.
+// mint returns a new random secret that starts with prefix, and its hash.
 func mint(prefix string) (plaintext string, hash Hash) {
 	raw := make([]byte, sha256.Size)
 	_, _ = rand.Read(raw) // never fails
@@ -39,7 +39,7 @@ func mint(prefix string) (plaintext string, hash Hash) {
 	return plaintext, hashOf(plaintext)
 }
 
-// wellFormed reports whether text has the format of a secret with this prefix. Other texts are refused without a
+// wellFormed reports whether text has the format of a secret with this prefix. A text with another format is refused without a
 // database query.
 func wellFormed(prefix, text string) bool {
 	body, ok := strings.CutPrefix(text, prefix)
@@ -50,8 +50,8 @@ func wellFormed(prefix, text string) bool {
 	return err == nil && len(raw) == sha256.Size
 }
 
-// successorOf derives the refresh token that replaces parent. The result is deterministic, so a server can return the
-// same successor again after a lost answer or to concurrent requests, although it stores only hashes.
+// successorOf derives the refresh token that replaces parent. The same key and parent always give the same token. The server
+// stores only hashes, but can thus return the successor again after a lost answer or to concurrent requests.
 func successorOf(key []byte, parent string) (plaintext string, hash Hash) {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("drt-successor\x00" + parent))

@@ -10,32 +10,33 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
-// Lifetimes of requests, codes, tokens and grants.
+// Lifetimes of consent pages, codes, tokens and grants, and the default of Settings.RetryWindow.
 const (
 	requestLife  = 10 * time.Minute // a consent page
 	codeLife     = time.Minute
 	accessLife   = 15 * time.Minute
 	publicLife   = 14 * 24 * time.Hour  // a grant to a public app
 	confLife     = 180 * 24 * time.Hour // a grant to a confidential app
-	publicIdle   = 14 * 24 * time.Hour  // life of an unused refresh token
+	publicIdle   = 14 * 24 * time.Hour  // an unused refresh token of a public app
 	confIdle     = 30 * 24 * time.Hour
 	defaultRetry = 10 * time.Second
 )
 
-const minKey = 32 // bytes
+const minKey = 32 // minimum length of a successor key in bytes
 
-// UsedAtMost is the interval at which the last use of a grant is written at most once.
+// UsedAtMost is the minimum time between two writes of the last use of a grant.
 const UsedAtMost = time.Minute
 
-// Settings are the settings of the authorization server.
+// Settings holds the settings of the authorization server.
 type Settings struct {
-	Issuer    string   // also the resource of a token that names none
-	Resources []string // further resources
+	Issuer    string   // also the resource of a token that names no resource
+	Resources []string // other resources that a token can name
 
-	// SuccessorKeys derive refresh tokens: the first derives new ones, all recognise existing ones. Each has at least
-	// 32 bytes. All processes must have the same keys.
+	// SuccessorKeys derive refresh tokens. The first key derives new tokens; all keys recognize existing ones. Each key must have
+	// at least 32 bytes. All processes must have the same keys.
 	SuccessorKeys [][]byte
-	// RetryWindow is the time for which a used refresh token returns its successor again; nil: ten seconds, 0: never.
+	// RetryWindow is the time after its use in which a used refresh token returns its successor again. nil means ten seconds, and
+	// 0 disables retries.
 	RetryWindow *time.Duration
 }
 
@@ -53,7 +54,8 @@ type Service struct {
 	retry time.Duration
 }
 
-// New builds a Service. It returns an error if the issuer is empty, or if keys are missing or too short to be secure.
+// New builds a Service. It returns an error if the issuer is empty, if there is no successor key, or if a key has less than 32
+// bytes.
 func New(d Deps) (*Service, error) {
 	if d.Settings.Issuer == "" {
 		return nil, errors.New("grant: the issuer is not set")
@@ -76,12 +78,12 @@ func New(d Deps) (*Service, error) {
 // Issuer returns the issuer identifier of tokens.
 func (s *Service) Issuer() string { return s.Settings.Issuer }
 
-// Resources lists the resources that a token can be valid for: the issuer and the further ones.
+// Resources returns the resources for which a token can be valid: the issuer, then Settings.Resources.
 func (s *Service) Resources() []string {
 	return append([]string{s.Settings.Issuer}, s.Settings.Resources...)
 }
 
 func (s *Service) isResource(text string) bool { return slices.Contains(s.Resources(), text) }
 
-// Sweep deletes requests, codes and tokens that can no longer be used, and returns the number of deleted rows.
+// Sweep deletes consent requests, codes and tokens that can no longer be used. It returns the number of deleted rows.
 func (s *Service) Sweep(ctx context.Context) (int64, error) { return s.Store.Sweep(ctx, s.Now()) }

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Store stores apps, codes, tokens and grants. Error of all methods: db_unavailable.
+// Store stores apps, consent requests, codes, tokens and grants. Error of all methods: db_unavailable.
 type Store interface {
-	// AddApp adds an app. Error: limit_reached if the owner has limit active apps.
+	// AddApp adds an app. It returns limit_reached if the owner already has limit active apps.
 	AddApp(ctx context.Context, a App, limit int) error
-	// ListApps returns the owner's apps, newest first.
+	// ListApps returns the apps of an owner, newest first.
 	ListApps(ctx context.Context, ownerID string) ([]App, error)
-	// FindApp returns nil for an unknown id.
+	// FindApp returns the app with this id; nil if it does not exist.
 	FindApp(ctx context.Context, id string) (*App, error)
-	// ChangeApp runs change on the owner's active app, which is locked meanwhile, and stores the result unless change
-	// fails. An empty ownerID matches any owner. Error: not_found.
+	// ChangeApp locks an active app of the owner, runs change on it, and stores the result unless change fails. An empty ownerID
+	// matches any owner. Errors: not_found, and that of change.
 	ChangeApp(ctx context.Context, ownerID, id string, change func(*App) error) (App, error)
-	// DisableApp disables the owner's app and revokes its grants and their signers. It does not change a disabled app.
-	// Error: not_found.
+	// DisableApp disables an app of the owner and revokes its grants and their signers. It does nothing if the app is already
+	// disabled. Error: not_found.
 	DisableApp(ctx context.Context, ownerID, id string, now time.Time) error
 
-	// AddRequest adds the request of a consent page.
+	// AddRequest adds a consent request, which waits for the decision of the user.
 	AddRequest(ctx context.Context, r Request) error
-	// TakeRequest removes a request of this user and session. It returns nil if there is none.
+	// TakeRequest deletes and returns a consent request of this user and session. It returns nil if there is none.
 	TakeRequest(ctx context.Context, hash, session Hash, userID string) (*Request, error)
 	// AddCode adds an authorization code.
 	AddCode(ctx context.Context, c Code) error
@@ -35,23 +35,23 @@ type Store interface {
 	// UseAccess reads an access token with its grant and app. It records the use of the grant at most once per
 	// UsedAtMost. It returns nil for an unknown token.
 	UseAccess(ctx context.Context, hash Hash, now time.Time) (*TokenState, error)
-	// FindAccess reads an access token and changes nothing. It returns nil for an unknown token.
+	// FindAccess returns an access token with its grant and app, without recording a use; nil if the token is unknown.
 	FindAccess(ctx context.Context, hash Hash) (*TokenState, error)
-	// FindRefresh reads a refresh token and changes nothing. It returns nil for an unknown token.
+	// FindRefresh returns a refresh token with its grant and app, without using it; nil if the token is unknown.
 	FindRefresh(ctx context.Context, hash Hash) (*TokenState, error)
-	// RevokeAccess revokes one access token.
+	// RevokeAccess revokes one access token. The grant and its other tokens stay active.
 	RevokeAccess(ctx context.Context, hash Hash, now time.Time) error
 
-	// GetGrant returns nil for an unknown id.
+	// GetGrant returns the grant with this id; nil if it does not exist.
 	GetGrant(ctx context.Context, id string) (*Grant, error)
-	// FindGrants returns the active grants of a user to an app, newest first.
+	// FindGrants returns the active grants that a user gave to an app, newest first.
 	FindGrants(ctx context.Context, userID, appID string, now time.Time) ([]Grant, error)
-	// ListGrants returns a user's grants, active ones first, then newest first. With a grantID it returns only that
+	// ListGrants returns the grants of a user, active ones first, then newest first. If grantID is set, it returns only that
 	// grant.
 	ListGrants(ctx context.Context, userID, grantID string, now time.Time) ([]Listed, error)
-	// RevokeGrant revokes a grant and its signers. It does not change a revoked grant. An empty userID matches any
-	// user. It returns false if there is no such grant.
+	// RevokeGrant revokes a grant and its signers. It does nothing if the grant is already revoked. An empty userID matches any
+	// user. It returns false if the grant does not exist.
 	RevokeGrant(ctx context.Context, userID, grantID string, by Reason, now time.Time) (bool, error)
-	// Sweep deletes requests, codes and tokens that can no longer be used, and returns the number of rows.
+	// Sweep deletes consent requests, codes and tokens that can no longer be used. It returns the number of deleted rows.
 	Sweep(ctx context.Context, now time.Time) (int64, error)
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Issued is the successful answer of the token endpoint.
+// Issued is the answer of the token endpoint to a successful request.
 type Issued struct {
 	AccessToken  string
 	TokenType    string // Bearer
@@ -14,11 +14,11 @@ type Issued struct {
 	Scopes       Scopes
 	DenpaID      string
 	GrantID      string
-	Resource     string // empty: the request had none
+	Resource     string // empty: the authorization request named no resource
 }
 
-// Token implements the token endpoint. Errors: invalid_request, invalid_client, invalid_grant, invalid_scope,
-// invalid_target, unsupported_grant_type, unauthorized_client, rate_limited.
+// Token implements the token endpoint (RFC 6749 3.2) for authorization codes and refresh tokens. Errors: invalid_request,
+// invalid_client, invalid_grant, invalid_scope, invalid_target, unsupported_grant_type, unauthorized_client, rate_limited.
 func (s *Service) Token(ctx context.Context, f Form) (Issued, error) {
 	app, err := s.client(ctx, f)
 	if err != nil {

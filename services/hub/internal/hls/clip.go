@@ -27,7 +27,7 @@ const (
 )
 
 const (
-	// maxClipDelay is the longest time between the last segment of a clip and the requested moment.
+	// maxClipDelay is the maximum time between the last segment of a clip and the end of the clip that was requested.
 	maxClipDelay  = 20 * time.Second
 	stillTimeout  = 10 * time.Second
 	maxStillBytes = 2 << 20
@@ -46,7 +46,7 @@ func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, leng
 	if err := o.root.Mkdir(tmp, 0o700); err != nil {
 		return clip.Video{}, err
 	}
-	defer func() { _ = o.root.RemoveAll(tmp) }() // tmpDir is emptied at the next start at the latest
+	defer func() { _ = o.root.RemoveAll(tmp) }() // if this fails, the next start empties tmpDir
 	list, err := o.gather(handle, tmp, end, length)
 	if err != nil {
 		return clip.Video{}, err
@@ -63,7 +63,8 @@ func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, leng
 	return o.readClip(id)
 }
 
-// gather links the segments of a clip into a directory while the stream is locked.
+// gather links the segments of a clip into the directory into, and returns them. It locks the stream meanwhile. It returns
+// clip.ErrNoFilm if there are no such segments.
 func (o *Origin) gather(handle, into string, end time.Time, length time.Duration) ([]segment, error) {
 	s, free := o.acquire(handle, false)
 	defer free()
@@ -95,7 +96,8 @@ func (o *Origin) gather(handle, into string, end time.Time, length time.Duration
 	return list, nil
 }
 
-// last returns the segments of about this length that end at a time, oldest first.
+// last returns the consecutive newest segments that were received by end and have about this length in total, oldest first. It
+// returns nil if the newest one is older than maxClipDelay.
 func (s *stream) last(end time.Time, length time.Duration) []segment {
 	name := clipPlaylist
 	if l := s.k.Lists[name]; l != nil && l.First != "" {
@@ -161,8 +163,8 @@ func (o *Origin) readClip(id string) (clip.Video, error) {
 	return film, nil
 }
 
-// still creates the thumbnail from the first key frame. ffmpeg gets the video as standard input and its format as a
-// parameter, so the video cannot make ffmpeg open other files or URLs.
+// still creates the thumbnail of a clip from its first key frame. ffmpeg gets the video as standard input and the format as a
+// parameter, so the video cannot make ffmpeg open other files or URLs. It does nothing without ffmpeg.
 func (o *Origin) still(ctx context.Context, dir string, first segment) error {
 	if o.ffmpeg == "" {
 		return nil
@@ -197,14 +199,14 @@ func (o *Origin) still(ctx context.Context, dir string, first segment) error {
 	return o.root.WriteFile(dir+"/"+clipStill, picture.Bytes(), 0o600)
 }
 
-// Trim implements clip.Maker.
+// Trim implements clip.Maker. The storage limit is Options.ClipBytes.
 func (o *Origin) Trim(ctx context.Context, drop func(ctx context.Context, id string) error) error {
 	dirs, err := readDir(o.root, clipDir)
 	if err != nil {
 		return err
 	}
 	sizes := make([]int64, len(dirs))
-	// Ids are UUIDv7, so their order is that of time.
+	// Clip ids are UUIDv7, so their alphabetical order is the order of creation.
 	slices.SortFunc(dirs, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	var total int64
 	for i, d := range dirs {

@@ -17,27 +17,27 @@ import (
 	"github.com/signalcast/signalcast/pkg/ratelimit"
 )
 
-// Options are the settings of an Origin. All except Base, Beat, Withheld, FFmpeg and Idle are required.
+// Options holds the settings of an Origin. All except Base, Beat, Withheld, FFmpeg and Idle are required.
 type Options struct {
-	Dir  string        // must not be used by another service
+	Dir  string        // directory that no other service uses
 	Base func() string // public base URL without a trailing slash
-	// Admit checks the key of a push. Errors: unauthenticated, not_approved, db_unavailable.
+	// Admit checks the stream key of an upload. Errors: unauthenticated, not_approved, db_unavailable.
 	Admit func(ctx context.Context, handle protocol.Handle, key string) error
-	// Beat records a heartbeat of an operator whose video arrived; nil: heartbeats are not recorded.
+	// Beat records a heartbeat of an operator when video of the operator arrives. If it is nil, heartbeats are not recorded.
 	Beat func(ctx context.Context, handle protocol.Handle) error
-	// Withheld returns the handles of suspended and hidden operators and the ids of their clips, which are not served;
-	// nil: everything is served.
+	// Withheld returns the content that the origin must not serve: handles of suspended and hidden operators, and ids of their
+	// clips. If it is nil, the origin serves everything.
 	Withheld    func(ctx context.Context) (map[string]bool, error)
 	Keep        time.Duration // time for which a segment is stored
-	StreamBytes int64         // limit of one stream
-	ClipBytes   int64         // limit of all clips
+	StreamBytes int64         // storage limit of one stream
+	ClipBytes   int64         // storage limit of all clips
 	FFmpeg      string        // program that makes thumbnails; empty: no thumbnails
-	Idle        time.Duration // time without a byte after which a push is aborted; 0: 15 seconds
+	Idle        time.Duration // an upload without a byte for this time is aborted; 0: 15 seconds
 	Now         func() time.Time
 	Log         *slog.Logger
 }
 
-// Origin stores the last minutes of live streams, and clips.
+// Origin stores the last minutes of live streams, and clips, in a directory. It serves both over HTTP.
 type Origin struct {
 	o      Options
 	root   *os.Root
@@ -53,10 +53,10 @@ type Origin struct {
 	withheld withheld
 }
 
-// Limits of pushes. An encoder with segments of two seconds sends about one request per second and rendition.
+// Limits of uploads. An encoder with segments of two seconds sends about one request per second and rendition.
 const (
 	pushWindow   = 10 * time.Second
-	maxPushes    = 200 // per stream
+	maxPushes    = 200 // uploads per stream and pushWindow
 	maxWrongKeys = 60  // wrong keys per minute and IP address
 )
 
@@ -68,8 +68,8 @@ func New(o Options) *Origin {
 	}
 }
 
-// Take locks the directory for this process and loads the stored state. It returns false if another process has locked
-// it, and may then be repeated.
+// Take locks the directory for this process and loads the stored state. It returns false if another process has locked the
+// directory; the caller may then repeat it.
 func (o *Origin) Take() (bool, error) {
 	if o.owner.Load() {
 		return true, nil
@@ -97,7 +97,7 @@ func (o *Origin) Take() (bool, error) {
 	return true, nil
 }
 
-// open creates and opens the directory and its lock file without locking it.
+// open creates and opens the directory and its lock file. It does not lock the file.
 func (o *Origin) open() (err error) {
 	if o.root == nil {
 		if err := os.MkdirAll(o.o.Dir, 0o700); err != nil {
@@ -120,14 +120,14 @@ func (o *Origin) Ready() bool { return o.owner.Load() }
 const (
 	liveDir = "live"
 	clipDir = "clips"
-	tmpDir  = "tmp" // incomplete files
+	tmpDir  = "tmp" // incomplete uploads and clips; emptied at start
 )
 
-// sweepEvery is the interval at which old segments and clips are deleted.
+// sweepEvery is the interval between two sweeps of the stored streams.
 const sweepEvery = 5 * time.Second
 
-// Run deletes old segments and clips until ctx ends. It waits before the first sweep, so that an encoder can continue
-// after a restart.
+// Run deletes old segments and empty streams until ctx ends. It waits sweepEvery before the first sweep, so that an encoder can
+// continue its stream after a restart.
 func (o *Origin) Run(ctx context.Context) error {
 	if err := dbtime.Sleep(ctx, sweepEvery); err != nil {
 		return err
@@ -151,8 +151,8 @@ func (o *Origin) Close() error {
 	return errors.Join(errs...)
 }
 
-// acquire returns the stream of an operator and prevents its deletion until free is called. It returns nil if there is
-// none and create is false.
+// acquire returns the stream of an operator and prevents its deletion until free is called. If the stream does not exist, acquire
+// creates it if create is true, and else returns nil.
 func (o *Origin) acquire(handle string, create bool) (s *stream, free func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -172,7 +172,7 @@ func (o *Origin) acquire(handle string, create bool) (s *stream, free func()) {
 	}
 }
 
-// load loads the streams that an earlier process stored.
+// load loads the streams that an earlier process has stored. It discards a stream whose state is unreadable.
 func (o *Origin) load() error {
 	if err := o.root.RemoveAll(tmpDir); err != nil {
 		return err
@@ -203,14 +203,14 @@ func (o *Origin) load() error {
 	return nil
 }
 
-// Sweep deletes old segments and empty streams.
+// Sweep deletes old segments, and streams without segments. It skips streams that an upload or a clip uses.
 func (o *Origin) Sweep() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := o.o.Now()
 	for handle, s := range o.streams {
 		if s.users > 0 {
-			continue // a push or a cut uses the stream; it is swept by that or next time
+			continue // an upload or a clip uses the stream; a later sweep handles it
 		}
 		empty, err := s.sweep(now, o.o.Keep)
 		if err == nil && empty {
@@ -223,7 +223,7 @@ func (o *Origin) Sweep() {
 	}
 }
 
-// Live implements clip.Maker. It reports whether video of an operator arrived recently.
+// Live implements clip.Maker. It reports whether video of an operator has arrived recently.
 func (o *Origin) Live(handle string) bool {
 	s, free := o.acquire(handle, false)
 	defer free()

@@ -12,12 +12,12 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Limits of an uploaded playlist.
+// Limits of an uploaded playlist: bytes, segments, renditions, seconds of a segment, and media sequence number.
 const (
 	maxPlaylist = 256 << 10
 	maxEntries  = 1000
 	maxVariants = 16
-	maxSeconds  = 60 // length of a segment
+	maxSeconds  = 60 // maximum length of a segment
 	maxSequence = 1 << 53
 )
 
@@ -29,36 +29,37 @@ var (
 	segmentName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\.[A-Za-z0-9_-]{1,32}){0,3}\.(ts|m4s|mp4)$`)
 )
 
-// entry is a segment in an uploaded playlist.
+// entry is a segment that an uploaded playlist lists.
 type entry struct {
 	name    string
-	seq     int64 // media sequence number of the encoder; set by numbered
+	seq     int64 // media sequence number of the encoder; set by playlist.numbered
 	seconds float64
 	cut     bool   // preceded by a discontinuity
 	init    string // initialization segment; empty: none
 }
 
-// variant is a rendition in a master playlist.
+// variant is a rendition that an uploaded master playlist lists.
 type variant struct {
 	name  string
-	attrs string // known attributes, in the form in which they are served
+	attrs string // permitted attributes, as they are served
 }
 
-// playlist holds the supported content of an uploaded playlist. Unknown tags are ignored.
+// playlist is a parsed uploaded playlist. It contains no tags that the origin does not support.
 type playlist struct {
 	entries     []entry
 	target      int
 	sequence    int64 // media sequence number of the first entry
 	independent bool
 	ended       bool
-	variants    []variant // of a master playlist, which has no entries
+	variants    []variant // renditions; only a master playlist has them, and it has no entries
 }
 
-// refused lists the tags that make a playlist invalid, because ignoring them would change its meaning: byte ranges,
-// variables, alternative renditions and delta updates.
+// refused lists tags that make a playlist invalid: byte ranges, variables, alternative renditions and delta updates. The playlist
+// would have another meaning without them. Other unknown tags are ignored.
 var refused = []string{"#EXT-X-BYTERANGE", "#EXT-X-DEFINE", "#EXT-X-MEDIA:", "#EXT-X-SKIP", "#EXT-X-I-FRAMES-ONLY"}
 
-// parsePlaylist parses an uploaded playlist. Error: errPlaylist with the reason.
+// parsePlaylist parses an uploaded playlist of segments or a master playlist. It returns errPlaylist with the reason if the
+// playlist is invalid.
 func parsePlaylist(raw []byte) (playlist, error) {
 	if !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0 {
 		return playlist{}, errPlaylist
@@ -82,7 +83,7 @@ func parsePlaylist(raw []byte) (playlist, error) {
 	return r.p, nil
 }
 
-// reader is the state of parsePlaylist.
+// reader is the state of parsePlaylist between two lines.
 type reader struct {
 	p          playlist
 	seconds    float64
@@ -175,7 +176,7 @@ func (r *reader) uri(l string) error {
 
 var mapURI = regexp.MustCompile(`^URI="([^"]*)"$`)
 
-// mapName parses the value of EXT-X-MAP, which must name a whole file.
+// mapName parses the value of EXT-X-MAP. The value must be the name of a whole file, without a byte range.
 func mapName(value string) (string, error) {
 	m := mapURI.FindStringSubmatch(value)
 	if m == nil || !segmentName.MatchString(m[1]) {
@@ -184,7 +185,7 @@ func mapName(value string) (string, error) {
 	return m[1], nil
 }
 
-// Attributes of a rendition that are served. Each expression permits only values of a safe form.
+// attrs match the attributes of a rendition that are served. Each expression permits only safe values. The first one is required.
 var attrs = []*regexp.Regexp{
 	regexp.MustCompile(`(?:^|,)(BANDWIDTH=[0-9]{1,12})(?:,|$)`),
 	regexp.MustCompile(`(?:^|,)(AVERAGE-BANDWIDTH=[0-9]{1,12})(?:,|$)`),
@@ -207,16 +208,16 @@ func knownAttrs(value string) string {
 	return strings.Join(out, ",")
 }
 
-// head is the header of a served playlist.
+// head holds the values of the header of a served playlist.
 type head struct {
 	target      int
 	sequence    int64
 	breaks      int64
 	independent bool
-	vod         bool // complete: no further segments follow
+	vod         bool // the list is complete: no further segments follow
 }
 
-// writePlaylist returns the playlist that players get.
+// writePlaylist returns the text of a served playlist with these segments.
 func writePlaylist(h head, list []segment) []byte {
 	var b bytes.Buffer
 	version, target := 3, h.target

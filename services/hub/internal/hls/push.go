@@ -23,11 +23,11 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Size and time limits of a push of an encoder.
+// Size and time limits of an upload by an encoder.
 const (
 	maxSegment  = 32 << 20
 	maxHook     = 4 << 10
-	pushTimeout = 2 * time.Minute // longer than an encoder records a segment
+	pushTimeout = 2 * time.Minute // longer than the recording of a segment, which an encoder uploads meanwhile
 	maxAwait    = 2 * time.Second
 	beatTimeout = 2 * time.Second
 )
@@ -41,16 +41,15 @@ var (
 	errBroke = apperr.New(apperr.Invalid, "invalid_body", "the body is incomplete")
 )
 
-// push stores an upload of an encoder. The key is checked before the body is read, and again before the upload is
-// stored, because an encoder sends a segment as slowly as it records it.
+// push stores an upload of an encoder. It checks the key before it reads the body, and again before it stores the upload, because
+// an encoder sends a segment as slowly as it records it.
 func (o *Origin) push(r *http.Request, handle, name, key string) error {
-	key = strings.TrimPrefix(key, "key=") // RTMP servers pass on the query of the stream name
+	key = strings.TrimPrefix(key, "key=") // RTMP servers pass on the query of the stream name with the key
 	h, err := protocol.ParseHandle(handle)
 	if err != nil || h.String() != handle {
 		return errKey
 	}
-	// Many encoders close the connection after the last byte without waiting for the answer. Their upload must be
-	// stored nevertheless.
+	// Many encoders close the connection after the last byte and do not wait for the answer. Their upload must still be stored.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), pushTimeout)
 	defer cancel()
 	if err := o.admit(ctx, r, h, key); err != nil {
@@ -64,7 +63,7 @@ func (o *Origin) push(r *http.Request, handle, name, key string) error {
 	case !segmental && !listed:
 		return errName
 	case r.Method == http.MethodDelete:
-		return nil // stored segments expire by age, and clips need segments that an encoder deletes earlier
+		return nil // ignored: segments expire by age, and clips need segments that an encoder deletes
 	case segmental && r.ContentLength > maxSegment, listed && r.ContentLength > maxPlaylist:
 		return errLarge
 	}
@@ -79,7 +78,7 @@ func (o *Origin) push(r *http.Request, handle, name, key string) error {
 		return o.pushSegment(ctx, r.Body, s, h, name, key)
 	}
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxPlaylist+1))
-	done() // a playlist that waits for its segments must not count against them
+	done() // a playlist that waits for segments must not count against the limit of their uploads
 	switch {
 	case err != nil:
 		return errBroke.Wrap(err)
@@ -108,14 +107,15 @@ func (o *Origin) pushSegment(ctx context.Context, body io.Reader, s *stream, h p
 		err = o.authorize(ctx, h, key)
 	}
 	if err != nil {
-		_ = o.root.Remove(tmp) // tmpDir is emptied at the next start at the latest
+		_ = o.root.Remove(tmp) // if this fails, the next start empties tmpDir
 		return err
 	}
 	g.Name, g.At = name, o.o.Now()
 	return s.add(g, tmp, o.o.Keep, o.o.StreamBytes)
 }
 
-// receive writes a body to a file and checks its first bytes.
+// receive writes an uploaded segment to a file and checks its first bytes. Errors: errVideo, errBroke, errLarge, those of
+// meter.end, and those of the file system.
 func (o *Origin) receive(body io.Reader, name, ext string) (g segment, err error) {
 	f, err := o.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -129,7 +129,7 @@ func (o *Origin) receive(body io.Reader, name, ext string) (g segment, err error
 	}
 	sum, times := sha256.New(), &meter{}
 	seen := io.MultiWriter(sum, times)
-	_, _ = seen.Write(first[:n]) // neither writer fails
+	_, _ = seen.Write(first[:n]) // both writers never fail
 	if _, err := f.Write(first[:n]); err != nil {
 		return g, err
 	}
@@ -158,8 +158,8 @@ func noEnd(err error) error {
 	return err
 }
 
-// isVideo reports whether the first bytes of a segment have the format of its extension, so that no other content is
-// served.
+// isVideo reports whether the first bytes of a segment have the format of its file extension. The check keeps the origin from
+// serving other content.
 func isVideo(first []byte, ext string) bool {
 	if ext == ".ts" {
 		return first[0] == 0x47
@@ -171,14 +171,14 @@ func isVideo(first []byte, ext string) bool {
 	return false
 }
 
-// Time limit and interval of repeated checks of a key while the database is unavailable. Encoders do not repeat a
-// refused upload, so a short outage must not lose a segment.
+// Time limit and interval of the retries of a key check while the database is unavailable. An encoder does not repeat a refused
+// upload, so a short outage would lose a segment.
 const (
 	authorizeWithin = 8 * time.Second
 	authorizeRetry  = 200 * time.Millisecond
 )
 
-// authorize checks a key and retries while the check is unavailable.
+// authorize checks a stream key. It retries up to authorizeWithin while the database is unavailable.
 func (o *Origin) authorize(ctx context.Context, h protocol.Handle, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, authorizeWithin)
 	defer cancel()
@@ -193,7 +193,7 @@ func (o *Origin) authorize(ctx context.Context, h protocol.Handle, key string) e
 	}
 }
 
-// admit checks a key and limits the number of wrong keys per IP address.
+// admit checks a stream key. It returns a rate limit error after too many wrong keys from one IP address.
 func (o *Origin) admit(ctx context.Context, r *http.Request, h protocol.Handle, key string) error {
 	err := o.authorize(ctx, h, key)
 	if err != nil && apperr.Of(err).Kind == apperr.Unauthenticated {
@@ -205,10 +205,10 @@ func (o *Origin) admit(ctx context.Context, r *http.Request, h protocol.Handle, 
 	return err
 }
 
-// beatEvery is the interval at which pushes are recorded as heartbeats.
+// beatEvery is the minimum time between two heartbeats that uploads of a stream record.
 const beatEvery = 5 * time.Second
 
-// beatDue reports whether a heartbeat must be recorded now, and notes the time if so.
+// beatDue reports whether a heartbeat must be recorded now. If so, it stores now as the time of the last heartbeat.
 func (s *stream) beatDue(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,7 +219,7 @@ func (s *stream) beatDue(now time.Time) bool {
 	return true
 }
 
-// beat records a heartbeat of the operator. The upload remains stored if this fails.
+// beat records a heartbeat of the operator. It only logs an error, because the upload is stored already.
 func (o *Origin) beat(ctx context.Context, handle string) {
 	if o.o.Beat == nil {
 		return
@@ -231,7 +231,8 @@ func (o *Origin) beat(ctx context.Context, handle string) {
 	}
 }
 
-// keyOf returns the key of a request header: a bearer token, or the password of basic authentication with any user.
+// keyOf returns the stream key in the Authorization header: a bearer token, or the password of basic authentication with any user
+// name.
 func keyOf(r *http.Request) string {
 	if _, password, ok := r.BasicAuth(); ok {
 		return password
@@ -240,8 +241,8 @@ func keyOf(r *http.Request) string {
 	return key
 }
 
-// publish handles the hook of an RTMP server that checks whether a client may publish. nginx sends a form with the name
-// of the stream and its parameters, MediaMTX a JSON object with path and query.
+// publish handles the hook by which an RTMP server asks whether a client may publish a stream. nginx sends a form with the name
+// of the stream and its parameters. MediaMTX sends a JSON object with path and query.
 func (o *Origin) publish(r *http.Request) error {
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxHook+1))
 	if err != nil || len(raw) > maxHook {
@@ -258,7 +259,7 @@ func (o *Origin) publish(r *http.Request) error {
 	return o.admit(r.Context(), r, h, key)
 }
 
-// reading is the result for a hook that asks whether a program on the same machine may read.
+// reading is the key that readHook returns if a program on the same machine asks to read a stream. Such reads are permitted.
 const reading = "-"
 
 func readHook(contentType string, raw []byte) (name, key string, err error) {
@@ -274,12 +275,12 @@ func readHook(contentType string, raw []byte) (name, key string, err error) {
 		return "", "", errKey
 	}
 	if ip, err := netip.ParseAddr(ask.IP); ask.Action == "read" && err == nil && ip.IsLoopback() {
-		return "", reading, nil // the program on this machine that pushes the stream to the origin
+		return "", reading, nil // this program pushes the stream to the origin
 	}
 	if ask.Action != "publish" {
 		return "", "", errKey
 	}
-	// The query is passed on to the program that pushes, so it must contain only the key.
+	// The RTMP server passes the query on to the program that pushes the stream, so it must contain only the key.
 	key, ok := strings.CutPrefix(ask.Query, "key=")
 	name, under := strings.CutPrefix(ask.Path, "live/")
 	if !ok || !under {

@@ -8,19 +8,19 @@ import (
 	"github.com/signalcast/signalcast/pkg/httpx"
 )
 
-// Limits of the body of a push.
+// Limits of the duration and the number of uploads. Idle time and body time apply to one upload.
 const (
-	maxIdle          = 15 * time.Second // time without a byte
-	maxBodyTime      = 90 * time.Second // time for the whole body; a live encoder sends a segment while it records it
-	maxOpen          = 4                // concurrent pushes of a stream
-	openPerRendition = 2                // additional ones for each rendition
+	maxIdle          = 15 * time.Second // maximum time without a byte
+	maxBodyTime      = 90 * time.Second // maximum time of a body; a live encoder sends a segment while it records it
+	maxOpen          = 4                // concurrent uploads of a stream
+	openPerRendition = 2                // additional concurrent uploads for each rendition
 )
 
-// errOpen is the error of a push beyond the limit of concurrent pushes.
+// errOpen is the error of an upload above the limit of concurrent uploads.
 var errOpen = apperr.New(apperr.Limited, "rate_limited",
 	"too many concurrent pushes of this stream; retry in 1 s").With("limit", maxOpen).With("retryAfterMs", int64(1000))
 
-// limitBody sets time limits for reading the body of a request.
+// limitBody sets the time limits for reading the body of a request: Options.Idle without a byte, and maxBodyTime in total.
 func (o *Origin) limitBody(w http.ResponseWriter, r *http.Request) {
 	idle := o.o.Idle
 	if idle == 0 {
@@ -29,7 +29,7 @@ func (o *Origin) limitBody(w http.ResponseWriter, r *http.Request) {
 	httpx.LimitBodyTime(w, r, idle, maxBodyTime)
 }
 
-// beginPush counts a push as open until done is called. Error: errOpen.
+// beginPush counts an upload as open until done is called. It returns errOpen if too many uploads of the stream are open.
 func (s *stream) beginPush() (done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

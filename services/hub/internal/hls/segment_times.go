@@ -6,7 +6,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Constants of MPEG-TS packets and their timestamps.
+// Constants of MPEG-TS packets and of their presentation timestamps.
 const (
 	packetBytes = 188
 	packetSync  = 0x47
@@ -21,11 +21,11 @@ var (
 	errTooLong = errPlaylist.Say("a segment must be at most %d seconds long by its timestamps", maxSeconds)
 )
 
-// track collects the presentation timestamps of the video or of the audio.
+// track collects the presentation timestamps of the video or the audio of a segment.
 type track struct {
 	n        int   // number of timestamps
-	first    int64 // in 1/90000 s
-	from, to int64 // smallest and largest one, relative to first
+	first    int64 // first timestamp, in 1/90000 s
+	from, to int64 // lowest and highest timestamp, relative to first
 }
 
 func (t *track) add(pts int64) {
@@ -33,19 +33,20 @@ func (t *track) add(pts int64) {
 		t.first = pts
 	}
 	d := (pts - t.first) & (ptsWrap - 1)
-	if d >= ptsWrap/2 { // before first: frames are stored in another order than they are shown
+	if d >= ptsWrap/2 { // earlier than first: the stored order of frames differs from their display order
 		d -= ptsWrap
 	}
 	t.from, t.to = min(t.from, d), max(t.to, d)
 }
 
-// seconds returns the time between the first and the last frame, and the mean time of one frame; 0 for a single frame.
+// seconds returns the time between the first and the last frame, and the mean duration of one frame. Both are 0 for a single
+// frame.
 func (t *track) seconds() (length, frame float64) {
 	length = float64(t.to-t.from) / ptsHertz
 	return length, length / float64(max(t.n-1, 1))
 }
 
-// meter reads the timestamps of an MPEG-TS stream that is written to it. Write never fails; end reports errors.
+// meter is a writer that reads the timestamps of an MPEG-TS stream. Write never fails; end reports errors.
 type meter struct {
 	packet       [packetBytes]byte
 	have         int
@@ -65,7 +66,7 @@ func (m *meter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// read parses a packet and adds its timestamp if an elementary stream packet starts in it.
+// read parses a packet. If the packet starts an elementary stream packet with a timestamp, read adds the timestamp.
 func (m *meter) read(p []byte) {
 	if p[0] != packetSync {
 		m.broken = true
@@ -79,7 +80,7 @@ func (m *meter) read(p []byte) {
 	if p[3]&0x20 != 0 {
 		at += 1 + int(p[4])
 	}
-	// Start code (3 bytes), stream id, length (2), flags (2), header length, timestamp (5).
+	// Layout: start code (3 bytes), stream id (1), length (2), flags (2), header length (1), timestamp (5).
 	if at+14 > packetBytes || p[at] != 0 || p[at+1] != 0 || p[at+2] != 1 || p[at+7]&0x80 == 0 {
 		return
 	}
@@ -93,8 +94,8 @@ func (m *meter) read(p []byte) {
 	}
 }
 
-// end returns the length of the video, or of the audio if there is at most one picture, and the length of one frame.
-// Errors: errNoPicture, errTooLong.
+// end returns the time from the first to the last frame and the duration of one frame, both in seconds. It measures the video, or
+// the audio if there is at most one video frame and more audio. Errors: errNoPicture, errTooLong.
 func (m *meter) end() (length, frame float64, err error) {
 	t := m.video
 	if t.n < 2 && m.sound.n > t.n {
@@ -110,15 +111,15 @@ func (m *meter) end() (length, frame float64, err error) {
 }
 
 const (
-	// maxDeviation is the largest accepted difference in seconds between the length in the playlist and the timestamps,
-	// in addition to one frame.
+	// maxDeviation is the accepted difference between the length in the playlist and the length by timestamps, in seconds. The
+	// duration of one frame is accepted in addition.
 	maxDeviation = 0.5
-	// maxFrame is the longest length of one frame in seconds.
+	// maxFrame is the maximum duration of one frame in seconds.
 	maxFrame = 2
 )
 
-// length returns the length of a segment in seconds. It uses the length in the playlist if the timestamps agree, else
-// the timestamps. For a single frame it uses the playlist, up to maxFrame.
+// length returns the length of a segment in seconds. stated is the length in the playlist. length returns it if the timestamps
+// agree with it, else the length by timestamps. For a single frame, it returns stated, but at most maxFrame.
 func (g *segment) length(stated float64) float64 {
 	if !g.Measured {
 		return stated

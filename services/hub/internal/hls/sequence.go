@@ -9,21 +9,21 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// encoderRun describes one run of an encoder by its newest playlist. A run ends when the media sequence decreases or
-// its entries change.
+// encoderRun is one run of an encoder, as its newest playlist describes it. A run ends when the media sequence decreases or when
+// listed entries change.
 type encoderRun struct {
-	From, Top int64 // number of the first entry, and number after the last one; Top 0: no run
+	From, Top int64 // sequence number of the first entry, and that after the last entry; Top 0: no run
 	Named     []runEntry
 }
 
-// runEntry is an entry of a run whose segment is stored.
+// runEntry is an entry of a run's playlist whose segment is stored.
 type runEntry struct {
 	Seq  int64 // media sequence number of the encoder
 	Name string
 	File string
 }
 
-// file returns the file of an entry of the run; empty if the run has no such entry.
+// file returns the stored file of an entry of the run; empty if the run has no such entry.
 func (t *encoderRun) file(seq int64, name string) string {
 	for _, n := range t.Named {
 		if n.Seq == seq && n.Name == name {
@@ -33,29 +33,30 @@ func (t *encoderRun) file(seq int64, name string) string {
 	return ""
 }
 
-// has reports whether an entry of the run has this file.
+// has reports whether an entry of the run has this stored file.
 func (t *encoderRun) has(file string) bool {
 	return slices.ContainsFunc(t.Named, func(n runEntry) bool { return n.File == file })
 }
 
-// takeoverDelay is the time after the last playlist of an encoder during which an earlier encoder is refused.
+// takeoverDelay is the time after a playlist of the current encoder during which the previous encoder of the stream is refused.
 const takeoverDelay = 10 * time.Second
 
 var (
-	// errMissing is the error of a playlist without a stored segment.
+	// errMissing is the error of a playlist if none of its segments is stored.
 	errMissing = apperr.New(apperr.NotFound, "not_found",
 		"no segment of the playlist was received; push segments before the playlist")
-	// errTaken is the error of an encoder after another encoder with the same key has taken over the stream.
+	// errTaken is the error of an encoder if another encoder with the same key has taken over the stream.
 	errTaken = apperr.New(apperr.Conflict, "limit_reached",
 		"another encoder pushes this stream with the same key; stop one of them").With("limit", 1)
 	errLoop = errPlaylist.Say("a master playlist must list playlists of segments")
 )
 
-// maxSegmentDelay is the longest time by which the upload of a segment may start after its playlist. Encoders use two
-// connections.
+// maxSegmentDelay is the maximum time by which the upload of a segment may start after the upload of its playlist. An encoder can
+// use two connections for them.
 const maxSegmentDelay = 500 * time.Millisecond
 
-// await waits for segments that are being uploaded, and up to maxSegmentDelay for the start of the newest one.
+// await waits until the uploads of the segments that p lists are complete, at most for the time within. For the newest segment,
+// it also waits up to maxSegmentDelay until its upload starts.
 func (s *stream) await(list string, p playlist, within time.Duration) {
 	entries := p.numbered()
 	timeout, late := time.NewTimer(within), time.NewTimer(maxSegmentDelay)
@@ -78,7 +79,7 @@ func (s *stream) await(list string, p playlist, within time.Duration) {
 			continue
 		}
 		select {
-		case <-done: // nil if the segment is not being uploaded
+		case <-done: // nil, and never ready, if the segment is not being uploaded
 		case <-look.C:
 		case <-wait:
 			return
@@ -86,7 +87,7 @@ func (s *stream) await(list string, p playlist, within time.Duration) {
 	}
 }
 
-// find returns the index of the newest segment with this name of the encoder; -1 if there is none.
+// find returns the index of the newest segment to which the encoder gave this name; -1 if there is none.
 func (s *stream) find(name string) int {
 	for i := len(s.k.Segments) - 1; i >= 0; i-- {
 		if s.k.Segments[i].Name == name {
@@ -96,14 +97,14 @@ func (s *stream) find(name string) int {
 	return -1
 }
 
-// byFile returns the index of the segment with this file; -1 if there is none.
+// byFile returns the index of the segment with this stored file; -1 if there is none.
 func (s *stream) byFile(file string) int {
 	return slices.IndexFunc(s.k.Segments, func(g segment) bool { return g.File == file })
 }
 
-// retry reports whether the same bytes under the same name are a repeated upload: only if the segment is the newest of
-// its playlist or in no playlist. Otherwise an encoder shows the same video again. An initialization segment may be
-// repeated at any time.
+// retry reports whether an upload with the hash sum repeats the upload of g, which has the same name. This is the case for equal
+// bytes if g is the newest segment of its playlist or is in no playlist. Otherwise the encoder shows the same video again. An
+// initialization segment may be repeated at any time.
 func (s *stream) retry(g *segment, sum []byte) bool {
 	if !bytes.Equal(g.Sum, sum) {
 		return false
@@ -114,13 +115,13 @@ func (s *stream) retry(g *segment, sum []byte) bool {
 	}
 	for _, l := range s.k.Lists {
 		if l.Before.has(g.File) {
-			return false // it belongs to an encoder whose stream was taken over
+			return false // the segment belongs to an encoder whose stream was taken over
 		}
 	}
 	return true
 }
 
-// list returns a playlist of the stream, or a new one.
+// list returns the playlist of the stream with this name, or a new one.
 func (s *stream) list(name string) *list {
 	if l := s.k.Lists[name]; l != nil {
 		return l
@@ -128,8 +129,8 @@ func (s *stream) list(name string) *list {
 	return &list{Next: 1}
 }
 
-// apply applies an uploaded playlist and writes the served one. That one lists the newest segments that are stored
-// without a gap. Its media sequence never decreases.
+// apply applies an uploaded playlist and writes the playlist that is served. The served playlist contains the newest segments
+// that are stored without a gap. Its media sequence never decreases. Errors: errMissing, errTaken, errLoop.
 func (s *stream) apply(name string, p playlist, now time.Time, keep time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +173,7 @@ func (s *stream) apply(name string, p playlist, now time.Time, keep time.Duratio
 	}
 	l.Turn = s.runOf(p, entries, run)
 	l.Floor, s.k.Lists[name] = shown[0].Order, l
-	// ENDLIST is not served: players would stop permanently, and the next encoder may already have started.
+	// ENDLIST is not served. Players would stop permanently, but the next encoder may already have started.
 	h := head{target: p.target, sequence: shown[0].Order, breaks: shown[0].Breaks, independent: p.independent}
 	if shown[0].Cut {
 		h.breaks--
@@ -180,7 +181,8 @@ func (s *stream) apply(name string, p playlist, now time.Time, keep time.Duratio
 	return errors.Join(s.write(name, writePlaylist(h, shown)), s.evict(now, keep), s.save())
 }
 
-// applyMaster applies an uploaded master playlist. None of its renditions is a master playlist, so players cannot loop.
+// applyMaster applies an uploaded master playlist. It returns errLoop if a rendition is a master playlist or if another master
+// playlist lists this one, because players could loop.
 func (s *stream) applyMaster(name string, l *list, p playlist, now time.Time) error {
 	for _, v := range p.variants {
 		if of := s.k.Lists[v.name]; v.name == name || of != nil && of.First != "" {
@@ -203,7 +205,7 @@ func (s *stream) applyMaster(name string, l *list, p playlist, now time.Time) er
 	return errors.Join(s.write(name, writeMaster(p.variants)), s.save())
 }
 
-// newRun returns the run of a playlist, with the newest file of each name.
+// newRun returns the run that playlist p starts. For each name, it takes the newest stored file.
 func (s *stream) newRun(p playlist) encoderRun {
 	t := encoderRun{From: p.sequence, Top: p.sequence + int64(len(p.entries))}
 	for _, e := range p.numbered() {
@@ -214,8 +216,8 @@ func (s *stream) newRun(p playlist) encoderRun {
 	return t
 }
 
-// runOf returns the run of a playlist whose last entries have these segments. Segments that are not received yet have
-// no entry.
+// runOf returns the run that playlist p describes. run holds the indexes of the stored segments of its last entries. Segments
+// that have not been received have no entry in the run.
 func (s *stream) runOf(p playlist, entries []entry, run []int) encoderRun {
 	t := encoderRun{From: p.sequence, Top: p.sequence + int64(len(p.entries))}
 	skip := len(entries) - len(run)
@@ -226,8 +228,8 @@ func (s *stream) runOf(p playlist, entries []entry, run []int) encoderRun {
 	return t
 }
 
-// stale reports whether a playlist is of the previous encoder: more of its segments are of that encoder than of the
-// current one.
+// stale reports whether playlist p comes from the previous encoder: more of its stored segments belong to the run of that encoder
+// than to the current run.
 func (s *stream) stale(l *list, p playlist) bool {
 	before, shown := 0, 0
 	for _, e := range p.numbered() {
@@ -245,7 +247,7 @@ func (s *stream) stale(l *list, p playlist) bool {
 	return before > shown
 }
 
-// restarted reports whether the encoder was restarted: its media sequence decreased, or its entries changed.
+// restarted reports whether playlist p starts a new run of the encoder: its media sequence decreased, or its entries changed.
 func (s *stream) restarted(l *list, p playlist) bool {
 	t := &l.Turn
 	if t.Top == 0 {
@@ -272,8 +274,8 @@ func (s *stream) restarted(l *list, p playlist) bool {
 	return !met
 }
 
-// outdated reports whether a playlist with a decreased media sequence is an older playlist of the same run and not of a
-// new run: more of its segments were in this run than are new.
+// outdated reports whether playlist p is an older playlist of the current run that arrived late, rather than the start of a new
+// run. This is the case if more of its segments belong to the current run than are new. fresh is the number of new ones.
 func (s *stream) outdated(l *list, p playlist, fresh int) bool {
 	old := 0
 	for _, e := range p.numbered() {
@@ -284,8 +286,8 @@ func (s *stream) outdated(l *list, p playlist, fresh int) bool {
 	return old > fresh
 }
 
-// locate returns the index of the segment of an entry; -1 if it is not stored. A segment that was listed before is
-// accepted only in the same run.
+// locate returns the index of the stored segment of an entry; -1 if it is not stored. It accepts a segment that was listed before
+// only if the run is the same.
 func (s *stream) locate(name string, l *list, e entry, restarted bool) int {
 	if !restarted {
 		if file := l.Turn.file(e.seq, e.name); file != "" {
@@ -297,14 +299,14 @@ func (s *stream) locate(name string, l *list, e entry, restarted bool) int {
 		return -1
 	}
 	g := &s.k.Segments[at]
-	// A list written by an older release has no run.
+	// A list that an older release has stored has no run.
 	if g.Order == 0 || g.Playlist == name && l.Turn.Top == 0 {
 		return at
 	}
 	return -1
 }
 
-// available returns the newest entries that are stored without a gap, and the indexes of their segments.
+// available returns the newest entries of p whose segments are stored without a gap, and the indexes of their segments.
 func (s *stream) available(name string, l *list, p playlist, restarted bool) ([]entry, []int) {
 	all := p.numbered()
 	end := len(all)
@@ -320,7 +322,7 @@ func (s *stream) available(name string, l *list, p playlist, restarted bool) ([]
 			break
 		}
 		if known && s.k.Segments[at].Order == 0 {
-			break // it arrived after later segments were served
+			break // the segment arrived after later segments were served
 		}
 		known = known || s.k.Segments[at].Order > 0
 		places = append(places, at)
@@ -330,7 +332,7 @@ func (s *stream) available(name string, l *list, p playlist, restarted bool) ([]
 	return all[begin:end], places
 }
 
-// numbered returns the entries with their media sequence numbers.
+// numbered returns a copy of the entries, with their media sequence numbers set.
 func (p *playlist) numbered() []entry {
 	all := slices.Clone(p.entries)
 	for i := range all {
@@ -339,8 +341,8 @@ func (p *playlist) numbered() []entry {
 	return all
 }
 
-// assignOrder assigns an order to segments that are listed for the first time. If no segment of the playlist was listed
-// before, the encoder was restarted or segments are missing, and a discontinuity is inserted.
+// assignOrder assigns an order to segments that are listed for the first time. If no segment of the playlist was listed before,
+// the encoder was restarted or segments are missing, so assignOrder inserts a discontinuity.
 func (s *stream) assignOrder(name string, l *list, entries []entry, run []int) {
 	known := slices.ContainsFunc(run, func(at int) bool { return s.k.Segments[at].Order > 0 })
 	for i, at := range run {

@@ -17,11 +17,11 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Values of the header Cache-Control by kind of content.
+// Values of the header Cache-Control, by kind of content.
 const (
 	cacheLive    = "public, max-age=1"
 	cacheSegment = "public, max-age=86400, immutable" // the content under a name never changes
-	cacheClip    = "public, max-age=10"               // short, because a clip can be hidden
+	cacheClip    = "public, max-age=10"               // short, because a clip can become hidden
 	cacheNever   = "no-store"
 )
 
@@ -30,7 +30,7 @@ var (
 	errNotAllowed = apperr.New(apperr.NotAllowed, "method_not_allowed", "method is not allowed here")
 )
 
-// kinds maps the extensions of served files to their media types.
+// kinds maps the file extensions of served files to media types.
 var kinds = map[string]string{
 	".m3u8": "application/vnd.apple.mpegurl", ".ts": "video/mp2t", ".m4s": "video/iso.segment", ".mp4": "video/mp4", ".jpg": "image/jpeg",
 }
@@ -41,7 +41,7 @@ var (
 	clipID   = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
-// ServeHTTP implements http.Handler. Paths are never logged, because some contain keys.
+// ServeHTTP implements http.Handler. It never logs a path, because some paths contain keys.
 func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header()["X-Content-Type-Options"] = []string{"nosniff"}
 	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
@@ -74,8 +74,8 @@ func (o *Origin) live(w http.ResponseWriter, r *http.Request, handle, name strin
 	}
 }
 
-// handleWrite runs a request that changes state, with one of the methods. It sends no CORS headers, so pages of other
-// sites cannot use it.
+// handleWrite runs do for a request that changes state, if its method is one of methods. It sends no CORS headers, so pages of
+// other sites cannot use such requests.
 func (o *Origin) handleWrite(w http.ResponseWriter, r *http.Request, do func() error, methods ...string) {
 	for _, m := range methods {
 		if m != r.Method {
@@ -96,8 +96,8 @@ func (o *Origin) handleWrite(w http.ResponseWriter, r *http.Request, do func() e
 	fail(w, errNotAllowed)
 }
 
-// logRefusal logs a refused upload. It logs only the method of the request, and nothing for wrong keys and rate limits,
-// so that guessing keys does not fill the log.
+// logRefusal logs a refused or failed upload with the method of the request. It does not log wrong keys and rate limits, so that
+// guessing keys does not fill the log.
 func (o *Origin) logRefusal(r *http.Request, err error) {
 	switch f := apperr.Of(err); {
 	case f.Kind == apperr.Unauthenticated, f.Kind == apperr.Limited:
@@ -108,7 +108,7 @@ func (o *Origin) logRefusal(r *http.Request, err error) {
 	}
 }
 
-// handleRead runs a read request. It permits all sites by CORS.
+// handleRead runs do for a GET or HEAD request and answers OPTIONS. It permits requests from pages of all sites by CORS.
 func (o *Origin) handleRead(w http.ResponseWriter, r *http.Request, do func()) {
 	h := w.Header()
 	h["Access-Control-Allow-Origin"] = []string{"*"}
@@ -148,7 +148,7 @@ func (o *Origin) serveLive(w http.ResponseWriter, r *http.Request, handle, name 
 	}
 }
 
-// shows reports whether a playlist was updated recently; for a master playlist, its first rendition.
+// shows reports whether a playlist was updated within freshFor. For a master playlist, the first rendition counts.
 func (s *stream) shows(name string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +170,7 @@ func (o *Origin) clip(w http.ResponseWriter, r *http.Request, id, name string) {
 	}
 }
 
-// playlist serves a playlist with an Etag of its content.
+// playlist serves a playlist file with an ETag that is derived from its content.
 func (o *Origin) playlist(w http.ResponseWriter, r *http.Request, name, cache string) {
 	raw, err := o.root.ReadFile(name)
 	if err != nil {
@@ -184,7 +184,7 @@ func (o *Origin) playlist(w http.ResponseWriter, r *http.Request, name, cache st
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(raw))
 }
 
-// file serves a file that never changes, with support for ranges.
+// file serves a file whose content never changes. It supports range requests.
 func (o *Origin) file(w http.ResponseWriter, r *http.Request, name, cache string) {
 	f, err := o.root.Open(name)
 	if err != nil {
@@ -203,7 +203,7 @@ func (o *Origin) file(w http.ResponseWriter, r *http.Request, name, cache string
 	http.ServeContent(w, r, "", time.Time{}, f)
 }
 
-// fail writes an error as JSON.
+// fail writes err as a JSON error with its status and headers.
 func fail(w http.ResponseWriter, err error) {
 	f := apperr.Of(err)
 	h := w.Header()

@@ -15,51 +15,51 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// freshFor is the time after its last playlist for which a stream is served.
+// freshFor is the time for which a stream is served after its last playlist upload.
 const freshFor = 45 * time.Second
 
-// stateFile is the file with the state of a stream, in the directory of its files.
+// stateFile is the name of the file with the state of a stream, in the directory of the stream.
 const stateFile = "state.json"
 
 // segment is a stored file of a stream.
 type segment struct {
-	Name     string // name given by the encoder
-	File     string // name of the stored and served file
-	Sum      []byte // SHA-256
+	Name     string // name that the encoder gave
+	File     string // name under which the file is stored and served
+	Sum      []byte // SHA-256 of the content
 	Bytes    int64
-	At       time.Time // time at which the upload was complete
-	Playlist string    // playlist that lists it; empty: none yet
-	Order    int64     // position in that playlist, from 1
-	Breaks   int64     // number of discontinuities up to and including this segment
+	At       time.Time // time of the end of the upload
+	Playlist string    // name of the playlist that lists it; empty: none yet
+	Order    int64     // position in Playlist, from 1; 0: not listed
+	Breaks   int64     // number of discontinuities in Playlist up to and including this segment
 	Seconds  float64
-	Init     string // file of its initialization segment
-	Cut      bool   // preceded by a discontinuity
-	Measured bool   // Span and Frame were measured by timestamps
+	Init     string // file of the initialization segment; empty: none
+	Cut      bool   // a discontinuity precedes it
+	Measured bool   // Span and Frame were measured from timestamps
 	Span     float64
 	Frame    float64
 }
 
-// list is a playlist of a stream.
+// list is the state of one playlist of a stream.
 type list struct {
-	At     time.Time // time of the last upload
-	Next   int64     // order of the next segment
+	At     time.Time // time of the last playlist upload
+	Next   int64     // order of the next new segment
 	Floor  int64     // order of the first segment in the last served playlist
 	Breaks int64
-	Files  []string   // listed files; renditions of a master playlist
-	First  string     // first rendition of a master playlist; empty: not a master playlist
+	Files  []string   // listed files; for a master playlist, its renditions
+	First  string     // first rendition; empty: not a master playlist
 	Turn   encoderRun // run of the current encoder
-	Before encoderRun // run of the previous encoder, which may still be pushing
+	Before encoderRun // run of the previous encoder, which may still upload
 	Over   bool       // the encoder has sent ENDLIST
 }
 
-// kept is the stored state of a stream.
+// kept is the state of a stream that is stored in stateFile.
 type kept struct {
-	Last     int64 // number of the newest file
+	Last     int64 // number in the name of the newest file
 	Segments []segment
 	Lists    map[string]*list
 }
 
-// stream is the stored video of one operator.
+// stream is the stored video of one operator. It is safe for concurrent use.
 type stream struct {
 	root  *os.Root
 	dir   string
@@ -67,9 +67,9 @@ type stream struct {
 
 	mu     sync.Mutex
 	k      kept
-	open   int                      // pushes in progress
+	open   int                      // number of uploads in progress
 	beaten time.Time                // time of the last recorded heartbeat
-	coming map[string]chan struct{} // segments that are being uploaded
+	coming map[string]chan struct{} // segments that are being uploaded, by name; closed at the end
 }
 
 func newStream(root *os.Root, handle string) *stream {
@@ -94,7 +94,7 @@ func (s *stream) load() error {
 	return nil
 }
 
-// save replaces the stored state atomically.
+// save stores the state of the stream. It replaces the stored state atomically.
 func (s *stream) save() error {
 	raw, err := json.Marshal(s.k)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *stream) write(name string, raw []byte) error {
 	return s.root.Rename(fresh, s.dir+"/"+name)
 }
 
-// fresh reports whether a playlist of segments arrived within freshFor.
+// fresh reports whether a playlist of segments was uploaded within freshFor.
 func (s *stream) fresh(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,8 +123,8 @@ func (s *stream) fresh(now time.Time) bool {
 	return false
 }
 
-// expect records that a segment is being uploaded, so that its playlist waits for it. arrived must be called at the end
-// of the upload.
+// expect records that a segment is being uploaded, so that its playlist waits for it. The caller must call arrived at the end of
+// the upload.
 func (s *stream) expect(name string) (arrived func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,11 +140,12 @@ func (s *stream) expect(name string) (arrived func()) {
 	}
 }
 
-// errFull is the error of a segment that exceeds the storage limit of a stream.
+// errFull is the error of a segment that would exceed the storage limit of its stream.
 var errFull = apperr.New(apperr.TooLarge, "payload_too_large",
 	"the last minutes of this stream exceed the storage limit; lower the bitrate")
 
-// add adds an uploaded file to the stream. It discards a repeated upload.
+// add moves an uploaded file into the stream. It discards a repeated upload. It returns errFull if the stream would then have
+// more than most bytes.
 func (s *stream) add(g segment, from string, keep time.Duration, most int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,7 +175,7 @@ func (s *stream) add(g segment, from string, keep time.Duration, most int64) err
 	return s.save()
 }
 
-// evict deletes segments that are older than keep and that no recent playlist lists.
+// evict deletes segments that are older than keep, except those that a playlist of the last keep lists.
 func (s *stream) evict(now time.Time, keep time.Duration) error {
 	used := map[string]bool{}
 	for _, l := range s.k.Lists {
@@ -203,7 +204,7 @@ func (s *stream) evict(now time.Time, keep time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// sweep evicts segments. It reports whether the stream is empty and no upload is in progress.
+// sweep evicts old segments. It reports whether the stream is then empty and no upload is in progress.
 func (s *stream) sweep(now time.Time, keep time.Duration) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

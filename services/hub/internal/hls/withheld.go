@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	withheldEvery   = 5 * time.Second // interval at which the list is read
+	withheldEvery   = 5 * time.Second // minimum time between two reads of the list
 	withheldTimeout = time.Second
 )
 
-// withheld is the cached list of media that must not be served.
+// withheld is the cached list of operators and clips whose media must not be served.
 type withheld struct {
 	mu   sync.Mutex
 	keys map[string]bool
 	read time.Time
 }
 
-// hidden reports whether the media of a handle or of a clip must not be served. While the list is being read or cannot
-// be read, the cached list applies.
+// hidden reports whether the media of an operator or a clip must not be served. key is a handle or a clip id. While the list is
+// read or cannot be read, the cached list applies.
 func (o *Origin) hidden(ctx context.Context, key string) bool {
 	if o.o.Withheld == nil {
 		return false

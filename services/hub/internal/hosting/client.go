@@ -14,13 +14,13 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 )
 
-// Time limit of a request to a video host, and size limit of its answer.
+// Time limit of a request to a video host, and maximum size of the answer in bytes.
 const (
 	within   = 3 * time.Second
 	maxBytes = 256 << 10
 )
 
-// client sends requests to the API of a video host.
+// client sends authenticated requests to the API of a video host.
 type client struct {
 	base string // without a trailing slash
 	auth func(*http.Request)
@@ -37,13 +37,13 @@ func newClient(base string, auth func(*http.Request)) client {
 
 var errAnswer = errors.New("unexpected answer of the host")
 
-// status is the error of an answer with another status than 2xx.
+// status is the error of an answer whose HTTP status is not 2xx.
 type status int
 
 func (s status) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// call sends body as JSON, unless it is nil, and decodes the answer into out, unless it is nil. Errors do not contain
-// the answer of the host, because it can contain a key.
+// call sends body as JSON and decodes the answer into out. Both may be nil. Its errors do not contain the answer of the host,
+// because the answer can contain a key. An answer with another status than 2xx is an error of type status.
 func (c client) call(ctx context.Context, method, path string, body, out any) error {
 	var send io.Reader
 	if body != nil {
@@ -83,18 +83,19 @@ func (c client) call(ctx context.Context, method, path string, body, out any) er
 	return nil
 }
 
-// isNotFound reports whether the host does not have the stream.
+// isNotFound reports whether err is an answer with status 404: the host does not have the stream.
 func isNotFound(err error) bool {
 	var s status
 	return errors.As(err, &s) && s == http.StatusNotFound
 }
 
-// unavailable returns ErrUnavailable with the name of the host and the cause.
+// unavailable returns ingest.ErrUnavailable, wrapped with the name of the host and the cause.
 func unavailable(host string, err error) error {
 	return ingest.ErrUnavailable.Wrap(fmt.Errorf("%s: %w", host, err))
 }
 
-// withdraw deletes a stream at a host. It returns nil if the host does not have the stream.
+// withdraw deletes the stream with this id at a host. streams is the path of the host's streams. It returns nil if the host does
+// not have the stream.
 func (c client) withdraw(ctx context.Context, host, streams, id string) error {
 	if !isID(id) {
 		return nil
@@ -105,7 +106,7 @@ func (c client) withdraw(ctx context.Context, host, streams, id string) error {
 	return nil
 }
 
-// isID reports whether s is an id that can be part of a path.
+// isID reports whether s can be an id of a host and can safely be part of a URL path.
 func isID(s string) bool {
 	return s != "" && len(s) <= 200 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }

@@ -18,18 +18,18 @@ type LivepeerConfig struct {
 	Playback string // https://livepeercdn.studio/hls
 }
 
-// Livepeer implements ingest.Provider.
+// Livepeer provisions streams at Livepeer Studio. It implements ingest.Provider.
 type Livepeer struct {
 	c   client
 	cfg LivepeerConfig
 }
 
-// NewLivepeer returns the provider. It sends no request.
+// NewLivepeer returns the provider for Livepeer Studio. It sends no request.
 func NewLivepeer(cfg LivepeerConfig) Livepeer {
 	return Livepeer{newClient(cfg.API, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+cfg.Key) }), cfg}
 }
 
-// livepeerRequest is a request for a stream without transcoding and recording.
+// livepeerRequest is the body of a request that creates a stream. The stream has no transcoding and no recording.
 type livepeerRequest struct {
 	Name     string     `json:"name"`
 	Record   bool       `json:"record"`
@@ -45,8 +45,8 @@ type livepeerStream struct {
 // Name implements ingest.Provider.
 func (Livepeer) Name() string { return LivepeerName }
 
-// Provision implements ingest.Provider. Livepeer cannot replace a key, so Provision deletes the previous stream first,
-// which invalidates its key, and creates a new one.
+// Provision implements ingest.Provider. Livepeer cannot replace the key of a stream. Provision therefore deletes the previous
+// stream, which invalidates its key, and then creates a new one.
 func (l Livepeer) Provision(ctx context.Context, w ingest.Want) (ingest.Offer, error) {
 	if w.Before != nil && w.Before.RemoteID != "" {
 		if err := l.Withdraw(ctx, w.Before.RemoteID); err != nil {

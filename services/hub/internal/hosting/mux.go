@@ -19,18 +19,18 @@ type MuxConfig struct {
 	Playback    string // https://stream.mux.com
 }
 
-// Mux implements ingest.Provider.
+// Mux provisions streams at Mux. It implements ingest.Provider.
 type Mux struct {
 	c   client
 	cfg MuxConfig
 }
 
-// NewMux returns the provider. It sends no request.
+// NewMux returns the provider for Mux. It sends no request.
 func NewMux(cfg MuxConfig) Mux {
 	return Mux{newClient(cfg.API, func(r *http.Request) { r.SetBasicAuth(cfg.TokenID, cfg.TokenSecret) }), cfg}
 }
 
-// muxRequest is a request for a stream. It has no asset settings, so Mux records nothing.
+// muxRequest is the body of a request that creates a stream. It contains no asset settings, so Mux records nothing.
 type muxRequest struct {
 	Policies []string `json:"playback_policies"`
 	Latency  string   `json:"latency_mode"`
@@ -52,8 +52,8 @@ const muxStreams = "/video/v1/live-streams"
 // Name implements ingest.Provider.
 func (Mux) Name() string { return MuxName }
 
-// Provision implements ingest.Provider. It resets the key of the previous stream. If that stream was deleted at Mux or
-// has another latency, it creates a new one.
+// Provision implements ingest.Provider. It resets the key of the previous stream. If that stream no longer exists at Mux, or if
+// it has another latency, Provision creates a new stream.
 func (m Mux) Provision(ctx context.Context, w ingest.Want) (ingest.Offer, error) {
 	var a muxAnswer
 	if b := w.Before; b != nil && isID(b.RemoteID) {

@@ -10,30 +10,30 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// ErrAddress is the error of a text that is not a wallet address.
+// ErrAddress is the error of a text that is not a valid wallet address.
 var ErrAddress = apperr.New(apperr.Invalid, "invalid_address",
 	"address must be 0x and 40 hex digits (in mixed case with an EIP-55 checksum) or a Solana address").With("field", "address")
 
-// MaxAddress is the maximum length of an address.
+// MaxAddress is the maximum length of an address in characters.
 const MaxAddress = 44
 
-// Chain is the kind of a wallet in the terms of identity providers.
+// Chain is the kind of a wallet, as identity providers name it.
 type Chain string
 
 // Kinds of wallets.
 const (
-	Ethereum Chain = "ethereum" // all chains with Ethereum addresses
+	Ethereum Chain = "ethereum" // all chains that use Ethereum addresses
 	Solana   Chain = "solana"
 )
 
-// Address is the address of a wallet in canonical form: with an EIP-55 checksum on Ethereum, unchanged on Solana.
+// Address is a wallet address in canonical form. An Ethereum address has an EIP-55 checksum; a Solana address is unchanged.
 type Address struct {
 	text  string
 	chain Chain
 }
 
-// ParseAddress parses an address. Hex digits must be all lower case, all upper case, or have a valid checksum; other
-// mixed case is probably a typing error. Error: ErrAddress.
+// ParseAddress parses an Ethereum or Solana address. Hex digits must be all lower case, all upper case, or have a valid EIP-55
+// checksum; any other mixed case is probably a typing error. Error: ErrAddress.
 func ParseAddress(raw string) (Address, error) {
 	if digits, ok := strings.CutPrefix(raw, "0x"); ok {
 		sum, ok := checksum(digits)
@@ -48,14 +48,14 @@ func ParseAddress(raw string) (Address, error) {
 	return Address{text: raw, chain: Solana}, nil
 }
 
-// String returns the canonical form, which is stored and shown.
+// String returns the canonical form of the address, which is stored and shown.
 func (a Address) String() string { return a.text }
 
 // Chain returns the kind of the wallet.
 func (a Address) Chain() Chain { return a.chain }
 
-// ParsePayout parses an address for payouts: an Ethereum address other than the zero address, from which nothing can be
-// recovered. Error: ErrAddress.
+// ParsePayout parses an address for payouts. It must be an Ethereum address other than the zero address, because payouts to the
+// zero address are lost. Error: ErrAddress.
 func ParsePayout(raw string) (Address, error) {
 	a, err := ParseAddress(raw)
 	if err != nil || a.chain != Ethereum || strings.Trim(a.text, "0x") == "" {
@@ -64,8 +64,8 @@ func ParsePayout(raw string) (Address, error) {
 	return a, nil
 }
 
-// Is reports whether the address equals one that a provider has verified; chain may be empty. It ignores case on
-// Ethereum.
+// Is reports whether the address equals an address that an identity provider has verified. An empty chain matches both kinds. On
+// Ethereum, Is ignores case.
 func (a Address) Is(address, chain string) bool {
 	if chain != "" && Chain(chain) != a.chain {
 		return false
@@ -81,8 +81,8 @@ func (a Address) Is(address, chain string) bool {
 	return ok && "0x"+sum == a.text
 }
 
-// checksum returns 40 hex digits in the form of EIP-55: a letter is upper case if the digit at its position in the
-// Keccak-256 hash of the lower-case form is 8 or more. It returns false for other texts.
+// checksum returns 40 hex digits with an EIP-55 checksum: a letter is upper case if the hex digit at its position in the
+// Keccak-256 hash of the lower-case text is 8 or more. It returns false for other texts.
 func checksum(digits string) (string, bool) {
 	lower := strings.ToLower(digits)
 	if raw, err := hex.DecodeString(lower); err != nil || len(raw) != 20 {
@@ -102,7 +102,7 @@ func checksum(digits string) (string, bool) {
 
 const base58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-// isSolana reports whether a text is 32 bytes in base 58. Each leading digit 1 is a zero byte.
+// isSolana reports whether s encodes 32 bytes in base 58. Each leading character 1 encodes a zero byte.
 func isSolana(s string) bool {
 	if len(s) < 32 || len(s) > MaxAddress {
 		return false

@@ -17,39 +17,39 @@ var (
 		"your identity provider has not linked this wallet to your account; link it there first")
 )
 
-// Station is a partner station that claims may name.
+// Station is a partner station that identity claims may name.
 type Station struct {
 	Name    string
-	Profile string // URL prefix of a profile; the identity is appended
+	Profile string // URL prefix of profiles; the identity is appended
 }
 
-// Claim states that a wallet belongs to an operator.
+// Claim is a public claim of an operator that a wallet at a station belongs to it.
 type Claim struct {
 	Station    string
-	Identity   string // an Address
+	Identity   string // canonical form of an Address
 	VerifiedAt time.Time
 	ProfileURL string
 }
 
-// Account is an operator with its private data.
+// Account is an operator with its private data from the ledger.
 type Account struct {
 	operator.Operator
-	Issuer, Subject string // at the identity provider
+	Issuer, Subject string // issuer and subject at the identity provider
 	PayoutAddress   string // empty: none
 	Links           []string
 }
 
-// Accounts finds accounts in the ledger. Errors: not_found and those of the ledger.
+// Accounts reads accounts from the ledger. Errors of its methods: not_found, and those of the ledger.
 type Accounts struct {
 	Ledger operatorv1.OperatorReadServiceClient
 }
 
-// ByID returns the account with an id.
+// ByID returns the account with this operator id.
 func (a Accounts) ByID(ctx context.Context, id operator.ID) (Account, error) {
 	return a.read(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Id{Id: string(id)}})
 }
 
-// ByHandle returns the account with a handle.
+// ByHandle returns the account with this handle.
 func (a Accounts) ByHandle(ctx context.Context, handle protocol.Handle) (Account, error) {
 	return a.read(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Handle{Handle: string(handle)}})
 }
@@ -65,20 +65,21 @@ func (a Accounts) read(ctx context.Context, q *operatorv1.GetOperatorRequest) (A
 	}, nil
 }
 
-// Provider reports whether an identity provider has linked a wallet to a subject. token is the identity token of the
-// request, or empty. Errors: unauthenticated for an invalid token, identity_provider_unavailable.
+// Provider checks wallets with identity providers. Linked reports whether the provider has linked the wallet to the subject.
+// token is the identity token of the request; it may be empty. Errors: unauthenticated for an invalid token,
+// identity_provider_unavailable.
 type Provider interface {
 	Linked(ctx context.Context, issuer, subject, token string, a Address) (bool, error)
 }
 
-// Store stores claims. Error of all methods: db_unavailable.
+// Store stores identity claims. Error of all methods: db_unavailable.
 type Store interface {
 	// StoreClaim stores a claim. It replaces the owner's claim at the station, and all claims of the same wallet there
 	// by other owners: the latest claim is valid.
 	StoreClaim(ctx context.Context, owner operator.ID, c Claim) error
 	// ListClaims returns the claims of an owner, ordered by station.
 	ListClaims(ctx context.Context, owner operator.ID) ([]Claim, error)
-	// DropClaim deletes a claim and reports whether there was one.
+	// DropClaim deletes the owner's claim at a station. It reports whether there was one.
 	DropClaim(ctx context.Context, owner operator.ID, station string) (bool, error)
 }
 
@@ -91,12 +92,12 @@ type Service struct {
 	now      func() time.Time
 }
 
-// NewService builds a Service. The first station is the default.
+// NewService builds a Service. The first station is the default station.
 func NewService(stations []Station, accounts Accounts, provider Provider, store Store, now func() time.Time) *Service {
 	return &Service{stations: stations, accounts: accounts, provider: provider, store: store, now: now}
 }
 
-// Station returns the station with a name; an empty name is the first station. Error: ErrStation.
+// Station returns the configured station with this name. For an empty name, it returns the first station. Error: ErrStation.
 func (s *Service) Station(name string) (Station, error) {
 	for _, st := range s.stations {
 		if name == "" || name == st.Name {
@@ -106,8 +107,8 @@ func (s *Service) Station(name string) (Station, error) {
 	return Station{}, ErrStation
 }
 
-// Claim stores that a wallet belongs to the caller, after the identity provider has confirmed it. Errors: ErrNotLinked,
-// and those of the dependencies.
+// Claim stores that the wallet a belongs to the operator me, if the identity provider has linked the wallet to the operator's
+// account. Errors: ErrNotLinked, and those of the dependencies.
 func (s *Service) Claim(ctx context.Context, me operator.ID, at Station, a Address, token string) (Claim, error) {
 	account, err := s.accounts.ByID(ctx, me)
 	if err != nil {
@@ -127,7 +128,7 @@ func (s *Service) Claim(ctx context.Context, me operator.ID, at Station, a Addre
 	return c, nil
 }
 
-// Claims returns the claims of an operator at the configured stations. Error: db_unavailable.
+// Claims returns the claims of an operator at the configured stations. It omits claims at other stations. Error: db_unavailable.
 func (s *Service) Claims(ctx context.Context, owner operator.ID) ([]Claim, error) {
 	list, err := s.store.ListClaims(ctx, owner)
 	if err != nil {
@@ -145,7 +146,7 @@ func (s *Service) Claims(ctx context.Context, owner operator.ID) ([]Claim, error
 	return out, nil
 }
 
-// Drop deletes a claim and reports whether there was one. Error: db_unavailable.
+// Drop deletes the owner's claim at a station and reports whether there was one. Error: db_unavailable.
 func (s *Service) Drop(ctx context.Context, owner operator.ID, at Station) (bool, error) {
 	return s.store.DropClaim(ctx, owner, at.Name)
 }

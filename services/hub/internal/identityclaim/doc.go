@@ -1,3 +1,4 @@
-// Package identityclaim manages public claims of operators that a wallet is theirs on a partner station, which their
-// identity provider must confirm, and the addresses for payouts to operators. The package contains no HTTP and no SQL.
+// Package identityclaim manages identity claims and payout addresses. With an identity claim, an operator claims publicly that a
+// wallet at a partner station belongs to it; the identity provider of the operator must confirm this. The package contains no
+// HTTP and no SQL.
 package identityclaim

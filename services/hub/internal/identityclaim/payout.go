@@ -8,21 +8,22 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Money is the chain and token of payouts.
+// Money describes the chain and the token in which payouts are made.
 type Money struct {
-	ChainID int64 // zero: payouts are disabled
+	ChainID int64 // 0: payouts are disabled
 	Label   string
 	USDC    string // address of the token contract
 }
 
-// Payouts returns the payout addresses of operators.
+// Payouts reads the payout addresses of operators from the ledger.
 type Payouts struct {
 	Money    Money
 	Accounts Accounts
 }
 
-// Address returns the payout address of an operator; empty if there is none, if the operator is unknown, or if its tier
-// receives no payouts. People and House receive payouts, bots do not. Errors: those of the ledger except not_found.
+// Address returns the payout address of an operator. It returns "" if the operator is unknown, has no address, or has a tier
+// without payouts, or if payouts are disabled. The tiers People and House receive payouts; Bots do not. Errors: those of the
+// ledger except not_found.
 func (p Payouts) Address(ctx context.Context, handle protocol.Handle) (string, error) {
 	if p.Money.ChainID == 0 {
 		return "", nil
@@ -32,7 +33,7 @@ func (p Payouts) Address(ctx context.Context, handle protocol.Handle) (string, e
 	if errors.As(err, &f) && f.Kind == apperr.NotFound {
 		return "", nil
 	}
-	if err != nil || !a.Tier.Ranked() { // bots are not ranked
+	if err != nil || !a.Tier.Ranked() { // Bots are not ranked
 		return "", err
 	}
 	return a.PayoutAddress, nil

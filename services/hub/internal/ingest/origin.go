@@ -2,13 +2,14 @@ package ingest
 
 import "context"
 
-// Values of INGEST_PROVIDER for the hub's own HLS origin.
+// Values of INGEST_PROVIDER for the hub's own HLS origin: direct uploads, or an RTMP server that feeds the origin.
 const (
 	OriginName = "origin"
 	RTMPName   = "rtmp"
 )
 
-// Origin provisions streams at the hub's HLS origin. Encoders upload segments and playlists there.
+// Origin provisions streams at the hub's HLS origin, to which encoders upload segments and playlists over HTTP. It implements
+// Provider.
 type Origin struct {
 	// Base returns the public base URL of the origin without a trailing slash; empty before the origin has started.
 	Base func() string
@@ -17,7 +18,7 @@ type Origin struct {
 // Name implements Provider.
 func (o Origin) Name() string { return OriginName }
 
-// Provision implements Provider. It sends no request.
+// Provision implements Provider. It creates a key and sends no request. It returns ErrUnavailable before the origin has started.
 func (o Origin) Provision(_ context.Context, w Want) (Offer, error) {
 	base := o.Base()
 	if base == "" {
@@ -29,7 +30,7 @@ func (o Origin) Provision(_ context.Context, w Want) (Offer, error) {
 	}, nil
 }
 
-// Withdraw implements Provider. It does nothing, because a key that was not stored is invalid.
+// Withdraw implements Provider. It does nothing, because a key is valid only after it was stored.
 func (o Origin) Withdraw(context.Context, string) error { return nil }
 
 // Playback implements Provider.
@@ -37,18 +38,18 @@ func (o Origin) Playback(s Stream) string { return o.Base() + playbackPath(s.Han
 
 func playbackPath(handle string) string { return "/live/" + handle + "/index.m3u8" }
 
-// RTMP provisions streams at an RTMP server. The server checks each key with the HLS origin and pushes received video
-// there.
+// RTMP provisions streams at an RTMP server. The server checks each key with the HLS origin and pushes received video to the
+// origin. RTMP implements Provider.
 type RTMP struct {
 	Origin
-	URL string // application of the server: rtmp://host/live
+	URL string // URL of the RTMP application: rtmp://host/live
 }
 
 // Name implements Provider.
 func (r RTMP) Name() string { return RTMPName }
 
-// Provision implements Provider. It sends no request. The key begins with the name of the stream, because RTMP servers
-// store the stream under that name.
+// Provision implements Provider. It creates a key and sends no request. The offered key starts with the name of the stream,
+// because RTMP servers store the stream under that name.
 func (r RTMP) Provision(_ context.Context, w Want) (Offer, error) {
 	if r.Base() == "" {
 		return Offer{}, ErrUnavailable
@@ -68,7 +69,7 @@ type None struct{}
 // Name implements Provider.
 func (None) Name() string { return "none" }
 
-// Provision implements Provider.
+// Provision implements Provider. It always returns ErrUnavailable.
 func (None) Provision(context.Context, Want) (Offer, error) {
 	return Offer{}, ErrUnavailable.Say("this installation receives no video")
 }
@@ -76,5 +77,5 @@ func (None) Provision(context.Context, Want) (Offer, error) {
 // Withdraw implements Provider.
 func (None) Withdraw(context.Context, string) error { return nil }
 
-// Playback implements Provider.
+// Playback implements Provider. It returns "".
 func (None) Playback(Stream) string { return "" }

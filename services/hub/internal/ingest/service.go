@@ -25,11 +25,11 @@ func NewService(p Provider, s Store, newID func() string, now func() time.Time) 
 	return &Service{provider: p, store: s, newID: newID, now: now}
 }
 
-// tries is the number of attempts to store a stream when concurrent requests change it.
+// tries is the maximum number of attempts to store a stream while concurrent requests change it.
 const tries = 3
 
-// Provision creates a stream of an approved operator, or replaces the key of its stream; the previous key becomes
-// invalid. Only the returned offer contains the key. Errors: ErrNotApproved, ErrUnavailable, db_unavailable.
+// Provision creates the stream of an approved operator. If the operator already has a stream, Provision replaces its key, and the
+// previous key becomes invalid. Only the returned offer contains the key. Errors: ErrNotApproved, ErrUnavailable, db_unavailable.
 func (s *Service) Provision(ctx context.Context, handle protocol.Handle, label string, latency Latency) (Stream, Offer, error) {
 	if err := s.approved(ctx, handle); err != nil {
 		return Stream{}, Offer{}, err
@@ -80,7 +80,7 @@ func (s *Service) approved(ctx context.Context, handle protocol.Handle) error {
 	return nil
 }
 
-// Admit checks the key of a push. The key must be the current key of the operator's stream, and the operator must be
+// Admit checks the stream key of an upload. It must be the current key of the operator's stream, and the operator must be
 // approved. Nothing is cached, so a replaced key or a suspension takes effect with the next request. Errors: ErrKey,
 // ErrNotApproved, db_unavailable.
 func (s *Service) Admit(ctx context.Context, handle protocol.Handle, key string) error {
@@ -97,8 +97,8 @@ func (s *Service) Admit(ctx context.Context, handle protocol.Handle, key string)
 	return s.approved(ctx, handle)
 }
 
-// Playback returns the playback URL of the operator's provisioned stream, whether video arrives or not; empty without a
-// stream. Error: db_unavailable.
+// Playback returns the playback URL of the operator's provisioned stream, even if no video arrives. It returns "" if the operator
+// has no stream at the configured provider. Error: db_unavailable.
 func (s *Service) Playback(ctx context.Context, handle protocol.Handle) (string, error) {
 	st, found, err := s.store.IngestStream(ctx, handle)
 	if err != nil || !found || st.Provider != s.provider.Name() {
@@ -110,7 +110,7 @@ func (s *Service) Playback(ctx context.Context, handle protocol.Handle) (string,
 // keyPrefix is the prefix of stream keys.
 const keyPrefix = "sk_"
 
-// keyBytes is the number of random bytes of a key.
+// keyBytes is the number of random bytes in a stream key.
 const keyBytes = 24
 
 // newKey returns a random stream key.
@@ -120,13 +120,13 @@ func newKey() string {
 	return keyPrefix + base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// hashOf returns the SHA-256 hash of a key. Only the hash is stored.
+// hashOf returns the SHA-256 hash of a stream key. Only the hash is stored.
 func hashOf(key string) []byte {
 	sum := sha256.Sum256([]byte(key))
 	return sum[:]
 }
 
-// IsKey reports whether a text has the format of a stream key. Other texts are refused without a query.
+// IsKey reports whether s has the format of a stream key. Admit refuses other texts without a database query.
 func IsKey(s string) bool {
 	rest, ok := strings.CutPrefix(s, keyPrefix)
 	if !ok || len(rest) != base64.RawURLEncoding.EncodedLen(keyBytes) {

@@ -12,20 +12,20 @@ import (
 	"github.com/signalcast/signalcast/pkg/redisx"
 )
 
-// Limits and intervals of counting viewers.
+// Limits and intervals of counting viewers, and the maximum length of a viewer id.
 const (
-	// ViewLife is the time for which a viewer is counted after its last report.
+	// ViewLife is the time for which a viewer counts after its last report.
 	ViewLife = 45 * time.Second
-	// ViewEvery is the interval at which viewers report.
+	// ViewEvery is the interval at which the player of a viewer reports.
 	ViewEvery = 20 * time.Second
-	// PerAddress is the maximum number of viewers of one stream from one IP address.
+	// PerAddress is the maximum number of counted viewers of one stream from one IP address.
 	PerAddress  = 20
 	MaxViewerID = 64
 )
 
-// View records a report of a viewer and returns the number of viewers. At most PerAddress viewers per address are
-// counted. It returns 0 for an operator who is not live, and without Redis. Viewers are stored only in Redis; lost ones
-// report again within ViewEvery. viewer and address must be hashes. Error: db_unavailable.
+// View records the report of a viewer and returns the number of viewers of the stream. At most PerAddress viewers per IP address
+// count. View returns 0 if the operator is not live, and while Redis is unavailable. Viewers are stored only in Redis; after a
+// loss they report again within ViewEvery. viewer and address must be hashes. Error: db_unavailable.
 func (s *Service) View(ctx context.Context, handle protocol.Handle, viewer, address string) (int64, error) {
 	_, live, err := s.Shown(ctx, handle)
 	if err != nil || !live {
@@ -38,8 +38,8 @@ func (s *Service) View(ctx context.Context, handle protocol.Handle, viewer, addr
 	return n, nil
 }
 
-// Sweep ends sessions without heartbeats and clears expired overlay signals, and returns their number. One process runs
-// it at a time. Error: db_unavailable.
+// Sweep ends sessions without heartbeats and clears expired overlay signals. It returns the number of changed sessions. Only one
+// process at a time should run it. Error: db_unavailable.
 func (s *Service) Sweep(ctx context.Context) (int, error) {
 	n, err := s.Store.Sweep(ctx, s.Now())
 	if n > 0 {
@@ -55,16 +55,16 @@ var viewScript = redis.NewScript(viewSource)
 
 func viewersOf(handle protocol.Handle) string { return redisx.Key("viewers", string(handle)) }
 
-// lastSeen returns the time in Unix milliseconds after which a viewer must have reported to be counted.
+// lastSeen returns a time in Unix milliseconds. A viewer counts if its last report is later.
 func lastSeen(now time.Time) int64 { return now.Add(-ViewLife).UnixMilli() }
 
-// recordView stores a report of a viewer and returns the number of viewers.
+// recordView stores the report of a viewer in Redis and returns the number of viewers of the stream.
 func (s *Service) recordView(ctx context.Context, handle protocol.Handle, viewer, address string, now time.Time) (int64, error) {
 	keys := []string{viewersOf(handle), redisx.Key("viewers", string(handle), address)}
 	return viewScript.Run(ctx, s.Redis, keys, viewer, now.UnixMilli(), lastSeen(now), PerAddress, ViewLife.Milliseconds()).Int64()
 }
 
-// countViewers returns the number of viewers of each operator, in the order of handles.
+// countViewers returns the number of viewers of each operator's stream, in the order of handles.
 func (s *Service) countViewers(ctx context.Context, handles []protocol.Handle, now time.Time) ([]int64, error) {
 	since := "(" + strconv.FormatInt(lastSeen(now), 10)
 	counts := make([]*redis.IntCmd, len(handles))

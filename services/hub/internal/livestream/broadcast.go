@@ -26,18 +26,19 @@ type Broadcast struct {
 	CreatedAt    time.Time
 }
 
-// GoLive is a request of a signed message to start a session for a broadcast.
+// GoLive is a request, sent as a signed message, to start a session for a broadcast.
 type GoLive struct {
 	MessageID   string // idempotency key
 	Owner       string // denpaId
 	Handle      protocol.Handle
 	BroadcastID string
 	MarketID    protocol.MarketID // empty: the market of the broadcast
-	URL         string            // HLS playlist
+	URL         string            // URL of the HLS playlist
 	Label       string
 }
 
-// Announced returns a broadcast of an owner. Errors: ErrNoBroadcast, ErrNotYours, db_unavailable.
+// Announced returns the announced broadcast with this id if it belongs to owner. Errors: ErrNoBroadcast, ErrNotYours,
+// db_unavailable.
 func (s *Service) Announced(ctx context.Context, id, owner string) (Broadcast, error) {
 	b, found, err := s.Store.Broadcast(ctx, id)
 	switch {
@@ -51,8 +52,8 @@ func (s *Service) Announced(ctx context.Context, id, owner string) (Broadcast, e
 	return b, nil
 }
 
-// GoLive starts a session or extends the open one, and binds the stream to the market, if there is one. Errors:
-// ErrNotApproved, db_unavailable.
+// GoLive starts a session for a broadcast, or extends the open session of the operator. It also binds the stream to the market of
+// the request, if there is one. Errors: ErrNotApproved, db_unavailable.
 func (s *Service) GoLive(ctx context.Context, g GoLive) (showID string, err error) {
 	start := Start{
 		Beat:        Beat{Handle: g.Handle, MarketID: g.MarketID},

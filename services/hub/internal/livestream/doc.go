@@ -1,4 +1,4 @@
-// Package livestream manages live sessions of operators: heartbeats keep a session open, an overlay signal names the
-// market that is discussed, and viewers are counted. It provides the live list, recaps and audience statistics. It
-// stores stream URLs but does not handle video.
+// Package livestream manages the live sessions of operators. Heartbeats keep a session open. An overlay signal names the market
+// that the operator discusses. The package counts viewers and provides the list of live sessions, recaps and audience statistics.
+// It stores stream URLs but does not handle video.
 package livestream

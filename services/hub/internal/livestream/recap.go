@@ -12,25 +12,25 @@ import (
 	signalv1 "github.com/signalcast/signalcast/proto/signal/v1"
 )
 
-// Limits of the number of calls that are read for a recap, for statistics, and per request.
+// Maximum numbers of calls that are read: for a recap, for statistics, and per request to the ledger.
 const (
 	MaxReceipts = 500
 	MaxCounted  = 5000
 	callPage    = 100
 )
 
-// ErrNoShow is the error of a session that does not exist or belongs to another operator.
+// ErrNoShow is the error of a session id that is unknown or belongs to another operator.
 var ErrNoShow = apperr.New(apperr.NotFound, "not_found", "")
 
-// Activity holds numbers of events of an operator in a period: clips, their views and new followers.
+// Activity counts the new clips, clip views and new followers of an operator in a period.
 type Activity struct {
 	Clips, ClipViews, Followers int64
 }
 
-// Watched is the sum of viewers over a number of samples.
+// Watched is the sum of the viewers in a number of samples, and the number of samples.
 type Watched struct{ Viewers, Samples int64 }
 
-// Average returns the mean number of viewers, rounded.
+// Average returns the mean number of viewers per sample, rounded. It returns 0 without samples.
 func (w Watched) Average() int64 {
 	if w.Samples == 0 {
 		return 0
@@ -38,22 +38,22 @@ func (w Watched) Average() int64 {
 	return int64(math.Round(float64(w.Viewers) / float64(w.Samples)))
 }
 
-// Best is the won call with the highest score.
+// Best is the won call of a session with the highest score.
 type Best struct {
 	SignalID string
 	Odds     protocol.Bps
 	Score    int32
 }
 
-// Top is the most called market of a session.
+// Top is the market of a session with the most calls, or the market of the overlay if there are no calls.
 type Top struct {
 	MarketID protocol.MarketID
-	Title    string // title in the ledger; empty for the market of an overlay
+	Title    string // title that the ledger stores; empty for the market of the overlay
 }
 
-// Recap is the summary of a session.
+// Recap is the summary of a live session. Its totals of calls cover Calls only.
 type Recap struct {
-	Session   Session // current state
+	Session   Session // session in its current state
 	Length    time.Duration
 	Peak, Avg int64
 	Calls     []*signalv1.Signal // newest first, at most MaxReceipts
@@ -67,8 +67,8 @@ type Recap struct {
 	Top  *Top
 }
 
-// Recap returns the summary of the session with this id, or of the newest session if showID is empty; nil if there is
-// none. Errors: ErrNoShow, db_unavailable, those of the ledger.
+// Recap returns the summary of the operator's session with this id, or of the newest session if showID is empty. It returns nil
+// if the operator has no session. Errors: ErrNoShow, db_unavailable, those of the ledger.
 func (s *Service) Recap(ctx context.Context, handle protocol.Handle, showID string) (*Recap, error) {
 	session, found, err := s.session(ctx, handle, showID)
 	if err != nil || !found {
@@ -113,7 +113,7 @@ func (s *Service) session(ctx context.Context, handle protocol.Handle, showID st
 	return found.At(s.Now()), ok, err
 }
 
-// calls returns the calls of an operator in a period, newest first, at most most.
+// calls returns the calls that an operator filed from from to to, newest first, at most most.
 func (s *Service) calls(ctx context.Context, handle protocol.Handle, from, to time.Time, most int) ([]*signalv1.Signal, error) {
 	var out []*signalv1.Signal
 	cursor := protocol.NewCursor("ffffffff-ffff-ffff-ffff-ffffffffffff", protocol.TimeKey(to)).Encode()
@@ -140,7 +140,7 @@ func (s *Service) calls(ctx context.Context, handle protocol.Handle, from, to ti
 	}
 }
 
-// add sets the numbers of calls. Score and Best include only counted calls.
+// add computes the totals of r.Calls. Score and Best include only counted calls.
 func (r *Recap) add() {
 	markets := map[protocol.MarketID]int{}
 	r.Count = int64(len(r.Calls))
@@ -169,7 +169,8 @@ func (r *Recap) add() {
 	}
 }
 
-// overlayMarket returns the market of the overlay signal: the current one, or the last one of an ended session.
+// overlayMarket returns the market of the operator's overlay signal: the current signal, or the last one of an ended session. It
+// returns nil if there is no signal.
 func (s *Service) overlayMarket(ctx context.Context, session Session) (*Top, error) {
 	if session.EndedAt.IsZero() {
 		o, set, err := s.Overlay(ctx, session.Handle)
@@ -184,24 +185,24 @@ func (s *Service) overlayMarket(ctx context.Context, session Session) (*Top, err
 	return &Top{MarketID: session.Signal.MarketID}, nil
 }
 
-// MaxSteps is the maximum number of steps in a series.
+// MaxSteps is the maximum number of steps in a series of viewer numbers.
 const MaxSteps = 672
 
-// Window is a period that ends now, with the length of the steps of its series.
+// Window is a period that ends now. Step is the length of one step in the series of viewer numbers.
 type Window struct {
 	Name string
 	Span time.Duration
 	Step time.Duration
 }
 
-// windows lists the windows that a request can select, the default first.
+// windows lists the windows that a request can select. The first one is the default.
 var windows = [...]Window{
 	{"24h", 24 * time.Hour, time.Minute},
 	{"7d", 7 * 24 * time.Hour, 10 * time.Minute},
 	{"28d", 28 * 24 * time.Hour, time.Hour},
 }
 
-// ParseWindow returns the window with a name; 24 hours for an unknown name.
+// ParseWindow returns the window with this name. It returns the window of 24 hours for an unknown name.
 func ParseWindow(raw string) Window {
 	for _, w := range windows {
 		if w.Name == raw {
@@ -211,13 +212,13 @@ func ParseWindow(raw string) Window {
 	return windows[0]
 }
 
-// Step is the mean number of viewers in one step of a series, rounded.
+// Step is the mean number of viewers in one step of a series, rounded. At is the start of the step.
 type Step struct {
 	At      time.Time
 	Viewers int64
 }
 
-// Totals holds the totals of sessions and viewer samples in a period.
+// Totals holds the totals of an operator's sessions and viewer samples in a period.
 type Totals struct {
 	Sessions int64
 	Live     time.Duration
@@ -225,18 +226,19 @@ type Totals struct {
 	Watched
 }
 
-// Analytics is the audience of an operator's sessions in a window.
+// Analytics holds statistics of the audience of an operator's sessions in a window.
 type Analytics struct {
 	Window Window
 	Totals
 	ViewerMinutes int64
-	Signals       int64 // at most MaxCounted
+	Signals       int64 // number of calls, at most MaxCounted
 	Activity
 	OverlaySets int64
-	Series      []Step // oldest first: the newest MaxSteps steps with a session
+	Series      []Step // newest MaxSteps steps with a session, oldest first
 }
 
-// Analytics returns the audience of an operator's sessions. Errors: not_found, db_unavailable, those of the ledger.
+// Analytics returns statistics of the audience of an operator's sessions in a window. Errors: not_found, db_unavailable, those of
+// the ledger.
 func (s *Service) Analytics(ctx context.Context, handle protocol.Handle, w Window) (Analytics, error) {
 	now := s.Now()
 	from, out := now.Add(-w.Span), Analytics{Window: w}
@@ -252,7 +254,7 @@ func (s *Service) Analytics(ctx context.Context, handle protocol.Handle, w Windo
 	if out.Totals, err = s.Store.Totals(ctx, handle, from, now); err != nil {
 		return out, err
 	}
-	// Each sample counts for the interval between two samples.
+	// Each sample represents the time until the next sample.
 	out.ViewerMinutes = int64(time.Duration(out.Viewers) * SampleEvery / time.Minute)
 	if out.Activity, err = s.Store.Activity(ctx, handle, op.ID, from, now); err != nil {
 		return out, err

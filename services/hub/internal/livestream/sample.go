@@ -10,10 +10,11 @@ import (
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 )
 
-// SampleEvery is the interval at which viewers are counted and stored.
+// SampleEvery is the interval at which viewers are counted and the numbers are stored.
 const SampleEvery = 5 * time.Second
 
-// keepSamples is the time for which samples and counts of overlay signals are stored: the longest window and one week.
+// keepSamples is the storage time of samples and of counts of overlay signals. It is one week longer than the longest window of
+// statistics.
 const keepSamples = 35 * 24 * time.Hour
 
 // Sample is the number of viewers of a session at one time.
@@ -23,10 +24,10 @@ type Sample struct {
 	Viewers int64
 }
 
-// publishTime bounds one report of viewers to the ledger.
+// publishTime is the time limit of one report of viewer numbers to the ledger.
 const publishTime = 900 * time.Millisecond
 
-// Sampler counts the viewers of all live operators. One process runs it at a time.
+// Sampler counts the viewers of all live operators. Only one process at a time should run it.
 type Sampler struct {
 	service *Service
 	ledger  feedv1.FeedServiceClient
@@ -39,8 +40,8 @@ func NewSampler(s *Service, ledger feedv1.FeedServiceClient) *Sampler {
 	return &Sampler{service: s, ledger: ledger, watched: map[protocol.Handle]bool{}}
 }
 
-// Round counts viewers once, stores samples and reports to the ledger. Without Redis it does nothing. Errors:
-// db_unavailable, those of the ledger.
+// Round counts viewers once, stores the samples and reports the numbers to the ledger. It does nothing while Redis is
+// unavailable. Errors: db_unavailable, those of the ledger.
 func (p *Sampler) Round(ctx context.Context) error {
 	s, now := p.service, p.service.Now()
 	list, err := s.Store.Live(ctx, now)
@@ -73,8 +74,8 @@ func (p *Sampler) Round(ctx context.Context) error {
 	return p.report(ctx, samples, now)
 }
 
-// report sends the ledger the number of viewers of each operator with viewers, and 0 once for each operator whose last
-// viewer has left. The ledger adds up the viewers of the streams of a market.
+// report sends the number of viewers of each operator with viewers to the ledger. After the last viewer of an operator has left,
+// it sends 0 once. The ledger adds up the viewers of the streams of a market.
 func (p *Sampler) report(ctx context.Context, samples []Sample, now time.Time) error {
 	r, at := &feedv1.PublishRequest{}, timestamppb.New(now)
 	add := func(handle protocol.Handle, viewers int64) {

@@ -12,21 +12,21 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// listCacheTime is the time for which the live list is cached.
+// listCacheTime is the time for which the list of live operators is cached.
 const listCacheTime = time.Second
 
 // Config holds the dependencies of a Service.
 type Config struct {
 	Store   Store
 	Ingest  *ingest.Service              // nil: no streams are provisioned
-	Redis   *redisx.Client               // counts viewers
+	Redis   *redisx.Client               // stores and counts viewers
 	Records recordv1.RecordServiceClient // of the ledger
 	People  operator.Directory
 	Now     func() time.Time
 	NewID   func() string // returns a new UUIDv7
 }
 
-// Service manages sessions, overlay signals and viewers of live operators.
+// Service manages sessions, overlay signals and viewers of live operators. It is safe for concurrent use.
 type Service struct {
 	Config
 
@@ -39,7 +39,8 @@ type Service struct {
 // NewService builds a Service. All fields of c except Ingest are required.
 func NewService(c Config) *Service { return &Service{Config: c} }
 
-// Beat records a heartbeat: of a client, or of video that arrived. Errors: ErrNotApproved, db_unavailable.
+// Beat records a heartbeat, which a client sends or which arriving video causes. It starts a session if the operator has no open
+// one. Errors: ErrNotApproved, db_unavailable.
 func (s *Service) Beat(ctx context.Context, b Beat) (Session, error) {
 	return s.beat(ctx, Start{Beat: b})
 }
@@ -57,13 +58,14 @@ func (s *Service) beat(ctx context.Context, b Start) (Session, error) {
 	return session, err
 }
 
-// Offline ends the session of an operator. It returns false if there was none. Error: db_unavailable.
+// Offline ends the open session of an operator. It returns false if the operator has none. Error: db_unavailable.
 func (s *Service) Offline(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
 	defer s.invalidate()
 	return s.Store.End(ctx, handle, s.Now())
 }
 
-// StreamChanged updates the stream URL of the operator's session after a change of its streams. Error: db_unavailable.
+// StreamChanged updates the stream URL of the operator's open session. It must be called after a change of the operator's
+// streams. Error: db_unavailable.
 func (s *Service) StreamChanged(ctx context.Context, handle protocol.Handle) error {
 	defer s.invalidate()
 	url, err := s.provisioned(ctx, handle)
@@ -80,21 +82,22 @@ func (s *Service) provisioned(ctx context.Context, handle protocol.Handle) (stri
 	return s.Ingest.Playback(ctx, handle)
 }
 
-// Current returns the open session of an operator, live or not yet. It returns false if there is none. Error:
-// db_unavailable.
+// Current returns the open session of an operator, even if it is not live yet. It returns false if there is no open session.
+// Error: db_unavailable.
 func (s *Service) Current(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
 	last, found, err := s.Last(ctx, handle)
 	return last, found && last.Open(), err
 }
 
-// Last returns the newest session of an operator in its current state. Error: db_unavailable.
+// Last returns the newest session of an operator in its current state. It returns false if the operator has no session. Error:
+// db_unavailable.
 func (s *Service) Last(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
 	last, found, err := s.Store.Last(ctx, handle)
 	return last.At(s.Now()), found, err
 }
 
-// OnScreen returns the session of an operator that viewers can watch. Its MarketID is the market of the overlay signal,
-// else of the heartbeats. It returns false if the operator is not live. Error: db_unavailable.
+// OnScreen returns the session of an operator that viewers can watch. Its MarketID is the market of the overlay signal, or else
+// that of the heartbeats. It returns false if the operator is not live. Error: db_unavailable.
 func (s *Service) OnScreen(ctx context.Context, handle protocol.Handle) (Session, bool, error) {
 	session, _, err := s.Current(ctx, handle)
 	if err != nil || !session.Live() {
@@ -106,7 +109,8 @@ func (s *Service) OnScreen(ctx context.Context, handle protocol.Handle) (Session
 	return session, true, nil
 }
 
-// Live lists live operators, most viewers first, at most MaxLive. Error: db_unavailable.
+// Live lists the live operators with current numbers of viewers, at most MaxLive. The store orders them by viewers in the newest
+// sample, most first. Error: db_unavailable.
 func (s *Service) Live(ctx context.Context) ([]Show, error) {
 	list, err := s.Store.Live(ctx, s.Now())
 	if err != nil {
@@ -116,12 +120,12 @@ func (s *Service) Live(ctx context.Context) ([]Show, error) {
 	return list, nil
 }
 
-// Recent lists sessions that ended in the last 24 hours, newest first. Error: db_unavailable.
+// Recent lists the sessions that ended within RecentSpan, newest first. Error: db_unavailable.
 func (s *Service) Recent(ctx context.Context) ([]Past, error) {
 	return s.Store.Recent(ctx, s.Now())
 }
 
-// count sets the current numbers of viewers in the list; 0 without Redis.
+// count sets the current number of viewers of each show in list. It sets 0 while Redis is unavailable.
 func (s *Service) count(ctx context.Context, list []Show) {
 	handles := make([]protocol.Handle, len(list))
 	for i := range list {
@@ -139,14 +143,14 @@ func (s *Service) count(ctx context.Context, list []Show) {
 	}
 }
 
-// Viewers returns the number of viewers of an operator; 0 without Redis.
+// Viewers returns the current number of viewers of an operator's stream. It returns 0 while Redis is unavailable.
 func (s *Service) Viewers(ctx context.Context, handle protocol.Handle) int64 {
 	one := []Show{{Handle: handle}}
 	s.count(ctx, one)
 	return one[0].Viewers
 }
 
-// Shown returns an operator of the cached live list. It returns false if the operator is not live. Error:
+// Shown returns the entry of an operator in the cached live list. It returns false if the operator is not live. Error:
 // db_unavailable.
 func (s *Service) Shown(ctx context.Context, handle protocol.Handle) (Show, bool, error) {
 	list, err := s.shown(ctx)
@@ -158,7 +162,7 @@ func (s *Service) Shown(ctx context.Context, handle protocol.Handle) (Show, bool
 	return Show{}, false, err
 }
 
-// OnAir returns the cached live list by operator. Error: db_unavailable.
+// OnAir returns the cached live list as a map by handle. Error: db_unavailable.
 func (s *Service) OnAir(ctx context.Context) (map[protocol.Handle]Show, error) {
 	list, err := s.shown(ctx)
 	out := make(map[protocol.Handle]Show, len(list))
@@ -168,7 +172,7 @@ func (s *Service) OnAir(ctx context.Context) (map[protocol.Handle]Show, error) {
 	return out, err
 }
 
-// shown returns the live list, cached for listCacheTime.
+// shown returns the list of live operators. It caches the list and an error for listCacheTime.
 func (s *Service) shown(ctx context.Context) ([]Show, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,16 +180,16 @@ func (s *Service) shown(ctx context.Context) ([]Show, error) {
 	if !s.read.IsZero() && now.Sub(s.read) < listCacheTime && !now.Before(s.read) {
 		return s.list, s.listErr
 	}
-	// An error is cached too, so that waiting requests do not repeat a failing query.
+	// The cached error keeps waiting requests from repeating a failing query.
 	s.list, s.listErr = s.Store.Live(ctx, now)
 	s.read = now
-	if ctx.Err() != nil { // the client has disconnected, so the error says nothing about the database
+	if ctx.Err() != nil { // the client has disconnected, so the database may be available
 		s.read = time.Time{}
 	}
 	return s.list, s.listErr
 }
 
-// invalidate removes the live list from the cache.
+// invalidate removes the list of live operators from the cache.
 func (s *Service) invalidate() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

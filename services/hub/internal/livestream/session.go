@@ -18,34 +18,34 @@ const (
 	RecentSpan = 24 * time.Hour
 )
 
-// Maximum numbers of live and of recent sessions in the live list.
+// Maximum numbers of live sessions and of recent sessions in the live list.
 const (
 	MaxLive   = 100
 	MaxRecent = 12
 )
 
-// ErrNotApproved is the error of a suspended operator.
+// ErrNotApproved is the error of a request of a suspended operator.
 var ErrNotApproved = apperr.New(apperr.Forbidden, "not_approved", "an admin has suspended this operator")
 
 // Session is a live session of an operator.
 type Session struct {
-	ID        string // showId: a UUIDv7
+	ID        string // the showId of the API, a UUIDv7
 	Handle    protocol.Handle
 	StartedAt time.Time
 	LastBeat  time.Time
 	EndedAt   time.Time         // zero: open
-	MarketID  protocol.MarketID // market of the heartbeats; empty: none
-	OwnURL    string            // stream URL set by its go-live message
-	URL       string            // stream URL for viewers; empty: the session is not live
-	Aired     bool              // the session was live at some time
-	Viewers   int64             // in the newest sample
+	MarketID  protocol.MarketID // market that the heartbeats name; empty: none
+	OwnURL    string            // stream URL that a go-live message set; empty: none
+	URL       string            // stream URL for viewers; empty: not live
+	Aired     bool              // the session is or was live
+	Viewers   int64             // number of viewers in the newest sample
 	Peak      int64
-	Signal    *Signal // overlay signal when the session ended
-	WentLive  bool    // set by Beat: the heartbeat made the session live
+	Signal    *Signal // overlay signal at the end of the session; nil: none
+	WentLive  bool    // set by Beat: this heartbeat made the session live
 }
 
-// At returns the session in its state at a time: a session without a heartbeat for Life has ended, even if its end is
-// not stored yet.
+// At returns the state of the session at the time now. A session without a heartbeat for Life has ended, even if its end is not
+// stored yet.
 func (s Session) At(now time.Time) Session {
 	if s.EndedAt.IsZero() && !s.LastBeat.After(now.Add(-Life)) {
 		s.EndedAt, s.Viewers = s.LastBeat.Add(Life), 0
@@ -53,13 +53,13 @@ func (s Session) At(now time.Time) Session {
 	return s
 }
 
-// Open reports whether the session has not ended. Call it on the result of At.
+// Open reports whether the session exists and has not ended. It must be called on the result of At.
 func (s Session) Open() bool { return s.ID != "" && s.EndedAt.IsZero() }
 
-// Live reports whether viewers can watch the session. Call it on the result of At.
+// Live reports whether viewers can watch the session. It must be called on the result of At.
 func (s Session) Live() bool { return s.Open() && s.URL != "" }
 
-// Length returns the duration of the session, until now if it is open.
+// Length returns the duration of the session. For an open session, it is the duration until now.
 func (s Session) Length(now time.Time) time.Duration {
 	if s.EndedAt.IsZero() {
 		return max(0, now.Sub(s.StartedAt))
@@ -67,43 +67,43 @@ func (s Session) Length(now time.Time) time.Duration {
 	return s.EndedAt.Sub(s.StartedAt)
 }
 
-// Beat is a heartbeat of a live operator.
+// Beat is a heartbeat of an operator's client.
 type Beat struct {
 	Handle   protocol.Handle
 	MarketID protocol.MarketID // empty: unchanged
-	Bitrate  *int64            // kbit/s as reported by the client; nil: unknown
-	Viewers  *int64            // as reported by the client; only for comparison
+	Bitrate  *int64            // kbit/s that the client reports; nil: unknown
+	Viewers  *int64            // number that the client reports, only for comparison; nil: unknown
 }
 
-// Show is an operator who is live.
+// Show is the live session of an operator in the live list.
 type Show struct {
 	ShowID    string
 	Handle    protocol.Handle
 	HLSURL    string
 	Viewers   int64
 	StartedAt time.Time
-	MarketID  protocol.MarketID // market of the heartbeats, else of the overlay signal; empty: none
+	MarketID  protocol.MarketID // market of the heartbeats, or else of the overlay signal; empty: none
 	Signal    *Signal           // overlay signal; nil: none
-	Approved  bool              // approved by an administrator
+	Approved  bool              // an administrator has approved the operator
 }
 
-// Signal is the market that an operator discusses, shown over the video.
+// Signal is an overlay signal: the market that an operator discusses and shows over the video.
 type Signal struct {
 	MarketID protocol.MarketID
 	Name     string
 }
 
-// Past is an ended session in the list of recent ones.
+// Past is an ended session in the list of recent sessions.
 type Past struct {
 	ShowID             string
 	Handle             protocol.Handle
 	StartedAt, EndedAt time.Time
 	Peak               int64
-	Signal             *Signal // overlay signal when the session ended
-	Approved           bool    // approved by an administrator
+	Signal             *Signal // overlay signal at the end of the session; nil: none
+	Approved           bool    // an administrator has approved the operator
 }
 
-// Values of State.Word, the broadcasting state of an operator.
+// Values of State.Word.
 const (
 	StateIdle  = "idle"
 	StateLive  = "live"
@@ -113,16 +113,16 @@ const (
 // State is the current broadcasting state of an operator.
 type State struct {
 	Word      string
-	Session   Session // newest session; its id is empty without a session
-	Stream    string  // stream URL, also while the operator is not live; empty: none
+	Session   Session // newest session; its ID is empty if there is none
+	Stream    string  // stream URL, even while the operator is not live; empty: none
 	Viewers   int64
-	Approved  bool              // approved by an administrator
+	Approved  bool              // an administrator has approved the operator
 	MarketID  protocol.MarketID // market of the session; empty: none
 	UpdatedAt time.Time
 }
 
-// State returns the broadcasting state of an operator: live, ended for 24 hours after a live session, otherwise idle. A
-// suspended operator is idle. Error: db_unavailable.
+// State returns the broadcasting state of an operator. It is live during a live session, ended for RecentSpan after a live
+// session, and otherwise idle. A suspended operator is idle. Error: db_unavailable.
 func (s *Service) State(ctx context.Context, handle protocol.Handle) (State, error) {
 	now := s.Now()
 	out := State{Word: StateIdle, UpdatedAt: now}
@@ -162,8 +162,8 @@ func (s *Service) State(ctx context.Context, handle protocol.Handle) (State, err
 	return out, err
 }
 
-// watchable returns the stream URL of an operator who is not live: of the provisioned stream, else of the one bound
-// last.
+// watchable returns the stream URL of an operator who is not live: the URL of the provisioned stream, or else of the stream that
+// the operator bound last. It returns "" if there is none.
 func (s *Service) watchable(ctx context.Context, handle protocol.Handle) (string, error) {
 	url, err := s.provisioned(ctx, handle)
 	if err != nil || url != "" {

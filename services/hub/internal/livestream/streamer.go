@@ -7,13 +7,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// MaxLanes is the maximum number of lanes of an operator.
+// MaxLanes is the maximum number of lanes in a streamer profile.
 const MaxLanes = 5
 
 // Status is the status of an operator as a streamer.
 type Status string
 
-// Values of Status. Every operator except a suspended one can go live. Streams are provisioned only for approved ones.
+// Values of Status. Any operator can go live except a suspended one. Streams are provisioned only for approved operators.
 const (
 	Unregistered Status = "none"
 	Pending      Status = "pending"
@@ -24,30 +24,30 @@ const (
 // Streamer is the streamer profile of an operator.
 type Streamer struct {
 	Status Status
-	Lanes  []string // lanes of the broadcast programme
+	Lanes  []string // lanes of the broadcast programme that the operator chose
 }
 
-// Register requests the approval of an administrator. It returns false and changes nothing if the operator was already
-// registered. Nil lanes keep the stored ones. Error: db_unavailable.
+// Register requests the approval of an operator as a streamer. first is false if the operator was already registered; the status
+// is then unchanged. If lanes is nil, the stored lanes remain. Error: db_unavailable.
 func (s *Service) Register(ctx context.Context, handle protocol.Handle, lanes []string) (status Status, first bool, err error) {
 	return s.Store.Register(ctx, handle, lanes, s.Now())
 }
 
-// ChooseLanes stores the lanes of an operator. Error: db_unavailable.
+// ChooseLanes stores the lanes of an operator's streamer profile. Error: db_unavailable.
 func (s *Service) ChooseLanes(ctx context.Context, handle protocol.Handle, lanes []string) error {
 	return s.Store.ChooseLanes(ctx, handle, lanes, s.Now())
 }
 
-// Decide sets the status of an operator. A suspension ends the live session, clears the overlay signal, and hides
+// Decide sets the streamer status of an operator. A suspension ends the live session, clears the overlay signal, and hides
 // streams and clips. Error: db_unavailable.
 func (s *Service) Decide(ctx context.Context, handle protocol.Handle, status Status) error {
 	defer s.invalidate()
 	return s.Store.Decide(ctx, handle, status, s.Now())
 }
 
-// Hide hides the streams, clips and overlay of an operator on pages, in API responses and in events, or shows them
-// again. A session of a hidden operator is not listed as live. Stored sessions and their statistics do not change.
-// Error: db_unavailable.
+// Hide hides the streams, clips and overlay of an operator on pages, in API responses and in events. If hidden is false, it shows
+// them again. The session of a hidden operator is not listed as live. Stored sessions and their statistics do not change. Error:
+// db_unavailable.
 func (s *Service) Hide(ctx context.Context, handle protocol.Handle, hidden bool) error {
 	defer s.invalidate()
 	var url string
@@ -60,7 +60,7 @@ func (s *Service) Hide(ctx context.Context, handle protocol.Handle, hidden bool)
 	return s.Store.Hide(ctx, handle, hidden, url, s.Now())
 }
 
-// laneKeys maps lanes of the broadcast programme, and content lanes that correspond to one, to lanes of the programme.
+// laneKeys maps lane names to lanes of the broadcast programme. The upper-case names are content lanes of markets.
 var laneKeys = map[string]string{
 	"sports": "sports", "music": "music", "film": "film", "tv": "tv", "fashion": "fashion", "culture": "culture", "crypto": "crypto",
 	"politics": "politics", "news": "news", "science": "science", "tech": "tech", "economy": "economy",
@@ -68,8 +68,8 @@ var laneKeys = map[string]string{
 	"POLITICS": "politics", "WORLD": "news", "SCIENCE": "science", "TECH": "tech", "ECONOMY": "economy",
 }
 
-// ParseLanes converts lanes to their stored form. It returns false for an unknown or repeated lane, or for more than
-// MaxLanes.
+// ParseLanes converts lane names to lanes of the broadcast programme. It returns false for an unknown or repeated lane, or for
+// more than MaxLanes.
 func ParseLanes(list []string) (keys []string, ok bool) {
 	keys = make([]string, 0, len(list))
 	seen := map[string]bool{}
@@ -84,16 +84,16 @@ func ParseLanes(list []string) (keys []string, ok bool) {
 	return keys, len(keys) <= MaxLanes
 }
 
-// Bounds of an overlay signal, in characters.
+// Limits of the texts of an overlay signal, in characters, and its lifetime.
 const (
 	MaxName       = 200
 	MaxSlug       = 120
 	MaxAnnotation = 180
-	// OverlayLife is the time after which a signal expires unless it is set again or a heartbeat arrives.
+	// OverlayLife is the time after which an overlay signal expires. A heartbeat or a new signal restarts this time.
 	OverlayLife = 12 * time.Hour
 )
 
-// Overlay is the signal that an operator shows over its video.
+// Overlay is the overlay signal of an operator: the market that the operator shows over its video.
 type Overlay struct {
 	MarketID   protocol.MarketID
 	Name       string
@@ -115,12 +115,12 @@ func IsSlug(s string) bool {
 	return s != "" && len(s) <= MaxSlug
 }
 
-// Overlay returns the signal of an operator, and false if there is none. Error: db_unavailable.
+// Overlay returns the overlay signal of an operator; false if there is none. Error: db_unavailable.
 func (s *Service) Overlay(ctx context.Context, handle protocol.Handle) (Overlay, bool, error) {
 	return s.Store.Overlay(ctx, handle, s.Now())
 }
 
-// SetOverlay replaces the signal of an operator and returns the stored one. Errors: ErrNotApproved, db_unavailable.
+// SetOverlay replaces the overlay signal of an operator and returns the stored signal. Errors: ErrNotApproved, db_unavailable.
 func (s *Service) SetOverlay(ctx context.Context, o Overlay) (Overlay, error) {
 	defer s.invalidate()
 	now := s.Now()
@@ -130,7 +130,7 @@ func (s *Service) SetOverlay(ctx context.Context, o Overlay) (Overlay, error) {
 	return o, err
 }
 
-// ClearOverlay deletes the signal of an operator, if there is one. Error: db_unavailable.
+// ClearOverlay deletes the overlay signal of an operator, if there is one. Error: db_unavailable.
 func (s *Service) ClearOverlay(ctx context.Context, handle protocol.Handle) error {
 	defer s.invalidate()
 	return s.Store.ClearOverlay(ctx, handle, s.Now())

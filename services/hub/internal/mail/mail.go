@@ -18,32 +18,32 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/digest"
 )
 
-// sendTime bounds the connection and delivery of one mail.
+// sendTime is the time limit for the connection and the delivery of one mail.
 const sendTime = 30 * time.Second
 
-// Log sends digests to the log.
+// Log writes digests to the log. It implements digest.Sender for an installation without a mail server.
 type Log struct{ Log *slog.Logger }
 
-// Send implements digest.Sender.
+// Send implements digest.Sender. It always returns 1 recipient.
 func (l Log) Send(ctx context.Context, d digest.Letter) (int, error) {
 	l.Log.InfoContext(ctx, "daily digest", "date", d.Date, "subject", d.Subject, "text", d.Text)
 	return 1, nil
 }
 
-// Server is a mail server with the sender and the recipients of digests.
+// Server is the client of a mail server, with the sender and the recipients of digests. It implements digest.Sender.
 type Server struct {
 	host           string
 	port           int
 	implicit       bool // TLS from the start of the connection
 	user, password string
-	from, domain   string // sender and its domain
+	from, domain   string // sender address, and its domain
 	to             []string
 	plain          bool
 }
 
-// Parse parses smtp://user:password@host:port (STARTTLS) or smtps://user:password@host:port (implicit TLS), the sender
-// and the recipients. plain permits a server without TLS for development. Errors do not contain the address, because it
-// contains the password.
+// Parse parses the address of a mail server, the sender and the recipients. The address is smtp://user:password@host:port for
+// STARTTLS or smtps://user:password@host:port for implicit TLS. plain permits a server without TLS, for development. Errors do
+// not contain the address, because it contains the password.
 func Parse(address, from string, to []string, plain bool) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.Path != "" && u.Path != "/" {
@@ -73,12 +73,12 @@ func Parse(address, from string, to []string, plain bool) (*Server, error) {
 		case err != nil:
 			return nil, fmt.Errorf("recipient %d is not a mail address", i+1)
 		}
-		s.domain = parsed.Address[strings.LastIndexByte(parsed.Address, '@')+1:] // the last one is the sender's
+		s.domain = parsed.Address[strings.LastIndexByte(parsed.Address, '@')+1:] // after the loop: the domain of the sender
 	}
 	return s, nil
 }
 
-// Send implements digest.Sender. It sends one message to all recipients, so the server accepts it for all or for none.
+// Send implements digest.Sender. It sends one message to all recipients, so the server accepts the message for all or for none.
 func (s *Server) Send(ctx context.Context, d digest.Letter) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
@@ -91,10 +91,10 @@ func (s *Server) Send(ctx context.Context, d digest.Letter) (int, error) {
 	}
 	m.Subject(d.Subject)
 	m.SetDate()
-	m.SetMessageIDWithValue("digest-" + d.Date + "@" + s.domain) // mail clients detect a repeated mail by its id
+	m.SetMessageIDWithValue("digest-" + d.Date + "@" + s.domain) // by this id, mail clients detect a repeated mail
 	m.SetBodyString(gomail.TypeTextPlain, d.Text)
 	var conn net.Conn
-	defer func() { // also after an error in the middle of the session
+	defer func() { // closes the connection even after an error during the SMTP session
 		if conn != nil {
 			_ = conn.Close()
 		}

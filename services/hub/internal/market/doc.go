@@ -1,3 +1,3 @@
-// Package market reads the parameters of market reads, checks the draft of a native market, labels sentiment and
-// defines pins. The ledger stores markets; the hub stores pins.
+// Package market parses the parameters of requests for markets, checks drafts of native markets, labels the sentiment of calls,
+// and defines pins. The ledger stores markets; the hub stores pins.
 package market

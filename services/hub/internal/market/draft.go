@@ -9,7 +9,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 )
 
-// Bounds of a native market: lengths in characters, prices in basis points.
+// Limits of the members of a native market: texts in characters, prices in basis points, and the time until its cutoff.
 const (
 	MinQuestion    = 10
 	MaxQuestion    = 200
@@ -22,7 +22,7 @@ const (
 	maxAheadYears  = 2
 )
 
-// Errors of the dates of a draft.
+// Errors of the dates of a market draft.
 var (
 	ErrCutoff = apperr.New(apperr.Invalid, "invalid_cutoff_at",
 		"cutoffAt must be 5 minutes to 2 years ahead").With("field", "cutoffAt")
@@ -30,20 +30,20 @@ var (
 		"resolvesBy must not be before cutoffAt").With("field", "resolvesBy")
 )
 
-// Draft is a native market that does not exist yet.
+// Draft is a native market that has not been created yet.
 type Draft struct {
 	Question         string
 	Description      string
 	CutoffAt         time.Time
-	ResolvesBy       time.Time // zero: none
+	ResolvesBy       time.Time // zero: no date
 	Lane             protocol.Lane
 	ResolutionSource *string
 	InitialYes       protocol.Bps
 	CreatedBy        string // operator id, or "admin"
-	MessageID        string // signed message that creates it; empty: created by an administrator
+	MessageID        string // signed message that creates the market; empty: an administrator creates it
 }
 
-// Request returns the request for the ledger to create the market.
+// Request returns the ledger request that creates the market.
 func (d *Draft) Request() *marketv1.CreateNativeRequest {
 	return &marketv1.CreateNativeRequest{
 		Question: d.Question, Description: d.Description, CutoffAt: ledgerclient.Timestamp(d.CutoffAt),
@@ -52,7 +52,8 @@ func (d *Draft) Request() *marketv1.CreateNativeRequest {
 	}
 }
 
-// CheckDates compares the dates with now and with each other. Errors: ErrCutoff, ErrResolvesBy.
+// CheckDates checks that the cutoff is 5 minutes to 2 years after now, and that ResolvesBy is not before the cutoff. Errors:
+// ErrCutoff, ErrResolvesBy.
 func (d Draft) CheckDates(now time.Time) error {
 	if d.CutoffAt.Before(now.Add(minAhead)) || d.CutoffAt.After(now.AddDate(maxAheadYears, 0, 0)) {
 		return ErrCutoff

@@ -12,7 +12,7 @@ import (
 	marketv1 "github.com/signalcast/signalcast/proto/market/v1"
 )
 
-// Sizes of the list of markets for broadcasts.
+// Default and maximum number of markets in the list for broadcasts.
 const (
 	DefaultAirable = 100
 	MaxAirable     = 400
@@ -24,7 +24,7 @@ var ErrNotFound = apperr.New(apperr.NotFound, "market_not_found", "no such marke
 // ErrUnknown is the error of a read of an unknown market.
 var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")
 
-// Labels returns the names of the two outcomes; nil if they are Yes and No or not two.
+// Labels returns the names of the two outcomes of a market. It returns nil if they are Yes and No, or if there are not two.
 func Labels(m *marketv1.Market) []string {
 	given := m.GetOutcomes()
 	if len(given) != 2 || strings.EqualFold(given[0], "yes") && strings.EqualFold(given[1], "no") {
@@ -33,17 +33,17 @@ func Labels(m *marketv1.Market) []string {
 	return given
 }
 
-// Sizes of pages of market lists.
+// Maximum and default numbers of markets on a page. DefaultResolved applies to lists of resolved markets.
 const (
 	MaxRows         = 100
 	DefaultRows     = 100
 	DefaultResolved = 50
 )
 
-// maxText is the number of bytes of a search text that are sent to the ledger, which uses fewer.
+// maxText is the maximum number of bytes of a search text that is sent to the ledger. The ledger uses fewer.
 const maxText = 512
 
-// CutText returns a search text as valid UTF-8 of at most maxText bytes.
+// CutText returns a search text as valid UTF-8, truncated to at most maxText bytes.
 func CutText(raw string) string {
 	if len(raw) > maxText {
 		raw = raw[:maxText]
@@ -51,10 +51,10 @@ func CutText(raw string) string {
 	return strings.ToValidUTF8(raw, " ")
 }
 
-// Resolving24h is the mode of a heatmap that shows the markets that end within a day.
+// Resolving24h is the heatmap mode that shows the markets that end within 24 hours.
 const Resolving24h = "resolving24h"
 
-// ParseMode parses the mode of a heatmap. It returns an empty text for an unknown mode.
+// ParseMode parses the mode of a heatmap. It returns "" for an unknown mode.
 func ParseMode(raw string) string {
 	if raw == Resolving24h {
 		return raw
@@ -62,47 +62,48 @@ func ParseMode(raw string) string {
 	return ""
 }
 
-// Sizes of the list of price gaps.
+// Default and maximum number of entries in the list of price gaps.
 const (
 	DefaultGaps = 20
 	MaxGaps     = 100
 )
 
-// ErrMissingID is the error of a request for a price history without a market.
+// ErrMissingID is the error of a request for a price history that names no market.
 var ErrMissingID = apperr.New(apperr.Invalid, "missing_market_id", "marketId is required")
 
-// Limits of the texts, positions and numbers of pins.
+// Limits of pins and of the heatmap: characters of a text, positions, pins and tiles.
 const (
 	MaxPinText  = 80
 	MinPosition = 1
-	MaxPosition = 100 // position of a pin without a given one
+	MaxPosition = 100 // also the position of a pin that names none
 	MaxPins     = 200 // maximum number of pins in a list
 	MaxTiles    = 40
 )
 
-// Pin places a market at the start of the heatmap, optionally with its own label and tagline.
+// Pin places a market at the start of the heatmap. It can have its own label and tagline.
 type Pin struct {
 	MarketID  protocol.MarketID
 	Label     *string
 	Tagline   *string
-	Position  int32 // lowest first
+	Position  int32 // the lowest position is first
 	CreatedAt time.Time
 }
 
-// Store stores the pins. Error of all methods: db_unavailable.
+// Store stores the pins of markets. Error of all methods: db_unavailable.
 type Store interface {
-	// Pins lists at most limit pins by position.
+	// Pins lists the pins by position, at most limit.
 	Pins(ctx context.Context, limit int) ([]Pin, error)
-	// Pin creates or replaces the pin of a market and returns it. It keeps the time of creation of an existing pin.
+	// Pin creates or replaces the pin of a market and returns it. An existing pin keeps its CreatedAt.
 	Pin(ctx context.Context, p Pin) (Pin, error)
-	// Unpin deletes a pin and reports whether there was one.
+	// Unpin deletes the pin of a market. It reports whether there was one.
 	Unpin(ctx context.Context, id protocol.MarketID) (bool, error)
 }
 
 // ErrInvalidID is the error of a write with an invalid market id.
 var ErrInvalidID = apperr.New(apperr.Invalid, "invalid_market_id", "marketId is not a valid market id").With("field", "marketId")
 
-// WriteError returns the error of a write about a market: market_not_found for an unknown one.
+// WriteError converts the error of a write to a market: it returns ErrNotFound with the market id for an unknown market, else
+// err.
 func WriteError(err error, id protocol.MarketID) error {
 	if apperr.Of(err).Kind == apperr.NotFound {
 		return ErrNotFound.With("marketId", string(id))
@@ -110,7 +111,7 @@ func WriteError(err error, id protocol.MarketID) error {
 	return err
 }
 
-// ReadError returns the error of a read of a market: not_found for an unknown one.
+// ReadError converts the error of a read of a market: it returns ErrUnknown for an unknown market, else err.
 func ReadError(err error) error {
 	if err != nil && apperr.Of(err).Kind == apperr.NotFound {
 		return ErrUnknown
@@ -118,7 +119,8 @@ func ReadError(err error) error {
 	return err
 }
 
-// Labels of the sentiment of calls. With fewer than mixedFrom calls a balanced sentiment is Neutral, else Mixed.
+// Labels of the sentiment of calls, and their thresholds. The sentiment is Bullish from a score of clearScore and Bearish from
+// -clearScore. Between them it is Mixed from mixedFrom calls, else Neutral.
 const (
 	Bullish = "bullish"
 	Bearish = "bearish"
@@ -129,17 +131,17 @@ const (
 	mixedFrom  = 6
 )
 
-// Score returns the weighted sentiment from -100 (all NO) to 100 (all YES); 0 without calls.
+// Score returns the weighted sentiment of calls, from -100 (all NO) to 100 (all YES). It returns 0 without calls.
 func Score(m *cataloguev1.GetSentimentResponse) int {
 	yes, no := m.GetWeightYes(), m.GetWeightNo()
 	if yes+no <= 0 {
 		return 0
 	}
-	// Round first: weights are inexact in binary, and 19.5 must not round to 19.
+	// Rounding twice avoids an error: weights are inexact in binary, and 19.5 must not round to 19.
 	return int(math.Round(math.Round(1e8*(yes-no)/(yes+no)) / 1e6))
 }
 
-// Label returns the label for the score and the number of calls.
+// Label returns the sentiment label for the score and the number of calls.
 func Label(m *cataloguev1.GetSentimentResponse) string {
 	switch score := Score(m); {
 	case score >= clearScore:

@@ -9,19 +9,19 @@ import (
 	"fmt"
 )
 
-// Attestation is a fact that the hub states in a message signed with its own key.
+// Attestation is a fact that the hub states in a message that it signs with its own key.
 type Attestation struct {
 	Type    Type
-	DenpaID string // of the user, or the hub's
-	AppID   string // of the access token; empty: none
-	Subject string // id of what is attested, e.g. of a signal; attested once per type
+	DenpaID string // the user or, for a fact about the hub, HubID
+	AppID   string // app of the access token; empty: none
+	Subject string // id of the attested object, e.g. a call; each is attested once per Type
 	Payload map[string]any
 	Result  Result
 }
 
-// Attest signs a message with the newest key of the hub and stores it as accepted. If the subject is already attested
-// it returns the stored message. The payload must follow the attested schema of its type, else the hub has a bug and
-// the error is internal. Error: db_unavailable.
+// Attest signs a message with the newest key of the hub and stores it as accepted. If the subject is already attested, it returns
+// the stored message. The payload must follow the schema for attested messages of its type; an invalid payload is a bug of the
+// hub and causes an internal error. Error: db_unavailable.
 func (s *Service) Attest(ctx context.Context, a Attestation) (Record, error) {
 	now := s.now()
 	nonce := make([]byte, 18)
@@ -64,10 +64,10 @@ func (s *Service) Attest(ctx context.Context, a Attestation) (Record, error) {
 	return s.Store.AttestMessage(ctx, r)
 }
 
-// internalError hides the error code: the client did not cause the error.
+// internalError returns err without its error code, because the client did not cause the error.
 func internalError(err error) error { return fmt.Errorf("%s", err.Error()) }
 
-// signatureOf returns the signature of a message without the member signature, in hexadecimal.
+// signatureOf returns the hexadecimal signature of a message. m must not contain the member signature.
 func signatureOf(issuer string, m map[string]any, sign func([]byte) []byte) (string, error) {
 	raw, err := json.Marshal(m)
 	if err != nil {

@@ -7,29 +7,30 @@ import (
 	"github.com/gowebpki/jcs"
 )
 
-// PerMinute is the number of messages that a signing key may send in any minute.
+// PerMinute is the maximum number of messages that a signing key may send in a minute.
 const PerMinute = 30
 
-// Bounds of a message: bytes of JSON and levels of nesting.
+// Limits of a message: bytes of JSON, and levels of nesting.
 const (
 	MaxSize  = 32 << 10
 	MaxDepth = 16
 )
 
-// Prefixes of the signed bytes. They differ, so a signature of one kind is invalid as the other kind.
+// Prefixes of the bytes that a signature covers: of a message, and of the registration of a signer. Because they differ, a
+// signature of one kind is invalid as the other kind.
 const (
 	MessagePrefix = "denpa-message-v1"
 	SignerPrefix  = "denpa-signer-v1"
 )
 
-// Canonical returns the canonical form (RFC 8785) of a JSON text. It refuses texts that parsers can interpret
-// differently: duplicate members, invalid UTF-8, lone surrogates, numbers beyond a double, and invalid JSON. Errors:
+// Canonical returns the canonical form (RFC 8785) of a JSON text. It refuses texts that parsers can interpret differently:
+// duplicate members, invalid UTF-8, lone surrogates, numbers out of the range of a double, and invalid JSON. Errors:
 // payload_too_large, invalid_request with reason not_canonicalizable.
 func Canonical(raw []byte) ([]byte, error) {
 	if len(raw) > MaxSize {
 		return nil, ErrTooLarge
 	}
-	// The canonicalizer recurses, so the depth is checked first.
+	// The depth is checked first, because the canonicalizer is recursive.
 	if depth(raw) > MaxDepth {
 		return nil, invalid(ReasonCanonical, "a message must be nested at most %d levels deep", MaxDepth)
 	}
@@ -43,8 +44,8 @@ func Canonical(raw []byte) ([]byte, error) {
 	return out, nil
 }
 
-// depth returns the nesting depth of arrays and objects. For invalid JSON it returns at least the depth that a parser
-// could reach.
+// depth returns the nesting depth of arrays and objects in a JSON text. For invalid JSON, it returns at least the depth that a
+// parser could reach.
 func depth(raw []byte) int {
 	deep, deepest, quoted := 0, 0, false
 	for i := 0; i < len(raw); i++ {
@@ -64,7 +65,7 @@ func depth(raw []byte) int {
 	return deepest
 }
 
-// signedBytes returns the bytes that a signature covers: prefix, issuer and canonical form, each on a line.
+// signedBytes returns the bytes that a signature covers: the prefix, the issuer and the canonical form, separated by line feeds.
 func signedBytes(prefix, issuer string, canonical []byte) []byte {
 	return fmt.Appendf(nil, "%s\n%s\n%s", prefix, issuer, canonical)
 }

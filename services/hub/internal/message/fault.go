@@ -2,7 +2,7 @@ package message
 
 import "github.com/signalcast/signalcast/pkg/apperr"
 
-// Errors of messages. The member reason distinguishes several errors with one code.
+// Errors of messages. The member "reason" distinguishes errors that have the same code.
 var (
 	ErrInvalid         = apperr.New(apperr.Invalid, "invalid_request", "")
 	ErrUnauthenticated = apperr.New(apperr.Unauthenticated, "unauthenticated", "")
@@ -28,7 +28,7 @@ var (
 		"limit of ten active signers of a passport for an app reached; revoke one first").With("limit", MaxSigners)
 )
 
-// Values of the member reason, and names of the members of errors.
+// Values of the member "reason" of errors, names of members of errors, and the start of an error text.
 const (
 	ReasonSchema       = "schema"
 	ReasonWindow       = "timestamp_out_of_window"

@@ -8,8 +8,8 @@ import (
 	moderationv1 "github.com/signalcast/signalcast/proto/moderation/v1"
 )
 
-// hide removes the payload of each message that contains text hidden by moderation, and sets Hidden. All reads of
-// messages use it. Messages without text cause no request to the ledger. Error: signal_service_unavailable.
+// hide removes the payload of each message that contains text that moderation has hidden, and sets its Hidden field. All reads of
+// messages call it. If no message contains text, it sends no request to the ledger. Error: signal_service_unavailable.
 func (s *Service) hide(ctx context.Context, records []Record) error {
 	var things []*moderationv1.Thing
 	var owner []int // index of the record of each thing
@@ -45,14 +45,14 @@ func (s *Service) hide(ctx context.Context, records []Record) error {
 	return nil
 }
 
-// shown returns a message for a client: without its payload if the text is hidden.
+// shown returns a message as a client may see it: without its payload if moderation has hidden its text.
 func (s *Service) shown(ctx context.Context, r Record) (Record, error) {
 	one := []Record{r}
 	err := s.hide(ctx, one)
 	return one[0], err
 }
 
-// withoutPayload returns a canonical message with null as the payload.
+// withoutPayload returns a canonical message in which the payload is null.
 func withoutPayload(body []byte) ([]byte, error) {
 	members, err := object(body)
 	if err != nil {
@@ -62,9 +62,9 @@ func withoutPayload(body []byte) ([]byte, error) {
 	return encodeWithout(members, ""), nil
 }
 
-// textOf lists the moderated things whose text a message contains. For a call these are the call (its take) and the
-// market (its title); for a market or a resolution the market; for a station the station. Texts of profiles and
-// broadcasts belong to the profile of the author.
+// textOf lists the moderated objects whose text a message contains. For a call, these are the call if it has a take, and the
+// market if the call has a market title. For a market or a resolution, it is the market; for a station, the station. For a
+// profile or a broadcast, it is the profile of the author.
 func textOf(r *Record) ([]*moderationv1.Thing, error) {
 	var has struct {
 		Payload struct {
@@ -94,7 +94,7 @@ func textOf(r *Record) ([]*moderationv1.Thing, error) {
 			add("signal", did.SignalID)
 		}
 		if p.MarketTitle != "" {
-			add("market", p.MarketID+p.EventID) // one of both
+			add("market", p.MarketID+p.EventID) // one of both ids is empty
 		}
 	case MarketCreate:
 		add("market", did.MarketID)

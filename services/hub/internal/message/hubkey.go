@@ -11,35 +11,36 @@ import (
 	"time"
 )
 
-// HubKey is a public key with which the hub attests.
+// HubKey is a public key of the hub for attestations, with the period in which it signs.
 type HubKey struct {
 	Kid       string
 	Key       Key
 	NotBefore time.Time
-	NotAfter  time.Time // zero: not replaced yet
+	NotAfter  time.Time // zero: no end is set
 }
 
-// covers reports whether the key was valid at that time.
+// covers reports whether the key is valid at the time at.
 func (k HubKey) covers(at time.Time) bool {
 	return !at.Before(k.NotBefore) && (k.NotAfter.IsZero() || at.Before(k.NotAfter))
 }
 
-// HubKeys are the keys of the hub. They include replaced keys, so that old attestations can still be verified.
+// HubKeys holds the keys of the hub. It includes replaced keys, so that old attestations can still be verified.
 type HubKeys struct {
 	keys    []HubKey // newest first
 	private map[Key]ed25519.PrivateKey
 }
 
-// hubKeySetting is an entry of the setting HUB_KEYS.
+// hubKeySetting is an entry of the list in the setting HUB_KEYS.
 type hubKeySetting struct {
-	Seed      string // of a key that signs: 64 hexadecimal digits
+	Seed      string // seed of a key that signs: 64 hexadecimal digits
 	PublicKey string // of a replaced key whose seed was deleted
 	NotBefore time.Time
 	NotAfter  *time.Time
 }
 
-// ParseHubKeys parses the setting: a JSON list of {"seed", "notBefore", "notAfter"?}. A replaced key has notAfter.
-// After its seed is deleted the entry has "publicKey" instead of "seed". Errors do not contain the setting.
+// ParseHubKeys parses the setting HUB_KEYS: a JSON list of objects with seed, notBefore and, for a replaced key, notAfter. An
+// entry whose seed was deleted has publicKey instead of seed. At least one key must have a seed. Errors do not contain the
+// setting.
 func ParseHubKeys(setting string) (*HubKeys, error) {
 	var entries []hubKeySetting
 	if json.Unmarshal([]byte(setting), &entries) != nil || len(entries) == 0 {
@@ -95,10 +96,10 @@ func (h *HubKeys) add(e hubKeySetting) error {
 	return nil
 }
 
-// All returns all public keys, newest first.
+// All returns all public keys of the hub, newest first.
 func (h *HubKeys) All() []HubKey { return slices.Clone(h.keys) }
 
-// Find returns the hub key with this value, and false if it is not a key of the hub.
+// Find returns the key of the hub with this public key; false if the hub has no such key.
 func (h *HubKeys) Find(key Key) (HubKey, bool) {
 	for _, k := range h.keys {
 		if k.Key == key {
@@ -110,7 +111,8 @@ func (h *HubKeys) Find(key Key) (HubKey, bool) {
 
 var errNoHubKey = errors.New("no hub key is valid now")
 
-// sign returns the newest key that is valid at that time, and a function that signs with it.
+// sign returns the newest key that is valid at the time at and has a seed, and a function that signs with this key. It returns
+// errNoHubKey if there is none.
 func (h *HubKeys) sign(at time.Time) (Key, func([]byte) []byte, error) {
 	for _, k := range h.keys {
 		if private := h.private[k.Key]; private != nil && k.covers(at) {

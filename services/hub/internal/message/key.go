@@ -8,17 +8,17 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// Number of hexadecimal digits of keys and signatures.
+// Numbers of hexadecimal digits of a public key and of a signature.
 const (
 	keyLetters       = 2 * ed25519.PublicKeySize
 	signatureLetters = 2 * ed25519.SignatureSize
 )
 
-// Key is an Ed25519 public key: 64 lower-case hexadecimal digits.
+// Key is an Ed25519 public key, written as 64 lower-case hexadecimal digits.
 type Key string
 
-// ParseKey validates a public key for signing. Errors: invalid_request for an invalid format, weak_key for a key that
-// no correct implementation generates.
+// ParseKey parses and validates the public key of a signer. Errors: invalid_request for an invalid format, weak_key for a key
+// that no correct implementation generates.
 func ParseKey(s string) (Key, error) {
 	if !isHex(s, keyLetters) {
 		return "", badMember("publicKey", "publicKey must be %d lower-case hexadecimal digits", keyLetters)
@@ -29,7 +29,7 @@ func ParseKey(s string) (Key, error) {
 	return "", ErrWeakKey
 }
 
-// bytes returns the encoded point; nil if the format is invalid.
+// bytes returns the 32 bytes of the key; nil if the key has an invalid format.
 func (k Key) bytes() []byte {
 	b, err := hex.DecodeString(string(k))
 	if err != nil || len(b) != ed25519.PublicKeySize {
@@ -60,8 +60,8 @@ func (k Key) Verify(data, signature []byte) bool {
 	return ed25519.Verify(key, data, signature)
 }
 
-// point decodes the canonical encoding of a point; nil for others. SetBytes alone accepts coordinates above the field
-// prime and a sign bit of zero.
+// point decodes the canonical encoding of a curve point. It returns nil for any other input. SetBytes alone would also accept
+// non-canonical encodings: coordinates above the field prime, and a set sign bit of a zero coordinate.
 func point(encoded []byte) *edwards25519.Point {
 	p, err := new(edwards25519.Point).SetBytes(encoded)
 	if err != nil || !bytes.Equal(p.Bytes(), encoded) {
@@ -70,13 +70,13 @@ func point(encoded []byte) *edwards25519.Point {
 	return p
 }
 
-// small reports whether the order of the point divides eight.
+// small reports whether the order of the point divides eight, the cofactor of the curve.
 func small(p *edwards25519.Point) bool {
 	return new(edwards25519.Point).MultByCofactor(p).Equal(edwards25519.NewIdentityPoint()) == 1
 }
 
-// torsionFree reports whether the point is in the prime-order group: the group order times the point is the identity. A
-// scalar is below the order, so the function computes (order - 1) times the point, plus the point.
+// torsionFree reports whether the point is in the prime-order group: the group order times the point is the identity. A scalar
+// must be below the order, so torsionFree computes (order - 1) times the point, plus the point.
 func torsionFree(p *edwards25519.Point) bool {
 	sum := new(edwards25519.Point).ScalarMult(minusOne, p)
 	return sum.Add(sum, p).Equal(edwards25519.NewIdentityPoint()) == 1
@@ -90,7 +90,7 @@ var minusOne = func() *edwards25519.Scalar {
 	return one.Negate(one)
 }()
 
-// isHex reports whether s is exactly n lower-case hexadecimal digits.
+// isHex reports whether s consists of exactly n lower-case hexadecimal digits.
 func isHex(s string, n int) bool {
 	if len(s) != n {
 		return false

@@ -10,7 +10,8 @@ import (
 
 var errNoObject = errors.New("not a JSON object")
 
-// object returns the members of a canonical JSON object by their exact names.
+// object returns the members of a canonical JSON object by name. Names are case-sensitive. It returns an error for any other JSON
+// value.
 func object(canonical []byte) (map[string]json.RawMessage, error) {
 	if len(canonical) == 0 || canonical[0] != '{' {
 		return nil, errNoObject
@@ -22,7 +23,7 @@ func object(canonical []byte) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-// text decodes a JSON string. It returns false for other values and for a missing member.
+// text decodes a JSON string. It returns false for any other JSON value and for an absent member.
 func text(canonical json.RawMessage) (string, bool) {
 	if len(canonical) == 0 || canonical[0] != '"' {
 		return "", false
@@ -32,8 +33,8 @@ func text(canonical json.RawMessage) (string, bool) {
 	return s, err == nil
 }
 
-// requireMembers returns an error unless members has exactly these names. Errors: invalid_request with reason
-// unknown_member or schema.
+// requireMembers returns an error unless members has exactly the given names. under is the prefix of the names in errors. Errors:
+// invalid_request with reason unknown_member or schema.
 func requireMembers(members map[string]json.RawMessage, under string, names ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains(names, name) {
@@ -62,7 +63,7 @@ func isUUID(s string) bool {
 	return true
 }
 
-// isWord reports whether s has low to high characters of A-Z, a-z, 0-9, _ and -.
+// isWord reports whether s has low to high characters, all of them A-Z, a-z, 0-9, _ or -.
 func isWord(s string, low, high int) bool {
 	if len(s) < low || len(s) > high {
 		return false
@@ -76,7 +77,7 @@ func isWord(s string, low, high int) bool {
 	return true
 }
 
-// stamps matches a time: RFC 3339 with a capital T and Z and a year from 1000 to 2999. protocol.ParseStamp checks that
-// the date exists.
+// stamps matches a time in RFC 3339 with a capital T and Z and a year from 1000 to 2999. It does not check that the date exists;
+// protocol.ParseStamp does.
 var stamps = regexp.MustCompile(`^[12][0-9]{3}-[0-9]{2}-[0-9]{2}` +
 	`T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`)

@@ -19,10 +19,10 @@ const (
 	maxAppID     = 64
 )
 
-// ID is the id of a message: `msg_` and the SHA-256 hash of the signed bytes. It does not depend on the signature.
+// ID is the id of a message: "msg_" and the SHA-256 hash of the signed bytes. It does not depend on the signature.
 type ID string
 
-// ParseID parses the id of a message. It returns false for other forms.
+// ParseID parses the id of a message. It returns false for text in another format.
 func ParseID(s string) (ID, bool) {
 	if len(s) < len(idPrefix) || s[:len(idPrefix)] != idPrefix || !isHex(s[len(idPrefix):], 2*sha256.Size) {
 		return "", false
@@ -32,11 +32,11 @@ func ParseID(s string) (ID, bool) {
 
 const idPrefix = "msg_"
 
-// Message is a message with a valid form. Its signature, signer, time and payload are not checked yet.
+// Message is a parsed message with valid members. Its signature, signer, time and payload have not been checked yet.
 type Message struct {
 	ID        ID
 	Type      Type
-	DenpaID   string // UUID of the passport
+	DenpaID   string // UUID of the user
 	AppID     string // empty: the signer belongs to no app
 	Timestamp int64  // Unix milliseconds
 	Nonce     string
@@ -47,19 +47,20 @@ type Message struct {
 	Signed    []byte // bytes that the signature covers
 }
 
-// URI returns the identifier of the message across stations.
+// URI returns an identifier of the message that is unique across stations.
 func (m Message) URI() string { return URI(m.DenpaID, m.Type, m.ID) }
 
-// URI returns the identifier of a message across stations.
+// URI returns an identifier of a message that is unique across stations.
 func URI(denpaID string, t Type, id ID) string {
 	return "denpa:" + denpaID + "/" + string(t) + "/" + string(id)
 }
 
-// Authentic reports whether the signature is valid for the key in the message.
+// Authentic reports whether the signature is valid for the key that the message names. It does not check whether the key may
+// sign.
 func (m Message) Authentic() bool { return m.Key.Verify(m.Signed, m.Signature) }
 
-// Read parses a message for the hub with this issuer. It checks the size, the depth, the canonical form and the
-// members. Errors: payload_too_large, invalid_request with reason not_canonicalizable, unknown_member or schema.
+// Read parses a message that is addressed to the hub with this issuer. It checks the size, the nesting depth, the canonical form
+// and the members. Errors: payload_too_large, invalid_request with reason not_canonicalizable, unknown_member or schema.
 func Read(issuer string, raw []byte) (Message, error) {
 	body, err := Canonical(raw)
 	if err != nil {
@@ -90,8 +91,8 @@ func idOf(signed []byte) ID {
 
 var memberNames = []string{"appId", "denpaId", "nonce", "payload", "signature", "signer", "timestamp", "type", "version"}
 
-// encodeWithout encodes canonical members as a canonical object without one of them. All member names are ASCII, so
-// their byte order is the order of RFC 8785.
+// encodeWithout encodes canonical members as a canonical object and omits one member. All member names are ASCII, so their byte
+// order is the order of RFC 8785.
 func encodeWithout(members map[string]json.RawMessage, omitted string) []byte {
 	var out bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -107,7 +108,7 @@ func encodeWithout(members map[string]json.RawMessage, omitted string) []byte {
 	return append(append([]byte{'{'}, out.Bytes()...), '}')
 }
 
-// readHead reads version, type and payload into m and checks their forms.
+// readHead parses version, type and payload, checks their format and stores type and payload in m.
 func readHead(members map[string]json.RawMessage, m *Message) error {
 	if string(members["version"]) != version {
 		return badMember("version", "version must be %s", version)
@@ -123,7 +124,7 @@ func readHead(members map[string]json.RawMessage, m *Message) error {
 	return nil
 }
 
-// readOrigin reads denpaId, appId, timestamp and nonce into m and checks their forms.
+// readOrigin parses denpaId, appId, timestamp and nonce, checks their format and stores them in m.
 func readOrigin(members map[string]json.RawMessage, m *Message) error {
 	ok := false
 	if m.DenpaID, ok = text(members["denpaId"]); !ok || !isUUID(m.DenpaID) {
@@ -144,7 +145,7 @@ func readOrigin(members map[string]json.RawMessage, m *Message) error {
 	return nil
 }
 
-// readSigner reads signer and signature into m and checks their forms.
+// readSigner parses signer and signature, checks their format and stores them in m. It does not verify the signature.
 func readSigner(members map[string]json.RawMessage, m *Message) error {
 	signer, err := object(members["signer"])
 	if err != nil {

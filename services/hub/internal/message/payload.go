@@ -8,21 +8,22 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Payload is the content of a message: *Profile, *Station, *Broadcast, *GoLive, *Call, *Market or *Resolution. Optional
-// members that a message lacks are nil. Fields have the names of the members. encoding/json ignores the case of names,
-// but the schema accepts only the exact ones.
+// Payload is the content of a message: *Profile, *Station, *Broadcast, *GoLive, *Call, *Market or *Resolution. An optional member
+// that the message lacks is nil. Fields have the names of the JSON members. encoding/json ignores the case of names, but the
+// schema accepts only exact names.
 type Payload interface {
-	// normalize replaces CR LF with LF in texts, moves values under other names to the usual fields, and converts times to UTC.
+	// normalize replaces CR LF with LF in texts, moves values of alternative members to the usual fields, and converts times to
+	// UTC.
 	normalize()
 }
 
-// Clearable is a text member that can be absent, set, or null to clear the stored text.
+// Clearable is a text member of a message. It can be absent, set, or null, which clears the stored text.
 type Clearable struct {
 	Given bool
 	Text  *string
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
+// UnmarshalJSON implements json.Unmarshaler. encoding/json calls it only if the member is present.
 func (c *Clearable) UnmarshalJSON(raw []byte) error {
 	c.Given = true
 	return json.Unmarshal(raw, &c.Text)
@@ -33,7 +34,7 @@ type Profile struct {
 	DisplayName   *string
 	Bio           *string
 	Avatar        Clearable
-	Links         []string // nil: left out
+	Links         []string // nil: absent
 	PayoutAddress Clearable
 }
 
@@ -42,12 +43,12 @@ type Station struct {
 	StationID    string
 	Name         *string
 	URL          *string
-	Lanes        []protocol.Lane     // nil: left out
-	Providers    []protocol.Provider // nil: left out
+	Lanes        []protocol.Lane     // nil: absent
+	Providers    []protocol.Provider // nil: absent
 	TapesURL     *string
 	OperatorsURL *string
 	Description  *string
-	Status       *string // active or paused; update only
+	Status       *string // active or paused; only in station.update
 }
 
 // Broadcast is the payload of broadcast.create.
@@ -62,7 +63,7 @@ type Broadcast struct {
 // GoLive is the payload of broadcast.goLive.
 type GoLive struct {
 	BroadcastID string // UUID
-	URL         string // of an HLS playlist
+	URL         string // URL of an HLS playlist
 	MarketID    *protocol.MarketID
 	Label       *string
 }
@@ -76,12 +77,12 @@ type Call struct {
 	Take        *string
 	MarketTitle *string
 
-	// Other names of MarketID and Position, empty after ReadPayload.
+	// EventID and Signal are alternative members for MarketID and Position. They are empty after ReadPayload.
 	EventID protocol.MarketID
 	Signal  protocol.Side
 }
 
-// Market is the payload of market.create. Package effect checks the bounds of its times.
+// Market is the payload of market.create. The ledger and not this package checks the limits of its times.
 type Market struct {
 	Question         string
 	CutoffAt         time.Time
@@ -94,14 +95,15 @@ type Market struct {
 
 // Resolution is the payload of resolution.create.
 type Resolution struct {
-	MarketID protocol.MarketID // native
+	MarketID protocol.MarketID // id of a native market
 	Verdict  string            // YES, NO or INVALID
 	ProofURL *string
 	Reason   *string
 }
 
-// ReadPayload checks a canonical payload of a type against its Schema and reads it. Members that the hub adds are required if
-// attested and rejected if not; Payload has no fields for them. Error: invalid_request with reason payload and the field.
+// ReadPayload checks a canonical payload against the schema of its message type and decodes it. If attested is true, it requires
+// the members that the hub adds, and else refuses them; Payload has no fields for them. Error: invalid_request with reason
+// payload and the field.
 func ReadPayload(t Type, canonical []byte, attested bool) (Payload, error) {
 	var p Payload
 	switch t {
@@ -151,7 +153,7 @@ func (p *Call) normalize() {
 	p.Position, p.Signal = p.Position+p.Signal, ""
 }
 
-// plain replaces CR LF with LF.
+// plain replaces CR LF with LF in a text; nil is permitted.
 func plain(text *string) {
 	if text != nil {
 		*text = protocol.PlainLines(*text)

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Record is a message in the store, with its state and result.
+// Record is a stored message with its state and its result.
 type Record struct {
 	ID         ID
 	Type       Type
@@ -15,30 +15,30 @@ type Record struct {
 	AppID      string // empty: none
 	Key        Key
 	Nonce      string
-	Body       []byte    // the message, canonical
-	Attested   bool      // signed by the hub
-	Subject    string    // what an attested message is about; empty: none
+	Body       []byte    // canonical form of the message
+	Attested   bool      // the hub signed the message
+	Subject    string    // type and id of the attested object; empty: none
 	ReceivedAt time.Time // time of the request; always before the revocation of its signer
-	Result     []byte    // JSON object with the result of the effect; nil: none
-	Pending    bool      // the effect is not finished; no client can read the message
-	Attempt    string    // UUID of the request that stored a pending message
-	Hidden     bool      // hidden by an administrator: the payload of Body is null. The store never sets it.
+	Result     []byte    // JSON object with the result of applying the message; nil: none
+	Pending    bool      // the message is not applied completely; clients cannot read it
+	Attempt    string    // UUID of the request that stored the pending message
+	Hidden     bool      // moderation has hidden the text, and the payload in Body is null; never set by the store
 }
 
-// URI returns the identifier of the message across stations.
+// URI returns an identifier of the message that is unique across stations.
 func (r Record) URI() string { return URI(r.DenpaID, r.Type, r.ID) }
 
-// Query filters the list of accepted messages, newest first.
+// Query selects accepted messages for a list, newest first.
 type Query struct {
 	DenpaID string    // empty: all
 	AppID   string    // empty: all
 	Type    Type      // empty: all
-	Since   time.Time // received at or after; zero: all
+	Since   time.Time // time of receipt, inclusive; zero: all
 	Cursor  string
 	Limit   int
 }
 
-// Limits of the number of messages on a page.
+// Default and maximum number of messages on a page.
 const (
 	DefaultPage = 50
 	MaxPage     = 100
@@ -50,10 +50,10 @@ type Page struct {
 	Next     protocol.Cursor // zero: no next page
 }
 
-// Store stores messages, signers and their challenges. Error of all methods: db_unavailable.
+// Store stores messages, signers and challenges of signers. Error of all methods: db_unavailable.
 type Store interface {
-	// FindMessage returns the message with the id, or else the message with the nonce of the key, including pending
-	// ones. Without a key it searches for the id only.
+	// FindMessage returns the message with this id, or else the message that the key signed with this nonce. It also finds
+	// pending messages. If key is empty, it searches for the id only. found is false if there is none.
 	FindMessage(ctx context.Context, id ID, key Key, nonce string) (r Record, found bool, err error)
 	// ReserveMessage stores r as pending, which reserves its id and nonce, while the signer is locked. A revocation
 	// therefore happens before or after it. If the id is already stored it returns the stored message and false.
@@ -62,39 +62,41 @@ type Store interface {
 	// AcceptMessage marks a message as accepted with the result of its effect. It stores the message again if it was
 	// dropped meanwhile. It returns false if it was already accepted.
 	AcceptMessage(ctx context.Context, r Record, at time.Time) (first bool, err error)
-	// DropMessage removes a pending message of this attempt and frees its nonce.
+	// DropMessage deletes a pending message that this attempt has stored. Its nonce can then be used again.
 	DropMessage(ctx context.Context, id ID, attempt string) error
-	// ListUnsettledMessages returns at most limit pending messages whose last attempt was earlier than before, oldest
-	// first. It records now as their last attempt.
+	// ListUnsettledMessages returns pending messages whose last attempt was before a time, oldest first, at most limit. It stores
+	// now as the time of their last attempt.
 	ListUnsettledMessages(ctx context.Context, before, now time.Time, limit int) ([]Record, error)
-	// AttestMessage stores an accepted message that the hub signed. If the subject is already attested it returns the
-	// stored message.
+	// AttestMessage stores an accepted message that the hub signed. If the subject is already attested, it returns the stored
+	// message instead.
 	AttestMessage(ctx context.Context, r Record) (Record, error)
-	// ListMessages returns the page after the cursor. The zero cursor starts at the newest message.
+	// ListMessages returns the page of accepted messages after the cursor. The zero cursor starts at the newest message.
 	ListMessages(ctx context.Context, q Query, after protocol.Cursor) (Page, error)
 
-	// FindSigner returns a signer by its key, including revoked and expired ones.
+	// FindSigner returns the signer with this key, even if it is revoked or expired.
 	FindSigner(ctx context.Context, key Key) (s Signer, found bool, err error)
-	// AddChallenge stores the hash of a challenge for one key of one owner.
+	// AddChallenge stores the hash of a challenge for one key of one user.
 	AddChallenge(ctx context.Context, c Challenge, now time.Time) error
-	// AddSigner uses the challenge and adds the signer in one transaction. Errors: challenge_expired, signer_exists,
-	// signer_revoked, limit_reached.
+	// AddSigner uses up the challenge and adds the signer in one transaction. limit is the maximum number of active signers of
+	// the user for an app. Errors: challenge_expired, signer_exists, signer_revoked, limit_reached.
 	AddSigner(ctx context.Context, s Signer, challenge []byte, limit int) error
-	// ListSigners returns the signers of a passport, newest first.
+	// ListSigners returns the signers of a user, newest first.
 	ListSigners(ctx context.Context, denpaID string) ([]Signer, error)
-	// RevokeSigner revokes a signer and does not change a revoked one. The stored time is after every message of the
-	// signer. Error: not_found if it belongs to another passport, or to another grant if grantID is set.
+	// RevokeSigner revokes a signer. It does nothing if the signer is already revoked. The stored time is later than every
+	// message of the signer. It returns not_found if the signer belongs to another user, or if grantID is set and the signer
+	// belongs to another grant.
 	RevokeSigner(ctx context.Context, key Key, denpaID, grantID, by string, now time.Time) (Signer, error)
-	// RevokeSignersOfKey revokes the signers that were created with an operator key. It returns the public keys of all
-	// signers that were revoked with it, now or earlier.
+	// RevokeSignersOfKey revokes the signers that were created with an operator key. It returns the public keys of all signers
+	// that this key created and whose revocation it caused, now or earlier.
 	RevokeSignersOfKey(ctx context.Context, keyID string, now time.Time) ([]string, error)
-	// ListKeysInUse lists operator keys with active signers, ordered by id, after a key.
+	// ListKeysInUse lists the ids of operator keys with active signers, in order of id. It starts after the id after and returns
+	// at most limit.
 	ListKeysInUse(ctx context.Context, after string, now time.Time, limit int) ([]string, error)
 }
 
-// Challenge is a random value that a new signer must sign to be registered.
+// Challenge is a stored random value that a new signer must sign for its registration.
 type Challenge struct {
-	Hash      []byte // SHA-256
+	Hash      []byte // SHA-256 hash of the value
 	Key       Key
 	DenpaID   string
 	AppID     string
@@ -111,5 +113,5 @@ type Action struct {
 	ReceivedAt time.Time
 }
 
-// Result is the result of an effect that the sender receives; nil: none.
+// Result is the result of applying a message. The sender receives it; nil: none.
 type Result map[string]any

@@ -13,8 +13,8 @@ import (
 
 const challengePrefix = "dch_"
 
-// Challenge creates a challenge for one key of one owner. It is valid once, within ChallengeAge. Errors:
-// invalid_request, weak_key, signer_exists for a key of the hub, db_unavailable.
+// Challenge creates a challenge that the owner needs to register the key publicKey. The challenge can be used once, within
+// ChallengeAge. Errors: invalid_request, weak_key, signer_exists for a key of the hub, db_unavailable.
 func (s *Service) Challenge(ctx context.Context, owner Owner, publicKey string) (challenge string, expiresAt time.Time, err error) {
 	key, err := s.clientKey(publicKey)
 	if err != nil {
@@ -36,7 +36,7 @@ func hashOf(challenge string) []byte {
 	return sum[:]
 }
 
-// clientKey parses a key and refuses keys of the hub.
+// clientKey parses a public key of a client. It returns ErrSignerExists for a key of the hub.
 func (s *Service) clientKey(publicKey string) (Key, error) {
 	key, err := ParseKey(publicKey)
 	if err != nil {
@@ -48,9 +48,9 @@ func (s *Service) clientKey(publicKey string) (Key, error) {
 	return key, nil
 }
 
-// RegisterSigner adds a signer of the owner. The proof in d shows that the owner of the private key agrees to this
-// registration. Errors: invalid_request, weak_key, insufficient_scope, invalid_proof, challenge_expired, signer_exists,
-// signer_revoked, limit_reached, db_unavailable.
+// RegisterSigner adds a signer of the owner. The proof in d shows that the holder of the private key agrees to this registration.
+// Errors: invalid_request, weak_key, insufficient_scope, invalid_proof, challenge_expired, signer_exists, signer_revoked,
+// limit_reached, db_unavailable.
 func (s *Service) RegisterSigner(ctx context.Context, owner Owner, d SignerDraft) (Signer, error) {
 	if _, err := s.clientKey(d.PublicKey); err != nil {
 		return Signer{}, err
@@ -76,7 +76,7 @@ func (s *Service) RegisterSigner(ctx context.Context, owner Owner, d SignerDraft
 	return signer, nil
 }
 
-// Signer returns a signer, including revoked and expired ones. Errors: not_found, db_unavailable.
+// Signer returns the signer with this public key, even if it is revoked or expired. Errors: not_found, db_unavailable.
 func (s *Service) Signer(ctx context.Context, publicKey string) (Signer, error) {
 	if !isHex(publicKey, keyLetters) {
 		return Signer{}, ErrNotFound
@@ -88,7 +88,7 @@ func (s *Service) Signer(ctx context.Context, publicKey string) (Signer, error) 
 	return signer, err
 }
 
-// ListSigners returns the signers of a passport, newest first. Errors: invalid_request, db_unavailable.
+// ListSigners returns the signers of a user, newest first. Errors: invalid_request, db_unavailable.
 func (s *Service) ListSigners(ctx context.Context, denpaID string) ([]Signer, error) {
 	if !isUUID(denpaID) {
 		return nil, badMember("denpaId", "denpaId must be a UUID in lower case")
@@ -96,17 +96,17 @@ func (s *Service) ListSigners(ctx context.Context, denpaID string) ([]Signer, er
 	return s.Store.ListSigners(ctx, denpaID)
 }
 
-// RevokeSignersOf revokes the signers that were created with an operator key and returns their public keys. Repeating
-// it returns the same keys. Error: db_unavailable.
+// RevokeSignersOf revokes the signers that were created with an operator key and returns their public keys. A repeated call
+// returns the same keys. Error: db_unavailable.
 func (s *Service) RevokeSignersOf(ctx context.Context, keyID string) ([]string, error) {
 	return s.Store.RevokeSignersOfKey(ctx, keyID, s.now())
 }
 
-// keyBatch is the number of operator keys in one request to the ledger.
+// keyBatch is the maximum number of operator keys in one request to the ledger.
 const keyBatch = 500
 
-// SweepKeys revokes signers of operator keys that were revoked while this service or its database was unavailable. It
-// returns the number of revoked keys. Errors: db_unavailable, signal_service_unavailable.
+// SweepKeys revokes the signers of operator keys that were revoked while this service or its database was unavailable. It returns
+// the number of these operator keys. Errors: db_unavailable, signal_service_unavailable.
 func (s *Service) SweepKeys(ctx context.Context) (swept int, err error) {
 	after := "00000000-0000-0000-0000-000000000000"
 	for {
@@ -131,14 +131,14 @@ func (s *Service) SweepKeys(ctx context.Context) (swept int, err error) {
 	}
 }
 
-// revokedKeys returns those of the operator keys that are revoked or unknown.
+// revokedKeys returns the ids of the given operator keys that are revoked or unknown.
 func (s *Service) revokedKeys(ctx context.Context, ids []string) ([]string, error) {
 	r, err := s.Operators.ListRevokedKeys(ctx, &operatorv1.ListRevokedKeysRequest{KeyIds: ids})
 	return r.GetKeyIds(), err
 }
 
-// checkOperatorKey returns the error unauthenticated if the operator key of the signer is revoked. It reads the ledger,
-// because the revocation may not have reached this service yet.
+// checkOperatorKey returns unauthenticated if the operator key that created the signer is revoked. It reads the ledger, because
+// the revocation may not have reached this service yet.
 func (s *Service) checkOperatorKey(ctx context.Context, signer Signer) error {
 	if signer.KeyID == "" {
 		return nil
@@ -153,8 +153,8 @@ func (s *Service) checkOperatorKey(ctx context.Context, signer Signer) error {
 	return unauthenticated(ReasonRevoked, "the operator key of the signer was revoked")
 }
 
-// RevokeSigner revokes a signer permanently; its messages remain. An owner with a grant can revoke only signers of the
-// grant. Repeating it returns the same signer. Errors: not_found, db_unavailable.
+// RevokeSigner revokes a signer permanently. Messages that the signer has signed remain. If owner has a grant, it can revoke only
+// signers of this grant. A repeated call returns the same signer. Errors: not_found, db_unavailable.
 func (s *Service) RevokeSigner(ctx context.Context, owner Owner, publicKey string) (Signer, error) {
 	if !isHex(publicKey, keyLetters) {
 		return Signer{}, ErrNotFound

@@ -7,17 +7,18 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/identityclaim"
 )
 
-// Maximum age of a new message, and maximum time that its timestamp may be ahead of the hub's clock.
+// Maximum age of the timestamp of a new message, and maximum time that it may be ahead of the hub's clock.
 const (
 	WindowPast   = 5 * time.Minute
 	WindowFuture = time.Minute
 )
 
-// secondsBelow is the bound below which a timestamp is probably in seconds: as milliseconds it is before 1973, as
-// seconds after 5000.
+// secondsBelow is the value below which a timestamp is probably in seconds instead of milliseconds. In milliseconds the value is
+// a time in 1973; in seconds it is after the year 5000.
 const secondsBelow = 100_000_000_000
 
-// checkWindow returns invalid_request with reason timestamp_out_of_window for a timestamp outside the window.
+// checkWindow returns invalid_request with reason timestamp_out_of_window unless the timestamp is between WindowPast before now
+// and WindowFuture after now.
 func checkWindow(m Message, now time.Time) error {
 	age := now.UnixMilli() - m.Timestamp
 	switch {
@@ -32,7 +33,7 @@ func checkWindow(m Message, now time.Time) error {
 	}
 }
 
-// checkScope returns insufficient_scope unless the signer has the scope of the message type.
+// checkScope returns insufficient_scope unless the signer has the scope that the message type requires.
 func checkScope(m Message, s Signer) error {
 	if !slices.Contains(s.Scopes, m.Type.Scope()) {
 		return ErrScope.With(memberScope, m.Type.Scope()).Say("the signer lacks the scope of the message type")
@@ -40,10 +41,10 @@ func checkScope(m Message, s Signer) error {
 	return nil
 }
 
-// checkNew validates a new message with a valid signature: time window, state of the signer, scope, payload. The
-// revocation of a grant revokes its signers, so the state of the signer covers the grant. It returns the first error:
-// invalid_request (timestamp_out_of_window), unauthenticated (signer_revoked, signer_expired), insufficient_scope,
-// invalid_request (payload).
+// checkNew validates a new message whose signature is valid. It checks the time window, the state of the signer, the scope and
+// the payload, and returns the first error. The revocation of a grant also revokes its signers, so the state of the signer covers
+// the grant. Errors: invalid_request with reason timestamp_out_of_window or payload, unauthenticated with reason signer_revoked
+// or signer_expired, insufficient_scope.
 func checkNew(m Message, s Signer, now time.Time) error {
 	if err := checkWindow(m, now); err != nil {
 		return err
@@ -57,9 +58,8 @@ func checkNew(m Message, s Signer, now time.Time) error {
 	return checkPayload(m)
 }
 
-// checkPayload validates the payload of a new message against its schema, and the checksum of a payout address, which a
-// schema cannot express. Stored messages are not checked again. Error: invalid_request with reason payload and the
-// field.
+// checkPayload validates the payload of a new message against its schema. It also validates the checksum of a payout address,
+// which a schema cannot express. Error: invalid_request with reason payload and the field.
 func checkPayload(m Message) error {
 	read, err := ReadPayload(m.Type, m.Payload, false)
 	if err != nil {
@@ -81,8 +81,8 @@ var (
 	errSignature     = unauthenticated(ReasonSignature, "the signature is invalid")
 )
 
-// checkOwner returns unauthenticated with reason unknown_signer unless the signer belongs to the passport and app in
-// the message.
+// checkOwner returns unauthenticated with reason unknown_signer unless the signer belongs to the user and the app that the
+// message names.
 func checkOwner(m Message, s Signer) error {
 	if s.DenpaID != m.DenpaID || s.AppID != m.AppID {
 		return errUnknownSigner

@@ -17,8 +17,9 @@ import (
 //go:embed schemas/*.json
 var schemas embed.FS
 
-// Schema returns the JSON Schema (2020-12) of the payload of a type: of messages that the hub attests if attested, else
-// of messages of clients. Both are the same unless the hub adds members. It returns false for an unknown type.
+// Schema returns the JSON Schema (2020-12) of the payload of a message type. If attested is true, it is the schema of messages
+// that the hub attests, else that of client messages. Both are the same unless the hub adds members. Schema returns false for an
+// unknown type.
 func Schema(t Type, attested bool) ([]byte, bool) {
 	if _, known := ParseType(string(t)); !known {
 		return nil, false
@@ -33,14 +34,14 @@ func Schema(t Type, attested bool) ([]byte, bool) {
 	return b, err == nil
 }
 
-// payloadSchema validates payloads and reports the invalid member, which a jsonschema.Schema does not report.
+// payloadSchema validates payloads. Unlike a jsonschema.Schema, it reports which member is invalid.
 type payloadSchema struct {
-	members    []memberSchema // in the order of the file
+	members    []memberSchema // in the order of the schema file
 	minMembers int
 }
 
 type memberSchema struct {
-	names    []string // usual name and aliases; a payload has at most one of them
+	names    []string // usual name, then aliases; a payload has at most one of them
 	required bool
 	value    *jsonschema.Resolved
 }
@@ -50,7 +51,7 @@ type schemaKey struct {
 	attested bool
 }
 
-// payloadSchemas returns the schemas of all payloads. It parses them once per process.
+// payloadSchemas returns the parsed schemas of all payloads. It parses them once per process and panics if one is invalid.
 var payloadSchemas = sync.OnceValue(func() map[schemaKey]payloadSchema {
 	all := make(map[schemaKey]payloadSchema)
 	for _, t := range Types {
@@ -66,7 +67,7 @@ var payloadSchemas = sync.OnceValue(func() map[schemaKey]payloadSchema {
 	return all
 })
 
-// newPayloadSchema parses a JSON Schema of an object. Each entry of its allOf has a oneOf that lists the aliases of one
+// newPayloadSchema parses the JSON Schema of an object. Each entry of its allOf must have a oneOf that lists the aliases of one
 // required member.
 func newPayloadSchema(raw []byte) (out payloadSchema, err error) {
 	var s jsonschema.Schema
@@ -106,8 +107,8 @@ func newPayloadSchema(raw []byte) (out payloadSchema, err error) {
 	return out, nil
 }
 
-// propertyOrder returns the names of the properties of a schema in the order of the file. jsonschema does not preserve
-// this order.
+// propertyOrder returns the names of the properties of a schema, in the order of the schema file. The package jsonschema does not
+// preserve this order.
 func propertyOrder(raw []byte) (names []string, err error) {
 	var s struct{ Properties json.RawMessage }
 	if err := json.Unmarshal(raw, &s); err != nil {
@@ -130,8 +131,9 @@ func propertyOrder(raw []byte) (names []string, err error) {
 	return names, nil
 }
 
-// check returns the first error of a canonical payload: of members in the order of the schema, then of unknown members
-// by name. Error: invalid_request with reason payload, and with the field if one member is invalid.
+// check returns the first error of a canonical payload; nil if it is valid. It checks members in the order of the schema, then
+// reports unknown members in the order of their names. Error: invalid_request with reason payload, and with the field if one
+// member is invalid.
 func (s *payloadSchema) check(canonical []byte) error {
 	given, err := object(canonical)
 	if err != nil {
@@ -169,8 +171,8 @@ func (s *payloadSchema) check(canonical []byte) error {
 	return nil
 }
 
-// mistake returns a description of the error of a value, or "" for a valid value. jsonschema does not check the format
-// of a time.
+// mistake describes the error of a member's value; empty for a valid value. It checks the format of times itself, because the
+// package jsonschema does not.
 func (m *memberSchema) mistake(canonical []byte) string {
 	schema := m.value.Schema()
 	var v any
@@ -191,7 +193,7 @@ func (m *memberSchema) mistake(canonical []byte) string {
 	return "has an invalid format"
 }
 
-// badPayload returns the error of an invalid member.
+// badPayload returns the error of an invalid payload member: invalid_request with reason payload and the field.
 func badPayload(name, text string) error {
 	return invalid(ReasonPayload, "payload.%s: %s", name, text).With(memberField, name)
 }

@@ -13,32 +13,32 @@ import (
 
 // Config holds the dependencies and settings of a Service.
 type Config struct {
-	Issuer string // base URL of the protocol, part of the signed bytes
+	Issuer string // base URL of the protocol, which is part of the signed bytes
 	Now    func() time.Time
 	NewID  func() string // returns a new UUID
 	Keys   *HubKeys
 	Store  Store
-	// Apply applies a message at most once per id and returns the same result when it is repeated. An error with status
-	// 400 to 429 refuses the message and means that nothing was changed. After any other error the message is applied
+	// Apply applies a message at most once per id. If a message is repeated, it returns the same result. An error with an HTTP
+	// status from 400 to 429 refuses the message; nothing has then been changed. After any other error, the message is applied
 	// again later.
 	Apply func(context.Context, Action) (Result, error)
 	// Operators reports revoked operator keys.
 	Operators operatorv1.OperatorReadServiceClient
-	// Moderation reports hidden texts.
+	// Moderation returns which texts moderation has hidden.
 	Moderation moderationv1.ModerationServiceClient
 }
 
-// Service accepts, returns and attests messages and manages their signers.
+// Service accepts, returns and attests messages, and manages their signers.
 type Service struct{ Config }
 
 // NewService builds a Service. All fields of c are required.
 func NewService(c Config) *Service { return &Service{c} }
 
-// now returns the time in UTC with the precision of the database, microseconds.
+// now returns the current time in UTC, truncated to microseconds, the precision of the database.
 func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
 
-// Get returns an accepted message, without its payload if its text is hidden. Errors: not_found, db_unavailable,
-// signal_service_unavailable.
+// Get returns an accepted message. It omits the payload if moderation has hidden the text of the message. Errors: not_found,
+// db_unavailable, signal_service_unavailable.
 func (s *Service) Get(ctx context.Context, id string) (Record, error) {
 	r, err := s.accepted(ctx, id)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Service) Get(ctx context.Context, id string) (Record, error) {
 	return s.shown(ctx, r)
 }
 
-// Accepted reports whether there is an accepted message with this id. Error: db_unavailable.
+// Accepted reports whether a message with this id has been accepted. Error: db_unavailable.
 func (s *Service) Accepted(ctx context.Context, id ID) (bool, error) {
 	_, err := s.accepted(ctx, string(id))
 	if errors.Is(err, ErrNotFound) {
@@ -56,7 +56,7 @@ func (s *Service) Accepted(ctx context.Context, id ID) (bool, error) {
 	return err == nil, err
 }
 
-// accepted returns an accepted message, including hidden text.
+// accepted returns an accepted message with its payload, even if its text is hidden. Errors: not_found, db_unavailable.
 func (s *Service) accepted(ctx context.Context, id string) (Record, error) {
 	known, ok := ParseID(id)
 	if !ok {
@@ -69,7 +69,7 @@ func (s *Service) accepted(ctx context.Context, id string) (Record, error) {
 	return r, err
 }
 
-// List returns a page of accepted messages, newest first, without payloads that contain hidden text. An invalid cursor
+// List returns a page of accepted messages, newest first. It omits payloads that contain hidden text. For an invalid cursor, it
 // returns the first page. Errors: invalid_request, db_unavailable, signal_service_unavailable.
 func (s *Service) List(ctx context.Context, q Query) (Page, error) {
 	if _, known := ParseType(string(q.Type)); q.Type != "" && !known {
@@ -96,15 +96,15 @@ func (s *Service) List(ctx context.Context, q Query) (Page, error) {
 	return page, s.hide(ctx, page.Messages)
 }
 
-// Verdict states whether a message is valid and why not.
+// Verdict is the result of Verify: whether a message is valid, and the reasons if it is not.
 type Verdict struct {
 	Valid   bool
 	ID      ID
 	Reasons []string // reasons or codes of all errors, in the order of the checks
 }
 
-// Verify reports whether Submit would accept a message, and all reasons if not, without storing anything. An accepted
-// message stays valid. A message of the hub is valid if the key covers its timestamp. Errors: those of Read;
+// Verify reports whether Submit would accept a message, with all reasons if it would not. It stores nothing. A message that has
+// been accepted stays valid. A message of the hub is valid if the hub's key covers its timestamp. Errors: those of Read;
 // db_unavailable.
 func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 	m, err := Read(s.Issuer, raw)
@@ -130,7 +130,7 @@ func (s *Service) Verify(ctx context.Context, raw []byte) (Verdict, error) {
 	return v, nil
 }
 
-// dryRun notes every reason for which Submit would refuse the message of a client.
+// dryRun calls note with each reason for which Submit would refuse the message of a client.
 func (s *Service) dryRun(ctx context.Context, m Message, note func(string)) error {
 	signer, found, err := s.Store.FindSigner(ctx, m.Key)
 	if err != nil {

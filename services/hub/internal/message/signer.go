@@ -8,10 +8,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Limits of the number, life and label of signers, and the age of a challenge.
+// Limits of the number, the lifetime and the label of signers, and the lifetime of a challenge.
 const (
-	MaxSigners   = 10                  // active signers of a passport for an app
-	MaxKeyedLife = 90 * 24 * time.Hour // of a signer created with an operator key
+	MaxSigners   = 10                  // active signers of one user for one app
+	MaxKeyedLife = 90 * 24 * time.Hour // lifetime of a signer that was created with an operator key
 	MaxLabel     = 64
 	ChallengeAge = 5 * time.Minute
 )
@@ -26,13 +26,13 @@ const (
 	Expired Status = "expired"
 )
 
-// Signer is a public key that may sign messages of a passport. All fields are public, because verifiers need them.
+// Signer is a public key that may sign messages of a user. All its data is public, because verifiers of messages need it.
 type Signer struct {
 	Key       Key
 	DenpaID   string
-	AppID     string // empty: belongs to no app
-	GrantID   string // empty: created with an operator key
-	KeyID     string // operator key that created it; empty: created through a grant
+	AppID     string // empty: the signer belongs to no app
+	GrantID   string // empty: an operator key created the signer
+	KeyID     string // operator key that created the signer; empty: created through a grant
 	Scopes    []string
 	Label     string
 	CreatedAt time.Time
@@ -41,8 +41,8 @@ type Signer struct {
 	RevokedBy string    // user, app, grant or key; empty: not revoked
 }
 
-// Status returns the state at a time. The revocation of a grant revokes its signers in the same transaction, and a
-// signer expires no later than its grant.
+// Status returns the state of the signer at the time now. The revocation of a grant revokes its signers in the same transaction,
+// and a signer never expires later than its grant.
 func (s Signer) Status(now time.Time) Status {
 	switch {
 	case !s.RevokedAt.IsZero():
@@ -54,7 +54,7 @@ func (s Signer) Status(now time.Time) Status {
 	}
 }
 
-// Usable returns unauthenticated with the reason if the signer may not sign at that time.
+// Usable returns nil if the signer may sign at the time now, else unauthenticated with reason signer_revoked or signer_expired.
 func (s Signer) Usable(now time.Time) error {
 	switch s.Status(now) {
 	case Revoked:
@@ -66,28 +66,28 @@ func (s Signer) Usable(now time.Time) error {
 	return nil
 }
 
-// Owner identifies the credential that creates or revokes signers. The caller has verified it.
+// Owner describes the credential of a user who creates or revokes signers. The caller must have verified the credential.
 type Owner struct {
 	DenpaID   string
 	AppID     string    // empty: an operator key or a session
 	GrantID   string    // empty: an operator key or a session
-	KeyID     string    // of the operator key; empty: a grant or a session
-	Scopes    []string  // of the grant or of the permissions of the operator key
-	ExpiresAt time.Time // of the grant; zero: never
+	KeyID     string    // id of the operator key; empty: a grant or a session
+	Scopes    []string  // scopes of the grant, or of the operator key by its permissions
+	ExpiresAt time.Time // expiry of the grant; zero: never
 }
 
-// SignerDraft is the registration of a signer as the client sent it.
+// SignerDraft is the registration of a signer as the client has sent it.
 type SignerDraft struct {
 	PublicKey string
 	Scopes    []string
 	Label     string
-	ExpiresAt string // RFC 3339 as sent and signed; empty: never
+	ExpiresAt string // RFC 3339, unchanged because it is signed; empty: never
 	Challenge string
 	Proof     string // 128 lower-case hexadecimal digits
 }
 
-// SignerProof returns the bytes that the new key must sign: the prefix, the issuer, and the canonical form of the
-// registration, each on a line. The prefix differs from that of messages, so neither signature is valid as the other.
+// SignerProof returns the bytes that the new key must sign: the prefix, the issuer and the canonical form of the registration,
+// separated by line feeds. The prefix differs from that of messages, so a signature of one kind is invalid as the other kind.
 func SignerProof(issuer string, owner Owner, d SignerDraft) ([]byte, error) {
 	proof := map[string]any{
 		"appId": nullable(owner.AppID), "challenge": d.Challenge, "denpaId": owner.DenpaID,
@@ -113,8 +113,8 @@ func nullable(s string) any {
 
 var errKeyedLife = badMember("expiresAt", "a signer created with an operator key must have expiresAt at most 90 days ahead")
 
-// newSigner validates a draft and returns the signer. Errors: invalid_request with the field, weak_key,
-// insufficient_scope for a scope that the owner lacks.
+// newSigner validates a registration and returns the signer. Errors: invalid_request with the field, weak_key, insufficient_scope
+// for a scope that the owner does not have.
 func newSigner(owner Owner, d SignerDraft, now time.Time) (Signer, error) {
 	key, err := ParseKey(d.PublicKey)
 	if err != nil {
@@ -151,7 +151,7 @@ func newSigner(owner Owner, d SignerDraft, now time.Time) (Signer, error) {
 		if owner.KeyID != "" && at.After(now.Add(MaxKeyedLife)) {
 			return Signer{}, errKeyedLife
 		}
-		// A signer expires no later than its grant.
+		// A signer must not expire later than its grant.
 		if s.ExpiresAt.IsZero() || at.Before(s.ExpiresAt) {
 			s.ExpiresAt = at
 		}

@@ -10,26 +10,29 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// settleTimeout bounds the last step of a message, which runs also after the client has disconnected.
+// settleTimeout is the time limit of the last step of a message, which stores the result. This step also runs if the client has
+// disconnected.
 const settleTimeout = 2 * time.Second
 
-// Bearer is an optional credential in addition to the signature of a message.
+// Bearer identifies the optional bearer token of a request that submits a signed message.
 type Bearer struct {
 	DenpaID string
-	AppID   string // empty: an operator key
+	AppID   string // empty: the token is an operator key
 }
 
-// Submitted is the result of Submit: the accepted message.
+// Submitted is the result of Submit: an accepted message.
 type Submitted struct {
 	Record
-	Replayed bool // it was accepted earlier and nothing was changed now
+	Replayed bool // the message was accepted earlier, and nothing was changed now
 }
 
-// Submit validates a signed message, stores it and applies its effect once. A repeated message returns the stored
-// result and changes nothing; the payload is omitted while its text is hidden. The checks run in this order: form (see
-// Read); signer (unauthenticated, unknown_signer) and signature (bad_signature); bearer, if any (forbidden); a stored
-// message with the same id ends the checks; time, signer state, scope and payload (see checkNew); nonce (nonce_reused);
-// then the errors of the effect. After db_unavailable or another 503 the client can send the same message again.
+// Submit validates a signed message, stores it and applies it once. For a message that was accepted earlier, it returns the
+// stored result and changes nothing; it then omits the payload if the text is hidden.
+//
+// The checks run in this order: the format (see Read); the signer (unauthenticated, unknown_signer) and the signature
+// (bad_signature); the bearer, if any (forbidden). If a message with the same id is stored, no further checks run. Then: time,
+// signer state, scope and payload (see checkNew); the nonce (nonce_reused); the errors of applying the message. After
+// db_unavailable or another error with status 503, the client can send the same message again.
 func (s *Service) Submit(ctx context.Context, raw []byte, by *Bearer) (Submitted, error) {
 	done, err := s.submit(ctx, raw, by)
 	if err == nil && done.Replayed {
@@ -56,17 +59,18 @@ func (s *Service) submit(ctx context.Context, raw []byte, by *Bearer) (Submitted
 	switch stored, found, err := s.Store.FindMessage(ctx, m.ID, m.Key, m.Nonce); {
 	case err != nil:
 		return Submitted{}, err
-	case found && stored.ID == m.ID: // a reused nonce is reported last
+	case found && stored.ID == m.ID: // a reused nonce is reported after all other errors
 		return s.settle(ctx, stored)
 	case isHubKey:
-		// Only the hub has this key, and it stores each message that it signs. The signature is therefore not of the
-		// hub.
+		// Only the hub has this private key, and it stores each message that it signs. The hub has therefore not signed this
+		// message.
 		return Submitted{}, errUnknownSigner
 	}
 	return s.store(ctx, m, signer)
 }
 
-// signer returns the signer of a message. isHubKey reports that the hub signed it.
+// signer returns the signer of a message. isHubKey reports whether the signer is a key of the hub; the Signer is then empty.
+// Errors: unauthenticated with reason unknown_signer, db_unavailable.
 func (s *Service) signer(ctx context.Context, m Message) (signer Signer, isHubKey bool, err error) {
 	if _, isHubKey = s.Keys.Find(m.Key); isHubKey {
 		return Signer{}, true, nil
@@ -81,7 +85,7 @@ func (s *Service) signer(ctx context.Context, m Message) (signer Signer, isHubKe
 	return signer, false, checkOwner(m, signer)
 }
 
-// store stores a new message as pending and settles it.
+// store checks a new message, stores it as pending and then settles it.
 func (s *Service) store(ctx context.Context, m Message, signer Signer) (Submitted, error) {
 	now := s.now()
 	if err := checkNew(m, signer, now); err != nil {
@@ -100,8 +104,8 @@ func (s *Service) store(ctx context.Context, m Message, signer Signer) (Submitte
 	return s.settle(ctx, stored)
 }
 
-// settle applies a pending message and marks it as accepted or drops it. Concurrent calls are safe: the effect has the
-// same result for all, and one of them accepts the message.
+// settle applies a pending message, then marks it as accepted, or drops it if it is refused. Concurrent calls are safe: applying
+// has the same result for all of them, and one of them accepts the message.
 func (s *Service) settle(ctx context.Context, r Record) (Submitted, error) {
 	if !r.Pending {
 		return Submitted{Record: r, Replayed: true}, nil
@@ -111,7 +115,7 @@ func (s *Service) settle(ctx context.Context, r Record) (Submitted, error) {
 		return Submitted{}, err
 	}
 	result, err := s.Apply(ctx, act)
-	// The effect is done, so the result is stored also if the client has disconnected.
+	// The message has been applied, so the result is stored even if the client has disconnected.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err != nil {
@@ -132,8 +136,8 @@ func (s *Service) settle(ctx context.Context, r Record) (Submitted, error) {
 	return Submitted{Record: r, Replayed: !first}, err
 }
 
-// refused reports whether an error refuses a message for good, in contrast to a temporary error after which the state
-// is unknown.
+// refused reports whether an error refuses a message permanently. After any other error, the message may or may not have been
+// applied.
 func refused(err error) bool {
 	var f *apperr.Fault
 	if !errors.As(err, &f) {
@@ -161,16 +165,15 @@ func actionOf(r Record) (Action, error) {
 	return Action{ID: r.ID, Type: r.Type, DenpaID: r.DenpaID, AppID: r.AppID, Payload: payload, ReceivedAt: r.ReceivedAt}, nil
 }
 
-// Sweep skips messages that are younger than settleAfter, because their requests may still process them. It settles at most
-// sweepBatch messages per round.
+// settleAfter is the minimum age of a message that Sweep settles. The request of a younger message may still process it.
+// sweepBatch is the maximum number of messages per round.
 const (
 	settleAfter = 30 * time.Second
 	sweepBatch  = 50
 )
 
-// Sweep settles messages that a crash or an outage left pending, and returns the number of accepted and dropped ones.
-// Concurrent sweeps are safe. A message that cannot be settled does not delay others; Sweep returns the last such
-// error.
+// Sweep settles messages that are still pending after a crash or an outage, and returns the number of accepted and dropped ones.
+// Concurrent calls are safe. A message that cannot be settled does not delay others; Sweep returns the last error.
 func (s *Service) Sweep(ctx context.Context) (settled int, err error) {
 	now := s.now()
 	left, err := s.Store.ListUnsettledMessages(ctx, now.Add(-settleAfter), now, sweepBatch)

@@ -2,7 +2,7 @@ package message
 
 import "strings"
 
-// Type is the type of a message.
+// Type is the type of a protocol message. It determines the payload.
 type Type string
 
 // Types of protocol messages.
@@ -18,13 +18,13 @@ const (
 	ResolutionCreate Type = "resolution.create"
 )
 
-// Types lists the message types in the order of the protocol.
+// Types lists all message types in the order in which the protocol defines them.
 var Types = [...]Type{
 	ProfileUpdate, StationCreate, StationUpdate, BroadcastCreate, BroadcastGoLive,
 	SignalCreate, PredictionCreate, MarketCreate, ResolutionCreate,
 }
 
-// ParseType returns the message type with this exact name; false for an unknown one.
+// ParseType returns the message type with this exact name. It returns false for an unknown name.
 func ParseType(s string) (Type, bool) {
 	for _, t := range Types {
 		if string(t) == s {
@@ -34,10 +34,10 @@ func ParseType(s string) (Type, bool) {
 	return "", false
 }
 
-// Scope returns the scope that a signer needs for the type: the type with a colon instead of the dot.
+// Scope returns the scope that a signer needs for messages of the type: the type with a colon in place of the dot.
 func (t Type) Scope() string { return strings.Replace(string(t), ".", ":", 1) }
 
-// scoped reports whether scope is the scope of a message type.
+// scoped reports whether scope is the scope of any message type.
 func scoped(scope string) bool {
 	for _, t := range Types {
 		if t.Scope() == scope {

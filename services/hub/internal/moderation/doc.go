@@ -1,2 +1,2 @@
-// Package moderation applies decisions of administrators to hide texts and media, and stores reports of operators.
+// Package moderation applies decisions of administrators to hide or show texts and media. It also stores reports of operators.
 package moderation

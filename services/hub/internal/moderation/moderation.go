@@ -14,62 +14,64 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Bounds of lengths in characters, and limits.
+// Limits of texts in characters, of the list of decisions, and of reports.
 const (
 	MaxReason     = 500
-	MaxName       = 64 // of an administrator's name
+	MaxName       = 64 // name of an administrator
 	MaxListed     = 500
 	ReportsPerDay = 10
 )
 
-// Kinds with data in the database of the hub. The ledger stores the decisions about all kinds except App.
+// Kinds of moderated objects that have data in the database of the hub. The ledger stores the decisions about all kinds except
+// App.
 const (
 	App     = "app"
-	Profile = "profile" // its streams, clips and overlays are in the database of the hub
+	Profile = "profile" // the hub stores its streams, clips and overlays
 )
 
-// Kinds lists the kinds of things whose text can be hidden.
+// Kinds lists the kinds of objects whose text can be hidden.
 var Kinds = []string{"signal", "event", Profile, "market", "station", App}
 
-// Errors of decisions and reports.
+// Errors of decisions and of reports.
 var (
 	ErrNotFound = apperr.New(apperr.NotFound, "not_found", "no content of this kind has this id")
 	ErrReports  = apperr.New(apperr.Limited, "rate_limited", "limit of 10 reports a day reached").With("limit", ReportsPerDay)
 )
 
-// Decision is the newest decision of an administrator about the text of a thing.
+// Decision is the newest decision of an administrator about the text of an object.
 type Decision struct {
 	Kind   string
-	ID     string // id; the handle of a profile
+	ID     string // id of the object; for a profile, the handle
 	Hidden bool
 	Reason string
 	By     string // name of the administrator
 	At     time.Time
 }
 
-// Report is a report of an operator about a thing.
+// Report is a report by an operator about an object.
 type Report struct {
 	ID       string
 	Reporter operator.ID
 	Kind     string
-	Thing    string // id of the reported thing
+	Thing    string // id of the reported object
 	Reason   string
 	At       time.Time
 }
 
-// Store stores decisions about applications, and reports. Errors: ErrNotFound, db_unavailable.
+// Store stores decisions about apps, and reports. Errors of all methods: ErrNotFound, db_unavailable.
 type Store interface {
-	// Decide stores a decision about an application.
+	// Decide stores a decision about an app.
 	Decide(ctx context.Context, d Decision) (Decision, error)
-	// Find returns ErrNotFound if there is no application with the id.
+	// Find returns nil if there is an app with this id, else ErrNotFound.
 	Find(ctx context.Context, id string) error
-	// List returns at most limit decisions, newest first.
+	// List returns the newest decisions about apps, newest first, at most limit.
 	List(ctx context.Context, limit int) ([]Decision, error)
-	// AddReport stores a report and returns true, unless its reporter has filed limit reports after since.
+	// AddReport stores a report and returns true. If its reporter has already filed limit reports after since, it stores nothing
+	// and returns false.
 	AddReport(ctx context.Context, r Report, since time.Time, limit int) (bool, error)
 }
 
-// Service hides texts and media and stores reports.
+// Service hides and shows texts and media, and stores reports.
 type Service struct {
 	ledger moderationv1.ModerationServiceClient
 	store  Store
@@ -78,16 +80,16 @@ type Service struct {
 	now    func() time.Time
 }
 
-// NewService returns a Service. store holds the decisions about applications, the ledger all others. Hiding a profile
-// also ends and hides its live sessions in air.
+// NewService returns a Service. The store must hold the decisions about apps, and the ledger all others. A decision that hides a
+// profile also hides its streams and clips through air.
 func NewService(
 	ledger moderationv1.ModerationServiceClient, store Store, air *livestream.Service, newID func() string, now func() time.Time,
 ) *Service {
 	return &Service{ledger: ledger, store: store, air: air, newID: newID, now: now}
 }
 
-// Decide hides or shows the text of a thing. After db_unavailable the decision may be stored but not applied to live
-// sessions; repeating it applies it. Errors: ErrNotFound, db_unavailable.
+// Decide hides or shows the text of an object. After db_unavailable, the decision may be stored but not applied to live sessions;
+// a repeated call applies it. Errors: ErrNotFound, db_unavailable.
 func (s *Service) Decide(ctx context.Context, d Decision) (Decision, error) {
 	d.At = s.now().UTC().Truncate(time.Millisecond)
 	if d.Kind == App {
@@ -112,7 +114,7 @@ func decisionOf(d *moderationv1.Decision) Decision {
 	}
 }
 
-// List returns the newest decisions, at most MaxListed. Error: db_unavailable.
+// List returns the newest decisions about all kinds, newest first, at most MaxListed. Error: db_unavailable.
 func (s *Service) List(ctx context.Context) ([]Decision, error) {
 	r, err := s.ledger.List(ctx, &moderationv1.ListRequest{Limit: MaxListed})
 	if err != nil {
@@ -129,8 +131,8 @@ func (s *Service) List(ctx context.Context) ([]Decision, error) {
 	return list[:min(len(list), MaxListed)], nil
 }
 
-// Report stores a report. An operator can file ReportsPerDay in 24 hours. Errors: ErrNotFound, ErrReports,
-// db_unavailable.
+// Report stores a report. An operator can file ReportsPerDay reports in 24 hours. Errors: ErrNotFound if the object does not
+// exist, ErrReports, db_unavailable.
 func (s *Service) Report(ctx context.Context, r Report) error {
 	if err := s.find(ctx, r.Kind, r.Thing); err != nil {
 		return err
@@ -144,7 +146,7 @@ func (s *Service) Report(ctx context.Context, r Report) error {
 	return err
 }
 
-// find returns an error if there is no such thing.
+// find returns ErrNotFound if there is no object of this kind with this id.
 func (s *Service) find(ctx context.Context, kind, id string) error {
 	if kind == App {
 		return s.store.Find(ctx, id)

@@ -8,7 +8,7 @@ import (
 	operatorv1 "github.com/signalcast/signalcast/proto/operator/v1"
 )
 
-// FromMessage converts an operator of the ledger.
+// FromMessage converts an operator message of the ledger. Missing texts become empty.
 func FromMessage(m *operatorv1.Operator) Operator {
 	return Operator{
 		ID:             ID(m.GetId()),
@@ -24,7 +24,7 @@ func FromMessage(m *operatorv1.Operator) Operator {
 	}
 }
 
-// Directory looks up operators in the ledger. Errors: not_found, and those of the ledger.
+// Directory looks up operators in the ledger. Errors of its methods: not_found, and those of the ledger.
 type Directory struct {
 	Ledger operatorv1.OperatorReadServiceClient
 }
@@ -47,19 +47,19 @@ func (d Directory) ByHandle(ctx context.Context, handle protocol.Handle) (Operat
 	return FromMessage(r.GetOperator()), nil
 }
 
-// SignInRequest returns the request to find or create the operator of the identity.
+// SignInRequest returns the ledger request that finds or creates the operator of the identity.
 func (i Identity) SignInRequest() *operatorv1.SignInRequest {
 	return &operatorv1.SignInRequest{Issuer: i.Issuer, Subject: i.Subject, Primary: i.Primary, Username: i.Username, Name: i.Name}
 }
 
-// MintRequest returns the request to create a key of the owner.
+// MintRequest returns the ledger request that creates the key for the operator owner.
 func (d KeyDraft) MintRequest(owner ID) *operatorv1.MintKeyRequest {
 	return &operatorv1.MintKeyRequest{
 		OperatorId: string(owner), Label: d.Label, Permissions: d.Permissions, Strict: d.Strict, Prefix: d.Prefix,
 	}
 }
 
-// UpdateRequest returns the request to change the profile of an operator. The ledger applies it once per message id.
+// UpdateRequest returns the ledger request that changes the profile of an operator. The ledger applies it once per message id.
 func (p Profile) UpdateRequest(id ID, messageID string) *operatorv1.UpdateProfileRequest {
 	return &operatorv1.UpdateProfileRequest{
 		MessageId: messageID, OperatorId: string(id), DisplayName: p.DisplayName, Bio: p.Bio,

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// ID is the id of an operator in the ledger, also called denpaId: a UUID.
+// ID is the id of an operator in the ledger: a UUID. The protocol calls it denpaId.
 type ID string
 
 // Operator is an account that files calls.
@@ -21,31 +21,31 @@ type Operator struct {
 	Type           protocol.OperatorType
 	Tier           protocol.Tier
 	CreatedAt      time.Time
-	SessionVersion int64 // sessions with another version are invalid
+	SessionVersion int64 // sessions of another version are invalid
 }
 
 // IsAI reports whether the operator is an AI agent.
 func (o Operator) IsAI() bool { return o.Type == protocol.AIAgent }
 
-// Actor identifies the operator of a write: by an operator key, which the ledger verifies in the same statement, or by
-// the id of an authenticated operator.
+// Actor identifies the operator of a write. It contains an operator key, which the ledger verifies in the same statement, or the
+// id of an authenticated operator.
 type Actor struct {
-	KeyHash []byte // SHA-256 hash of the key; nil: ID is used
+	KeyHash []byte // SHA-256 hash of the operator key; nil: ID is used
 	ID      ID
 }
 
-// Identity holds the verified claims of an identity provider.
+// Identity holds verified data about a user from an identity provider.
 type Identity struct {
 	Issuer   string
 	Subject  string
 	Primary  bool   // the issuer is the first configured provider
 	Username string // may be empty
 	Name     string
-	// SignedInAt is the time of the sign-in at the provider.
+	// SignedInAt is the time of the sign-in at the identity provider.
 	SignedInAt time.Time
 }
 
-// Class is a change of the type of an operator by an administrator; nil members keep their value.
+// Class is a change of an operator's type or House tier by an administrator. A nil member keeps its value.
 type Class struct {
 	Handle protocol.Handle
 	Type   *protocol.OperatorType

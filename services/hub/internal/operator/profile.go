@@ -2,23 +2,23 @@ package operator
 
 import "github.com/signalcast/signalcast/pkg/apperr"
 
-// ErrSession is the error of a change of the payout address without a session that has a recent sign-in.
+// ErrSession is the error of a change of the payout address without a session, or in a session whose sign-in is not recent.
 var ErrSession = apperr.New(apperr.Forbidden, "session_required",
 	"payoutAddress can be changed only in a session that is at most 15 minutes after its sign-in; sign in again").With("field", "payoutAddress")
 
-// Change is a change of a text: absent, a new value, or cleared.
+// Change is a change of a text of a profile: unchanged, a new value, or cleared.
 type Change struct {
 	Given bool
-	Text  *string // nil: clear
+	Text  *string // new value; nil: clear the text
 }
 
-// Profile is a change of an operator's profile; nil members keep their value.
+// Profile is a change of an operator's profile. A nil member and a Change that is not given keep the stored value.
 type Profile struct {
 	DisplayName   *string
 	Bio           *string
 	Avatar        Change
 	Links         []string
 	PayoutAddress Change
-	// Automated changes a human operator to ai_agent. Only an administrator can revert it.
+	// Automated changes the type of a human operator to ai_agent. Only an administrator can reverse this.
 	Automated bool
 }

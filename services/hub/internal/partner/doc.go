@@ -1,4 +1,4 @@
-// Package partner reads the lists of partner stations over HTTP. It connects only to the registered URLs and only to
-// public addresses, follows no redirects, and limits time to three seconds and size to one megabyte. Entries are
-// validated separately: an invalid entry is dropped without affecting others.
+// Package partner reads the lists of partner stations over HTTP. It connects only to the registered URLs and only to public
+// addresses, and follows no redirects. It limits an answer to three seconds and one megabyte. It validates each entry separately,
+// so an invalid entry is skipped without affecting others.
 package partner

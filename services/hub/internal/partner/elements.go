@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// Limits of parsing a list of a partner: bytes of an entry, number of entries, nesting.
+// Limits of parsing a partner's list: bytes of an entry, number of entries, nesting depth of an entry.
 const (
 	maxEntry   = 8 << 10
 	maxEntries = 1000
@@ -17,9 +17,9 @@ var (
 	errCut   = errors.New("the answer is truncated")
 )
 
-// elements returns the elements of a list that is a member of a JSON object, without parsing them. A malformed, deep or
-// large element is one element, and the following ones are found nevertheless. Too large and too deep elements are
-// dropped. A truncated answer is an error.
+// elements returns the elements of a list that is a member of a JSON object. It does not parse the elements, so a malformed
+// element does not affect the following ones. It skips elements that are too large or nested too deep, and elements after the
+// first maxEntries. Errors: errShape, errCut.
 func elements(body []byte, member string) ([][]byte, error) {
 	s := splitter{b: body}
 	if !s.enterList(member) {
@@ -44,13 +44,14 @@ func elements(body []byte, member string) ([][]byte, error) {
 	}
 }
 
-// splitter scans JSON text by its brackets and strings only.
+// splitter splits JSON text into the elements of a list. It looks only at brackets, commas and strings.
 type splitter struct {
 	b  []byte
 	at int
 }
 
-// text skips a string that begins at the current position and returns it with its quotes.
+// text skips the string that begins at the current position. It returns the string with its quotes; nil if the string is
+// truncated.
 func (s *splitter) text() []byte {
 	from := s.at
 	for s.at++; s.at < len(s.b); s.at++ {
@@ -72,8 +73,8 @@ func (s *splitter) space() {
 	}
 }
 
-// enterList moves to the first element of a list that is a member of the outermost object. It returns false if there is
-// none.
+// enterList moves to the first element of the list that is the named member of the outermost object. It returns false if there is
+// no such list.
 func (s *splitter) enterList(member string) bool {
 	if s.space(); s.at == len(s.b) || s.b[s.at] != '{' {
 		return false
@@ -105,8 +106,8 @@ func (s *splitter) enterList(member string) bool {
 	return false
 }
 
-// next returns the element at the current position, its nesting depth, and the character after it: a comma, a closing
-// bracket, or 0 for malformed or truncated text.
+// next returns the element at the current position, its nesting depth, and the character after it. That character is a comma, a
+// closing square bracket, or 0 for malformed or truncated text.
 func (s *splitter) next() (raw []byte, deepest int, end byte) {
 	from, depth := s.at, 0
 	for s.at < len(s.b) {
@@ -135,7 +136,7 @@ func (s *splitter) next() (raw []byte, deepest int, end byte) {
 	return nil, deepest, 0
 }
 
-// skipRest skips the rest of the outermost object. It returns false if the object is truncated or text follows it.
+// skipRest skips the rest of the outermost object. It returns false if the object is truncated or if text follows it.
 func (s *splitter) skipRest() bool {
 	for depth := 1; s.at < len(s.b) && depth > 0; {
 		switch s.b[s.at] {

@@ -17,21 +17,21 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 )
 
-// Time and size limits of one answer of a partner.
+// Time limit and size limit of one answer of a partner.
 const (
 	Within   = 3 * time.Second
-	MaxBytes = 1 << 20 // before and after decompression
+	MaxBytes = 1 << 20 // bytes, both before and after decompression
 )
 
-// Options are the settings of a Reader.
+// Options holds the settings of a Reader.
 type Options struct {
-	Private bool     // permits http and private addresses, in development
-	Origin  string   // public origin of this station, whose entries partners must exclude
-	Videos  []string // hosts of playlists; empty: any
+	Private bool     // permits http and private addresses; for development
+	Origin  string   // public origin of this station; partners are asked to exclude its entries
+	Videos  []string // permitted hosts of playlists; empty: any host
 	Now     func() time.Time
 }
 
-// Reader implements federation.Reader.
+// Reader reads lists of partners over HTTP. It implements federation.Reader.
 type Reader struct {
 	client *http.Client
 	o      Options
@@ -42,7 +42,7 @@ func NewReader(o Options) *Reader {
 	return &Reader{client: safedial.Client(safedial.Options{Private: o.Private, Timeout: Within}), o: o}
 }
 
-// Close ends idle connections.
+// Close closes idle connections.
 func (r *Reader) Close() { r.client.CloseIdleConnections() }
 
 // Tapes implements federation.Reader.
@@ -88,10 +88,10 @@ var (
 	errDegraded = errors.New("the answer is empty because its source was unavailable")
 )
 
-// buffers holds buffers for answers, so that frequent reads do not allocate a megabyte each.
+// buffers reuses buffers for answers, so that frequent reads do not allocate a megabyte each.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// each reads a list of a partner and calls take for each entry. take must not keep the slice.
+// each reads a list of a partner and calls take with the JSON text of each entry. take must not keep the slice after it returns.
 func (r *Reader) each(ctx context.Context, address, member string, limit int, take func(raw []byte)) error {
 	ctx, cancel := context.WithTimeout(ctx, Within)
 	defer cancel()
@@ -111,7 +111,7 @@ func (r *Reader) each(ctx context.Context, address, member string, limit int, ta
 	}
 	rows, err := elements(b.Bytes(), member)
 	if err == nil && len(rows) == 0 && resp.Header.Get("X-Degraded") != "" {
-		return errDegraded // a Signalcast station reports an outage this way with status 200
+		return errDegraded // with status 200 and this header, a Signalcast station reports an outage
 	}
 	for _, raw := range rows {
 		take(raw)
@@ -119,7 +119,7 @@ func (r *Reader) each(ctx context.Context, address, member string, limit int, ta
 	return err
 }
 
-// get sends a request to a partner. The caller must close the body.
+// get requests a list of a partner. The caller must close the body of the response. It returns an error if the status is not 200.
 func (r *Reader) get(ctx context.Context, address string, limit int) (*http.Response, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && !r.o.Private {
@@ -127,7 +127,7 @@ func (r *Reader) get(ctx context.Context, address string, limit int) (*http.Resp
 	}
 	q := u.Query()
 	q.Set("exclude", r.o.Origin)
-	q.Set("origin", federation.Hub) // every station names its own entries hub; others are not accepted
+	q.Set("origin", federation.Hub) // each station names its own entries hub; only these are accepted
 	q.Set("limit", strconv.Itoa(limit))
 	u.RawQuery = q.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -148,7 +148,7 @@ func (r *Reader) get(ctx context.Context, address string, limit int) (*http.Resp
 	return resp, nil
 }
 
-// unpack reads a body and decompresses it, with at most MaxBytes in memory.
+// unpack reads the body of a response into a buffer and decompresses it. It returns errLarge if the result exceeds MaxBytes.
 func unpack(into *bytes.Buffer, resp *http.Response) error {
 	from := io.LimitReader(resp.Body, MaxBytes+1)
 	switch resp.Header.Get("Content-Encoding") {

@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 )
 
-// row reads the members of an object by their exact names. bad is set if a member is missing or has another type.
+// row reads the members of a JSON object by their exact names. bad is set after a member was missing or had another type.
 type row struct {
 	members map[string]json.RawMessage
 	bad     bool
@@ -21,7 +21,7 @@ func newRow(raw []byte) *row {
 	return r
 }
 
-// required returns a member that must be present and have the type T.
+// required returns the member with this name. If it is absent, null or not of type T, it sets r.bad.
 func required[T any](r *row, name string) (v T) {
 	raw, there := r.members[name]
 	if !there || string(raw) == "null" || json.Unmarshal(raw, &v) != nil {
@@ -30,7 +30,7 @@ func required[T any](r *row, name string) (v T) {
 	return v
 }
 
-// nullable returns a member that must be present and can be null.
+// nullable returns the member with this name; nil if it is null. If it is absent or not of type T, it sets r.bad.
 func nullable[T any](r *row, name string) *T {
 	if string(r.members[name]) == "null" {
 		return nil
@@ -39,7 +39,7 @@ func nullable[T any](r *row, name string) *T {
 	return &v
 }
 
-// optional returns a member that can be missing or null; then it returns other.
+// optional returns the member with this name, or other if it is absent or null. If it is not of type T, it sets r.bad.
 func optional[T any](r *row, name string, other T) T {
 	if raw, there := r.members[name]; !there || string(raw) == "null" {
 		return other
@@ -53,7 +53,7 @@ func (r *row) time(name string) time.Time {
 	return t
 }
 
-// readTape parses a tape. All members are required.
+// readTape parses a tape of a partner. It returns false if a member is missing or has another type.
 func readTape(raw []byte) (federation.Tape, bool) {
 	r := newRow(raw)
 	t := federation.Tape{
@@ -65,8 +65,9 @@ func readTape(raw []byte) (federation.Tape, bool) {
 	return t, !r.bad
 }
 
-// readOperator parses an operator. Older stations do not send the members after followers; then the operator counts as
-// an independent human.
+// readOperator parses an operator of a partner. It returns false if a required member is missing, if a member has another type,
+// or for an AI agent. Older stations do not send tier, operatorType and statistics such as streak; their operators count as
+// independent humans.
 func readOperator(raw []byte) (federation.Operator, bool) {
 	r := newRow(raw)
 	o := federation.Operator{

@@ -18,13 +18,13 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// maxSessionAttempts is the number of attempts of a sign-in to find a second without a session.
+// maxSessionAttempts is the maximum number of attempts of a sign-in to find a second in which the operator has no session.
 const maxSessionAttempts = 20
 
 var errManySessions = apperr.New(apperr.Limited, "rate_limited", "too many concurrent sign-ins of one account; retry in 1 s").
 	With("retryAfterMs", 1000)
 
-// AddSession implements caller.Store.
+// AddSession implements caller.Store. It returns rate_limited if concurrent sign-ins of the operator leave no free second.
 func (s *Store) AddSession(ctx context.Context, row caller.StoredSession) (time.Time, error) {
 	for range maxSessionAttempts {
 		issuedAt, err := s.write.InsertSession(ctx, db.InsertSessionParams{
@@ -61,7 +61,7 @@ func (s *Store) EndSessions(ctx context.Context, id operator.ID, now time.Time) 
 	return s.write.EndSessions(ctx, db.EndSessionsParams{UserID: id, Now: now})
 }
 
-// SweepSessions deletes sessions that were issued before a time and returns their number.
+// SweepSessions deletes the sessions that were issued before a time. It returns their number.
 func (s *Store) SweepSessions(ctx context.Context, before time.Time) (int64, error) {
 	return s.write.DeleteOldSessions(ctx, before)
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres/db"
 )
 
-// Grants stores apps, consents, grants and tokens. It implements grant.Store.
+// Grants stores apps, consent requests, grants and tokens. It implements grant.Store.
 type Grants struct{ conn }
 
-// NewGrants returns the store of package grant over an open pool. read is the time limit of a read; see New.
+// NewGrants returns a store that uses an open pool. read is the time limit of a read; see New.
 func NewGrants(pool *pgxpool.Pool, read time.Duration) *Grants { return &Grants{New(pool, read).conn} }
 
-// wideBudget is the time limit of a step that changes many rows: disabling an app with all its grants, or a sweep.
+// wideBudget is the time limit of a transaction that changes many rows: disabling an app with all its grants, or a sweep.
 const wideBudget = 10 * time.Second
 
 // AddApp implements grant.Store.
@@ -106,7 +106,7 @@ func (g *Grants) DisableApp(ctx context.Context, ownerID, id string, now time.Ti
 	})
 }
 
-// lockApp locks and returns an app of the owner, or of any owner if ownerID is empty. It returns nil if there is none.
+// lockApp locks and returns an app of the owner, or of any owner if ownerID is empty. It returns nil if there is no such app.
 func lockApp(ctx context.Context, q *db.Queries, ownerID, id string) (*grant.App, error) {
 	row, ok, err := found(q.LockApp(ctx, db.LockAppParams{ID: id, OwnerID: pg.Null(ownerID)}))
 	return appOrNil(row.App, ok, err)
@@ -129,7 +129,7 @@ func app(row db.App) grant.App {
 	}
 }
 
-// hashOrNil converts a stored SHA-256 hash, whose length the table checks; null becomes nil.
+// hashOrNil converts a stored SHA-256 hash; nil for null. The table ensures that the hash has the right length.
 func hashOrNil(b []byte) *grant.Hash {
 	if b == nil {
 		return nil
@@ -145,10 +145,10 @@ func hashBytes(h *grant.Hash) []byte {
 	return h[:]
 }
 
-// Moderation stores decisions about applications, and reports.
+// Moderation stores decisions about apps, and reports. It implements moderation.Store.
 type Moderation struct{ conn }
 
-// Moderation returns the store of package moderation.
+// Moderation returns the store of package moderation on the same pool.
 func (s *Store) Moderation() *Moderation { return &Moderation{s.conn} }
 
 // Decide implements moderation.Store.

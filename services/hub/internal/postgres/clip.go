@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// AddClip implements clip.Store. It locks the creator and the stream, in the order of their names to avoid deadlocks,
-// so that concurrent requests are counted one after the other.
+// AddClip implements clip.Store. It locks the creator and the stream, so that concurrent requests are counted one after the
+// other. It takes both locks in alphabetical order, which avoids deadlocks.
 func (s *Store) AddClip(ctx context.Context, d clip.Draft) (v clip.Verdict, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		locks := []string{"by:" + d.By.String(), "of:" + d.Handle.String()}

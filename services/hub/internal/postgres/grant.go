@@ -77,7 +77,8 @@ func useCode(ctx context.Context, q *db.Queries, hash grant.Hash, outcome grant.
 	return q.UseCode(ctx, db.UseCodeParams{Hash: hash[:], Now: now, RedeemedGrant: redeemed})
 }
 
-// lockCode locks a code and, unless it is used, its app and grant.
+// lockCode locks an authorization code and, unless the code is already used, its app and its grant. It returns
+// grant.ErrInvalidGrant for an unknown code.
 func lockCode(ctx context.Context, q *db.Queries, hash grant.Hash) (grant.CodeState, error) {
 	row, ok, err := found(q.LockCode(ctx, hash[:]))
 	if err != nil {
@@ -94,7 +95,7 @@ func lockCode(ctx context.Context, q *db.Queries, hash grant.Hash) (grant.CodeSt
 	if !s.Code.UsedAt.IsZero() {
 		return s, nil
 	}
-	owner, err := q.ShareApp(ctx, s.Code.AppID) // the foreign key of the code guarantees that the app exists
+	owner, err := q.ShareApp(ctx, s.Code.AppID) // the app exists, because the code has a foreign key to it
 	if err != nil {
 		return s, err
 	}
@@ -153,7 +154,7 @@ func (g *Grants) RevokeGrant(ctx context.Context, userID, grantID string, by gra
 	return found, err
 }
 
-// revoke revokes a grant and its signers. An empty userID matches any user. It returns false if there is no such grant.
+// revoke revokes a grant and its signers. An empty userID matches any user. It returns false if the grant does not exist.
 func revoke(ctx context.Context, q *db.Queries, userID, grantID string, by grant.Reason, now time.Time) (bool, error) {
 	n, err := q.RevokeGrant(ctx, db.RevokeGrantParams{ID: grantID, UserID: pg.Null(userID), Now: now, RevokedBy: string(by)})
 	if err != nil || n == 0 {
@@ -162,7 +163,7 @@ func revoke(ctx context.Context, q *db.Queries, userID, grantID string, by grant
 	return true, endSigners(ctx, q, []string{grantID}, now)
 }
 
-// endSigners revokes the signers of grants that the transaction has revoked.
+// endSigners revokes the signers of grants that the same transaction has revoked.
 func endSigners(ctx context.Context, q *db.Queries, grants []string, now time.Time) error {
 	with, err := q.ListGrantsWithSigners(ctx, grants)
 	if err != nil {
@@ -292,7 +293,7 @@ func (g *Grants) RevokeAccess(ctx context.Context, hash grant.Hash, now time.Tim
 	return g.write.RevokeAccessToken(ctx, db.RevokeAccessTokenParams{Hash: hash[:], Now: now})
 }
 
-// tokenOrNil returns nil for an unknown token.
+// tokenOrNil converts a query result to a token; nil if ok is false.
 func tokenOrNil(hash grant.Hash, row db.GetAccessTokenRow, ok bool, err error) (*grant.TokenState, error) {
 	if !ok {
 		return nil, err

@@ -13,14 +13,14 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/stream"
 )
 
-// OnAir stores live sessions, overlay signals and profiles of streamers. It implements livestream.Store.
+// OnAir stores live sessions, overlay signals and streamer profiles. It implements livestream.Store.
 type OnAir struct{ conn }
 
-// OnAir returns the store of package livestream.
+// OnAir returns the store of package livestream on the same pool.
 func (s *Store) OnAir() *OnAir { return &OnAir{s.conn} }
 
-// withOperator runs do in a transaction that holds the lock of an operator, so that changes of one operator's
-// broadcasting are serialized.
+// withOperator runs do in a transaction that holds the lock of an operator. Concurrent changes of one operator's sessions,
+// streams and overlay are thus serialized.
 func (s *OnAir) withOperator(ctx context.Context, handle protocol.Handle, do func(ctx context.Context, t operatorTx) error) error {
 	return s.inTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.LockOperator(ctx, string(handle)); err != nil {
@@ -58,7 +58,7 @@ func (s *OnAir) Beat(ctx context.Context, b livestream.Start) (out livestream.Se
 	return out, err
 }
 
-// checkAllowed returns an error for a suspended operator.
+// checkAllowed returns livestream.ErrNotApproved if the operator is suspended.
 func (t operatorTx) checkAllowed(ctx context.Context) error {
 	one, err := streamer(ctx, t.q, t.handle)
 	if err == nil && one.Status == livestream.Suspended {
@@ -97,7 +97,7 @@ func (t operatorTx) beat(ctx context.Context, b livestream.Start) (livestream.Se
 	return now, err
 }
 
-// storeBeat stores a heartbeat: it extends the open session or starts one.
+// storeBeat stores a heartbeat. It extends the session with this id, or starts it if extend is false.
 func (t operatorTx) storeBeat(ctx context.Context, b livestream.Start, id string, url *string, extend bool) error {
 	p := db.ExtendLiveSessionParams{
 		ID: id, Now: b.At, MarketID: pg.Null(string(b.MarketID)), OwnURL: url, BroadcastID: pg.Null(b.BroadcastID),
@@ -122,8 +122,8 @@ func (t operatorTx) storeBeat(ctx context.Context, b livestream.Start, id string
 	return t.q.InsertGoLive(ctx, db.InsertGoLiveParams{MessageID: b.MessageID, SessionID: id, Now: b.At, BroadcastID: b.BroadcastID})
 }
 
-// requestedURL returns the URL that a go-live message sets for the session, and nil for a heartbeat. If the message has
-// a market, it binds the URL to the market and returns an empty text.
+// requestedURL returns the stream URL that a go-live message sets for the session; nil for a heartbeat. If the message names a
+// market, requestedURL binds the URL to the market and returns an empty text.
 func (t operatorTx) requestedURL(ctx context.Context, b livestream.Start) (*string, error) {
 	if b.OwnURL == "" {
 		return nil, nil
@@ -139,7 +139,7 @@ func (t operatorTx) requestedURL(ctx context.Context, b livestream.Start) (*stri
 	return &url, nil
 }
 
-// open locks and returns the open session. It returns false if there is none.
+// open locks and returns the open session of the operator. It returns false if there is none.
 func (t operatorTx) open(ctx context.Context) (livestream.Session, bool, error) {
 	row, ok, err := found(t.q.LockLiveSession(ctx, t.handle))
 	return session(row.LiveSession), ok, err
@@ -153,7 +153,7 @@ func session(row db.LiveSession) livestream.Session {
 	}
 }
 
-// updateURL updates the stream URL of an open session and publishes an event if the session goes live or offline thereby.
+// updateURL updates the stream URL of an open session. If the session thereby goes live or offline, it publishes an event.
 func (t operatorTx) updateURL(ctx context.Context, id, provisioned string, now time.Time) error {
 	s, _, err := t.open(ctx)
 	if err != nil {
@@ -178,7 +178,7 @@ func (t operatorTx) updateURL(ctx context.Context, id, provisioned string, now t
 	return t.publishSnapshots(ctx, now, true)
 }
 
-// end ends a session and publishes the event.
+// end ends a session. If the session was live, it publishes an event.
 func (t operatorTx) end(ctx context.Context, s livestream.Session, ended, now time.Time) error {
 	if err := t.q.EndLiveSession(ctx, db.EndLiveSessionParams{ID: s.ID, EndedAt: ended, Now: now}); err != nil {
 		return err
@@ -192,8 +192,8 @@ func (t operatorTx) end(ctx context.Context, s livestream.Session, ended, now ti
 	return t.publishSnapshots(ctx, now, true)
 }
 
-// publishSnapshots publishes the snapshot of the operator's channel and, if list, of the live list. The live list comes
-// last, because all operators share its lock.
+// publishSnapshots publishes the snapshot of the operator's channel. If list is true, it also publishes the live list, and last,
+// because all operators share the lock of the live list.
 func (t operatorTx) publishSnapshots(ctx context.Context, now time.Time, list bool) error {
 	handle := string(t.handle)
 	at, err := t.q.TakeChannelTime(ctx, db.TakeChannelTimeParams{Channel: "operator:" + handle, Now: now})
@@ -226,7 +226,8 @@ func (s *OnAir) End(ctx context.Context, handle protocol.Handle, now time.Time) 
 	return out, ended, err
 }
 
-// endOpen ends the open session now. It returns false if there was none, or if it had ended before by timeout.
+// endOpen ends the open session of the operator at the time now. ended is false if there was none, or if its heartbeats had timed
+// out before.
 func (t operatorTx) endOpen(ctx context.Context, now time.Time) (out livestream.Session, ended bool, err error) {
 	open, ok, err := t.open(ctx)
 	if err != nil || !ok {
@@ -244,7 +245,7 @@ func (s *OnAir) Refresh(ctx context.Context, handle protocol.Handle, provisioned
 	return s.withOperator(ctx, handle, func(ctx context.Context, t operatorTx) error { return t.refresh(ctx, provisioned, now) })
 }
 
-// refresh updates the stream URL of the open session, if there is one.
+// refresh updates the stream URL of the operator's open session, if there is one.
 func (t operatorTx) refresh(ctx context.Context, provisioned string, now time.Time) error {
 	open, ok, err := t.open(ctx)
 	if err != nil || !ok || !open.At(now).Open() {
@@ -253,7 +254,7 @@ func (t operatorTx) refresh(ctx context.Context, provisioned string, now time.Ti
 	return t.updateURL(ctx, open.ID, provisioned, now)
 }
 
-// maxSweep is the maximum number of stale sessions, and of expired overlays, in one sweep.
+// maxSweep is the maximum number of stale sessions in one sweep, and also of expired overlay signals.
 const maxSweep = 500
 
 // Sweep implements livestream.Store.
@@ -277,7 +278,7 @@ func (s *OnAir) Sweep(ctx context.Context, now time.Time) (int, error) {
 	return len(due), nil
 }
 
-// settle ends an expired session and clears an expired overlay of the operator.
+// settle ends the operator's open session if its heartbeats have timed out, and clears the overlay signal if it has expired.
 func (t operatorTx) settle(ctx context.Context, now time.Time) error {
 	open, ok, err := t.open(ctx)
 	if err != nil {
@@ -328,7 +329,7 @@ func (s *OnAir) Recent(ctx context.Context, now time.Time) ([]livestream.Past, e
 	}), err
 }
 
-// signalOf returns the overlay signal; nil without a market or a name.
+// signalOf returns the overlay signal in two columns of a row; nil if the market is null or the name is empty.
 func signalOf(market *string, name string) *livestream.Signal {
 	if market == nil || name == "" {
 		return nil

@@ -21,13 +21,14 @@ func (s *Store) FindMessage(ctx context.Context, id message.ID, key message.Key,
 	return record(row.Message), ok, err
 }
 
-// findMessage returns the stored message with the id of r, or else the one with its nonce.
+// findMessage returns the stored message with the id of r, or else the stored message of the same key with the nonce of r.
 func findMessage(ctx context.Context, q *db.Queries, r message.Record) (message.Record, bool, error) {
 	row, ok, err := found(q.FindMessage(ctx, db.FindMessageParams{ID: r.ID, PublicKey: r.Key, Nonce: r.Nonce}))
 	return record(row.Message), ok, err
 }
 
-// insertTries is the number of attempts to insert a message while conflicting messages are stored and deleted.
+// insertTries is the maximum number of attempts to insert a message. An attempt fails if a conflicting message is stored and
+// deleted meanwhile.
 const insertTries = 3
 
 // ReserveMessage implements message.Store.
@@ -64,12 +65,12 @@ func (s *Store) ReserveMessage(ctx context.Context, r message.Record) (stored me
 	return stored, isNew, err
 }
 
-// shareSigner locks the signer against revocation until the end of the transaction. It returns an error if the signer
-// must not sign.
+// shareSigner locks the signer of r against revocation until the end of the transaction. It returns the error of Signer.Usable if
+// the signer is revoked or expired.
 func shareSigner(ctx context.Context, q *db.Queries, r message.Record) error {
 	row, err := q.ShareSigner(ctx, db.ShareSignerParams{PublicKey: r.Key, Now: r.ReceivedAt})
 	if err != nil {
-		// Signers are never deleted, so a missing one is an internal error.
+		// Signers are never deleted, so an unknown signer is an internal error.
 		return err
 	}
 	var s message.Signer
@@ -141,10 +142,10 @@ func (s *Store) AttestMessage(ctx context.Context, r message.Record) (message.Re
 	return record(row.Message), nil
 }
 
-// lastTime is a time after every message.
+// lastTime is a time later than that of any message.
 var lastTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// ListMessages implements message.Store. It reads one row more than a page, to detect whether there is another page.
+// ListMessages implements message.Store. It reads one row more than the limit, to detect whether there is another page.
 func (s *Store) ListMessages(ctx context.Context, asked message.Query, after protocol.Cursor) (message.Page, error) {
 	p := db.ListMessagesParams{
 		AppID: pg.Null(asked.AppID), Type: pg.Null(string(asked.Type)), Since: asked.Since, BeforeTime: lastTime,

@@ -109,7 +109,8 @@ func (s *Store) Aired(ctx context.Context, handles []string) (map[string]bool, e
 	return setOf(s.read.ListShown(ctx, handles))
 }
 
-// Withheld returns the media that hls.Options.Withheld must not serve: handles of operators and ids of clips.
+// Withheld returns the media that the HLS origin must not serve: handles of operators and ids of clips. It serves as
+// hls.Options.Withheld.
 func (s *OnAir) Withheld(ctx context.Context) (map[string]bool, error) {
 	return setOf(s.read.ListWithheldMedia(ctx))
 }
@@ -177,7 +178,8 @@ func (s *OnAir) ClearOverlay(ctx context.Context, handle protocol.Handle, now ti
 	return s.withOperator(ctx, handle, func(ctx context.Context, t operatorTx) error { return t.clearOverlay(ctx, now, false) })
 }
 
-// clearOverlay removes the overlay signal of the operator; with onlyExpired only if it has expired.
+// clearOverlay deletes the overlay signal of the operator and publishes the change. If onlyExpired is true, it does so only if
+// the signal has expired.
 func (t operatorTx) clearOverlay(ctx context.Context, now time.Time, onlyExpired bool) error {
 	expired, err := t.q.IsOverlayExpired(ctx, db.IsOverlayExpiredParams{Handle: t.handle, Now: now})
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && onlyExpired && !expired {
@@ -192,8 +194,8 @@ func (t operatorTx) clearOverlay(ctx context.Context, now time.Time, onlyExpired
 	return t.publishOverlay(ctx, now)
 }
 
-// publishOverlay publishes a changed overlay signal. If it changes the stream of the viewers, they are redirected with
-// the next heartbeat.
+// publishOverlay publishes a change of the operator's overlay signal. If the change selects another stream URL, the next
+// heartbeat sets that URL for the session.
 func (t operatorTx) publishOverlay(ctx context.Context, now time.Time) error {
 	if err := t.q.PublishOverlay(ctx, db.PublishOverlayParams{Handle: t.handle, Now: now}); err != nil {
 		return err

@@ -51,7 +51,8 @@ func (s *Store) AddSigner(ctx context.Context, one message.Signer, challenge []b
 	})
 }
 
-// insertSigner inserts a signer. It returns an error if the key was ever registered.
+// insertSigner inserts a signer. If the key has been registered before, it returns message.ErrSignerRevoked or
+// message.ErrSignerExists.
 func insertSigner(ctx context.Context, q *db.Queries, s message.Signer) error {
 	n, err := q.InsertSigner(ctx, db.InsertSignerParams{
 		PublicKey: s.Key, DenpaID: s.DenpaID, AppID: pg.Null(s.AppID), GrantID: pg.Null(s.GrantID), Scopes: s.Scopes, Label: s.Label,
@@ -100,14 +101,14 @@ func (s *Store) RevokeSigner(ctx context.Context, key message.Key, denpaID, gran
 	return out, err
 }
 
-// revokeSigner revokes a signer that the transaction has locked, and returns the time of the revocation.
+// revokeSigner revokes a signer that the transaction has locked. It returns the stored time of the revocation.
 func revokeSigner(ctx context.Context, q *db.Queries, key message.Key, by string, now time.Time) (time.Time, error) {
 	at, err := q.RevokeSigner(ctx, db.RevokeSignerParams{PublicKey: key, RevokedBy: by, Now: now})
 	return utc(at), err
 }
 
-// RevokeSignersOf revokes all signers of a grant within the transaction that revokes the grant, so that no message is
-// stored after it. It returns their number.
+// RevokeSignersOf revokes all signers of a grant and returns their number. It must run in the transaction that revokes the grant,
+// so that no message of the signers is stored after the revocation.
 func RevokeSignersOf(ctx context.Context, q *db.Queries, grantID string, now time.Time) (int, error) {
 	keys, err := q.LockSignersOfGrant(ctx, grantID)
 	if err != nil {

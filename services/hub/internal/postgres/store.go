@@ -18,8 +18,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Schema returns the schema of the hub for migrations. password is the password of the role hub_rw and is needed only
-// to migrate.
+// Schema returns the database schema of the hub with its migrations. password is the password of the role hub_rw; only migrating
+// needs it.
 func Schema(password string) pg.Schema {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -28,33 +28,33 @@ func Schema(password string) pg.Schema {
 	return pg.Schema{Name: "hub", Files: files, Password: password}
 }
 
-// writeBudget is the time limit of a write, including an entry of the audit log.
+// writeBudget is the minimum time limit of a write.
 const writeBudget = time.Second
 
-// conn runs the statements and transactions of a store, each with a time limit.
+// conn runs the statements and transactions of a store. Each has a time limit.
 type conn struct {
 	pool   *pgxpool.Pool
 	budget time.Duration // time limit of a transaction
-	write  *db.Queries   // each statement with the limit budget
-	read   *db.Queries   // each statement with the limit of reads
+	write  *db.Queries   // limits each statement to budget
+	read   *db.Queries   // limits each statement to the time limit of reads
 }
 
-// Store implements the stores of the hub with the role hub_rw.
+// Store implements most stores of the hub. It accesses the database with the role hub_rw.
 type Store struct{ conn }
 
-// New returns a store over an open pool. read is the time limit of a read. The limit of a write is writeBudget, or read
+// New returns a Store that uses an open pool. read is the time limit of a read. The time limit of a write is writeBudget, or read
 // if that is longer.
 func New(pool *pgxpool.Pool, read time.Duration) *Store {
 	write := max(writeBudget, read)
 	return &Store{conn{pool: pool, budget: write, write: db.New(pg.Bound(pool, write)), read: db.New(pg.Bound(pool, read))}}
 }
 
-// Ready returns an error unless the database has all migrations that this program needs.
+// Ready returns an error unless the database has all migrations that this program requires.
 func (s *Store) Ready(ctx context.Context) error {
 	return pg.CheckSchema(ctx, pg.Bound(s.pool, writeBudget), Schema(""))
 }
 
-// inTx runs a business step in one transaction within the time limit.
+// inTx runs do in one transaction, within the time limit of the store.
 func (c conn) inTx(ctx context.Context, do func(ctx context.Context, q *db.Queries) error) error {
 	return inTx(ctx, c.pool, c.budget, do)
 }
@@ -65,7 +65,7 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, budget time.Duration, do func
 	return pg.InTx(ctx, pool, func(tx pgx.Tx) error { return do(ctx, db.New(tx)) })
 }
 
-// found converts the result of a query for one row: it returns false and no error if there is no row.
+// found converts the result of a query for one row. It returns false and no error if there is no row.
 func found[T any](row T, err error) (T, bool, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row, false, nil
@@ -73,8 +73,8 @@ func found[T any](row T, err error) (T, bool, error) {
 	return row, err == nil, err
 }
 
-// mapOf returns a map with the key and value that entry returns for each row. It passes err through, so that it can
-// wrap a query.
+// mapOf returns a map with one entry for each row; entry returns its key and value. It returns err unchanged, so that a caller
+// can pass the results of a query directly.
 func mapOf[R any, K comparable, V any](rows []R, err error, entry func(R) (K, V)) (map[K]V, error) {
 	out := make(map[K]V, len(rows))
 	for _, row := range rows {
@@ -84,10 +84,10 @@ func mapOf[R any, K comparable, V any](rows []R, err error, entry func(R) (K, V)
 	return out, err
 }
 
-// utc returns a time in UTC; null becomes the zero time.
+// utc returns a time in UTC. It returns the zero time for null.
 func utc(t *time.Time) time.Time { return pg.Value(t).UTC() }
 
-// words converts a list to strings; the result is never null.
+// words converts a list of named string types to strings. The result is never nil.
 func words[T ~string](list []T) []string {
 	return pg.Collect(list, func(one T) string { return string(one) })
 }

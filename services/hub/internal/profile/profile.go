@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// Errors of a profile, one for each member.
+// Errors of invalid members of a profile.
 var (
 	ErrDisplayName = apperr.New(apperr.Invalid, "invalid_display_name",
 		"displayName must be 1 to 64 characters on one line").With("field", "displayName")
@@ -28,10 +28,10 @@ var (
 		"payoutAddress must be 0x and 40 hex digits (in mixed case with an EIP-55 checksum), not all zeros, or null").With("field", "payoutAddress")
 )
 
-// PayoutSignIn is the maximum age of the sign-in of a session that changes the payout address.
+// PayoutSignIn is the maximum age of the sign-in of a session that may change the payout address.
 const PayoutSignIn = 15 * time.Minute
 
-// ofMember maps each member of profile.update to its error.
+// ofMember maps the names of the members of profile.update to their errors.
 var ofMember = map[string]*apperr.Fault{
 	"displayName": ErrDisplayName, "bio": ErrBio, "avatar": ErrAvatar, "links": ErrLinks, "payoutAddress": ErrPayout,
 }
@@ -43,7 +43,7 @@ type Service struct {
 	now    func() time.Time
 }
 
-// NewService builds a Service. newID returns a unique id.
+// NewService builds a Service. newID must return a unique id.
 func NewService(ledger operatorv1.OperatorServiceClient, newID func() string, now func() time.Time) *Service {
 	return &Service{ledger: ledger, newID: newID, now: now}
 }
@@ -59,14 +59,14 @@ func (s *Service) Update(ctx context.Context, me operator.ID, signedInAt time.Ti
 	if err != nil || empty(p) && !p.Automated {
 		return err
 	}
-	// The change has no signed message, so it gets an id that no message can have.
+	// The change has no signed message, so it gets a random id instead of the hash of a message.
 	sum := sha256.Sum256([]byte("profile\n" + s.newID()))
 	_, err = s.ledger.UpdateProfile(ctx, p.UpdateRequest(me, "msg_"+hex.EncodeToString(sum[:])))
 	return err
 }
 
-// Check validates a profile with the schema of profile.update and the checksum of the payout address. It returns the
-// profile with the address in canonical form. Errors: those of this package.
+// Check validates a profile with the schema of profile.update and the checksum of the payout address. It returns the profile with
+// the payout address in canonical form. Errors: those of this package, such as ErrBio and ErrPayout.
 func Check(p operator.Profile) (operator.Profile, error) {
 	if empty(p) {
 		return p, nil
@@ -102,7 +102,7 @@ func empty(p operator.Profile) bool {
 	return p.DisplayName == nil && p.Bio == nil && !p.Avatar.Given && p.Links == nil && !p.PayoutAddress.Given
 }
 
-// members returns the given members as a payload of profile.update.
+// members returns the given members of a profile change as the payload of a profile.update message.
 func members(p operator.Profile) map[string]any {
 	out := map[string]any{}
 	if p.DisplayName != nil {

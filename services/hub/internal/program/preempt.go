@@ -9,14 +9,14 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
-// Limits of a director's request: slots, and characters of the reason.
+// Limits of a director's request: number of slots, and characters of the reason.
 const (
 	MaxSlots  = 6
 	MaxReason = 180
 )
 
-// Draft is a director's request to air a market in slots of a lane of the default programme. The clock chooses members
-// that are zero. The audit log stores it as JSON.
+// Draft is a director's request to air a market in slots of a lane of the default programme. The clock chooses the value of a
+// zero member. The audit log stores the draft as JSON.
 type Draft struct {
 	MarketID protocol.MarketID
 	Lane     string
@@ -25,17 +25,18 @@ type Draft struct {
 	Reason   string
 }
 
-// Request returns the request to the clock.
+// Request returns the CreatePreempt request that the hub sends to the clock for this draft.
 func (d *Draft) Request() *programv1.CreatePreemptRequest {
 	return &programv1.CreatePreemptRequest{
 		MarketId: string(d.MarketID), Lane: d.Lane, Slots: d.Slots, Reason: d.Reason, StartsAt: ledgerclient.Timestamp(d.StartsAt),
 	}
 }
 
-// ErrUnavailable is the error of a director's request while the clock does not answer, or without a clock.
+// ErrUnavailable is the error of a director's request if the clock does not answer or if no clock is configured.
 var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the clock does not answer").With("retryAfterMs", 1000)
 
-// ClockError returns ErrUnavailable for the error of an unavailable clock, and other errors unchanged.
+// ClockError converts an error of the clock: it returns ErrUnavailable if the clock is unavailable, and any other error
+// unchanged.
 func ClockError(err error) error {
 	if f := apperr.Of(err); f != nil && f.Kind == apperr.Unavailable && f.Code != "db_unavailable" {
 		return ErrUnavailable.Wrap(err)

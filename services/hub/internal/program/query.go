@@ -11,23 +11,23 @@ import (
 	programv1 "github.com/signalcast/signalcast/proto/program/v1"
 )
 
-// Limits of a programme query: segments, and bytes of spec.
+// Limits of a programme query: number of segments, and bytes of the parameter spec.
 const (
 	DefaultLimit = 200
 	MaxLimit     = 400
 	maxSpec      = 2 << 10
 )
 
-// Query selects a programme. It is normalized, so that equivalent queries are equal and share a cache entry.
+// Query selects a programme. Its fields are normalized, so that equivalent queries are equal and share a cache entry.
 type Query struct {
 	Preset    string // default, hot, resolving or close
-	Spec      string // FilterSpec as JSON, which overrides the preset; empty: none
-	Providers string // list with commas in the order of protocol.Providers; empty: all
+	Spec      string // filter as JSON, whose members override the preset; empty: none
+	Providers string // comma-separated, in the order of protocol.Providers; empty: all
 	Limit     int
 	Lanes     bool
 }
 
-// Request returns the request for the programme to the clock.
+// Request returns the GetProgram request that the hub sends to the clock service for this query.
 func (q Query) Request() *programv1.GetProgramRequest {
 	r := &programv1.GetProgramRequest{Preset: q.Preset, Spec: q.Spec, Limit: int32(q.Limit)}
 	if q.Providers != "" {
@@ -36,7 +36,7 @@ func (q Query) Request() *programv1.GetProgramRequest {
 	return r
 }
 
-// Segments returns the segments of a lane of p. It ignores an index outside the programme.
+// Segments returns the segments of a lane of the programme p. It skips an invalid segment index.
 func Segments(p *programv1.Program, lane *programv1.Lane) []*programv1.Segment {
 	all := p.GetSegments()
 	out := make([]*programv1.Segment, 0, len(lane.GetSegments()))
@@ -48,7 +48,7 @@ func Segments(p *programv1.Program, lane *programv1.Lane) []*programv1.Segment {
 	return out
 }
 
-// filter is a FilterSpec; nil members are absent.
+// filter is a FilterSpec of the API, which selects the markets of a programme. A nil member is absent.
 type filter struct {
 	Categories      []string `json:"categories,omitempty"`
 	MinVolume       *float64 `json:"minVolume,omitempty"`
@@ -59,8 +59,9 @@ type filter struct {
 	TopPerCategory  *float64 `json:"topPerCategory,omitempty"`
 }
 
-// ParseQuery parses the query parameters: a preset, a `spec` whose members override the preset, and single members that
-// override both. A member of the wrong type or range counts as absent.
+// ParseQuery parses the query parameters of a programme. The members of the parameter spec override the preset, and single
+// parameters override both. A member of the wrong type or out of range counts as absent. get must return the value of a
+// parameter; empty if it is absent.
 func ParseQuery(get func(name string) string) Query {
 	q := Query{
 		Preset:    parsePreset(get("preset")),
@@ -84,7 +85,7 @@ func ParseQuery(get func(name string) string) Query {
 	return q
 }
 
-// member is a numeric member of a filter with its range.
+// member is a numeric member of a filter with its range. low and high are inclusive; whole requires an integer.
 type member struct {
 	at        **float64
 	low, high float64
@@ -109,7 +110,7 @@ func (f *filter) members() map[string]member {
 	}
 }
 
-// order removes an upper bound that is below the lower bound.
+// order removes an upper limit that is below its lower limit.
 func (f *filter) order() {
 	if f.MinVolume != nil && f.MaxVolume != nil && *f.MinVolume > *f.MaxVolume {
 		f.MaxVolume = nil
@@ -161,14 +162,14 @@ func parseProviders(raw string) string {
 	return strings.Join(known, ",")
 }
 
-// contentLanes maps lanes of the programme to content lanes.
+// contentLanes maps lanes of the broadcast programme to content lanes of markets.
 var contentLanes = map[string]protocol.Lane{
 	"sports": protocol.LaneSport, "music": protocol.LaneMusic, "film": protocol.LaneEntertainment, "tv": protocol.LaneEntertainment,
 	"fashion": protocol.LaneCulture, "culture": protocol.LaneCulture, "crypto": protocol.LaneCrypto, "politics": protocol.LanePolitics,
 	"news": protocol.LaneWorld, "science": protocol.LaneScience, "tech": protocol.LaneTech, "economy": protocol.LaneEconomy,
 }
 
-// ContentLane returns the content lane of a lane of the programme; OTHER for an unknown one.
+// ContentLane returns the content lane of a lane of the broadcast programme. It returns OTHER for an unknown lane.
 func ContentLane(key string) protocol.Lane {
 	if l, ok := contentLanes[key]; ok {
 		return l
@@ -176,17 +177,17 @@ func ContentLane(key string) protocol.Lane {
 	return protocol.LaneOther
 }
 
-// isLane reports whether a word is the key of a lane of the programme.
+// isLane reports whether word is the key of a lane of the broadcast programme.
 func isLane(word string) bool { return contentLanes[word] != "" }
 
-// isCategory reports whether the clock accepts a word as a category: a lane of the programme, or a content lane in
-// lower case.
+// isCategory reports whether the clock accepts word as a category: a lane of the programme, or a content lane in lower case.
 func isCategory(word string) bool {
 	lane := func(l protocol.Lane) bool { return word == strings.ToLower(string(l)) }
 	return isLane(word) || slices.ContainsFunc(protocol.Lanes[:], lane)
 }
 
-// categories returns the words that are categories, sorted and without repetition; nil without one.
+// categories returns the words that are categories, in lower case, sorted and without repetition. It returns nil if there are
+// none.
 func categories(words []string) []string {
 	var known []string
 	for _, word := range words {

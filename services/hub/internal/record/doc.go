@@ -1,3 +1,3 @@
-// Package record requests the record of an operator and derives the counts, the title and the statistics that the hub
-// shows. The ledger stores the record.
+// Package record requests the record of an operator from the ledger, which stores it. It derives the counts, the title and the
+// statistics that the hub shows.
 package record

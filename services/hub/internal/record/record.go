@@ -7,7 +7,8 @@ import (
 	recordv1 "github.com/signalcast/signalcast/proto/record/v1"
 )
 
-// Request returns the request for the record of a handle with this number of newest calls and of moments.
+// Request returns the ledger request for the record of an operator. recent is the number of newest calls and moments the number
+// of moments to include.
 func Request(handle protocol.Handle, recent, moments int32) *recordv1.GetOperatorRecordRequest {
 	return &recordv1.GetOperatorRecordRequest{
 		By: &recordv1.GetOperatorRecordRequest_Handle{Handle: string(handle)}, Recent: recent, Moments: moments,
@@ -17,10 +18,10 @@ func Request(handle protocol.Handle, recent, moments int32) *recordv1.GetOperato
 // Resolved returns the number of won and lost calls.
 func Resolved(s *recordv1.Stats) int64 { return s.GetWon() + s.GetLost() }
 
-// Pending returns the number of calls without a result.
+// Pending returns the number of calls that are neither won, lost nor void.
 func Pending(s *recordv1.Stats) int64 { return s.GetTotal() - Resolved(s) - s.GetVoid() }
 
-// AvgClv returns the mean closing line value in basis points; nil without one.
+// AvgClv returns the mean closing line value in basis points. It returns nil if s is nil or has no such value.
 func AvgClv(s *recordv1.Stats) *int32 {
 	if s == nil {
 		return nil
@@ -28,7 +29,7 @@ func AvgClv(s *recordv1.Stats) *int32 {
 	return s.AvgClvBps
 }
 
-// Title returns the title for a number of resolved calls.
+// Title returns the title of an operator with this number of resolved calls.
 func Title(resolved int64) string {
 	switch {
 	case resolved < 5:
@@ -43,10 +44,10 @@ func Title(resolved int64) string {
 	return "STATION CHIEF"
 }
 
-// ErrPulse is the error of a request for network statistics that the ledger cannot count now.
+// ErrPulse is the error of a request for network statistics while the ledger cannot calculate them.
 var ErrPulse = apperr.New(apperr.Unavailable, "pulse_unavailable", "the network statistics are unavailable; retry later")
 
-// ReportOf converts a report of the ledger to the type of package skill, which exports use too. It returns nil for nil.
+// ReportOf converts an edge report of the ledger to the type of package skill, which exports also use. It returns nil for nil.
 func ReportOf(r *recordv1.Report) *skill.Report {
 	if r == nil {
 		return nil

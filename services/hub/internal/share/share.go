@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Kind is the kind of the target of a link.
+// Kind is the kind of the target of a short link.
 type Kind string
 
 // Kinds of targets of short links.
@@ -19,17 +19,17 @@ const (
 	Operator Kind = "operator"
 )
 
-// Link is a short link to the target with an id.
+// Link is a short link: a code for the target of a kind with an id.
 type Link struct {
 	Code string
 	Kind Kind
 	ID   string
 }
 
-// ErrUnknown is the error of an unknown code.
+// ErrUnknown is the error of a code that has no link.
 var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")
 
-// Store stores links. Each target has at most one code, which never changes.
+// Store stores short links. Each target has at most one code, which never changes.
 type Store interface {
 	// AddLink stores a link unless the target has one, and returns the code of the target. An empty result means that
 	// another target has the code; try another one.
@@ -38,18 +38,18 @@ type Store interface {
 	Link(ctx context.Context, code string) (Link, error)
 }
 
-// The alphabet has no characters that look alike. Codes of seven characters have 2.2 trillion values.
+// Alphabet and length of codes. The alphabet omits characters that look alike. There are 2.2 trillion codes.
 const (
 	alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 	length   = 7
 )
 
-// IsCode reports whether a text has the format of a code.
+// IsCode reports whether s has the format of a code.
 func IsCode(s string) bool {
 	return len(s) == length && strings.Trim(s, alphabet) == ""
 }
 
-// Mint returns the code of a target and creates it on first use.
+// Mint returns the code of a target. It creates the code on first use. Errors: those of the store.
 func Mint(ctx context.Context, store Store, kind Kind, id string) (string, error) {
 	for {
 		code, err := store.AddLink(ctx, Link{newCode(), kind, id})
@@ -59,7 +59,7 @@ func Mint(ctx context.Context, store Store, kind Kind, id string) (string, error
 	}
 }
 
-// newCode returns a random code with uniform distribution.
+// newCode returns a random code. All codes are equally probable.
 func newCode() string {
 	out := make([]byte, length)
 	for i := range out {

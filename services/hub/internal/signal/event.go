@@ -10,7 +10,7 @@ import (
 // EventType is the type of an event of a call.
 type EventType string
 
-// Types of events. Only the ledger appends Resolved.
+// Types of events of a call. Only the ledger appends an event of type Resolved.
 const (
 	Take       EventType = "take"
 	Reaffirm   EventType = "reaffirm"
@@ -20,7 +20,7 @@ const (
 	Resolved   EventType = "resolved"
 )
 
-// ParseEventType parses the type of an event that a client can append. It returns false for resolved and unknown types.
+// ParseEventType parses the type of an event that a client can append. It returns false for "resolved" and for an unknown type.
 func ParseEventType(raw string) (EventType, bool) {
 	switch t := EventType(raw); t {
 	case Take, Reaffirm, Confidence, Note, Share:
@@ -29,18 +29,18 @@ func ParseEventType(raw string) (EventType, bool) {
 	return "", false
 }
 
-// Bounds of event payloads, in characters.
+// Maximum lengths of texts in event payloads, in characters.
 const (
 	MaxEventText    = 500
 	MaxEventURL     = 500
 	MaxEventChannel = 40
 )
 
-// ErrPayload is the error of a payload that is invalid for the type of its event.
+// ErrPayload is the error of an event payload that is invalid for the type of the event.
 var ErrPayload = apperr.New(apperr.Invalid, "invalid_payload", "").With("field", "payload")
 
-// eventID returns the id of the event for an idempotency key: a UUIDv8, the same for every attempt. Only the owner of a
-// call appends events, so the id of the call and the key are unique.
+// eventID derives the id of an event from the id of its call and an idempotency key. It returns a UUIDv8, the same for each
+// attempt. The id is unique for the operator, because only the owner of a call appends events to it.
 func eventID(signalID, key string) string {
 	sum := sha256.Sum256([]byte("event\n" + signalID + "\n" + key))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80

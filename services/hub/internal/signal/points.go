@@ -12,15 +12,15 @@ func Points(s *signalv1.Signal) (won, lost int) {
 	return (int(protocol.MaxBps) - p) / 100, -((p + 99) / 100)
 }
 
-// PriceFinal reports whether the scoring price is final. A second quote can still raise the price of an open call on a
-// venue market.
+// PriceFinal reports whether the scoring price of a call is final. While a call on a venue market is open, a second quote can
+// still raise its scoring price.
 func PriceFinal(s *signalv1.Signal) bool {
 	return protocol.SignalStatus(s.GetStatus()) != protocol.Pending || isNative(s) || !s.GetPriceVerified()
 }
 
 func isNative(s *signalv1.Signal) bool { return protocol.MarketID(s.GetMarketId()).IsNative() }
 
-// NoPoints returns why a call gets no points; empty if it gets points or can still get them.
+// NoPoints returns the reason why a call gets no points. It returns "" if the call gets points or can still get them.
 func NoPoints(s *signalv1.Signal) string {
 	switch {
 	case s.GetReason() == "late":

@@ -13,11 +13,11 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// ErrUnavailable is the error of a write when the ledger is unreachable or does not answer.
+// ErrUnavailable is the error of a write if the ledger cannot be reached or does not answer.
 var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the signal service is unavailable; retry")
 
-// Time limits of a write within the time of a request. The first attempt leaves time for a second one: a write without
-// an answer may be stored, and repeating it with the same id returns the stored result. The pause lets the connection
+// Time limits of a write: of its first attempt, of the pause before the second attempt, and of both in total. A write without an
+// answer may have been stored; a second attempt with the same id returns the stored result. The pause lets the connection
 // recover.
 const (
 	firstAttempt = 2500 * time.Millisecond
@@ -25,18 +25,18 @@ const (
 	total        = 3500 * time.Millisecond
 )
 
-// Service files calls and appends events.
+// Service files calls and appends events to calls.
 type Service struct {
 	ledger *ledgerclient.Client
 	newID  func() string
 }
 
-// NewService builds a Service on a client of the ledger. newID returns a new UUIDv7.
+// NewService builds a Service that uses a client of the ledger. newID must return a new UUIDv7.
 func NewService(ledger *ledgerclient.Client, newID func() string) *Service {
 	return &Service{ledger: ledger, newID: newID}
 }
 
-// File assigns an id to the draft, unless it has one, and files it. If the answer is lost it repeats the request with
+// File files a call. It assigns an id to the draft unless the draft has one. If the answer is lost, File repeats the request with
 // the same id, and the ledger returns the stored result. Errors: unauthenticated, market_not_found, market_closed,
 // already_predicted, price_moved, idempotency_key_reused, signal_service_unavailable, db_unavailable.
 func (s *Service) File(ctx context.Context, by operator.Actor, d *signalv1.Draft) (*signalv1.FileResponse, error) {
@@ -53,9 +53,9 @@ func (s *Service) File(ctx context.Context, by operator.Actor, d *signalv1.Draft
 	return filed, err
 }
 
-// Append assigns an id to the event and appends it, with a retry as in File. The same idempotency key on the same call
-// is the same event; an empty key is none. Errors: unauthenticated, not_found, forbidden, event_limit_reached,
-// idempotency_key_reused, signal_service_unavailable, db_unavailable.
+// Append assigns an id to an event and appends it to its call. It repeats a request whose answer was lost. key is the idempotency
+// key: the same key on the same call identifies the same event. An empty key means that there is none. Errors: unauthenticated,
+// not_found, forbidden, event_limit_reached, idempotency_key_reused, signal_service_unavailable, db_unavailable.
 func (s *Service) Append(ctx context.Context, by operator.Actor, d *signalv1.AppendEventRequest, key string) (*signalv1.Event, error) {
 	d.Caller = callerOf(by)
 	if d.EventId = eventID(d.GetSignalId(), key); key == "" {
@@ -102,7 +102,7 @@ func callerOf(by operator.Actor) *operatorv1.Caller {
 	return &operatorv1.Caller{Credential: &operatorv1.Caller_OperatorId{OperatorId: string(by.ID)}}
 }
 
-// withRetry runs a write and repeats it once if its answer was lost.
+// withRetry runs a write and repeats it once if the ledger was unavailable.
 func withRetry(ctx context.Context, write func(context.Context) error) error {
 	first, done := context.WithTimeout(ctx, firstAttempt)
 	err := write(first)

@@ -14,13 +14,13 @@ const (
 	FeedOpen      FeedType = "open"
 )
 
-// Limits of the number of calls in a feed.
+// Default and maximum number of calls in a feed.
 const (
 	FeedDefault = 20
 	FeedMax     = 50
 )
 
-// ParseFeedType parses the query parameter type. An unknown value becomes recent.
+// ParseFeedType parses the kind of a feed. An unknown value becomes FeedRecent.
 func ParseFeedType(raw string) FeedType {
 	switch t := FeedType(raw); t {
 	case FeedBeatCrowd, FeedOpen:
@@ -29,5 +29,5 @@ func ParseFeedType(raw string) FeedType {
 	return FeedRecent
 }
 
-// ErrUnknown is the error of a request for an unknown call.
+// ErrUnknown is the error of a request for a call that does not exist.
 var ErrUnknown = apperr.New(apperr.NotFound, "not_found", "")

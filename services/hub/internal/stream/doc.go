@@ -1,3 +1,3 @@
-// Package stream defines the streams that operators bind to a market, and the clips of these streams. Stream URLs are
-// passed on to viewers; the hub never requests them.
+// Package stream defines the streams that operators bind to markets, and the clips of these streams. The hub passes stream URLs
+// on to viewers and never requests them.
 package stream

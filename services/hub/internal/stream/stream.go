@@ -11,14 +11,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Limits of bound streams.
+// Limits of bound streams: characters of a URL and of a label, and number of streams.
 const (
 	MaxURL     = 500
 	MaxLabel   = 80
-	MaxStreams = 100 // shown per market
+	MaxStreams = 100 // streams shown per market
 )
 
-// playlist is the suffix of the path of an HLS playlist.
+// playlist is the suffix of the URL path of an HLS playlist.
 const playlist = ".m3u8"
 
 // Stream is the URL of an HLS playlist that an operator has bound to a market.
@@ -30,21 +30,22 @@ type Stream struct {
 	UpdatedAt time.Time
 }
 
-// Store stores at most one stream for each market and operator, and clips. Error of all methods: db_unavailable.
+// Store stores clips, and at most one stream for each market and operator. Error of all methods: db_unavailable.
 type Store interface {
-	// Bind replaces the stream of an operator on a market. Error: not_approved for a suspended operator.
+	// Bind stores the stream of an operator on a market and replaces an earlier one. It returns not_approved for a suspended
+	// operator.
 	Bind(ctx context.Context, s Stream) error
-	// Unbind deletes a stream and reports whether there was one.
+	// Unbind deletes the stream of an operator on a market. It reports whether there was one.
 	Unbind(ctx context.Context, market protocol.MarketID, by protocol.Handle, at time.Time) (bool, error)
-	// Streams lists the streams of a market, newest first, at most MaxStreams, without those of suspended operators and
+	// Streams lists the streams of a market, newest first, at most MaxStreams. It omits streams of suspended operators and of
 	// hidden profiles.
 	Streams(ctx context.Context, market protocol.MarketID) ([]Stream, error)
-	// Clips lists the ready clips of a market, newest first.
+	// Clips lists the ready clips of a market, newest first, at most limit.
 	Clips(ctx context.Context, market protocol.MarketID, limit int) ([]Clip, error)
 }
 
-// Playable reports whether raw is the https URL of an HLS playlist that viewers can be sent to. If hosts is not empty,
-// the URL must have one of these hosts, written with the port unless it is 443.
+// Playable reports whether raw is an https URL of an HLS playlist that the hub may pass on to viewers. If hosts is not empty, the
+// URL must have one of these hosts. A host includes the port unless it is 443.
 func Playable(raw string, hosts []string) bool {
 	if len(raw) > MaxURL || strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
 		return false
@@ -64,12 +65,12 @@ func Playable(raw string, hosts []string) bool {
 	return len(hosts) == 0 || slices.Contains(hosts, hostOf(u))
 }
 
-// hostOf returns the host of a URL in the form of the setting VIDEO_HOSTS.
+// hostOf returns the host of a URL as the setting VIDEO_HOSTS lists it: in lower case, without port 443.
 func hostOf(u *url.URL) string {
 	return strings.TrimSuffix(strings.ToLower(u.Host), ":443")
 }
 
-// Sizes of the list of clips.
+// Default and maximum number of clips in a list.
 const (
 	DefaultClips = 20
 	MaxClips     = 50

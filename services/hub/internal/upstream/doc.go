@@ -1,2 +1,2 @@
-// Package upstream publishes events of the hub to the feed of the ledger.
+// Package upstream publishes events that the hub has committed to the event feed of the ledger.
 package upstream

@@ -10,10 +10,10 @@ import (
 	feedv1 "github.com/signalcast/signalcast/proto/feed/v1"
 )
 
-// Feed publishes the events that the hub has committed to the feed of the ledger.
+// Feed publishes events that the hub has committed to the event feed of the ledger.
 type Feed struct{ Ledger feedv1.FeedServiceClient }
 
-// Prefixes of the channels of one operator.
+// Prefixes of the channels of one operator. The rest of the channel name identifies the operator.
 const (
 	me       = "me:"
 	overlay  = "overlay:"
@@ -21,12 +21,13 @@ const (
 )
 
 const (
-	snapshot = "snapshot"        // changes only the snapshot of a channel
-	viewers  = "viewers.updated" // number of viewers of one operator in the live list
+	snapshot = "snapshot"        // type of a fact that changes only the snapshot of a channel
+	viewers  = "viewers.updated" // type of a change of an operator's number of viewers in the live list
 )
 
-// Publish sends facts to the ledger. Facts for one operator are sent as unnumbered news. Snapshots of channels are sent
-// as copies. A signal over a live stream is sent as both. All other facts are numbered.
+// Publish sends facts to the ledger. Facts of an operator's private channel and viewer numbers are sent as news, which the ledger
+// does not number. Snapshots of channels are sent as copies. An overlay signal is sent as both. The ledger numbers all other
+// facts. Errors: those of the ledger.
 func (f Feed) Publish(ctx context.Context, facts []outbox.Fact) error {
 	r := &feedv1.PublishRequest{}
 	for _, one := range facts {

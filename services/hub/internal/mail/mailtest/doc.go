@@ -1,2 +1,2 @@
-// Package mailtest is a mail server for tests.
+// Package mailtest provides a mail server for tests.
 package mailtest

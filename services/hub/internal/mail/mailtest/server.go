@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// Mail is one accepted message: its envelope, and its text after decoding the transport (RFC 5321 4.5.2).
+// Mail is an accepted message: the addresses of its envelope, and its text without the dot escapes of SMTP (RFC 5321 4.5.2).
 type Mail struct {
 	From string
 	To   []string
 	Text string
 }
 
-// Server is a mail server on loopback without TLS.
+// Server is an SMTP server without TLS that listens on a loopback address. It records commands and mails.
 type Server struct {
 	Addr string
 
@@ -25,7 +25,7 @@ type Server struct {
 	mails []Mail
 }
 
-// Serve starts a server that ends with the test. It refuses commands that begin with deny, unless deny is empty.
+// Serve starts a server that stops at the end of the test. If deny is not empty, it refuses commands that begin with deny.
 func Serve(t testing.TB, deny string) *Server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -101,14 +101,14 @@ func (s *Server) add(line string, m *Mail) {
 	s.lines = append(s.lines, line)
 }
 
-// Commands returns the lines that clients sent outside of messages.
+// Commands returns the lines that clients have sent outside of messages, in order.
 func (s *Server) Commands() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.lines, "\n")
 }
 
-// Mails returns the accepted messages.
+// Mails returns the messages that the server has accepted, in order.
 func (s *Server) Mails() []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
