@@ -44,8 +44,8 @@ func TestHealthIsNotLimited(t *testing.T) {
 	}
 }
 
-// TestKeyLimitOverTwoHubs checks that exactly 60 of 1,000 requests of one key to two hubs are accepted, that each
-// refusal states when the next one is possible, and that another key is not affected.
+// TestKeyLimitOverTwoHubs checks that two hubs together accept exactly 60 of 1,000 requests of one key. Each refusal must state
+// when the next request is possible. Another key must not be affected.
 func TestKeyLimitOverTwoHubs(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -85,8 +85,8 @@ func TestKeyLimitOverTwoHubs(t *testing.T) {
 	hubs[0].json(http.StatusBadRequest, "POST", "/api/predictions", `{}`, "Authorization", "Bearer "+calm)
 }
 
-// checkRefusal checks that a 429 states how long to wait, in three places that agree: until 60 s after the first of the 60
-// requests, which was sent after began.
+// checkRefusal checks that a 429 answer states the wait in three places that agree. The wait must end 60 s after the first of the
+// 60 accepted requests, which was sent after began.
 func checkRefusal(t *testing.T, head http.Header, body string, began time.Time) {
 	t.Helper()
 	var b struct {
@@ -131,7 +131,7 @@ func TestKeyLimitWithoutRedis(t *testing.T) {
 	equal(t, accepted, 60)
 }
 
-// post makes the hubs of the fixture send the digest by SMTP to two recipients. It returns the mail server.
+// post configures the hubs of the fixture to send the digest by SMTP to two recipients. It returns the mail server.
 func (w *town) post(t *testing.T) *mailtest.Server {
 	t.Helper()
 	box := mailtest.Serve(t, "")
@@ -141,8 +141,8 @@ func (w *town) post(t *testing.T) *mailtest.Server {
 	return box
 }
 
-// TestDigestByMail checks that concurrent requests to two hubs, and a request after a restart, send one mail a day to all
-// recipients, and that the mail contains no secret.
+// TestDigestByMail checks that one mail a day is sent to all recipients, even if two hubs receive concurrent requests and one
+// request follows a restart. The mail must contain no secret.
 func TestDigestByMail(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)

@@ -11,7 +11,7 @@ import (
 
 const canary = "c4narY"
 
-// good returns a configuration that starts in production.
+// good returns environment variables with which the hub starts in production.
 func good() map[string]string {
 	return map[string]string{
 		"ENV":               "production",
@@ -31,7 +31,7 @@ func good() map[string]string {
 	}
 }
 
-// load reads the settings of good with changes.
+// load reads the configuration from the variables of good with some of them changed.
 func load(changes map[string]string) (Config, error) {
 	environ := good()
 	maps.Copy(environ, changes)
@@ -63,7 +63,7 @@ func TestGoodConfig(t *testing.T) {
 	}
 }
 
-// TestUnsetEnvironmentMeansProduction checks that without ENV the hub refuses settings that only development may have.
+// TestUnsetEnvironmentMeansProduction checks that without ENV the hub refuses settings that only development permits.
 func TestUnsetEnvironmentMeansProduction(t *testing.T) {
 	t.Parallel()
 	environ := good()
@@ -76,8 +76,8 @@ func TestUnsetEnvironmentMeansProduction(t *testing.T) {
 
 const providerKey = "0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// TestUnsafeConfigDoesNotStart checks that each invalid setting is refused with its name, and that the error does not contain its
-// value.
+// TestUnsafeConfigDoesNotStart checks that each invalid setting is refused with an error that contains its name. The error must
+// not contain the value of the setting.
 func TestUnsafeConfigDoesNotStart(t *testing.T) {
 	t.Parallel()
 	short := "short-" + canary

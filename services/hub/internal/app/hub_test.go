@@ -60,7 +60,7 @@ func newTown(t *testing.T) *town {
 	return w
 }
 
-// hub is a running hub with its log.
+// hub is a running hub with its log and a function that stops it.
 type hub struct {
 	*App
 	w    *town
@@ -73,7 +73,7 @@ func (w *town) hub(changes ...string) *hub {
 	return w.run(w.config(changes...))
 }
 
-// config returns the configuration of the fixture with some settings changed.
+// config returns the configuration of the fixture with some settings changed. changes are alternating names and values.
 func (w *town) config(changes ...string) Config {
 	w.t.Helper()
 	environ := maps.Clone(w.environ)
@@ -110,7 +110,7 @@ func (w *town) run(cfg Config) *hub {
 	return h
 }
 
-// do sends a request. headers are alternating names and values.
+// do sends a request to the public server of the hub. headers are alternating names and values.
 func (h *hub) do(method, path, body string, headers ...string) (status int, head http.Header, text string) {
 	h.w.t.Helper()
 	r, err := http.NewRequestWithContext(h.w.t.Context(), method, "http://"+h.HTTPAddr()+path, strings.NewReader(body))
@@ -142,7 +142,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// equal checks that got equals want. about describes the test case in a failure.
+// equal checks that got equals want. about describes the checked value in a failure message.
 func equal[T comparable](t *testing.T, got, want T, about ...any) {
 	t.Helper()
 	if got != want {
@@ -150,7 +150,7 @@ func equal[T comparable](t *testing.T, got, want T, about ...any) {
 	}
 }
 
-// lines is a log that may be read while it is written.
+// lines is a log that is safe for concurrent reads and writes.
 type lines struct {
 	mu sync.Mutex
 	b  bytes.Buffer

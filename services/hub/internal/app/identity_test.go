@@ -19,7 +19,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/caller"
 )
 
-// canaryHost counts connections to it. A hub must never connect.
+// canaryHost is a TCP server that counts connections. A hub must never connect to it.
 type canaryHost struct {
 	addr string
 	hits atomic.Int32
@@ -46,7 +46,7 @@ func newCanary(t *testing.T) *canaryHost {
 	return c
 }
 
-// quiet checks that there was no connection, and that the host counts the next one.
+// quiet checks that there was no connection. It then connects itself, to check that the host counts connections.
 func (c *canaryHost) quiet(t *testing.T) {
 	t.Helper()
 	if n := c.hits.Load(); n != 0 {
@@ -58,8 +58,8 @@ func (c *canaryHost) quiet(t *testing.T) {
 	testkit.Eventually(t, 5*time.Second, func() bool { return c.hits.Load() > 0 })
 }
 
-// TestUnknownIssuersAreNotFetched (S31) checks that a token whose issuer or key address names an unknown host is refused and that
-// the hub does not connect to that host. It tries every route that accepts a login, and the header of the identity token.
+// TestUnknownIssuersAreNotFetched (S31) checks that a token is refused if its issuer or key address names an unknown host. The
+// hub must not connect to that host. The test uses each route that accepts a login, and the header of the identity token.
 func TestUnknownIssuersAreNotFetched(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -110,8 +110,8 @@ func TestUnknownIssuersAreNotFetched(t *testing.T) {
 	c.quiet(t)
 }
 
-// TestTwoProvidersAreTwoPeople (S32) checks that the same subject at two providers is two operators, and that neither can use the
-// keys, apps and identity tokens of the other.
+// TestTwoProvidersAreTwoPeople (S32) checks that the same subject at two providers is two operators. Neither can use the keys,
+// apps and identity tokens of the other.
 func TestTwoProvidersAreTwoPeople(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -164,8 +164,8 @@ func TestCookiesOfEachEnvironment(t *testing.T) {
 	}
 }
 
-// TestClientsAreNoDocuments (S39) checks that the metadata declares client-id metadata documents as not supported, and that the
-// hub never fetches an address that a request of an app contains, also in place of a client id.
+// TestClientsAreNoDocuments (S39) checks that the metadata declares client-id metadata documents as not supported. The hub must
+// never fetch an address that a request of an app contains, even if the address is the client id.
 func TestClientsAreNoDocuments(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -201,7 +201,7 @@ func TestClientsAreNoDocuments(t *testing.T) {
 
 const wallet = "0x52908400098527886E0F7030069857D2E4169EE7"
 
-// linker is the users API of the identity provider.
+// linker is a fake of the users API of the identity provider.
 type linker struct {
 	answer atomic.Value // linked accounts as JSON; empty: the API answers 500
 	asked  atomic.Int32
@@ -218,18 +218,18 @@ func (l *linker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"id":%q,"linked_accounts":%s}`, strings.TrimPrefix(r.URL.Path, "/v1/users/"), text)
 }
 
-// signIn signs a person in and returns the headers that a page of the hub sends then.
+// signIn signs a user in and returns the headers that a page of the hub then sends with a request.
 func (h *hub) signIn(subject string) []string {
 	h.w.t.Helper()
 	return []string{"Cookie", h.session(subject), "Origin", "http://hub.test"}
 }
 
-// linkedTo returns the linked accounts of a person with one wallet.
+// linkedTo returns the linked accounts of a user who has one wallet, as JSON.
 func linkedTo(address string) string {
 	return fmt.Sprintf(`[{"type":"wallet","address":%q,"chain_type":"ethereum","verified_at":1,"lv":1}]`, address)
 }
 
-// identity returns an identity token of a subject with linked accounts. It was issued age ago.
+// identity returns an identity token of a subject with linked accounts. Its time of issue is age before now.
 func (w *town) identity(subject, accounts string, age time.Duration) string {
 	now := time.Now().Unix()
 	return w.issuer.sign(w.t, map[string]any{
@@ -237,8 +237,9 @@ func (w *town) identity(subject, accounts string, age time.Duration) string {
 	})
 }
 
-// TestClaimsThroughTheProvider checks that a claim requires a wallet that a recent identity token or the users API of the provider
-// lists for the subject, that the public identity shows the claim, and that a second claimant gets the wallet.
+// TestClaimsThroughTheProvider checks that a claim requires a wallet that the provider lists for the subject, in a recent
+// identity token or in its users API. The public identity must show the claim. A second operator who claims the wallet takes it
+// over.
 func TestClaimsThroughTheProvider(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -285,7 +286,7 @@ func TestClaimsThroughTheProvider(t *testing.T) {
 }
 
 // TestHandleOfTheIdentityToken checks that a login without a user name gets its handle from the identity token that is sent with
-// it, that an invalid identity token is refused, and that a user name in the login has precedence.
+// it. An invalid identity token must be refused. A user name in the login has precedence.
 func TestHandleOfTheIdentityToken(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -335,21 +336,21 @@ func TestDigestGoesToTheLog(t *testing.T) {
 	}
 }
 
-// refused is the answer of a hub to a request with a wrong or limited secret.
+// refused is the answer of a hub to a request with a wrong secret, or after too many wrong ones.
 type refused struct {
 	status      int
 	head        http.Header
 	code, limit string
 }
 
-// introspect sends a request to the introspection endpoint as an app with this secret.
+// introspect sends a request to the introspection endpoint with the client id and secret of an app.
 func (h *hub) introspect(clientID, secret string) refused {
 	status, head, body := h.do("POST", protocolPath+"/oauth/introspect", "token=x", "Content-Type", "application/x-www-form-urlencoded",
 		"Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(clientID+":"+secret)))
 	return refused{status, head, member(body, "error"), member(body, "limit")}
 }
 
-// member returns a member of a flat JSON object as text, without quotes.
+// member returns the value of a member of a flat JSON object as text, without quotes.
 func member(body, name string) string {
 	_, rest, _ := strings.Cut(body, `"`+name+`":`)
 	return strings.Trim(rest[:max(0, strings.IndexAny(rest, ",}"))], `"`)
@@ -364,7 +365,7 @@ func (r refused) mustWait(t *testing.T, what string) {
 	}
 }
 
-// from returns the same hub for requests from another address of this machine.
+// from returns a copy of h that sends requests from another local IP address.
 func (h *hub) from(address string) *hub {
 	w := *h.w
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
@@ -376,7 +377,7 @@ func (h *hub) from(address string) *hub {
 	return &other
 }
 
-// confidential registers a confidential app.
+// confidential registers a confidential app and returns its client id and secret.
 func (h *hub) confidential() (id, secret string) {
 	h.w.t.Helper()
 	app := h.json(201, "POST", "/api/dev/apps", `{"name":"Desk","type":"confidential","redirectUris":["https://app.example.com/cb"],"scopes":["profile:read"]}`,
@@ -384,8 +385,9 @@ func (h *hub) confidential() (id, secret string) {
 	return app["clientId"].(string), app["clientSecret"].(string)
 }
 
-// TestFailedClientsOverTwoHubs (S21) checks that after ten failures of a client from one address, counted over both hubs, each hub
-// refuses that client from that address without checking its secret. Other clients and addresses are not affected.
+// TestFailedClientsOverTwoHubs (S21) checks that ten failures of a client from one address, counted over both hubs, block that
+// client. Each hub then refuses the client from that address without checking its secret. Other clients and addresses are not
+// affected.
 func TestFailedClientsOverTwoHubs(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -412,8 +414,8 @@ func TestFailedClientsOverTwoHubs(t *testing.T) {
 	}
 }
 
-// TestFailuresAtOnceOverTwoHubs (S21) checks that of concurrent requests with a wrong secret to two hubs exactly ten are refused as
-// wrong and the others with 429.
+// TestFailuresAtOnceOverTwoHubs (S21) sends concurrent requests with a wrong secret to two hubs. Exactly ten must be refused
+// because the secret is wrong, and the others with 429.
 func TestFailuresAtOnceOverTwoHubs(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -455,8 +457,8 @@ func (h *hub) cron(secret string) refused {
 	return refused{status, head, member(body, "error"), member(body, "limit")}
 }
 
-// TestWrongSecretsOverTwoHubs checks that after ten wrong admin or cron secrets from one address, counted together over both hubs,
-// each hub refuses both secrets from that address.
+// TestWrongSecretsOverTwoHubs checks that ten wrong admin or cron secrets from one address, counted together over both hubs,
+// block that address. Each hub then refuses both secrets from it.
 func TestWrongSecretsOverTwoHubs(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)

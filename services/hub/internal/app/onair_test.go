@@ -20,7 +20,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/livestream"
 )
 
-// streamer creates an operator with a key and binds a stream. It returns the Authorization header of the key.
+// streamer creates an operator with a key and binds a stream to a market. It returns the Authorization header with the key.
 func (w *town) streamer(h *hub, handle string) (key string) {
 	w.t.Helper()
 	key = "Bearer " + w.ledger.AddKey(w.ledger.AddOperator(handle).GetId())
@@ -28,7 +28,7 @@ func (w *town) streamer(h *hub, handle string) (key string) {
 	return key
 }
 
-// live returns the handles of the live list.
+// live returns the handles in the live list of the hub.
 func (h *hub) live() (handles []string) {
 	h.w.t.Helper()
 	status, _, body := h.do("GET", "/api/streamers/live", "")
@@ -42,23 +42,23 @@ func (h *hub) live() (handles []string) {
 	return handles
 }
 
-// facts returns the types of the facts about an operator that the api has stored, in order.
+// facts returns the types of the facts about an operator that the ledger has stored, in order.
 func (w *town) facts(handle string) []string {
 	return apitest.Get[[]string](w.ledger, `SELECT coalesce(array_agg(o.type ORDER BY o.id), '{}')
 		FROM outbox o JOIN users u ON u.id = o.user_id WHERE u.handle = $1`, handle)
 }
 
-// fact returns the data of the newest fact of a type; empty without one.
+// fact returns the data of the newest fact of a type; empty if there is none.
 func (w *town) fact(kind string) string {
 	return apitest.Get[string](w.ledger, `SELECT coalesce((SELECT data::text FROM outbox WHERE type = $1 ORDER BY id DESC LIMIT 1), '')`, kind)
 }
 
-// copied returns the snapshot of a channel; empty without one.
+// copied returns the stored snapshot of a channel; empty if there is none.
 func (w *town) copied(channel string) string {
 	return apitest.Get[string](w.ledger, `SELECT coalesce((SELECT data::text FROM channel_copies WHERE channel = $1), '')`, channel)
 }
 
-// news returns the newest data of a type that was published on a channel; empty without one.
+// news returns the data of the newest event of a type that was published on a channel; empty if there is none.
 func (w *town) news(channel, kind string) (data string) {
 	for _, r := range apitest.Requests[*feedv1.PublishRequest](w.ledger) {
 		for _, n := range r.GetNews() {
@@ -70,7 +70,7 @@ func (w *town) news(channel, kind string) (data string) {
 	return data
 }
 
-// watching returns the newest number of viewers of an operator; -1 without one.
+// watching returns the newest published number of viewers of an operator; -1 if there is none.
 func (w *town) watching(handle string) int64 {
 	viewers := int64(-1)
 	for _, r := range apitest.Requests[*feedv1.PublishRequest](w.ledger) {
@@ -83,8 +83,8 @@ func (w *town) watching(handle string) int64 {
 	return viewers
 }
 
-// TestLiveOverTwoHubs checks that a session that one hub opens is live on the other, and that the ledger receives the session, its
-// viewers, its signal and the snapshot of each channel.
+// TestLiveOverTwoHubs checks that a session that one hub opens is live on the other hub. The ledger must receive the session, its
+// viewers, its overlay signal and the snapshot of each channel.
 func TestLiveOverTwoHubs(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -138,7 +138,7 @@ func TestLiveOverTwoHubs(t *testing.T) {
 	testkit.Eventually(t, 20*time.Second, func() bool { return w.watching("mara_k") == 0 })
 }
 
-// same compares two JSON texts as values.
+// same checks that two JSON texts have the same value. what describes it in a failure message.
 func same(t *testing.T, what, a, b string) {
 	t.Helper()
 	var x, y any
@@ -151,8 +151,8 @@ func same(t *testing.T, what, a, b string) {
 	equal(t, string(left), string(right), what, left, right)
 }
 
-// TestFirstBeatsAtOnce checks that fifty concurrent first heartbeats at two hubs open one session, and that concurrent heartbeats
-// and ends leave at most one open session and no two that overlap.
+// TestFirstBeatsAtOnce checks that fifty concurrent first heartbeats at two hubs open one session. After concurrent heartbeats
+// and ends, at most one session may be open, and no two sessions may overlap.
 func TestFirstBeatsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -199,8 +199,8 @@ func TestFirstBeatsAtOnce(t *testing.T) {
 	}
 }
 
-// TestSessionsEndWhileHubsAreDown checks that a session whose hub has stopped ends 45 seconds after its last heartbeat, also if a
-// hub detects the end later, and that the ledger receives one end.
+// TestSessionsEndWhileHubsAreDown checks that a session whose hub has stopped ends 45 seconds after its last heartbeat, even if a
+// hub detects the end later. The ledger must receive one end.
 func TestSessionsEndWhileHubsAreDown(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -228,7 +228,7 @@ func TestSessionsEndWhileHubsAreDown(t *testing.T) {
 	})
 }
 
-// picture is the start of an MPEG-TS packet with a picture at time 0. The packet has 170 more bytes.
+// picture is the start of an MPEG-TS packet with a video frame at time 0. The packet needs 170 more bytes.
 const picture = "G\x41\x00\x10\x00\x00\x01\xe0\x00\x00\x80\x80\x05\x21\x00\x01\x00\x01"
 
 // push uploads a file of mara_k's stream to the origin of a hub and returns the status.
@@ -242,8 +242,9 @@ func (h *hub) push(key, name, body string) int {
 	return resp.StatusCode
 }
 
-// TestClipSurvivesAHub checks that the next hub finishes a clip that a stopped hub had begun, from the video that the first one
-// stored, and that a clip whose video is deleted fails. Of two hubs with the same origin one waits until the other stops.
+// TestClipSurvivesAHub checks that the next hub finishes a clip that a stopped hub had begun, from the video that the stopped hub
+// stored. A clip whose video was deleted must fail. Of two hubs with the same origin directory, one must wait until the other
+// stops.
 func TestClipSurvivesAHub(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -301,7 +302,7 @@ func TestClipSurvivesAHub(t *testing.T) {
 	}
 }
 
-// TestStreamsNameTheSetHosts checks that a stream may only name a host of VIDEO_HOSTS.
+// TestStreamsNameTheSetHosts checks that a stream URL is refused unless its host is listed in VIDEO_HOSTS.
 func TestStreamsNameTheSetHosts(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)

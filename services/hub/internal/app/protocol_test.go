@@ -28,12 +28,12 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/message"
 )
 
-// longState is 2 KiB of characters outside ASCII, and some that a query must escape.
+// longState is a state parameter of 2 KiB with characters outside ASCII and characters that a query must escape.
 var longState = strings.Repeat("é☂", 410)[:2048] + " +&=%"
 
 const proof = "the-verifier-of-the-tests-is-long-enough-43"
 
-// session signs a person in and returns the cookies as a browser sends them.
+// session signs a user in and returns the Cookie header of the session.
 func (h *hub) session(subject string) string {
 	h.w.t.Helper()
 	status, head, body := h.do("POST", "/api/auth/privy", "", "Authorization", "Bearer "+h.w.issuer.token(h.w.t, subject))
@@ -60,7 +60,7 @@ func (h *hub) json(want int, method, path, body string, headers ...string) map[s
 	return out
 }
 
-// asking returns the authorization request of an app.
+// asking returns the parameters of an authorization request of an app.
 func asking(clientID, state, scope string) url.Values {
 	sum := sha256.Sum256([]byte(proof))
 	return url.Values{
@@ -69,8 +69,8 @@ func asking(clientID, state, scope string) url.Values {
 	}
 }
 
-// authorize approves an authorization request with the session headers in page. It returns the request in the consent form and the
-// address that the browser is redirected to.
+// authorize approves an authorization request with the session headers in page. It returns the value of the field request in the
+// consent form, and the URL to which the browser is redirected.
 func (h *hub) authorize(ask url.Values, page ...string) (consent string, to *url.URL) {
 	h.w.t.Helper()
 	_, _, text := h.do("GET", "/protocol/authorize?"+ask.Encode(), "", page...)
@@ -85,7 +85,7 @@ func (h *hub) authorize(ask url.Values, page ...string) (consent string, to *url
 	return consent, to
 }
 
-// connected is an app with tokens for a user.
+// connected is an app with the code and the tokens that it received for a user.
 type connected struct{ clientID, code, access, refresh, grantID string }
 
 func (h *hub) connect() connected {
@@ -105,7 +105,8 @@ func (h *hub) connect() connected {
 	return c
 }
 
-// TestRevocationHoldsEverywhere (S25) checks that a hub refuses a token from its next request on after another hub revoked it.
+// TestRevocationHoldsEverywhere (S25) checks that after one hub has revoked a token, another hub refuses it from the next request
+// on.
 func TestRevocationHoldsEverywhere(t *testing.T) {
 	w := newTown(t)
 	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -137,7 +138,7 @@ func TestRevocationHoldsEverywhere(t *testing.T) {
 	}
 }
 
-// TestSweepOfSignIn checks that one of the hubs deletes expired grants, codes, tokens and sessions.
+// TestSweepOfSignIn checks that a hub deletes expired access tokens.
 func TestSweepOfSignIn(t *testing.T) {
 	w := newTown(t)
 	h := w.hub()
@@ -153,7 +154,8 @@ func TestSweepOfSignIn(t *testing.T) {
 
 const protocolPath = "/api/protocol/v1"
 
-// signerOf registers a signer for the owner of an operator key. The operator key determines the signing key.
+// signerOf registers a signer for the owner of an operator key and returns its private key, which is derived from the operator
+// key.
 func signerOf(t *testing.T, h *hub, key, denpaID string) ed25519.PrivateKey {
 	t.Helper()
 	seed := sha256.Sum256([]byte(key))
@@ -175,7 +177,7 @@ func signerOf(t *testing.T, h *hub, key, denpaID string) ed25519.PrivateKey {
 	return private
 }
 
-// signed returns a signed message with the current time.
+// signed returns a signed message with the current time as JSON.
 func signed(t *testing.T, private ed25519.PrivateKey, denpaID, kind, nonce string, payload any) string {
 	t.Helper()
 	m := map[string]any{
@@ -193,7 +195,7 @@ func signed(t *testing.T, private ed25519.PrivateKey, denpaID, kind, nonce strin
 	return string(raw)
 }
 
-// TestMessageLimitOverTwoHubs checks that a signing key may send 30 messages in any minute, counted over both hubs.
+// TestMessageLimitOverTwoHubs checks that a signing key may send 30 messages per minute, counted over both hubs.
 func TestMessageLimitOverTwoHubs(t *testing.T) {
 	t.Parallel()
 	w := newTown(t)
@@ -224,7 +226,7 @@ func TestMessageLimitOverTwoHubs(t *testing.T) {
 	equal(t, limited.Load(), message.PerMinute)
 }
 
-// seedKey returns the public key that a name determines.
+// seedKey returns an Ed25519 public key that is derived from a name.
 func seedKey(name string) []byte {
 	seed := sha256.Sum256([]byte(name))
 	return ed25519.NewKeyFromSeed(seed[:])[32:]
@@ -247,7 +249,7 @@ func newCollector(t *testing.T) *collector {
 	return c
 }
 
-// journey has the secrets of the flow of an app, by name.
+// journey maps names to the secrets that occur in the flow of an app.
 type journey map[string]string
 
 // formed sends a form and ends the test if the status differs.
@@ -260,8 +262,8 @@ func (h *hub) formed(want int, path string, form url.Values, headers ...string) 
 	return head, body
 }
 
-// travel runs the flows of a confidential app, a signer and a key, including failing requests. It returns the secrets
-// of the flows.
+// travel runs the flows of a confidential app, a signer and an operator key, including failing requests. It returns all secrets
+// that occur.
 func (h *hub) travel() journey {
 	t := h.w.t
 	j := journey{"login": h.w.issuer.token(t, "did:privy:mara"), "verifier": proof, "identity token": h.w.identity("did:privy:mara", "[]", 0)}
@@ -305,13 +307,13 @@ func (h *hub) travel() journey {
 	return j
 }
 
-// challengeFor requests a challenge for a signer with an app token. It returns the challenge and the public key.
+// challengeFor requests the challenge for a signer with an app token. It returns the challenge and the public key of the signer.
 func (h *hub) challengeFor(access string) (challenge, key string) {
 	key = hex.EncodeToString(seedKey("a signer of the journey"))
 	return h.json(200, "POST", protocolPath+"/signers/challenge", `{"publicKey":"`+key+`"}`, "Authorization", "Bearer "+access)["challenge"].(string), key
 }
 
-// mistakes sends each secret in queries, paths, headers and bodies where it does not belong.
+// mistakes sends each secret in queries, paths, headers and bodies in which it is not expected.
 func (h *hub) mistakes(j journey, public string) {
 	for what, secret := range j {
 		for _, target := range []string{
@@ -333,7 +335,7 @@ func (h *hub) mistakes(j journey, public string) {
 	}
 }
 
-// prefixOf returns the prefix of a secret that the hub issues, and whether it has one.
+// prefixOf returns the prefix of a secret; false if the secret has no prefix of the hub.
 func prefixOf(secret string) (prefix string, ok bool) {
 	for _, p := range []string{"dat_", "drt_", "dac_", "das_", "dar_", "dch_", "dk_"} {
 		if strings.HasPrefix(secret, p) {
@@ -391,7 +393,7 @@ func TestSecretsAreNotStored(t *testing.T) {
 	}
 }
 
-// tables adds the rows of every table of the hub to out, as text by table.
+// tables adds the rows of each table of the hub to out: the name of the table maps to the rows as text.
 func (w *town) tables(out map[string]string) map[string]string {
 	w.t.Helper()
 	db := w.ledger.DB
@@ -409,7 +411,7 @@ func (w *town) tables(out map[string]string) map[string]string {
 	return out
 }
 
-// redisText returns every key of Redis with its serialized value.
+// redisText returns all keys of Redis with their serialized values, as one text under the name Redis.
 func (w *town) redisText() map[string]string {
 	w.t.Helper()
 	db, ctx := testkit.KV(w.t, w.redis), context.Background()

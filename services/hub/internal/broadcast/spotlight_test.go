@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// facts is a fake of all sources of the spotlight, with a test database.
+// facts is a fake of all sources of the spotlight, with the store of a test database.
 type facts struct {
 	store *postgres.Store
 	wirev1.WireReadServiceClient
@@ -54,7 +54,7 @@ func (f *facts) ListMoves(context.Context, *wirev1.ListMovesRequest, ...grpc.Cal
 	return &wirev1.ListMovesResponse{Moves: f.moves}, f.fail
 }
 
-// clock is a fake of the clock that returns the programme of the facts.
+// clock is a fake of the clock service that returns the programme in f.
 type clock struct {
 	programv1.ProgramReadServiceClient
 	f *facts
@@ -163,8 +163,8 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// TestHold checks that a spotlight keeps its start when the same item is chosen again, that it stays while its source
-// is unavailable, and that there is none without a candidate.
+// TestHold checks that a spotlight keeps its start if the same item is chosen again, and that it remains while its source is
+// unavailable. Without a candidate, there must be no spotlight.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	store, _ := newStore(t)

@@ -38,7 +38,7 @@ func keyText(n byte) string {
 	return protocol.KeyPrefix + base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// world is a fake of the ledger and of the identity provider that counts calls.
+// world is a fake of the ledger and of the identity provider. It counts calls.
 type world struct {
 	operatorv1.OperatorReadServiceClient
 	mu      sync.Mutex
@@ -81,8 +81,8 @@ func (w *world) Verify(_ context.Context, raw string) (operator.Identity, error)
 	return operator.Identity{}, ErrUnauthenticated
 }
 
-// counters returns counters that work without Redis, use the clock of the fake and record the names of the counted
-// limits.
+// counters returns a configuration of counters without Redis that uses the clock of the fake. Each check records the name of its
+// limit.
 func (w *world) counters(t testing.TB) Counters {
 	return Counters{Redis: testkit.KV(t, "redis://127.0.0.1:1"), Replicas: 1, Now: w.Now, OnFallback: func(name string) func() {
 		return func() {
@@ -219,7 +219,7 @@ func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// TestKnown checks that only keys and sessions that were accepted before and not refused since are known.
+// TestKnown checks that Known recognizes only keys and sessions that were accepted before and have not been refused since.
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	w, s, sessions := newWorld(t)

@@ -89,8 +89,8 @@ func TestTenWrongSecrets(t *testing.T) {
 	}
 }
 
-// TestWrongSecretsAtOnce checks that of concurrent requests with a wrong secret ten are refused as wrong and the others
-// must wait.
+// TestWrongSecretsAtOnce sends concurrent requests with a wrong secret. Ten must be refused because the secret is wrong, and the
+// others because of the rate limit.
 func TestWrongSecretsAtOnce(t *testing.T) {
 	t.Parallel()
 	_, s, _ := newWorld(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// storedSessions stores sessions in memory and counts reads.
+// storedSessions is a fake Store that stores sessions in memory and counts reads.
 type storedSessions struct {
 	mu    sync.Mutex
 	rows  map[sessionKey]StoredSession
@@ -63,7 +63,7 @@ func (s *storedSessions) EndSessions(ctx context.Context, id operator.ID, now ti
 	return s.fails
 }
 
-// start signs an operator in and returns the cookies.
+// start signs an operator in and returns the two cookie values of the session.
 func start(t *testing.T, s *Sessions, id operator.ID, version int64) (uid, sig string) {
 	t.Helper()
 	cookies, err := s.Start(t.Context(), operator.Operator{ID: id, SessionVersion: version}, noon)

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// grants is a fake of the store of app tokens.
+// grants is a fake of the authentication of app tokens.
 type grants struct {
 	asked []string // bearer and resource
 	away  error
@@ -27,8 +27,8 @@ func (g *grants) Authenticate(_ context.Context, bearer, resource string) (Deleg
 	return Delegate{UserID: "u1", AppID: "a", GrantID: "g", Scopes: []string{"profile:read"}}, nil
 }
 
-// TestAppTokens checks that app tokens are accepted only on routes that accept them, looked up for each request, and
-// counted against their grant after they were verified.
+// TestAppTokens checks that app tokens are accepted only on routes that accept them, and are looked up for each request. A
+// request must count against the grant of its token, but only after the token was verified.
 func TestAppTokens(t *testing.T) {
 	t.Parallel()
 	w, s, _ := newWorld(t)
@@ -78,7 +78,7 @@ func TestAppTokens(t *testing.T) {
 	}
 }
 
-// TestClientsAreCounted checks that an app is counted by IP address and the consent page by session.
+// TestClientsAreCounted checks that requests of an app are counted by IP address, and requests of the consent page by session.
 func TestClientsAreCounted(t *testing.T) {
 	t.Parallel()
 	_, s, _ := newWorld(t)

@@ -59,7 +59,7 @@ func (m *maker) set(err error) {
 	m.err = err
 }
 
-// town is a fake of the ledger in which all operators exist and none has a call.
+// town is a fake of the ledger in which each handle exists and no operator has a call.
 type town struct {
 	operatorv1.OperatorReadServiceClient
 	signalv1.SignalReadServiceClient
@@ -73,7 +73,7 @@ func (town) GetCrowd(context.Context, *signalv1.GetCrowdRequest, ...grpc.CallOpt
 	return &signalv1.GetCrowdResponse{}, nil
 }
 
-// bench is a Service with operators who are live on market 7 when a clip is requested.
+// bench is a Service whose operators go live on market 7 when a clip is requested.
 type bench struct {
 	*clip.Service
 	air *livestream.Service
@@ -91,7 +91,7 @@ func setup(t *testing.T, m clip.Maker) (*bench, *postgres.Store, *testkit.Clock,
 	})}, store, clock, &said
 }
 
-// make requests a clip of a live operator.
+// make makes the operator of go live and requests a clip of its stream.
 func (b *bench) make(t *testing.T, by, of protocol.Handle) (stream.Clip, error) {
 	t.Helper()
 	if _, err := b.air.GoLive(t.Context(), livestream.GoLive{Handle: of, MarketID: "7", URL: "https://v.example/x.m3u8"}); err != nil {
@@ -100,7 +100,7 @@ func (b *bench) make(t *testing.T, by, of protocol.Handle) (stream.Clip, error) 
 	return b.Make(t.Context(), clip.Request{By: operator.Operator{Handle: by}, Handle: of})
 }
 
-// work processes the clips that wait and checks their number.
+// work processes the waiting clips and checks that want clips were processed.
 func work(t *testing.T, s *bench, want int) {
 	t.Helper()
 	if n, err := s.Work(t.Context()); err != nil || n != want {
@@ -125,7 +125,7 @@ func ready(t *testing.T, store *postgres.Store) int {
 	return len(list)
 }
 
-// TestWork checks that a temporary error is retried up to three times, and that a final one fails the clip at once.
+// TestWork checks that a clip is retried up to three times after a temporary error, and fails at once after a final error.
 func TestWork(t *testing.T) {
 	t.Parallel()
 	m := &maker{live: true}
@@ -164,7 +164,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestNoVideo checks that a request without video is refused and does not count against the limit of clips.
+// TestNoVideo checks that a request is refused if no video arrives, and does not count against the limits of clips.
 func TestNoVideo(t *testing.T) {
 	t.Parallel()
 	m := &maker{}
@@ -188,7 +188,7 @@ func TestNoVideo(t *testing.T) {
 	}
 }
 
-// TestRun checks that a request is processed without waiting for the next interval, and that old clips are trimmed.
+// TestRun checks that a new request is processed at once and not after the next interval, and that old clips are trimmed.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	m := &maker{live: true}

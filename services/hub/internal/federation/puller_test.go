@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/federation"
 )
 
-// world is a fake of the ledger, of the partners and of the store.
+// world is a fake of the ledger, of the reader of partners and of the store.
 type world struct {
 	federation.Store
 	mu sync.Mutex
@@ -65,7 +65,7 @@ func (w *world) DeleteOthers(_ context.Context, origins []string) error {
 	return w.fail
 }
 
-// TestRound checks that a round reads the lists of all partners, and that a partner whose read fails is reported and does not affect
+// TestRound checks that a round reads the lists of all partners. A partner whose read fails must be reported and must not affect
 // the others.
 func TestRound(t *testing.T) {
 	t.Parallel()

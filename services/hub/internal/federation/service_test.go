@@ -21,7 +21,7 @@ import (
 
 const wallet = "0x52908400098527886E0F7030069857D2E4169EE7"
 
-// fieldOf is a fake of the ledger and the store with own operators, entries of partners, and claims.
+// fieldOf is a fake of the ledger and of the store. It has operators of this station, entries of partners, and claims.
 type fieldOf struct {
 	federation.Store
 	recordv1.UnimplementedRecordServiceServer
@@ -54,7 +54,7 @@ func (f *fieldOf) Owners(_ context.Context, list []federation.Proof) (map[federa
 	return out, nil
 }
 
-// shown returns the ranking as origin/handle, with the merged stations in brackets.
+// shown returns the ranking as a text of origin/handle entries, each with the merged stations in brackets.
 func (f *fieldOf) shown(t *testing.T, want federation.Wanted) string {
 	t.Helper()
 	conn := testkit.Link(t, func(r grpc.ServiceRegistrar) { recordv1.RegisterRecordServiceServer(r, f) })
@@ -83,8 +83,8 @@ func person(id operator.ID, origin, handle, href string, score int64) federation
 	}
 }
 
-// TestLink checks that an operator of a partner is merged with an operator of this hub if its link names a wallet that the latter has
-// claimed at that station. An equal handle is not sufficient.
+// TestLink checks that an operator of a partner is merged with an operator of this hub if its link names a wallet that the
+// operator of this hub has claimed at that station. An equal handle is not sufficient.
 func TestLink(t *testing.T) {
 	t.Parallel()
 	const u = "https://river.example/u/"
@@ -122,8 +122,8 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestMergeBelowTheCut checks that an operator is merged too if its rank at this station is below the part of the
-// ranking that is read. An operator without an entry at this station keeps the entry of the partner.
+// TestMergeBelowTheCut checks that a partner's entry is also merged if the operator's rank at this station is below the entries
+// that are read. An operator without an entry at this station keeps the entry of the partner.
 func TestMergeBelowTheCut(t *testing.T) {
 	t.Parallel()
 	f := &fieldOf{
@@ -143,7 +143,8 @@ func TestMergeBelowTheCut(t *testing.T) {
 	}
 }
 
-// TestOwnRowsAlone checks that operators of partners do not displace those of this hub if only the latter are requested.
+// TestOwnRowsAlone checks that operators of this hub are listed if only they are requested, even if many operators of partners
+// have higher scores.
 func TestOwnRowsAlone(t *testing.T) {
 	t.Parallel()
 	f := &fieldOf{own: []federation.Operator{person("1", "", "mara", "", 5)}}

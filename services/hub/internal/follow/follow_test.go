@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// renamed is a fake of the ledger in which every handle belongs to the operator id.
+// renamed is a fake of the ledger in which all handles belong to the operator with this id.
 type renamed struct {
 	operatorv1.OperatorReadServiceClient
 	id string
@@ -26,8 +26,8 @@ func (r renamed) GetOperator(_ context.Context, q *operatorv1.GetOperatorRequest
 
 type untouched struct{ follow.Store }
 
-// TestSelfFollow checks that operators cannot follow themselves, also by a handle that became theirs after their
-// session was verified, and that nothing is stored.
+// TestSelfFollow checks that operators cannot follow themselves and that nothing is stored. This also applies to a handle that
+// became theirs after their session was verified.
 func TestSelfFollow(t *testing.T) {
 	t.Parallel()
 	s := follow.NewService(operator.Directory{Ledger: renamed{id: "me"}}, untouched{}, time.Now)

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// noted stores the time of the last follow.
+// noted is a fake store that stores the time of the last follow.
 type noted struct {
 	follow.Store
 	at time.Time

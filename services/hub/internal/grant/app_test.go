@@ -60,7 +60,7 @@ func TestRegisteringAnApp(t *testing.T) {
 	}
 }
 
-// TestTwentyApps checks that an owner has at most twenty active apps, also after concurrent registrations.
+// TestTwentyApps checks that an owner has at most twenty active apps, even after concurrent registrations.
 func TestTwentyApps(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -167,8 +167,8 @@ func TestDisablingAnApp(t *testing.T) {
 	want(t, "new secret", err, "not_found")
 }
 
-// TestDisablingRacesRedemption checks that no token or grant of an app is active after the app was disabled during
-// redemptions.
+// TestDisablingRacesRedemption checks that no token of an app is active after the app was disabled during concurrent redemptions
+// of its codes.
 func TestDisablingRacesRedemption(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -9,7 +9,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// TestParametersOfAuthorize (S3) checks that the authorization endpoint refuses invalid PKCE and other parameters.
+// TestParametersOfAuthorize (S3) checks that the authorization endpoint refuses invalid values of PKCE parameters and of all
+// others.
 func TestParametersOfAuthorize(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -193,8 +194,8 @@ func TestPromptNone(t *testing.T) {
 	wantRefusal(t, "revoked", a, err, "consent_required")
 }
 
-// TestPromptNoneNeedsAClaimedAddress checks that a redirect URI with a loopback port or a private scheme needs a
-// decision of the user, because any program can receive it.
+// TestPromptNoneNeedsAClaimedAddress checks that a public app with a loopback or private-scheme redirect URI always needs a
+// decision of the user, because any program can receive such a redirect.
 func TestPromptNoneNeedsAClaimedAddress(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -228,8 +229,8 @@ func TestAnonymousVisitorSignsInFirst(t *testing.T) {
 	wantRefusal(t, "a bad request", a, err, "invalid_scope")
 }
 
-// TestDecisionBelongsToItsSession (S9) checks that a decision is accepted once, for one request of one session. It
-// covers the service without the page.
+// TestDecisionBelongsToItsSession (S9) checks that a decision is accepted once, and only in the session of its request. It tests
+// the service without the consent page.
 func TestDecisionBelongsToItsSession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -270,8 +271,8 @@ func TestDecisionBelongsToItsSession(t *testing.T) {
 	want(t, "too late", err, "forbidden")
 }
 
-// TestAppChangesWhileThePageIsOpen checks that a decision uses the current state of an app that changed while the page
-// was open.
+// TestAppChangesWhileThePageIsOpen checks that a decision uses the current state of an app if the app changed while the consent
+// page was open.
 func TestAppChangesWhileThePageIsOpen(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

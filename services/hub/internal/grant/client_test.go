@@ -72,8 +72,7 @@ func TestClientAuthentication(t *testing.T) {
 	r.token("a public client with its id in the header", f, "")
 }
 
-// TestSecretRenewal checks that the old secret of an app stays valid for one day, or becomes invalid at once with
-// immediate.
+// TestSecretRenewal checks that the old secret of an app stays valid for one day. With immediate, it must become invalid at once.
 func TestSecretRenewal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -117,7 +116,7 @@ func TestSecretRenewal(t *testing.T) {
 	}
 }
 
-// TestFailedAuthenticationsAreCounted (S21) checks that ten failures per minute block a client from one address only.
+// TestFailedAuthenticationsAreCounted (S21) checks that ten failures within a minute block a client from one IP address only.
 func TestFailedAuthenticationsAreCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

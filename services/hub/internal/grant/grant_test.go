@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// signer registers a signing key under a grant. pair is a byte in hex that fills the key.
+// signer registers a signing key under a grant. The key repeats pair, a byte of two hexadecimal digits.
 func (r *rig) signer(pair string, c client, grantID string) {
 	r.t.Helper()
 	if err := r.addSigner(r.t.Context(), strings.Repeat(pair, 32), c, grantID); err != nil {
@@ -106,7 +106,7 @@ func TestRevokingAGrant(t *testing.T) {
 	}
 }
 
-// TestLastUsed checks that lastUsedAt is written at most once a minute, regardless of the number of uses.
+// TestLastUsed checks that the last use of a grant is written at most once a minute, regardless of the number of uses.
 func TestLastUsed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -163,8 +163,8 @@ func TestUseDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestRevocationEndsSigners checks that the revocation of a grant revokes its signers in the same transaction, and that no
-// concurrent registration leaves an active signer.
+// TestRevocationEndsSigners checks that the revocation of a grant revokes its signers in the same transaction. No concurrent
+// registration may leave an active signer.
 func TestRevocationEndsSigners(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -236,7 +236,7 @@ func TestOnlyHashesAreStored(t *testing.T) {
 	}
 }
 
-// dump returns the rows of every table of the hub, as text by table.
+// dump returns the rows of each table of the hub: the name of the table maps to the rows as text.
 func (r *rig) dump() map[string]string {
 	r.t.Helper()
 	rows, err := r.admin.Query(r.t.Context(), "SELECT tablename FROM pg_tables WHERE schemaname = 'hub'")
@@ -258,8 +258,8 @@ func (r *rig) dump() map[string]string {
 	return out
 }
 
-// TestSweep checks that the sweep deletes expired requests, codes and tokens, and that it does not delete a redeemed code while
-// its replay must be detected.
+// TestSweep checks that the sweep deletes expired requests, codes and tokens. It must not delete a redeemed code while a replay
+// of the code must be detected.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -290,7 +290,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestDatabaseUnavailable checks that without the database every method fails with db_unavailable and no token is accepted.
+// TestDatabaseAway checks that without the database each method fails with db_unavailable and no token is accepted.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

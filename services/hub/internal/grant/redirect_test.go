@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// TestRedirectURIIsExact (S1) checks that the redirect URI is required and must equal a registered one byte for byte. With any other
-// URI the service does not redirect.
+// TestRedirectURIIsExact (S1) checks that the redirect URI is required and must equal a registered URI byte for byte. For any
+// other URI, the service must not redirect.
 func TestRedirectURIIsExact(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
-// TestRefreshReuse (S13) checks that a refresh token is replaced on use, and that reuse of the old one revokes the
-// grant and its access tokens.
+// TestRefreshReuse (S13) checks that a refresh token is replaced on use. A reuse of the old token must revoke the grant and its
+// access tokens.
 func TestRefreshReuse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -37,7 +37,7 @@ func TestRefreshReuse(t *testing.T) {
 	}
 }
 
-// TestRefreshRetry (S14) checks that a retry within ten seconds returns the same successor while that one is unused.
+// TestRefreshRetry (S14) checks that a retry within ten seconds returns the same successor while the successor is unused.
 func TestRefreshRetry(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -84,8 +84,8 @@ func TestStrictRotation(t *testing.T) {
 	}
 }
 
-// TestServerKeyRotation checks that a server with a new key repeats the answer to a retried refresh only if it has the old key too.
-// Without the old key the retry is refused, and the grant stays active.
+// TestServerKeyRotation checks that a server with a new key can repeat the answer to a retried refresh only if it also has the
+// old key. Without the old key, it must refuse the retry, and the grant must stay active.
 func TestServerKeyRotation(t *testing.T) {
 	t.Parallel()
 	const newKey = "another-server-key-of-32-letters"
@@ -121,7 +121,7 @@ func TestServerKeyRotation(t *testing.T) {
 	}
 }
 
-// TestConcurrentRefreshes (S14) checks that 2, 20 and 50 concurrent refreshes at two servers create one successor.
+// TestConcurrentRefreshes (S14) checks that 20 and 50 concurrent refreshes at two servers create one successor.
 func TestConcurrentRefreshes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -194,8 +194,8 @@ func TestRefreshIsBoundToItsClient(t *testing.T) {
 	r.token("after the attempt of another client", c.refreshing(second.RefreshToken), "")
 }
 
-// TestLifetimes (S15) checks that a grant ends 14 or 180 days after the consent, however often it is refreshed, and that a refresh
-// token expires after 14 or 30 days without use.
+// TestLifetimes (S15) checks that a grant ends 14 or 180 days after the consent, regardless of refreshes. A refresh token must
+// expire after 14 or 30 days without use.
 func TestLifetimes(t *testing.T) {
 	t.Parallel()
 	for kind, life := range map[grant.Kind]struct{ idle, absolute int }{grant.Public: {14, 14}, grant.Confidential: {30, 180}} {
@@ -251,8 +251,8 @@ func TestAccessTokenExpires(t *testing.T) {
 	}
 }
 
-// TestSecondConsent checks that prompt=consent with the same scopes renews the grant, and that any other consent creates a second
-// grant.
+// TestSecondConsent checks that a consent to the same scopes with prompt=consent renews the grant. Any other consent must create
+// a second grant.
 func TestSecondConsent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// TestRevocation (S16) checks that a refresh token revokes its grant and an access token only itself, and that repeated
-// requests and unknown or foreign tokens change nothing.
+// TestRevocation (S16) checks that the revocation of a refresh token revokes its grant, and that of an access token only the
+// token. Repeated requests and unknown or foreign tokens must change nothing.
 func TestRevocation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -51,7 +51,7 @@ func TestRevocation(t *testing.T) {
 	}
 }
 
-// TestIntrospection (S17) checks that only a confidential client may introspect, and only its own tokens.
+// TestIntrospection (S17) checks that only a confidential client can introspect tokens, and only its own tokens.
 func TestIntrospection(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -110,8 +110,7 @@ func TestIntrospection(t *testing.T) {
 	}
 }
 
-// TestBearer (S22) checks that only an access token is accepted as a bearer token. It covers the service without a
-// route.
+// TestBearer (S22) checks that only an access token is accepted as a bearer token. It tests the service without an HTTP route.
 func TestBearer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -130,7 +129,7 @@ func TestBearer(t *testing.T) {
 	}
 }
 
-// TestResource (S24) checks that a token is valid only for its resource, and a token without a resource only for the
+// TestResource (S24) checks that a token is valid only for its resource. A token without a resource must be valid only for the
 // issuer.
 func TestResource(t *testing.T) {
 	t.Parallel()

@@ -60,7 +60,7 @@ func newRigWith(t *testing.T, retry *time.Duration) *rig {
 	return r
 }
 
-// instance returns another server on the same database.
+// instance returns another server that uses the same database and its own connections.
 func (r *rig) instance(retry *time.Duration) *grant.Service {
 	store := postgres.NewGrants(testkit.Pool(r.t, r.db.URL("hub_rw")), readTimeout)
 	return r.server(store, retry, serverKey)
@@ -81,7 +81,7 @@ func (r *rig) server(store *postgres.Grants, retry *time.Duration, keys ...strin
 	return s
 }
 
-// failures returns counters that work without Redis.
+// failures returns a counter of failures that works without Redis.
 func failures(t testing.TB, now func() time.Time) caller.Failures {
 	redis := testkit.KV(t, "redis://127.0.0.1:1")
 	return caller.NewFailures(caller.Counters{Redis: redis, Now: now, OnFallback: func(string) func() { return nil }}, "client")
@@ -100,7 +100,7 @@ func (r *rig) app(kind grant.Kind, scopes ...string) client {
 	return r.appAt(kind, callback, scopes...)
 }
 
-// appAt registers an app that an administrator has reviewed.
+// appAt registers an app with this redirect URI. An administrator has reviewed the app.
 func (r *rig) appAt(kind grant.Kind, redirectURI string, scopes ...string) client {
 	r.t.Helper()
 	if scopes == nil {
@@ -123,8 +123,8 @@ func challengeOf(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// query returns a valid authorization request with changes: pairs of name and value. An empty value removes the
-// parameter.
+// query returns the parameters of a valid authorization request with changes. pairs are alternating names and values. An empty
+// value removes the parameter.
 func (c client) query(pairs ...string) url.Values {
 	return with(url.Values{
 		"response_type": {"code"}, "client_id": {c.ID}, "redirect_uri": {c.RedirectURIs[0]},
@@ -141,7 +141,7 @@ func with(v url.Values, pairs ...string) url.Values {
 	return v
 }
 
-// form returns a request with the credentials of the client and pairs of parameters.
+// form returns a request with the credentials of the client and further parameters. pairs are alternating names and values.
 func (c client) form(pairs ...string) grant.Form {
 	return grant.Form{Values: with(url.Values{"client_id": {c.ID}, "client_secret": {c.secret}}, pairs...), IP: "192.0.2.7"}
 }
@@ -156,7 +156,7 @@ func (c client) refreshing(token string, pairs ...string) grant.Form {
 	return c.form(append([]string{"grant_type", "refresh_token", "refresh_token", token}, pairs...)...)
 }
 
-// consent returns the consent page of a valid request.
+// consent returns the consent page for a valid authorization request.
 func (r *rig) consent(q url.Values) grant.Consent {
 	r.t.Helper()
 	a, err := r.Authorize(r.t.Context(), q, r.user)
@@ -166,7 +166,7 @@ func (r *rig) consent(q url.Values) grant.Consent {
 	return *a.Consent
 }
 
-// code returns the authorization code after the user has approved a request.
+// code approves an authorization request as the user and returns the authorization code.
 func (r *rig) code(q url.Values) string {
 	r.t.Helper()
 	to, err := r.Decide(r.t.Context(), r.user, r.consent(q).Token, true)
@@ -186,13 +186,13 @@ func answer(t *testing.T, redirect string) url.Values {
 	return u.Query()
 }
 
-// tokens runs a complete authorization and returns its tokens.
+// tokens runs a complete authorization with a change of its parameters and returns the issued tokens.
 func (r *rig) tokens(c client, pairs ...string) grant.Issued {
 	r.t.Helper()
 	return r.issued(c.redemption(r.code(c.query(append([]string{"scope", c.Scopes.String()}, pairs...)...))))
 }
 
-// issued returns the successful answer of the token endpoint.
+// issued sends a form to the token endpoint and returns the successful answer.
 func (r *rig) issued(f grant.Form) grant.Issued {
 	r.t.Helper()
 	got, err := r.Token(r.t.Context(), f)
@@ -225,7 +225,7 @@ func (r *rig) lives(access string) bool {
 	return err == nil
 }
 
-// revokedBy returns the reason of the revocation of a grant; empty: not revoked.
+// revokedBy returns the reason for which a grant was revoked; empty if it was not.
 func (r *rig) revokedBy(grantID string) grant.Reason {
 	r.t.Helper()
 	return r.listed(grantID).RevokedBy
@@ -253,7 +253,7 @@ func (r *rig) count(sql string, args ...any) int {
 	return n
 }
 
-// want checks the code of err; empty: no error.
+// want checks the error code of err; "" means no error.
 func want(t *testing.T, what string, err error, code string) {
 	t.Helper()
 	got := ""
@@ -265,7 +265,7 @@ func want(t *testing.T, what string, err error, code string) {
 	}
 }
 
-// wantRefusal checks that an answer redirects an error to the app.
+// wantRefusal checks that an answer redirects to the app with this error code.
 func wantRefusal(t *testing.T, what string, a grant.Answer, err error, code string) {
 	t.Helper()
 	if err != nil || a.Consent != nil || a.SignIn || !strings.HasPrefix(a.Redirect, callback+"?") {
@@ -278,7 +278,7 @@ func wantRefusal(t *testing.T, what string, a grant.Answer, err error, code stri
 	}
 }
 
-// atOnce runs do in n goroutines that start together and gives their errors.
+// atOnce runs do in n goroutines that start together and returns their errors.
 func atOnce(ctx context.Context, n int, do func(ctx context.Context, i int) error) []error {
 	errs := make([]error, n)
 	start := make(chan struct{})

@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
-// on returns a rig whose server uses the clock of machine m and the database of r.
+// on returns a rig with the database of r, whose server uses the clock of the machine m.
 func (r rig) on(t *testing.T, m *testkit.Machine) *rig {
 	t.Helper()
 	r.t, r.owner = t, newUser()

@@ -7,8 +7,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// TestConstantTime checks that the time to refuse a wrong client secret does not depend on which byte is wrong. One class is wrong
-// in the first byte that is compared, the other in the last.
+// TestConstantTime checks that the time to refuse a wrong client secret does not depend on which byte of its hash is wrong. In
+// one class of secrets the first compared byte is wrong, in the other the last.
 func TestConstantTime(t *testing.T) {
 	secret, want := mint(secretPrefix)
 	kept, now, accepted := want, time.Unix(1_789_732_800, 0), false

@@ -31,8 +31,8 @@ func TestTokenAnswer(t *testing.T) {
 	}
 }
 
-// TestVerifier (S3) checks the code verifier at the token endpoint, and that a failed attempt of the right client uses
-// up the code.
+// TestVerifier (S3) checks the code verifier at the token endpoint. A failed attempt of the client of the code must use up the
+// code.
 func TestVerifier(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -56,7 +56,7 @@ func TestVerifier(t *testing.T) {
 	}
 }
 
-// TestProofIsMandatoryForAllClients (S3) checks that a client that authenticates with a secret must use PKCE too; see TestVerifier.
+// TestProofIsMandatoryForAllClients (S3) checks that a client that authenticates with a secret must also use PKCE.
 func TestProofIsMandatoryForAllClients(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -120,8 +120,8 @@ func TestCodeIsBound(t *testing.T) {
 	}
 }
 
-// TestCodeReplay (S4) checks that the replay of a redeemed code revokes the grant. The replay of a code that was not
-// redeemed, or by another client, revokes nothing.
+// TestCodeReplay (S4) checks that the replay of a redeemed code revokes the grant. A replay of a code that was not redeemed, or
+// by another client, must revoke nothing.
 func TestCodeReplay(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -140,7 +140,7 @@ func TestCodeReplay(t *testing.T) {
 	}
 	r.token("refresh after the replay", c.refreshing(next.RefreshToken), "invalid_grant")
 
-	// A code that renews a grant and was used up by a failed attempt is not a replay.
+	// The failed use of a code that renews a grant is not a replay.
 	kept := r.tokens(c)
 	burnt := r.code(c.query("scope", c.Scopes.String(), "prompt", "consent"))
 	for range 3 {
@@ -235,8 +235,8 @@ func TestScopesShrinkBeforeRedemption(t *testing.T) {
 	r.token("no scope left", c.redemption(last), "invalid_grant")
 }
 
-// TestRedemptionLosesToTheEndOfTheApp checks that a code of an app that ends between the authentication of the client and the lock
-// is used up and creates no grant.
+// TestRedemptionLosesToTheEndOfTheApp checks the redemption of a code whose app is disabled between the authentication of the
+// client and the lock. The code must be used up and create no grant.
 func TestRedemptionLosesToTheEndOfTheApp(t *testing.T) {
 	t.Parallel()
 	state := grant.CodeState{

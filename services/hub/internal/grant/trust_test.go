@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/grant"
 )
 
-// unreviewed registers an app without a review of an administrator.
+// unreviewed registers an app that no administrator has reviewed.
 func (r *rig) unreviewed() client {
 	r.t.Helper()
 	c := r.app(grant.Confidential)
@@ -18,8 +18,8 @@ func (r *rig) unreviewed() client {
 	return c
 }
 
-// TestUnreviewedAppGetsNoRedirectWithoutADecision checks that the endpoint redirects to an app that is not reviewed
-// only after a decision of the user, because anyone can register a redirect URI (RFC 9700 4.11.2).
+// TestUnreviewedAppGetsNoRedirectWithoutADecision checks that the authorization endpoint redirects to an unreviewed app only
+// after a decision of the user, because anyone can register a redirect URI (RFC 9700 4.11.2).
 func TestUnreviewedAppGetsNoRedirectWithoutADecision(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

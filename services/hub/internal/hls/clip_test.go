@@ -26,7 +26,7 @@ func files(t *testing.T, dir string) []os.DirEntry {
 	return list
 }
 
-// film records a stream with ffmpeg in a directory, pushes it, and returns its playlist.
+// film records a stream with ffmpeg in a directory, uploads it to the origin, and returns its playlist.
 func (b *bench) film(dir string, args []string) (playlist []byte) {
 	b.t.Helper()
 	if out, err := exec.CommandContext(b.t.Context(), "ffmpeg", args...).CombinedOutput(); err != nil {
@@ -81,8 +81,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCutOfShortStreams checks that a clip of a short stream contains all of it, and that a gap is marked as a
-// discontinuity.
+// TestCutOfShortStreams checks that a clip of a short stream contains the whole stream. A gap must be marked as a discontinuity.
 func TestCutOfShortStreams(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *hls.Options) { o.FFmpeg = "" })
@@ -102,7 +101,7 @@ func TestCutOfShortStreams(t *testing.T) {
 	}
 }
 
-// TestTrim checks that the oldest clips are deleted, the database row before the files.
+// TestTrim checks that the oldest clips are deleted, and that a clip is marked as deleted before its files are deleted.
 func TestTrim(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *hls.Options) { o.FFmpeg, o.ClipBytes = "", 1200 }) // a clip is about 600 bytes
@@ -125,8 +124,8 @@ func TestTrim(t *testing.T) {
 	b.want(b.do("GET", "/clips/"+clipID(3)+"/index.m3u8", nil), 200, "")
 }
 
-// TestStill checks that the thumbnail of a clip is its first key frame, for both formats of segments, and that
-// unreadable video costs only the thumbnail.
+// TestStill checks that the thumbnail of a clip is its first key frame, for both formats of segments. A clip of unreadable video
+// must only lack the thumbnail.
 func TestStill(t *testing.T) {
 	t.Parallel()
 	for kind, flags := range map[string][]string{"ts": nil, "m4s": {"-hls_segment_type", "fmp4"}} {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// hangsUp is the body of an encoder that sends everything and closes the connection before the answer.
+// hangsUp is the body of a request whose encoder sends everything and closes the connection before the answer.
 type hangsUp struct {
 	io.Reader
 	leave func()
@@ -23,8 +23,8 @@ func (h hangsUp) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestEncoderHangsUp checks that a complete upload is stored and counts as a heartbeat although the encoder closed the
-// connection before the answer.
+// TestEncoderHangsUp checks that a complete upload is stored and counts as a heartbeat, even if the encoder closes the connection
+// before the answer.
 func TestEncoderHangsUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -28,7 +28,7 @@ func noError(t testing.TB, err error) {
 	}
 }
 
-// gate is a fake of Options.Admit that accepts the key for mara_k until the key is replaced.
+// gate is a fake of Options.Admit. It accepts the key of mara_k until the test replaces the key.
 type gate struct {
 	mu  sync.Mutex
 	key string
@@ -108,7 +108,7 @@ func (b *bench) open() {
 	}
 }
 
-// reopen replaces the origin by that of a new process with the same directory.
+// reopen replaces the origin with the origin of a new process that uses the same directory.
 func (b *bench) reopen() {
 	b.t.Helper()
 	noError(b.t, b.o.Close())
@@ -133,13 +133,13 @@ func (b *bench) want(w *httptest.ResponseRecorder, status int, code string) {
 	}
 }
 
-// put pushes a file with the key in the path.
+// put uploads a file to the stream of mara_k with the key in the path.
 func (b *bench) put(name string, body []byte) *httptest.ResponseRecorder {
 	b.t.Helper()
 	return b.do("PUT", "/ingest/"+key+"/mara_k/"+name, body)
 }
 
-// run pushes a range of segments two seconds apart, each followed by the playlist of the newest five.
+// run uploads a range of segments two seconds apart. After each segment, it uploads a playlist of the newest five.
 func (b *bench) run(prefix string, from, to int) {
 	b.t.Helper()
 	for i := from; i <= to; i++ {
@@ -228,8 +228,8 @@ seg7`
 	}
 }
 
-// TestWithheldMediaIsNotServed checks that the stream of a suspended operator and a hidden clip return 404 within 10 s,
-// and are served again after the decision was reverted.
+// TestWithheldMediaIsNotServed checks that the stream of a suspended operator and a hidden clip return 404 within 10 s. They must
+// be served again after the decision is reversed.
 func TestWithheldMediaIsNotServed(t *testing.T) {
 	t.Parallel()
 	list := map[string]bool{}
@@ -246,7 +246,7 @@ func TestWithheldMediaIsNotServed(t *testing.T) {
 	b.want(b.do("GET", "/live/mara_k/index.m3u8", nil), 200, "")
 }
 
-// TestKeys checks the three ways to send a key, and the answer to a wrong one.
+// TestKeys checks the three ways to send a stream key, and the answer to a wrong key.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -275,7 +275,7 @@ func TestKeys(t *testing.T) {
 	b.want(b.put("d.ts", body), 204, "") // wrong keys do not affect uploads with the right one
 }
 
-// TestKeyReplacedMidway checks that an upload whose key is replaced before its end is refused and not stored.
+// TestKeyReplacedMidway checks that an upload is refused and not stored if its key is replaced before its end.
 func TestKeyReplacedMidway(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -285,7 +285,8 @@ func TestKeyReplacedMidway(t *testing.T) {
 	b.want(b.put("index.m3u8", media("a", 0, 0)), 404, "not_found")
 }
 
-// TestDatabaseAway checks that an upload waits for a short outage of the database, and that a longer one is answered with 503.
+// TestDatabaseAway checks that an upload waits during a short outage of the database, and that a longer outage is answered with
+// 503.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/hls"
 )
 
-// openPush opens a push over a real connection and sends the beginning of its body.
+// openPush starts an upload over a real connection and sends the beginning of its body.
 func (b *bench) openPush(addr, name string, length int, body []byte) net.Conn {
 	b.t.Helper()
 	c, err := (&net.Dialer{}).DialContext(b.t.Context(), "tcp", addr)
@@ -27,7 +27,7 @@ func (b *bench) openPush(addr, name string, length int, body []byte) net.Conn {
 	return c
 }
 
-// status returns the status of the answer on a connection; 0 without an answer.
+// status returns the HTTP status of the answer on a connection; 0 if there is no answer.
 func (b *bench) status(c net.Conn) int {
 	b.t.Helper()
 	w, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -39,7 +39,7 @@ func (b *bench) status(c net.Conn) int {
 	return w.StatusCode
 }
 
-// TestStalledPush checks that a push without further bytes is aborted, and that its data is deleted.
+// TestStalledPush checks that an upload that sends no further bytes is aborted, and that its data is deleted.
 func TestStalledPush(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *hls.Options) { o.Idle = 100 * time.Millisecond })
@@ -58,7 +58,7 @@ func TestStalledPush(t *testing.T) {
 	}
 }
 
-// TestOpenPushes checks the limit of concurrent pushes: four per stream and two more for each rendition.
+// TestOpenPushes checks the limit of concurrent uploads: four per stream, and two more for each rendition.
 func TestOpenPushes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -100,7 +100,7 @@ func TestOpenPushes(t *testing.T) {
 	}
 }
 
-// unread is a body that fails the test if it is read.
+// unread is a request body that fails the test if it is read.
 type unread struct{ t *testing.T }
 
 func (u unread) Read([]byte) (int, error) {
@@ -108,7 +108,7 @@ func (u unread) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// TestLengthBeforeBody checks that an upload with too large a Content-Length is refused before its body is read.
+// TestLengthBeforeBody checks that an upload whose Content-Length is too large is refused before its body is read.
 func TestLengthBeforeBody(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

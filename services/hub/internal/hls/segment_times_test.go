@@ -14,13 +14,13 @@ import (
 
 var lengthLine = regexp.MustCompile(`#EXTINF:([0-9.]+)`)
 
-// textAt is the offset of the text in a packet.
+// textAt is the offset of the text in an MPEG-TS packet that picture returns.
 const textAt = 18
 
-// packet returns an MPEG-TS segment with one picture that contains a text.
+// packet returns an MPEG-TS segment of one packet: a video frame at time 0 that contains a text.
 func packet(text string) []byte { return picture(0, text) }
 
-// picture returns an MPEG-TS packet with a picture at a time in 1/90000 s.
+// picture returns an MPEG-TS packet with a video frame that contains a text. pts is the time of the frame in 1/90000 s.
 func picture(pts uint64, text string) []byte {
 	p := []byte{
 		0x47, 0x41, 0, 0x10, 0, 0, 1, 0xe0, 0, 0, 0x80, 0x80, 5,
@@ -29,8 +29,8 @@ func picture(pts uint64, text string) []byte {
 	return append(p, fmt.Sprintf("%-*s", 188-textAt, text)...)
 }
 
-// TestMeasuredLength checks that the length in a playlist is used if the timestamps of the segment agree with it, else
-// the timestamps.
+// TestMeasuredLength checks that a segment has the length in the playlist if its timestamps agree with it, and else the length by
+// its timestamps.
 func TestMeasuredLength(t *testing.T) {
 	t.Parallel()
 	const hertz = 90_000
@@ -79,7 +79,7 @@ func TestMeasuredLength(t *testing.T) {
 	}
 }
 
-// TestRealLengths checks that lengths of real ffmpeg segments are not changed: with and without audio, with reordered
+// TestRealLengths checks that the playlist lengths of real ffmpeg segments are accepted: with and without audio, with reordered
 // frames, and with audio only.
 func TestRealLengths(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 
 var sequenceLine = regexp.MustCompile(`MEDIA-SEQUENCE:(\d+)`)
 
-// sequence returns the media sequence of the playlist and checks that it is not below since.
+// sequence returns the media sequence of the served playlist. It checks that the media sequence is at least since.
 func (b *bench) sequence(since int) int {
 	b.t.Helper()
 	m := sequenceLine.FindStringSubmatch(b.get("/live/mara_k/index.m3u8"))
@@ -22,15 +22,15 @@ func (b *bench) sequence(since int) int {
 	return n
 }
 
-// step pushes a segment of an encoder and then its playlist of the newest five segments.
+// step uploads a segment of an encoder and then its playlist of the newest five segments. It returns the HTTP status of both.
 func (b *bench) step(prefix, film string, from, i int) (segment, playlist int) {
 	b.t.Helper()
 	segment = b.put(fmt.Sprintf("%s%d.ts", prefix, i), packet(fmt.Sprintf("%s%d", film, i))).Code
 	return segment, b.put("index.m3u8", media(prefix, max(from, i-4), i)).Code
 }
 
-// TestSameFilmAgain checks that a restarted encoder with the same names and bytes continues the media sequence after a
-// discontinuity.
+// TestSameFilmAgain checks that after a restart, an encoder that sends the same names and bytes continues the media sequence
+// after a discontinuity.
 func TestSameFilmAgain(t *testing.T) {
 	t.Parallel()
 	for _, first := range []int{3, 20} { // the second run is longer than the first
@@ -78,8 +78,8 @@ func TestLatePushes(t *testing.T) {
 	b.want(b.put("index.m3u8", []byte(strings.Replace(string(media("seg", 10, 12)), "SEQUENCE:10", "SEQUENCE:-1", 1))), 400, "invalid_request")
 }
 
-// TestTwoEncoders checks that of two encoders with one key the newer one is served, and the older one is refused until
-// the newer one has stopped.
+// TestTwoEncoders checks that of two encoders with the same key the newer one is served. The older one must be refused until the
+// newer one has stopped.
 func TestTwoEncoders(t *testing.T) {
 	t.Parallel()
 	for _, names := range [][2]string{{"seg", "seg"}, {"one", "two"}} {

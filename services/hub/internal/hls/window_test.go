@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/hls"
 )
 
-// TestRestarts checks that the media sequence continues after a restart of an encoder with the same names, and after a
+// TestRestarts checks that the media sequence continues after a restart of an encoder that sends the same names, and after a
 // restart of the origin with the same directory.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
@@ -40,8 +40,8 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// TestWindow checks that old segments are deleted, that segments of a recent playlist remain, and that a stream that
-// has ended is deleted.
+// TestWindow checks that old segments are deleted, that segments of a recent playlist remain, and that a stream is deleted after
+// it has ended.
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -66,8 +66,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestStreamStorageLimit checks that an upload beyond the storage limit of a stream is refused, and that earlier
-// segments remain available.
+// TestRoom checks that an upload above the storage limit of a stream is refused, and that earlier segments remain available.
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *hls.Options) { o.StreamBytes = 1000 })
@@ -104,7 +103,7 @@ func TestRenditions(t *testing.T) {
 	}
 }
 
-// TestHooks checks that the hook of an RTMP server, in the form of each supported server, accepts a stream only with its key.
+// TestHooks checks that the hook of each supported RTMP server accepts a stream only with its key.
 func TestHooks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -133,8 +132,7 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// TestOneProcess checks that only one process owns a directory, and that another one can own it after the first has
-// ended.
+// TestOneProcess checks that only one process can own a directory, and that another process can own it after the first has ended.
 func TestOneProcess(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/ingest"
 )
 
-// host is a fake of both video hosts that records the requests.
+// host is a fake of both video hosts. It records the requests.
 type host struct {
 	mu      sync.Mutex
 	asked   []string
@@ -159,7 +159,7 @@ func TestMux(t *testing.T) {
 	}
 }
 
-// TestHostsThatFail checks that every failure of a host is the same error and that the error contains no secret.
+// TestHostsThatFail checks that each failure of a host causes the same error, and that the error contains no secret.
 func TestHostsThatFail(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(url, secret string) ingest.Provider{"livepeer": livepeer, "mux": mux} {

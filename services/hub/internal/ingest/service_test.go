@@ -109,7 +109,7 @@ func TestRTMPAndNone(t *testing.T) {
 	}
 }
 
-// TestProvisionRace checks that of concurrent requests exactly one returned a valid key.
+// TestProvisionRace checks that of concurrent requests to provision a stream exactly one returns a valid key.
 func TestProvisionRace(t *testing.T) {
 	t.Parallel()
 	s, _, _ := setup(t, own())

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// bench is a Service whose operators a test can make live.
+// bench is a Service for tests that can make operators live.
 type bench struct {
 	*livestream.Service
 	t     *testing.T
@@ -62,8 +62,8 @@ func (b *bench) count(want map[protocol.Handle]int64) {
 	}
 }
 
-// TestAudience checks that concurrent viewers are counted once, at most twenty per address, and only for 45 seconds
-// after their last report.
+// TestAudience checks that each concurrent viewer is counted once, at most twenty per address, and only for 45 seconds after the
+// viewer's last report.
 func TestAudience(t *testing.T) {
 	t.Parallel()
 	b := setup(t, testkit.Redis(t))

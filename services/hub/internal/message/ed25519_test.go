@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/proto/testvectors"
 )
 
-// accepted reports whether a key can be registered and its signature is valid. One of the two checks must refuse an
-// invalid case.
+// accepted reports whether a key can be registered and its signature is valid. For an invalid case, one of the two checks must
+// fail.
 func accepted(key, data, signature []byte) bool {
 	k, err := ParseKey(hex.EncodeToString(key))
 	return err == nil && k.Verify(data, signature)
@@ -27,7 +27,7 @@ func unhex(t *testing.T, s string) []byte {
 	return b
 }
 
-// TestEd25519 (S36, S44) checks public test suites and generated cases of keys and signatures, one subtest each.
+// TestEd25519 (S36, S44) checks keys and signatures of public test suites and generated ones. Each case is a subtest.
 func TestEd25519(t *testing.T) {
 	t.Parallel()
 	var file struct {

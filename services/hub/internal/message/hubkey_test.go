@@ -21,7 +21,7 @@ func ring(t testing.TB, setting string) *HubKeys {
 	return keys
 }
 
-// TestHubKeyRotation checks that the newest valid key signs, and that replaced keys remain in the list.
+// TestHubKeyRotation checks that the newest valid key signs, and that replaced keys remain listed.
 func TestHubKeyRotation(t *testing.T) {
 	t.Parallel()
 	keys := ring(t, `[{"seed":"`+seed1+`","notBefore":"2026-01-01T00:00:00Z","notAfter":"2026-10-01T00:00:00Z"},
@@ -54,7 +54,7 @@ func TestHubKeyRotation(t *testing.T) {
 	}
 }
 
-// TestHubKeySetting checks that an invalid setting is refused and that the error contains no secret.
+// TestHubKeySetting checks that an invalid setting HUB_KEYS is refused, and that the error contains no secret.
 func TestHubKeySetting(t *testing.T) {
 	t.Parallel()
 	own := string(ring(t, `[{"seed":"`+seed1+`","notBefore":"2026-01-01T00:00:00Z"}]`).All()[0].Key)

@@ -24,7 +24,7 @@ var (
 	}()
 )
 
-// encoded returns a number as 32 bytes, little endian, with a sign bit.
+// encoded returns a number as 32 bytes in little-endian order. sign sets the highest bit.
 func encoded(n *big.Int, sign byte) []byte {
 	out := n.FillBytes(make([]byte, 32))
 	slices.Reverse(out)
@@ -32,7 +32,8 @@ func encoded(n *big.Int, sign byte) []byte {
 	return out
 }
 
-// torsion returns the eight points of small order. The prime group order times any point of the curve is one of them.
+// torsion returns the eight points of small order. Any point of the curve, multiplied by the order of the prime group, is one of
+// them.
 func torsion(t testing.TB) []*edwards25519.Point {
 	t.Helper()
 	for y := int64(2); y < 1000; y++ {
@@ -53,8 +54,8 @@ func torsion(t testing.TB) []*edwards25519.Point {
 	return nil
 }
 
-// smallEncodings returns all byte strings that a decoder accepts as a small-order point: eight canonical and six
-// others.
+// smallEncodings returns all byte strings that a decoder accepts as a point of small order: eight canonical and six other
+// encodings.
 func smallEncodings(t testing.TB) (canonical, other [][]byte) {
 	t.Helper()
 	for _, p := range torsion(t) {
@@ -137,8 +138,8 @@ func TestWeakKeys(t *testing.T) {
 	}
 }
 
-// TestUniversalSignature checks that one constant signature with a small-order key, which the standard library accepts for many
-// messages, is never accepted.
+// TestUniversalSignature checks that a constant signature with a small-order key is never accepted. The standard library accepts
+// it for many messages.
 func TestUniversalSignature(t *testing.T) {
 	t.Parallel()
 	canonical, other := smallEncodings(t)
@@ -174,9 +175,9 @@ func hash(parts ...[]byte) []byte {
 	return sum[:]
 }
 
-// TestForgedSignatures checks signatures that satisfy the equation of some verifier but were made without the key:
-// mixed-order and small-order commitments, mixed-order keys, non-canonical encodings. The check of the key or of the
-// signature refuses each.
+// TestForgedSignatures checks signatures that were made without the key but satisfy the equation of some verifier. They use
+// mixed-order and small-order commitments, mixed-order keys, and non-canonical encodings. Each must be refused by the check of
+// the key or of the signature.
 func TestForgedSignatures(t *testing.T) {
 	t.Parallel()
 	secret := scalar(t, hash([]byte("secret")))
@@ -222,14 +223,14 @@ func TestForgedSignatures(t *testing.T) {
 	}
 }
 
-// malleate adds the group order to S.
+// malleate returns the signature with the group order added to S.
 func malleate(signature []byte) []byte {
 	little := slices.Clone(signature[32:])
 	slices.Reverse(little)
 	return slices.Concat(signature[:32], encoded(new(big.Int).Add(new(big.Int).SetBytes(little), order), 0))
 }
 
-// TestMalleated (S44) checks that modifications of a valid signature without the key are refused.
+// TestMalleated (S44) checks that a valid signature that was modified without the key is refused.
 func TestMalleated(t *testing.T) {
 	t.Parallel()
 	private, data := seeded("malleated"), []byte("data")

@@ -29,7 +29,7 @@ func asFault(err error) (*apperr.Fault, bool) {
 	return f, ok
 }
 
-// why returns the code and the reason of an error; empty without an error.
+// why returns the code and the reason of an error; empty for nil.
 func why(err error) string {
 	f, ok := asFault(err)
 	if !ok {
@@ -44,7 +44,7 @@ func why(err error) string {
 	return f.Code
 }
 
-// draft returns an unsigned message of a key, changed by edit.
+// draft returns an unsigned message of a key after the change by edit.
 func draft(key Key, edit func(map[string]any)) map[string]any {
 	m := map[string]any{
 		"version": 1, "type": "signal.create", "denpaId": passport, "appId": app, "timestamp": now.UnixMilli(),
@@ -57,7 +57,7 @@ func draft(key Key, edit func(map[string]any)) map[string]any {
 	return m
 }
 
-// sign returns a draft signed for an issuer.
+// sign signs a draft for an issuer and returns the message as JSON.
 func sign(t testing.TB, private ed25519.PrivateKey, forIssuer string, m map[string]any) []byte {
 	t.Helper()
 	sig, err := signatureOf(forIssuer, m, func(b []byte) []byte { return ed25519.Sign(private, b) })
@@ -220,7 +220,7 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// TestWindow (S42) checks the bounds of the timestamp.
+// TestWindow (S42) checks the limits of the age of a timestamp.
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -266,7 +266,7 @@ func TestCheckOrder(t *testing.T) {
 	}
 }
 
-// FuzzCanonical checks that the canonical form of a canonical form is identical, and that reading never panics.
+// FuzzCanonical checks that the canonical form of a canonical text is the same text, and that reading a message never panics.
 func FuzzCanonical(f *testing.F) {
 	private := seeded("fuzz")
 	f.Add([]byte(`{"b":1.50,"a":[true,null,"\u00e9\ud83d\ude00"]}`))

@@ -60,7 +60,7 @@ func TestReadPayload(t *testing.T) {
 	}
 }
 
-// TestPayloadFaults checks that the fault names the first invalid member, in the order of the schema, and its bound.
+// TestPayloadFaults checks that an error names the first invalid member, in the order of the schema, and its limit.
 func TestPayloadFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

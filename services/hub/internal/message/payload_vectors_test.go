@@ -8,13 +8,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// payloadFile is the file of test vectors: the schemas and payloads that are valid or invalid under them.
+// payloadFile is the content of a file of test vectors: the payload schemas, and payloads that are valid or invalid under them.
 type payloadFile struct {
 	Schemas  map[string]map[string]any `json:"schemas"`
 	Payloads []payloadVector           `json:"payloads"`
 }
 
-// payloadVector is a payload that a complete implementation of JSON Schema checks too.
+// payloadVector is a payload that other implementations of JSON Schema can also check.
 type payloadVector struct {
 	Schema  string          `json:"schema"`
 	Valid   bool            `json:"valid"`
@@ -22,7 +22,8 @@ type payloadVector struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// TestPayloadVectors checks the examples of the schemas and slightly invalid payloads, and that the file is current.
+// TestPayloadVectors checks the examples of the schemas and slightly invalid payloads, and that the file of test vectors is
+// current.
 func TestPayloadVectors(t *testing.T) {
 	t.Parallel()
 	out := payloadFile{Schemas: map[string]map[string]any{}}
@@ -128,7 +129,7 @@ var (
 	}
 )
 
-// nearMisses lists, for the first example of a type, values at and beyond the bounds of members.
+// nearMisses lists, for the first example of each type, values at and beyond the limits of its members.
 var nearMisses = map[Type][]miss{
 	ProfileUpdate: {
 		{

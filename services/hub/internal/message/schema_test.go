@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// shape is a payload schema with the type of its message.
+// shape is a payload schema and the type of its message.
 type shape struct {
 	name     string
 	file     string
@@ -42,7 +42,7 @@ func shapes(t testing.TB) []shape {
 	return out
 }
 
-// TestTimesAndNames checks that times in another form, and members in another case, are refused.
+// TestTimesAndNames checks that times in another format, and member names in another case, are refused.
 func TestTimesAndNames(t *testing.T) {
 	t.Parallel()
 	s := shape{name: "broadcast", of: BroadcastCreate}
@@ -133,8 +133,7 @@ func TestAttestedMembers(t *testing.T) {
 	}
 }
 
-// TestPatternsMatchTheRules (P11) checks for every character that the patterns of the schemas and the rules in Go
-// agree.
+// TestPatternsMatchTheRules (P11) checks, for each character, that the patterns of the schemas agree with the rules in Go.
 func TestPatternsMatchTheRules(t *testing.T) {
 	t.Parallel()
 	of := func(file, member string) *regexp.Regexp {

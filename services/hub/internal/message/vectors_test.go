@@ -14,13 +14,13 @@ import (
 	"github.com/signalcast/signalcast/proto/testvectors"
 )
 
-// Files of test vectors, which other languages check too; go test -update writes them.
+// Files of test vectors, which implementations in other languages also check. go test -update writes them.
 const (
 	messageVectors = "../../../../../proto/testvectors/messages.json"
 	payloadVectors = "../../../../../proto/testvectors/payloads.json"
 )
 
-// vectors is the file of messages. Raw is the message as sent; in hexadecimal if it is not UTF-8.
+// vectors is the content of the file of message vectors. Raw is a message as sent, in hexadecimal if it is not UTF-8.
 type vectors struct {
 	Issuer  string         `json:"issuer"`
 	Prefix  string         `json:"prefix"`
@@ -80,7 +80,7 @@ func (s vectorSigner) signer() Signer {
 	return out
 }
 
-// check runs all checks of a message before it is stored.
+// check runs all checks of a message that precede its storage.
 func check(t testing.TB, v vectors, raw []byte) error {
 	t.Helper()
 	m, err := Read(v.Issuer, raw)
@@ -102,8 +102,7 @@ func check(t testing.TB, v vectors, raw []byte) error {
 	return errUnknownSigner
 }
 
-// TestMessageVectors (S48) checks that the code accepts and refuses the messages of the file as stated there, and that
-// the file is current.
+// TestMessageVectors (S48) checks that the code accepts or refuses each message as the file states, and that the file is current.
 func TestMessageVectors(t *testing.T) {
 	t.Parallel()
 	v := makeVectors(t)
@@ -155,7 +154,7 @@ func TestMessageFile(t *testing.T) {
 	}
 }
 
-// maker builds the test vectors.
+// maker creates the test vectors.
 type maker struct {
 	t testing.TB
 	vectors
@@ -191,7 +190,7 @@ func (k *maker) signer(name string, appID *string, scopes []string, status Statu
 	})
 }
 
-// raw returns a signed message of a signer, with a nonce that depends on the case.
+// raw returns a signed message of a signer. Its nonce depends on the name of the case.
 func (k *maker) raw(name, signer string, edit func(map[string]any)) string {
 	private := k.private[signer]
 	sum := sha256.Sum256([]byte(name))

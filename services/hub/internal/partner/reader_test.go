@@ -55,7 +55,7 @@ func reader(t *testing.T, private bool) *partner.Reader {
 	return r
 }
 
-// row returns a valid entry with some members changed; nil sets null, gone removes the member.
+// row returns a valid entry as JSON with some members changed. The value nil sets null, and gone removes the member.
 func row(base map[string]any, change map[string]any) string {
 	m := map[string]any{}
 	for k, v := range base {
@@ -92,8 +92,8 @@ func (s *station) goodOperator() map[string]any {
 	}
 }
 
-// TestTapes checks that a valid entry is stored under the registered name of the partner, and that an invalid entry is
-// dropped without affecting others.
+// TestTapes checks that a valid entry gets the registered name of the partner. An invalid entry must be skipped without affecting
+// others.
 func TestTapes(t *testing.T) {
 	t.Parallel()
 	s, r := newStation(t), reader(t, true)
@@ -245,8 +245,7 @@ func TestUnusableAnswers(t *testing.T) {
 	}
 }
 
-// TestTruncatedAnswers checks that a truncated answer is an error, and that a complete answer can be empty or contain
-// additional members.
+// TestTruncatedAnswers checks that a truncated answer is an error. A complete answer can be empty or contain additional members.
 func TestTruncatedAnswers(t *testing.T) {
 	t.Parallel()
 	s, r := newStation(t), reader(t, true)

@@ -20,7 +20,7 @@ func draft(by, of string, at time.Time) clips.Draft {
 	return clips.Draft{ID: uuid.Must(uuid.NewV7()).String(), Handle: protocol.Handle(of), MarketID: "701122", By: protocol.Handle(by), At: at}
 }
 
-// add requests a clip and returns the result: ok, cooldown or daily, and the time to wait.
+// add requests a clip and returns the result: ok, cooldown or daily, with the time to wait.
 func add(t *testing.T, s *postgres.Store, by, of string, at time.Time) string {
 	t.Helper()
 	v, err := s.AddClip(t.Context(), draft(by, of, at))
@@ -64,8 +64,8 @@ func TestClipLimits(t *testing.T) {
 	step("by9", "mara_k", 4*time.Hour, "daily 8h0m0s")
 }
 
-// TestClipRace checks that of concurrent requests for clips one is accepted, and that with an advancing clock the limit of clips per
-// day holds.
+// TestClipRace checks that one of several concurrent requests for clips is accepted, and that the daily limit is enforced when
+// the clock advances.
 func TestClipRace(t *testing.T) {
 	t.Parallel()
 	store, _ := open(t)
@@ -114,7 +114,7 @@ func TestClipRace(t *testing.T) {
 	}
 }
 
-// TestClipLife checks that one worker at a time processes a clip, that another takes it over after a crash, and that the clip is
+// TestClipLife checks that one worker at a time processes a clip, and that another takes it over after a crash. The clip must be
 // finished and published once.
 func TestClipLife(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// TestPartnerCopies checks that the newest copy of each partner is shown until it expires, and that copies of former
+// TestPartnerCopies checks that the newest stored list of each partner is shown until it expires, and that the lists of former
 // partners are deleted.
 func TestPartnerCopies(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestPartnerCopies(t *testing.T) {
 	}
 }
 
-// TestShelf checks that ready clips are listed as tapes, and that views are counted by origin and id.
+// TestShelf checks that ready clips are listed as tapes, and that views are counted by station and tape id.
 func TestShelf(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))
@@ -109,8 +109,8 @@ func TestShelf(t *testing.T) {
 	}
 }
 
-// TestTapesOfWithheldOperators checks that clips of suspended operators and of hidden profiles are not listed as tapes,
-// not counted and not served, and that only approved operators are public.
+// TestTapesOfWithheldOperators checks that clips of suspended operators and of hidden profiles are not listed as tapes, not
+// counted and not served. Only approved operators must be public.
 func TestTapesOfWithheldOperators(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))

@@ -77,8 +77,8 @@ func TestFollows(t *testing.T) {
 	}
 }
 
-// TestFollowsAtOnce checks that operators who concurrently follow and unfollow each other cause no deadlock, and that
-// the totals are then correct.
+// TestFollowsAtOnce checks that operators who concurrently follow and unfollow each other cause no deadlock. The totals must be
+// correct afterwards.
 func TestFollowsAtOnce(t *testing.T) {
 	t.Parallel()
 	store, db := open(t)
@@ -112,7 +112,7 @@ func TestFollowsAtOnce(t *testing.T) {
 	}
 }
 
-// tolerate ignores a timeout of a busy test machine and reports other errors, including a deadlock.
+// tolerate ignores a timeout, which a busy test machine can cause. It fails the test for any other error, including a deadlock.
 func tolerate(t *testing.T, err error) {
 	t.Helper()
 	if err != nil && (!errors.Is(err, pg.ErrUnavailable) || strings.Contains(err.Error(), "deadlock")) {

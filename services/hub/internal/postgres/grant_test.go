@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
-// signIn is a store of grants with an app and one grant.
+// signIn is a store of grants in which an app and one grant are stored.
 type signIn struct {
 	*postgres.Grants
 	db    testkit.Database
@@ -86,7 +86,8 @@ func TestAppIsStored(t *testing.T) {
 	}
 }
 
-// TestTurnIsAtomic checks that a failing turn stores nothing, and that a turn with a refusal stores its changes.
+// TestTurnIsAtomic checks that a turn that fails in the database stores nothing, and that a turn with an error of its own stores
+// its changes.
 func TestTurnIsAtomic(t *testing.T) {
 	t.Parallel()
 	s := newSignIn(t)
@@ -134,8 +135,8 @@ func TestTurnIsAtomic(t *testing.T) {
 	}
 }
 
-// TestGrantEndsAfterItsMessages checks that a grant's signers are revoked after every stored message, also if the clock
-// of another hub is ahead.
+// TestGrantEndsAfterItsMessages checks that the revocation time of a grant's signers is later than each stored message, even if
+// the clock of another hub is ahead.
 func TestGrantEndsAfterItsMessages(t *testing.T) {
 	t.Parallel()
 	s := newSignIn(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/share"
 )
 
-// TestShortLinks checks that concurrent requests for a short link to the same subject get the same code.
+// TestShortLinks checks that concurrent requests for a short link to the same target get the same code.
 func TestShortLinks(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)

@@ -35,7 +35,7 @@ const (
 // midday is the initial time of the test clock.
 var midday = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
 
-// ledger is a fake that applies each message once and returns the same result again.
+// ledger is a fake of the ledger. It applies each message once and returns the same result for repetitions.
 type ledger struct {
 	mu     sync.Mutex
 	done   map[message.ID]int // number of the effect by message
@@ -79,7 +79,7 @@ func (l *ledger) acts() int {
 
 var errUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "unavailable")
 
-// desk is a message service with its own database.
+// desk is a message service with a database of its own.
 type desk struct {
 	*message.Service
 	db     testkit.Database
@@ -158,7 +158,7 @@ func (p signingClient) key() string {
 	return hex.EncodeToString(p.private.Public().(ed25519.PublicKey))
 }
 
-// ask requests a challenge and returns a signed registration, changed by edit.
+// ask requests a challenge and returns a signed registration after the change by edit.
 func (p signingClient) ask(t *testing.T, d *desk, edit func(*message.SignerDraft)) message.SignerDraft {
 	t.Helper()
 	challenge, _, err := d.Challenge(t.Context(), p.owner, p.key())
@@ -191,7 +191,7 @@ var nonces atomic.Int64
 
 func nonce() string { return "nonce-of-the-test-" + strconv.FormatInt(nonces.Add(1), 10) }
 
-// call returns a signed call with a new nonce, changed by edit.
+// call returns a signed call with a new nonce after the change by edit.
 func (p signingClient) call(t *testing.T, at time.Time, edit func(m map[string]any)) []byte {
 	t.Helper()
 	m := map[string]any{
@@ -220,7 +220,7 @@ func (p signingClient) call(t *testing.T, at time.Time, edit func(m map[string]a
 	return raw
 }
 
-// why returns the code and the reason of an error.
+// why returns the code and the reason of an error as text.
 func why(err error) string {
 	var f *apperr.Fault
 	switch {
@@ -235,8 +235,8 @@ func why(err error) string {
 	return f.Code
 }
 
-// retryBusy repeats do while the database is too slow for its time limit, like a client. Fifty concurrent requests
-// overload a small test machine.
+// retryBusy repeats do, like a client, while the database exceeds its time limit. Fifty concurrent requests can overload a small
+// test machine.
 func retryBusy(do func() error) (attempts int, err error) {
 	for end := time.Now().Add(30 * time.Second); ; {
 		attempts++
@@ -261,7 +261,7 @@ func newSignedDesk(t *testing.T) (*desk, signingClient) {
 	return d, p
 }
 
-// refuses returns a function that checks the error of a call with two results.
+// refuses returns a function that checks the error of a call with two results. The error must be want.
 func refuses(t *testing.T, want string) func(any, error) {
 	t.Helper()
 	return func(_ any, err error) { t.Helper(); must(t, err, want) }

@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/postgres"
 )
 
-// TestMessagePagesReadOneIndex checks that a page of messages is read from an index in its order, also by the plan that
-// Postgres uses for any parameters.
+// TestMessagePagesReadOneIndex checks that a page of messages is read from one index in its order, even with the generic query
+// plan of Postgres.
 func TestMessagePagesReadOneIndex(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, postgres.Schema(""))

@@ -75,7 +75,7 @@ func TestListMessages(t *testing.T) {
 	}
 }
 
-// TestVerify checks that a verification reports all errors of a message in a fixed order and stores nothing.
+// TestVerify checks that Verify reports all errors of a message in a fixed order and stores nothing.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -133,8 +133,8 @@ func attested(signalID string) message.Attestation {
 	}
 }
 
-// TestAttest (S47) checks that attested messages verify after the hub's key was replaced, that concurrent attestations of one
-// subject create one message, and that only the hub can attest.
+// TestAttest (S47) checks that attested messages can be verified after the hub's key was replaced. Concurrent attestations of one
+// subject must create one message, and only the hub may attest.
 func TestAttest(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -35,8 +35,8 @@ func TestRefusedEffect(t *testing.T) {
 	}
 }
 
-// TestLeftPending checks that a message that an outage left pending is settled once, by a repetition or by the sweep, and that it
-// cannot be read before.
+// TestLeftPending checks that a message that is pending after an outage is settled once, by a repeated request or by the sweep.
+// Before that, it must not be readable.
 func TestLeftPending(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -138,8 +138,8 @@ func TestSweepShares(t *testing.T) {
 	}
 }
 
-// TestDropAndAccept checks that a request deletes a pending message only if it stored the message itself, and that a message whose
-// effect took place is stored also if its row was deleted.
+// TestDropAndAccept checks that a request deletes a pending message only if it has stored the message itself. A message that was
+// applied must be stored even if its row was deleted.
 func TestDropAndAccept(t *testing.T) {
 	t.Parallel()
 	d, p := newSignedDesk(t)
@@ -179,8 +179,8 @@ func TestDropAndAccept(t *testing.T) {
 	}
 }
 
-// TestAcceptRace checks that of concurrent settlements of a message whose row was deleted exactly one is the first, and that no
-// other fails on the unique keys of the table.
+// TestAcceptRace checks concurrent settlements of a message whose row was deleted. Exactly one must be the first, and none may
+// fail on the unique keys of the table.
 func TestAcceptRace(t *testing.T) {
 	t.Parallel()
 	d, p := newSignedDesk(t)

@@ -81,7 +81,7 @@ func TestSubmitRefuses(t *testing.T) {
 	}
 }
 
-// TestOnce (S43) checks that 50 concurrent copies of a message are stored once and have one effect.
+// TestOnce (S43) checks that of 50 concurrent copies of a message one is stored, and that the message is applied once.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	d, p := newSignedDesk(t)
@@ -163,8 +163,8 @@ func TestOneNonce(t *testing.T) {
 	}
 }
 
-// TestMessagesStay checks that the database permits no change or deletion of an accepted message, and no change of the
-// signed content of a pending one.
+// TestMessagesStay checks that the database permits no change or deletion of an accepted message, and no change of the signed
+// content of a pending message.
 func TestMessagesStay(t *testing.T) {
 	t.Parallel()
 	d, p := newSignedDesk(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/moderation"
 )
 
-// TestHiddenApp (P23) checks that a hidden app shows no name, homepage and logo although its owner changes them, and
-// shows the newest ones after it is shown again.
+// TestHiddenApp (P23) checks that a hidden app shows no name, homepage or logo, even if its owner changes them. After it is shown
+// again, it must show the newest values.
 func TestHiddenApp(t *testing.T) {
 	t.Parallel()
 	db := testkit.Postgres(t, Schema(""))

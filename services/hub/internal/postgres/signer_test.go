@@ -47,8 +47,8 @@ func TestRegisterSigner(t *testing.T) {
 	refuses(t, "invalid_request schema")(d.ListSigners(t.Context(), "alice"))
 }
 
-// TestProof (S37) checks that a challenge is valid once and only for the signed content, and that signatures of
-// messages and of proofs are not interchangeable.
+// TestProof (S37) checks that a challenge can be used once and only for the signed content. A signature of a message must be
+// invalid as a proof, and the reverse.
 func TestProof(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -206,7 +206,7 @@ func TestSignersOfGrant(t *testing.T) {
 	refuses(t, "unauthenticated signer_expired")(d.Submit(t.Context(), q.call(t, d.clock.Now(), nil), nil))
 }
 
-// TestSignerLimit checks the limit of ten active signers of a passport and app, also for concurrent registrations.
+// TestSignerLimit checks the limit of ten active signers of a user for an app, also for concurrent registrations.
 func TestSignerLimit(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -247,8 +247,8 @@ func TestSignerLimit(t *testing.T) {
 	refuses(t, "limit_reached")(d.RegisterSigner(t.Context(), owner, newClient("too many", alice).ask(t, d, nil)))
 }
 
-// TestRevokeRacesSubmit (S46) checks that every accepted message was received before its signer was revoked, also if
-// the clock of the revoking hub is late.
+// TestRevokeRacesSubmit (S46) checks that each accepted message was received before its signer was revoked, even if the clock of
+// the revoking hub is behind.
 func TestRevokeRacesSubmit(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -305,8 +305,8 @@ func TestRevokeRacesSubmit(t *testing.T) {
 	}
 }
 
-// TestRevokeWaits (S46) checks the order step by step: a revocation waits for a message that is being stored, and a
-// message after a revocation is refused.
+// TestRevokeWaits (S46) checks that a revocation waits for a message that is being stored, and that a message after the
+// revocation is refused.
 func TestRevokeWaits(t *testing.T) {
 	t.Parallel()
 	d, p := newSignedDesk(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/broadcast"
 )
 
-// TestSpotlight checks that of fifty hubs that choose a spotlight concurrently all get the choice of the first.
+// TestSpotlight checks that fifty hubs that concurrently choose a spotlight all get the choice of the first one.
 func TestSpotlight(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)

@@ -60,7 +60,7 @@ tidewatch https://video-a.example/tidewatch/2.m3u8 night desk 2m0s 7`
 	}
 }
 
-// TestOneBinding checks that concurrent requests leave one stream of a market and handle.
+// TestOneBinding checks that concurrent requests to bind a stream leave one stream for a market and an operator.
 func TestOneBinding(t *testing.T) {
 	t.Parallel()
 	store, _ := open(t)

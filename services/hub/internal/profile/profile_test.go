@@ -64,7 +64,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// writer is a fake of the ledger that stores the updates.
+// writer is a fake of the ledger that records profile updates.
 type writer struct {
 	operatorv1.OperatorServiceClient
 	ids []string

@@ -44,7 +44,7 @@ func TestParseQuery(t *testing.T) {
 	}
 }
 
-// TestSpecIsAlwaysGood checks that every query results in a FilterSpec that the clock accepts.
+// TestSpecIsAlwaysGood checks that each query results in a filter that the clock accepts.
 func TestSpecIsAlwaysGood(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

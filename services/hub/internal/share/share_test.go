@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// full is a fake store in which every code is used until left attempts have failed.
+// full is a fake store in which the first left-1 codes that it receives are already used.
 type full struct{ left int }
 
 func (f *full) AddLink(_ context.Context, l Link) (string, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/services/hub/internal/operator"
 )
 
-// ledger is a fake connection to the ledger with a given result for each attempt. It records the ids.
+// ledger is a fake connection to the ledger that returns a given result for each attempt. It records the ids.
 type ledger struct {
 	grpc.ClientConnInterface
 	answers []func(context.Context) error
@@ -42,7 +42,7 @@ func (l *ledger) Invoke(ctx context.Context, _ string, args, reply any, _ ...grp
 	return answer(ctx)
 }
 
-// tried returns the ids of all attempts.
+// tried returns the ids that all attempts have sent.
 func (l *ledger) tried() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
