@@ -13,7 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// maxArgument is the limit of an argument in characters. No service accepts a longer value.
+// maxArgument is the maximum length of an argument in characters. No service accepts a longer value.
 const maxArgument = 4096
 
 var negative = regexp.MustCompile(`^-[0-9.]`)
@@ -59,8 +59,8 @@ func checkArguments(app *kong.Application, args []string) (out []string, err err
 	return out, nil
 }
 
-// flagsOf returns which flags take a value, and which of those take the name of a file. A flag name has the same kind of value in
-// all commands.
+// flagsOf returns two sets of flag names: valued are the flags that take a value, and paths are the flags whose value is the
+// name of a file. A flag name has the same kind of value in all commands.
 func flagsOf(n *kong.Node) (valued, paths map[string]bool) {
 	valued, paths = map[string]bool{}, map[string]bool{}
 	_ = kong.Visit(n, func(v kong.Visitable, next kong.Next) error {
@@ -76,7 +76,8 @@ func flagsOf(n *kong.Node) (valued, paths map[string]bool) {
 	return valued, paths
 }
 
-// command returns the program and the longest known command at the start of the arguments, as "signalcast market show".
+// command returns the name of the program and the longest known command at the start of the arguments, for example "signalcast
+// market show".
 func command(app *kong.Application, args []string) string {
 	at, words := app.Node, []string{app.Name}
 	for _, arg := range args {

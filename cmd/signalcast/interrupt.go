@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// interrupted is the cause of a context that a signal ended.
+// interrupted is the cause of a context that a process signal ended.
 type interrupted struct{ by syscall.Signal }
 
 // Error implements error.
@@ -19,8 +19,8 @@ func (i *interrupted) Error() string {
 	return "ended by Ctrl-C"
 }
 
-// interruptible returns a context that the first SIGINT or SIGTERM ends, with interrupted as its cause. The second signal ends
-// the program at once.
+// interruptible returns a context that ends at the first SIGINT or SIGTERM, with interrupted as its cause. The second signal
+// ends the process at once.
 func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, end := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
@@ -37,8 +37,8 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	return ctx, func() { end(nil) }
 }
 
-// interruption returns the exit code of a command that a signal ended: 128 plus the number of the signal, as in shells. ok is
-// false if no signal ended it.
+// interruption returns the exit code of a command that a process signal ended: 128 plus the number of the signal, as in shells.
+// ok is false if no signal ended the command.
 func interruption(ctx context.Context) (code int, ok bool) {
 	var i *interrupted
 	if !errors.As(context.Cause(ctx), &i) {

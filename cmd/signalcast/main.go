@@ -22,7 +22,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/version"
 )
 
-// Exit codes. The function interruption returns the code of an interrupted command.
+// Exit codes of the program. interruption returns the exit code of an interrupted command.
 const (
 	done        = 0
 	refused     = 1 // a service refused the request, the person did not confirm it, a record differs, or a server does not conform
@@ -39,7 +39,7 @@ func main() {
 	os.Exit(code)
 }
 
-// terminal reports whether a file is a character device other than the null device. Terminals are character devices.
+// terminal reports whether a file is a terminal: a character device other than the null device.
 func terminal(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
@@ -49,7 +49,8 @@ func terminal(f *os.File) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// run runs one command and returns the exit code. It writes the error of the command to errOut, with advice and without secrets.
+// run runs the command in args and returns the exit code. It writes the error of the command to errOut, with advice and without
+// secrets.
 func run(ctx context.Context, args []string, errOut io.Writer, streams *verbs.Streams) int {
 	var cli commands
 	exited := -1 // exit code of --help
@@ -80,7 +81,8 @@ func run(ctx context.Context, args []string, errOut io.Writer, streams *verbs.St
 	return exitCode(err)
 }
 
-// withAdvice adds do to a refusal without advice and to an error of the command line. Other errors already say what to do.
+// withAdvice adds the advice do to an error of the command line and to a refusal without advice. Other errors already contain
+// advice.
 func withAdvice(err error, do string) error {
 	if r := (*ask.Refused)(nil); errors.As(err, &r) {
 		r.Do = cmp.Or(r.Do, do)

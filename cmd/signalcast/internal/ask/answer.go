@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// Unavailable is the error of a service that is unavailable, or whose answer is incomplete.
+// Unavailable is the error for a service that is unavailable, or for an answer that is incomplete.
 type Unavailable struct{ text string }
 
 // Error implements error.
 func (u *Unavailable) Error() string { return u.text }
 
-// Truncated returns the error of an answer that ended early with err.
+// Truncated returns the error for an answer whose body ended early. err is the error of the read.
 func Truncated(err error) *Unavailable {
 	return &Unavailable{"the answer was cut off: " + err.Error() + ". Try again in a moment"}
 }
 
-// UnknownResult is the error of a write whose answer was lost, or that failed with a status of 500 or more. The write may have
-// been stored.
+// UnknownResult is the error of a write whose answer was lost, or that failed with a status of 500 or more. The service may
+// have stored the write.
 type UnknownResult struct {
 	because string
 	Do      string // how to find out whether the write was stored; a sentence for people
@@ -39,7 +39,8 @@ func (u *UnknownResult) Error() string {
 	return u.because + ". The request may have been stored. " + do
 }
 
-// AdviseUnknown sets Do of an UnknownResult: how to find out whether the write was stored. It returns err.
+// AdviseUnknown sets the advice of an UnknownResult to do, a sentence that says how to find out whether the write was stored.
+// It returns err, and does not change other errors.
 func AdviseUnknown(err error, do string) error {
 	if u := (*UnknownResult)(nil); errors.As(err, &u) {
 		u.Do = do
@@ -47,8 +48,8 @@ func AdviseUnknown(err error, do string) error {
 	return err
 }
 
-// AsRead converts the error of a request that stores nothing but has the method of a write: an UnknownResult becomes an
-// Unavailable, because the request can be repeated.
+// AsRead converts the error of a request that uses the method of a write but stores nothing, such as a dry run. An
+// UnknownResult becomes an Unavailable, because the request can be repeated. Other errors do not change.
 func AsRead(err error) error {
 	if u := (*UnknownResult)(nil); errors.As(err, &u) {
 		return &Unavailable{u.because + ". Try again in a moment"}
@@ -56,7 +57,7 @@ func AsRead(err error) error {
 	return err
 }
 
-// Refused is the error of a request that a service refused.
+// Refused is the error of a request that a service refused with a 4xx status, and of an answer that is a redirect or not JSON.
 type Refused struct {
 	Status  int
 	Code    string // member `error` of the answer
@@ -89,7 +90,8 @@ func (r *Refused) Error() string {
 	return text
 }
 
-// Advise sets Do of a Refused. The keys of do are error codes or statuses ("404"); a code takes precedence. It returns err.
+// Advise sets the advice of a Refused. do maps error codes and statuses ("404") to sentences; a code takes precedence. Advise
+// returns err, and does not change other errors.
 func Advise(err error, do map[string]string) error {
 	if r, ok := errors.AsType[*Refused](err); ok {
 		r.Do = cmp.Or(do[r.Code], do[strconv.Itoa(r.Status)], r.Do)
@@ -97,11 +99,11 @@ func Advise(err error, do map[string]string) error {
 	return err
 }
 
-// maxAnswer is the limit of a body in bytes. Longer bodies are cut off; no route answers with that many.
+// maxAnswer is the number of bytes of a body that Read reads. It ignores the rest; no route returns a longer body.
 const maxAnswer = 16 << 20
 
-// Read returns the body of a successful answer and closes it. A degraded answer (X-Degraded) is returned together with an
-// Unavailable. Other errors are Refused, Unavailable and, for writes, UnknownResult.
+// Read returns the body of a successful answer and closes it. For a degraded answer (header X-Degraded) it returns the body and
+// an Unavailable. Its other errors are Refused, Unavailable and, for writes, UnknownResult.
 func Read(a *http.Response, err error) ([]byte, error) {
 	if err != nil {
 		return nil, unreachable(err)
@@ -162,7 +164,7 @@ func unreachable(err error) error {
 	return err
 }
 
-// unavailable returns the error of a read that was answered with a status of 500 or more.
+// unavailable returns the error of a read for an answer with a status of 500 or more.
 func unavailable(a *http.Response, raw []byte) error {
 	r := refusal(a, raw)
 	again := "Try again in a moment"
@@ -184,7 +186,7 @@ func statusText(r *Refused) string {
 	return text
 }
 
-// refusal converts an answer with an error status and its body to a Refused.
+// refusal converts an answer with an error status to a Refused. raw is its body.
 func refusal(a *http.Response, raw []byte) *Refused {
 	var body struct {
 		Error, Message, Field, ID, ReceiptURL, Reason string
@@ -203,7 +205,7 @@ func refusal(a *http.Response, raw []byte) *Refused {
 	return r
 }
 
-// advise sets Do for the refusals that any command can receive.
+// advise sets the advice for the statuses that any command can receive, for example 401 and 429.
 func (r *Refused) advise() {
 	switch {
 	case r.Status == http.StatusUnauthorized:

@@ -27,7 +27,7 @@ const (
 	perTry      = 15 * time.Second       // timeout of one attempt
 )
 
-// NewDoer returns a Doer. wait waits between attempts; nil means dbtime.Sleep.
+// NewDoer returns a Doer. wait pauses between two attempts; nil means dbtime.Sleep.
 func NewDoer(wait func(context.Context, time.Duration) error) *Doer {
 	if wait == nil {
 		wait = dbtime.Sleep
@@ -38,8 +38,8 @@ func NewDoer(wait func(context.Context, time.Duration) error) *Doer {
 	}}
 }
 
-// Do implements client.HttpRequestDoer. It returns an UnknownResult if an attempt of a write was sent and the last attempt has no
-// answer, and otherwise the error of the transport.
+// Do implements client.HttpRequestDoer. If an attempt of a write was sent and the last attempt has no answer, it returns an
+// UnknownResult. Otherwise it returns the error of the transport.
 func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
@@ -78,16 +78,17 @@ func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// TraceConnection returns a context that sets *connected when a request under it obtains a connection. Without a connection the
-// service has received no part of the request.
+// TraceConnection returns a context and a variable that becomes true when a request with this context obtains a connection.
+// While it is false, the service has received no part of the request.
 func TraceConnection(parent context.Context) (ctx context.Context, connected *bool) {
 	connected = new(bool)
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { *connected = true }}
 	return httptrace.WithClientTrace(parent, trace), connected
 }
 
-// finalResult returns the result of all attempts. lost reports that the answer to an attempt of a write was lost: then an
-// unavailable service at the last attempt does not show that the write was not stored.
+// finalResult returns the result of all attempts of a request. lost reports that the answer to an earlier attempt of a write
+// was lost. Then an unavailable service at the last attempt does not show that the write was not stored, so the result is an
+// UnknownResult.
 func finalResult(a *http.Response, err error, lost bool) (*http.Response, error) {
 	switch {
 	case !lost || err == nil && !temporary(a):
@@ -99,16 +100,16 @@ func finalResult(a *http.Response, err error, lost bool) (*http.Response, error)
 	return nil, &UnknownResult{because: "no answer: " + reason(err)}
 }
 
-// writes reports whether the method of a request is that of a write.
+// writes reports whether a request is a write: its method is neither GET nor HEAD.
 func writes(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
-// repeatable reports whether a second copy of a request has no further effect.
+// repeatable reports whether sending a request twice has the same effect as sending it once.
 func repeatable(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Header.Get("Idempotency-Key") != ""
 }
 
-// temporary reports whether a repetition of the request may get a better answer: the service is unavailable or the answer is
-// degraded.
+// temporary reports whether repeating the request may produce a better answer, because the service is unavailable or the answer
+// is degraded.
 func temporary(a *http.Response) bool {
 	switch a.StatusCode {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -117,7 +118,8 @@ func temporary(a *http.Response) bool {
 	return a.Header.Get("X-Degraded") != ""
 }
 
-// retryAfter returns the Retry-After of an answer, which must be in seconds; 0 if the header is missing or invalid.
+// retryAfter returns the value of the header Retry-After, which must be a number of seconds. It returns 0 if the header is
+// missing or invalid.
 func retryAfter(a *http.Response) time.Duration {
 	n, err := strconv.Atoi(a.Header.Get("Retry-After"))
 	if err != nil || n < 0 || n > 1<<30 {

@@ -22,7 +22,7 @@ func boardOrder(ctx context.Context, r *run) {
 	r.ordered(a, list(a.value, "operators"), "score")
 }
 
-// ordered expects rows in descending order of a member.
+// ordered adds a finding for each row whose member by is greater than that of the previous row.
 func (r *run) ordered(a *answer, rows []any, by string) {
 	last := math.Inf(1)
 	for i, row := range rows {
@@ -32,7 +32,7 @@ func (r *run) ordered(a *answer, rows []any, by string) {
 	}
 }
 
-// ranked expects the ranks 1, 2, 3 and so on.
+// ranked adds a finding for each row of the leaderboard unless the ranks are 1, 2, 3 and so on.
 func (r *run) ranked(a *answer) {
 	for i, row := range list(a.value, "leaderboard") {
 		rank, ok := integer(row, "rank")
@@ -83,7 +83,7 @@ func operatorNumbers(ctx context.Context, r *run) {
 	}
 }
 
-// accuracy expects the percentage of won calls, rounded half up.
+// accuracy adds a finding unless the member accuracy of row is the percentage of won among resolved calls, rounded half up.
 func (r *run) accuracy(a *answer, row any, won, resolved int) {
 	want := 0
 	if resolved > 0 {
@@ -93,7 +93,7 @@ func (r *run) accuracy(a *answer, row any, won, resolved int) {
 	r.expect(ok && got == want, a, fmt.Sprintf("accuracy %d: %d of %d", want, won, resolved), describe(at(row, "accuracy")))
 }
 
-// pulseWeeks checks the weeks and the totals of the pulse.
+// pulseWeeks checks the weeks and the totals of /api/network/pulse.
 func pulseWeeks(ctx context.Context, r *run) {
 	a := r.get(ctx, hub, "/api/network/pulse")
 	if !r.status(a, http.StatusOK) {

@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 )
 
-// check is one check of a server.
+// check describes one check of a server and the function that runs it.
 type check struct {
 	id, title string
 	source    string // page, operation or standard that contains the rule
@@ -19,7 +19,7 @@ type check struct {
 	run       func(context.Context, *run)
 }
 
-// Outcome is the outcome of a check.
+// Outcome is the outcome of a check: pass, fail or skip.
 type Outcome string
 
 // Outcomes of a check.
@@ -29,7 +29,7 @@ const (
 	Skip Outcome = "skip"
 )
 
-// Finding is one deviation of a server.
+// Finding is one deviation of a server from the protocol.
 type Finding struct {
 	Asked string `json:"asked"` // request
 	Came  string `json:"came"`  // actual answer
@@ -51,10 +51,10 @@ type Result struct {
 	More     int       `json:"more,omitempty"` // number of findings that are not shown
 }
 
-// maxFindings is the number of findings of a check that are shown.
+// maxFindings is the number of findings that a report shows for one check. More counts the others.
 const maxFindings = 8
 
-// run is the state of a run, which all checks share.
+// run is the state of a run of the command, which all checks share.
 type run struct {
 	*client
 	doc      *document
@@ -85,26 +85,27 @@ func (r *run) expect(ok bool, a *answer, want string, got ...string) bool {
 	return false
 }
 
-// status expects a status.
+// status adds a finding unless the answer has the status want. It returns whether the status matches.
 func (r *run) status(a *answer, want int) bool {
 	return r.expect(a.err == nil && a.status == want, a, fmt.Sprint(want))
 }
 
-// refused expects an error with a status and a code.
+// refused adds a finding unless the answer is an error with this status and error code. It returns whether both match.
 func (r *run) refused(a *answer, status int, code string) bool {
 	return r.expect(a.err == nil && a.status == status && text(a.value, "error") == code, a, fmt.Sprintf("%d %s", status, code))
 }
 
-// same expects a value of a member of the answer.
+// same adds a finding unless the member of the answer at path equals want.
 func (r *run) same(a *answer, path string, want any) {
 	got := at(a.value, path)
 	r.expect(got == want, a, path+" is "+describe(want), path+" is "+describe(got))
 }
 
-// skip sets the reason for which the current check is skipped.
+// skip stores the reason why the current check is skipped, shortened to 160 characters.
 func (r *run) skip(because string) { r.current.Because = show.Short(because, 160) }
 
-// all runs the checks in order, or only those with an id of only. It calls report after each check.
+// all runs the checks in order and returns their results. If only is not empty, it runs only the checks with these ids. It
+// calls report after each check.
 func (r *run) all(ctx context.Context, only []string, report func(Result)) []Result {
 	var out []Result
 	for _, c := range checks() {
@@ -145,7 +146,7 @@ func (r *run) setOutcome(ctx context.Context) {
 	}
 }
 
-// skipReason returns why a check cannot run, or "".
+// skipReason returns the reason why a check cannot run, or "" if it can.
 func (r *run) skipReason(c *check) string {
 	h := c.host
 	if h == "" {
@@ -164,8 +165,8 @@ func (r *run) skipReason(c *check) string {
 	return ""
 }
 
-// poll reads a path until holds returns true, at most 21 times with pauses of 1.5 s: answers of a server may be some seconds old.
-// It returns the last answer.
+// poll reads a path of the hub until holds returns true for the answer, at most 21 times with pauses of 1.5 s, because answers
+// of a server may be some seconds old. It returns the last answer.
 func (r *run) poll(ctx context.Context, path string, holds func(*answer) bool) *answer {
 	for n := 0; ; n++ {
 		a := r.reread(ctx, hub, path)

@@ -12,8 +12,8 @@ import (
 // cleanUpTimeout is the time limit of cleanUp.
 const cleanUpTimeout = 5 * time.Second
 
-// cleanUp closes the markets that an interrupted run has created: it clears their disputes and resolves each as INVALID, so that
-// calls on it are void. It returns what it could not close, and does not wait for limits.
+// cleanUp closes the markets that an interrupted run created. It clears their disputes and resolves each as INVALID, which
+// voids the calls on it. It returns a description of everything that stays on the server, and does not wait for rate limits.
 func (r *run) cleanUp(ctx context.Context) (left []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()
@@ -37,7 +37,8 @@ func (r *run) cleanUp(ctx context.Context) (left []string) {
 	return left
 }
 
-// adminOnce sends a request with the admin secret once, without waiting for limits.
+// adminOnce sends a POST request with the admin secret once, without waiting for rate limits. pairs are the names and values of
+// the body.
 func (r *run) adminOnce(ctx context.Context, path string, pairs ...any) *answer {
 	return r.sendNow(ctx, request{method: http.MethodPost, host: hub, path: path, admin: true, body: object(pairs...)})
 }

@@ -27,7 +27,7 @@ const (
 	silentAfter = 2           // consecutive incomplete answers after which no more requests are sent to the host
 )
 
-// host is one of the three services.
+// host names one of the three services: hub, api or clock.
 type host string
 
 const (
@@ -36,7 +36,7 @@ const (
 	clock host = "clock"
 )
 
-// Target is the server to check, with the secrets to use.
+// Target contains the addresses of the server to check and the secrets for the checks.
 type Target struct {
 	Hub, API, Clock string // addresses without a slash at the end; API and Clock may be empty
 	Key, Admin      string // operator key and admin secret; both may be empty
@@ -44,7 +44,7 @@ type Target struct {
 	Venue           string // name of the primary venue in paths
 }
 
-// at returns the address of a service, or "".
+// at returns the address of a service, or "" if it has none.
 func (t *Target) at(h host) string {
 	return map[host]string{hub: t.Hub, api: t.API, clock: t.Clock}[h]
 }
@@ -89,7 +89,7 @@ type request struct {
 	admin  bool // send the admin secret
 }
 
-// with returns the request with one more header.
+// with returns a copy of the request with one more header.
 func (q request) with(name, value string) request {
 	if q.header = q.header.Clone(); q.header == nil {
 		q.header = http.Header{}
@@ -103,7 +103,7 @@ func (t *Target) reachable(requests ...request) []request {
 	return slices.DeleteFunc(requests, func(q request) bool { return t.at(q.host) == "" })
 }
 
-// answer is the answer to a request. If there is none, status is 0 and err is the reason.
+// answer is the answer to a request. If there was no answer, status is 0 and err is the reason.
 type answer struct {
 	method, path string
 	status       int
@@ -120,7 +120,8 @@ var (
 	errLong   = fmt.Errorf("the body has more than %d bytes", maxBody)
 )
 
-// get reads a path without a credential. The answer is stored for the run, unless it is missing because of a limit.
+// get sends a GET request without a credential. It stores the answer for the whole run, unless the answer is missing because of
+// a limit, and later calls return the stored answer.
 func (c *client) get(ctx context.Context, h host, path string) *answer {
 	name := string(h) + path
 	if a := c.memo[name]; a != nil {
@@ -133,14 +134,14 @@ func (c *client) get(ctx context.Context, h host, path string) *answer {
 	return a
 }
 
-// reread reads a path again and replaces the stored answer.
+// reread sends the GET request again and replaces the answer that get stored.
 func (c *client) reread(ctx context.Context, h host, path string) *answer {
 	delete(c.memo, string(h)+path)
 	return c.get(ctx, h, path)
 }
 
-// send sends a request and repeats it while the service is unavailable or a limit is reached, with tries attempts in all. If the
-// answer is missing because of a limit, send records that for the current check.
+// send sends a request and repeats it while the service is unavailable or a rate limit is reached, up to tries attempts in
+// total. If the answer is missing because of a limit, send records this for the current check.
 func (c *client) send(ctx context.Context, q request) *answer {
 	for n := 1; ; n++ {
 		a := c.sendOnce(ctx, q)
@@ -154,7 +155,8 @@ func (c *client) send(ctx context.Context, q request) *answer {
 	}
 }
 
-// retry reports whether the request is to be repeated. It waits if the service is unavailable; sendOnce waits for limits.
+// retry reports whether send should repeat the request. It first waits if the service is unavailable; sendOnce waits for rate
+// limits.
 func (c *client) retry(ctx context.Context, a *answer) bool {
 	switch {
 	case a.err != nil:
@@ -169,7 +171,8 @@ func (c *client) retry(ctx context.Context, a *answer) bool {
 	return false
 }
 
-// sendOnce sends a request once, after waiting for the limits.
+// sendOnce waits for the rate limits and sends a request once. It sends nothing if the run has used up its requests, or if the
+// host has not answered several requests.
 func (c *client) sendOnce(ctx context.Context, q request) *answer {
 	a := &answer{method: q.method, path: q.path}
 	switch {
@@ -186,7 +189,7 @@ func (c *client) sendOnce(ctx context.Context, q request) *answer {
 	return c.sendNow(ctx, q)
 }
 
-// sendNow sends a request once, without waiting for limits.
+// sendNow sends a request once, without waiting for rate limits.
 func (c *client) sendNow(ctx context.Context, q request) *answer {
 	a := &answer{method: q.method, path: q.path}
 	if q.key {
@@ -208,7 +211,7 @@ func (c *client) sendNow(ctx context.Context, q request) *answer {
 	return a
 }
 
-// fill sends a request and sets the fields of the answer.
+// fill sends a request and sets the fields of a from the response.
 func (c *client) fill(ctx context.Context, q request, a *answer) error {
 	ctx, connected := ask.TraceConnection(ctx)
 	r, err := http.NewRequestWithContext(ctx, q.method, c.at(q.host)+q.path, nil)

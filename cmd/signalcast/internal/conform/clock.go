@@ -17,7 +17,7 @@ const (
 	bumper = 10
 )
 
-// segment compares the times and the kind of a segment with the slot in its id.
+// segment checks that the times and the kind of a segment match the slot in its id.
 func (r *run) segment(a *answer, s any) {
 	id := text(s, "segmentId")
 	parts := strings.Split(id, ":")
@@ -38,7 +38,8 @@ func (r *run) segment(a *answer, s any) {
 		text(s, "startsAt")+" to "+text(s, "endDate"))
 }
 
-// clockSlots checks the times of the segments of the timeline and of two channels, and the current and the next segment.
+// clockSlots checks the times of the segments of the timeline and of two channels. It also checks which segments are the
+// current and the next one.
 func clockSlots(ctx context.Context, r *run) {
 	for _, path := range []string{"/program/timeline", "/program/channel?preset=hot", "/program/channel?preset=close"} {
 		a := r.get(ctx, clock, path)

@@ -81,7 +81,7 @@ func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
 	return errors.Join(failed, report.verdict(c.Only))
 }
 
-// total returns the number of checks of a complete run.
+// total returns the number of checks of a complete run: all checks, or the distinct ids of Only.
 func (c *Command) total() int {
 	if len(c.Only) == 0 {
 		return len(checks())
@@ -89,7 +89,8 @@ func (c *Command) total() int {
 	return len(slices.Compact(slices.Sorted(slices.Values(c.Only))))
 }
 
-// verdict returns the error of a run that was not interrupted, or nil if no check failed and none was prevented.
+// verdict returns the error of a run that was not interrupted: because checks failed, because limits or unavailable services
+// prevented checks, or because no check of only passed. Otherwise it returns nil.
 func (p *Report) verdict(only []string) error {
 	switch {
 	case p.Failed > 0:
@@ -105,7 +106,7 @@ func (p *Report) verdict(only []string) error {
 	return nil
 }
 
-// target checks the flags and reads the secrets.
+// target validates the flags and reads the secrets from their files.
 func (c *Command) target(s *verbs.Streams) (Target, error) {
 	t := Target{Venue: c.Venue, Market: c.Market}
 	if !marketForm.MatchString(c.Venue) || c.Market != "" && !marketForm.MatchString(c.Market) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// reach checks that the hub answers at all.
+// reach checks that the hub answers requests.
 func reach(ctx context.Context, r *run) {
 	for range silentAfter {
 		if a := r.reread(ctx, hub, "/openapi.json"); r.expect(a.err == nil, a, "an answer") {
@@ -16,7 +16,7 @@ func reach(ctx context.Context, r *run) {
 	}
 }
 
-// readDocument reads the OpenAPI document. It returns nil and adds a finding if there is none.
+// readDocument reads the OpenAPI document of the hub. It returns nil and adds a finding if the hub serves none.
 func (r *run) readDocument(ctx context.Context) *answer {
 	a := r.get(ctx, hub, "/openapi.json")
 	if !r.status(a, 200) || !r.expect(at(a.value, "paths") != nil, a, "an OpenAPI document") {
@@ -25,7 +25,8 @@ func (r *run) readDocument(ctx context.Context) *answer {
 	return a
 }
 
-// description checks the version of the OpenAPI document, the most important paths, and the second route of the document.
+// description checks the version of the OpenAPI document, that it contains the most important paths, and that its second route
+// serves the same document.
 func description(ctx context.Context, r *run) {
 	a := r.readDocument(ctx)
 	if a == nil {
@@ -49,7 +50,7 @@ func description(ctx context.Context, r *run) {
 	}
 }
 
-// openPrefixes are the paths that any origin may read.
+// openPrefixes are the prefixes of the paths that pages of any origin may read.
 var openPrefixes = []string{
 	"/api/broadcast/", "/api/oracle/featured", "/api/embed/", "/api/card/", "/api/c/", "/api/fashion/signals",
 	"/api/network/", "/api/situations",
@@ -58,7 +59,7 @@ var openPrefixes = []string{
 // closedUnder are routes below openPrefixes that require a key or the admin secret.
 var closedUnder = []string{"/api/broadcast/preempt", "/api/network/field-record/me"}
 
-// taggedOpen checks that open reads are tagged in the OpenAPI document.
+// taggedOpen checks that the OpenAPI document tags the reads that pages of any origin may request.
 func taggedOpen(ctx context.Context, r *run) {
 	a := r.readDocument(ctx)
 	if a == nil {

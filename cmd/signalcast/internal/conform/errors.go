@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// wellFormed expects an error object: a code in snake_case and, if present, a text message.
+// wellFormed adds a finding unless the answer is an error object of the protocol: a code in snake_case and an optional message.
 func (r *run) wellFormed(a *answer) {
 	if a.err != nil {
 		r.expect(false, a, "an error of the protocol")
@@ -24,7 +24,7 @@ func (r *run) wellFormed(a *answer) {
 	}
 }
 
-// errorForm checks the form of errors of all three services.
+// errorForm checks the form of error answers of all three services.
 func errorForm(ctx context.Context, r *run) {
 	for _, q := range r.reachable(
 		request{method: http.MethodGet, host: hub, path: "/api/nothing/of/conform"},
@@ -65,7 +65,7 @@ func wrongMethod(ctx context.Context, r *run) {
 	}
 }
 
-// retiredRoutes checks that retired routes are 410.
+// retiredRoutes checks that retired routes return 410 with the code gone.
 func retiredRoutes(ctx context.Context, r *run) {
 	for _, q := range r.reachable(
 		request{method: http.MethodGet, host: hub, path: "/api/channels"},
@@ -78,7 +78,7 @@ func retiredRoutes(ctx context.Context, r *run) {
 	}
 }
 
-// wrongCredentials sends requests with invalid credentials and secrets. A server that conforms stores nothing of them.
+// wrongCredentials sends requests with invalid credentials and secrets. A server that conforms refuses them and stores nothing.
 func wrongCredentials(ctx context.Context, r *run) {
 	call := request{
 		method: http.MethodPost, host: hub, path: "/api/predictions",

@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// newest returns the numbers of the newest page of the feed, the oldest first, and the types of their events.
+// newest reads the newest page of the feed. It returns the answer, the sequence numbers in ascending order, and the event types
+// by sequence number.
 func (r *run) newest(ctx context.Context) (a *answer, seqs []int, types map[int]string) {
 	a = r.reread(ctx, api, "/api/v1/feed?limit=100")
 	types = map[int]string{}
@@ -23,8 +24,8 @@ func (r *run) newest(ctx context.Context) (a *answer, seqs []int, types map[int]
 	return a, seqs, types
 }
 
-// feedSequence reads the newest page of the feed, and the same events again after the oldest one. Each number must be one more
-// than the previous one.
+// feedSequence reads the newest page of the feed, and then the page after its oldest event. Each sequence number must be one
+// more than the previous one.
 func feedSequence(ctx context.Context, r *run) {
 	a, seqs, _ := r.newest(ctx)
 	if len(seqs) == 0 {

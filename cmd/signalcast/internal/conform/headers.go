@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// foreignOrigin is an origin that no server trusts.
+// foreignOrigin is an origin that is not on the list of trusted origins of any server.
 const foreignOrigin = "https://other.example"
 
-// anyOrigin expects the CORS headers with which pages of any origin can read the answer.
+// anyOrigin adds a finding unless the answer has the CORS headers that let pages of any origin read it. methods are the methods
+// that must be allowed.
 func (r *run) anyOrigin(a *answer, methods ...string) {
 	if a.err != nil {
 		r.expect(false, a, "an answer")
@@ -27,7 +28,7 @@ func (r *run) anyOrigin(a *answer, methods ...string) {
 	}
 }
 
-// corsOpen checks that pages of any origin can request the open reads, errors included.
+// corsOpen checks that pages of any origin can read the open routes, including their error answers.
 func corsOpen(ctx context.Context, r *run) {
 	for _, q := range r.reachable(
 		request{host: hub, path: "/api/network/pulse"},
@@ -57,7 +58,7 @@ func corsOpen(ctx context.Context, r *run) {
 	r.expect(age == "86400", a, "Access-Control-Max-Age: 86400", "Access-Control-Max-Age: "+age)
 }
 
-// corsClosed checks that pages of other origins cannot request writes.
+// corsClosed checks that pages of other origins cannot send writes.
 func corsClosed(ctx context.Context, r *run) {
 	for _, path := range []string{
 		"/api/predictions", "/api/streamer/signal", "/api/user/follow", "/api/dev/keys", "/api/signals/" + noSignal + "/events",
@@ -74,7 +75,7 @@ func corsClosed(ctx context.Context, r *run) {
 	}
 }
 
-// corsProtocol checks that pages of any origin can request the routes under /api/protocol/v1 with a bearer token.
+// corsProtocol checks that pages of any origin can send requests with a bearer token to the routes under /api/protocol/v1.
 func corsProtocol(ctx context.Context, r *run) {
 	const base = "/api/protocol/v1"
 	for _, q := range []request{
@@ -92,8 +93,8 @@ func corsProtocol(ctx context.Context, r *run) {
 	}
 }
 
-// entityTags repeats reads with If-None-Match. The OpenAPI document must have an ETag. Each read with an ETag must be 304 if it
-// has not changed.
+// entityTags repeats reads with the header If-None-Match. The OpenAPI document must have an ETag. A read whose answer has an
+// ETag and did not change must return 304.
 func entityTags(ctx context.Context, r *run) {
 	for _, path := range []string{"/openapi.json", "/api/protocol/v1", "/api/network/tapes", "/api/signals/feed"} {
 		known := false
@@ -120,7 +121,7 @@ func entityTags(ctx context.Context, r *run) {
 	r.status(a, http.StatusOK)
 }
 
-// cacheAges checks the longest time for which shared caches may store an answer.
+// cacheAges checks the maximum time, in seconds, for which shared caches may store an answer.
 func cacheAges(ctx context.Context, r *run) {
 	for _, c := range []struct {
 		path string

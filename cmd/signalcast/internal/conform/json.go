@@ -26,7 +26,7 @@ func decode(raw []byte) any {
 	return v
 }
 
-// at returns the value at a path such as signals.0.id. It returns nil if the value is null or missing.
+// at returns the value at a path such as signals.0.id in v. It returns nil if the value is null or missing.
 func at(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		switch in := v.(type) {
@@ -76,7 +76,7 @@ func timeAt(v any, path string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// each calls f for every object in a value at any depth, with its path.
+// each calls f for every object in v, at any depth, with the path of the object.
 func each(v any, path string, f func(path string, o map[string]any)) {
 	switch in := v.(type) {
 	case map[string]any:
@@ -91,7 +91,7 @@ func each(v any, path string, f func(path string, o map[string]any)) {
 	}
 }
 
-// object returns a JSON object with these names and values, for the body of a request.
+// object returns a JSON object as text, for the body of a request. pairs are alternating names and values.
 func object(pairs ...any) string {
 	o := map[string]any{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -104,7 +104,7 @@ func object(pairs ...any) string {
 	return string(raw)
 }
 
-// describe returns a value as short text for the report.
+// describe returns a value as short text for the report. For nil it returns "null or missing".
 func describe(v any) string {
 	if v == nil {
 		return "null or missing"
@@ -119,7 +119,7 @@ func describe(v any) string {
 	return shorten(string(raw), 80)
 }
 
-// shorten shortens a text to up to most characters with an ellipsis.
+// shorten returns s, shortened to at most most characters. A shortened text ends with an ellipsis.
 func shorten(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"

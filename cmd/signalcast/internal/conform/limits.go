@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// keyRequests is the number of requests that a key has in any minute.
+// keyRequests is the number of requests that a key may send in any minute.
 const keyRequests = 60
 
-// limitChecks returns the last checks of a run: the first uses up the limit of the key, and both read earlier refusals.
+// limitChecks returns the checks that must run last. The first uses up the limit of the key; the second checks the refusals of
+// the whole run.
 func limitChecks() []check {
 	return []check{
 		{
@@ -26,7 +27,8 @@ func limitChecks() []check {
 	}
 }
 
-// exhaustKey sends requests with the key to two routes until one is refused, waits for Retry-After, and sends one more.
+// exhaustKey sends requests with the key to two routes until one is refused. It then waits for Retry-After and sends one more
+// request.
 func exhaustKey(ctx context.Context, r *run) {
 	record := request{method: http.MethodGet, host: hub, path: "/api/network/field-record/me", key: true}
 	routes := []request{record, {method: http.MethodPost, host: hub, path: "/api/predictions", key: true, body: "{}"}}
@@ -61,8 +63,8 @@ func exhaustKey(ctx context.Context, r *run) {
 	r.expect(b.err == nil && b.status != http.StatusTooManyRequests, b, fmt.Sprintf("an answer after a wait of %v", a.retryAfter()))
 }
 
-// refusedTooEarly adds a finding if the key was refused before its 60th request in a minute, or with another limit. If the limit
-// of the IP address is reached, the check is not tried.
+// refusedTooEarly adds a finding if the key was refused before its 60th request in a minute, or if the refusal states another
+// limit. If the limit of the IP address caused the refusal, it skips the check.
 func (r *run) refusedTooEarly(ctx context.Context, a *answer) {
 	if limit, _ := integer(a.value, "limit"); limit == keyRequests {
 		used := 0
@@ -83,7 +85,7 @@ func (r *run) refusedTooEarly(ctx context.Context, a *answer) {
 	r.expect(false, a, fmt.Sprintf("limit is %d", keyRequests), "limit is "+describe(at(a.value, "limit")))
 }
 
-// limitForm checks the form of the answers of this run with status 429.
+// limitForm checks the form of the answers with status 429 that the run received.
 func limitForm(_ context.Context, r *run) {
 	if len(r.refusals) == 0 {
 		r.skip("no request of the run reached a limit")

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// public are the public lists: the member of the answer that contains the list, and the maximum number of its elements.
+// public lists the routes that return public lists. rows is the member of the answer that contains the list, and most is the
+// maximum number of its elements.
 var public = []struct {
 	host  host
 	path  string
@@ -34,7 +35,7 @@ var public = []struct {
 	{api, "/api/v1/signals/leaderboard", "leaderboard", 200, []string{"operators=zz", "lane=ZZ"}},
 }
 
-// lists calls f for each public list of a service that has an address.
+// lists calls f for each public list whose service has a configured address. In the path, it replaces {venue} with r.Venue.
 func (r *run) lists(f func(h host, path, rows string, most int, words []string)) {
 	for _, l := range public {
 		if r.at(l.host) != "" {
@@ -43,7 +44,7 @@ func (r *run) lists(f func(h host, path, rows string, most int, words []string))
 	}
 }
 
-// listsNeverFail sends invalid parameters to each list.
+// listsNeverFail sends invalid parameters to each public list, which must answer with status 200 and a list.
 func listsNeverFail(ctx context.Context, r *run) {
 	r.lists(func(h host, path, rows string, _ int, words []string) {
 		for _, query := range append([]string{"limit=-1", "limit=zz", "limit=999999999999999999999"}, words...) {
@@ -56,7 +57,7 @@ func listsNeverFail(ctx context.Context, r *run) {
 	})
 }
 
-// pageSizes checks the number of elements of each list with limit=1 and with a huge limit.
+// pageSizes checks the number of elements of each public list with limit=1 and with a huge limit.
 func pageSizes(ctx context.Context, r *run) {
 	r.lists(func(h host, path, rows string, most int, _ []string) {
 		a := r.get(ctx, h, path+"?limit=999999999999999999999")
@@ -69,7 +70,7 @@ func pageSizes(ctx context.Context, r *run) {
 	})
 }
 
-// cursors reads the first page of two elements and the next page. No element may be on both.
+// cursors reads the first page of two elements of each list and the next page. No element may be on both pages.
 func cursors(ctx context.Context, r *run) {
 	for _, l := range []struct {
 		host           host
@@ -89,7 +90,8 @@ func cursors(ctx context.Context, r *run) {
 	}
 }
 
-// pageContinues reads two pages and reports whether the second continues the first. It adds findings only if sure is true.
+// pageContinues reads two pages of a list and reports whether the second continues the first. It adds findings only if sure is
+// true.
 func (r *run) pageContinues(ctx context.Context, h host, path, rows, id string, sure bool) bool {
 	expect := func(ok bool, a *answer, due, came string) bool {
 		if sure || ok {
@@ -122,7 +124,7 @@ const (
 	noHandle = "unknown_of_conform"
 )
 
-// emptyStates reads resources that do not exist and lists that are empty.
+// emptyStates checks that reads of resources that do not exist return 404, and that lists without elements are empty.
 func emptyStates(ctx context.Context, r *run) {
 	for _, path := range []string{
 		"/api/signals/" + noSignal, "/api/operator/" + noHandle, "/api/network/field-record/" + noHandle,

@@ -10,7 +10,7 @@ import (
 
 const agentPath = "/api/mcp"
 
-// rpc sends one JSON-RPC message to the agent endpoint. The answer may be JSON or one server-sent event.
+// rpc sends one JSON-RPC message to the agent endpoint and returns the answer, which may be JSON or one server-sent event.
 func (r *run) rpc(ctx context.Context, message string) *answer {
 	q := request{method: http.MethodPost, host: hub, path: agentPath, body: message}
 	a := r.send(ctx, q.with("Accept", "application/json, text/event-stream").with("MCP-Protocol-Version", "2025-11-25"))

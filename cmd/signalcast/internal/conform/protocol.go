@@ -26,7 +26,7 @@ var (
 	}
 )
 
-// discovery checks the issuer, the scopes, the message types and the signature format of the protocol route.
+// discovery checks the issuer, the scopes, the message types and the signature format that the protocol route returns.
 func discovery(ctx context.Context, r *run) {
 	a := r.get(ctx, hub, protocolBase)
 	if !r.status(a, http.StatusOK) {
@@ -57,9 +57,9 @@ func discovery(ctx context.Context, r *run) {
 	}
 }
 
-// attestedMessages checks the signature of each message of the newest page and of the run. Attested messages must be signed with
-// a key of the hub, other messages with the key that they name. The signature of a hidden message cannot be checked; the note of
-// the result states their number.
+// attestedMessages checks the signatures of the messages on the newest page and of those that the run created. A key of the hub
+// must have signed an attested message, and the key that a message names must have signed any other one. The signature of a
+// hidden message cannot be checked; the note of the result states the number of hidden messages.
 func attestedMessages(ctx context.Context, r *run) {
 	k := r.get(ctx, hub, protocolBase+"/keys")
 	if !r.status(k, http.StatusOK) {
@@ -100,8 +100,8 @@ func attestedMessages(ctx context.Context, r *run) {
 	}
 }
 
-// message checks one stored message. It reports whether the payload is hidden, so that the id and the signature could not be
-// checked.
+// message checks the id and the signature of one stored message. If its payload is hidden, neither can be checked, and message
+// returns true.
 func (r *run) message(a *answer, raw []byte, issuer string, keys map[string]bool) (hidden bool) {
 	var stored struct {
 		ID       string                     `json:"id"`

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// limiter waits for the rate limits of a server. Reaching a limit is not a deviation: a request that a limit refused counts as
-// not sent.
+// limiter waits for the rate limits of a server. A request that a limit refused is not a deviation, and the check is treated as
+// not tried.
 type limiter struct {
 	left     time.Duration                             // time that the run may still wait
 	waited   time.Duration                             // time that the run has waited
@@ -24,14 +24,14 @@ type limiter struct {
 	unreached bool // missing describes a service that cannot be reached, not a limit
 }
 
-// limitKey identifies a limit. Each service has separate limits for the key, for requests with the admin secret, for messages,
-// and for the IP address.
+// limitKey identifies a rate limit. Each service has separate limits for the key, for requests with the admin secret, for
+// messages, and for the IP address.
 type limitKey struct {
 	host host
 	on   string // "key", "secret", "message" or "address"
 }
 
-// limitKey returns the limit that the request counts against.
+// limitKey returns the rate limit that the request counts against.
 func (q request) limitKey() limitKey {
 	switch {
 	case q.key:
@@ -54,7 +54,8 @@ const maxRefusals = 32
 
 var errLimited = errors.New("the limit of the server is reached")
 
-// pause waits for a limit and calls progress first. It returns errLimited if the run may not wait that long.
+// pause calls progress and then waits for the time d, because of a rate limit. It returns errLimited at once if d exceeds the
+// time that the run may still wait.
 func (c *client) pause(ctx context.Context, d time.Duration, because string) error {
 	if d > c.left {
 		return errLimited
@@ -67,12 +68,12 @@ func (c *client) pause(ctx context.Context, d time.Duration, because string) err
 	return c.wait(ctx, d)
 }
 
-// limited reports whether an answer is missing because of a limit of the server or of the run.
+// limited reports whether an answer is missing because of a rate limit of the server or of the run.
 func (a *answer) limited() bool {
 	return a.status == http.StatusTooManyRequests || errors.Is(a.err, errLimited) || errors.Is(a.err, errBudget)
 }
 
-// noteMissing records that an answer of the current check is missing. Only the first one is recorded.
+// noteMissing records why an answer of the current check is missing. Only the first reason of a check is recorded.
 func (c *client) noteMissing(a *answer) {
 	switch {
 	case c.missing != "":
@@ -85,7 +86,8 @@ func (c *client) noteMissing(a *answer) {
 	}
 }
 
-// retryAfter returns the wait that the server requires: Retry-After in seconds or as a date, or retryAfterMs; 1 s without them.
+// retryAfter returns the time that the server requires the client to wait: the header Retry-After in seconds or as a date, or
+// the member retryAfterMs. Without any of them it returns 1 s.
 func (a *answer) retryAfter() time.Duration {
 	after := a.header.Get("Retry-After")
 	if n, err := strconv.Atoi(after); err == nil && n > 0 && n < 1<<20 {
@@ -103,7 +105,7 @@ func (a *answer) retryAfter() time.Duration {
 // rateLimitForm matches the header RateLimit: requests that remain, and seconds until the limit resets.
 var rateLimitForm = regexp.MustCompile(`r=(\d{1,6}); ?t=(\d{1,6})`)
 
-// observe records a block if the answer states that the limit of the request is reached or nearly reached.
+// observe records a block if the answer states that the rate limit of the request is reached or nearly reached.
 func (c *client) observe(q request, a *answer) {
 	at := q.limitKey()
 	if a.status == http.StatusTooManyRequests {

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 )
 
-// Report is the result of a run.
+// Report is the result of a run of the conformance checks, and the JSON output of the command.
 type Report struct {
 	Target   string   `json:"target"`
 	Passed   int      `json:"passed"`
@@ -47,7 +47,7 @@ func (p *Report) count() {
 	p.Complete = p.NotTried == 0 && !p.ended
 }
 
-// line writes the result of a check with its findings.
+// line writes one line with the outcome of a check, and further lines with its findings.
 func line(to io.Writer, c *Result) error {
 	word := map[Outcome]string{Pass: "ok  ", Fail: "FAIL", Skip: "skip"}[c.Outcome]
 	text := fmt.Sprintf("%s  %-20s %s  [%s]", word, c.ID, c.Title, c.Source)
@@ -93,7 +93,7 @@ func (p *Report) end(to io.Writer) error {
 	return err
 }
 
-// left returns the part of the error that lists what an interrupted run left on the server, or "".
+// left returns the part of the error text that lists the data that an interrupted run left on the server, or "".
 func (p *Report) left() string {
 	if len(p.Left) == 0 {
 		return ""
@@ -101,7 +101,7 @@ func (p *Report) left() string {
 	return "; left on the server: " + strings.Join(p.Left, ", ")
 }
 
-// finished returns the number of checks that were not interrupted.
+// finished returns the number of checks that ended without an interruption.
 func (p *Report) finished() (n int) {
 	for _, c := range p.Checks {
 		if !c.Ended {

@@ -31,15 +31,16 @@ func resolveChecks() []check {
 	}
 }
 
-// secondCall is the call that the run files through the protocol route.
+// secondCall is the call that the run files through the route under /api/protocol/v1.
 type secondCall struct{ market, signal string }
 
-// adminPost sends a request with the admin secret.
+// adminPost sends a POST request with the admin secret. pairs are the names and values of the body.
 func (r *run) adminPost(ctx context.Context, path string, pairs ...any) *answer {
 	return r.send(ctx, request{method: http.MethodPost, host: hub, path: path, admin: true, body: object(pairs...)})
 }
 
-// finalize claims the outcome of a native market.
+// finalize claims the outcome verdict of a native market. If the server accepts it, the market is removed from the open markets
+// of the run.
 func (r *run) finalize(ctx context.Context, market, verdict string) *answer {
 	a := r.adminPost(ctx, "/api/resolution/finalize", "marketId", market, "verdict", verdict, "reason", "conformance kit")
 	if a.err == nil && a.status == http.StatusOK {
@@ -48,7 +49,8 @@ func (r *run) finalize(ctx context.Context, market, verdict string) *answer {
 	return a
 }
 
-// resolveDispute disputes a market of the run, tries to file a call on it and to claim its outcome, and clears the dispute.
+// resolveDispute disputes a market that the run creates. It then tries to file a call on the market and to claim its outcome,
+// which must fail, and clears the dispute.
 func resolveDispute(ctx context.Context, r *run) {
 	market := r.createMarket(ctx, 5000)
 	if market == "" {
@@ -74,7 +76,7 @@ func resolveDispute(ctx context.Context, r *run) {
 	r.expect(at(o.value, "outcome.disputed") != true, o, "no dispute", describe(at(o.value, "outcome")))
 }
 
-// resolveOnce claims the outcome of a market of the run, and then tries to claim the same and other outcomes.
+// resolveOnce claims the outcome of a market that the run created, and then tries to claim the same and other outcomes.
 func resolveOnce(ctx context.Context, r *run) {
 	market := r.state.market
 	if market == "" || r.Market != "" { // the run resolves only markets that it created
@@ -110,7 +112,7 @@ func resolveOnce(ctx context.Context, r *run) {
 	r.same(m, "resolutionValue", "NO")
 }
 
-// resolveScore checks the results of the two calls of the run: one is won, the other void.
+// resolveScore checks the results of the two calls that the run filed: the first is won, the second is void.
 func resolveScore(ctx context.Context, r *run) {
 	done := func(a *answer) bool { return at(a.value, "status") != "pending" }
 	if r.state.claimed {
@@ -136,7 +138,7 @@ func resolveScore(ctx context.Context, r *run) {
 	r.result(a, r.poll(ctx, "/api/signals/"+r.state.second.signal+"/events", resolvedEvent))
 }
 
-// resolvedEvent reports whether a history contains an event of type resolved.
+// resolvedEvent reports whether the history of a call contains an event of type resolved.
 func resolvedEvent(a *answer) bool {
 	for _, e := range list(a.value, "events") {
 		if text(e, "type") == "resolved" {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// state contains what the run has created on the server and what later checks require.
+// state contains the data that the run created on the server, for later checks and for the cleanup.
 type state struct {
 	handle, market, signal string     // handle of the key; market and id of the first call
 	filed                  filed      // request of the first call
@@ -19,7 +19,7 @@ type state struct {
 	callPending            bool       // the request of the first call was not answered
 }
 
-// signals returns calls of a feed, the newest first.
+// signals returns the calls of the feed of type kind, the newest first.
 func (r *run) signals(ctx context.Context, kind string) []any {
 	return list(r.get(ctx, hub, "/api/signals/feed?type="+kind+"&limit=50").value, "signals")
 }
@@ -32,8 +32,8 @@ var (
 	codeForm   = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 )
 
-// pick returns the first most candidates that match form, each once. Values of an untrusted server must match before they become
-// part of a path.
+// pick returns the first candidates that match form, without duplicates and at most most of them. Values of an untrusted server
+// must match before they become part of a path.
 func pick(form *regexp.Regexp, most int, candidates []string) (out []string) {
 	for _, c := range candidates {
 		if len(out) < most && form.MatchString(c) && !slices.Contains(out, c) {
@@ -43,7 +43,7 @@ func pick(form *regexp.Regexp, most int, candidates []string) (out []string) {
 	return out
 }
 
-// texts returns a text member of each object of a list.
+// texts returns the member of each object of items as text.
 func texts(items []any, member string) []string {
 	out := make([]string, 0, len(items))
 	for _, item := range items {
@@ -52,7 +52,7 @@ func texts(items []any, member string) []string {
 	return out
 }
 
-// handles returns up to most handles of operators, the handle of the key first.
+// handles returns up to most handles of operators. The handle of the key comes first.
 func (r *run) handles(ctx context.Context, most int) []string {
 	all := []string{r.state.handle}
 	for _, kind := range []string{"beat_crowd", "recent"} {
@@ -62,7 +62,7 @@ func (r *run) handles(ctx context.Context, most int) []string {
 	return pick(handleForm, most, append(all, texts(list(board.value, "leaderboard"), "handle")...))
 }
 
-// calls returns up to most ids of calls, the call of the run first.
+// calls returns up to most ids of calls. The first call that the run filed comes first.
 func (r *run) calls(ctx context.Context, most int) []string {
 	all := []string{r.state.signal}
 	for _, h := range r.handles(ctx, 4) {
@@ -71,7 +71,7 @@ func (r *run) calls(ctx context.Context, most int) []string {
 	return pick(uuidForm, most, all)
 }
 
-// markets returns up to most ids of markets, the market of the run first.
+// markets returns up to most ids of markets. The market of the first call of the run comes first.
 func (r *run) markets(ctx context.Context, most int) []string {
 	all := append([]string{r.state.market}, texts(r.signals(ctx, "recent"), "marketId")...)
 	all = append(all, texts(list(r.get(ctx, hub, "/api/markets/airable").value, "markets"), "marketId")...)

@@ -14,11 +14,11 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
-// document is the OpenAPI document in this program. Additional members are allowed in its objects.
+// document is the OpenAPI document that is embedded in this program. Its schemas allow additional members.
 type document struct{ spec *openapi3.T }
 
-// additions are members that only this service adds to a schema. The document requires them, but servers of other projects may
-// omit them.
+// additions lists, by schema, the members that Signalcast adds to the protocol. The embedded document requires them, but
+// servers of other projects may omit them.
 var additions = map[string][]string{
 	"Signal": callMembers, "Receipt": callMembers, "LedgerSignal": callMembers, "RecordCall": callMembers,
 	"SessionReceipt": callMembers, "Crowd": callMembers,
@@ -30,13 +30,13 @@ var additions = map[string][]string{
 	"Feed":   {"head", "gap"},
 }
 
-// callMembers are the members that the ledger adds to every object of a call.
+// callMembers are the members that Signalcast adds to every object that describes a call.
 var callMembers = []string{
 	"marketYesAtSignal", "closesAtSignal", "scoreBasisBps", "priceVerified", "rated", "counted", "reason", "quoteAt", "confirmedAt",
 }
 
-// loadDocument returns the OpenAPI document in which the members of additions are optional. It parses the document once, because
-// that takes longer than a run against a server on the same machine.
+// loadDocument returns the embedded OpenAPI document, in which the members of additions are optional. It parses the document
+// only once, because parsing takes longer than a run against a server on the same machine.
 var loadDocument = sync.OnceValues(func() (*document, error) {
 	all := decode(openapi.JSON)
 	for name, members := range additions {
@@ -66,13 +66,13 @@ var loadDocument = sync.OnceValues(func() (*document, error) {
 	return &document{spec}, nil
 })
 
-// dateTime validates the format date-time, which openapi3 does not validate by itself.
+// dateTime validates the format date-time, which openapi3 does not validate without it.
 var dateTime = openapi3.NewCallbackValidator(func(s string) error {
 	_, err := time.Parse(time.RFC3339, s)
 	return err
 })
 
-// differs returns where a value does not match the schema of the answer to GET of a path template, or "" if it matches.
+// differs returns a description of where v does not match the schema of GET template with this status, or "" if it matches.
 func (d *document) differs(template string, status int, v any) string {
 	item := d.spec.Paths.Value(template)
 	if item == nil || item.Get == nil || item.Get.Responses.Status(status) == nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/record"
 )
 
-// scoreFormula checks the scores of calls of the feeds, and computes the results of some calls again from their history.
+// scoreFormula checks the scores of the calls in the feeds. For some calls it also computes the result from the history of the
+// call.
 func scoreFormula(ctx context.Context, r *run) {
 	for _, kind := range []string{"recent", "beat_crowd"} {
 		a := r.get(ctx, hub, "/api/signals/feed?type="+kind+"&limit=50")
@@ -28,7 +29,7 @@ func scoreFormula(ctx context.Context, r *run) {
 	}
 }
 
-// scoreRange checks a score against the bounds of its status, which do not depend on the scoring price.
+// scoreRange checks that a score is within the bounds for the status of the call, which do not depend on the scoring price.
 func (r *run) scoreRange(a *answer, s any) {
 	score, scored := integer(s, "score")
 	switch status := text(s, "status"); status {
@@ -45,7 +46,7 @@ func (r *run) scoreRange(a *answer, s any) {
 	}
 }
 
-// result computes the result of a call again from the scoring price in its history.
+// result computes the result of a call from the scoring price in its history and compares it with the call.
 func (r *run) result(a, history *answer) {
 	status, direction := text(a.value, "status"), text(a.value, "direction")
 	if status == "pending" || history.status != http.StatusOK {
@@ -90,7 +91,8 @@ func (r *run) result(a, history *answer) {
 	}
 }
 
-// completeRecords downloads and verifies records, if the server offers them.
+// completeRecords downloads and verifies the records of up to two operators. It skips the check if the server offers no
+// records.
 func completeRecords(ctx context.Context, r *run) {
 	for _, h := range r.handles(ctx, 2) {
 		q := request{method: http.MethodGet, host: hub, path: "/api/operator/" + h + "/record?format=jsonl"}

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// shapeChecks returns one check for each area. It compares answers with their schemas in the OpenAPI document.
+// shapeChecks returns one check for each area of the API. Each check compares answers with their schemas in the OpenAPI
+// document.
 func shapeChecks() []check {
 	areas := []struct {
 		id, title, source string
@@ -73,7 +74,7 @@ func shapeChecks() []check {
 	return out
 }
 
-// shape reads a path and compares the answer with its schema. It omits the read if the path requires a sample value and the
+// shape reads a path and compares the answer with its schema. It does nothing if the path requires a sample value and the
 // server has none.
 func (r *run) shape(ctx context.Context, h host, template, query string) {
 	path := strings.Replace(template, "/polymarket/", "/"+r.Venue+"/", 1)
@@ -106,7 +107,7 @@ func (r *run) shape(ctx context.Context, h host, template, query string) {
 	}
 }
 
-// sample returns a value for a parameter from the data of the server, or "".
+// sample returns a value for the parameter name from the data of the server, or "" if there is none.
 func (r *run) sample(ctx context.Context, template, name string) string {
 	switch {
 	case name == "handle", strings.Contains(template, "/passports/"):

@@ -57,7 +57,7 @@ func (r *run) dial(ctx context.Context, subject *answer) *socket {
 
 func (s *socket) close() { _ = s.conn.CloseNow() }
 
-// send writes a frame as JSON.
+// send encodes frame as JSON and sends it.
 func (s *socket) send(ctx context.Context, frame any) error {
 	raw, err := json.Marshal(frame)
 	if err != nil {
@@ -66,7 +66,8 @@ func (s *socket) send(ctx context.Context, frame any) error {
 	return s.conn.Write(ctx, websocket.MessageText, raw)
 }
 
-// until reads frames until wanted returns true. It returns the error of the connection, or an error after maxFrames frames.
+// until reads frames until wanted returns true for a frame. It returns the error of the connection, or an error after maxFrames
+// frames.
 func (s *socket) until(ctx context.Context, wanted func(frame any) bool) error {
 	for ; s.frames < maxFrames; s.frames++ {
 		_, raw, err := s.conn.Read(ctx)
@@ -80,11 +81,11 @@ func (s *socket) until(ctx context.Context, wanted func(frame any) bool) error {
 	return fmt.Errorf("more than %d frames", maxFrames)
 }
 
-// signalEvents are the types of the numbered events of the channel signals (docs/protocol/ws.md, Channels).
+// signalEvents are the event types of the channel signals that have a sequence number (docs/protocol/ws.md, Channels).
 var signalEvents = []string{"signal.created", "signal.event", "signal.resolved"}
 
-// socketChain subscribes to the channel signals after a number and compares the replay with the feed: no event is missing or
-// repeated, and prev of each event is the number of the previous one.
+// socketChain subscribes to the channel signals after an earlier sequence number and compares the replay with the feed. No
+// event may be missing or repeated, and prev of each event must be the sequence number of the previous one.
 func socketChain(ctx context.Context, r *run) {
 	_, seqs, types := r.newest(ctx)
 	if len(seqs) == 0 {
@@ -122,7 +123,8 @@ func socketChain(ctx context.Context, r *run) {
 	r.replayed(ctx, s, &answer{method: "GET", path: "/ws signals since " + strconv.Itoa(since)}, since, want)
 }
 
-// replayed reads the replay of the channel signals after a number and compares it with the numbers of the feed.
+// replayed reads the replay of the channel signals after the sequence number since. The replayed sequence numbers must be want,
+// which come from the feed.
 func (r *run) replayed(ctx context.Context, s *socket, subject *answer, since int, want []int) {
 	last, first, acked := since, true, false
 	left := slices.Clone(want)
@@ -154,7 +156,7 @@ func (r *run) replayed(ctx context.Context, s *socket, subject *answer, since in
 		fmt.Sprintf("%v; acknowledged: %v, events missing: %d", err, acked, len(left)))
 }
 
-// socketFrames sends valid and invalid frames, and expects an answer or a close code for each.
+// socketFrames sends valid and invalid frames and checks the answer or the close code for each.
 func socketFrames(ctx context.Context, r *run) {
 	subject := &answer{method: "GET", path: "/ws"}
 	s := r.dial(ctx, subject)
@@ -193,7 +195,7 @@ func socketFrames(ctx context.Context, r *run) {
 	}
 }
 
-// closesWith sends a frame after which the server must close the connection with a code.
+// closesWith sends a frame after which the server must close the connection with the close code code.
 func (r *run) closesWith(
 	ctx context.Context, s *socket, subject *answer, kind websocket.MessageType, frame []byte, code websocket.StatusCode,
 ) {

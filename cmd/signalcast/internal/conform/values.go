@@ -16,7 +16,7 @@ var marketForms = map[string]*regexp.Regexp{
 	"manifold": regexp.MustCompile(`^manifold-`), "manual": regexp.MustCompile(`^native-`),
 }
 
-// marketIDs checks the format of market ids, and that unknown ids are 404.
+// marketIDs checks the format of market ids, and that reads of unknown ids return 404.
 func marketIDs(ctx context.Context, r *run) {
 	for _, path := range []string{"/api/markets/airable", "/api/network/program"} {
 		a := r.get(ctx, hub, path)
@@ -42,8 +42,8 @@ func marketIDs(ctx context.Context, r *run) {
 	}
 }
 
-// maskedIDs checks the public ids in the reads of the hub with operators. It omits the list of the calls on a market, which has
-// the subject at the identity provider instead (docs/concepts.md, Operator).
+// maskedIDs checks the public ids of operators in answers of the hub. It omits the list of the calls on a market, which
+// contains the subject at the identity provider instead (docs/concepts.md, Operator).
 func maskedIDs(ctx context.Context, r *run) {
 	paths := []string{
 		"/api/signals/feed?type=recent&limit=50", "/api/signals/feed?type=open&limit=50", "/api/operator/leaderboard?operators=all",
@@ -76,7 +76,7 @@ func maskedIDs(ctx context.Context, r *run) {
 	}
 }
 
-// bounds are the allowed ranges of members by name, in any object.
+// bounds contains the allowed range of members by name, for objects of every kind.
 var bounds = map[string]struct {
 	low, high float64
 	whole     bool
@@ -90,7 +90,7 @@ var bounds = map[string]struct {
 	"delta": {-1, 1, false}, "peakDelta": {-1, 1, false},
 }
 
-// priceBounds checks that prices, percentages and scores are within the range of their member.
+// priceBounds checks that prices, percentages and scores are within the ranges in bounds.
 func priceBounds(ctx context.Context, r *run) {
 	paths := []string{
 		"/api/signals/feed?type=recent&limit=50", "/api/signals/feed?type=open&limit=50",
@@ -129,8 +129,9 @@ func priceBounds(ctx context.Context, r *run) {
 	}
 }
 
-// priceSides computes moveBps of pending calls again, which is wrong if the price of a NO call is that of YES. The NO call of the
-// run must be among them. It also checks that the stated price is not above the scoring price.
+// priceSides computes moveBps of pending calls again. The value is wrong if a server stores the price of YES for a NO call. The
+// NO call of the run must be among the pending calls. priceSides also checks that the stated price is not above the scoring
+// price.
 func priceSides(ctx context.Context, r *run) {
 	const feed = "/api/signals/feed?type=open&limit=50"
 	mine := func(s any) bool { return text(s, "marketId") == r.state.market && text(s, "handle") == r.state.handle }
@@ -166,7 +167,7 @@ func priceSides(ctx context.Context, r *run) {
 	}
 }
 
-// basis returns the scoring price of a call from its history, and false if the call has no result.
+// basis returns the scoring price of a call in bps from its history, and false if the history contains no result.
 func (r *run) basis(ctx context.Context, id string) (int, bool) {
 	e := r.get(ctx, hub, "/api/signals/"+id+"/events")
 	for _, event := range list(e.value, "events") {
@@ -177,7 +178,7 @@ func (r *run) basis(ctx context.Context, id string) (int, bool) {
 	return 0, false
 }
 
-// crowdNumbers checks the counts and percentages of crowds.
+// crowdNumbers checks the counts and percentages of calls by side on some markets.
 func crowdNumbers(ctx context.Context, r *run) {
 	for _, m := range r.markets(ctx, 4) {
 		a := r.get(ctx, hub, "/api/m/"+m+"/crowd")
@@ -205,7 +206,7 @@ func crowdNumbers(ctx context.Context, r *run) {
 	}
 }
 
-// wireOrder checks the order and the numbers of movements and situations.
+// wireOrder checks the order and the numbers of price movements and of situations.
 func wireOrder(ctx context.Context, r *run) {
 	a := r.get(ctx, hub, "/api/wire?limit=200")
 	sizes := []float64{}
@@ -229,7 +230,7 @@ func wireOrder(ctx context.Context, r *run) {
 	r.expect(slices.IsSorted(scores), s, "the highest situationScore first", "another order")
 }
 
-// situation computes the score and the criticality of a situation again.
+// situation computes the score and the criticality of a situation again and compares both with the answer.
 func (r *run) situation(a *answer, m any) {
 	peak, _ := number(m, "peakDelta")
 	volume, _ := number(m, "volume")

@@ -14,11 +14,13 @@ import (
 	"github.com/signalcast/signalcast/proto/testvectors"
 )
 
-// formReasons are the reasons that depend only on the message, not on the signers that the server knows.
+// formReasons are the reasons of refusals that depend only on the message, not on the signers that are registered at the
+// server.
 var formReasons = []string{"not_canonicalizable", "unknown_member", "schema"}
 
-// goldenMessages sends the golden messages to the dry run of the server. Malformed messages must be refused with their reason.
-// For well-formed messages the answer must be valid: false, because their signers are not registered at the server.
+// goldenMessages sends the golden messages to the route of the server that verifies a message without storing it. The server
+// must refuse malformed messages with the expected reason. For well-formed messages it must return valid: false, because their
+// signers are not registered.
 func goldenMessages(ctx context.Context, r *run) {
 	var file struct {
 		Issuer  string
@@ -63,7 +65,7 @@ func goldenMessages(ctx context.Context, r *run) {
 		}
 	}
 	for i, v := range file.Valid {
-		// every fourth message, and all with unusual texts or numbers
+		// send every fourth message, and all messages with unusual texts or numbers
 		if i%4 != 0 && !strings.Contains(v.Name, "text") && !strings.Contains(v.Name, "spell") {
 			continue
 		}
@@ -75,7 +77,7 @@ func goldenMessages(ctx context.Context, r *run) {
 	}
 }
 
-// goldenPayloads validates the golden payloads with the payload schemas of the server.
+// goldenPayloads reads the payload schemas of the server and validates the golden payloads with them.
 func goldenPayloads(ctx context.Context, r *run) {
 	var file struct {
 		Payloads []struct {
@@ -111,7 +113,8 @@ func goldenPayloads(ctx context.Context, r *run) {
 	}
 }
 
-// externalRef returns a reference of a schema to another document, or "". The run fetches no referenced document.
+// externalRef returns a reference in a schema to another document, or "" if there is none. The run fetches no referenced
+// document.
 func externalRef(v any) (external string) {
 	each(v, "", func(_ string, o map[string]any) {
 		for _, name := range []string{"$ref", "$dynamicRef", "$schema"} {
@@ -124,8 +127,8 @@ func externalRef(v any) (external string) {
 	return external
 }
 
-// weakKeys sends weak public keys of the golden signatures to the server: keys of small or mixed order and keys in a
-// non-canonical encoding. With a weak key one signature can be valid for many messages.
+// weakKeys requests the registration of weak public keys, which the server must refuse: keys of small or mixed order, and keys
+// in a non-canonical encoding. With a weak key, one signature can be valid for many messages.
 func weakKeys(ctx context.Context, r *run) {
 	var file struct {
 		Cases []struct {

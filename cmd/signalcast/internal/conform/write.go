@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// writeChecks returns the checks that require a key. Each may depend on earlier ones.
+// writeChecks returns the checks that require a key. A check may depend on earlier ones.
 func writeChecks() []check {
 	return []check{
 		{
@@ -56,7 +56,7 @@ func writeChecks() []check {
 	}
 }
 
-// keyOwner reads the record of the owner of the key and stores the handle for later checks.
+// keyOwner reads the record of the owner of the key and stores the owner's handle for later checks.
 func keyOwner(ctx context.Context, r *run) {
 	a := r.send(ctx, request{method: http.MethodGet, host: hub, path: "/api/network/field-record/me", key: true})
 	if !r.status(a, http.StatusOK) {
@@ -69,10 +69,11 @@ func keyOwner(ctx context.Context, r *run) {
 	r.expect(strings.Contains(control, "no-store"), a, "Cache-Control: no-store", "Cache-Control: "+control)
 }
 
-// policyForm matches the header RateLimit-Policy: number of requests and length of the window in seconds.
+// policyForm matches the header RateLimit-Policy: the number of requests and the length of the window in seconds.
 var policyForm = regexp.MustCompile(`q=(\d+);w=(\d+)`)
 
-// keyLimit reads the limit of the key from RateLimit-Policy.
+// keyLimit checks the limit of the key in the header RateLimit-Policy. It skips the check if the server does not send the
+// header.
 func keyLimit(ctx context.Context, r *run) {
 	a := r.send(ctx, request{method: http.MethodGet, host: hub, path: "/api/network/field-record/me", key: true})
 	policy := a.header.Get("RateLimit-Policy")
@@ -84,12 +85,12 @@ func keyLimit(ctx context.Context, r *run) {
 	r.expect(m[1] == "60" && m[2] == "60", a, "60 in 60 seconds", policy)
 }
 
-// callRequest returns a request that files a call with the key.
+// callRequest returns a request that files a call with the key. pairs are the names and values of the body.
 func callRequest(pairs ...any) request {
 	return request{method: http.MethodPost, host: hub, path: "/api/predictions", key: true, body: object(pairs...)}
 }
 
-// callRefused sends invalid calls. The error must name the first invalid member.
+// callRefused sends invalid calls. The error of the server must name the first invalid member.
 func callRefused(ctx context.Context, r *run) {
 	const m = "native-zzzzzzzzzzzzzzzz" // a valid id of a market that does not exist
 	good := func(more ...any) []any {
@@ -124,7 +125,8 @@ func callRefused(ctx context.Context, r *run) {
 	r.refused(r.send(ctx, q), http.StatusRequestEntityTooLarge, "payload_too_large")
 }
 
-// createMarket creates a native market and returns its id. It returns "" and adds a finding if that fails.
+// createMarket creates a native market with the initial YES price yesBps and returns its id. It returns "" and adds a finding
+// if that fails.
 func (r *run) createMarket(ctx context.Context, yesBps int) string {
 	r.state.pendingQuestion = "Will the conformance kit's coin " + rand.Text()[:8] + " show heads?"
 	a := r.send(ctx, request{method: http.MethodPost, host: hub, path: "/api/admin/markets", admin: true, body: object(
@@ -142,18 +144,19 @@ func (r *run) createMarket(ctx context.Context, yesBps int) string {
 	return id
 }
 
-// initialYes is the initial price of YES in bps of the market for the call of the run. The call is a NO call at the price of NO.
+// initialYes is the initial YES price, in bps, of the market that the run creates for its call. The call is a NO call, at the
+// price 10000 - initialYes.
 const initialYes = 3100
 
-// filed is the request of the call that callFiled sent.
+// filed is the request with which callFiled filed the call of the run.
 type filed struct {
 	body  string
 	key   string // idempotency key
 	price int    // stated price in bps
 }
 
-// callTarget returns the market for the call of the run and its price of NO in bps. It returns "" and skips the check if there is
-// no market.
+// callTarget returns the market for the call of the run and the price of NO on it, in bps. If there is no market, it returns ""
+// and skips the check.
 func (r *run) callTarget(ctx context.Context) (market string, price int) {
 	if r.Market == "" && r.Admin == "" {
 		r.skip("needs a market for the call: --market, or --admin-secret to create one")
@@ -171,7 +174,7 @@ func (r *run) callTarget(ctx context.Context) (market string, price int) {
 	return r.Market, 10000 - yes
 }
 
-// callFiled files the call of the run and reads it.
+// callFiled files the call of the run and reads it back.
 func callFiled(ctx context.Context, r *run) {
 	market, price := r.callTarget(ctx)
 	if market == "" {
@@ -210,7 +213,7 @@ func callFiled(ctx context.Context, r *run) {
 	r.expect(ok && r.now().Sub(made).Abs() < 10*time.Minute, s, "createdAt is now", describe(at(s.value, "createdAt")))
 }
 
-// filedBefore reports whether the run has filed a call, and skips the check otherwise.
+// filedBefore reports whether the run has filed a call. If not, it skips the current check.
 func (r *run) filedBefore() bool {
 	if r.state.signal == "" {
 		r.skip("no call was filed")
@@ -218,7 +221,7 @@ func (r *run) filedBefore() bool {
 	return r.state.signal != ""
 }
 
-// callLocked tries to file a second call on the market and checks that the first one did not change.
+// callLocked tries to file a second call on the same market and checks that the first call did not change.
 func callLocked(ctx context.Context, r *run) {
 	if !r.filedBefore() {
 		return
@@ -234,7 +237,7 @@ func callLocked(ctx context.Context, r *run) {
 	r.same(a, "priceAtPrediction", float64(r.state.filed.price))
 }
 
-// callRepeated sends the call again with its idempotency key, and then another call with that key.
+// callRepeated sends the same call again with its idempotency key, and then a different call with the same key.
 func callRepeated(ctx context.Context, r *run) {
 	if !r.filedBefore() {
 		return
@@ -249,7 +252,7 @@ func callRepeated(ctx context.Context, r *run) {
 	r.refused(r.send(ctx, q), http.StatusConflict, "idempotency_key_reused")
 }
 
-// callEvents adds valid and invalid events to the call of the run. The call itself must not change.
+// callEvents adds valid and invalid events to the call of the run and checks that the call does not change.
 func callEvents(ctx context.Context, r *run) {
 	if !r.filedBefore() {
 		return
@@ -291,7 +294,7 @@ func callEvents(ctx context.Context, r *run) {
 	}
 }
 
-// callOwner tries to add an event to the call of another operator.
+// callOwner tries to add an event to a call of another operator, which the server must refuse.
 func callOwner(ctx context.Context, r *run) {
 	for _, h := range r.handles(ctx, 5) {
 		if h == r.state.handle || r.state.handle == "" {
@@ -310,8 +313,8 @@ func callOwner(ctx context.Context, r *run) {
 	r.skip("no other operator has a call")
 }
 
-// callProtocol files a NO call that states the price of YES through the protocol route. The stored price must be that of NO, and
-// the hub must attest the call.
+// callProtocol files a NO call through the route under /api/protocol/v1 and states the price of YES. The server must store the
+// price of NO, and the hub must attest the call.
 func callProtocol(ctx context.Context, r *run) {
 	market := r.createMarket(ctx, 3000)
 	if market == "" {

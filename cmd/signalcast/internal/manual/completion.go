@@ -15,7 +15,7 @@ type Completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Run writes the completion script of a shell. The script contains all words and starts no program.
+// Run writes the completion script of the shell. The script contains all words and starts no program.
 func (c *Completion) Run(app *kong.Application, s *verbs.Streams) error {
 	at := nodes(app)
 	var text string
@@ -32,7 +32,8 @@ func (c *Completion) Run(app *kong.Application, s *verbs.Streams) error {
 }
 
 // bash returns the completion script for bash. The script finds the longest known command among the typed words. After a flag
-// with choices it offers the choices, otherwise the words of the command; without a match bash offers file names.
+// with fixed choices it offers these choices, otherwise the subcommands and flags of the command. Without a match, bash offers
+// file names.
 func bash(name string, at []node) string {
 	var b strings.Builder
 	fn := "_" + strings.ReplaceAll(name, "-", "_")
@@ -63,7 +64,7 @@ func bash(name string, at []node) string {
 	return b.String()
 }
 
-// leadingSpace returns path with a space before it, or "" for the program. The variable path of the script has this form.
+// leadingSpace returns path with a space before it, or "" for an empty path. The variable path of the script has this form.
 func leadingSpace(path string) string {
 	if path == "" {
 		return ""
@@ -71,7 +72,7 @@ func leadingSpace(path string) string {
 	return " " + path
 }
 
-// bashPath returns the pattern with which the script recognizes a command: the parent path and the last word.
+// bashPath returns the pattern with which the script recognizes a command: the path of its parent, a space, and the last word.
 func bashPath(path string) string {
 	parent, last := "", path
 	if i := strings.LastIndex(path, " "); i >= 0 {
@@ -124,7 +125,7 @@ func fish(name string, at []node) string {
 	return b.String()
 }
 
-// quoted returns a text as a literal of fish.
+// quoted returns s as a string literal of the fish shell.
 func quoted(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }

@@ -1,3 +1,3 @@
-// Package manual writes the completions for shells, the man page and the version. It derives completions and man page from the
-// declared commands.
+// Package manual implements the commands that write shell completions, the man page and the version. It derives the completions
+// and the man page from the declared commands.
 package manual

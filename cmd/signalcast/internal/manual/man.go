@@ -19,7 +19,7 @@ func (m *Man) Run(app *kong.Application, s *verbs.Streams) error {
 	return err
 }
 
-// codes are the exit codes of package main.
+// codes lists the exit codes of the program for the man page.
 var codes = []struct{ code, means string }{
 	{"0", "Done."},
 	{"1", "A service refused the request, a record differs, or a server does not conform."},
@@ -36,7 +36,7 @@ var environment = []struct{ name, means string }{
 	{"XDG_CONFIG_HOME", "Folder of signalcast/config.json. Default: ~/.config."},
 }
 
-// page returns the man page as roff.
+// page returns the man page in roff format.
 func page(app *kong.Application) string {
 	var b strings.Builder
 	name := roff(app.Name)
@@ -69,7 +69,7 @@ func page(app *kong.Application) string {
 	return b.String()
 }
 
-// usage returns a command with its arguments, without flags. Optional arguments are in brackets.
+// usage returns the usage line of a command: its name and its arguments, without flags. Optional arguments are in brackets.
 func usage(n *kong.Node) string {
 	text := n.Path()
 	for _, p := range n.Positional {

@@ -14,7 +14,7 @@ type node struct {
 	words []word
 }
 
-// word is a subcommand, a flag, or a choice of an argument.
+// word is a subcommand, a flag, or an allowed value of an argument.
 type word struct {
 	text, help string
 	flag       bool
@@ -22,7 +22,7 @@ type word struct {
 	choices    []string // allowed values of the flag; empty if any value is allowed
 }
 
-// nodes lists the program and all of its commands, parents before their children.
+// nodes returns the program and all of its commands, parents before their children.
 func nodes(of *kong.Application) (out []node) {
 	var walk func(n *kong.Node, path string)
 	walk = func(n *kong.Node, path string) {
@@ -53,7 +53,7 @@ func nodes(of *kong.Application) (out []node) {
 	return out
 }
 
-// flags lists the flags of a node and of its parents, each name once.
+// flags returns the flags of a command and of its parents, each name once.
 func flags(n *kong.Node) (out []*kong.Flag) {
 	for _, group := range n.AllFlags(true) {
 		for _, f := range group {

@@ -16,7 +16,7 @@ type Version struct {
 	JSON bool `name:"json" help:"Print JSON. This is the default if the output is not a terminal."`
 }
 
-// buildInfo describes the program.
+// buildInfo is the JSON output of the command version.
 type buildInfo struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"` // commit
@@ -38,7 +38,7 @@ func readBuildInfo() (buildInfo, error) {
 	return b, err
 }
 
-// Run shows the version.
+// Run writes the version, the revision and the platform of the program, as JSON or as text.
 func (v *Version) Run(s *verbs.Streams) error {
 	b, err := readBuildInfo()
 	if err != nil {

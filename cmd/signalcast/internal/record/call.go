@@ -8,16 +8,18 @@ import (
 // scoringVersion is the version of the scoring formula that this package implements.
 const scoringVersion = "1.1"
 
-// tiers are the moments with the highest scoring price of each, in bps.
+// tiers lists the moments, which are badges of won calls, from the rarest to the most common. most is the highest scoring
+// price, in bps, of a call with the moment.
 var tiers = [...]struct {
 	name string
 	most int
 }{{"LEGENDARY", 500}, {"EPIC", 1000}, {"RARE", 2000}, {"UNCOMMON", 3500}, {"COMMON", 5000}}
 
-// counts reports whether the call counts in points.
+// counts reports whether the score of the call is part of the operator's points. It is false if the record does not state it.
 func (c *call) counts() bool { return c.Counted != nil && *c.Counted }
 
-// check computes the numbers of the call again and reports each difference. confirm states that second quotes are on.
+// check computes the result and the moment of the call again and reports each difference. confirm is true if the service takes
+// second quotes.
 func (c *call) check(confirm bool, d *differences) {
 	d.require(c.Direction == "YES" || c.Direction == "NO", "direction", c.Direction, "YES or NO")
 	c.checkResult(confirm, d)
@@ -33,7 +35,8 @@ func (c *call) check(confirm bool, d *differences) {
 	c.checkEvents(d)
 }
 
-// checkResult computes the score of the call and whether it counts (docs/scores.md), and compares both with the line.
+// checkResult computes the score of the call and whether it counts (docs/scores.md), and reports each difference from the
+// record.
 func (c *call) checkResult(confirm bool, d *differences) {
 	r := c.Resolution
 	// A dispute stops scoring; calls that were scored before it keep their result. The calls of a large market are scored in
@@ -88,7 +91,8 @@ func (c *call) checkResult(confirm bool, d *differences) {
 	d.require(c.ScoringVertical != nil, "scoringVertical", plain("null"), "one of the lanes")
 }
 
-// StatusOf returns the status of a call after an outcome (docs/scores.md). It is void for INVALID and for an unknown outcome.
+// StatusOf returns the status of a call on the side direction after an outcome (docs/scores.md): won, lost, or void for INVALID
+// and for unknown outcomes.
 func StatusOf(outcome, direction string) string {
 	switch outcome {
 	case direction:
@@ -99,7 +103,8 @@ func StatusOf(outcome, direction string) string {
 	return "void"
 }
 
-// ScoreOf returns the score of a call. price is its scoring price in bps (docs/scores.md).
+// ScoreOf returns the score of a call with a status and a scoring price in bps (docs/scores.md): 0 to 99 if won, -100 to -1 if
+// lost, otherwise 0.
 func ScoreOf(status string, price int) int {
 	price = min(max(price, 1), 10000)
 	switch status {
@@ -111,9 +116,9 @@ func ScoreOf(status string, price int) int {
 	return 0
 }
 
-// late reports whether the call is void because it was filed after the market closed. The reason of the record decides for a call
-// in the millisecond of the closing time. It also decides for an unverified call before that time, because the venue's answer
-// that made the call public can have shown the market closed.
+// late reports whether the call is void because it was filed after the market closed. In two cases the reason in the record
+// decides. One is a call in the millisecond of the closing time. The other is an unverified call before that time, because the
+// answer of the venue that made the call public may show the market closed.
 func (c *call) late(d *differences) bool {
 	recorded := deref(c.Reason) == "late"
 	switch closed := c.Resolution.CloseAt; {
@@ -126,14 +131,15 @@ func (c *call) late(d *differences) bool {
 	return recorded && !c.Verified
 }
 
-// eligible reports whether a won or lost call counts. confirm states that second quotes are on.
+// eligible reports whether a won or lost call may count in the operator's points. confirm is true if the service takes second
+// quotes.
 func (c *call) eligible(confirm bool) bool {
 	return c.Verified && c.Rated && c.Resolution.Rated && !c.Own &&
 		(c.native() || c.Quote != nil && (!confirm || c.SecondQuote != nil))
 }
 
-// checkEvents checks the order of the events and compares the event of the result with the line. A scored call must have one such
-// event, a pending call none.
+// checkEvents checks that the events of the call are in chronological order, and compares the event of its result with the
+// call. A scored call must have one such event, a pending call none.
 func (c *call) checkEvents(d *differences) {
 	results, last := 0, time.Time{}
 	for i := range c.Events {

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// journalOrigin names the journal of a ledger in its checkpoints.
+// journalOrigin is the origin line of the checkpoints of a journal. It names the log.
 const journalOrigin = "signalcast.ledger"
 
-// checkCheckpoint checks that a text is a signed checkpoint (C2SP tlog-checkpoint) of a journal. With a key it checks that the
-// key signed it, and that there is a checkpoint.
+// checkCheckpoint reports a difference unless text is a checkpoint of a journal (C2SP tlog-checkpoint). If key is not nil, the
+// checkpoint must exist and key must have signed it.
 func checkCheckpoint(text *string, key note.Verifier, d *differences) {
 	if text == nil {
 		d.require(key == nil, "checkpoint", plain("null"), "a checkpoint that the key signed")

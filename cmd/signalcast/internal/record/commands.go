@@ -20,7 +20,7 @@ import (
 	answer "github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 )
 
-// Commands groups the commands of `signalcast record`, which are for records of operators.
+// Commands groups the commands of `signalcast record`, which download and verify the record of an operator.
 type Commands struct {
 	Verify verifyCommand `cmd:"" help:"Compute every number of a record again from its lines and print each difference. The exit code is 1 if there is one."`
 	Get    getCommand    `cmd:"" help:"Download the record of an operator."`
@@ -51,8 +51,8 @@ func (v *verifyCommand) Run(ctx context.Context) error {
 	return v.report(from, os.Stdout, opts)
 }
 
-// report verifies a record and writes the result to out. It returns the errors of Verify, and ErrOrigin if the origin is
-// required.
+// report verifies a record and writes the result to out. It returns the errors of Verify. If the origin is required, it returns
+// ErrOrigin, because the origin cannot be verified.
 func (v *verifyCommand) report(from io.Reader, out io.Writer, opts Options) error {
 	var lines bytes.Buffer
 	to := out
@@ -92,11 +92,11 @@ type resultJSON struct {
 	Differences []string `json:"differences"`
 }
 
-// originState is the state of the origin of every record: a record contains no proofs of the public log, and a checkpoint alone
-// does not contain the lines of the record.
+// originState is the state of the origin of every record. The origin is never verified: a record contains no proofs of the
+// public log, and a checkpoint alone does not contain the lines of the record.
 const originState = "not verified"
 
-// result returns the JSON output. lines contains one difference a line.
+// result returns the JSON output of the command. lines contains one difference per line.
 func (v *Result) result(lines string) resultJSON {
 	out := resultJSON{
 		Handle: v.Handle, Source: v.Source, AsOf: stamp(&v.AsOf), Calls: v.Calls, Events: v.Events,
@@ -165,7 +165,7 @@ func (g *getCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// open opens a record: a file, "-" for the standard input, or an http or https address.
+// open opens the record that from names: a file, "-" for the standard input, or an http or https URL.
 func open(ctx context.Context, from string) (io.ReadCloser, error) {
 	switch {
 	case from == "-":
@@ -176,7 +176,7 @@ func open(ctx context.Context, from string) (io.ReadCloser, error) {
 	return os.Open(from)
 }
 
-// errNotFound is the error of an address without a record.
+// errNotFound is the error of a download that the service answered with 404.
 var errNotFound = errors.New("record not found")
 
 // fetch sends a GET request and returns the body of the answer. It returns errNotFound for 404, an ask.Unavailable for 5xx, and
@@ -205,7 +205,8 @@ func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	return downloadReader{a.Body}, nil
 }
 
-// downloadReader converts read errors of a body to ask.Unavailable, so that they differ from errors of the output file.
+// downloadReader converts read errors of a download to ask.Unavailable, so that callers can distinguish them from errors of the
+// output file.
 type downloadReader struct{ io.ReadCloser }
 
 // Read implements io.Reader.
@@ -217,7 +218,8 @@ func (d downloadReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// copyRecord copies a record. It returns an error if the last line is not the end of a record.
+// copyRecord copies a record. It returns an error if the last line is not the end line of a record in this format, because the
+// download is then incomplete.
 func copyRecord(to io.Writer, from io.Reader, format string) error {
 	last := &tail{to: to}
 	if _, err := io.Copy(last, from); err != nil {
@@ -234,13 +236,13 @@ func copyRecord(to io.Writer, from io.Reader, format string) error {
 	return nil
 }
 
-// tail is a writer that passes all bytes on and stores the last tailSize of them.
+// tail is a writer that passes all bytes to another writer and stores the last tailSize bytes.
 type tail struct {
 	to  io.Writer
 	end []byte
 }
 
-// tailSize is the size of the buffer in bytes. It is larger than the last line of a record.
+// tailSize is the number of bytes that a tail stores. The last line of a record is shorter.
 const tailSize = 8 << 10
 
 // Write implements io.Writer.

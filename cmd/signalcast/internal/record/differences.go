@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// differences writes one line for each member that differs from the computed value. Texts of the record are quoted, because they
-// are untrusted and can contain control characters.
+// differences writes one line for each member whose value differs from the computed value. It quotes texts of the record,
+// because they are untrusted and can contain control characters.
 type differences struct {
 	to   io.Writer
 	line int
 	n    int
 }
 
-// plain is trusted text, which is written without quotes.
+// plain is trusted text, which differences writes without quotes.
 type plain string
 
 func (d *differences) add(member string, says any, is plain) { d.report(member, says, is) }
@@ -26,7 +26,8 @@ func (d *differences) report(member string, says, is any) {
 	_, _ = fmt.Fprintf(d.to, "line %d: %s: is %s, should be %s\n", d.line, member, safe(says), safe(is))
 }
 
-// safe returns a value as text without control characters.
+// safe returns a value as text. It quotes everything except plain text and numbers, so that the text contains no control
+// characters.
 func safe(v any) string {
 	switch v := v.(type) {
 	case plain:
@@ -39,28 +40,30 @@ func safe(v any) string {
 	return fmt.Sprint(v)
 }
 
-// require reports a difference unless ok is true.
+// require reports a difference of a member unless ok is true. says is the value in the record, and is describes the expected
+// value.
 func (d *differences) require(ok bool, member string, says any, is plain) {
 	if !ok {
 		d.report(member, says, is)
 	}
 }
 
-// equal reports a difference if the value of the record is not the computed one.
+// equal reports a difference if the value in the record, says, is not the computed value, is.
 func (d *differences) equal(member string, says, is any) {
 	if says != is {
 		d.report(member, says, is)
 	}
 }
 
-// near reports a difference if two probabilities differ by more than one part in 1e9 (docs/method.md, The same bits everywhere).
+// near reports a difference if two probabilities differ by more than a factor of 1e-9 (docs/method.md, The same bits
+// everywhere).
 func (d *differences) near(member string, says, is float64) {
 	if math.Abs(says-is) > 1e-9*math.Abs(is) {
 		d.report(member, says, is)
 	}
 }
 
-// show returns a number as text, or "null".
+// show returns the number that n points to as text, or "null" for nil.
 func show[T int | int64](n *T) plain {
 	if n == nil {
 		return "null"
@@ -76,7 +79,7 @@ func deref(s *string) string {
 	return *s
 }
 
-// stamp returns a time in UTC with milliseconds, or "null".
+// stamp returns a time as RFC 3339 text in UTC with milliseconds, or "null" for nil.
 func stamp(t *time.Time) plain {
 	if t == nil {
 		return "null"

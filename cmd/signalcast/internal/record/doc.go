@@ -1,5 +1,5 @@
-// Package record reads the record of an operator line by line and computes each of its numbers again from the lines.
+// Package record reads the record of an operator line by line and computes each of its numbers again from the calls.
 //
-// It shares only the statistics of docs/method.md (pkg/skill) with the services. Scores, moments and totals are implemented here
-// a second time, so that a mistake in a service is found.
+// It shares only the package pkg/skill, with the statistics of docs/method.md, with the services. It implements scores, moments
+// and totals a second time, so that a verification finds mistakes of a service.
 package record

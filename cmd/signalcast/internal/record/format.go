@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Formats of the ids of the protocol.
+// Formats of the ids in a record.
 var (
 	uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	// The id of an event with an idempotency key is a UUIDv8 that is derived from the key.
@@ -19,17 +19,17 @@ var (
 	publicIDForm = regexp.MustCompile(`^op_[0-9a-f]{16}$`)
 )
 
-// eventTypes are the types of events of a call (docs/protocol/events.md).
+// eventTypes are the event types that the history of a call can contain (docs/protocol/events.md).
 var eventTypes = []string{"take", "reaffirm", "confidence", "note", "share", "resolved"}
 
 func isMarketID(s string) bool { _, err := protocol.ParseMarketID(s); return err == nil }
 
 func isLane(s string) bool { _, ok := protocol.ParseLane(s); return ok }
 
-// inRange reports whether a number is nil or from low to high.
+// inRange reports whether n is nil or from low to high, inclusive.
 func inRange(n *int, low, high int) bool { return n == nil || *n >= low && *n <= high }
 
-// check checks the members of the first line. now is the time of the reader.
+// check checks the members of the first line of a record. now is the current time of the machine that verifies it.
 func (h *head) check(now time.Time, d *differences) {
 	handle, err := protocol.ParseHandle(h.Handle)
 	d.require(err == nil && string(handle) == h.Handle, "handle", h.Handle, "a handle")
@@ -42,7 +42,8 @@ func (h *head) check(now time.Time, d *differences) {
 	checkTolerances(h.Tolerances, d)
 }
 
-// checkForm checks the members that are not computed: formats of ids, enumerations, ranges, and the order of times.
+// checkForm checks the members of a call that cannot be computed: formats of ids, enumerations, ranges, and the order of times.
+// asOf is the time of the record.
 func (c *call) checkForm(asOf time.Time, d *differences) {
 	d.require(uuidForm.MatchString(c.ID), "id", c.ID, "an id of a call")
 	d.require(isMarketID(c.MarketID), "marketId", c.MarketID, "an id of a market")
@@ -74,7 +75,7 @@ func (c *call) checkForm(asOf time.Time, d *differences) {
 	d.require(!r.CloseAt.After(r.ResolvedAt), "resolution.closeAt", stamp(&r.CloseAt), "not after resolvedAt")
 }
 
-// checkTime checks that a time is neither before the call nor after asOf of the record.
+// checkTime reports a difference if a time is before the call or after asOf, the time of the record. It ignores nil.
 func (c *call) checkTime(asOf time.Time, member string, t *time.Time, d *differences) {
 	if t == nil {
 		return
@@ -83,8 +84,9 @@ func (c *call) checkTime(asOf time.Time, member string, t *time.Time, d *differe
 	d.require(!t.After(asOf), member, stamp(t), "not after asOf, "+stamp(&asOf))
 }
 
-// duplicateMember returns the name of a member that an object has twice, or "". Readers differ in which of the two they use.
-// Names are compared without regard to case, except in the payload of an event, which its author can choose.
+// duplicateMember returns the name of a member that occurs twice in an object, or "". Duplicates are errors, because JSON
+// readers differ in which value they use. Names are compared without regard to case, except in the payload of an event, whose
+// members its author can choose.
 func duplicateMember(text []byte) string {
 	type level struct {
 		names   map[string]bool // names of the members so far; nil for a list

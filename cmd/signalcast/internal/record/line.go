@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
-// head is the first line of a record.
+// head is the first line of a record. It describes the operator and the settings of the service.
 type head struct {
 	Version      string      `json:"version"`
 	Source       string      `json:"source"`
@@ -20,7 +20,7 @@ type head struct {
 	ConfirmAfter int64       `json:"quoteConfirmAfterMs"` // 0 means that second quotes are off
 }
 
-// call is a line of type call. It omits members that are neither computed nor used in a computation.
+// call is a line of type call. It omits the members that the package neither computes nor needs for a computation.
 type call struct {
 	N               int64       `json:"n"`
 	ID              string      `json:"id"`
@@ -78,7 +78,7 @@ type event struct {
 	CreatedAt time.Time       `json:"createdAt"`
 }
 
-// resolvedEvent is the payload of the event "resolved". It repeats members of the line.
+// resolvedEvent is the payload of an event of type resolved. It repeats members of the call.
 type resolvedEvent struct {
 	Outcome         string  `json:"outcome"`
 	Status          string  `json:"status"`
@@ -95,7 +95,7 @@ type resolvedEvent struct {
 	Reason          *string `json:"reason"`
 }
 
-// end is the last line of a record.
+// end is the last line of a record, with the totals of all calls.
 type end struct {
 	Complete bool    `json:"complete"`
 	Calls    int64   `json:"calls"`
@@ -121,7 +121,7 @@ type numbers struct {
 	Moments  map[string]int64 `json:"moments"`
 }
 
-// edge contains the statistics of the whole record, with the members of GET /api/operator/{handle}/skill.
+// edge contains the statistics of the whole record. Its members are those of GET /api/operator/{handle}/skill.
 type edge struct {
 	Version string `json:"version"`
 	openapi.SkillReport

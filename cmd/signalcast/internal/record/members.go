@@ -5,8 +5,9 @@ import (
 	"reflect"
 )
 
-// missingMember returns the name of a member of shape that the object does not have with exactly this name, or "". encoding/json
-// ignores the case of names and other readers do not. Additional members are allowed, because the format can be extended.
+// missingMember returns the name of a member of shape that the object lacks, or "". The names must be equal in case:
+// encoding/json ignores the case of names, but other readers do not. Additional members are allowed, because the format can be
+// extended.
 func missingMember(text []byte, shape reflect.Type) string {
 	if string(text) == "null" {
 		return ""
@@ -50,7 +51,7 @@ func missingMember(text []byte, shape reflect.Type) string {
 	return ""
 }
 
-// checkMembers reports a difference if the object lacks a member of v with its exact name.
+// checkMembers reports a difference if the JSON object text lacks a member of the type of v.
 func checkMembers(text []byte, v any, d *differences) {
 	if name := missingMember(text, reflect.TypeOf(v)); name != "" {
 		d.add("line", plain("a member is missing"), plain("a member with the name "+name))

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// tolerance is the number of bps that a scoring price may be below the market price, from a time on.
+// tolerance is the maximum number of bps by which a scoring price may be below the market price, for calls from the time Since.
 type tolerance struct {
 	Since time.Time `json:"since"`
 	Bps   int       `json:"bps"`
 }
 
-// overlap is the time for which a process may still use the previous tolerance: the processes of a service are replaced one
-// after the other.
+// overlap is the time after a change of the tolerance for which a process may still use the previous one, because the processes
+// of a service are replaced one after the other.
 const overlap = 5 * time.Minute
 
-// Bounds of quotes.
+// Bounds of the times of quotes, relative to the call.
 const (
 	quoteAge      = 15 * time.Minute // the quote at the filing must not be older
 	confirmWithin = 10 * time.Minute // the second quote must be within this time after the call
 )
 
-// quote is the price of each side at a time of the venue's clock.
+// quote contains the market prices of both sides at one time of the venue's clock.
 type quote struct {
 	Yes    int       `json:"yesPriceBps"`
 	No     int       `json:"noPriceBps"`
@@ -31,7 +31,7 @@ type quote struct {
 	SHA256 *string   `json:"sha256"`
 }
 
-// of returns the price of a side, "YES" or "NO".
+// of returns the price of a side in bps. side is "YES" or "NO".
 func (q *quote) of(side string) int {
 	if side == "NO" {
 		return q.No
@@ -39,7 +39,8 @@ func (q *quote) of(side string) int {
 	return q.Yes
 }
 
-// checkTolerances checks that the tolerances are 0 to 10000 bps, begin in 1970 and are in the order of their times.
+// checkTolerances checks that each tolerance is 0 to 10000 bps, that the first begins in 1970, and that they are in
+// chronological order.
 func checkTolerances(list []tolerance, d *differences) {
 	for i, t := range list {
 		at := fmt.Sprintf("priceTolerances[%d]", i)
@@ -63,8 +64,8 @@ func tolerancesAt(list []tolerance, at time.Time) (out []int) {
 	return out
 }
 
-// checkPrice computes the scoring price at the filing and the final one again. It returns false if that is not possible: verified
-// calls from before quotes were stored have no quote.
+// checkPrice computes two prices of the call again: the scoring price at the filing and the final scoring price. It returns
+// false if the first cannot be computed, because verified calls from before quotes were stored have no quote.
 func (c *call) checkPrice(h *head, d *differences) bool {
 	d.require(c.Price >= 0 && c.Price <= 10000, "priceAtPrediction", c.Price, "0 to 10000")
 	d.require(c.Filing >= c.Price && c.Filing <= 10000, "filingBasisBps", c.Filing, "at least the price, at most 10000")
@@ -96,7 +97,8 @@ func (c *call) checkPrice(h *head, d *differences) bool {
 	return true
 }
 
-// sidePrice returns the market price of the called side at the filing. known is false if the record does not contain it.
+// sidePrice returns the market price in bps of the side of the call when the call was filed. On a native market this is the
+// higher of the initial and the current price of the side. known is false if the record does not contain the price.
 func (c *call) sidePrice() (bps int, known bool) {
 	if !c.native() {
 		if c.Quote == nil {
@@ -113,7 +115,7 @@ func (c *call) sidePrice() (bps int, known bool) {
 	return max(*c.MarketYes, *c.InitialYes), true
 }
 
-// checkQuotes checks the prices and times of both quotes, and that only verified calls have quotes.
+// checkQuotes checks the prices and times of the first and the second quote, and that only verified calls have quotes.
 func (c *call) checkQuotes(h *head, d *differences) {
 	d.require(c.Verified || c.Quote == nil && c.QuoteAt == nil, "quote", stamp(c.QuoteAt), "null, of an unverified call")
 	d.require(c.Verified || c.SecondQuote == nil, "secondQuote", stamp(c.ConfirmedAt), "null, of an unverified call")
@@ -140,7 +142,7 @@ func (c *call) checkQuotes(h *head, d *differences) {
 	d.require(c.Resolution != nil && !q.At.After(c.Resolution.CloseAt), "secondQuote.at", stamp(&q.At), "before closeAt")
 }
 
-// stamp returns the time of the quote, or "null".
+// stamp returns the time of the quote as text, or "null" if q is nil.
 func (q *quote) stamp() plain {
 	if q == nil {
 		return "null"

@@ -12,8 +12,8 @@ import (
 	"github.com/signalcast/signalcast/proto/openapi"
 )
 
-// totals sums up the calls. Score, streak and moments use counted calls; the average closing line value and the edge use counted
-// calls on venue markets.
+// totals contains the totals of the calls of a record. Score, streak and moments use counted calls. The average closing line
+// value and the edge use only counted calls on venue markets.
 type totals struct {
 	numbers
 	events  int64
@@ -25,7 +25,7 @@ type totals struct {
 	many    bool // the record has more than skill.MaxCalls calls, so it has no edge
 }
 
-// result is a counted call with the values that the streak requires.
+// result is the part of a counted call that the computation of the streak needs.
 type result struct {
 	won               bool
 	resolved, created time.Time
@@ -77,8 +77,8 @@ func (t *totals) add(c *call) error {
 	return t.sample.Add(skill.Call{Price: protocol.Bps(c.Basis), Won: c.Status == "won", Confidence: confidence})
 }
 
-// close computes the totals that require all calls: resolved, accuracy, average closing line value and streak (docs/scores.md,
-// Sums).
+// close computes the totals that depend on all calls: resolved, accuracy, average closing line value and streak
+// (docs/scores.md, Sums).
 func (t *totals) close() {
 	t.Resolved = t.Won + t.Lost
 	if t.Resolved > 0 {
@@ -99,7 +99,7 @@ func (t *totals) close() {
 	}
 }
 
-// check compares the totals with the last line.
+// check reports each difference between the totals and the last line of the record.
 func (t *totals) check(e *end, d *differences) {
 	t.close()
 	d.equal("complete", e.Complete, true)

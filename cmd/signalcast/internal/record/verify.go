@@ -15,22 +15,22 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// ErrDiffers is the error of a record with numbers that do not follow from its lines.
+// ErrDiffers is the error of a record that contains numbers that differ from the computed ones.
 var ErrDiffers = errors.New("the record contains wrong numbers")
 
-// ErrOrigin is the error of a record whose origin is required and not verified.
+// ErrOrigin is the error of a record whose arithmetic is correct but whose origin was required and could not be verified.
 var ErrOrigin = errors.New("arithmetic verified; origin not verified: the record has no proofs of the public log")
 
-// ErrNoRecord is the error of an input that is not a record in a known format.
+// ErrNoRecord is the error of an input that is not a record in a supported format.
 var ErrNoRecord = errors.New("not a record: jsonl is required, and its first line must be of type record")
 
-// maxLine is the limit of a line in bytes. A call has at most 200 events, so its line is shorter.
+// maxLine is the maximum length of a line in bytes. A call has at most 200 events, so its line is shorter.
 const maxLine = 16 << 20
 
 // maxClockSkew is the allowed difference between the clocks of the service and of the reader.
 const maxClockSkew = 5 * time.Minute
 
-// Options contains the inputs of a verification that are not part of the record.
+// Options contains the inputs of a verification other than the record.
 type Options struct {
 	Now time.Time     // time of the reader
 	Key note.Verifier // public key of the journal; nil means that the signature of the checkpoint is not checked
@@ -48,9 +48,9 @@ type Result struct {
 	Differences   int
 }
 
-// Verify reads a record and computes its numbers again: scoring price, status, score, closing line value and moment of each call,
-// and the totals, streak, accuracy, edge and SHA-256 of the last line. It also checks the order of the calls. It writes one line
-// to out for each difference. It returns ErrDiffers, ErrNoRecord, or the error of r.
+// Verify reads a record from r and computes its numbers again. For each call these are the scoring price, status, score,
+// closing line value and moment. For the last line these are the totals, streak, accuracy, edge and SHA-256. It also checks the
+// order of the calls. It writes one line to out for each difference. Its error is ErrDiffers, ErrNoRecord or the error of r.
 func Verify(r io.Reader, out io.Writer, opts Options) (Result, error) {
 	v := &verifier{opts: opts, d: differences{to: out}, sum: sha256.New(), seen: map[string]bool{}, markets: map[string]bool{}}
 	lines := bufio.NewScanner(r)
@@ -103,7 +103,7 @@ type verifier struct {
 	ended   bool            // the line of type end was read
 }
 
-// checkLine checks one line. It returns an error only if the input is not a record.
+// checkLine checks one line of a record. It returns an error only if the input is not a record; differences are reported.
 func (v *verifier) checkLine(text []byte) error {
 	var kind struct {
 		Type string `json:"type"`
@@ -133,7 +133,7 @@ func (v *verifier) checkLine(text []byte) error {
 	return nil
 }
 
-// begin checks the first line.
+// begin parses and checks the first line of a record. It returns ErrNoRecord if the version of the format is unknown.
 func (v *verifier) begin(text []byte) error {
 	h := &v.head
 	if err := json.Unmarshal(text, h); err != nil {
@@ -149,7 +149,7 @@ func (v *verifier) begin(text []byte) error {
 	return nil
 }
 
-// call checks a line of type call.
+// call checks a line of type call and adds the call to the totals.
 func (v *verifier) call(text []byte) {
 	v.sum.Write(text)
 	var c call
@@ -174,7 +174,7 @@ func (v *verifier) call(text []byte) {
 	v.last = c
 }
 
-// end checks the line of type end.
+// end checks the line of type end, which contains the totals.
 func (v *verifier) end(text []byte) {
 	v.ended = true
 	var e end

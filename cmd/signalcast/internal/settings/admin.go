@@ -8,16 +8,16 @@ import (
 	"unicode"
 )
 
-// Admin is the flag of the commands for administrators.
+// Admin contains the flag that all commands for administrators have.
 type Admin struct {
 	SecretFile string `name:"secret-file" help:"File with the admin secret, mode 0600. Default: SIGNALCAST_ADMIN_SECRET." placeholder:"FILE"`
 }
 
-// ErrNoAdmin is the error of a command that requires the admin secret if none is set.
+// ErrNoAdmin is the error of a command that requires the admin secret when no secret is set.
 var ErrNoAdmin = errors.New("no admin secret: set SIGNALCAST_ADMIN_SECRET, or name a file with --secret-file")
 
-// AdminSecret returns the admin secret, from --secret-file or else from SIGNALCAST_ADMIN_SECRET. It returns the error of
-// f.MaySend if the secret must not be sent to hub.
+// AdminSecret returns the admin secret from the file of --secret-file or, without that flag, from SIGNALCAST_ADMIN_SECRET. It
+// returns ErrNoAdmin if there is no secret, and the error of f.MaySend if the secret must not be sent to hub.
 func (a *Admin) AdminSecret(f *Flags, hub string) (string, error) {
 	secret := os.Getenv("SIGNALCAST_ADMIN_SECRET")
 	if a.SecretFile != "" {
@@ -32,7 +32,7 @@ func (a *Admin) AdminSecret(f *Flags, hub string) (string, error) {
 	return secret, f.MaySend(hub)
 }
 
-// AdminFile reads the admin secret from a file. The file must be readable by its owner only.
+// AdminFile reads the admin secret from a file. It returns an error if other users can read the file.
 func AdminFile(path string) (string, error) {
 	raw, err := Private(path)
 	if err != nil {

@@ -36,7 +36,7 @@ func Path() (string, error) {
 	return filepath.Join(dir, "signalcast", "config.json"), nil
 }
 
-// Load reads config.json. A missing file is an empty File. A file that other users can read is an error.
+// Load reads config.json. It returns an empty File if the file does not exist, and an error if other users can read the file.
 func Load() (File, error) {
 	path, err := Path()
 	if err != nil {
@@ -56,7 +56,7 @@ func Load() (File, error) {
 	return f, nil
 }
 
-// Save replaces config.json atomically. Its owner can read it, other users cannot.
+// Save replaces config.json atomically. Only the owner can read the new file.
 func (f File) Save() error {
 	path, err := Path()
 	if err != nil {
@@ -72,7 +72,7 @@ func (f File) Save() error {
 	return atomic.WriteFile(path, bytes.NewReader(append(raw, '\n')))
 }
 
-// maxSecret is the limit in bytes of what is read of a key, a token or config.json; all of these are shorter.
+// maxSecret is the maximum number of bytes that are read of a key, a token or config.json. All of them are shorter.
 const maxSecret = 64 << 10
 
 // Private reads a file with a secret. It returns an error if other users can read the file.
@@ -108,7 +108,7 @@ func IsKey(text string) bool {
 	return strings.HasPrefix(text, "dk_") || strings.HasPrefix(text, "db_live_")
 }
 
-// oneKey reads one operator key and nothing else. name is the name of the source in errors.
+// oneKey reads an operator key from from, which must contain nothing else. name is the name of the source in errors.
 func oneKey(from io.Reader, name string) (string, error) {
 	key, err := OneSecret(from, name)
 	if err == nil && !keyForm.MatchString(key) {
@@ -122,7 +122,8 @@ func oneKey(from io.Reader, name string) (string, error) {
 
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$`)
 
-// OneSecret reads one operator key or identity token and nothing else. name is the name of the source in errors.
+// OneSecret reads an operator key or an identity token from from, which must contain nothing else. name is the name of the
+// source in errors.
 func OneSecret(from io.Reader, name string) (string, error) {
 	raw, err := io.ReadAll(io.LimitReader(from, maxSecret))
 	if err != nil {

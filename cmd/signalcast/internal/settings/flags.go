@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// Home is the flag with the address of the hub, for commands that need no other setting.
+// Home contains the flag with the address of the hub, for commands that need no other setting.
 type Home struct {
 	Hub string `help:"Address of the hub. Default: hub of the last login, or http://localhost:8080." env:"SIGNALCAST_HUB" placeholder:"URL"`
 }
 
-// Flags are the flags of every command that sends a request.
+// Flags contains the flags of every command that sends a request.
 type Flags struct {
 	Home
 	API       string `name:"api" help:"Address of the api. Default: api of the last login, or http://localhost:8081." env:"SIGNALCAST_API" placeholder:"URL"`
@@ -30,7 +30,8 @@ const (
 	defaultAPI = "http://localhost:8081"
 )
 
-// Address returns the address of the hub without a slash at its end.
+// Address returns the address of the hub, without a slash at the end. It uses the flag or the environment, then config.json,
+// then the default.
 func (h Home) Address() (string, error) {
 	f, err := Load()
 	if err != nil && h.Hub == "" {
@@ -39,7 +40,8 @@ func (h Home) Address() (string, error) {
 	return Service("--hub", h.Hub, f.Hub, defaultHub)
 }
 
-// APIAddress returns the address of the api without a slash at its end. A stored address is used only with the stored hub.
+// APIAddress returns the address of the api, without a slash at the end. It uses the address in config.json only if the hub is
+// the stored one.
 func (f *Flags) APIAddress() (string, error) {
 	if f.API != "" {
 		return Service("--api", f.API)
@@ -61,8 +63,8 @@ func (f *Flags) APIAddress() (string, error) {
 	return Service("--api", stored.API, defaultAPI)
 }
 
-// Service returns the first address of given that is not empty, without a slash at its end. It returns an error if that address
-// is not an http or https URL, or has a user, a query or a fragment. flag is the name of the setting in errors.
+// Service returns the first non-empty address of given, without a slash at the end. It returns an error if the address is not
+// an http or https URL, or if it has a user, a query or a fragment. flag is the name of the setting in errors.
 func Service(flag string, given ...string) (string, error) {
 	for _, text := range given {
 		if text == "" {
@@ -79,12 +81,12 @@ func Service(flag string, given ...string) (string, error) {
 	return "", errors.New(flag + " is missing")
 }
 
-// ErrNoKey is the error of a command that requires a key if none is set or stored.
+// ErrNoKey is the error of a command that requires a key when no key is set or stored.
 var ErrNoKey = errors.New("no key: run `signalcast login < FILE` with a key or an identity token in the file, " +
 	"or set SIGNALCAST_KEY or --key FILE")
 
-// Secret returns the key for a hub: from --key, SIGNALCAST_KEY or config.json. It returns the error of MaySend if the key must
-// not be sent to hub. in is the standard input, for --key -.
+// Secret returns the key for a hub from --key, SIGNALCAST_KEY or config.json. It returns ErrNoKey if there is none, and the
+// error of MaySend if the key must not be sent to hub. in is the standard input, which --key - reads.
 func (f *Flags) Secret(hub string, in io.Reader) (string, error) {
 	key, err := f.find(hub, in)
 	if err != nil {
@@ -119,8 +121,8 @@ func (f *Flags) find(hub string, in io.Reader) (string, error) {
 	return "", ErrNoKey
 }
 
-// MaySend returns an error if a secret must not be sent to an address: it is neither https nor this machine, and --plain-http
-// is not set.
+// MaySend returns an error if a secret must not be sent to an address. Allowed are https, addresses of this machine and, with
+// --plain-http, every address.
 func (f *Flags) MaySend(to string) error {
 	u, err := url.Parse(to)
 	if err != nil {

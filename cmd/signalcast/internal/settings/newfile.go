@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// NewFile is a new, empty file of mode 0600 for one secret.
+// NewFile is a new, empty file with mode 0600 for one secret.
 type NewFile struct{ f *os.File }
 
-// CreateFile creates the file before a secret is created for it. It returns an error if path exists, and does not change that
-// file.
+// CreateFile creates the file before its secret exists, so that a secret that cannot be stored is never created. It returns an
+// error if a file with this path exists, and does not change that file.
 func CreateFile(path string) (*NewFile, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -33,7 +33,8 @@ func (n *NewFile) Remove() error { return errors.Join(n.f.Close(), os.Remove(n.f
 
 var appToken = regexp.MustCompile(`^dat_[A-Za-z0-9_-]{16,256}$`)
 
-// AppToken reads the access token of an app from a file. The file must be readable by its owner only.
+// AppToken reads the access token of an app from a file. It returns an error if other users can read the file, or if it
+// contains no token.
 func AppToken(path string) (string, error) {
 	raw, err := Private(path)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"unicode/utf16"
 )
 
-// JSON writes the JSON of an answer with indentation. Invisible characters are escaped.
+// JSON writes JSON with indentation. It escapes characters that are not printable.
 func JSON(to io.Writer, raw []byte) error {
 	var b bytes.Buffer
 	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
@@ -21,7 +21,7 @@ func JSON(to io.Writer, raw []byte) error {
 	return writeEscaped(to, b.String())
 }
 
-// Line writes one JSON value in one line. Invisible characters are escaped.
+// Line writes one JSON value on one line. It escapes characters that are not printable.
 func Line(to io.Writer, raw []byte) error {
 	var b bytes.Buffer
 	if err := json.Compact(&b, raw); err != nil {
@@ -30,7 +30,7 @@ func Line(to io.Writer, raw []byte) error {
 	return writeEscaped(to, b.String())
 }
 
-// writeEscaped writes JSON and a line end. It escapes each character that is not printable as \uXXXX.
+// writeEscaped writes JSON text and a line end. It escapes each character that is not printable as \uXXXX.
 func writeEscaped(to io.Writer, text string) error {
 	var out strings.Builder
 	for _, r := range text + "\n" {
@@ -63,7 +63,7 @@ func Clean(text string) string {
 	}, text)), " ")
 }
 
-// Short returns the clean text, shortened to up to most characters with an ellipsis.
+// Short returns Clean(text), shortened to at most most characters. A shortened text ends with an ellipsis.
 func Short(text string, most int) string {
 	runes := []rune(Clean(text))
 	if len(runes) <= most {
@@ -72,8 +72,8 @@ func Short(text string, most int) string {
 	return string(runes[:most-1]) + "…"
 }
 
-// Table writes a table with one line for each item. head contains the column titles, separated by commas. Without items it writes
-// the sentence none. An empty cell is "-".
+// Table writes a table with one line for each item. head contains the column titles, separated by commas. If there are no
+// items, Table writes the text none instead. An empty cell is written as "-".
 func Table[T any](to io.Writer, none, head string, items []T, cells func(T) []string) error {
 	if len(items) == 0 {
 		_, err := fmt.Fprintln(to, none)
@@ -91,7 +91,7 @@ func Table[T any](to io.Writer, none, head string, items []T, cells func(T) []st
 	return w.Flush()
 }
 
-// Pairs writes one line for each name and value. It omits pairs with an empty value.
+// Pairs writes one line for each pair of a name and a value; pairs alternates them. It omits pairs with an empty value.
 func Pairs(to io.Writer, pairs ...string) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -106,7 +106,7 @@ func Pairs(to io.Writer, pairs ...string) error {
 	return w.Flush()
 }
 
-// Cents returns a price in hundredths of a cent as cents: "68.5" for 6850.
+// Cents returns a price in bps (hundredths of a cent) as text in cents: "68.5" for 6850.
 func Cents(bps int) string {
 	sign := ""
 	if bps < 0 {

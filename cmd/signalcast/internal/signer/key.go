@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/settings"
 )
 
-// Key is the content of the file of a signing key.
+// Key is the content of the file of a signing key, including the secret seed.
 type Key struct {
 	Kind      string  `json:"kind"`
 	PublicKey string  `json:"publicKey"`
@@ -21,8 +21,8 @@ type Key struct {
 	Issuer    string  `json:"issuer"`
 }
 
-// New generates a key and stores it in a new file. k contains the passport, the app and the issuer. It returns an error if path
-// exists.
+// New generates a key and stores it in a new file. k contains the passport, the app and the issuer; New adds the key. It
+// returns an error if the file exists.
 func New(path string, k Key) (Key, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -40,8 +40,8 @@ func New(path string, k Key) (Key, error) {
 	return k, file.Store(string(raw) + "\n")
 }
 
-// Open reads a key from its file. It returns an error if other users can read the file, or if the public key does not belong to
-// the seed.
+// Open reads a key from its file. It returns an error if other users can read the file, or if the public key and the seed do
+// not match.
 func Open(path string) (*Key, error) {
 	raw, err := settings.Private(path)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/signalcast"
 )
 
-// ErrPayload is the error of a payload that is not a JSON object or has no canonical form (RFC 8785).
+// ErrPayload is the error of a payload that is not a JSON object or that has no canonical form (RFC 8785).
 var ErrPayload = errors.New("the payload is not one JSON object with one canonical form (RFC 8785)")
 
-// signer signs with the key.
+// signer returns a Signer of the SDK that signs with the key.
 func (k *Key) signer() (signalcast.Signer, error) {
 	private, err := k.private()
 	if err != nil {
@@ -24,8 +24,8 @@ func (k *Key) signer() (signalcast.Signer, error) {
 	return signalcast.NewSigner(private)
 }
 
-// Message returns a signed message in canonical form (RFC 8785). It returns ErrPayload for a payload with a duplicate member or
-// with a number that a float64 cannot represent.
+// Message returns a signed message of type kind in canonical form (RFC 8785). It returns ErrPayload for a payload that is not a
+// JSON object, has a duplicate member, or has a number that a float64 cannot represent.
 func (k *Key) Message(kind string, payload []byte, now time.Time) ([]byte, error) {
 	canonical, err := jcs.Transform(payload)
 	if err != nil || len(canonical) == 0 || canonical[0] != '{' {
@@ -45,7 +45,8 @@ func (k *Key) Message(kind string, payload []byte, now time.Time) ([]byte, error
 	return signed.Body, err
 }
 
-// Proof returns the signature of a registration with the key to register. It shows that the caller has the private key.
+// Proof returns the signature of a registration, made with the key that is to be registered. The signature shows that the
+// caller has the private key.
 func (k *Key) Proof(challenge string, scopes []string, expiresAt *string) (string, error) {
 	by, err := k.signer()
 	if err != nil {

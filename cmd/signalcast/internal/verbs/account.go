@@ -17,13 +17,13 @@ type Logout struct {
 	JSON bool `name:"json" help:"Print JSON. This is the default if the output is not a terminal."`
 }
 
-// loggedOut is the output of logout.
+// loggedOut is the JSON output of logout.
 type loggedOut struct {
 	Removed []string `json:"removed"` // addresses of the hubs whose keys were deleted
 	Stored  string   `json:"stored"`  // path of config.json
 }
 
-// Run deletes the stored key from config.json. The key stays valid until it is revoked.
+// Run deletes the stored key of the hub, or all stored keys, from config.json. The keys stay valid until they are revoked.
 func (l *Logout) Run(s *Streams) error {
 	stored, err := settings.Load()
 	if err != nil {
@@ -61,10 +61,10 @@ func (l *Logout) Run(s *Streams) error {
 	return show.Pairs(s.Out, "Still valid", "until it is revoked: signalcast keys revoke ID")
 }
 
-// WhoAmI is the command `signalcast whoami`.
+// WhoAmI is the command `signalcast whoami`, which shows the owner of the key.
 type WhoAmI struct{ keyed }
 
-// Run shows the owner of the key.
+// Run reads and shows the passport of the owner of the key.
 func (w *WhoAmI) Run(ctx context.Context, at *session) error {
 	a, err := at.GetMe(ctx)
 	return showResponse(at, a, err, func(p *client.OwnPassport) error {

@@ -25,13 +25,13 @@ type Admin struct {
 	Scan     adminScan     `cmd:"" help:"Read the outcomes of venue markets now and resolve these markets."`
 }
 
-// adminFlags are the flags of a command that sends the admin secret to the hub.
+// adminFlags contains the flags of a command that sends the admin secret to the hub.
 type adminFlags struct {
 	settings.Flags
 	settings.Admin
 }
 
-// Provide returns a session at the hub with the admin secret, for Run.
+// Provide returns a session at the hub that sends the admin secret. kong passes it to Run.
 func (f *adminFlags) Provide(s *Streams) (*session, error) {
 	secret := ""
 	c, err := connect(&f.Flags, s, func(hub string) (_ string, err error) {
@@ -48,7 +48,7 @@ func (f *adminFlags) Provide(s *Streams) (*session, error) {
 	return c, nil
 }
 
-// adviseAdmin adds to the error of an administrative request what to do.
+// adviseAdmin adds advice for people to the error of a request of an administrator.
 func adviseAdmin(err error) error {
 	err = ask.AdviseUnknown(err, "Check with `signalcast market search` or `signalcast market show ID` before you send it again")
 	const wrongSecret = "The admin secret is not that of this hub: check SIGNALCAST_ADMIN_SECRET or --secret-file"
@@ -71,7 +71,7 @@ type adminMarket struct {
 	Within      time.Duration `help:"Time after the cutoff within which the outcome is claimed." placeholder:"DURATION"`
 }
 
-// Run creates the market.
+// Run creates the native market at the hub and shows its id.
 func (m *adminMarket) Run(ctx context.Context, at *session) error {
 	draft := client.NativeMarketDraft{
 		Question: m.Question, CutoffAt: m.Cutoff, Lane: client.Lane(m.Lane), Description: optional(m.Description),
@@ -87,7 +87,7 @@ func (m *adminMarket) Run(ctx context.Context, at *session) error {
 	}))
 }
 
-// Verdict is an outcome: YES, NO or INVALID. Arguments may be in lower case.
+// Verdict is the outcome of a market: YES, NO or INVALID. Arguments may be in lower case.
 type Verdict client.Verdict
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -110,7 +110,7 @@ type adminFinalize struct {
 	DecidedAt *time.Time `help:"Time at which the outcome became public, as 2027-06-01T00:00:00Z. Later calls are void." placeholder:"TIME"`
 }
 
-// Run claims the outcome of a native market.
+// Run claims the outcome of a native market at the hub and shows how many calls were scored.
 func (f *adminFinalize) Run(ctx context.Context, at *session) error {
 	a, err := at.FinalizeMarket(ctx, client.Finalize{
 		MarketID: f.Market, Verdict: client.Verdict(f.Verdict), DecidedAt: f.DecidedAt,
@@ -134,7 +134,7 @@ type adminForce struct {
 	DecidedAt *time.Time `help:"Time at which the outcome became public, as 2027-06-01T00:00:00Z. Later calls are void." placeholder:"TIME"`
 }
 
-// Run claims the outcome of any market.
+// Run claims the outcome of any market at the hub and shows how many calls were scored.
 func (f *adminForce) Run(ctx context.Context, at *session) error {
 	a, err := at.ResolveSignals(ctx, client.Force{MarketID: f.Market, Outcome: client.Verdict(f.Outcome), DecidedAt: f.DecidedAt})
 	return adviseAdmin(showResponse(at, a, err, func(c *client.Forced) error {
@@ -150,7 +150,7 @@ type adminDispute struct {
 	Reason string `help:"Reason, up to 500 characters."`
 }
 
-// Run flags the market as disputed, or clears the flag.
+// Run flags the market as disputed at the hub, or clears the flag.
 func (d *adminDispute) Run(ctx context.Context, at *session) error {
 	disputed := !d.Clear
 	a, err := at.DisputeMarket(ctx, client.Dispute{MarketID: d.Market, Disputed: &disputed, Reason: optional(d.Reason)})
@@ -165,7 +165,7 @@ func (d *adminDispute) Run(ctx context.Context, at *session) error {
 
 type adminScan struct{ adminFlags }
 
-// Run starts a scan of the venues.
+// Run starts a scan of venue markets at the hub and shows how many were resolved.
 func (c *adminScan) Run(ctx context.Context, at *session) error {
 	a, err := at.ResolveSignalsWithBody(ctx, "", nil)
 	return adviseAdmin(showResponse(at, a, err, func(r *client.Scanned) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Board is the command `signalcast board`.
+// Board is the command `signalcast board`, which shows a leaderboard of operators.
 type Board struct {
 	settings.Flags
 	By        string `help:"Board: score, from the api, or broadcast, from the hub." enum:"score,broadcast" default:"score"`
@@ -21,7 +21,7 @@ type Board struct {
 	Limit     int    `help:"Number of rows, 1 to 100." default:"20"`
 }
 
-// Run shows a leaderboard.
+// Run reads the leaderboard from the api or, for broadcast scores, from the hub and shows it.
 func (b *Board) Run(ctx context.Context, s *Streams) error {
 	if b.Limit < 1 || b.Limit > 100 {
 		return errors.New("--limit must be 1 to 100")
@@ -68,7 +68,7 @@ func (b *Board) Run(ctx context.Context, s *Streams) error {
 	})
 }
 
-// edge returns the edge in cents with its 95% confidence interval.
+// edge returns the edge in cents with its 95% confidence interval as text, or "" for nil.
 func edge(e *client.Edge) string {
 	if e == nil {
 		return ""

@@ -19,7 +19,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Call is the command `signalcast call`.
+// Call is the command `signalcast call`, which files a call.
 type Call struct {
 	settings.Flags
 	Market      string `arg:"" help:"Id of the market."`
@@ -50,7 +50,7 @@ func (k *idempotencyKey) UnmarshalText(raw []byte) error {
 	return nil
 }
 
-// Side is YES or NO. Arguments may be in lower case.
+// Side is the side of a call: YES or NO. Arguments may be in lower case.
 type Side client.Side
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -63,7 +63,7 @@ func (s *Side) UnmarshalText(raw []byte) error {
 	return errors.New("a side must be yes or no")
 }
 
-// Price is a price in hundredths of a cent.
+// Price is a price in bps (hundredths of a cent). Arguments are in cents.
 type Price int
 
 var priceForm = regexp.MustCompile(`^(\d{1,3})(?:\.(\d{1,2}))?$`)
@@ -82,7 +82,7 @@ func (p *Price) UnmarshalText(raw []byte) error {
 	return nil
 }
 
-// Run files the call.
+// Run files the call, or sends it as a dry run. Without a price it uses the newest price of the market.
 func (c *Call) Run(ctx context.Context, s *Streams) error {
 	if c.Confidence < 0 || c.Confidence > 100 {
 		return errors.New("--confidence must be 1 to 100")
@@ -120,7 +120,7 @@ func (c *Call) Run(ctx context.Context, s *Streams) error {
 		"Run the command again with "+c.repeatFlags()+": it returns the stored call or files it once"))
 }
 
-// draft returns the body of the request.
+// draft returns the body of the request that files the call.
 func (c *Call) draft() client.SignalDraft {
 	bound := int(c.MaxSlippage)
 	var allow *bool
@@ -139,7 +139,7 @@ func lacksQuote(err error) bool {
 	return errors.As(err, &r) && r.Code == "price_moved" && r.Reason == "unverified"
 }
 
-// repeatFlags returns the flags with which the command sends the same call again.
+// repeatFlags returns the flags with which the command would send the same call again.
 func (c *Call) repeatFlags() string {
 	flags := "--price " + show.Cents(int(*c.Price))
 	if c.MaxSlippage != 200 {
@@ -151,7 +151,7 @@ func (c *Call) repeatFlags() string {
 	return flags + " --idempotency-key " + string(c.IdempotencyKey)
 }
 
-// dryRun sends the call as a dry run and shows what would be stored. word is the label of the first line.
+// dryRun sends the call as a dry run and shows the call that would be stored. word is the label of the first line.
 func (c *Call) dryRun(ctx context.Context, at *session, word string) error {
 	yes, draft := true, c.draft()
 	draft.DryRun = &yes
@@ -159,11 +159,11 @@ func (c *Call) dryRun(ctx context.Context, at *session, word string) error {
 	return ask.AsRead(showResponse(at, answer, err, func(f *filed) error { return c.show(at, word, f) }))
 }
 
-// ErrNotConfirmed is the error of a command whose question on the terminal was not answered with yes.
+// ErrNotConfirmed is the error of a command whose question on the terminal was not answered with y or yes.
 var ErrNotConfirmed = errors.New("not filed")
 
-// confirm shows on the standard error what would be stored and asks whether to file the call. It writes nothing to the output of
-// the command.
+// confirm shows on the standard error the call that would be stored, and asks whether to file it. It returns ErrNotConfirmed
+// unless the answer is yes. It writes nothing to the standard output.
 func (c *Call) confirm(ctx context.Context, at *session, s *Streams) error {
 	preview := *at
 	preview.out, preview.json = s.messages(), false
@@ -176,7 +176,7 @@ func (c *Call) confirm(ctx context.Context, at *session, s *Streams) error {
 	return nil
 }
 
-// filed is the answer to a call or to a dry run. Servers of other projects may return only the id.
+// filed is the answer of the service to a call or to a dry run. Servers of other projects may return only the id.
 type filed struct {
 	ID                      *uuid.UUID
 	PriceAtPrediction       *int
@@ -186,7 +186,7 @@ type filed struct {
 	Warnings                []string
 }
 
-// warnings are the texts of warnings by code (docs/protocol/errors.md, Warnings).
+// warnings contains the texts of the warnings of a service, by code (docs/protocol/errors.md, Warnings).
 var warnings = map[string]string{
 	"price_converted":  "the stated price was that of YES; the price of NO is stored",
 	"price_off_market": "the price is far from that of the market: check that it is in cents and of the side called",
@@ -194,7 +194,7 @@ var warnings = map[string]string{
 	"market_unrated":   "the market is not rated",
 }
 
-// show writes the stored call, or the call that would be stored. word is the label of the first line.
+// show writes the stored call, or the call that a dry run would store. word is the label of the first line.
 func (c *Call) show(at *session, word string, f *filed) error {
 	price := int(*c.Price)
 	if f.PriceAtPrediction != nil {
@@ -221,8 +221,8 @@ func (c *Call) show(at *session, word string, f *filed) error {
 	return show.Pairs(at.out, pairs...)
 }
 
-// points returns the lines "If right" and "If wrong" with the points of a call. basis is its scoring price in bps. Unless final
-// is set, the second quote can still raise the scoring price, so both figures are upper bounds.
+// points returns the lines "If right" and "If wrong" with the points of a call. basis is its scoring price in bps. If final is
+// false, a second quote can still raise the scoring price, so both lines state upper bounds.
 func points(basis int, final bool) []string {
 	most := "at most "
 	if final {
@@ -235,7 +235,7 @@ func points(basis int, final bool) []string {
 	}
 }
 
-// useMarketPrice reads the newest price of the market and sets Price to that of the side called.
+// useMarketPrice reads the newest price of the market and sets Price to the price of the side called.
 func (c *Call) useMarketPrice(ctx context.Context, s *Streams) error {
 	hub, err := openPublic(&c.Flags, s)
 	if err != nil {
@@ -256,7 +256,7 @@ func (c *Call) useMarketPrice(ctx context.Context, s *Streams) error {
 	return nil
 }
 
-// advise adds to the refusal of a call what to do.
+// advise adds advice for people to the refusal of a call.
 func (c *Call) advise(err error) error {
 	r := (*ask.Refused)(nil)
 	if !errors.As(err, &r) {

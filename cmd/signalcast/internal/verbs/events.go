@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Events groups the commands of `signalcast events`, which are for the history of a call.
+// Events groups the commands of `signalcast events`, which show and extend the history of a call.
 type Events struct {
 	Add  eventsAdd  `cmd:"" help:"Add an event to the history of your call. The call itself does not change."`
 	List eventsList `cmd:"" help:"Show the history of a call, oldest event first."`
@@ -38,13 +38,13 @@ type eventsAdd struct {
 	IdempotencyKey idempotencyKey `help:"A repetition with the same key adds no second event. Default: a new key." placeholder:"KEY"`
 }
 
-// members lists the payload members that each type of event accepts. A note and a confidence event require their member, a take
-// requires at least one.
+// members lists the payload members that each event type accepts. Events of type note and confidence require their member. A
+// take requires at least one of its members.
 var members = map[string][]string{
 	"take": {"text", "url", "mediaAssetId"}, "reaffirm": {}, "confidence": {"confidence"}, "note": {"text"}, "share": {"channel"},
 }
 
-// body returns the JSON of the request, a SignalEventWrite. It returns an error if a flag does not fit the type.
+// body returns the request body, a SignalEventWrite. It returns an error if a flag does not fit the event type.
 func (e *eventsAdd) body() ([]byte, error) {
 	payload := map[string]any{}
 	for name, v := range map[string]string{"text": e.Text, "url": e.URL, "mediaAssetId": e.Media, "channel": e.Channel} {
@@ -71,7 +71,7 @@ func (e *eventsAdd) body() ([]byte, error) {
 	}{e.Type, payload, e.DryRun})
 }
 
-// Run adds the event.
+// Run adds the event to the history of the call, or sends it as a dry run.
 func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 	body, err := e.body()
 	if err != nil {
@@ -101,7 +101,7 @@ func (e *eventsAdd) Run(ctx context.Context, s *Streams) error {
 		e.Signal, e.IdempotencyKey)))
 }
 
-// advise adds to a refusal what to do.
+// advise adds advice for people to the refusal of an event.
 func (e *eventsAdd) advise(err error) error {
 	err = adviseNotFound(err, checkCallID)
 	return ask.Advise(err, map[string]string{
@@ -109,7 +109,7 @@ func (e *eventsAdd) advise(err error) error {
 	})
 }
 
-// checkCallID is the advice for a call that does not exist.
+// checkCallID is the advice for a call id that does not exist.
 const checkCallID = "Check the id: it is in the receipt of the call"
 
 type eventsList struct {
@@ -117,7 +117,7 @@ type eventsList struct {
 	Signal uuid.UUID `arg:"" help:"Id of the call."`
 }
 
-// Run shows the events of the call.
+// Run reads and shows the events of the call.
 func (e *eventsList) Run(ctx context.Context, at *session) error {
 	a, err := at.ListSignalEvents(ctx, e.Signal)
 	return adviseNotFound(showResponse(at, a, err, func(l *client.SignalEvents) error { return eventTable(at, l.Events) }),
@@ -130,7 +130,8 @@ func eventTable(s *session, events []client.SignalEvent) error {
 	})
 }
 
-// payloadText returns the payload of an event in one line: the text or the confidence alone, otherwise JSON.
+// payloadText returns the payload of an event as one line: only its text or its confidence if there is nothing else, otherwise
+// JSON.
 func payloadText(payload map[string]any) string {
 	if words, ok := payload["text"].(string); ok && len(payload) == 1 {
 		return words

@@ -14,15 +14,15 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Follow is the command `signalcast follow`.
+// Follow is the command `signalcast follow`, which follows or unfollows an operator.
 type Follow struct {
 	signedIn
 	Handle string `arg:"" help:"Handle of the operator."`
 	Undo   bool   `help:"Unfollow the operator."`
 }
 
-// Run follows the operator. The route accepts only the session of a browser, so Run signs in with the identity token and uses the
-// session for one request.
+// Run follows or unfollows the operator. The route accepts only a browser session, so Run signs in with the identity token and
+// uses the session for one request.
 func (f *Follow) Run(ctx context.Context, at *session) error {
 	cookies, err := at.signIn(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func (f *Follow) Run(ctx context.Context, at *session) error {
 	return adviseNotFound(err, "The operator does not exist: find a handle with `signalcast board`")
 }
 
-// signIn signs in with the identity token of the session and returns the cookies.
+// signIn signs in with the identity token of s and returns the cookies of the browser session as a header value.
 func (s *session) signIn(ctx context.Context) (string, error) {
 	a, err := s.SignIn(ctx, &client.SignInParams{}, client.SignInJSONRequestBody{})
 	if _, err := ask.Read(a, err); err != nil {
@@ -64,7 +64,8 @@ func (s *session) signIn(ctx context.Context) (string, error) {
 	return strings.Join(pairs, "; "), nil
 }
 
-// asBrowser sets the cookies of a session and the origin of the hub on a request, and removes the token.
+// asBrowser returns an editor that makes a request look like one of a browser. It sets the cookies of the session and the
+// origin of the hub, and removes the bearer token.
 func asBrowser(hub, cookies string) client.RequestEditorFn {
 	return func(_ context.Context, r *http.Request) error {
 		u, err := url.Parse(hub)

@@ -22,10 +22,10 @@ type Keys struct {
 	Revoke keysRevoke `cmd:"" help:"Revoke a key at once. Reads the identity token from the standard input."`
 }
 
-// signedIn are the flags of a command that reads an identity token from the standard input and sends it to the hub.
+// signedIn contains the flags of a command that reads an identity token from the standard input and sends it to the hub.
 type signedIn struct{ settings.Flags }
 
-// Provide returns a session at the hub with the identity token, for Run.
+// Provide returns a session at the hub that sends the identity token. kong passes it to Run.
 func (f *signedIn) Provide(s *Streams) (*session, error) {
 	if f.Key != "" {
 		return nil, errors.New("this command accepts no --key: it reads an identity token from the standard input")
@@ -45,7 +45,7 @@ func (f *signedIn) Provide(s *Streams) (*session, error) {
 
 type keysList struct{ signedIn }
 
-// Run shows the keys of the caller.
+// Run reads and shows the keys of the caller.
 func (k *keysList) Run(ctx context.Context, at *session) error {
 	a, err := at.ListKeys(ctx)
 	return showResponse(at, a, err, func(l *client.KeyList) error {
@@ -65,7 +65,8 @@ func (k *keysList) Run(ctx context.Context, at *session) error {
 	})
 }
 
-// permissionsText returns the permissions of a key. They limit a key that is not strict only on routes with scopes.
+// permissionsText returns the permissions of a key as text. For a key that is not strict it adds "(not strict)", because its
+// permissions apply only on routes with scopes.
 func permissionsText(permissions []client.Permission, strict bool) string {
 	words := make([]string, len(permissions))
 	for i, p := range permissions {
@@ -84,7 +85,7 @@ type keysMint struct {
 	Permission []string `help:"Permissions of the key: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
 }
 
-// Run creates the file and then mints the key, so that a key is minted only if it can be stored.
+// Run creates the file first and then mints the key, so that no key is minted that cannot be stored.
 func (k *keysMint) Run(ctx context.Context, at *session) error {
 	file, err := settings.CreateFile(k.Out)
 	if err != nil {
@@ -107,7 +108,7 @@ type keysRevoke struct {
 	ID uuid.UUID `arg:"" name:"id" help:"Id of the key, as in: signalcast keys list."`
 }
 
-// Run revokes the key.
+// Run revokes the key at the hub and shows what else the hub revoked with it.
 func (k *keysRevoke) Run(ctx context.Context, at *session) error {
 	a, err := at.RevokeKey(ctx, &client.RevokeKeyParams{ID: k.ID})
 	err = showResponse(at, a, err, func(r *client.RevokedKey) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Live groups the commands of `signalcast live`, which are for the session and the overlay of a live operator.
+// Live groups the commands of `signalcast live`, which control the session and the overlay of a live operator.
 type Live struct {
 	Set   liveSet   `cmd:"" help:"Show a market on your overlay."`
 	Clear liveClear `cmd:"" help:"Clear your overlay."`
@@ -29,7 +29,7 @@ type liveSet struct {
 	Annotation string   `help:"Line below the title, up to 180 characters."`
 }
 
-// Run sets the overlay signal.
+// Run shows the market on the overlay of the caller.
 func (l *liveSet) Run(ctx context.Context, s *Streams) error {
 	if l.Yes != nil && (*l.Yes < 0 || *l.Yes > 100) {
 		return errors.New("--yes must be 0 to 100")
@@ -51,7 +51,7 @@ func (l *liveSet) Run(ctx context.Context, s *Streams) error {
 	})
 }
 
-// question reads the question of the market, shortened to 200 characters.
+// question returns the question of the market, shortened to 200 characters.
 func (l *liveSet) question(ctx context.Context, s *Streams) (string, error) {
 	hub, err := openPublic(&l.Flags, s)
 	if err != nil {
@@ -63,7 +63,7 @@ func (l *liveSet) question(ctx context.Context, s *Streams) (string, error) {
 
 type liveClear struct{ keyed }
 
-// Run clears the overlay signal.
+// Run removes the market from the overlay of the caller.
 func (l *liveClear) Run(ctx context.Context, at *session) error {
 	a, err := at.ClearOverlaySignal(ctx)
 	return showResponse(at, a, err, func(*client.OverlayCleared) error { return show.Pairs(at.out, "Shown", "nothing") })
@@ -78,7 +78,7 @@ type liveOn struct {
 // offlineTimeout is the time limit of the request that ends the session after Ctrl-C.
 const offlineTimeout = 5 * time.Second
 
-// Run sends heartbeats at the interval that the hub returns. After Ctrl-C it ends the session and returns no error.
+// Run sends heartbeats at the interval that the hub requests. After Ctrl-C it ends the live session and returns no error.
 func (l *liveOn) Run(ctx context.Context, s *Streams) error {
 	if l.Count < 0 {
 		return errCount
@@ -104,7 +104,7 @@ func (l *liveOn) Run(ctx context.Context, s *Streams) error {
 	}
 }
 
-// sendHeartbeat sends one heartbeat and returns the time until the next one, 1 to 45 seconds.
+// sendHeartbeat sends one heartbeat, shows the answer, and returns the time until the next heartbeat, which is 1 to 45 seconds.
 func (l *liveOn) sendHeartbeat(ctx context.Context, at *session) (time.Duration, error) {
 	a, err := at.SendHeartbeat(ctx, client.HeartbeatSend{MarketID: optional(l.Market)})
 	var next struct{ IntervalS int }
@@ -114,7 +114,7 @@ func (l *liveOn) sendHeartbeat(ctx context.Context, at *session) (time.Duration,
 	return time.Duration(min(max(next.IntervalS, 1), 45)) * time.Second, err
 }
 
-// sessionText returns the text for a session id.
+// sessionText returns the text for the id of a live session, or "no session" for nil.
 func sessionText[T interface{ String() string }](id *T) string {
 	if id == nil {
 		return "no session"
@@ -131,14 +131,14 @@ func (s *session) offline(ctx context.Context) error {
 
 type liveOff struct{ keyed }
 
-// Run ends the live session.
+// Run ends the live session of the caller.
 func (l *liveOff) Run(ctx context.Context, at *session) error {
 	return at.offline(ctx)
 }
 
 type liveMe struct{ keyed }
 
-// Run shows the state of the caller as a live operator.
+// Run shows whether the caller is live, with the status and the number of followers.
 func (l *liveMe) Run(ctx context.Context, at *session) error {
 	a, err := at.GetOwnStreamer(ctx)
 	return showResponse(at, a, err, func(m *client.OwnStreamer) error {

@@ -11,14 +11,14 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Login is the command `signalcast login`.
+// Login is the command `signalcast login`, which stores an operator key.
 type Login struct {
 	settings.Flags
 	Label      string   `help:"Name of a minted key." default:"signalcast"`
 	Permission []string `help:"Permissions of a minted key: read, signal, broadcast." default:"read,signal" enum:"read,signal,broadcast"`
 }
 
-// loggedIn is the output of login and of keys mint. It does not contain the key.
+// loggedIn is the JSON output of login and of keys mint. It does not contain the key.
 type loggedIn struct {
 	Hub         string   `json:"hub"`
 	Stored      string   `json:"stored"` // path of the file with the key
@@ -26,8 +26,8 @@ type loggedIn struct {
 	Permissions []string `json:"permissions,omitempty"`
 }
 
-// Run reads a key or an identity token from the standard input. It checks the key, or mints one with the token, and stores the
-// key.
+// Run reads a key or an identity token from the standard input. It checks a key at the hub, or mints a new key with the token.
+// It then stores the key in config.json.
 func (l *Login) Run(ctx context.Context, s *Streams) error {
 	if l.Key != "" || s.InTerminal {
 		return errors.New("login reads the key or the identity token from its standard input: signalcast login < FILE")
@@ -72,7 +72,8 @@ func (l *Login) Run(ctx context.Context, s *Streams) error {
 	return storeKey(c, stored, at, secret, done)
 }
 
-// checkKey returns an error if the hub refuses the key. 403 is not an error: the key is valid and lacks the permission to read.
+// checkKey returns an error if the hub refuses the key. Status 403 is not an error: the key is valid but lacks the permission
+// to read.
 func checkKey(ctx context.Context, c *session) error {
 	_, err := ask.Read(c.GetMe(ctx))
 	if r := (*ask.Refused)(nil); errors.As(err, &r) && r.Status == http.StatusForbidden {
@@ -81,7 +82,8 @@ func checkKey(ctx context.Context, c *session) error {
 	return err
 }
 
-// mint mints a strict key with the identity token of c. It sets the id and the permissions of done.
+// mint mints a strict key with the identity token of c and returns the key. It stores the id and the permissions of the key in
+// done.
 func mint(ctx context.Context, c *session, label string, permissions []string, done *loggedIn) (key string, err error) {
 	may := make([]client.Permission, len(permissions))
 	for i, p := range permissions {
@@ -100,7 +102,7 @@ func mint(ctx context.Context, c *session, label string, permissions []string, d
 	return minted.Key, nil
 }
 
-// storeKey stores a key for the hub at an address and shows the result of the login.
+// storeKey stores a key in config.json for the hub with the address at, and shows the result of the login.
 func storeKey(c *session, stored settings.File, at, key string, done loggedIn) error {
 	if stored.Keys == nil {
 		stored.Keys = map[string]string{}

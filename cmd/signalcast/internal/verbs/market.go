@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Market groups the commands of `signalcast market`, which read markets.
+// Market groups the commands of `signalcast market`, which search and show markets.
 type Market struct {
 	Search marketSearch `cmd:"" help:"Search the markets of the primary venue. Without words it lists all open markets."`
 	Show   marketShow   `cmd:"" help:"Show a market."`
@@ -95,7 +95,7 @@ func (m *marketCrowd) Run(ctx context.Context, at *session) error {
 	}), findMarketID)
 }
 
-// share returns a count with its percentage, if there is one.
+// share returns a count as text, with its percentage in parentheses unless percent is nil.
 func share(n int, percent *int) string {
 	if percent == nil {
 		return strconv.Itoa(n)
@@ -103,8 +103,8 @@ func share(n int, percent *int) string {
 	return strconv.Itoa(n) + " (" + strconv.Itoa(*percent) + "%)"
 }
 
-// adviseNotFound sets do as the advice of an error with status 404.
+// adviseNotFound sets the advice of an error with status 404 to do.
 func adviseNotFound(err error, do string) error { return ask.Advise(err, map[string]string{"404": do}) }
 
-// findMarketID is the advice for a market that does not exist.
+// findMarketID is the advice for a market id that does not exist.
 const findMarketID = "Find the id with `signalcast market search`"

@@ -17,17 +17,18 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Message groups the commands of `signalcast message`, which are for signed messages.
+// Message groups the commands of `signalcast message`, which sign, verify and submit messages.
 type Message struct {
 	Sign   messageSign   `cmd:"" help:"Sign a payload and print the message. Sends nothing."`
 	Verify messageVerify `cmd:"" help:"Check a message at the hub. The hub stores nothing."`
 	Submit messageSubmit `cmd:"" help:"Submit a message. A repetition of the same bytes has no further effect."`
 }
 
-// maxMessage is the limit of a message in bytes (docs/protocol/errors.md, payload_too_large).
+// maxMessage is the maximum size of a message in bytes (docs/protocol/errors.md, payload_too_large).
 const maxMessage = 32 << 10
 
-// readFile reads a file without a secret, of at most maxMessage bytes. The name "-" is the standard input.
+// readFile reads a file that contains no secret. It returns an error if the file has more than maxMessage bytes. The name "-"
+// means the standard input.
 func readFile(name string, s *Streams) ([]byte, error) {
 	var from io.Reader = s.In
 	if name != "-" {
@@ -73,7 +74,8 @@ type messageVerify struct {
 	File string `arg:"" optional:"" help:"File with the message. Default: the standard input." default:"-"`
 }
 
-// Run sends the message to the dry run of the hub. It returns a Refused for an invalid message.
+// Run sends the message to the route of the hub that verifies it without storing it. It returns a Refused for an invalid
+// message.
 func (m *messageVerify) Run(ctx context.Context, s *Streams) error {
 	raw, err := readFile(m.File, s)
 	if err != nil {
@@ -105,7 +107,7 @@ type messageSubmit struct {
 	File string `arg:"" optional:"" help:"File with the message. Default: the standard input." default:"-"`
 }
 
-// Run submits the message.
+// Run submits the message to the hub.
 func (m *messageSubmit) Run(ctx context.Context, s *Streams) error {
 	raw, err := readFile(m.File, s)
 	if err != nil {
@@ -118,7 +120,7 @@ func (m *messageSubmit) Run(ctx context.Context, s *Streams) error {
 	return ask.AdviseUnknown(at.submit(ctx, raw), "Submit the same file again: the same bytes have one effect")
 }
 
-// submit submits a message and shows the ids of what it created.
+// submit submits a message and shows the ids of the objects that it created.
 func (s *session) submit(ctx context.Context, message []byte) error {
 	a, err := s.SubmitMessageWithBody(ctx, "application/json", bytes.NewReader(message))
 	return adviseMessage(showResponse(s, a, err, func(v *client.SubmittedMessage) error {
@@ -134,7 +136,7 @@ func (s *session) submit(ctx context.Context, message []byte) error {
 	}))
 }
 
-// adviseMessage adds to the refusal of a message what to do.
+// adviseMessage adds advice for people to the refusal of a message.
 func adviseMessage(err error) error {
 	err = ask.Advise(err, map[string]string{
 		"insufficient_scope": "The signing key lacks the scope of this type: " +
@@ -148,7 +150,7 @@ func adviseMessage(err error) error {
 	return err
 }
 
-// messageAdvice returns what to do about a message that was refused for these reasons; "" if none of them is known.
+// messageAdvice returns the advice for the first known reason of a refused message, or "" if no reason is known.
 func messageAdvice(reasons ...string) string {
 	for _, reason := range reasons {
 		switch reason {

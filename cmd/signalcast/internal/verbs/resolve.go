@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/signer"
 )
 
-// Resolve is the command `signalcast resolve`.
+// Resolve is the command `signalcast resolve`, which proposes the outcome of a market.
 type Resolve struct {
 	settings.Flags
 	Market  string  `arg:"" help:"Id of a market that you created, native-…"`
@@ -20,8 +20,8 @@ type Resolve struct {
 	Reason  string  `help:"Reason, up to 500 characters."`
 }
 
-// Run proposes the outcome with a signed resolution.create of the creator of the market. The proposal closes the market to calls.
-// An administrator claims the outcome with `signalcast admin finalize`.
+// Run signs a resolution.create message with the key of the creator of the market and submits it. The message proposes the
+// outcome and closes the market to calls. An administrator then claims the outcome with `signalcast admin finalize`.
 func (r *Resolve) Run(ctx context.Context, s *Streams) error {
 	key, err := signer.Open(r.Signer)
 	if err != nil {

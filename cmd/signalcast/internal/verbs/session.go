@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Streams are the inputs and outputs of a command.
+// Streams contains the input and output streams of a command.
 type Streams struct {
 	In         io.Reader
 	InTerminal bool // In is a terminal
@@ -26,7 +26,7 @@ type Streams struct {
 	Wait       func(context.Context, time.Duration) error // waits between attempts; nil means dbtime.Sleep
 }
 
-// messages returns the writer of progress and questions, which are not part of the output.
+// messages returns the writer for progress and questions, which are not part of the output. It is never nil.
 func (s *Streams) messages() io.Writer {
 	if s.Err == nil {
 		return io.Discard
@@ -34,7 +34,7 @@ func (s *Streams) messages() io.Writer {
 	return s.Err
 }
 
-// agrees asks a question on the terminal and reports whether the answer is yes. It returns false when ctx ends.
+// agrees writes a question to the terminal and reports whether the answer is y or yes. It returns false when ctx ends.
 func (s *Streams) agrees(ctx context.Context, question string) bool {
 	_, _ = fmt.Fprint(s.messages(), question+" [y/N] ")
 	answer := make(chan string, 1)
@@ -47,7 +47,7 @@ func (s *Streams) agrees(ctx context.Context, question string) bool {
 	}
 }
 
-// line reads one line of at most 16 bytes and returns it in lower case without surrounding space.
+// line reads one line of at most 16 bytes and returns it in lower case without surrounding spaces.
 func (s *Streams) line() string {
 	var line []byte
 	for one := make([]byte, 1); len(line) < 16; { // a buffered reader would consume the answer to the next question as well
@@ -63,7 +63,7 @@ func (s *Streams) line() string {
 	return strings.ToLower(strings.TrimSpace(string(line)))
 }
 
-// session is the client of one command for one service, with its output.
+// session sends the requests of one command to one service and contains the output of the command.
 type session struct {
 	*client.Client
 	at   string // address of the service
@@ -94,19 +94,19 @@ func connect(f *settings.Flags, s *Streams, secret func(hub string) (string, err
 	return open(f, s, at, key)
 }
 
-// public are the flags of a command that reads the hub without a credential.
+// public contains the flags of a command that reads the hub without a credential.
 type public struct{ settings.Flags }
 
-// Provide returns a session at the hub without a credential, for Run.
+// Provide returns a session at the hub without a credential. kong passes it to Run.
 func (f *public) Provide(s *Streams) (*session, error) { return openPublic(&f.Flags, s) }
 
-// keyed are the flags of a command that sends the operator key to the hub.
+// keyed contains the flags of a command that sends the operator key to the hub.
 type keyed struct{ settings.Flags }
 
-// Provide returns a session at the hub with the operator key, for Run.
+// Provide returns a session at the hub that sends the operator key. kong passes it to Run.
 func (f *keyed) Provide(s *Streams) (*session, error) { return openWithKey(&f.Flags, s) }
 
-// open returns a session at an address. An empty secret means no credential.
+// open returns a session at the address at that sends secret as a bearer token. An empty secret means no credential.
 func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
 	c, err := client.NewClient(at, client.WithHTTPClient(ask.NewDoer(s.Wait)), client.WithRequestEditorFn(
 		func(_ context.Context, r *http.Request) error {
@@ -120,8 +120,8 @@ func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
 	return &session{Client: c, at: at, out: s.Out, json: f.JSON || !f.Table && !s.Terminal}, err
 }
 
-// showResponse shows an answer: as JSON if s.json is set, otherwise with table. It returns the errors of ask.Read; with s.json it
-// also prints the body of a refusal. It also decodes the answer into each value of also.
+// showResponse reads an answer and shows it: as JSON if s.json is set, otherwise with table. It also decodes the answer into
+// each value of also. It returns the errors of ask.Read; if s.json is set, it prints the body of a refusal first.
 func showResponse[T any](s *session, a *http.Response, err error, table func(*T) error, also ...any) error {
 	raw, err := ask.Read(a, err)
 	return showBody(s, raw, err, table, also...)
@@ -150,7 +150,7 @@ func showBody[T any](s *session, raw []byte, err error, table func(*T) error, al
 	return errors.Join(err, table(&v))
 }
 
-// answer shows a result that is not the answer of a service: v as JSON if s.json is set, otherwise pairs.
+// answer shows a result that is not the answer of a service: v as JSON if s.json is set, otherwise pairs as text.
 func (s *session) answer(v any, pairs ...string) error {
 	if s.json {
 		raw, err := json.Marshal(v)
@@ -159,7 +159,7 @@ func (s *session) answer(v any, pairs ...string) error {
 	return show.Pairs(s.out, pairs...)
 }
 
-// decoded returns the decoded answer to a request. It is for answers that the command uses but does not show.
+// decoded reads and decodes the answer to a request. It is for answers that the command uses but does not show.
 func decoded[T any](a *http.Response, err error) (v T, _ error) {
 	raw, err := ask.Read(a, err)
 	if err == nil && json.Unmarshal(raw, &v) != nil {
@@ -180,7 +180,7 @@ func text[T ~string](p *T) string {
 	return string(*p)
 }
 
-// optional returns a pointer to s, or nil for an empty text: requests omit members that are nil.
+// optional returns a pointer to s, or nil if s is empty. Requests omit members that are nil.
 func optional(s string) *string {
 	if s == "" {
 		return nil
@@ -188,7 +188,7 @@ func optional(s string) *string {
 	return &s
 }
 
-// positive returns a pointer to n, or nil for 0: requests omit members that are nil.
+// positive returns a pointer to n, or nil if n is 0. Requests omit members that are nil.
 func positive(n int) *int {
 	if n == 0 {
 		return nil
@@ -196,7 +196,7 @@ func positive(n int) *int {
 	return &n
 }
 
-// when returns a time in UTC to the minute, or "" for nil.
+// when returns a time in UTC with minutes as text, or "" for nil.
 func when(t *time.Time) string {
 	if t == nil {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Signal is the command `signalcast signal`.
+// Signal groups the commands of `signalcast signal`, which show calls.
 type Signal struct {
 	Show signalShow `cmd:"" help:"Show a call, with its result once its market is resolved."`
 }
@@ -22,7 +22,7 @@ type signalShow struct {
 	Signal uuid.UUID `arg:"" help:"Id of the call."`
 }
 
-// Run shows the call.
+// Run reads and shows the call.
 func (c *signalShow) Run(ctx context.Context, at *session) error {
 	a, err := at.GetSignal(ctx, c.Signal)
 	return adviseNotFound(showResponse(at, a, err, func(v *client.Signal) error { return signalPairs(at, v) }), checkCallID)
@@ -63,20 +63,20 @@ func signalPairs(s *session, v *client.Signal) error {
 	return show.Pairs(s.out, pairs...)
 }
 
-// Receipt is the command `signalcast receipt`.
+// Receipt is the command `signalcast receipt`, which shows a call with its history.
 type Receipt struct {
 	public
 	Signal uuid.UUID `arg:"" help:"Id of the call."`
 }
 
-// receipt is a call with its history and the outcome of its market.
+// receipt is the answer of the receipt route: a call with its history and the outcome of its market.
 type receipt struct {
 	client.Signal
 	Events     []client.SignalEvent `json:"events"`
 	Resolution *client.Outcome      `json:"resolution"`
 }
 
-// Run shows the receipt of the call.
+// Run reads the receipt of the call and shows it.
 func (c *Receipt) Run(ctx context.Context, at *session) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, receiptURL(at.at, c.Signal.String()), nil)
 	if err != nil {

@@ -14,20 +14,21 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Signer groups the commands of `signalcast signer`, which are for signing keys.
+// Signer groups the commands of `signalcast signer`, which create, register and revoke signing keys.
 type Signer struct {
 	New      signerNew      `cmd:"" help:"Create an Ed25519 key of your passport in a new file of mode 0600."`
 	Register signerRegister `cmd:"" help:"Register a key, so that it can sign messages for you."`
 	Revoke   signerRevoke   `cmd:"" help:"Revoke a key. This is final. Messages that it signed stay valid."`
 }
 
-// byApp are the flags of a command that sends the access token of an app to the hub or, without that flag, the operator key.
+// byApp contains the flags of a command that sends the access token of an app to the hub if --app-token is set, and otherwise
+// the operator key.
 type byApp struct {
 	settings.Flags
 	AppToken string `name:"app-token" help:"File with an access token of an app (dat_…), mode 0600. The key belongs to the grant and can have its scopes. Set the flag for new, register and revoke." placeholder:"FILE"`
 }
 
-// Provide returns a session at the hub with the access token or the operator key, for Run.
+// Provide returns a session at the hub that sends the access token or the operator key. kong passes it to Run.
 func (b *byApp) Provide(s *Streams) (*session, error) {
 	if b.AppToken == "" {
 		return openWithKey(&b.Flags, s)
@@ -47,7 +48,7 @@ type signerNew struct {
 	Issuer string `help:"Issuer for which messages are signed. Default: the address of the hub and /api/protocol/v1." placeholder:"URL"`
 }
 
-// newSigner is the output of signer new. It does not contain the seed.
+// newSigner is the JSON output of signer new. It does not contain the seed.
 type newSigner struct {
 	PublicKey string `json:"publicKey"`
 	DenpaID   string `json:"denpaId"`
@@ -55,7 +56,7 @@ type newSigner struct {
 	Stored    string `json:"stored"`
 }
 
-// Run creates a key for the passport of the caller.
+// Run creates a signing key for the passport of the caller and stores it in a new file.
 func (n *signerNew) Run(ctx context.Context, at *session) error {
 	if n.Issuer == "" {
 		n.Issuer = at.at + "/api/protocol/v1"
@@ -88,7 +89,7 @@ type signerRegister struct {
 	Days  int      `help:"Days until the key expires, at most 90 with an operator key. A key of an app expires with its grant at the latest." default:"89"`
 }
 
-// Run requests a challenge, signs the registration with the key, and registers the key.
+// Run requests a challenge from the hub, signs the registration with the key, and registers the key.
 func (r *signerRegister) Run(ctx context.Context, s *Streams) error {
 	if r.Days < 1 {
 		return errors.New("--days must be at least 1")
@@ -128,7 +129,7 @@ func signerPairs(at *session) func(*client.Signer) error {
 	}
 }
 
-// advise adds to the refusal of a registration what to do.
+// advise adds advice for people to the refusal of a registration.
 func (r *signerRegister) advise(err error) error {
 	err = ask.AdviseUnknown(err, "Run the command again: the answer says whether the key is registered")
 	return ask.Advise(err, map[string]string{
@@ -147,7 +148,7 @@ type signerRevoke struct {
 	File string `arg:"" help:"File of the key." type:"path"`
 }
 
-// Run revokes the key at the hub. It does not delete the file.
+// Run revokes the key at the hub. It does not delete the file of the key.
 func (r *signerRevoke) Run(ctx context.Context, s *Streams) error {
 	key, err := signer.Open(r.File)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/feed"
 )
 
-// Watch is the command `signalcast watch`.
+// Watch is the command `signalcast watch`, which prints the messages of the live feed.
 type Watch struct {
 	settings.Flags
 	Channels []string `arg:"" optional:"" help:"Channels, such as signals, market:701122, operator:mara_k, resolutions, live, me. Default: signals."`
@@ -26,7 +26,7 @@ type Watch struct {
 	State    string   `help:"File that stores the position in the feed, so that the next run continues there." type:"path" placeholder:"FILE"`
 }
 
-// watched is one line of the output: a message of the feed.
+// watched is one line of the output, which describes one message of the feed.
 type watched struct {
 	Kind    string          `json:"kind"` // "event", "snapshot", "gap" or "error"
 	Channel string          `json:"channel,omitempty"`
@@ -69,7 +69,7 @@ func (w *Watch) Run(ctx context.Context, s *Streams) error {
 	return err
 }
 
-// options returns the options of the feed client.
+// options validates the flags and returns the options of the feed client.
 func (w *Watch) options(s *Streams) (feed.Options, error) {
 	if w.Count < 0 {
 		return feed.Options{}, errCount
@@ -140,7 +140,8 @@ func (w *Watch) read(ctx context.Context, c *feed.Client, s *Streams) error {
 	return nil
 }
 
-// lineOf converts a message to a line of the output. It reports false for messages that are not shown, such as beats.
+// lineOf converts a message to a line of the output. It returns false for messages that are not shown, such as heartbeats of
+// the server.
 func lineOf(m feed.Message) (watched, bool) {
 	switch m := m.(type) {
 	case *feed.Event:
@@ -155,7 +156,7 @@ func lineOf(m feed.Message) (watched, bool) {
 	return watched{}, false
 }
 
-// write prints one line, as JSON or as columns.
+// write prints one line of the output, as JSON or as columns.
 func (w *Watch) write(s *Streams, l watched) error {
 	if w.JSON || !w.Table && !s.Terminal {
 		raw, err := json.Marshal(l)
@@ -190,7 +191,8 @@ func payloadOf(raw json.RawMessage) map[string]any {
 	return v
 }
 
-// readPositions reads the positions that an earlier run stored, by channel. A missing file means no positions.
+// readPositions reads the positions in the feed that an earlier run stored, by channel. It returns nil if the file does not
+// exist.
 func readPositions(path string) (map[string]int64, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -206,7 +208,7 @@ func readPositions(path string) (map[string]int64, error) {
 	return at, nil
 }
 
-// writePositions stores the positions by channel. It replaces the file atomically.
+// writePositions stores the positions in the feed by channel. It replaces the file atomically.
 func writePositions(path string, at map[string]int64) error {
 	if at == nil {
 		at = map[string]int64{}
