@@ -12,13 +12,13 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// secret matches the names of settings that must not have a default value.
+// secret matches the names of settings that contain secrets and therefore must not have a default value.
 var secret = regexp.MustCompile(`(SECRET|PASSWORD|TOKEN|PRIVATE|IDP_PROVIDERS)`)
 
-// needed are the names of the required services of compose.yaml.
+// needed lists the services that compose.yaml must define.
 var needed = []string{"postgres", "redis", "migrate-api", "migrate-hub", "migrate-clock", "api", "hub", "clock"}
 
-// check returns the violations of a compose file: first those of its text, then those of the services by name.
+// check returns the violations of a compose file: first those of the text, then those of each service, ordered by service name.
 func check(ctx context.Context, text []byte) []string {
 	found := checkText(text)
 	project, err := load(ctx, text, "")
@@ -49,7 +49,7 @@ func check(ctx context.Context, text []byte) []string {
 	return found
 }
 
-// checkText checks lines and variables that the loaded project no longer contains.
+// checkText checks the text of the compose file for lines and variables that are lost when the file is loaded.
 func checkText(text []byte) []string {
 	var found []string
 	for _, line := range bytes.Split(text, []byte("\n")) {
@@ -105,13 +105,14 @@ func checkService(s types.ServiceConfig) []string {
 	return found
 }
 
-// readOnly reports whether the service mounts a folder read-only that container engines leave writable.
+// readOnly reports whether the service mounts folder as a read-only tmpfs. Container engines leave some folders writable in a
+// read-only file system.
 func readOnly(s types.ServiceConfig, folder string) bool {
 	return slices.Contains(s.Tmpfs, folder+":ro")
 }
 
-// healthy reports whether a service has a health check. A migration has none, because it ends and the services wait for its exit;
-// it must restart on failure only.
+// healthy reports whether a service has a health check. A migration needs none, because other services wait for its exit. It
+// must restart only on failure.
 func healthy(s types.ServiceConfig) bool {
 	if strings.HasPrefix(s.Name, "migrate-") {
 		return s.Restart == types.RestartPolicyOnFailure

@@ -9,20 +9,20 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// filler is the value of every variable when the file is loaded. It is long enough for a secret.
+// filler is the value that load gives to every required variable. It is long enough for a secret.
 const filler = "0123456789abcdef0123456789abcdef"
 
 // variable matches ${NAME}, ${NAME:-default} and ${NAME:?text}.
 var variable = regexp.MustCompile(`\$\{([A-Z][A-Z0-9_]*)(:?[-?])?([^}]*)\}`)
 
-// interpolation is a variable of the file with the forms of its uses.
+// interpolation is a variable of the compose file and the forms in which the file uses it.
 type interpolation struct {
 	name     string
 	required bool // every use has the form ${NAME:?text}
 	fallback bool // a use has a default value
 }
 
-// variables returns the variables of the file in the order of their first use.
+// variables returns the variables of the compose file in the order of their first use.
 func variables(text []byte) []interpolation {
 	var all []interpolation
 	for _, m := range variable.FindAllSubmatch(text, -1) {
@@ -38,7 +38,7 @@ func variables(text []byte) []interpolation {
 	return all
 }
 
-// load parses the file with a value for every required variable except without.
+// load parses the compose file. It gives a value to every required variable except the one named without.
 func load(ctx context.Context, text []byte, without string) (*types.Project, error) {
 	env := types.Mapping{}
 	for _, d := range variables(text) {

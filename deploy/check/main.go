@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// printProject writes the project as JSON, with a value for every required variable.
+// printProject writes the loaded compose file as JSON. Every required variable has the value filler.
 func printProject(w io.Writer, text []byte) error {
 	project, err := load(context.Background(), text, "")
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// packages are compiled by one go build, so that common packages are compiled once.
+// packages lists the programs of a stack. One go build compiles all of them, so that it compiles shared packages only once.
 var packages = []string{"./services/api", "./services/hub", "./services/clock", "./deploy/venuesim", "./deploy/devidp"}
 
-// build compiles all programs of a stack into dir.
+// build compiles all programs of a stack and writes them to dir.
 func build(ctx context.Context, dir string) error {
 	root, err := repository(ctx)
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// demoCmd is the command demo: up with a generated history, and with bots that file calls until Ctrl-C.
+// demoCmd is the command demo. It does the same as up, generates a history of calls first, and runs bots that file calls until
+// Ctrl-C.
 type demoCmd struct {
 	upCmd     `embed:""`
 	Days      int    `default:"90" help:"Length of the history; at least 20."`
@@ -28,10 +29,10 @@ type demoCmd struct {
 	Seed      uint64 `default:"246" help:"Seed of the history; the same seed generates the same history."`
 }
 
-// historyFile is a file of the state directory. It exists if the ledger contains the history.
+// historyFile is a marker file in the state directory. It exists if the history has been stored in the ledger.
 const historyFile = "history"
 
-// Run starts the stack with the history, then the bots.
+// Run starts the stack with the history, and then the bots.
 func (c *demoCmd) Run(ctx context.Context) error {
 	if c.Days < 20 || c.Days > 3650 || c.Markets < 1 || c.Markets > 20_000 || c.Operators < history.MinOperators || c.Operators > 5000 {
 		return fmt.Errorf("--days must be 20 to 3650, --markets 1 to 20000, --operators %d to 5000", history.MinOperators)
@@ -55,7 +56,7 @@ func (c *demoCmd) Run(ctx context.Context) error {
 	return errors.Join(err, <-ended)
 }
 
-// seedHistory stores the history in the ledger before the services start, once for each state directory.
+// seedHistory stores the generated history in the ledger before the services start. It does nothing if historyFile exists.
 func (c *demoCmd) seedHistory(ctx context.Context, l *launch, in inputs, bin, admin string) error {
 	mark := l.state.path(historyFile)
 	if fileExists(mark) {
@@ -109,7 +110,7 @@ func (c *demoCmd) runBots(ctx context.Context, out io.Writer) error {
 	return crew.run(ctx)
 }
 
-// waitForStack waits until this process has written stack.json, and returns its content.
+// waitForStack waits until this process has written stack.json, and returns the content of that file.
 func (c *demoCmd) waitForStack(ctx context.Context) (stack, error) {
 	for {
 		s, err := readStack(c.Dir)
@@ -125,7 +126,8 @@ func (c *demoCmd) waitForStack(ctx context.Context) (stack, error) {
 // afterReady is a delay that lets up print "ready" before the bots print anything.
 const afterReady = 300 * time.Millisecond
 
-// bestDecided returns the id of the decided call with the highest score among the newest 200 results; empty if there is none.
+// bestDecided returns the id of the call with the highest score among the newest 200 results in the feed, or "" if there is
+// none.
 func bestDecided(ctx context.Context, b *bot) (string, error) {
 	var feed struct {
 		Items []struct {
@@ -147,7 +149,8 @@ func bestDecided(ctx context.Context, b *bot) (string, error) {
 	return id, nil
 }
 
-// printAddresses prints the URLs of pages and API routes that show the demo.
+// printAddresses prints the URLs of pages and API routes that show the demo. decided is the id of a scored call, and open is a
+// pending call; both may be empty.
 func printAddresses(out io.Writer, s stack, decided string, open opened) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	_, _ = fmt.Fprintf(w, "\npages and API routes to open:\n\n")

@@ -30,7 +30,7 @@ const (
 	answerWithin = 15 * time.Second
 )
 
-// botNames are the user names of the bots. The last bot is an operator of type system_bot, the others represent people.
+// botNames are the user names of the bots. The last bot is an operator of type system_bot; the others are people.
 var botNames = []string{"late-ferry", "slow-tram", "teletext-page", "rain-check", "second-cup", "auto-almanac"}
 
 // crew contains the bots of a running demo.
@@ -49,10 +49,10 @@ type bot struct {
 	own    []uuid.UUID     // calls of the bot
 }
 
-// opened has the ids of a call that a bot filed and of its market.
+// opened contains the ids of a call that a bot filed and of its market. Both are empty if no call was filed.
 type opened struct{ id, market string }
 
-// openCrew signs in all bots and creates one key for each.
+// openCrew signs in all bots and creates an operator key for each.
 func openCrew(ctx context.Context, s stack) (*crew, error) {
 	out := &crew{stack: s}
 	for i, name := range botNames {
@@ -66,8 +66,8 @@ func openCrew(ctx context.Context, s stack) (*crew, error) {
 	return out, nil
 }
 
-// fromAddress returns an HTTP client that dials from 127.64.240.(n+1), so that the limit of an IP address applies to each bot
-// separately. If the machine does not have that address, the client dials from the default one.
+// fromAddress returns an HTTP client that connects from the IP address 127.64.240.(n+1), so that each bot has a separate rate
+// limit. If the machine does not have that address, the client connects from the default one.
 func fromAddress(n int) *http.Client {
 	dialer := &net.Dialer{Timeout: 5 * time.Second}
 	from := &net.TCPAddr{IP: net.IPv4(127, 64, 240, byte(1+n))}
@@ -93,11 +93,11 @@ func (b *bot) open(token string) (*signalcast.Client, error) {
 	})
 }
 
-// askFor is the time for which ask repeats a request, because a service may not answer yet while the stack starts.
+// askFor is the time for which ask repeats a failed request. Services may not answer yet while the stack starts.
 const askFor = 2 * time.Minute
 
-// ask sends a request without a credential and decodes the JSON answer. It repeats the request every second until the answer is
-// 200, for at most askFor. If body is empty, the request has no body.
+// ask sends a request without a credential and decodes the JSON answer into into. It repeats the request every second until the
+// status is 200, for at most askFor. If body is empty, the request has no body.
 func (b *bot) ask(ctx context.Context, method, url, body string, into any) error {
 	for end := time.Now().Add(askFor); ; {
 		err := b.askOnce(ctx, method, url, body, into)
@@ -128,7 +128,8 @@ func (b *bot) askOnce(ctx context.Context, method, url, body string, into any) e
 	return json.Unmarshal(raw, into)
 }
 
-// signIn signs the bot in and creates one key. It revokes the keys of earlier demos first, because an operator can have ten keys.
+// signIn signs the bot in and creates an operator key for it. It first revokes the keys of earlier demos, because an operator
+// can have at most ten keys.
 func (b *bot) signIn(ctx context.Context, name string, machine bool) error {
 	var minted struct{ Token string }
 	if err := b.ask(ctx, http.MethodPost, b.stack.IDP+"/mint", fmt.Sprintf(`{"user":%q}`, name), &minted); err != nil {
@@ -172,7 +173,7 @@ func (b *bot) signIn(ctx context.Context, name string, machine bool) error {
 	return err
 }
 
-// begin files the first calls of every bot and returns the last call.
+// begin lets every bot file its first calls and returns the last call.
 func (s *crew) begin(ctx context.Context) (opened, error) {
 	var last opened
 	for range firstCalls {
@@ -194,7 +195,7 @@ func (s *crew) begin(ctx context.Context) (opened, error) {
 	return last, nil
 }
 
-// run lets the bots act until ctx ends.
+// run lets the bots act at random intervals until ctx ends.
 func (s *crew) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, b := range s.bots {
@@ -214,7 +215,7 @@ func (s *crew) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// act files a call, or adds an event to an earlier call of the bot.
+// act files a call, or adds an event to an earlier call of the bot. The choice is random.
 func (b *bot) act(ctx context.Context) error {
 	if len(b.own) > 0 && b.rand.IntN(3) == 0 {
 		return b.remark(ctx)
@@ -239,7 +240,7 @@ type offer struct {
 	yes    int
 }
 
-// aired returns the unresolved markets of the programme.
+// aired returns the open markets of the programme, with their YES prices.
 func (b *bot) aired(ctx context.Context) ([]offer, error) {
 	var program struct {
 		Segments []struct {
@@ -259,7 +260,7 @@ func (b *bot) aired(ctx context.Context) ([]offer, error) {
 	return out, nil
 }
 
-// listed returns the open markets with the highest trading volume at the venue, at most 60.
+// listed returns at most 60 open markets of the venue, those with the highest trading volume first.
 func (b *bot) listed(ctx context.Context) ([]offer, error) {
 	var markets []struct {
 		ID        string
@@ -280,7 +281,8 @@ func (b *bot) listed(ctx context.Context) ([]offer, error) {
 	return out, nil
 }
 
-// call files a call on a random offer that the bot has not tried before. The result is empty if there is none.
+// call files a call on a random offer whose market the bot has not tried before. If there is no such offer, the result is
+// empty.
 func (b *bot) call(ctx context.Context, offers []offer) (opened, error) {
 	b.rand.Shuffle(len(offers), func(i, j int) { offers[i], offers[j] = offers[j], offers[i] })
 	for _, o := range offers {

@@ -14,7 +14,7 @@ type envCmd struct {
 	Dir string `default:".local" help:"State directory of the stack."`
 }
 
-// Run prints one export statement.
+// Run prints one export statement for each variable.
 func (c *envCmd) Run() error {
 	s, err := readStack(c.Dir)
 	if err != nil {
@@ -41,5 +41,5 @@ func printEnv(out io.Writer, s stack) error {
 	return err
 }
 
-// quote returns s as one quoted word of a POSIX shell.
+// quote returns s as one single-quoted word of a POSIX shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// cli has a field for each command. Each command is in a separate file.
+// cli declares the commands of the program, one field for each.
 type cli struct {
 	Up      upCmd      `cmd:"" help:"Start a stack and run it until Ctrl-C."`
 	Stop    stopCmd    `cmd:"" help:"Stop a running stack from another terminal."`
@@ -32,8 +32,8 @@ func main() {
 	}
 }
 
-// orphaned returns a context that ends when the parent process `go run` ends. `go run` forwards no signals, so the
-// stack would continue after `go run` was stopped.
+// orphaned returns a context that ends when the parent process `go run` ends. `go run` does not forward signals to the program,
+// so without this the stack would continue to run.
 func orphaned(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	parent := os.Getppid()

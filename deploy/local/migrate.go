@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// schemas are the names of the services in the order of their migrations. Schema and binary of a service have its name.
+// schemas lists the services in the order in which their migrations run. The schema and the binary of a service have the same
+// name.
 var schemas = []string{"api", "hub", "clock"}
 
 // migrateCmd is the command migrate. It runs pending migrations of a running stack.
@@ -16,7 +17,7 @@ type migrateCmd struct {
 	Dir string `default:".local" help:"State directory of the stack."`
 }
 
-// Run compiles the programs and runs their migrations. It does not restart running programs.
+// Run compiles the programs and runs the pending migrations. It does not restart the running programs.
 func (c *migrateCmd) Run(ctx context.Context) error {
 	running, err := readStack(c.Dir)
 	if err != nil {
@@ -37,7 +38,8 @@ func (c *migrateCmd) Run(ctx context.Context) error {
 	return migrateAll(ctx, s.path("bin"), running.DatabaseURL, keep.Database, func(line string) { fmt.Println(line) })
 }
 
-// migrateAll runs the migrate command of each service with the superuser URL admin. password becomes that of the service roles.
+// migrateAll runs the migrate command of each service with the superuser URL admin. It sets the password of the database roles
+// of the services to password.
 func migrateAll(ctx context.Context, bin, admin, password string, say func(string)) error {
 	for _, name := range schemas {
 		cmd := exec.CommandContext(ctx, filepath.Join(bin, name), "migrate")

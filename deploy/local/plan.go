@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// program is the plan of one process of the stack.
+// program describes how to start one process of the stack.
 type program struct {
 	name   string            // hub, hub-2, api, ...
 	binary string            // file name in the directory of the binaries
@@ -18,7 +18,7 @@ type program struct {
 
 func (p program) base() string { return "http://" + p.http }
 
-// inputs are the data from which makePlan derives the programs.
+// inputs contains the values from which makePlan derives the programs.
 type inputs struct {
 	state    *state
 	secrets  secrets
@@ -29,7 +29,7 @@ type inputs struct {
 	database func(role string) (string, error) // URL of the database with a role
 }
 
-// portNames returns the names of all listeners of a stack.
+// portNames returns the names of all listeners of a stack with this number of hubs.
 func portNames(hubs int) []string {
 	names := []string{"hub", "api", "clock", "api.grpc", "clock.grpc", "hub.metrics", "api.metrics", "clock.metrics", "venues", "idp", "origin"}
 	for i := 2; i <= hubs; i++ {
@@ -49,7 +49,7 @@ func hubName(i int) string {
 func (in inputs) addr(name string) string { return "127.0.0.1:" + strconv.Itoa(in.ports[name]) }
 func (in inputs) url(name string) string  { return "http://" + in.addr(name) }
 
-// setting returns the value of an environment variable of the launcher, or value if it is not set.
+// setting returns the environment variable name of the launcher, or value if the variable is not set.
 func (in inputs) setting(name, value string) string {
 	if own, ok := os.LookupEnv(name); ok {
 		return own
@@ -85,7 +85,7 @@ func makePlan(in inputs) ([]program, error) {
 	return programs, nil
 }
 
-// service returns a program with the common settings of the three services.
+// service returns the program of a service with the settings that all three services share. name is the name of the process.
 func (in inputs) service(name, schema string) (program, error) {
 	database, err := in.database(schema + "_rw")
 	if err != nil {
@@ -168,7 +168,7 @@ func (in inputs) hub(name string) (program, error) {
 	return p, err
 }
 
-// provider is one entry of IDP_PROVIDERS.
+// provider is one entry of the setting IDP_PROVIDERS.
 type provider struct {
 	Name        string   `json:"name"`
 	Issuer      string   `json:"issuer"`
@@ -186,8 +186,8 @@ const audience = "signalcast-dev"
 // usersSecret is the default password of the users API of the development issuer. It protects test data only.
 const usersSecret = "signalcast-dev-secret"
 
-// providers returns the setting IDP_PROVIDERS. The default is the development issuer twice, with OpenID Connect tokens and with
-// Privy tokens.
+// providers returns the value of the setting IDP_PROVIDERS. By default it contains the development issuer twice: with OpenID
+// Connect tokens and with Privy tokens.
 func (in inputs) providers() (string, error) {
 	idp := in.url("idp")
 	raw, err := json.Marshal([]provider{

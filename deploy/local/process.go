@@ -20,7 +20,7 @@ type process struct {
 	bin string // directory of the binaries
 }
 
-// Restart starts the program. It is also used for the first start.
+// Restart starts the program. The launcher also calls it for the first start.
 func (p *process) Restart(context.Context) error {
 	cmd := exec.Command(filepath.Join(p.bin, p.binary))
 	cmd.Env = environment(p.env)
@@ -29,8 +29,8 @@ func (p *process) Restart(context.Context) error {
 	return err
 }
 
-// ready waits until the program answers its probe with 200. It fails if the program ends or ctx ends before. The error contains
-// the last lines of the log.
+// ready waits until the program answers its probe with status 200. It returns an error with the last lines of the log if the
+// program ends first, or if ctx ends first.
 func (p *process) ready(ctx context.Context) error {
 	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	url := p.base() + p.probe
@@ -56,7 +56,7 @@ func (p *process) ready(ctx context.Context) error {
 	}
 }
 
-// environment returns the environment of the launcher, overridden by the settings of a program.
+// environment returns the environment of the launcher with settings added. A setting overrides a variable of the same name.
 func environment(settings map[string]string) []string {
 	env := os.Environ()
 	for name, value := range settings {

@@ -28,7 +28,7 @@ type stack struct {
 	Nonce       string         `json:"nonce"` // returned by /healthz of each service
 }
 
-// published is the current content of stack.json. write replaces the file whenever a process changes.
+// published contains the current content of stack.json. write replaces the file when a process has changed.
 type published struct {
 	mu      sync.Mutex
 	path    string
@@ -37,7 +37,7 @@ type published struct {
 	removed bool // stack.json was deleted and must not be written again
 }
 
-// write replaces stack.json, with the current process ids.
+// write replaces stack.json with the current process ids. After remove it does nothing.
 func (p *published) write() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,7 +51,7 @@ func (p *published) write() error {
 	return writeJSON(p.path, p.stack)
 }
 
-// remove deletes stack.json. It is called before the listed processes end.
+// remove deletes stack.json. The launcher calls it before it stops the processes.
 func (p *published) remove() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,7 +59,7 @@ func (p *published) remove() {
 	_ = os.Remove(p.path)
 }
 
-// readStack returns the content of stack.json of the state directory dir. It fails if no stack runs there.
+// readStack returns the content of stack.json in the state directory dir. It returns an error if no stack runs there.
 func readStack(dir string) (stack, error) {
 	var s stack
 	path := filepath.Join(dir, stackFile)
@@ -80,7 +80,7 @@ type stopCmd struct {
 	Dir string `default:".local" help:"State directory of the stack."`
 }
 
-// Run sends SIGTERM to the launcher and waits until it has ended, at most 15 s.
+// Run sends SIGTERM to the launcher and waits until the launcher has ended, at most 15 s.
 func (c *stopCmd) Run(ctx context.Context) error {
 	s, err := readStack(c.Dir)
 	if err != nil {

@@ -22,14 +22,14 @@ const (
 	portsFile   = "ports.json"
 )
 
-// state is the state directory with all files of one stack. Its lock is held while the stack runs.
+// state is the state directory, which contains all files of one stack. The launcher holds its lock while the stack runs.
 type state struct {
 	dir  string
 	lock *os.File
 }
 
-// openState creates and locks the state directory dir. fresh deletes its content. openState refuses a directory that is not empty
-// and was not created by openState, and one of a running stack.
+// openState creates and locks the state directory dir. If fresh is true, it deletes the content. It returns an error if a stack
+// runs in the directory, or if the directory is not empty and openState did not create it.
 func openState(dir string, fresh bool) (*state, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -74,7 +74,8 @@ func (s *state) path(parts ...string) string {
 	return filepath.Join(append([]string{s.dir}, parts...)...)
 }
 
-// acquireLock locks the directory. The kernel releases the lock when this process ends.
+// acquireLock locks the state directory, or returns an error if another stack holds the lock. The kernel releases the lock when
+// this process ends.
 func (s *state) acquireLock() error {
 	f, err := os.OpenFile(s.path(lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -88,7 +89,7 @@ func (s *state) acquireLock() error {
 	return nil
 }
 
-// clear deletes all files except the lock file.
+// clear deletes all files in the state directory except the lock file.
 func (s *state) clear() error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -107,7 +108,7 @@ func (s *state) clear() error {
 
 func (s *state) close() { _ = s.lock.Close() }
 
-// secrets are the secrets of a stack. They are created once and stored in the state directory.
+// secrets contains the secrets of a stack. They are created once and stored in the state directory.
 type secrets struct {
 	Admin     string `json:"adminSecret"`
 	Cron      string `json:"cronSecret"`
@@ -121,7 +122,7 @@ type secrets struct {
 	Database  string `json:"databasePassword"`
 }
 
-// secrets returns the stored secrets. It creates and stores missing ones.
+// secrets returns the stored secrets of the stack. It creates and stores those that are missing.
 func (s *state) secrets() (secrets, error) {
 	var out secrets
 	if err := readJSON(s.path(secretsFile), &out); err != nil {
@@ -146,7 +147,7 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-// readJSON decodes a file into v. If the file does not exist, v does not change.
+// readJSON decodes the file at path into v. If the file does not exist, v does not change.
 func readJSON(path string, v any) error {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -161,7 +162,7 @@ func readJSON(path string, v any) error {
 	return nil
 }
 
-// writeJSON replaces the file atomically: a reader gets the old or the new content.
+// writeJSON replaces the file at path atomically: a reader receives either the old or the new content.
 func writeJSON(path string, v any) error {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -13,7 +13,7 @@ const (
 	stableAfter = 10 * time.Second
 )
 
-// unit is a server or program that can be restarted at its address.
+// unit is a database or program that the supervisor can restart at the same address.
 type unit interface {
 	Restart(ctx context.Context) error
 	PID() int
@@ -54,7 +54,8 @@ func (s *supervisor) watch(ctx context.Context, name string, u unit) {
 	})
 }
 
-// restart tries to start u until it runs or ctx ends. It reports whether u runs.
+// restart tries to start u until u runs or ctx ends. It waits for *pause before each attempt and doubles it, up to lastPause.
+// It reports whether u runs.
 func (s *supervisor) restart(ctx context.Context, name string, u unit, pause *time.Duration) bool {
 	for {
 		select {

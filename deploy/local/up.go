@@ -35,7 +35,7 @@ type upCmd struct {
 	prepare func(ctx context.Context, l *launch, in inputs, bin, admin string) error
 }
 
-// launch is one execution of the command up.
+// launch is the state of one run of the command up.
 type launch struct {
 	cmd      *upCmd
 	state    *state
@@ -47,7 +47,7 @@ type launch struct {
 	watcher  supervisor
 }
 
-// Run starts the stack, prints "ready", and stops it when ctx ends.
+// Run starts the stack, prints "ready", and stops the stack when ctx ends.
 func (c *upCmd) Run(ctx context.Context) error {
 	ctx, cancel := orphaned(ctx)
 	defer cancel()
@@ -81,7 +81,7 @@ func (c *upCmd) Run(ctx context.Context) error {
 
 func say(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
-// start compiles the programs, starts the databases at the same time, runs the migrations and starts the programs.
+// start compiles the programs and starts both databases in parallel. Then it runs the migrations and starts the programs.
 func (l *launch) start(ctx context.Context) error {
 	var err error
 	if l.secrets, err = l.state.secrets(); err != nil {
@@ -141,7 +141,7 @@ func (l *launch) startPostgres(ctx context.Context) (*localdb.Postgres, error) {
 	})
 }
 
-// run starts every program, waits until all are ready and writes stack.json.
+// run starts every program, waits until all of them are ready, and writes stack.json.
 func (l *launch) run(ctx context.Context, in inputs, bin, admin string) error {
 	programs, err := makePlan(in)
 	if err != nil {
@@ -177,7 +177,7 @@ func (l *launch) run(ctx context.Context, in inputs, bin, admin string) error {
 	return l.info.write()
 }
 
-// watch starts the supervision of all databases and programs.
+// watch starts a supervisor for each database and program.
 func (l *launch) watch(ctx context.Context) {
 	l.watcher.changed = func() {
 		if err := l.info.write(); err != nil {
@@ -189,14 +189,14 @@ func (l *launch) watch(ctx context.Context) {
 	}
 }
 
-// printReady prints "ready" and the addresses of the stack.
+// printReady prints "ready" and the addresses of the stack to the standard output.
 func (l *launch) printReady() {
 	s := l.info.stack
 	fmt.Printf("ready\n\n  hub     %s        developer page: %s/dev\n  api     %s\n  clock   %s\n  venues  %s\n  sign-in %s/login\n  video   %s\n\n  addresses for tools: %s; logs: %s. Ctrl-C stops everything.\n",
 		s.Hub, s.Hub, s.API, s.Clock, s.Venues, s.IDP, s.Origin, l.info.path, l.state.path("logs"))
 }
 
-// tiers are groups of programs that stop together, in this order: callers before the programs that they call. Hubs have the
+// tiers lists groups of programs in the order in which they stop: callers before the programs that they call. Hubs have the
 // longest grace period, because they drain connections. The grace periods leave two seconds of stopWithin for Postgres.
 var tiers = []struct {
 	binaries []string

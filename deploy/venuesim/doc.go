@@ -1,3 +1,3 @@
-// Command venuesim simulates the market venues for development and tests. It serves an invented world of markets for each venue
-// in the wire format of that venue. Control routes create and change markets and make a venue fail.
+// Command venuesim simulates the market venues for development and tests. For each venue it serves invented or recorded markets
+// in the wire format of that venue. Its control routes create and change markets, and make a venue fail.
 package main

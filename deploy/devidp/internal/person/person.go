@@ -10,7 +10,7 @@ import (
 // DIDPrefix is the prefix of every token subject of this issuer.
 const DIDPrefix = "did:idp:"
 
-// Chain is the blockchain of a wallet.
+// Chain is the blockchain to which a wallet belongs.
 type Chain string
 
 // Supported chains.
@@ -38,7 +38,7 @@ type Wallet struct {
 	Linked  time.Time
 }
 
-// Errors of a Registry.
+// Errors of the methods of Registry.
 var (
 	ErrName    = errors.New("user must be 1 to 64 letters, digits, dots, dashes or underscores and start with a letter or digit")
 	ErrWallet  = errors.New("address must be a wallet address of chainType, which must be ethereum or solana")
@@ -53,7 +53,8 @@ var (
 	solanaForm   = regexp.MustCompile(`^[1-9A-HJ-NP-Za-km-z]{32,44}$`)
 )
 
-// key returns the identity of a wallet. Ethereum addresses are compared without case, Solana addresses exactly. Error: ErrWallet.
+// key returns the text that identifies a wallet. Ethereum addresses are compared without case, Solana addresses exactly. Error:
+// ErrWallet.
 func (w Wallet) key() (string, error) {
 	switch {
 	case w.Chain == Ethereum && ethereumForm.MatchString(w.Address):

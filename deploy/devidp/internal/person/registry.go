@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// maxPeople is the maximum number of users. It bounds memory; load tests create fewer.
+// maxPeople is the maximum number of users, which bounds the memory of the process. Load tests create fewer.
 const maxPeople = 500_000
 
 //go:embed seed.json
@@ -28,7 +28,7 @@ type line struct {
 	At      time.Time `json:"at"`
 }
 
-// Registry holds all people and wallets in memory. It is safe for concurrent use.
+// Registry stores all users and their wallets in memory. It is safe for concurrent use.
 type Registry struct {
 	now func() time.Time
 
@@ -39,7 +39,8 @@ type Registry struct {
 	journal *os.File
 }
 
-// Open returns a registry with the users of seed.json and of the journal at path.
+// Open returns a registry with the users of seed.json and of the journal at path. It creates the journal if it does not exist.
+// now is the clock.
 func Open(path string, now func() time.Time) (*Registry, error) {
 	r := &Registry{now: now, people: map[string]*Person{}, wallets: map[string]string{}}
 	if err := r.addSeed(); err != nil {
@@ -56,7 +57,8 @@ func Open(path string, now func() time.Time) (*Registry, error) {
 	return r, nil
 }
 
-// replay applies the journal. It ignores an incomplete last line of a crash, and terminates that line before the next entry.
+// replay applies the entries of the journal. A crash can leave an incomplete last line. replay ignores it and adds a line end
+// before the next entry.
 func (r *Registry) replay() error {
 	raw, err := io.ReadAll(r.journal)
 	if err != nil {
@@ -81,7 +83,7 @@ func (r *Registry) replay() error {
 // Close closes the journal.
 func (r *Registry) Close() error { return r.journal.Close() }
 
-// addSeed adds the users of seed.json.
+// addSeed adds the users of the embedded file seed.json.
 func (r *Registry) addSeed() error {
 	var people []struct {
 		User, Name string
@@ -143,8 +145,8 @@ func (r *Registry) write(l line) error {
 	return nil
 }
 
-// Ensure returns the person with a name. It adds the person if the name is new.
-// Errors: ErrName, ErrFull.
+// Ensure returns the person with a user name, and adds the person if there is none. Errors: ErrName, ErrFull, or an error of
+// the journal.
 func (r *Registry) Ensure(name string) (Person, error) {
 	if !nameForm.MatchString(name) {
 		return Person{}, ErrName
@@ -165,7 +167,7 @@ func (r *Registry) Ensure(name string) (Person, error) {
 	return *r.people[name], nil
 }
 
-// ByDID returns the person with a token subject. Error: ErrUnknown.
+// ByDID returns the person whose tokens have the subject did. Error: ErrUnknown.
 func (r *Registry) ByDID(did string) (Person, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -189,8 +191,8 @@ func (r *Registry) ByWallet(address string) (Person, error) {
 	return Person{}, ErrUnknown
 }
 
-// Link links a wallet to the person with a token subject. A repeated Link changes nothing.
-// Errors: ErrUnknown, ErrWallet, ErrTaken.
+// Link links a wallet to the person whose tokens have the subject did. A repeated Link changes nothing. Errors: ErrUnknown,
+// ErrWallet, ErrTaken, or an error of the journal.
 func (r *Registry) Link(did, address string, chain Chain) error {
 	p, err := r.ByDID(did)
 	if err != nil {
@@ -205,7 +207,7 @@ func (r *Registry) Link(did, address string, chain Chain) error {
 	return r.write(line{User: p.Name, Address: address, Chain: chain, At: w.Linked})
 }
 
-// List returns at most limit people in the order of their creation, seeded ones first.
+// List returns at most limit people in the order of their creation. People from seed.json come first.
 func (r *Registry) List(limit int) []Person {
 	r.mu.Lock()
 	defer r.mu.Unlock()

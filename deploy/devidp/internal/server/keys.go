@@ -16,11 +16,11 @@ import (
 	"github.com/natefinch/atomic"
 )
 
-// maxKeys is the maximum number of published keys after rotations.
+// maxKeys is the maximum number of keys that the issuer publishes at the same time. Older keys are dropped.
 const maxKeys = 8
 
-// keyring contains the signing keys of the issuer, stored in one file with mode 0600. The last key signs. The others remain
-// published, so that their tokens remain valid. It is safe for concurrent use.
+// keyring contains the signing keys of the issuer, which are stored in one file with mode 0600. The last key signs new tokens.
+// The other keys stay published, so that tokens that they signed stay valid. It is safe for concurrent use.
 type keyring struct {
 	path string
 
@@ -29,7 +29,7 @@ type keyring struct {
 	sign jose.Signer
 }
 
-// openKeys reads the key file. If there is none, openKeys writes one with a new key.
+// openKeys reads the keys from the file at path. If the file does not exist, openKeys creates it with a new key.
 func openKeys(path string) (*keyring, error) {
 	k := &keyring{path: path}
 	raw, err := os.ReadFile(path)
@@ -50,8 +50,8 @@ func openKeys(path string) (*keyring, error) {
 	return k, k.use(set.Keys)
 }
 
-// rotate adds a new signing key and returns its id. With drop the older keys are no longer published, and their tokens
-// are no longer valid.
+// rotate adds a new signing key and returns its id. If drop is true, the older keys are no longer published, and tokens that
+// they signed are no longer valid.
 func (k *keyring) rotate(drop bool) (kid string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -75,7 +75,8 @@ func (k *keyring) rotate(drop bool) (kid string, err error) {
 	return fresh.KeyID, k.use(keys)
 }
 
-// use makes keys the current keys. The caller holds the lock, except before the keyring is shared.
+// use replaces the keys of the keyring. The last of keys signs. The caller must hold the lock, unless no other goroutine uses
+// the keyring yet.
 func (k *keyring) use(keys []jose.JSONWebKey) error {
 	last := keys[len(keys)-1]
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: last}, (&jose.SignerOptions{}).WithType("JWT"))
@@ -86,7 +87,7 @@ func (k *keyring) use(keys []jose.JSONWebKey) error {
 	return nil
 }
 
-// published returns the public parts of all keys.
+// published returns the public parts of all keys, for the JWKS route.
 func (k *keyring) published() jose.JSONWebKeySet {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -97,7 +98,7 @@ func (k *keyring) published() jose.JSONWebKeySet {
 	return out
 }
 
-// token returns a signed token with claims.
+// token returns a JWT with these claims, signed with the last key.
 func (k *keyring) token(claims map[string]any) (string, error) {
 	k.mu.RLock()
 	signer := k.sign

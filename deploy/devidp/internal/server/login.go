@@ -13,7 +13,7 @@ import (
 
 const (
 	maxShown  = 40  // maximum number of people on the login page
-	maxState  = 512 // bytes of the parameter state
+	maxState  = 512 // maximum length of the parameter state in bytes
 	loginTTL  = time.Hour
 	sessionAt = "/dev/session" // path of the hub that receives the token
 )
@@ -27,7 +27,7 @@ var (
 	templates = template.Must(template.New("").Parse(pages))
 )
 
-// view is the data of the page templates.
+// view contains the values for the page templates.
 type view struct {
 	Return string // path of the hub to which the sign-in returns
 	State  string // state of the hub for this sign-in, returned unchanged
@@ -38,8 +38,8 @@ type view struct {
 	Fault  string // error message
 }
 
-// destination returns the path of the URL return_to, or "/" if the URL has no path. ok is false if the URL is neither relative
-// nor of the origin ReturnTo.
+// destination returns the path of the URL text, to which the sign-in returns, or "/" if the URL has no path. ok is false if the
+// URL is neither relative nor a URL of the origin ReturnTo.
 func (e *issuer) destination(text string) (path string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || strings.ContainsAny(text, "\\\r\n\t") {
@@ -60,7 +60,8 @@ func (e *issuer) destination(text string) (path string, ok bool) {
 	return path, true
 }
 
-// begin reads the parameters return_to and state. If one is invalid, begin writes the error page and returns false.
+// begin reads the parameters return_to and state of a sign-in. If one of them is invalid, begin writes the error page and
+// returns false.
 func (e *issuer) begin(w http.ResponseWriter, r *http.Request) (v view, ok bool) {
 	if e.ReturnTo == "" {
 		e.page(w, http.StatusNotFound, "fault", view{Fault: "Sign-in is disabled because RETURN_TO is not set."})
@@ -84,7 +85,8 @@ func (e *issuer) loginPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// login issues a token for the chosen person. It answers with a form that posts the token to the hub, so that no URL contains it.
+// login issues a token for the chosen person. The answer is a form that posts the token to the hub, so that no URL contains the
+// token.
 func (e *issuer) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	v, ok := e.begin(w, r)

@@ -22,7 +22,7 @@ type mintBody struct {
 	SignedIn int64 `json:"signedIn"`
 }
 
-// mint issues tokens for a user name. It creates the user if the name is new.
+// mint implements POST /mint: it issues tokens for a user name, and creates the user if there is none.
 func (e *issuer) mint(_ *http.Request, in mintBody) (any, error) {
 	if in.Profile == "" {
 		in.Profile = oidc

@@ -13,7 +13,7 @@ import (
 // maxBody is the maximum size of a request body in bytes.
 const maxBody = 16 << 10
 
-// issuer serves the HTTP routes of the development issuer.
+// issuer implements the HTTP routes of the development issuer.
 type issuer struct {
 	Config
 	people *person.Registry
@@ -25,7 +25,7 @@ type empty struct{}
 
 var ok = map[string]bool{"ok": true}
 
-// handler returns the handler of all routes. They are served at the root and under /dev/idp/.
+// handler returns the handler of all routes. It serves them at the root and under /dev/idp/.
 func (e *issuer) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", handle(func(*http.Request, empty) (any, error) { return ok, nil }))
@@ -64,14 +64,14 @@ func (e *issuer) jwks(r *http.Request, _ empty) (any, error) {
 	return e.keys.published(), nil
 }
 
-// rotate adds a signing key. With drop the older keys are no longer published.
+// rotate implements the route that adds a signing key. If drop is true, the older keys are no longer published.
 func (e *issuer) rotate(_ *http.Request, in struct{ Drop bool }) (any, error) {
 	kid, err := e.keys.rotate(in.Drop)
 	return map[string]any{"kid": kid, "keys": len(e.keys.published().Keys)}, err
 }
 
-// handle decodes the JSON body, calls do and writes its result. Unknown members are refused. An empty body is the zero value of
-// T.
+// handle returns a handler that decodes the JSON body, calls do and writes its result. It refuses unknown members. For an empty
+// body, do receives the zero value of T.
 func handle[T any](do func(*http.Request, T) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in T
@@ -95,7 +95,7 @@ func handle[T any](do func(*http.Request, T) (any, error)) http.HandlerFunc {
 	}
 }
 
-// Errors of requests. The errors of person.Registry are in problems, too.
+// Errors of requests. The map problems contains their HTTP statuses.
 var (
 	errApp      = errors.New("app not found")
 	errBody     = errors.New("body must be one JSON object with the members of the route")
@@ -106,7 +106,7 @@ var (
 	errTTL      = errors.New("ttl, age and signedIn must be from -31622400 to 31622400 seconds")
 )
 
-// problem is the HTTP status and the error code of an error.
+// problem is the HTTP status and the error code of an error answer.
 type problem struct {
 	status int
 	code   string
@@ -122,7 +122,7 @@ var problems = map[error]problem{
 	person.ErrUnknown: {http.StatusNotFound, "user_not_found"}, person.ErrFull: {http.StatusInsufficientStorage, "full"},
 }
 
-// refuse writes an error answer. Errors that are not in problems are 500 internal_error.
+// refuse writes an error answer for err. An error that problems does not contain becomes 500 internal_error.
 func refuse(w http.ResponseWriter, err error) {
 	p := problem{http.StatusInternalServerError, "internal_error"}
 	for known, of := range problems {

@@ -57,7 +57,7 @@ func (c *Config) Check(r *config.Report) {
 	c.Issuer, c.ReturnTo = strings.TrimSuffix(c.Issuer, "/"), strings.TrimSuffix(c.ReturnTo, "/")
 }
 
-// Run serves until ctx ends or the process receives a signal. It prints one line with the URL of the listener to out.
+// Run serves requests until ctx ends or the process receives a signal. It writes one line with the URL of the listener to out.
 func Run(ctx context.Context, c Config, out io.Writer) error {
 	if err := os.MkdirAll(c.StateDir, 0o700); err != nil {
 		return fmt.Errorf("create state directory: %w", err)

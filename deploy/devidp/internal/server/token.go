@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/deploy/devidp/internal/person"
 )
 
-// profile is the format of a token.
+// profile is the format of a token: that of OpenID Connect or that of Privy.
 type profile string
 
 const (
@@ -21,7 +21,7 @@ const (
 // privyIssuer is the issuer in tokens of the profile privy. It is not a URL.
 const privyIssuer = "privy.io"
 
-// tokenRequest describes the tokens to issue.
+// tokenRequest describes the person and the times of the tokens to issue.
 type tokenRequest struct {
 	Person  person.Person
 	Profile profile
@@ -31,10 +31,10 @@ type tokenRequest struct {
 	SignedIn time.Duration
 }
 
-// tokens are an access token and an identity token of a person.
+// tokens contains an access token and an identity token of one person.
 type tokens struct{ Access, Identity string }
 
-// issue returns signed tokens for a request.
+// issue returns the signed tokens that o describes.
 func (e *issuer) issue(o tokenRequest) (t tokens, err error) {
 	now := e.Now()
 	issued := now.Add(-o.Age)
@@ -65,7 +65,7 @@ func (e *issuer) issue(o tokenRequest) (t tokens, err error) {
 	return t, err
 }
 
-// linked returns the linked accounts of a person in the short form of Privy's identity tokens.
+// linked returns the linked accounts of a person in the short format of Privy's identity tokens.
 func linked(p person.Person) []map[string]any {
 	list := []map[string]any{{"type": "custom_auth", "subject": p.DID(), "username": p.Name, "lv": p.Created.Unix()}}
 	for _, w := range p.Wallets {

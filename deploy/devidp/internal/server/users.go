@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/deploy/devidp/internal/person"
 )
 
-// userOf returns a person in the form of Privy's users API.
+// userOf returns the JSON object of a person in the format of Privy's users API.
 func userOf(p person.Person) map[string]any {
 	account := func(at time.Time, members map[string]any) map[string]any {
 		out := map[string]any{"verified_at": at.Unix(), "first_verified_at": at.Unix(), "latest_verified_at": at.Unix()}
@@ -28,7 +28,8 @@ func userOf(p person.Person) map[string]any {
 	}
 }
 
-// requireApp refuses requests without the id and secret of the app as basic authentication and the id in the header privy-app-id.
+// requireApp returns a handler that refuses a request unless it has the id and the secret of the app as basic authentication,
+// and the id in the header privy-app-id.
 func (e *issuer) requireApp(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		app, secret, given := r.BasicAuth()

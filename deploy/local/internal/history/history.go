@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Settings are the parameters of a history.
+// Settings are the parameters of a generated history.
 type Settings struct {
 	Seed      uint64
 	Start     time.Time
@@ -19,10 +19,11 @@ type Settings struct {
 	Issuer    string // identity provider of the operators
 }
 
-// MinOperators is the minimum number of operators, because several operators call each market.
+// MinOperators is the minimum number of operators in a history. Several operators call each market.
 const MinOperators = 10
 
-// Step is one line of the input of `api seed`. It has one of an operator, a quote, calls and an outcome.
+// Step is one line of the input of the command `api seed`. It contains an operator, a market with its quote, calls, or an
+// outcome.
 type Step struct {
 	At       time.Time `json:"at"`
 	Operator *Operator `json:"operator,omitempty"`
@@ -31,7 +32,7 @@ type Step struct {
 	Resolve  *Outcome  `json:"resolve,omitempty"`
 }
 
-// Market is a venue's answer about an open market. YesBps is the middle between bid and ask of YES.
+// Market is a quote of a venue for an open market. YesBps is the middle between bid and ask of YES.
 type Market struct {
 	ID        string    `json:"id"`
 	Title     string    `json:"title"`
@@ -41,7 +42,7 @@ type Market struct {
 	VolumeUSD float64   `json:"volumeUsd"`
 }
 
-// Call is one call. PriceBps is the price of the side called.
+// Call is one call of an operator. PriceBps is the price of the side called.
 type Call struct {
 	Operator   string `json:"operator"`
 	MarketID   string `json:"marketId"`
@@ -51,7 +52,7 @@ type Call struct {
 	Take       string `json:"take,omitempty"`
 }
 
-// Outcome is the final answer of a venue: YES, NO or INVALID.
+// Outcome is the final outcome of a market at its venue: YES, NO or INVALID.
 type Outcome struct {
 	MarketID string `json:"marketId"`
 	Verdict  string `json:"verdict"`
@@ -67,7 +68,7 @@ const (
 	confirmAfter = 7 * time.Second
 )
 
-// Streams of the random generator, one for each purpose, so that more operators do not change the markets.
+// Streams of the random generator, one for each purpose. With separate streams, more operators do not change the markets.
 const (
 	streamMarket uint64 = iota + 1
 	streamOperator
@@ -78,7 +79,7 @@ func newRand(seed, stream uint64, n int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, stream<<32+uint64(n)))
 }
 
-// Generate returns the steps of a history, ordered by time.
+// Generate returns the steps of a history in chronological order.
 func Generate(s Settings) []Step {
 	cast := newCast(s.Seed, s.Operators)
 	var steps []Step
@@ -92,8 +93,8 @@ func Generate(s Settings) []Step {
 	return steps
 }
 
-// path generates the calibrated price of a market: x follows a Brownian motion, the market ends as YES if x is above zero at u =
-// 1, and the price at u is the probability of that, Phi(x / sqrt(1-u)).
+// path generates a calibrated price path of a market. x follows a Brownian motion, and the market ends as YES if x is above
+// zero at u = 1. The price at u is the probability of that, Phi(x / sqrt(1-u)).
 type path struct {
 	r *rand.Rand
 	x float64
@@ -167,8 +168,8 @@ func newMarket(s Settings, cast []member, i int) []Step {
 	return append(steps, Step{At: ended, Resolve: &Outcome{MarketID: m.ID, Verdict: verdict}})
 }
 
-// decide sets the side, the stated price, the confidence and the take of the call c. c.PriceBps is the middle between bid and ask
-// of YES before and the ask price of the chosen side after.
+// decide sets the side, the price, the confidence and the take of the call c. On entry, c.PriceBps is the middle between bid
+// and ask of YES. decide replaces it with the ask price of the chosen side.
 func decide(r *rand.Rand, cast []member, c *Call, spread int, verdict string) {
 	o := cast[slices.IndexFunc(cast, func(m member) bool { return m.name == c.Operator })]
 	middle := c.PriceBps
@@ -185,7 +186,7 @@ func decide(r *rand.Rand, cast []member, c *Call, spread int, verdict string) {
 	}
 }
 
-// marketID returns the id of the i-th market. The markets have three venues. The numbers are outside those of the venue
+// marketID returns the id of the i-th market. The markets belong to three venues. The ids differ from all ids of the venue
 // simulator.
 func marketID(i int) string {
 	switch i % 5 {

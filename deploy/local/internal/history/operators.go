@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Operator is an operator of the history. Type is empty for a person.
+// Operator is an operator that files calls in the history. Type is empty for a person.
 type Operator struct {
 	Issuer string `json:"issuer"`
 	Name   string `json:"name"`
@@ -13,7 +13,7 @@ type Operator struct {
 	House  bool   `json:"house,omitempty"`
 }
 
-// member is an operator with its behaviour.
+// member is an operator and the rules by which the generator chooses its calls.
 type member struct {
 	name     string
 	kind     string // operator type; empty: a person
@@ -23,7 +23,7 @@ type member struct {
 	activity float64 // relative number of calls
 }
 
-// habit is the rule by which an operator without knowledge of the outcome chooses a side.
+// habit is the rule by which an operator chooses a side when it does not know the outcome.
 type habit int
 
 const (
@@ -33,7 +33,7 @@ const (
 	alwaysNo
 )
 
-// newCast returns n operators. The first one belongs to the house, one in twelve is a bot. Few operators have skill, so that most
+// newCast returns n operators. The first one is a house account, and one in twelve is a bot. Few operators have skill, so most
 // records show none.
 func newCast(seed uint64, n int) []member {
 	out := make([]member, n)
@@ -60,7 +60,8 @@ func newCast(seed uint64, n int) []member {
 	return out
 }
 
-// side returns the side that an operator calls at a YES price p, from 0 to 1.
+// side returns the side that the operator calls. p is the YES price from 0 to 1, and verdict is the outcome, which a skilled
+// operator sometimes knows.
 func (m member) side(r *rand.Rand, p float64, verdict string) string {
 	if r.Float64() < m.skill {
 		return verdict
@@ -80,7 +81,7 @@ func (m member) side(r *rand.Rand, p float64, verdict string) string {
 	return "NO"
 }
 
-// pick returns the index of a random operator. The probability of an operator is proportional to its activity.
+// pick returns the index of a random operator in cast. The probability of each operator is proportional to its activity.
 func pick(r *rand.Rand, cast []member) int {
 	sum := 0.0
 	for _, m := range cast {
@@ -106,7 +107,8 @@ var (
 	}
 )
 
-// name returns the user name of the i-th operator: an adjective and a noun, with a number after all pairs are used.
+// name returns the user name of the i-th operator: an adjective and a noun. After all pairs are used, it also contains a
+// number.
 func name(i int) string {
 	s := adjectives[i%len(adjectives)] + "_" + nouns[(i%len(adjectives)*7+i/len(adjectives))%len(nouns)]
 	if round := i / (len(adjectives) * len(nouns)); round > 0 {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// forms are the forms of questions, one for each lane.
+// forms contains formats of questions, one for each lane. Each format takes a place, a number and a day.
 var forms = []string{
 	"Will the river gauge at %s read above %d cm before %s?",
 	"Will %s win the football match by %d goals or more on %s?",
@@ -30,7 +30,7 @@ var days = []string{
 	"9 January", "31 January", "14 February", "1 March", "20 March", "15 April", "1 May", "30 June", "4 July", "1 September", "12 October", "24 December",
 }
 
-// question returns the title of the i-th market. Titles about invented places are unique.
+// question returns the title of the i-th market. Each i has a different pair of place and number, so titles are unique.
 func question(r *rand.Rand, i int) string {
 	form := forms[r.IntN(len(forms))]
 	return fmt.Sprintf(form, places[i%len(places)], 2+3*(i/len(places))+r.IntN(3), days[r.IntN(len(days))])

@@ -24,7 +24,8 @@ type change struct {
 	book
 }
 
-// book contains the members of a body that set the order book: best bid and ask of YES, or the spread around the price.
+// book contains the members of a request body that set the order book: the best bid and ask of YES, or the spread around the
+// price.
 type book struct {
 	YesBid *world.Price `json:"yesBid"`
 	YesAsk *world.Price `json:"yesAsk"`
@@ -33,7 +34,8 @@ type book struct {
 
 func (in *book) empty() bool { return in.YesBid == nil && in.YesAsk == nil && in.Spread == nil }
 
-// top returns the best bid and ask of the body, or nil if it has none. It refuses members that contradict each other.
+// top returns the best bid and ask in the body, or nil if the body has none. It returns an error if members contradict each
+// other or the venue has no order books.
 func (in *book) top(rules venue.Rules) (*world.Top, error) {
 	switch {
 	case !in.empty() && rules.NoBook:
@@ -77,12 +79,12 @@ func (v *Venue) change(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// decided reports whether the new state requires an outcome.
+// decided reports whether a market in the new state must have an outcome.
 func (in *change) decided() bool {
 	return in.State == world.Proposed || in.State == world.Disputed || in.State == world.Resolved
 }
 
-// check validates the change by the rules of the venue. If venueState is set, check sets State to the state of it.
+// check validates the change against the rules of the venue. If VenueState is set, check sets State to the state that it means.
 func (in *change) check(now time.Time, rules venue.Rules) error {
 	if in.VenueState != "" {
 		state, known := rules.VenueStates[in.VenueState]
@@ -117,7 +119,7 @@ func (in *change) check(now time.Time, rules venue.Rules) error {
 	return nil
 }
 
-// words returns the sorted keys of m for an error message.
+// words returns the sorted keys of m, separated by commas, for an error message.
 func words[T any](m map[string]T) string {
 	if len(m) == 0 {
 		return "(none at this venue)"

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Clock is the clock of all venues. It follows the clock of the machine until a test sets it, and then stays at the time that was
-// set.
+// Clock is the clock of all venues. It follows the clock of the machine until a test sets it. Then it stays at the time that
+// the test set.
 type Clock struct {
 	machine func() time.Time
 
@@ -15,7 +15,7 @@ type Clock struct {
 	set time.Time // zero: not set
 }
 
-// NewClock returns a clock that follows machine until it is set.
+// NewClock returns a clock that follows machine until a test sets it.
 func NewClock(machine func() time.Time) *Clock { return &Clock{machine: machine} }
 
 // Now returns the time of the clock.
@@ -28,7 +28,7 @@ func (c *Clock) Now() time.Time {
 	return c.set
 }
 
-// ServeHTTP sets the clock to the member "at" of the body, in RFC 3339.
+// ServeHTTP sets the clock to the time in the member "at" of the body, in RFC 3339.
 func (c *Clock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		At time.Time `json:"at"`
@@ -43,7 +43,7 @@ func (c *Clock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]string{"at": c.set.Format(time.RFC3339Nano)})
 }
 
-// Wrap sets the header Date of the answers of a handler to the time of the clock.
+// Wrap returns a handler that sets the header Date of each answer to the time of the clock.
 func (c *Clock) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", c.Now().UTC().Format(http.TimeFormat))

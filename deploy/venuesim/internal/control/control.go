@@ -21,7 +21,7 @@ const (
 	maxDelay   = 60       // seconds of mode slow
 )
 
-// Venue is a simulated venue with the switches that make it fail.
+// Venue is a simulated venue and the switches that make it fail.
 type Venue struct {
 	World *world.World
 	Venue venue.Venue
@@ -33,13 +33,13 @@ type Venue struct {
 	Sockets func() (open, ever int, follows []int64)
 }
 
-// id returns the market id of Signalcast for the market with a number of the world.
+// id returns the id that Signalcast uses for the market with this number in the world.
 func (v *Venue) id(number int64) string {
 	m, _ := v.World.Get(number)
 	return v.Rules.Prefix + v.Venue.Key(&m)
 }
 
-// Handler returns the handler of the routes /sim/{venue}/….
+// Handler returns the handler of the control routes /sim/{venue}/…. venues contains the venues by name.
 func Handler(venues map[string]*Venue) http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, route func(*Venue, http.ResponseWriter, *http.Request) error) {
@@ -62,7 +62,7 @@ func Handler(venues map[string]*Venue) http.Handler {
 	return mux
 }
 
-// refusal is an error with the status, code and text of its answer.
+// refusal is an error that contains the status, the code and the text of an error answer.
 type refusal struct {
 	status     int
 	code, text string
@@ -88,7 +88,7 @@ func answerError(w http.ResponseWriter, err error) {
 
 func answer(w http.ResponseWriter, status int, body any) { venue.Answer(w, status, body) }
 
-// decode reads the JSON body. It refuses unknown members, because a misspelt member would have no effect.
+// decode reads the JSON body into into. It refuses unknown members, because a misspelt member would otherwise have no effect.
 func decode(w http.ResponseWriter, r *http.Request, into any) error {
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	dec.DisallowUnknownFields()
@@ -136,7 +136,7 @@ func (v *Venue) create(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// market validates the body and returns the market. Omitted members get default values.
+// market validates the body and returns the market that it describes. Omitted members get default values.
 func (in *draft) market(now time.Time, rules venue.Rules) (m world.Market, err error) {
 	m = world.Market{
 		Question: strings.TrimSpace(in.Question), Description: in.Description, Category: in.Category, Labels: in.Outcomes,
@@ -203,7 +203,7 @@ func (v *Venue) fault(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// sockets serves GET /sim/{venue}/sockets: the connections of the websocket.
+// sockets serves GET /sim/{venue}/sockets: the numbers of websocket connections and the markets that they follow.
 func (v *Venue) sockets(w http.ResponseWriter, _ *http.Request) error {
 	if v.Sockets == nil {
 		return &refusal{http.StatusNotFound, "not_found", "this venue has no websocket"}

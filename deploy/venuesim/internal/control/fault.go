@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Mode is the kind of failure of a venue.
+// Mode is the way in which a venue fails.
 type Mode string
 
-// Modes of a Switch. None is no failure.
+// Modes of a Switch. None means that the venue works.
 const (
 	None        Mode = "none"
 	Refuse      Mode = "refuse"  // the connection is closed
@@ -21,7 +21,7 @@ const (
 	RateLimited Mode = "429"     // status 429
 )
 
-// defaultDelay is the default delay of an answer in mode slow.
+// defaultDelay is the delay of an answer in mode slow if Set receives no delay.
 const defaultDelay = 5 * time.Second
 
 func (m Mode) valid() bool {
@@ -41,14 +41,14 @@ type Switch struct {
 	changed chan struct{} // closed when the mode changes
 }
 
-// NewSwitch returns a switch in mode none. rateLimited is the JSON body of status 429. If it is empty, the answer is the plain
-// text of a proxy in front of the venue.
+// NewSwitch returns a switch in mode none. rateLimited is the JSON body of answers with status 429. If it is empty, these
+// answers contain the plain text of a proxy in front of the venue.
 func NewSwitch(now func() time.Time, rateLimited string) *Switch {
 	return &Switch{now: now, rateLimited: rateLimited, mode: None, changed: make(chan struct{})}
 }
 
-// Set starts a mode for the duration d and ends the previous one, also for requests that hang. delay is the delay of mode slow; 0
-// selects the default.
+// Set starts the mode m for the duration d. It ends the previous mode, also for requests that hang. delay is the delay of an
+// answer in mode slow; 0 means defaultDelay.
 func (s *Switch) Set(m Mode, d, delay time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *Switch) state() (mode Mode, left time.Duration, changed <-chan struct{}
 	return s.mode, left, s.changed
 }
 
-// Wrap returns a handler that applies the switch to the reads of a venue.
+// Wrap returns a handler that applies the mode of the switch to the reads of a venue.
 func (s *Switch) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch mode, left, changed := s.state(); mode {
@@ -98,13 +98,13 @@ func (s *Switch) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// WrapUpgrade returns a handler that applies the switch to websocket upgrades. In modes hang and garbage connections are
-// accepted, and the server of the websocket applies the mode.
+// WrapUpgrade returns a handler that applies the mode of the switch to websocket upgrades. In the modes hang and garbage it
+// passes the upgrade to next, and the websocket server applies the mode.
 func (s *Switch) WrapUpgrade(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.pass(w, r, next, s.Mode()) })
 }
 
-// pass applies the modes that reads and websockets have in common.
+// pass applies the modes that have the same effect on reads and on websockets, and otherwise calls next.
 func (s *Switch) pass(w http.ResponseWriter, r *http.Request, next http.Handler, mode Mode) {
 	switch mode {
 	case Refuse:
@@ -126,7 +126,7 @@ func (s *Switch) pass(w http.ResponseWriter, r *http.Request, next http.Handler,
 	}
 }
 
-// pause waits for d or until changed is closed. It returns false if the client disconnects before.
+// pause waits until d has passed or changed is closed. It returns false if the client disconnects first.
 func pause(r *http.Request, d time.Duration, changed <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -146,7 +146,7 @@ const (
 		`"series":"s","cursor":{"c":1},"candlesticks":"none","data":{"d":1},"totalMarketsCount":[2],"prices":7}`
 )
 
-// nextTurn returns the form of the next invalid answer: 1, 2, 0, 1 and so on.
+// nextTurn returns the form of the next invalid answer as a number: 1, 2, 0, 1 and so on.
 func (s *Switch) nextTurn() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,19 +36,19 @@ const (
 	finalized   = "finalized"
 )
 
-// States maps values of the member status to states of the world.
+// States maps values of the member status to market states of the simulator.
 var States = map[string]world.State{
 	initialized: world.Open, active: world.Open, inactive: world.Open, closed: world.Closed,
 	determined: world.Proposed, amended: world.Proposed, disputed: world.Disputed, finalized: world.Resolved,
 }
 
-// Service is a venue.Venue.
+// Service implements venue.Venue for Kalshi.
 type Service struct {
 	world *world.World
 	lists venue.Lists
 }
 
-// New returns the venue that serves a world.
+// New returns a Kalshi venue that serves the markets of w.
 func New(w *world.World) *Service { return &Service{world: w} }
 
 // Rules implements venue.Venue.
@@ -61,7 +61,7 @@ func (s *Service) Rules() venue.Rules {
 	}
 }
 
-// Key implements venue.Venue. The key is the ticker.
+// Key implements venue.Venue. The key of a market is its ticker.
 func (s *Service) Key(m *world.Market) string {
 	if m.Key != "" {
 		return m.Key
@@ -69,7 +69,7 @@ func (s *Service) Key(m *world.Market) string {
 	return eventTicker(m) + "-" + base36(m.ID)
 }
 
-// Find implements venue.Venue.
+// Find implements venue.Venue. It finds a market by its ticker.
 func (s *Service) Find(ticker string) (world.Market, bool) {
 	m, ok := s.world.Find(ticker)
 	if !ok {
@@ -94,13 +94,13 @@ func seriesTicker(m *world.Market) string {
 
 func base36(n int64) string { return strings.ToUpper(strconv.FormatInt(n, 36)) }
 
-// lastNumber returns the number at the end of a ticker, or 0 if there is none.
+// lastNumber returns the base-36 number at the end of a ticker, or 0 if there is none.
 func lastNumber(s string) int64 {
 	n, _ := strconv.ParseInt(s[strings.LastIndexByte(s, '-')+1:], 36, 64)
 	return n
 }
 
-// members returns the markets of the event with a ticker.
+// members returns the markets of the event with this ticker, or nil if there is no such event.
 func (s *Service) members(ticker string) []world.Market {
 	first := lastNumber(ticker)
 	if m, recorded := s.world.Find(ticker); recorded {
@@ -144,7 +144,7 @@ func (s *Service) oneMarket(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, venue.Object{"market": s.market(&m)})
 }
 
-// listMarkets answers with the markets of the parameter tickers. Unknown tickers are left out.
+// listMarkets answers with the markets in the parameter tickers. It omits unknown tickers.
 func (s *Service) listMarkets(w http.ResponseWriter, r *http.Request) {
 	tickers := strings.Split(r.URL.Query().Get("tickers"), ",")
 	if len(tickers) > maxTickers || tickers[0] == "" {

@@ -14,7 +14,8 @@ import (
 
 const fineTime = "2006-01-02T15:04:05.999999Z"
 
-// series is a family of events. A market belongs to the first series with one of its topics, otherwise to the last series.
+// series is a family of events. A market belongs to the first series with one of its topics. If there is none, it belongs to
+// the last series.
 type series struct {
 	Ticker, Title, Category string
 	Tags                    []string
@@ -42,7 +43,7 @@ func seriesOf(m *world.Market) series {
 	return allSeries[len(allSeries)-1]
 }
 
-// status returns the value of the member status of a market.
+// status returns the value of the member status for a market.
 func status(m *world.Market, now time.Time) string {
 	if m.VenueState != "" {
 		return m.VenueState
@@ -62,7 +63,7 @@ func status(m *world.Market, now time.Time) string {
 	return closed
 }
 
-// market returns the JSON object of a market. Prices are strings with dollars, volumes are strings with contracts.
+// market returns the JSON object of a market. Prices are strings in dollars, volumes are strings in contracts.
 func (s *Service) market(m *world.Market) venue.Object {
 	now, word := s.world.Now(), status(m, s.world.Now())
 	answer, label := m.Question, m.Labels[m.YesIndex()]
@@ -93,7 +94,8 @@ func (s *Service) market(m *world.Market) venue.Object {
 	return o
 }
 
-// addPrices adds the best bid and ask and the last trade. A side without orders has a bid of 0 or an ask of 1.
+// addPrices adds the best bid and ask and the price of the last trade to o. A side without orders has a bid of 0 or an ask of
+// 1.
 func addPrices(o venue.Object, m *world.Market, word string, now time.Time) {
 	top, last := m.Top(), m.Price
 	before := m.Path(max(m.Start.Unix(), m.LastPriceAt(now).Unix()-86_400))
@@ -118,7 +120,7 @@ func addPrices(o venue.Object, m *world.Market, word string, now time.Time) {
 	}
 }
 
-// addResult adds the result and the payout of YES, which is null if there is none.
+// addResult adds the result and the payout of YES to o. The payout is null if there is none.
 func addResult(o venue.Object, m *world.Market, word string) {
 	result, value := "scalar", world.One/2
 	switch m.Outcome {

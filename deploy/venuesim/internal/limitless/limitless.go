@@ -40,13 +40,13 @@ const (
 	clob = "clob"
 )
 
-// Service is a venue.Venue.
+// Service implements venue.Venue for Limitless.
 type Service struct {
 	world *world.World
 	lists venue.Lists
 }
 
-// New returns the venue that serves a world.
+// New returns a Limitless venue that serves the markets of w.
 func New(w *world.World) *Service { return &Service{world: w} }
 
 // Rules implements venue.Venue.
@@ -62,10 +62,10 @@ func (s *Service) Rules() venue.Rules {
 	}
 }
 
-// Key implements venue.Venue. The key is the slug.
+// Key implements venue.Venue. The key of a market is its slug.
 func (s *Service) Key(m *world.Market) string { return m.Slug }
 
-// Find implements venue.Venue.
+// Find implements venue.Venue. It finds a market by its slug.
 func (s *Service) Find(slug string) (world.Market, bool) {
 	m, ok := s.world.Find(slug)
 	return m, ok && m.Slug == slug
@@ -75,7 +75,7 @@ func groupSlug(first *world.Market) string {
 	return world.Slug(first.Event.Title, 60) + "-g" + strconv.FormatInt(first.Event.First, 10)
 }
 
-// members returns the markets of the group with a slug.
+// members returns the markets of the group with this slug, or nil if there is no such group.
 func (s *Service) members(slug string) []world.Market {
 	first, _ := strconv.ParseInt(slug[strings.LastIndex(slug, "-g")+2:], 10, 64)
 	list := s.world.Members(first)
@@ -158,7 +158,7 @@ func (s *Service) one(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// orderbook answers with the order book of YES. A market with a pool has none.
+// orderbook answers with the order book of YES. A market with a pool has no order book, so the status is 400.
 func (s *Service) orderbook(w http.ResponseWriter, r *http.Request) {
 	m, ok := s.Find(r.PathValue("slug"))
 	switch {

@@ -13,7 +13,7 @@ import (
 
 const fineTime = "2006-01-02T15:04:05.000Z"
 
-// status returns the value of the member status of a market.
+// status returns the value of the member status for a market.
 func status(m *world.Market) string {
 	if m.VenueState != "" {
 		return m.VenueState
@@ -29,7 +29,7 @@ func status(m *world.Market) string {
 	return funded
 }
 
-// kind returns the kind of a market. A third of the invented markets outside groups have a pool.
+// kind returns the kind of a market, pool or clob. A third of the invented markets outside groups have a pool.
 func kind(m *world.Market) string {
 	switch {
 	case !m.Created() && !m.Event.Group && m.ID%3 == 0:
@@ -40,7 +40,7 @@ func kind(m *world.Market) string {
 	return m.Kind
 }
 
-// tradable reports whether a market is in the list of active markets.
+// tradable reports whether the list of active markets contains a market at the time now.
 func tradable(m *world.Market, now time.Time) bool {
 	word := status(m)
 	return m.State == world.Open && (word == funded || word == flagged) && m.End.After(now)
@@ -80,7 +80,7 @@ func (s *Service) market(m *world.Market) venue.Object {
 	return o
 }
 
-// common returns the members that both markets and groups have.
+// common returns the members that markets and groups have in common.
 func (s *Service) common(m *world.Market) venue.Object {
 	categories, properties := []string{}, []venue.Object{}
 	if m.Category != "" {
@@ -104,7 +104,7 @@ func addEnd(o venue.Object, end time.Time, over bool, now time.Time) {
 	o["expired"] = over || !end.After(now)
 }
 
-// addPool adds the prices of a market with a pool, from 0 to 100.
+// addPool adds the prices and amounts of a market with a pool to o. Prices are from 0 to 100.
 func addPool(o venue.Object, m *world.Market, p world.Price) {
 	o["address"], o["positionIds"] = m.QuestionID[:42], m.Tokens
 	o["prices"] = []float64{float64(p) / 10_000, float64(world.One-p) / 10_000}
@@ -112,7 +112,7 @@ func addPool(o venue.Object, m *world.Market, p world.Price) {
 	o["liquidity"], o["liquidityFormatted"] = money(m.Liquidity)
 }
 
-// addBook adds the prices of a market with an order book, from 0 to 1.
+// addBook adds the prices of a market with an order book to o. Prices are from 0 to 1.
 func addBook(o venue.Object, m *world.Market, p world.Price) {
 	top, yes := m.Top(), m.YesIndex()
 	take := []float64{top.Ask.Float(), (world.One - top.Bid).Float()}
@@ -129,7 +129,7 @@ func addBook(o venue.Object, m *world.Market, p world.Price) {
 	o["venue"] = venue.Object{"exchange": m.ConditionID[:42], "adapter": nil}
 }
 
-// addResult adds the winning outcome, or equal payouts of both.
+// addResult adds the winning outcome to o. For INVALID it adds equal payouts of both outcomes instead.
 func addResult(o venue.Object, m *world.Market) {
 	switch m.Outcome {
 	case world.Yes:
@@ -142,7 +142,7 @@ func addResult(o venue.Object, m *world.Market) {
 	o["resolutionTxHash"] = m.QuestionID
 }
 
-// group returns the JSON object of a group of markets. It has no price and no winner.
+// group returns the JSON object of a group of markets. A group has no price and no winner.
 func (s *Service) group(list []world.Market) venue.Object {
 	first, now := &list[0], s.world.Now()
 	o := s.common(first)
@@ -172,7 +172,7 @@ func (s *Service) group(list []world.Market) venue.Object {
 	return o
 }
 
-// money returns an amount as a string with millionths and as a decimal string.
+// money returns an amount twice: as text in millionths, and as decimal text with six decimals.
 func money(v float64) (millionths, text string) {
 	n := int64(v * 1e6)
 	return strconv.FormatInt(n, 10), fmt.Sprintf("%d.%06d", n/1_000_000, n%1_000_000)

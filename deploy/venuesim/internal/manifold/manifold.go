@@ -24,13 +24,13 @@ const (
 	keyPrefix      = "Inv"
 )
 
-// Service is a venue.Venue.
+// Service implements venue.Venue for Manifold.
 type Service struct {
 	world *world.World
 	lists venue.Lists
 }
 
-// New returns the venue that serves a world.
+// New returns a Manifold venue that serves the markets of w.
 func New(w *world.World) *Service { return &Service{world: w} }
 
 // Rules implements venue.Venue.
@@ -41,7 +41,7 @@ func (s *Service) Rules() venue.Rules {
 	}
 }
 
-// Key implements venue.Venue. The key is a prefix and the number of the market in base 36.
+// Key implements venue.Venue. The key of a market is a prefix and its number in base 36.
 func (s *Service) Key(m *world.Market) string { return keyPrefix + strconv.FormatInt(m.ID, 36) }
 
 // Find implements venue.Venue. Keys are case-sensitive.
@@ -84,8 +84,8 @@ func refuseUnknown(w http.ResponseWriter, v url.Values, known ...string) bool {
 	return false
 }
 
-// readNumber returns the value of a parameter from 0 to most, or usual if it is missing. If ok is false, it has refused the
-// request.
+// readNumber returns the value of the parameter name, from 0 to most, or usual if the parameter is missing. If the value is
+// invalid, readNumber answers with an error and returns false.
 func readNumber(w http.ResponseWriter, v url.Values, name string, usual, most int64) (n int64, ok bool) {
 	if !v.Has(name) {
 		return usual, true

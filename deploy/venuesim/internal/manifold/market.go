@@ -7,8 +7,8 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// createdAt returns the time of creation in ms. Invented markets that start together differ by ms, because clients page through
-// lists by this time.
+// createdAt returns the creation time of a market in milliseconds. Invented markets that start at the same time get different
+// milliseconds, because clients use this time as the cursor of lists.
 func createdAt(m *world.Market) int64 {
 	if m.Created() {
 		return m.Start.UnixMilli()
@@ -16,7 +16,8 @@ func createdAt(m *world.Market) int64 {
 	return m.Start.UnixMilli() + m.ID%997
 }
 
-// short returns the JSON object of a market in lists. After the end of trading the probability is that of the last trade.
+// short returns the JSON object that represents a market in lists. After the end of trading, the probability is that of the
+// last trade.
 func (s *Service) short(m *world.Market) venue.Object {
 	now, p := s.world.Now(), m.Price.Float()
 	o := constants.With("market", venue.Object{
@@ -43,7 +44,7 @@ func (s *Service) short(m *world.Market) venue.Object {
 	return o
 }
 
-// full returns the JSON object of a market with its description and topics.
+// full returns the JSON object of a single market, which adds the description and the topics to that of lists.
 func (s *Service) full(m *world.Market) venue.Object {
 	o, topics := s.short(m), make([]string, len(m.Tags))
 	for i, t := range m.Tags {

@@ -21,7 +21,7 @@ const (
 	tokenDigits = 80
 )
 
-// level is a price with a size in an order book.
+// level is a price level of an order book: a price and the size of its orders.
 type level struct {
 	Price string `json:"price"`
 	Size  string `json:"size"`
@@ -51,7 +51,7 @@ func newBook(token string, top world.Top) *book {
 	return b
 }
 
-// trading returns the market and the book of a token whose market has an order book.
+// trading returns the market and the order book of a token. ok is false if the token is unknown or its market no longer trades.
 func (s *Service) trading(token string) (m world.Market, b *book, ok bool) {
 	m, ok = s.world.Find(token)
 	i := slices.Index(m.Tokens, token)
@@ -83,7 +83,7 @@ func (s *Service) oneBook(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// manyBooks answers with the books of several tokens. Tokens without a book are left out.
+// manyBooks answers with the order books of several tokens. It omits tokens without an order book.
 func (s *Service) manyBooks(w http.ResponseWriter, r *http.Request) {
 	var list []struct {
 		TokenID string `json:"token_id"`

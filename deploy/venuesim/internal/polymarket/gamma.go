@@ -22,20 +22,20 @@ const (
 	defaultLimit = 20
 )
 
-// sortKeys maps values of the parameter order to sort keys.
+// sortKeys maps the values of the parameter order to functions that return the sort key of a market.
 var sortKeys = map[string]func(*world.Market) float64{
 	"":           func(m *world.Market) float64 { return float64(m.ID) },
 	"volumeNum":  func(m *world.Market) float64 { return m.Volume },
 	"volume24hr": func(m *world.Market) float64 { return m.Volume24h },
 }
 
-// Service is a venue.Venue and a venue.Streamer.
+// Service implements venue.Venue and venue.Streamer for Polymarket.
 type Service struct {
 	world *world.World
 	lists venue.Lists
 }
 
-// New returns the venue that serves a world.
+// New returns a Polymarket venue that serves the markets of w.
 func New(w *world.World) *Service { return &Service{world: w} }
 
 // Rules implements venue.Venue.
@@ -104,7 +104,7 @@ func (s *Service) keyset(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, out)
 }
 
-// legacy answers with the old form of the list, without cursors.
+// legacy answers with the list in its old format, which has no cursors.
 func (s *Service) legacy(w http.ResponseWriter, r *http.Request) {
 	objects, _, fault := s.list(r.URL.Query(), legacyLimit)
 	if fault != "" {
@@ -116,8 +116,8 @@ func (s *Service) legacy(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, objects)
 }
 
-// list returns the markets that the parameters of a list select, in descending order, and the cursor of the next page. Finished
-// markets are listed with closed=true only. fault is the reason for a refusal, otherwise empty.
+// list returns the markets that the parameters v select, in descending order, and the cursor of the next page. It includes
+// finished markets only with closed=true. fault is the reason for a refusal, or empty.
 func (s *Service) list(v url.Values, most int) (objects []venue.Object, next, fault string) {
 	key, known := sortKeys[v.Get("order")]
 	if !known {

@@ -17,7 +17,7 @@ const (
 	wholeLife     = 720 // fidelity in minutes from which interval=max covers the whole life of a market
 )
 
-// span is one value of the parameter interval.
+// span describes one value of the parameter interval.
 type span struct {
 	seconds  int64 // 0: the whole life of the market
 	fidelity int64 // minimum fidelity in minutes
@@ -49,7 +49,8 @@ func (s *Service) history(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, venue.Object{"history": points})
 }
 
-// readWindow returns the window of a request. fault is the error text of the venue if the request is refused, otherwise empty.
+// readWindow returns the time window of a request. fault is the error text of the venue if the request is refused, otherwise
+// empty.
 func readWindow(v url.Values, now int64) (win window, fault string) {
 	name := v.Get("interval")
 	s, known := spans[name]
@@ -89,8 +90,8 @@ func readWindow(v url.Values, now int64) (win window, fault string) {
 	return win, ""
 }
 
-// points returns the prices of an outcome in a window. As at the venue, the last point has the time of the request, whatever the
-// window.
+// points returns the prices of an outcome in the time window win. Like at the venue, the last point has the time of the
+// request, even outside the window.
 func (s *Service) points(m *world.Market, outcome int, win window, now int64) []venue.Object {
 	out := []venue.Object{}
 	last := min(win.to, m.LastPriceAt(s.world.Now()).Unix(), now)

@@ -16,8 +16,8 @@ const (
 	spaceTime = "2006-01-02 15:04:05.999+00" // format of closing times
 )
 
-// market returns the JSON object of a market in the metadata service. Lists are strings that contain JSON. Amounts are a string
-// and a number with the same value.
+// market returns the JSON object of a market in the metadata service. Lists are strings that contain JSON. Amounts occur twice,
+// as a string and as a number.
 func (s *Service) market(m *world.Market, withTags bool) venue.Object {
 	top := m.Tops()[0]
 	dayAgo := max(m.Start.Unix(), m.LastPriceAt(s.world.Now()).Unix()-86_400)
@@ -69,7 +69,7 @@ func (s *Service) market(m *world.Market, withTags bool) venue.Object {
 	return o
 }
 
-// addOracle adds the members with the state of the outcome oracle.
+// addOracle adds the members that describe the state of the outcome oracle to o.
 func addOracle(o venue.Object, m *world.Market) {
 	statuses := map[world.State]string{
 		world.Proposed: `["proposed"]`, world.Disputed: `["proposed", "disputed"]`, world.Resolved: `["proposed", "resolved"]`,
@@ -100,7 +100,7 @@ func (s *Service) event(m *world.Market) venue.Object {
 	return o
 }
 
-// record answers with the JSON object of a market in the order-book service, which contains the winner.
+// record answers with the JSON object of a market in the order-book service. The object contains the winner.
 func (s *Service) record(w http.ResponseWriter, r *http.Request) {
 	m, ok := s.world.Find(r.PathValue("condition"))
 	if !ok || m.ConditionID != r.PathValue("condition") {
@@ -132,7 +132,7 @@ func (s *Service) record(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, o)
 }
 
-// listText returns a list as a JSON string with a space after each comma.
+// listText returns a list as JSON text with a space after each comma.
 func listText(list []string) string {
 	out := make([]string, len(list))
 	for i, s := range list {

@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// stream is one connection of the market channel.
+// stream is one websocket connection to the market channel.
 type stream struct {
 	*Service
 	tokens  map[string]int64      // subscribed tokens to the numbers of their markets
@@ -52,7 +52,7 @@ func (st *stream) Receive(message []byte) []any {
 	return nil
 }
 
-// follow subscribes to tokens and returns the books of those that trade. No event is sent for the others.
+// follow subscribes to tokens and returns the order books of those that trade. For the others it sends no event.
 func (st *stream) follow(tokens []string) []venue.Object {
 	books := []venue.Object{}
 	for _, t := range tokens {
@@ -73,7 +73,7 @@ func (st *stream) follow(tokens []string) []venue.Object {
 	return books
 }
 
-// Poll implements venue.Session. Prices change with the clock, once a second at most, and when a test changes them.
+// Poll implements venue.Session. Prices change with the clock, at most once a second, and when a test changes them.
 func (st *stream) Poll() (out []any) {
 	version, second := st.world.Version(), st.world.Now().Unix()
 	if version == st.version && second == st.second {
@@ -90,7 +90,8 @@ func (st *stream) Poll() (out []any) {
 	return out
 }
 
-// moved returns the events of changed books: every changed level, and a trade for each subscribed token.
+// moved returns the events for a market whose best bids and asks changed: each changed price level, and one trade for each
+// subscribed token.
 func (st *stream) moved(m *world.Market, from, to []world.Top) []any {
 	changes := []venue.Object{}
 	change := venue.Object{"event_type": "price_change", "market": m.ConditionID, "timestamp": st.stamp()}
@@ -118,7 +119,8 @@ func (st *stream) moved(m *world.Market, from, to []world.Top) []any {
 	return out
 }
 
-// differences returns the changes of levels from one side of a book to another. Size 0 removes a level.
+// differences returns the levels that changed between two states of one side of an order book. Size 0 means that the level was
+// removed.
 func differences(from, to []level) (out []level) {
 	for _, l := range from {
 		if !slices.ContainsFunc(to, func(n level) bool { return n.Price == l.Price }) {

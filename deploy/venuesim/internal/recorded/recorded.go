@@ -1,8 +1,8 @@
-// Package recorded converts recorded answers of venues to markets of a world: lists of metadata objects of Polymarket, and lists
-// of events with their markets of Kalshi's website.
+// Package recorded converts recorded answers of venues to markets of a world. It reads two formats: lists of metadata objects
+// of Polymarket, and lists of events with their markets from Kalshi's website.
 //
-// A market has the recorded identifiers, texts, prices and results. The other members of its answers are invented. Recordings in
-// any other form are ignored.
+// The converted markets have the recorded identifiers, texts, prices and results. All other members of their answers are
+// invented. Recordings in other formats are ignored.
 package recorded
 
 import (
@@ -23,7 +23,8 @@ import (
 // Answers contains the recorded markets of each venue; nil if there are none.
 type Answers struct{ Polymarket, Kalshi []world.Market }
 
-// Load reads all JSON files below the folders. It fails if a folder cannot be read or contains no market.
+// Load reads all JSON files in the folders and their subfolders. It returns an error if a folder cannot be read or contains no
+// market.
 func Load(folders []string) (a Answers, err error) {
 	for _, folder := range folders {
 		before := len(a.Polymarket) + len(a.Kalshi)
@@ -134,7 +135,7 @@ func (o *gammaMarket) market() (m world.Market, ok bool) {
 	return m, true
 }
 
-// outcomeOf returns the outcome that a final price means.
+// outcomeOf returns the outcome that a final YES price implies. Prices that are near neither 0 nor One mean Invalid.
 func outcomeOf(p world.Price) world.Outcome {
 	switch {
 	case p >= world.One-1000:
@@ -145,7 +146,7 @@ func outcomeOf(p world.Price) world.Outcome {
 	return world.Invalid
 }
 
-// kalshiEvent is an event of Kalshi's website.
+// kalshiEvent is an event in the format of Kalshi's website.
 type kalshiEvent struct {
 	Ticker    string         `json:"ticker"`
 	Series    string         `json:"series_ticker"`
@@ -191,7 +192,7 @@ func (e *kalshiEvent) markets() (out []world.Market) {
 	return out
 }
 
-// listIn returns the list in a string that contains JSON. It is empty, not nil, if the string has no list.
+// listIn returns the list that s contains as JSON text. It is empty, not nil, if s contains no list.
 func listIn(s string) []string {
 	out := []string{}
 	_ = json.Unmarshal([]byte(s), &out)
@@ -202,7 +203,7 @@ func rounded(f float64) world.Price {
 	return world.Price(math.Round(min(max(f, 0), 1) * float64(world.One)))
 }
 
-// priceOf returns the price in a string, or 0 if it is invalid.
+// priceOf returns the price that text contains, or 0 if text is not a number.
 func priceOf(text string) world.Price {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(f) {
@@ -211,7 +212,8 @@ func priceOf(text string) world.Price {
 	return rounded(f)
 }
 
-// timeOf returns the time in a string in any of the formats of recorded answers, or the zero time if it is invalid.
+// timeOf returns the time that text contains, in any of the formats of recorded answers. It returns the zero time if text is
+// invalid.
 func timeOf(text string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07"} {
 		if t, err := time.Parse(layout, text); err == nil {

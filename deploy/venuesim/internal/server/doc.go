@@ -1,4 +1,3 @@
-// Package server runs the simulator: settings, listener, the venues with their worlds, and the websockets.
-//
-// Start reading at Handler.
+// Package server runs the venue simulator. It contains the settings, the listener, the venues with their worlds, and the
+// websocket server. Start reading at Handler.
 package server

@@ -32,7 +32,7 @@ func (c *Config) Check(r *config.Report) {
 	}
 }
 
-// Folders are the folders of recorded answers. As text they are separated by colons.
+// Folders are the folders with recorded answers. In the setting they are separated by colons.
 type Folders []string
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -41,7 +41,7 @@ func (f *Folders) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Run serves until ctx ends or the process receives a signal. It prints one line with the URL of the listener to out.
+// Run serves requests until ctx ends or the process receives a signal. It writes one line with the URL of the listener to out.
 func Run(ctx context.Context, c Config, out io.Writer) error {
 	h, err := Handler(c)
 	if err != nil {

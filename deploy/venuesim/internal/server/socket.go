@@ -31,7 +31,7 @@ type sockets struct {
 	ever        int
 }
 
-// connection is a connection of one client. The mutex of sockets guards follows.
+// connection is the websocket connection of one client. The mutex of sockets guards follows.
 type connection struct {
 	conn    *websocket.Conn
 	session venue.Session
@@ -88,8 +88,8 @@ func (s *sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serve(ctx, c, messages)
 }
 
-// serve sends answers and events until the connection ends. In mode hang it reads and sends nothing, and sends the events of that
-// time afterwards.
+// serve sends answers and events until the connection ends. In mode hang it reads and sends nothing. It sends the events of
+// that time when the mode ends.
 func (s *sockets) serve(ctx context.Context, c *connection, messages <-chan []byte) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -125,7 +125,7 @@ func (s *sockets) serve(ctx context.Context, c *connection, messages <-chan []by
 	}
 }
 
-// send writes messages. It returns false if the connection has ended.
+// send writes messages to conn. It returns false if the connection has ended.
 func (s *sockets) send(ctx context.Context, conn *websocket.Conn, messages []any) bool {
 	if len(messages) > 0 && s.stream.Mode() == control.Slow {
 		select {

@@ -14,14 +14,16 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// Numbers of open invented markets of the other venues. Manifold has more than one page of search results.
+// Numbers of open invented markets of the venues other than Polymarket. Manifold has more markets than one page of search
+// results.
 const (
 	kalshiSize    = 1200
 	limitlessSize = 300
 	manifoldSize  = 1400
 )
 
-// Handler returns the handler of all venues and of the control routes. It fails if recorded answers cannot be read.
+// Handler returns the handler of all venues and of the control routes. It returns an error if the recorded answers cannot be
+// read.
 func Handler(c Config) (http.Handler, error) {
 	answers, err := recorded.Load(c.Data)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	fastjson "github.com/segmentio/encoding/json"
 )
 
-// Object is a JSON object of an answer.
+// Object is a JSON object in an answer of a venue.
 type Object map[string]any
 
-// Constants contains the constant members of a venue's JSON objects, by the name of the object.
+// Constants contains the members of a venue's JSON objects that never change, by the name of the object.
 type Constants map[string]Object
 
-// ParseConstants reads an embedded file of constants.
+// ParseConstants parses an embedded JSON file of constants. It panics if the file is invalid.
 func ParseConstants(raw []byte) Constants {
 	var objects map[string]map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &objects); err != nil {
@@ -31,18 +31,19 @@ func ParseConstants(raw []byte) Constants {
 	return c
 }
 
-// With returns a new object: the constant members of a name and the given ones.
+// With returns a new object that contains the constant members of the object name and the given members. A given member takes
+// precedence.
 func (c Constants) With(name string, members Object) Object {
 	out := maps.Clone(c[name])
 	maps.Copy(out, members)
 	return out
 }
 
-// buffers contains buffers for reuse by Answer, because a page of Polymarket has 400 KB.
+// buffers contains buffers that Answer reuses, because a page of Polymarket has 400 KB.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Answer writes a JSON body. It does not sort members: encoding/json, which sorts them, takes twice the time for reading all
-// pages of 50,000 markets of Polymarket.
+// Answer writes body as JSON. It does not sort members: encoding/json, which sorts them, doubles the time for reading all pages
+// of 50,000 markets of Polymarket.
 func Answer(w http.ResponseWriter, status int, body any) {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)

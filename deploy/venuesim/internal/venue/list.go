@@ -11,10 +11,11 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// listSeconds is the time in seconds for which a list is cached, as at the venues, unless the world changes.
+// listSeconds is the number of seconds for which a list is cached, as at the real venues. A change of the world also ends the
+// caching.
 const listSeconds = 10
 
-// Entry is a market of a sorted list with its sort key.
+// Entry is the position of a market in a sorted list.
 type Entry struct {
 	Key float64 // lists are sorted by Key and then by ID, both descending
 	ID  int64
@@ -22,15 +23,16 @@ type Entry struct {
 
 func compare(a, b Entry) int { return cmp.Or(cmp.Compare(b.Key, a.Key), cmp.Compare(b.ID, a.ID)) }
 
-// Lists caches sorted lists of markets by name, so that all pages come from the same list. It is safe for concurrent use. The
-// zero value is ready for use.
+// Lists caches sorted lists of markets by name, so that consecutive pages come from the same list. It is safe for concurrent
+// use. The zero value is ready for use.
 type Lists struct {
 	mu    sync.Mutex
 	stamp string
 	lists map[string][]Entry
 }
 
-// Get returns the list of a name. entry returns the entry of a market, and false for a market that is not in the list.
+// Get returns the sorted list with this name, from the cache if possible. entry returns the entry of a market, and false for a
+// market that the list does not contain.
 func (l *Lists) Get(w *world.World, name string, entry func(*world.Market) (Entry, bool)) []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,8 +54,8 @@ func (l *Lists) Get(w *world.World, name string, entry func(*world.Market) (Entr
 	return list
 }
 
-// Page returns up to limit entries after a cursor, and the cursor of the next page, which is empty on the last page. ok is false
-// for an invalid cursor.
+// Page returns up to limit entries of list after a cursor, and the cursor of the next page. An empty cursor means the start of
+// the list. next is empty on the last page. ok is false if the cursor is invalid.
 func Page(list []Entry, cursor string, limit int) (page []Entry, next string, ok bool) {
 	if cursor != "" {
 		key, id, _ := strings.Cut(cursor, "_")

@@ -6,7 +6,7 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// Venue serves one world in the wire format of a venue.
+// Venue serves the markets of one world in the wire format of a venue.
 type Venue interface {
 	// Handler returns the handler of the venue's routes.
 	Handler() http.Handler
@@ -33,10 +33,10 @@ type Session interface {
 	Follows() []int64
 }
 
-// Text is a message that is not JSON.
+// Text is a websocket message that is not JSON.
 type Text string
 
-// Rules are the differences between venues that the control routes check.
+// Rules describes the differences between venues that the control routes check.
 type Rules struct {
 	Prefix         string                     // prefix of market ids in Signalcast
 	RateLimited    string                     // JSON body of status 429; empty: plain text of a proxy

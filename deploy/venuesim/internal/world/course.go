@@ -2,14 +2,14 @@ package world
 
 import "math"
 
-// priceStep is the number of seconds for which a price stays the same.
+// priceStep is the number of seconds between two changes of a price.
 const priceStep = 10
 
-// wave is a sine wave of the log odds. period is in seconds, phase in periods.
+// wave is a sine wave in the log odds of a price. height is in log odds, period in seconds, and phase in periods.
 type wave struct{ height, period, phase float64 }
 
-// course is the price of one invented market over time. The log odds are the sum of a base, waves of several periods, noise, and
-// a pull towards the outcome near the end.
+// course is the price path of one invented market. The log odds are the sum of a base, waves of several periods, noise, and a
+// pull towards the outcome near the end.
 type course struct {
 	seed       uint64
 	base       float64 // log odds
@@ -18,7 +18,7 @@ type course struct {
 	waves      [5]wave
 }
 
-// swings are the mean heights and periods of the waves.
+// swings contains the mean heights and the periods of the waves.
 var swings = [5]wave{{0.45, 9 * 86_400, 0}, {0.25, 31 * 3600, 0}, {0.12, 5 * 3600, 0}, {0.04, 53 * 60, 0}, {0.02, 11 * 60, 0}}
 
 func newCourse(seed uint64, p float64, start, end int64, pull float64) *course {

@@ -2,7 +2,7 @@ package world
 
 import "math/rand/v2"
 
-// mix returns a hash of the parts.
+// mix returns a 64-bit hash of numbers.
 func mix(parts ...uint64) uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, p := range parts {
@@ -14,7 +14,7 @@ func mix(parts ...uint64) uint64 {
 	return h
 }
 
-// mixText returns a hash of the text.
+// mixText returns a 64-bit hash of a text.
 func mixText(s string) uint64 {
 	h := uint64(len(s))
 	for _, b := range []byte(s) {
@@ -23,17 +23,17 @@ func mixText(s string) uint64 {
 	return h
 }
 
-// dice is a random generator.
+// dice is a random generator with helpers for invented markets.
 type dice struct{ *rand.Rand }
 
-// roll returns a generator that is seeded with the parts, so that every machine invents the same markets.
+// roll returns a generator whose seed is the hash of parts. Equal parts produce equal markets on every machine.
 func roll(parts ...uint64) *dice { return &dice{rand.New(rand.NewPCG(mix(parts...), 0))} }
 
 func (d *dice) between(lo, hi int) int { return lo + d.IntN(hi-lo+1) }
 
 func (d *dice) chance(p float64) bool { return d.Float64() < p }
 
-// some returns n distinct random words.
+// some returns n distinct random elements of words.
 func (d *dice) some(words []string, n int) []string {
 	out := make([]string, n)
 	for i, place := range d.Perm(len(words))[:n] {

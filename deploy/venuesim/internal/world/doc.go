@@ -1,6 +1,6 @@
-// Package world contains the markets of a simulated venue: invented or recorded markets with a price path and an order book,
-// their events, and the changes that tests make.
+// Package world contains the markets of a simulated venue and their events. Markets are invented or recorded, and have a price
+// path and an order book. Tests can change them.
 //
-// The package contains no HTTP and no JSON of a venue. The packages of the venues encode its markets. Start reading at Market and
-// World.
+// The package contains no HTTP and no JSON of a venue: one package for each venue encodes the markets. Start reading at Market
+// and World.
 package world

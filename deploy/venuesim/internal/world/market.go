@@ -22,7 +22,7 @@ func (s State) Valid() bool {
 	return s == Open || s == Closed || s == Proposed || s == Disputed || s == Resolved
 }
 
-// Outcome is the result of a market; empty if there is none.
+// Outcome is the result of a market. It is empty while there is none.
 type Outcome string
 
 // Outcomes of a market.
@@ -38,7 +38,7 @@ func (o Outcome) Valid() bool { return o == Yes || o == No || o == Invalid }
 // Tag is a topic of a market.
 type Tag struct{ ID, Label, Slug string }
 
-// Event groups the markets of one question.
+// Event groups markets that belong together at a venue.
 type Event struct {
 	ID, Slug, Title string
 	Series          string // key of the series at the venue; recorded events only
@@ -47,7 +47,7 @@ type Event struct {
 	First           int64  // number of its first market
 }
 
-// Status is the state of a market with its outcome.
+// Status is the state and the outcome of a market.
 type Status struct {
 	State      State
 	Outcome    Outcome
@@ -58,7 +58,7 @@ type Status struct {
 	Payout     *Price    // payout of YES if Outcome is INVALID; nil: the usual payout of the venue
 }
 
-// Market is a snapshot of one market.
+// Market is a copy of the state of one market at one time.
 type Market struct {
 	ID                                    int64
 	Key                                   string // key at the venue; empty: derived from ID
@@ -97,7 +97,8 @@ func (m *Market) YesIndex() int {
 	return 0
 }
 
-// YesQuestion returns the question to which YES is an answer. For a market between two names it asks whether the first one wins.
+// YesQuestion returns the question to which the outcome YES is the answer. For a market between two names it adds the first
+// name in parentheses.
 func (m *Market) YesQuestion() string {
 	if label := m.Labels[m.YesIndex()]; !strings.EqualFold(label, "yes") {
 		return m.Question + " (" + label + ")"
@@ -105,8 +106,8 @@ func (m *Market) YesQuestion() string {
 	return m.Question
 }
 
-// Prices returns the price of each outcome: the payout of a resolved market, otherwise the YES price with the rest shared
-// evenly by the others.
+// Prices returns the price of each outcome. For a resolved market these are the payouts. Otherwise YES has the price of the
+// market, and the other outcomes share the rest evenly.
 func (m *Market) Prices() []Price {
 	out, yes, p := make([]Price, len(m.Labels)), m.YesIndex(), m.Price
 	if m.State == Resolved {
@@ -151,10 +152,10 @@ func (m *Market) Tops() []Top {
 // Top returns the best bid and ask of YES.
 func (m *Market) Top() Top { return m.Tops()[m.YesIndex()] }
 
-// Finished reports whether trading has ended because of the market's state.
+// Finished reports whether trading has ended because the market is closed or resolved.
 func (m *Market) Finished() bool { return m.State == Closed || m.State == Resolved }
 
-// Ended returns the time at which trading ended. The market must not be open.
+// Ended returns the time at which trading ended. The caller must not use it for an open market.
 func (m *Market) Ended() time.Time {
 	if m.ClosedAt.IsZero() {
 		return m.ChangedAt
@@ -162,7 +163,7 @@ func (m *Market) Ended() time.Time {
 	return m.ClosedAt
 }
 
-// EndOfTrading returns the end of trading: End, or earlier if the market is no longer open.
+// EndOfTrading returns the time at which trading ends or ended: End, or an earlier time if the market is no longer open.
 func (m *Market) EndOfTrading() time.Time {
 	if at := m.Ended(); m.State != Open && !at.IsZero() && at.Before(m.End) {
 		return at
@@ -170,7 +171,7 @@ func (m *Market) EndOfTrading() time.Time {
 	return m.End
 }
 
-// LastPriceAt returns the last time up to now at which the price can have changed.
+// LastPriceAt returns the latest time, not after now, at which the price may have changed.
 func (m *Market) LastPriceAt(now time.Time) time.Time {
 	if at := m.Ended(); m.Finished() && !at.IsZero() && at.Before(now) {
 		return at

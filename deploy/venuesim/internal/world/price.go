@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Price is a price in millionths of a dollar. Integers print exactly.
+// Price is a price in millionths of a dollar. It is an integer, so that texts of prices are exact.
 type Price int64
 
-// One is the price of a certain outcome: one dollar.
+// One is one dollar, the price of an outcome that is certain.
 const One Price = 1_000_000
 
 // UnmarshalJSON reads a price from 0 to 1 and rounds it to millionths.
@@ -26,7 +26,7 @@ func (p *Price) UnmarshalJSON(raw []byte) error {
 // Float returns the price as a number from 0 to 1.
 func (p Price) Float() float64 { return float64(p) / float64(One) }
 
-// String returns the price as the shortest decimal text.
+// String returns the price in dollars as the shortest decimal text.
 func (p Price) String() string {
 	if p%One == 0 {
 		return strconv.FormatInt(int64(p/One), 10)
@@ -34,7 +34,7 @@ func (p Price) String() string {
 	return strings.TrimRight(fmt.Sprintf("%d.%06d", p/One, p%One), "0")
 }
 
-// Decimals returns the price as decimal text with n to six decimals.
+// Decimals returns the price in dollars as decimal text with at least n and at most six decimals.
 func (p Price) Decimals(n int) string {
 	s := fmt.Sprintf("%d.%06d", p/One, p%One)
 	for i := 0; i < 6-n && strings.HasSuffix(s, "0"); i++ {
@@ -43,13 +43,14 @@ func (p Price) Decimals(n int) string {
 	return s
 }
 
-// Top is the best bid and ask of one outcome. A bid of 0 or an ask of One means that there are no orders on that side.
+// Top is the best bid and the best ask of one outcome. A bid of 0 or an ask of One means that this side has no orders.
 type Top struct{ Bid, Ask Price }
 
-// opposite returns the best bid and ask of the other outcome.
+// opposite returns the best bid and ask of the other outcome of a market with two outcomes.
 func (t Top) opposite() Top { return Top{One - t.Ask, One - t.Bid} }
 
-// TopAround returns the best bid and ask around a price: one cent apart, and a tenth of a cent within five cents of 0 and One.
+// TopAround returns a best bid and ask around a price. They are one cent apart, or a tenth of a cent if the price is within
+// five cents of 0 or One.
 func TopAround(p Price) Top {
 	half := Price(5_000)
 	if p < 50_000 || p > One-50_000 {

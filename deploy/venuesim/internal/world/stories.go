@@ -12,7 +12,7 @@ import (
 //go:embed stories.json
 var storiesJSON []byte
 
-// library is the content of stories.json.
+// library is the content of the embedded file stories.json, from which events are invented.
 type library struct {
 	Lifetimes map[string][]int64 // seconds, by the lifetime of a kind
 	Kinds     []*kind
@@ -28,8 +28,8 @@ func readLibrary() (l library) {
 	return l
 }
 
-// kind is a kind of event. Its texts contain words in braces: the name of a list of words (with a digit for a second word), year,
-// month, day, number, or name for the candidate or step of the market.
+// kind is a kind of event. Its texts contain placeholders in braces. A placeholder is the name of a list of words (with a digit
+// for a second word), year, month, day, number, or name for the candidate or step of a market.
 type kind struct {
 	Weight int
 	// Form is the relation of the markets: single (one market), race (one for each of Names, of which one ends YES),
@@ -67,7 +67,7 @@ var yesNo = []string{"Yes", "No"}
 const rules = "This market resolves to Yes if the event named in the question takes place before the end date, otherwise to " +
 	"No.\n\nThe resolution source is the public record of the body concerned; a consensus of credible reporting may be used as well."
 
-// write returns a story of the kind with size markets that end at end.
+// write returns a new story of the kind. It has size markets, which end at the time end.
 func (k *kind) write(d *dice, size int, end time.Time) *story {
 	drawn := map[string]string{
 		"year": end.Format("2006"), "month": end.Format("January 2006"), "day": end.Format("January 2, 2006"),
@@ -116,7 +116,7 @@ func (k *kind) write(d *dice, size int, end time.Time) *story {
 	return s
 }
 
-// writeMatch adds the market of the winner of a game, then markets of totals.
+// writeMatch adds the markets of a game: first the market for the winner, then markets for the total score.
 func (s *story) writeMatch(d *dice, home, away string, size int) {
 	s.markets = append(s.markets, storyMarket{question: s.event.Title, candidate: "Match Winner", labels: []string{home, away}})
 	for i := 1; i < size; i++ {

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// firstInvented is the offset of the numbers of invented markets. All of them are larger.
+// firstInvented is the offset of the numbers of invented markets: none of them is lower.
 const firstInvented = 2_000_000
 
-// epoch is the start of the first events. Numbers of markets increase with time and are below firstCreated until after 2050.
+// epoch is the start time of the first events. Numbers of markets increase with time and stay below firstCreated until after
+// 2050.
 var epoch = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 
-// An invented market trades for overtime seconds after its end. Then its outcome is proposed, and it is final finalAfter
-// seconds after its end, or after finalAfterDispute seconds if it is disputed.
+// Times of an invented market, in seconds after its end. Trading ends and an outcome is proposed after overtime. The outcome is
+// final after finalAfter, or after finalAfterDispute if it is disputed.
 const (
 	overtime          = 60
 	finalAfter        = 180
@@ -30,8 +31,8 @@ type eventSeries struct {
 	phase    int64 // seconds from epoch to the start of an event
 }
 
-// universe derives invented markets from a seed and the time only. Simulators with one seed have the same questions, prices and
-// outcomes at any time. A finished market can be read at any later time although markets are not stored.
+// universe derives invented markets only from a seed and the time. Simulators with the same seed have the same questions,
+// prices and outcomes at any time. Finished markets stay readable although universe does not store them.
 type universe struct {
 	seed     uint64
 	series   []eventSeries
@@ -75,10 +76,10 @@ func newUniverse(seed uint64, size int) *universe {
 	return u
 }
 
-// generation returns the number of the current event of the series at a Unix time.
+// generation returns the number of the event that the series shows at a Unix time in seconds.
 func (p *eventSeries) generation(unix int64) int64 { return (unix-epoch-p.phase)/p.lifetime + 1 }
 
-// get returns a current or past market.
+// get returns a current or past market by its number. The result is false for a future or unknown market.
 func (u *universe) get(id int64, now time.Time) (Market, bool) {
 	n, total := id-firstInvented, int64(len(u.seriesOf))
 	if n < 0 || id >= firstCreated {
@@ -92,7 +93,7 @@ func (u *universe) get(id int64, now time.Time) (Market, bool) {
 	return u.market(key, int(n%total)-p.first, now), true
 }
 
-// each calls yield with the markets of the current and the previous event of each series, until yield returns false.
+// each calls yield for each market of the current and the previous event of each series, until yield returns false.
 func (u *universe) each(now time.Time, yield func(Market) bool) {
 	for i := range u.series {
 		generation := u.series[i].generation(now.Unix())
@@ -127,7 +128,7 @@ func (u *universe) market(key storyKey, index int, now time.Time) Market {
 	return m
 }
 
-// status returns the status of a market past seconds after its end.
+// status returns the status of a market. past is the number of seconds since its end.
 func (c *storyMarket) status(end time.Time, past int64) Status {
 	final := int64(finalAfter)
 	if c.disputed {
@@ -187,8 +188,8 @@ func (u *universe) newStory(key storyKey) *story {
 	return s
 }
 
-// odds returns random probabilities of the markets. In an exclusive event they add up to about one, and at most one market wins.
-// winner is the index of that market, or -1.
+// odds returns random probabilities for the markets of a story. In an exclusive event they add up to about one, and at most one
+// market ends as YES. winner is the index of that market, or -1.
 func (s *story) odds(d *dice) (odds []float64, winner int) {
 	odds, winner = make([]float64, len(s.markets)), -1
 	left, drawn := 1.0, d.Float64()

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// firstCreated is the lowest number of a market that a test created.
+// firstCreated is the lowest number of markets that tests create.
 const firstCreated int64 = 1_000_000_000
 
-// maxMoves is the number of price changes by tests that a market keeps.
+// maxMoves is the number of price changes by tests that are stored for each market.
 const maxMoves = 64
 
-// Errors of a change.
+// Errors of World.Change.
 var (
 	ErrNotFound  = errors.New("market not found")
 	ErrNoOutcome = errors.New("state resolved requires an outcome")
 )
 
-// Change is a change of a market. Nil and empty members change nothing.
+// Change describes a change of a market by a test. Nil and empty members change nothing.
 type Change struct {
 	Price  *Price // removes Book
 	Spread *Price // removes Book
@@ -34,7 +34,7 @@ type Change struct {
 	EndsTrading bool
 }
 
-// changes are the changes of one market by tests.
+// changes contains the changes that tests have made to one market.
 type changes struct {
 	prices []move // ascending by time; a price is valid from its time on
 	status *Status
@@ -47,8 +47,8 @@ type move struct {
 	price Price
 }
 
-// World contains the markets of one venue: invented or recorded ones, and those that tests created, all with the changes by
-// tests. It is safe for concurrent use.
+// World contains the markets of one venue: invented or recorded ones, and those that tests created. It applies the changes by
+// tests to all of them. It is safe for concurrent use.
 type World struct {
 	seed     uint64
 	universe *universe // nil with recorded markets
@@ -63,8 +63,8 @@ type World struct {
 	version uint64
 }
 
-// New returns a world of recorded markets or, if there are none, of at least size open invented markets. seed determines all
-// invented data. now is the clock of the world.
+// New returns a world. It contains the recorded markets or, if recorded is nil, at least size open invented markets. seed
+// determines all invented data. now is the clock of the world.
 func New(seed uint64, size int, recorded []Market, now func() time.Time) *World {
 	w := &World{
 		seed: seed, now: now,
@@ -79,7 +79,7 @@ func New(seed uint64, size int, recorded []Market, now func() time.Time) *World 
 	return w
 }
 
-// addRecorded adds a recorded market. A market with the number or key of an earlier one is ignored.
+// addRecorded adds a recorded market. It ignores a market whose number or key another market has.
 func (w *World) addRecorded(m Market) {
 	if m.ID == 0 {
 		m.ID = int64(len(w.order)) + 1
@@ -99,7 +99,8 @@ func (w *World) addRecorded(m Market) {
 	}
 }
 
-// addToGroup adds a market to its event. The event of the first market replaces that of the new one.
+// addToGroup adds a market to the event with its event slug. If the event exists, the market takes the event's data from the
+// first market.
 func (w *World) addToGroup(m *Market) {
 	members := w.groups[m.Event.Slug]
 	if len(members) > 0 {
@@ -109,18 +110,18 @@ func (w *World) addToGroup(m *Market) {
 	w.order = append(w.order, m.ID)
 }
 
-// Now returns the time of the world.
+// Now returns the current time of the world in UTC.
 func (w *World) Now() time.Time { return w.now().UTC() }
 
-// Version returns a number that increases with every created and changed market.
+// Version returns a number that increases whenever a market is created or changed.
 func (w *World) Version() uint64 {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return w.version
 }
 
-// Create adds a market and returns its number. Only the title of the event is used: markets with the same title belong to one
-// event, and a market without a title has an event without other markets.
+// Create adds a market and returns its number. Of the event, it uses only the title: markets with the same title belong to one
+// event, and a market without a title has a separate event.
 func (w *World) Create(m Market) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -146,7 +147,7 @@ func (w *World) Create(m Market) int64 {
 	return m.ID
 }
 
-// created returns the number of created markets.
+// created returns the number of markets that tests have created.
 func (w *World) created() int64 {
 	if n := len(w.order); n > 0 && w.order[n-1] >= firstCreated {
 		return w.order[n-1] - firstCreated + 1
@@ -154,7 +155,7 @@ func (w *World) created() int64 {
 	return 0
 }
 
-// Change changes a market from now on. Errors: ErrNotFound, ErrNoOutcome.
+// Change applies c to the market with this number, from now on. Errors: ErrNotFound, ErrNoOutcome.
 func (w *World) Change(id int64, c Change) error {
 	now := w.Now()
 	w.mu.Lock()
@@ -180,7 +181,7 @@ func (w *World) Change(id int64, c Change) error {
 	return nil
 }
 
-// following returns the status of a market after the change.
+// following returns the status of a market after the change. before is its status until now.
 func (c *Change) following(before Status, now time.Time) Status {
 	if c.State == "" {
 		before.Outcome = c.Outcome
@@ -203,7 +204,7 @@ func (c *Change) following(before Status, now time.Time) Status {
 	return next
 }
 
-// quote applies a change of price, spread or book.
+// quote applies the price, spread or order book of c.
 func (o *changes) quote(c Change, now time.Time) {
 	if c.Price != nil || c.Spread != nil || c.Book != nil {
 		o.book = c.Book
@@ -220,7 +221,7 @@ func (o *changes) quote(c Change, now time.Time) {
 	}
 }
 
-// Get returns the market with a number.
+// Get returns the market with this number. The result is false if there is none.
 func (w *World) Get(id int64) (Market, bool) {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
@@ -239,7 +240,7 @@ func (w *World) Get(id int64) (Market, bool) {
 	return m, true
 }
 
-// find returns a market without its derived identifiers. The caller holds the lock.
+// find returns a market without the identifiers that Get derives. The caller must hold the lock.
 func (w *World) find(id int64, now time.Time) (Market, bool) {
 	m, ok := w.markets[id]
 	if !ok && w.universe != nil {
@@ -251,7 +252,7 @@ func (w *World) find(id int64, now time.Time) (Market, bool) {
 	return m, ok
 }
 
-// Members returns the markets of the event whose first market has the number first; nil if there is no such event.
+// Members returns the markets of the event whose first market has this number, or nil if there is no such event.
 func (w *World) Members(first int64) (out []Market) {
 	m, ok := w.Get(first)
 	if !ok || m.Event.First != first {
@@ -274,7 +275,8 @@ func (w *World) Members(first int64) (out []Market) {
 	return out
 }
 
-// Each calls yield with the current and the recently ended markets, without derived identifiers, until yield returns false.
+// Each calls yield for each current and recently ended market, until yield returns false. The markets lack the identifiers that
+// Get derives.
 func (w *World) Each(yield func(*Market) bool) {
 	now := w.Now()
 	w.mu.RLock()
@@ -296,7 +298,7 @@ func (w *World) Each(yield func(*Market) bool) {
 	}
 }
 
-// apply applies the changes by tests to a copy of a market.
+// apply applies the changes that tests have made to a copy of a market.
 func (o *changes) apply(m *Market, now time.Time) {
 	if m.Path == nil {
 		fixed := m.Price
@@ -332,7 +334,7 @@ func (o *changes) apply(m *Market, now time.Time) {
 	}
 }
 
-// expected returns the price of YES of a market with a proposed outcome. p is the price before.
+// expected returns the price at which YES trades after an outcome is proposed. p is the price before.
 func (o Outcome) expected(p Price) Price {
 	switch o {
 	case Yes:
