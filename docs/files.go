@@ -2,8 +2,7 @@ package docs
 
 import "embed"
 
-// OpenAPI is the OpenAPI document of the HTTP routes: YAML with comments, as it is in protocol/openapi.yaml. Callers must
-// not change it.
+// OpenAPI is the OpenAPI document of the HTTP routes, protocol/openapi.yaml: YAML with comments. Callers must not change it.
 //
 //go:embed protocol/openapi.yaml
 var OpenAPI []byte

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// group is one section of the index.
+// group is one section of the index page.
 type group struct {
 	title  string
 	folder string   // folder whose pages that no group lists follow the listed ones; "-" for none
 	pages  []string // paths without .md, in reading order
 }
 
-// groups are the sections of the index in reading order: the four kinds of documentation, and the decisions.
+// groups lists the sections of the index page in reading order: the four kinds of documentation, and the decisions.
 var groups = []group{
 	{"Tutorial", "-", []string{"quickstart"}},
 	{"How-to guides", "-", []string{
@@ -31,7 +31,7 @@ var groups = []group{
 	{"Decisions", "decisions", nil},
 }
 
-// orderPages returns the paths of all Markdown files, by group and in reading order.
+// orderPages returns the paths of all Markdown files in reading order, one list for each group.
 func orderPages(files fs.FS) ([][]string, error) {
 	remaining := map[string]bool{}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
@@ -62,7 +62,7 @@ func orderPages(files fs.FS) ([][]string, error) {
 	return out, nil
 }
 
-// anchorOf returns the anchor of a group on the index: its title in lower case with hyphens.
+// anchorOf returns the anchor of a group on the index page: its title in lower case with hyphens for spaces.
 func anchorOf(title string) string {
 	return strings.ReplaceAll(strings.ToLower(title), " ", "-")
 }

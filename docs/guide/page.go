@@ -43,7 +43,7 @@ type link struct {
 	anchor  string
 }
 
-// newMarkdown returns a renderer of CommonMark with tables, without HTML. Cells are aligned by an attribute, because the
+// newMarkdown returns a renderer of CommonMark with tables. It omits HTML. It aligns table cells with an attribute, because the
 // Content-Security-Policy of the site forbids inline styles.
 func newMarkdown() goldmark.Markdown {
 	return goldmark.New(
@@ -52,12 +52,13 @@ func newMarkdown() goldmark.Markdown {
 	)
 }
 
-// nameOf returns the name of the file of a document: its path with hyphens for slashes.
+// nameOf returns the file name of a rendered document: its path with hyphens for slashes and the extension .html.
 func nameOf(source string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(source, ".md"), "/", "-") + ".html"
 }
 
-// renderPage renders a document. Links within the site are recorded and not checked, because other pages may be missing yet.
+// renderPage renders a document. It records links within the site without checking them, because their pages may not be
+// rendered yet.
 func renderPage(source string, raw []byte, o Options) (*page, error) {
 	p := &page{Source: source, Name: nameOf(source), anchors: map[string]bool{}}
 	md := newMarkdown()
@@ -99,7 +100,7 @@ func renderPage(source string, raw []byte, o Options) (*page, error) {
 	return p, nil
 }
 
-// addSection starts a section at a heading. The first heading of a page is its title.
+// addSection starts a section at a heading. The first heading is also the title of the page.
 func (p *page) addSection(h *ast.Heading, raw []byte) {
 	title := plainText(h, raw)
 	if p.Title == "" {
@@ -113,7 +114,7 @@ func (p *page) addSection(h *ast.Heading, raw []byte) {
 	p.Sections = append(p.Sections, section{Anchor: anchor, Title: title, Level: h.Level})
 }
 
-// addWords adds the text of a node to the words of the current section.
+// addWords adds the text of a node to the search words of the current section.
 func (p *page) addWords(n ast.Node, raw []byte) {
 	if len(p.Sections) == 0 {
 		return
@@ -130,8 +131,8 @@ func (p *page) addWords(n ast.Node, raw []byte) {
 	p.Sections[len(p.Sections)-1].Words += " " + words
 }
 
-// resolveLink returns the target in the site of a link in the document, and records links within the site. err is the error
-// of earlier links, which is returned unless this link has an error.
+// resolveLink returns the link target to as the site needs it, and records links within the site. err is the error of earlier
+// links; resolveLink returns it unless this link has an error.
 func (p *page) resolveLink(to string, o Options, err error) ([]byte, error) {
 	target, anchor, _ := strings.Cut(to, "#")
 	switch {
@@ -179,8 +180,8 @@ func plainText(n ast.Node, raw []byte) string {
 	return b.String()
 }
 
-// uniqueWords returns the words of a text in lower case, each once, sorted. Words of fewer than 3 or more than 30 bytes are
-// left out.
+// uniqueWords returns the words of a text in lower case, sorted and without duplicates. It omits words of fewer than 3 or more
+// than 30 bytes.
 func uniqueWords(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'

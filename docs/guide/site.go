@@ -19,14 +19,14 @@ import (
 //go:embed files/*
 var assets embed.FS
 
-// Options are the targets of links that leave the site.
+// Options contains the targets of links that leave the site.
 type Options struct {
 	Reference  string // address of the API reference
 	Repository string // address of the repository's files, with a slash at the end
 	Home       string // home page of the service that serves the site; empty for none
 }
 
-// Project is the address of the source files of this project.
+// Project is the URL of the source files of this project.
 const Project = "https://github.com/signalcast/signalcast/blob/main/"
 
 const (
@@ -51,7 +51,7 @@ var types = map[string]string{
 	".svg": "image/svg+xml", ".png": "image/png",
 }
 
-// New renders a folder of Markdown files and images. The error lists every link without a target.
+// New renders a folder of Markdown files and images. Its error lists every link without a target.
 func New(files fs.FS, o Options) (*Site, error) {
 	order, err := orderPages(files)
 	if err != nil {
@@ -75,7 +75,7 @@ func New(files fs.FS, o Options) (*Site, error) {
 	return b.site, b.checkLinks()
 }
 
-// File returns a file by its name; the empty name is the index. The result is false if there is no such file.
+// File returns the file with this name; the empty name means the index page. The result is false if there is no such file.
 func (s *Site) File(name string) (File, bool) {
 	if name == "" {
 		name = indexFile
@@ -95,13 +95,14 @@ type build struct {
 	pages   []*page // in reading order
 }
 
-// part is a group of the index with its rendered pages.
+// part is a section of the index page with its rendered pages.
 type part struct {
 	Title, Anchor string
 	Pages         []*page
 }
 
-// renderPages renders the documents of order. The error lists the errors of all documents.
+// renderPages renders the documents of order, which contains one list for each group. Its error lists the errors of all
+// documents.
 func (b *build) renderPages(files fs.FS, order [][]string) error {
 	var errs []error
 	for i, names := range order {
@@ -125,7 +126,7 @@ func (b *build) renderPages(files fs.FS, order [][]string) error {
 	return errors.Join(errs...)
 }
 
-// copyFiles adds the files that match pattern to the site, without their folders.
+// copyFiles adds the files that match pattern to the site. It removes the folder from their names.
 func (b *build) copyFiles(from fs.FS, pattern string) error {
 	names, err := fs.Glob(from, pattern)
 	if err != nil {
@@ -143,8 +144,8 @@ func (b *build) copyFiles(from fs.FS, pattern string) error {
 	return nil
 }
 
-// add adds a file to the site. It fails if the site has a file of that name, because folders are flattened, and if the
-// extension is not in types.
+// add adds a file to the site. It returns an error if types does not contain the extension, or if another file has this name,
+// because the site has no folders.
 func (b *build) add(name string, body []byte, script bool) error {
 	if _, exists := b.site.files[name]; exists {
 		return fmt.Errorf("%s: two files have this name; rename one", name)
@@ -158,7 +159,7 @@ func (b *build) add(name string, body []byte, script bool) error {
 	return nil
 }
 
-// templateData is the input of a template.
+// templateData contains the values for one page template.
 type templateData struct {
 	Options
 	Title, About, File   string
@@ -167,7 +168,7 @@ type templateData struct {
 	Script               bool
 }
 
-// writePages executes the templates of the index, the search page and all documents.
+// writePages writes the index page, the search page and the pages of all documents from their templates.
 func (b *build) writePages() error {
 	t, err := template.ParseFS(assets, "files/*.html")
 	if err != nil {

@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// write renders the site and writes its files to dir, which it creates.
+// write renders the site and writes its files to the folder dir. It creates dir if it does not exist.
 func write(dir string) error {
 	s, err := guide.New(docs.Files, guide.Options{
 		Reference: guide.Project + "docs/protocol/openapi.yaml", Repository: guide.Project,

@@ -11,8 +11,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// check returns an error for each rule of this file that the document breaks, or the error of the validator. codes are the error
-// codes of docs/protocol/errors.md. The linters of tools/lint.sh check names, summaries, examples and unused components.
+// check returns an error that lists each rule of this file that the document breaks, or the error of the validator. codes are
+// the error codes of docs/protocol/errors.md. The linters of tools/lint.sh check names, summaries, examples and unused
+// components.
 func check(doc []byte, codes map[string]bool) error {
 	var root map[string]any
 	if err := json.Unmarshal(doc, &root); err != nil {
@@ -33,7 +34,7 @@ func check(doc []byte, codes map[string]bool) error {
 	return errors.Join(found...)
 }
 
-// corsOpen are path prefixes of the hub. A page of any origin may read routes below them, except those in keyed.
+// corsOpen lists path prefixes of the hub. Pages of any origin may read the routes with these prefixes, except those in keyed.
 var corsOpen = []string{
 	"/api/polymarket/", "/api/broadcast/", "/api/oracle/featured", "/api/embed/", "/api/card/",
 	"/.well-known/oauth-", "/api/c/", "/api/fashion/signals", "/api/network/", "/api/situations", "/api/channels", "/api/channel/",
@@ -43,15 +44,14 @@ var corsOpen = []string{
 // protocol is the prefix of the routes for applications, which pages of any origin may call with a token.
 const protocol = "/api/protocol/v1"
 
-// keyed are routes below a prefix of corsOpen that are not open to other origins: they require a credential, which a page of
-// another origin does not have.
+// keyed lists routes with a prefix of corsOpen that are not open to other origins, because they require a credential.
 var keyed = []string{"/api/broadcast/preempt", "/api/network/field-record/me"}
 
-// measured is a route that is open to other origins although no prefix of corsOpen matches it.
+// measured is the path of a route that is open to other origins although it has no prefix of corsOpen.
 const measured = "/api/operator/{handle}/skill"
 
-// checkOperations requires that each operation has one tag, a server, its credentials, a success and the errors of its kind, and
-// that it is marked as open to other origins exactly if it is.
+// checkOperations requires that each operation has one tag, a server, its credentials, a success status and the errors of its
+// kind. It also requires that an operation is marked as open to other origins if and only if it is open.
 func checkOperations(root map[string]any) []error {
 	var found []error
 	for _, op := range operations(root) {
@@ -85,7 +85,7 @@ func checkOperations(root map[string]any) []error {
 	return found
 }
 
-// answers reports whether a status with one of the first digits is documented.
+// answers reports whether the operation documents a status that begins with one of the digits in begins.
 func answers(op operation, begins ...string) bool {
 	for status := range asMap(op.body["responses"]) {
 		if slices.Contains(begins, status[:1]) {
@@ -117,8 +117,8 @@ func takesJSON(op operation) bool {
 	return content["application/json"] != nil
 }
 
-// isOpen reports whether pages of any origin may call an operation: the routes for applications, reads of the hub under the
-// prefixes of corsOpen, and all reads without a credential of the api and the clock.
+// isOpen reports whether pages of any origin may call an operation. Open are the routes for applications, reads of the hub with
+// a prefix of corsOpen, and all reads of the api and the clock without a credential.
 func isOpen(op operation) bool {
 	if strings.HasPrefix(op.path, protocol) {
 		return true
@@ -136,10 +136,11 @@ func isOpen(op operation) bool {
 	return slices.ContainsFunc(corsOpen, func(p string) bool { return strings.HasPrefix(op.path, p) })
 }
 
-// mayBeAbsent are members that can be null and are not required, because only one of the lists with this schema has them.
+// mayBeAbsent lists members that can be null and that an answer may omit, because only one of the lists with this schema has
+// them.
 var mayBeAbsent = map[string]bool{"FeedSignal.liveYesBps": true, "FeedSignal.moveBps": true}
 
-// checkNullable requires that an answer always contains the members that can be null. Requests may omit them.
+// checkNullable requires that answers always contain the members that can be null. Requests may omit such members.
 func checkNullable(root map[string]any) []error {
 	var found []error
 	sent := sentSchemas(root)
@@ -177,10 +178,11 @@ func sentSchemas(root map[string]any) map[string]bool {
 	return sent
 }
 
-// elsewhere are error codes that no operation lists: those of all paths, of websocket frames, and of the header X-Degraded.
+// elsewhere lists error codes that no operation documents: codes of all paths, codes of websocket frames, and codes of the
+// header X-Degraded.
 var elsewhere = map[string]bool{"method_not_allowed": true, "invalid_frame": true, "internal": true, "timeout": true}
 
-// checkCodes requires that the document and the page of error codes have the same codes.
+// checkCodes requires that the document and the page of error codes contain the same codes.
 func checkCodes(root map[string]any, codes map[string]bool) []error {
 	var found []error
 	documented := map[string]bool{}
@@ -203,7 +205,7 @@ func checkCodes(root map[string]any, codes map[string]bool) []error {
 	return found
 }
 
-// walk calls visit for each JSON object of the document.
+// walk calls visit for each JSON object in v, at any depth.
 func walk(v any, visit func(map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -218,7 +220,7 @@ func walk(v any, visit func(map[string]any)) {
 	}
 }
 
-// checkOpenness requires that each schema of an object lists its members or allows additional ones explicitly.
+// checkOpenness requires that each schema of an object either lists its members or states additionalProperties.
 func checkOpenness(root map[string]any) []error {
 	var found []error
 	visitSchemas(root, "#", func(at string, s map[string]any) {
@@ -229,8 +231,8 @@ func checkOpenness(root map[string]any) []error {
 	return found
 }
 
-// visitSchemas calls visit with the JSON pointer and the value of each JSON object of the document that may be a schema.
-// Examples, defaults and constants are data, not schemas.
+// visitSchemas calls visit with the JSON pointer and the value of each JSON object in v that may be a schema. It skips
+// examples, defaults and constants, which are data.
 func visitSchemas(v any, at string, visit func(string, map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:

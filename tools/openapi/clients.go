@@ -35,7 +35,8 @@ func goRoutes(ops []route) []byte {
 	return b.Bytes()
 }
 
-// flags returns the Boolean properties of a route as source text, in the order of the fields of the type route in the libraries.
+// flags returns the Boolean properties of a route as source text, in the order of the fields of the type route in the client
+// libraries.
 func flags(o route) string {
 	var all strings.Builder
 	for _, v := range []bool{o.Bearer, o.Session, o.Keyed, o.Again, o.Stream} {

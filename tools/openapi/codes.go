@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// code is one row of the error page.
+// code is one table row of the error page.
 type code struct{ name, status, meaning string }
 
 var row = regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)` \\| *(\\d{3}|frame) *\\|([^|]*)\\|")
 
-// statusCodes returns the rows of the error page whose first cell is a code and whose second cell is a status, or "frame" for
-// an error that a websocket sends.
+// statusCodes returns the table rows of the error page whose first cell is an error code and whose second cell is an HTTP
+// status or "frame". "frame" means an error that a websocket sends.
 func statusCodes(page []byte) ([]code, error) {
 	var all []code
 	seen := map[string]bool{}
@@ -31,10 +31,10 @@ func statusCodes(page []byte) ([]code, error) {
 	return all, nil
 }
 
-// initialisms maps parts of a code to their spelling in Go names.
+// initialisms maps parts of an error code to their spelling in Go names.
 var initialisms = map[string]string{"id": "ID", "url": "URL", "pct": "Percent"}
 
-// goName returns the name of the code in Go: ErrAlreadyPredicted for already_predicted.
+// goName returns the Go name of the error code, for example ErrAlreadyPredicted for already_predicted.
 func (c code) goName() string {
 	name := "Err"
 	for part := range strings.SplitSeq(c.name, "_") {
@@ -47,7 +47,7 @@ func (c code) goName() string {
 	return name
 }
 
-// says returns the first sentence of the meaning, without its full stop.
+// says returns the first sentence of the meaning without its full stop, for a comment in the client libraries.
 func (c code) says() string {
 	text, _, _ := strings.Cut(strings.ReplaceAll(c.meaning, "`", ""), ". ")
 	if text == "" {

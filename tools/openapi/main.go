@@ -62,7 +62,7 @@ func run(f files) error {
 	return writeClients(f, doc, page)
 }
 
-// writeClients writes the error codes and the routes for the client libraries.
+// writeClients writes the error codes and the routes to the sources of the client libraries.
 func writeClients(f files, doc, page []byte) error {
 	var root map[string]any
 	if err := json.Unmarshal(doc, &root); err != nil {
@@ -97,7 +97,7 @@ func put(name string, content []byte) error {
 
 var codeCell = regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)` \\|")
 
-// codesOf returns every code of the error page: the first cell of each table row.
+// codesOf returns every error code of the error page. A code is the first cell of a table row.
 func codesOf(page []byte) map[string]bool {
 	codes := map[string]bool{}
 	for _, m := range codeCell.FindAllSubmatch(page, -1) {
@@ -106,7 +106,7 @@ func codesOf(page []byte) map[string]bool {
 	return codes
 }
 
-// convert writes the document as indented JSON with members in source order.
+// convert converts a YAML document to indented JSON. Members keep the order of the source.
 func convert(src []byte) ([]byte, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(src, &root); err != nil {

@@ -8,9 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// modelsView returns the document from which the Go types of answers are generated: all schemas, and a schema
-// `<OperationId>Answer` for each answer that the document describes in place. Fixed sets of values become plain strings,
-// because tests compare every answer with the document. A value of several shapes is any. Members have the order of doc.
+// modelsView returns the document from which the Go types of answers are generated. It contains all schemas, and a schema
+// `<OperationId>Answer` for each answer that the document describes in place. Enumerations become plain strings, because tests
+// compare every answer with the document. A value that can have several shapes becomes any. Members have the order of doc.
 func modelsView(doc, client []byte) ([]byte, error) {
 	var root map[string]any
 	if err := json.Unmarshal(client, &root); err != nil {
@@ -37,8 +37,8 @@ func modelsView(doc, client []byte) ([]byte, error) {
 	return json.MarshalIndent(root, "", "  ")
 }
 
-// setOrder sets x-order of each property of a schema to its position in the same schema of the source. Properties of the second
-// part of an allOf follow those of the first.
+// setOrder sets x-order of each property of the schema v to its position in the same schema of the source. start is the number
+// of properties before it: properties of the second part of an allOf follow those of the first.
 func setOrder(source *yaml.Node, v any, start int) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -62,7 +62,8 @@ func setOrder(source *yaml.Node, v any, start int) {
 	}
 }
 
-// simplify removes enumerations and constants from schemas, and oneOf, anyOf and type if they have several alternatives.
+// simplify removes enumerations and constants from schemas. It also removes oneOf, anyOf and type if they have several
+// alternatives.
 func simplify(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -85,7 +86,7 @@ func simplify(v any) {
 	}
 }
 
-// shapes returns the alternatives except null. An alternative is a schema or the name of a type.
+// shapes returns the alternatives of a schema except null. An alternative is a schema or the name of a type.
 func shapes(alternatives any) []any {
 	return slices.DeleteFunc(slices.Clone(asList(alternatives)), func(a any) bool { return a == "null" || asMap(a)["type"] == "null" })
 }

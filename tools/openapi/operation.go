@@ -38,7 +38,8 @@ func operations(root map[string]any) []operation {
 	return all
 }
 
-// asMap returns v if it is a JSON object, otherwise nil. So a check can read an invalid document and report its errors.
+// asMap returns v if it is a JSON object, otherwise nil. With nil maps, a check can read an invalid document and report its
+// errors.
 func asMap(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m

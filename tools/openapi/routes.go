@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// again lists the writes that may be sent twice although they take no Idempotency-Key, with the effect of the second request.
-// GET may always be sent twice.
+// again lists writes that a client may send twice although they accept no Idempotency-Key. The value is the effect of the
+// second request. A GET request may always be sent twice.
 var again = map[string]string{
 	"signIn":                "another session of the same operator",
 	"revokeKey":             "answers the same",
@@ -36,7 +36,7 @@ var again = map[string]string{
 	"categorizeSignals":     "only reads",
 }
 
-// route has the properties of an operation that a client library needs in addition to its schemas.
+// route contains the properties of an operation that a client library needs in addition to its schemas.
 type route struct {
 	Method, Path string
 	Host         string // hub, api or clock: the first server of the operation
@@ -47,10 +47,11 @@ type route struct {
 	Stream       bool   // the answer is not one JSON document
 }
 
-// hidden are the tags of operations that the client libraries do not have. tools/oapi-client.yaml excludes the same tags.
+// hidden lists the tags of operations that the client libraries omit. tools/oapi-client.yaml excludes the same tags.
 var hidden = []any{"retired", "pages"}
 
-// routesOf returns the routes of the client libraries, ordered by path and method. It fails if again names an unknown operation.
+// routesOf returns the routes for the client libraries, ordered by path and method. It returns an error if again contains an
+// unknown operation.
 func routesOf(root map[string]any) ([]route, error) {
 	var all []route
 	unknown := maps.Clone(again)

@@ -8,14 +8,15 @@ import (
 	"strings"
 )
 
-// changedLines are the lines that a change adds, by path. nil allows no line.
+// changedLines contains the numbers of the lines that a change adds, by path. A nil map contains no lines.
 type changedLines map[string]map[int]bool
 
 func (c changedLines) has(path string, line int) bool { return c[path][line] }
 
 var hunk = regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 
-// readChanges returns the lines that differ from the common commit with main, or from the parent of HEAD if HEAD is on main.
+// readChanges returns the lines that differ from the merge base with main, or from the parent of HEAD if HEAD is on main. If
+// git fails, it writes a note to out and returns nil.
 func readChanges(root string, out io.Writer) changedLines {
 	base := "HEAD~1"
 	head, _ := git(root, "rev-parse", "HEAD")

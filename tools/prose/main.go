@@ -36,14 +36,15 @@ func main() {
 	}
 }
 
-// finding is one alert of vale, or of a rule of this program.
+// finding is one alert of vale or of a rule of this program.
 type finding struct {
 	Path                            string `json:"-"`
 	Check, Match, Message, Severity string
 	Line                            int
 }
 
-// check writes the findings and reports whether one of them is an error.
+// check checks the files in only, or all files of the repository if only is empty. It writes the findings to out and reports
+// whether one of them is an error.
 func check(root, vale string, only []string, out io.Writer) (bool, error) {
 	stage, err := os.MkdirTemp("", "prose")
 	if err != nil {
@@ -86,7 +87,7 @@ func check(root, vale string, only []string, out io.Writer) (bool, error) {
 	return report(found, changed, out), nil
 }
 
-// report prints errors, then suggestions for changed lines.
+// report writes the errors, and then the suggestions for changed lines.
 func report(found []finding, changed changedLines, out io.Writer) bool {
 	slices.SortFunc(found, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
@@ -145,11 +146,11 @@ func listFiles(root string) ([]string, error) {
 	return files, nil
 }
 
-// lastUnchecked is the newest migration of each service that is older than the word lists. A checksum of each migration that has run
-// is stored in the database, so its comments cannot be changed.
+// lastUnchecked contains the newest migration of each service that is older than the word lists. The database stores a checksum
+// of each migration that has run, so comments of these migrations cannot be changed.
 var lastUnchecked = map[string]string{"api": "0050", "hub": "0017", "clock": "0004"}
 
-// isOldMigration reports whether a file is a migration that is older than the word lists.
+// isOldMigration reports whether name is a migration that is older than the word lists.
 func isOldMigration(name string) bool {
 	m := migration.FindStringSubmatch(name)
 	return m != nil && m[2] <= lastUnchecked[m[1]]
@@ -162,13 +163,14 @@ func git(root string, args ...string) (string, error) {
 	return string(raw), err
 }
 
-// maxSubject is the longest subject of a commit, in characters.
+// maxSubject is the maximum length of a commit subject in characters.
 const maxSubject = 72
 
-// subject is the form of the subject of a commit: area: imperative summary.
+// subject matches a valid commit subject: area: imperative summary.
 var subject = regexp.MustCompile(`^[a-z0-9][a-z0-9_./, -]*: [a-z]`)
 
-// stageCommits stages the subjects of the commits since the base, and returns those of a wrong form.
+// stageCommits writes the subjects of the commits since tools/vale/first-commit to the stage directory. It returns a finding
+// for each subject that has the wrong form.
 func stageCommits(root, stage string, out io.Writer) ([]finding, error) {
 	base, err := os.ReadFile(filepath.Join(root, "tools/vale/first-commit"))
 	if err != nil {
@@ -194,10 +196,11 @@ func stageCommits(root, stage string, out io.Writer) ([]finding, error) {
 	return found, writeStaged(stage, "commits", strings.Join(lines, "\n"))
 }
 
-// maxExceptions is the number of exceptions that the rules may have.
+// maxExceptions is the maximum number of exceptions in tools/vale/exceptions.txt.
 const maxExceptions = 20
 
-// except removes the findings that tools/vale/exceptions.txt allows. An exception without a reason or a finding is an error.
+// except removes the findings that tools/vale/exceptions.txt allows. It adds an error for each exception without a reason and
+// for each exception that matches no finding.
 func except(root string, found []finding) ([]finding, error) {
 	raw, err := os.ReadFile(filepath.Join(root, "tools/vale/exceptions.txt"))
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"unicode"
 )
 
-// notes are the forms of comments, by the extension of a file. Files of other languages are prose as a whole.
+// notes contains the patterns that match comments, by file extension or file name. Files of other languages are prose as a
+// whole.
 var notes = map[string]*regexp.Regexp{
 	".sql": regexp.MustCompile(`(?m)--.*$|(?s:/\*.*?\*/)`), ".lua": regexp.MustCompile(`(?m)--.*$`),
 	".proto": slashes, ".js": slashes, ".mjs": slashes, ".ts": slashes, ".css": regexp.MustCompile(`(?s:/\*.*?\*/)`),
@@ -27,7 +28,7 @@ var (
 	quoted = regexp.MustCompile("\"[^\"\\n]*\"|'[^'\\n]*'|`[^`]*`")
 )
 
-// stageFile writes the prose of a file to the same lines of a file of plain text.
+// stageFile writes the prose of a file to a plain-text file in the stage directory. The prose stays on the same lines.
 func stageFile(root, stage, name string) error {
 	kind := path.Ext(name)
 	if notes[name] != nil {
@@ -70,7 +71,7 @@ func stageFile(root, stage, name string) error {
 
 var generated = regexp.MustCompile(`(?m)^(//|--) Code generated .* DO NOT EDIT|This file was auto-generated`)
 
-// stageGo stages the comments and the texts of a Go file, and the words of the names that it declares.
+// stageGo stages the comments and the texts of a Go file, and the words of the names that the file declares.
 func stageGo(stage, name, text string) error {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
@@ -130,7 +131,7 @@ func stageGo(stage, name, text string) error {
 	return writeStaged(stage, name, prose.text())
 }
 
-// reports are the methods of testing.T whose literals a developer reads.
+// reports lists the methods of testing.T whose string literals a developer reads.
 var reports = map[string]bool{
 	"Error": true, "Errorf": true, "Fatal": true, "Fatalf": true, "Log": true, "Logf": true, "Skip": true, "Skipf": true, "Run": true,
 }
@@ -151,10 +152,10 @@ func putLiteral(p *plain, line int, l *ast.BasicLit) {
 
 var twoWords = regexp.MustCompile(`[A-Za-z']+[,.:;]? [A-Za-z']+`)
 
-// isProse reports whether a literal has two words, so that it may be a text that people read.
+// isProse reports whether a literal contains two words, so that it may be a text for people.
 func isProse(text string) bool { return twoWords.MatchString(text) }
 
-// splitName returns the words of a name: file call for fileCall.
+// splitName splits an identifier into words in lower case: "file call" for fileCall.
 func splitName(name string) string {
 	var b strings.Builder
 	previous := rune(0)
@@ -168,12 +169,12 @@ func splitName(name string) string {
 	return b.String()
 }
 
-// plain is a file of plain text with the lines of its source. Lines without prose are empty.
+// plain contains the lines of a plain-text file that has as many lines as its source. Lines without prose are empty.
 type plain struct{ lines []string }
 
 func newPlain(source string) *plain { return &plain{make([]string, strings.Count(source, "\n")+1)} }
 
-// marks are the characters that begin and end comments and literals.
+// marks contains the characters at the beginning and end of comments and literals, which are not prose.
 const marks = "/*-#\"'` \t;{}"
 
 func (p *plain) put(line int, text string) {

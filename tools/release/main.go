@@ -27,7 +27,7 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// release has the flags of the command.
+// release contains the flags of the command.
 type release struct {
 	programs, sdk, out, version, commit, prefix string
 
@@ -50,7 +50,7 @@ func main() {
 	}
 }
 
-// write writes all artefacts, relative to the directory tools.
+// write writes all artefacts of the release. Relative paths are relative to the directory tools.
 func (r release) write() error {
 	platforms, err := filepath.Glob(filepath.Join(r.programs, "*", "*"))
 	if err != nil {
@@ -65,7 +65,8 @@ func (r release) write() error {
 	return r.writeModule()
 }
 
-// writePlatform writes the archive of the programs of a platform, an SBOM of each and, for Linux, an image of each service.
+// writePlatform writes an archive of the programs of one platform and an SBOM of each program. For Linux it also writes an
+// image of each service.
 func (r release) writePlatform(dir, goos, arch string) error {
 	suffix := "_" + r.version + "_" + goos + "_" + arch
 	var all []file
@@ -95,7 +96,7 @@ func (r release) writePlatform(dir, goos, arch string) error {
 	return errors.Join(err, w.Close(), os.WriteFile(r.out+"/signalcast"+suffix+".tar.gz", compressed.Bytes(), 0o644))
 }
 
-// file is a file of an archive; a directory if its name ends in a slash.
+// file is a file of an archive, or a directory if its name ends in a slash.
 type file struct {
 	name    string
 	mode    int64
@@ -103,7 +104,7 @@ type file struct {
 	content []byte
 }
 
-// archive returns a tar archive. Writing to memory cannot fail, so an error is a mistake in the list of files.
+// archive returns a tar archive of files. It panics on an error: writing to memory cannot fail, so the list of files is wrong.
 func (r release) archive(files []file) []byte {
 	var buffer bytes.Buffer
 	w := tar.NewWriter(&buffer)
@@ -120,7 +121,8 @@ func (r release) archive(files []file) []byte {
 	return buffer.Bytes()
 }
 
-// writeSBOM writes the modules that the toolchain recorded in a program, in the form of CycloneDX 1.6.
+// writeSBOM writes an SBOM of a program in the format CycloneDX 1.6. It lists the modules that the Go toolchain recorded in the
+// program.
 func (r release) writeSBOM(out, program, _ string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -151,7 +153,8 @@ func (r release) writeSBOM(out, program, _ string) error {
 	return errors.Join(err, os.WriteFile(out, text.Bytes(), 0o644))
 }
 
-// writeImage writes an archive for docker load with the image that deploy/images/service.Dockerfile describes.
+// writeImage writes an image of a service as an archive for docker load. The image is the one that
+// deploy/images/service.Dockerfile describes.
 func (r release) writeImage(out, service, arch string, program []byte) error {
 	certificates, err := os.ReadFile("/etc/ssl/certs/ca-certificates.crt")
 	if err != nil {
@@ -188,7 +191,7 @@ func (r release) writeImage(out, service, arch string, program []byte) error {
 	return errors.Join(err, tarball.WriteToFile(out, tag, image))
 }
 
-// writeModule writes what a module proxy serves for the Go library: the zip of the tag sdk/go/VERSION.
+// writeModule writes the zip file that a Go module proxy serves for the Go library at the tag sdk/go/VERSION.
 func (r release) writeModule() error {
 	var content bytes.Buffer
 	m := module.Version{Path: "github.com/signalcast/signalcast/sdk/go", Version: r.version}
