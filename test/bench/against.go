@@ -17,17 +17,17 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Sizes of a comparison. The pairs of operator and market must be enough for all calls, and a key may file 60 calls per
-// minute.
+// Sizes of a comparison of two trees. There must be enough pairs of operator and market for all calls, because an operator has
+// one call on a market and a key may file 60 calls per minute.
 const (
 	againstPeople  = 3_000
 	againstMarkets = 100 // native markets, and the same number of venue markets
 	lockSamples    = 5
 )
 
-// compareTrees compares this tree with the tree of -against: the cost of a filed call, and the ratios of the sections
-// in -only. The trees need only the public API and the command `deploy/local up` in common, with which each tree starts
-// its system.
+// compareTrees compares this tree with the revision of the flag -against: the cost of a filed call, and the ratios of the
+// sections in -only. Each tree starts its own system. The trees need only the public API and the command `deploy/local up` in
+// common.
 func (b *bench) compareTrees() {
 	tree, bin := b.checkOut()
 	b.compareFiling(bin)
@@ -50,15 +50,15 @@ func (b *bench) checkOut() (tree, bin string) {
 	return tree, bin
 }
 
-// build builds programs of a tree into a directory. Because of -trimpath, the build cache can be used for a tree in any
-// directory.
+// build builds programs of a tree into the directory bin. The flag -trimpath lets go build use the build cache for a tree in
+// any directory.
 func (b *bench) build(tree, bin string, programs ...string) {
 	cmd := exec.CommandContext(b.ctx, "go", append([]string{"build", "-trimpath", "-o", bin + "/"}, programs...)...)
 	cmd.Dir, cmd.Env = tree, append(os.Environ(), "GOWORK=", "PWD="+tree)
 	output(cmd)
 }
 
-// tree is a running system of one of the compared trees.
+// tree is one of the two compared trees and its running system.
 type tree struct {
 	*system
 	name  string
@@ -67,12 +67,14 @@ type tree struct {
 	locks map[string][]float64
 }
 
-// cost is the resource use of a round, divided by its calls. CPU is in microseconds, for Postgres, hub, api and Redis.
+// cost is the resource use of a measurement, divided by its number of calls. The last four fields are CPU times in
+// microseconds.
 type cost struct {
 	Statements, WALBytes, RowLocks, Postgres, Hub, API, Redis float64
 }
 
-// compareFiling files calls at both trees alternately, on native markets and on venue markets.
+// compareFiling files calls at the systems of both trees alternately, on native markets and on venue markets. bin contains the
+// programs of the older tree.
 func (b *bench) compareFiling(bin string) {
 	trees := []*tree{b.newTree("before", stack.ProgramsIn(bin)), b.newTree("now")}
 	kinds := slices.Sorted(maps.Keys(trees[0].kinds))
@@ -114,7 +116,7 @@ func (b *bench) compareFiling(bin string) {
 	}
 }
 
-// newTree starts a system and creates operators and markets through the public API.
+// newTree starts the system of a tree and creates operators and markets through the public API.
 func (b *bench) newTree(name string, opts ...stack.Option) *tree {
 	// A quote remains valid for the whole run, so that both trees read the venue equally often.
 	opts = append(opts, stack.Env("QUOTE_MAX_AGE", "15m"), stack.Env("QUOTE_CONFIRM_AFTER", "off"))
@@ -148,15 +150,15 @@ func (b *bench) newTree(name string, opts ...stack.Option) *tree {
 	return t
 }
 
-// newKey signs a person in and returns an operator key.
+// newKey signs a person in and returns a new operator key of the person.
 func (s *system) newKey(person string) string {
 	login := stack.Post(s.b, s.IDP+"/mint", stack.Body(stack.JSON{"user": person})).Require(http.StatusOK).Text("token")
 	return stack.Send(s.b, http.MethodPost, s.Hub+"/api/dev/keys", stack.Bearer(login), stack.Body(stack.JSON{"label": "bench"})).
 		Require(http.StatusCreated).Text("key")
 }
 
-// fileAt files calls for the length of a measurement and waits until their events are in the feed, because publishing
-// them is part of the cost.
+// fileAt files calls for one measurement and returns their cost. It waits until the events of the calls are in the feed,
+// because publishing them is part of the cost.
 func (b *bench) fileAt(t *tree, f *filer, clients int) cost {
 	b.awaitQuiet(t.system)
 	t.exec("SELECT pg_stat_statements_reset()")
@@ -176,7 +178,7 @@ func (b *bench) fileAt(t *tree, f *filer, clients int) cost {
 	return cost{statements / n, bytes / n, locks / n, us(0), us(1), us(2), us(3)}
 }
 
-// countLocks files one call and returns the number of locks that its transaction holds when it commits. The setting
+// countLocks files one call and returns the number of database locks that its transaction holds when it commits. The setting
 // synchronous_standby_names names a standby that does not exist, so the commit waits before it releases its locks.
 func (t *tree) countLocks(f *filer) float64 {
 	t.awaitPublished()
@@ -203,7 +205,8 @@ func (t *tree) countLocks(f *filer) float64 {
 	return locks
 }
 
-// compareRatios runs sections of both trees alternately, each with the bench of its tree, and compares the ratios.
+// compareRatios runs sections of both trees alternately, each with the bench program of its tree, and compares the ratios. old
+// is the directory of the older tree.
 func (b *bench) compareRatios(old string) {
 	type side struct {
 		dir, program string

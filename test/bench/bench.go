@@ -39,7 +39,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// recoverError calls do and returns the error with which check ended it, or nil.
+// recoverError calls do and returns the error with which do ended the run through check, or nil.
 func recoverError(do func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -74,7 +74,7 @@ func (b *bench) Cleanup(do func()) { b.cleanups = append(b.cleanups, do) }
 // Context returns a context that ends when a signal ends the run.
 func (b *bench) Context() context.Context { return b.ctx }
 
-// Helper does nothing. It is required by testing.TB.
+// Helper does nothing. testing.TB requires the method.
 func (b *bench) Helper() {}
 
 // Failed returns false, because after a failure only cleanups run.
@@ -94,7 +94,7 @@ func (b *bench) Fatalf(format string, args ...any) { panic(failure{fmt.Errorf(fo
 // Fatal ends the run with an error.
 func (b *bench) Fatal(args ...any) { panic(failure{errors.New(fmt.Sprint(args...))}) }
 
-// databaseSettings are the settings of Postgres for the product and the limit. Commits are durable.
+// databaseSettings are the Postgres settings of every system, for the product and for the limits. Commits are durable.
 var databaseSettings = []string{
 	"shared_buffers=2GB", "work_mem=64MB", "maintenance_work_mem=1GB", "max_wal_size=8GB", "checkpoint_timeout=15min",
 	"random_page_cost=1.1", "jit=off", "max_parallel_workers_per_gather=0",
@@ -103,7 +103,7 @@ var databaseSettings = []string{
 // untracked disables the statistics of statements, because collecting them takes time.
 const untracked = "pg_stat_statements.track=none"
 
-// start starts a system that runs until the end of the scope. database contains additional settings of Postgres.
+// start starts a system that runs until the end of the current scope. database contains additional settings of Postgres.
 func (b *bench) start(database []string, opts ...stack.Option) *system {
 	fmt.Println("starting a system")
 	opts = append(opts, stack.Env("RATE_LIMIT_ANON", "0"))

@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// catalogueSQL contains the least work of a sweep in the database: it writes the newest quote and a snapshot of each
-// market, 100 markets per transaction.
+// catalogueSQL contains the minimum work of a sweep in the database, as a limit. It writes the newest quote and a snapshot of
+// each market, with 100 markets per transaction.
 const catalogueSQL = `
 CREATE SCHEMA IF NOT EXISTS bench;
 CREATE TABLE bench.quotes (LIKE api.market_quotes INCLUDING ALL);
@@ -42,9 +42,8 @@ type sweepResult struct {
 	memory        int64         // memory of the api at the end of the sweep
 }
 
-// catalogue measures full sweeps of bookMarkets markets: the first one, which stores all markets, and one after each
-// restart of the api, which finds changed prices. The limits are the least work to fetch and decode the markets, and to
-// write them.
+// catalogue measures full sweeps of bookMarkets markets. The first sweep stores all markets. One sweep after each restart of
+// the api finds changed prices. The limits are the minimum work to fetch and decode the markets, and to write them.
 func (b *bench) catalogue() {
 	s := b.start(nil, stack.Env("VENUE_SIM_MARKETS", strconv.Itoa(bookMarkets)), stack.Env("MOVEMENT_EVERY", "10m"))
 	s.sweep("first")
@@ -73,7 +72,8 @@ func (b *bench) catalogue() {
 	b.report.ratio("catalogue, refresh of 50,000 / a minute", "s", lower, 0, times, []float64{60})
 }
 
-// sweep waits for the first full sweep of an api that has just started, and returns its measurements.
+// sweep waits for the first full sweep of an api process that has just started, and returns its measurements. what names the
+// sweep in the output.
 func (s *system) sweep(what string) (w sweepResult) {
 	pid, metrics := s.pid("api"), "http://"+s.Setting(s.b, "api", "METRICS_ADDR")+"/metrics"
 	database := treeTime(s.pid("postgres"))
@@ -95,7 +95,7 @@ func (s *system) sweep(what string) (w sweepResult) {
 	return w
 }
 
-// samples returns the metrics about the primary venue.
+// samples parses Prometheus text and returns the values of the metrics that describe the primary venue, by name.
 func samples(metrics []byte) map[string]float64 {
 	out := map[string]float64{}
 	for line := range strings.Lines(string(metrics)) {
@@ -106,8 +106,8 @@ func samples(metrics []byte) map[string]float64 {
 	return out
 }
 
-// fetchAll reads all pages of the venue's market list and decodes the fields of each market. It returns the number of
-// markets.
+// fetchAll reads all pages of the venue's market list and decodes the fields of each market. It returns the number of markets.
+// It is the limit for fetching in a sweep.
 func (b *bench) fetchAll(venues string) (n int) {
 	q := url.Values{"closed": {"false"}, "limit": {"100"}}
 	for {

@@ -17,13 +17,13 @@ const (
 	firstMarket = 90_000_000
 )
 
-// ofBook is the SQL condition for the markets of the book.
+// ofBook is the SQL condition that selects the markets that addBook inserted.
 const ofBook = " WHERE market_id BETWEEN '90000000' AND '90049999'"
 
 // ages are the ages of the price snapshots of each market. The last snapshot has the current price.
 var ages = []time.Duration{25 * time.Hour, 7 * time.Hour, 2 * time.Hour, 20 * time.Minute, time.Second}
 
-// book generates the titles of many markets, from words with a natural distribution of frequencies.
+// book generates titles of markets and search texts. Its words have a natural distribution of frequencies.
 type book struct {
 	words []string
 	pick  *rand.Zipf
@@ -43,7 +43,7 @@ func newBook() *book {
 	return k
 }
 
-// often returns a word with the probability of its frequency. any returns each word with the same probability.
+// often returns a random word; frequent words are more probable. any returns a random word; all words are equally probable.
 func (k *book) often() string { return k.words[k.pick.Uint64()] }
 func (k *book) any() string   { return k.words[k.r.IntN(vocabulary)] }
 
@@ -61,8 +61,8 @@ func (k *book) query() string {
 	return []string{a, b[:3], a + " " + b, b[1:] + "x", "will the " + a + " " + k.often(), k.often() + " " + a}[k.r.IntN(6)]
 }
 
-// addBook inserts the markets with their prices. For the limit it also inserts their titles into a table with a full
-// text index of Postgres.
+// addBook inserts the markets with their prices into the database. It also inserts their titles into a table with a full text
+// index of Postgres, with which the section search is compared.
 func (s *system) addBook() {
 	k, now := newBook(), time.Now().UTC().Truncate(time.Millisecond)
 	lanes := []string{"POLITICS", "CRYPTO", "SPORT", "CULTURE", "MUSIC", "TECH", "ECONOMY", "SCIENCE", "WORLD", "ENTERTAINMENT"}

@@ -29,8 +29,8 @@ import (
 // clockMarkets is the number of markets from which the programme is computed.
 const clockMarkets = 10_000
 
-// clock measures the programme: the time to compute a timeline from markets, compared with the least work for it; the
-// cost of a timeline from memory; and the latency of a timeline that is computed for one request.
+// clock measures the clock service: the time to compute a timeline, compared with the minimum work for it, the cost of a
+// timeline from memory, and the latency of a timeline that is computed for one request.
 func (b *bench) clock() {
 	build := b.clockBuild()
 	c := b.startClock()
@@ -58,8 +58,8 @@ var (
 	bareBuild = regexp.MustCompile(`clock markets=10000 compute_us=(\d+) marshal_us=(\d+)`)
 )
 
-// clockBuild compares the computation of a timeline with the bare reference, each alone on one core. It returns the
-// time of the product in microseconds.
+// clockBuild compares the computation of a timeline with a reference program that does only the necessary work. Each runs alone
+// on one core. It returns the time of the product in microseconds.
 func (b *bench) clockBuild() float64 {
 	tests := filepath.Join(b.dir, "clock-edge.test")
 	const tested = "github.com/signalcast/signalcast/services/clock/internal/httpapi"
@@ -84,7 +84,7 @@ func (b *bench) clockBuild() float64 {
 	return built
 }
 
-// measured runs a program and returns the sum of the numbers in its output.
+// measured runs a program and returns the sum of the numbers that the groups of pattern match in its output.
 func measured(cmd *exec.Cmd, pattern *regexp.Regexp) (sum float64) {
 	out := output(cmd)
 	m := pattern.FindSubmatch(out)
@@ -97,7 +97,7 @@ func measured(cmd *exec.Cmd, pattern *regexp.Regexp) (sum float64) {
 	return sum
 }
 
-// clockServer is a clock service with a database, and a ledger with clockMarkets markets.
+// clockServer is a running clock service with a database, and a ledger that serves clockMarkets markets.
 type clockServer struct {
 	b     *bench
 	url   string
@@ -126,7 +126,7 @@ func (b *bench) startClock() *clockServer {
 	return c
 }
 
-// get reads a path. It returns an error unless the answer is 200.
+// get sends a GET request for a path. It returns an error unless the status is 200.
 func (c *clockServer) get(path string, sets ...stack.Set) (stack.Answer, error) {
 	a, err := anonymous.Try(c.b, http.MethodGet, c.url+path, sets...)
 	if err == nil && a.Status != http.StatusOK {
@@ -142,8 +142,8 @@ func (c *clockServer) idle() float64 {
 	return float64(procTime(c.pid)-before) / float64(time.Since(began))
 }
 
-// load sends requests as browsers do. It returns the CPU time of one answer in microseconds, without the idle share,
-// and the latencies.
+// load sends requests for paths from a number of clients. It returns the CPU time of one answer in microseconds, without the
+// idle share, and the latencies.
 func (c *clockServer) load(clients int, idle float64, path func() string) (float64, []time.Duration) {
 	before := procTime(c.pid)
 	done := c.b.load(c.url, clients, c.b.length, func(*client) error {
@@ -154,24 +154,24 @@ func (c *clockServer) load(clients int, idle float64, path func() string) (float
 	return micros(max(spent, 0), float64(done.n)), done.waits
 }
 
-// marketLedger is the ledger that serves the markets of this section.
+// marketLedger is a fake ledger that serves the markets of the section clock over gRPC.
 type marketLedger struct {
 	marketv1.UnimplementedMarketReadServiceServer
 	feedv1.UnimplementedFeedServiceServer
 	answer *marketv1.ListAirableResponse
 }
 
-// ListAirable implements the method of the market service.
+// ListAirable returns the markets of the section.
 func (l *marketLedger) ListAirable(context.Context, *marketv1.ListAirableRequest) (*marketv1.ListAirableResponse, error) {
 	return l.answer, nil
 }
 
-// ListMarkets implements the method of the market service.
+// ListMarkets returns no markets.
 func (l *marketLedger) ListMarkets(context.Context, *marketv1.ListMarketsRequest) (*marketv1.ListMarketsResponse, error) {
 	return &marketv1.ListMarketsResponse{}, nil
 }
 
-// Publish implements the method of the feed service.
+// Publish accepts and discards facts.
 func (l *marketLedger) Publish(context.Context, *feedv1.PublishRequest) (*feedv1.PublishResponse, error) {
 	return &feedv1.PublishResponse{}, nil
 }

@@ -37,8 +37,8 @@ const (
 	fanRate   = 3   // single messages per second
 )
 
-// fan runs the listeners and publishes messages to them, on one core. Every message contains the time of its publishing
-// request.
+// fan opens the connections of the listeners and publishes messages to them, on one core. Every message contains the time at
+// which it was published.
 type fan struct {
 	url, publish, hello string // URL of the socket, URL to post messages to, first text that each listener sends
 	conns, pid          int
@@ -59,8 +59,8 @@ type fan struct {
 	fail   error
 }
 
-// fanLoad is the helper program that opens the connections, publishes single messages and bursts, and closes the
-// connections.
+// fanLoad is the helper program that measures a server. It opens the connections, publishes single messages and bursts, closes
+// the connections, and prints its measurements.
 func fanLoad(ctx context.Context, args []string) {
 	f := &fan{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: fanWindow}}}
 	fs := flag.NewFlagSet("fan-load", flag.ContinueOnError)
@@ -123,7 +123,7 @@ func (f *fan) connect(ctx context.Context) {
 	check(fail)
 }
 
-// listen reads from the connection of one listener until it ends.
+// listen reads the messages on the connection of one listener until the connection ends.
 func (f *fan) listen(conn net.Conn, in *bufio.Reader) {
 	var text []byte
 	for {
@@ -147,7 +147,7 @@ func (f *fan) listen(conn net.Conn, in *bufio.Reader) {
 	}
 }
 
-// deliver records a text that contains a mark.
+// deliver records the delivery of a message, if text contains a mark.
 func (f *fan) deliver(text []byte) {
 	i := bytes.Index(text, []byte(fanMark))
 	if i < 0 || i+18 > len(text) {
@@ -172,7 +172,7 @@ func (f *fan) deliver(text []byte) {
 	}
 }
 
-// until waits until done returns true, at most for the given time, and returns the last result of done.
+// until waits until done returns true, but at most the time most. It returns the last result of done.
 func (f *fan) until(most time.Duration, done func() bool) bool {
 	for end := time.Now().Add(most); ; time.Sleep(500 * time.Microsecond) {
 		f.mu.Lock()
@@ -184,7 +184,7 @@ func (f *fan) until(most time.Duration, done func() bool) bool {
 	}
 }
 
-// post publishes a message that contains the current time.
+// post publishes a message that contains the current time. It does not wait for the answer.
 func (f *fan) post() {
 	f.mu.Lock()
 	f.busy++
@@ -206,7 +206,7 @@ func (f *fan) post() {
 	}()
 }
 
-// warm publishes two messages and chooses the padding that gives a text the size fanSize in its frame.
+// warm publishes two messages and chooses the padding of later messages, so that their texts have fanSize bytes.
 func (f *fan) warm() {
 	for range 2 {
 		want := f.got + f.conns
@@ -219,7 +219,7 @@ func (f *fan) warm() {
 	}
 }
 
-// phase calls publish, which returns the number of messages it published, and waits until all listeners have received
+// phase calls publish, which returns the number of messages that it published, and waits until all listeners have received
 // them. It returns the number of deliveries and the CPU time of the server.
 func (f *fan) phase(publish func() int) fanPhase {
 	base, cpu, began := f.got, procTime(f.pid), time.Now()
@@ -230,8 +230,8 @@ func (f *fan) phase(publish func() int) fanPhase {
 	return fanPhase{Deliveries: f.got - base, Missing: want - f.got, CPU: procTime(f.pid) - cpu, Took: time.Since(began)}
 }
 
-// single publishes fanRate messages per second for the length of a measurement and returns their number. It omits a
-// message while fanWindow publishing requests are unanswered.
+// single publishes fanRate messages per second during one measurement and returns their number. It omits a message while
+// fanWindow publishing requests are unanswered.
 func (f *fan) single() (sent int) {
 	end := time.Now().Add(f.length)
 	for next := time.Now(); next.Before(end); next = next.Add(time.Second / fanRate) {
@@ -257,8 +257,8 @@ func (f *fan) burst() (sent int) {
 	return sent
 }
 
-// settle waits up to 20 s until the server has released the memory of the listeners. It returns the lowest memory and
-// the time until it was reached.
+// settle waits up to 20 s until the server has released the memory of the listeners, that is until its memory is at most 10%
+// above base. It returns the lowest memory in bytes and the time until it was reached.
 func (f *fan) settle(base int64) (least int64, after time.Duration) {
 	began := time.Now()
 	for least = resident(f.pid); least > base+base/10 && time.Since(began) < 20*time.Second; time.Sleep(100 * time.Millisecond) {
@@ -267,9 +267,9 @@ func (f *fan) settle(base int64) (least int64, after time.Duration) {
 	return least, time.Since(began)
 }
 
-// limitServer is the helper program of the limit where the reference servers are missing. Its arguments are fanLimit or
-// fanJoined, and an address. It sends every body that is posted to /publish to all connections, in one frame. The
-// clients must read from all connections.
+// limitServer is the helper program that serves as the limit when the reference servers are missing. Its arguments are fanLimit
+// or fanJoined, and an address. It sends every body that is posted to /publish to all connections, in one frame. The clients
+// must read from all connections.
 func limitServer(ctx context.Context, args []string) {
 	var mu sync.Mutex
 	var open []net.Conn

@@ -24,7 +24,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Names of servers in a round. The reference program provides further servers.
+// Names of the measured servers. The reference program provides further servers.
 const (
 	fanOurs   = "ours"
 	fanLimit  = "epoll"       // writes one frame to each connection and nothing else
@@ -34,9 +34,9 @@ const (
 // fanHello is the message that subscribes to a channel of facts.
 const fanHello = `{"op":"subscribe","id":"s","channels":["live"]}`
 
-// fanout compares the delivery of one event to all listeners with the least work of a process for it. The product
-// treats the event as any fact: it stores and numbers it, sends it through Redis, and writes it to all connections. The
-// latency includes the publishing call. The reference servers receive the event in an HTTP request and only write it.
+// fanout compares the delivery of one event to all listeners with the minimum work of a process for it. The product treats the
+// event like any fact: it stores it, assigns a number, sends it through Redis, and writes it to all connections. The latency
+// includes the publishing call. The reference servers receive the event in an HTTP request and only write it.
 func (b *bench) fanout() {
 	s := b.start(nil, stack.Env("MOVEMENT_EVERY", "10m"))
 	publish := s.servePublisher()
@@ -57,8 +57,8 @@ func (b *bench) fanout() {
 	b.reportFan(all, servers)
 }
 
-// buildAnchors builds the reference program and returns its path. If the directory of its source is missing, it returns
-// an empty string and notes the consequence for the section, which is the text means.
+// buildAnchors builds the reference program and returns its path. If the source directory is missing, it returns "" and adds a
+// note to the report. The text means is the consequence for the section.
 func (b *bench) buildAnchors(section, means string) string {
 	if _, err := os.Stat(filepath.Join(b.anchors, "go.mod")); err != nil {
 		b.report.note("%s: no reference program in %s, %s", section, b.anchors, means)
@@ -71,7 +71,7 @@ func (b *bench) buildAnchors(section, means string) string {
 	return program
 }
 
-// fanRound measures one server from its start to its end.
+// fanRound starts one server, measures it and stops it.
 func (b *bench) fanRound(s *system, name, anchors, publish string) (found fanResult) {
 	var url, hello string
 	var pid int
@@ -97,8 +97,8 @@ func (b *bench) fanRound(s *system, name, anchors, publish string) (found fanRes
 	return found
 }
 
-// servePublisher returns a URL that publishes the body of a POST request as a fact of the feed. The reference servers
-// have an equal URL.
+// servePublisher returns a URL. It publishes the body of each POST request to this URL as a fact of the feed. The reference
+// servers have a URL with the same effect.
 func (s *system) servePublisher() string {
 	env := s.Environment(s.b, "api")
 	options := untraced(s.b.ctx).DialOptions()

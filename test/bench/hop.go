@@ -24,7 +24,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Kinds of calls: a bare call of grpc-go, and a call between services of the product.
+// Kinds of measured gRPC calls: a bare call of grpc-go, and a call between services of the product.
 const (
 	bareHop = "bare"
 	ourHop  = "ours"
@@ -53,13 +53,14 @@ func (b *bench) hop() {
 	}
 }
 
-// hopCost contains the measurements that the load program prints.
+// hopCost contains the measurements that the program hop-load prints.
 type hopCost struct {
 	Calls          int
 	CPU, P50, Took time.Duration
 }
 
-// loadHop returns the CPU time of one call in microseconds, for client and server together.
+// loadHop returns the CPU time of one call in microseconds, as the sum of client and server. server is the process id of the
+// server.
 func (b *bench) loadHop(kind, addr string, server, inFlight int) float64 {
 	before := procTime(server)
 	out := output(pinned(b.ctx, loadCore, own(), "hop-load", kind, addr, strconv.Itoa(inFlight), b.length.String()))
@@ -72,17 +73,17 @@ func (b *bench) loadHop(kind, addr string, server, inFlight int) float64 {
 	return micros(spent+c.CPU, n)
 }
 
-// instantLedger answers each filed call immediately.
+// instantLedger is a fake ledger that answers each filed call immediately.
 type instantLedger struct {
 	signalv1.UnimplementedSignalServiceServer
 }
 
-// File implements the method of the signal service.
+// File returns the id of the call and stores nothing.
 func (instantLedger) File(_ context.Context, r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
 	return &signalv1.FileResponse{Id: r.GetDraft().GetId()}, nil
 }
 
-// echo is the bare service. It returns its request.
+// echo is the gRPC service of the bare call. It returns its request.
 var echo = grpc.ServiceDesc{
 	ServiceName: "bench.Echo", HandlerType: (*any)(nil),
 	Methods: []grpc.MethodDesc{{
@@ -94,7 +95,7 @@ var echo = grpc.ServiceDesc{
 	}},
 }
 
-// hopServer is the helper program of the server side. Its arguments are the kind and the address.
+// hopServer is the helper program that serves gRPC calls. Its arguments are the kind of call and the address.
 func hopServer(ctx context.Context, args []string) {
 	l := must(net.Listen("tcp", args[1]))
 	if args[0] == bareHop {
@@ -110,15 +111,15 @@ func hopServer(ctx context.Context, args []string) {
 	check(s.Serve(l))
 }
 
-// untraced returns the tracing of a service without a collector, which is the most common installation.
+// untraced returns the tracing of a service that sends no traces, as in most installations.
 func untraced(ctx context.Context) *telemetry.Tracing {
 	return must(telemetry.NewTracing(ctx, telemetry.TraceConfig{}, "bench", "", silent()))
 }
 
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// hopLoad is the helper program of the client side. Its arguments are the kind, the address, the number of concurrent
-// calls, and a duration.
+// hopLoad is the helper program that makes gRPC calls and prints its measurements. Its arguments are the kind of call, the
+// address, the number of concurrent calls, and a duration.
 func hopLoad(ctx context.Context, args []string) {
 	inFlight, length := must(strconv.Atoi(args[2])), must(time.ParseDuration(args[3]))
 	call := hopCall(ctx, args[0], args[1])
@@ -150,7 +151,7 @@ func hopLoad(ctx context.Context, args []string) {
 	check(json.NewEncoder(os.Stdout).Encode(c))
 }
 
-// hopCall returns a function that makes one call of the kind.
+// hopCall returns a function that makes one gRPC call of the kind to the server at addr.
 func hopCall(ctx context.Context, kind, addr string) func(context.Context) error {
 	if kind == bareHop {
 		cc := must(grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials())))

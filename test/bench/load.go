@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// client sends requests over one connection. It writes the bytes of a request and parses the answer without package
-// net/http, whose client would use more CPU time than the services, on the same cores.
+// client sends requests over one connection. It writes and parses HTTP itself, because package net/http would use more CPU time
+// than the services, on the same cores.
 type client struct {
 	net.Conn
 	in   *bufio.Reader
@@ -28,7 +28,8 @@ func dial(base string) *client {
 	return &client{conn, bufio.NewReaderSize(conn, 8<<10), host}
 }
 
-// post sends a JSON body with one header for the credential, and returns the status and body of the answer.
+// post sends a POST request with a JSON body. header is one header line with the credential. post returns the status and the
+// body of the answer.
 func (c *client) post(path, header, body string) (int, []byte, error) {
 	if err := c.SetDeadline(time.Now().Add(3 * time.Minute)); err != nil {
 		return 0, nil, err
@@ -57,12 +58,12 @@ type sent struct {
 // errShed is the error of a request that was answered 503. Such requests are counted and do not end the load.
 var errShed = errors.New("answered 503")
 
-// errEnough is returned by a request function to end the load without an error.
+// errEnough is the error with which a request function ends the load without a failure.
 var errEnough = errors.New("enough")
 
 func (s sent) rate() float64 { return float64(s.n) / s.took.Seconds() }
 
-// load sends requests from a number of clients for a time, or until a request returns errEnough. Any other error except
+// load sends requests from a number of clients for the time length, or until one returns errEnough. Any other error except
 // errShed ends the run.
 func (b *bench) load(base string, clients int, length time.Duration, one func(c *client) error) (all sent) {
 	ctx, cancel := context.WithCancelCause(b.ctx)

@@ -20,13 +20,13 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Some sections run the measured server and its load on one core each.
+// Cores of sections that run the measured server and its load on one core each.
 const (
 	serverCore = "0"
 	loadCore   = "1"
 )
 
-// requirePrograms ends the run if a program that the sections need is not installed.
+// requirePrograms ends the run if a program that the selected sections need is not installed.
 func (b *bench) requirePrograms() {
 	var missing []string
 	for _, need := range []struct{ section, program, in string }{
@@ -52,7 +52,7 @@ func pgbench() string {
 	return "pgbench"
 }
 
-// pinned returns a command that runs on one core.
+// pinned returns a command that runs a program on one core.
 func pinned(ctx context.Context, core, program string, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "taskset", append([]string{"-c", core, program}, args...)...)
 }
@@ -60,7 +60,7 @@ func pinned(ctx context.Context, core, program string, args ...string) *exec.Cmd
 // own returns the path of this program.
 func own() string { return must(os.Executable()) }
 
-// serve runs a server on the core for servers until the end of the scope.
+// serve starts a server on serverCore that runs until the end of the current scope.
 func (b *bench) serve(env []string, program string, args ...string) *localdb.Child {
 	cmd := pinned(context.Background(), serverCore, program, args...)
 	cmd.Env, cmd.Stderr = env, os.Stderr
@@ -69,7 +69,7 @@ func (b *bench) serve(env []string, program string, args ...string) *localdb.Chi
 	return child
 }
 
-// side starts an additional process of a service on the core for servers.
+// side starts an additional process of a service on serverCore, with changed environment variables.
 func (s *system) side(service string, changed map[string]string) *stack.Side {
 	changed["GOMAXPROCS"] = "1"
 	d := s.Side(s.b, service, changed)
@@ -111,8 +111,8 @@ func procTime(pids ...int) (sum time.Duration) {
 	return sum
 }
 
-// treeTime returns the CPU time of a process, its descendants, and the children that have ended: for Postgres, of all
-// its processes. It repeats the reading if a child starts or ends at the same time, because the sums could miss it.
+// treeTime returns the CPU time of a process, its descendants, and its children that have ended. For Postgres, this is the time
+// of all its processes. treeTime reads again if a child started or ended during the reading, because the sum could omit it.
 func treeTime(pid int) time.Duration {
 	for {
 		family, ended := localdb.Family(pid), stat(pid)
@@ -123,7 +123,7 @@ func treeTime(pid int) time.Duration {
 	}
 }
 
-// stat returns the contents of /proc/PID/stat, or zeros for a process that has ended.
+// stat returns the values of /proc/PID/stat, or zeros for a process that has ended.
 func stat(pid int) (now procfs.ProcStat) {
 	if p, err := procfs.NewProc(pid); err == nil {
 		now, _ = p.Stat()
@@ -137,7 +137,7 @@ func resident(pid int) int64 {
 	return int64(now.ResidentMemory())
 }
 
-// busy returns the share of all cores that was in use during half a second.
+// busy returns the share of the CPU time of all cores that was used during half a second, from 0 to 1.
 func (b *bench) busy() float64 {
 	cores := func() (used, all float64) {
 		c := must(must(procfs.NewDefaultFS()).Stat()).CPUTotal
@@ -150,7 +150,8 @@ func (b *bench) busy() float64 {
 	return (used2 - used) / max(all2-all, 0.01)
 }
 
-// awaitIdle waits until other work on the machine pauses. It prints a note if the wait takes too long.
+// awaitIdle waits until other work on the machine uses less than 20% of the CPU. It adds a note to the report if that takes
+// longer than the option quiet.
 func (b *bench) awaitIdle() {
 	share := 0.0
 	for end := time.Now().Add(b.quiet); time.Now().Before(end); {

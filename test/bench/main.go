@@ -33,7 +33,7 @@ type options struct {
 	logs    string // directory for the logs of the services; empty: the logs are deleted
 }
 
-// sections are listed in the order in which they run.
+// sections lists the sections of a run in the order in which they run.
 var sections = []struct {
 	name   string
 	shared bool // uses the system that the shared sections have in common
@@ -50,7 +50,7 @@ var sections = []struct {
 	{"scale", false, (*bench).scale},
 }
 
-// helpers are the programs that bench starts from its own executable. Each is a function of its arguments.
+// helpers maps the names of helper programs, which bench starts from its own executable, to their functions.
 var helpers = map[string]func(ctx context.Context, args []string){
 	"hop-server":   hopServer,
 	"hop-load":     hopLoad,
@@ -154,7 +154,7 @@ func measure(ctx context.Context, args []string) {
 	b.report.save(o.out)
 }
 
-// runShared runs the sections that share one system.
+// runShared runs the selected sections that share one system. It starts the system when the first of them needs it.
 func (b *bench) runShared() {
 	for _, s := range sections {
 		if !b.selected(s.name) || !s.shared {

@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// pages are the measured cached pages. For the first page, the answer 304 is measured too.
+// pages lists the measured cached pages. For the first page, answers with status 304 are measured too.
 var pages = []struct{ name, path string }{
 	{"page", "/api/signals/feed?type=recent&limit=50"},
 	{"featured", "/api/polymarket/featured"},
@@ -41,8 +41,8 @@ http {
 }
 `))
 
-// reads compares each cached page, and the 304 of the first page, with the same bytes from nginx and from a bare
-// net/http server. The servers run on one core, the load on the other.
+// reads compares each cached page, and answers with status 304 for the first page, with the same bytes from nginx and from a
+// bare net/http server. The servers run on one core, the load on the other.
 func (b *bench) reads() {
 	hub := b.main.side("hub", map[string]string{})
 	limit, worker := b.startNginx()
@@ -62,7 +62,7 @@ func (b *bench) reads() {
 	}
 }
 
-// readJob is a server under load, with its measurements.
+// readJob is one server under load, and its measurements.
 type readJob struct {
 	name, url, tag string
 	pid            int
@@ -75,8 +75,8 @@ func (j *readJob) tail() []float64 {
 	return each(j.seen, func(r read) float64 { return float64(r.p99.Microseconds()) })
 }
 
-// readPage measures the jobs alternately. The jobs are the product, nginx and net/http with the page, and for the first
-// page also with the 304.
+// readPage measures the jobs of one page alternately: the product, nginx, and net/http. For the first page it also measures
+// answers with status 304.
 func (b *bench) readPage(name string, jobs []*readJob) {
 	url, pid := b.startPlain(name)
 	floor := &readJob{name: "net/http " + name, url: url, pid: pid}
@@ -110,7 +110,7 @@ func (b *bench) pageFile(name string) string {
 	return filepath.Join(b.dir, "nginx", "www", name+".json")
 }
 
-// startNginx serves the files of pages. It returns the URL and the process id of the worker.
+// startNginx starts nginx, which serves the files of the pages. It returns the URL and the process id of its worker.
 func (b *bench) startNginx() (url string, worker int) {
 	dir, addr, user := filepath.Join(b.dir, "nginx"), stack.FreeAddr(b), ""
 	check(os.MkdirAll(filepath.Join(dir, "www"), 0o755))
@@ -129,7 +129,7 @@ func (b *bench) startNginx() (url string, worker int) {
 
 const plainTag = `"plain"`
 
-// startPlain serves the file of a page with plainServer. It returns the URL and the process id.
+// startPlain starts plainServer with the file of a page. It returns the URL and the process id.
 func (b *bench) startPlain(page string) (url string, pid int) {
 	addr := stack.FreeAddr(b)
 	server := b.serve(nil, own(), "plain-server", addr, b.pageFile(page))
@@ -137,8 +137,8 @@ func (b *bench) startPlain(page string) (url string, pid int) {
 	return "http://" + addr + "/", server.PID()
 }
 
-// plainServer is the helper program of the bare net/http server. Its arguments are an address and a file. It serves the
-// file from memory, and answers 304 to requests that contain its tag.
+// plainServer is the helper program that serves a file with a bare net/http server. Its arguments are an address and a file. It
+// serves the file from memory, and answers 304 to requests that contain its ETag.
 func plainServer(ctx context.Context, args []string) {
 	body := must(os.ReadFile(args[1]))
 	length, tag := []string{strconv.Itoa(len(body))}, []string{plainTag}
@@ -159,14 +159,14 @@ func plainServer(ctx context.Context, args []string) {
 	}
 }
 
-// read contains the results of wrk, and the CPU time of the server in microseconds per request.
+// read contains the measurements of one run of wrk. cpu is the CPU time of the server in microseconds per request.
 type read struct {
 	rate float64
 	p99  time.Duration
 	cpu  float64
 }
 
-// wrk sends load to a server over 64 connections.
+// wrk sends load to the server of a job over 64 connections and returns its measurements.
 func (b *bench) wrk(job *readJob) (r read) {
 	args := []string{"-t1", "-c64", fmt.Sprintf("-d%.0fs", max(1, b.length.Seconds())), "--latency", job.url}
 	if job.tag != "" {

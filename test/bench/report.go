@@ -18,7 +18,7 @@ const (
 	higher
 )
 
-// result is one comparison: of the product with its limit, or of this tree with an older tree.
+// result is one comparison, either of the product with a limit or of this tree with an older tree.
 type result struct {
 	Job    string    `json:"job"`
 	Unit   string    `json:"unit"`
@@ -34,7 +34,7 @@ type result struct {
 	OldIQR float64   `json:"limitIQR,omitempty"` // interquartile range of the older tree
 }
 
-// report contains the results of a run. It is written as JSON to the file of -out.
+// report contains the results of a run. The command writes it as JSON to the file of the flag -out.
 type report struct {
 	Started time.Time `json:"started"`
 	CPUs    int       `json:"cpus"`
@@ -49,8 +49,8 @@ func newReport(o options) report {
 	return report{Started: time.Now().UTC(), CPUs: runtime.NumCPU(), Go: runtime.Version(), Length: o.length.String()}
 }
 
-// ratio adds a comparison of the product with its limit. With a target of 0 it has no verdict. The target is compared
-// with the best rounds, because other work slows down both sides by different amounts.
+// ratio adds a comparison of the product with a limit. With a target of 0, the comparison has no verdict. The target applies to
+// the best rounds, because other work on the machine slows down both sides by different amounts.
 func (r *report) ratio(job, unit string, way better, target float64, ours, limit []float64) {
 	best, sign := slices.Min[[]float64], "<="
 	if way == higher {
@@ -78,8 +78,9 @@ func (r *report) ratio(job, unit string, way better, target float64, ours, limit
 	fmt.Println(line)
 }
 
-// against adds a comparison of this tree with an older tree. It is ok if the median is not worse than allowed. The
-// allowed difference is the tolerance, a share of the old median, or the larger interquartile range of the two trees.
+// against adds a comparison of this tree with an older tree. The result is ok if the median of this tree is not worse than
+// allowed. The allowed difference is the greater of two values: tolerance (a share of the old median), and the larger
+// interquartile range of the two trees.
 func (r *report) against(job, unit string, way better, tolerance float64, now, old []float64) {
 	res := result{
 		Job: job, Unit: unit, Ours: quartile(now, 2), Limit: quartile(old, 2), Rounds: now, Limits: old,
@@ -114,7 +115,7 @@ func (r *report) note(format string, args ...any) {
 	fmt.Println(text)
 }
 
-// summary prints the results with a target once more.
+// summary prints again all results that have a target.
 func (r *report) summary() {
 	short := 0
 	var b strings.Builder
@@ -135,7 +136,7 @@ func (r *report) save(path string) {
 	check(os.WriteFile(path, append(raw, '\n'), 0o644))
 }
 
-// quartile returns the quartile q of a list. Quartile 2 is the median.
+// quartile returns the quartile q (1, 2 or 3) of a list, or 0 for an empty list. Quartile 2 is the median.
 func quartile(list []float64, q int) float64 {
 	if len(list) == 0 {
 		return 0
@@ -153,7 +154,7 @@ func figures(list []float64) string {
 	return strings.Join(out, "  ")
 }
 
-// each returns a value of each element.
+// each returns the results of the function of for all elements of a list.
 func each[T any](list []T, of func(T) float64) []float64 {
 	out := make([]float64, len(list))
 	for i, v := range list {
@@ -162,7 +163,7 @@ func each[T any](list []T, of func(T) float64) []float64 {
 	return out
 }
 
-// figure formats a number with at least three digits.
+// figure formats a number with at least three significant digits.
 func figure(v float64) string {
 	switch {
 	case v >= 100:
@@ -184,7 +185,7 @@ func quantile(list []time.Duration, q float64) time.Duration {
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// micros returns d in microseconds, divided by n.
+// micros returns d in microseconds, divided by n. It returns 0 if n is not positive.
 func micros(d time.Duration, n float64) float64 {
 	if n <= 0 {
 		return 0

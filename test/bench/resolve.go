@@ -12,23 +12,23 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// layout is the physical order of one market's calls in the table.
+// layout is a physical order of the calls in their table.
 type layout struct {
 	name    string
 	markets int // number of markets whose calls alternate in the table
 }
 
-// layouts are the measured layouts: "together" has no calls of other markets between the calls of a market, "scattered"
-// has nine between any two.
+// layouts lists the measured layouts. In "together", the calls of a market are adjacent. In "scattered", nine calls of other
+// markets are between any two of them.
 var layouts = []layout{{"together", 1}, {"scattered", 10}}
 
-// resolution contains the measurements of one resolution, by the product or by the limit.
+// resolution contains the measurements of one resolution of a market, by the product or by the raw UPDATE.
 type resolution struct {
 	took time.Duration
 	wal  float64 // bytes per call
 }
 
-// resolve compares the resolution of a market with n calls with one raw UPDATE of n rows.
+// resolve compares the resolution of a market with n calls with one raw UPDATE of n database rows.
 func (b *bench) resolve() {
 	b.main.exec(anchorSQL + `CREATE INDEX ON bench_anchor.signals (created_at DESC, id DESC)
 		WHERE status = 1 AND ((direction = 1 AND crowd_yes < 5000) OR (direction = 0 AND crowd_yes > 5000))`)
@@ -77,7 +77,8 @@ const rawUpdate = `UPDATE bench_anchor.signals SET status = CASE WHEN direction 
 	scoring_version = '1.0', scoring_vertical = 'ECONOMY', resolved_at = now()
 	WHERE market_id = $1 AND status = 0`
 
-// resolveSize returns the median time of a resolution in milliseconds.
+// resolveSize compares the resolution of a market with n calls in a layout. It returns the median time of the product in
+// milliseconds.
 func (b *bench) resolveSize(l layout, n int) float64 {
 	var ours, limit []resolution
 	for round := range b.rounds {
@@ -115,7 +116,7 @@ func (b *bench) resolveSize(l layout, n int) float64 {
 	return quartile(each(ours, ms), 2)
 }
 
-// timed measures a resolution of n calls after a checkpoint.
+// timed measures the time and the WAL bytes of do after a checkpoint. do resolves n calls.
 func (b *bench) timed(n int, do func()) resolution {
 	b.main.settle()
 	b.awaitIdle()
@@ -143,8 +144,8 @@ const (
 	atOnceWriters = 16
 )
 
-// resolveAtOnce resolves markets while calls on them arrive and other clients file calls elsewhere. The limit is a raw
-// UPDATE of ten rows under the same load.
+// resolveAtOnce resolves markets while clients file calls on them and other clients file calls on other markets. The limit is a
+// raw UPDATE of ten database rows under the same load.
 func (b *bench) resolveAtOnce() {
 	b.main.exec("SELECT bench.add_markets('native-now-', 'manual', $1)", atOnceMarkets)
 	b.main.exec(`INSERT INTO bench_anchor.signals (operator_id, market_id, market_title, direction, price_bps, source)

@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Sizes of the small ledger, with which larger ones are compared, and the number of pages in a round.
+// Sizes of the small ledger, with which larger ledgers are compared, and the number of samples in a round.
 const (
 	scaleBase      = 10_000
 	scaleOperators = scaleBase / 50
@@ -17,7 +17,7 @@ const (
 	pageSamples    = 60
 )
 
-// scale compares large ledgers with a small one. Both run at the same time and are measured alternately.
+// scale compares each large ledger with a small one. Both systems run at the same time and are measured alternately.
 func (b *bench) scale() {
 	for _, size := range b.ledgers {
 		b.scope(func() { b.scaleTo(size) })
@@ -76,7 +76,7 @@ func (l *ledger) handle(k int) string {
 	return fmt.Sprintf("operator%06d", (k*(l.operators/scaleOperators)+k/scaleOperators)%l.operators)
 }
 
-// comparePages reads the same pages of both ledgers alternately and compares them.
+// comparePages reads the same pages of both ledgers alternately and compares their latencies and CPU times.
 func (b *bench) comparePages(small, large *ledger) {
 	for _, p := range scalePages {
 		figures := map[*ledger]*[2][]float64{small: {}, large: {}}
@@ -98,8 +98,8 @@ func (b *bench) comparePages(small, large *ledger) {
 	}
 }
 
-// readPages reads samples of a page, one after another. It returns the median latency in milliseconds and the CPU time
-// of one sample in microseconds, for all parts of the product.
+// readPages reads pageSamples samples of a page, one after another. It returns the median latency in milliseconds, and the CPU
+// time of one sample in microseconds, summed over the processes of the product.
 func (l *ledger) readPages(p scalePage, first int) (p50, cpu float64) {
 	var waits []time.Duration
 	before := l.cpuTime()
@@ -119,13 +119,13 @@ func (l *ledger) readPages(p scalePage, first int) (p50, cpu float64) {
 	return millis(quantile(waits, 0.5)), micros(l.cpuTime()-before, float64(len(waits)))
 }
 
-// cpuTime returns the CPU time that the product has used so far.
+// cpuTime returns the CPU time that Postgres, hub, api and Redis have used so far.
 func (s *system) cpuTime() time.Duration {
 	parts := s.parts()
 	return parts[0] + parts[1] + parts[2] + parts[3]
 }
 
-// brief formats 10000 as 10k.
+// brief formats a number in a short form: 10k for 10000, 2M for 2000000.
 func brief(n int) string {
 	switch {
 	case n >= 1_000_000:

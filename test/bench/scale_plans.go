@@ -13,26 +13,26 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// reading is a page of the product with the SQL statements that read it.
+// reading is a page of the product and the SQL statements that read it.
 type reading struct {
 	name       string
 	statements []statement
 	flat       bool // has targets; the other pages are not read by visitors
 }
 
-// statement is an SQL statement of the api, with its arguments for sample k as SQL.
+// statement is an SQL statement of the api. args returns its arguments for sample k as SQL expressions.
 type statement struct {
 	name string
 	args func(l *ledger, k int) []string
 }
 
-// plan contains the cost of one execution of a statement.
+// plan contains the cost of one execution of a statement, or of all statements of a page.
 type plan struct {
 	pages float64 // buffer pages of 8 kB that were accessed
 	ms    float64
 }
 
-// The lowest and the highest possible id. No call has them.
+// The lowest and the highest possible UUID. No call has these ids.
 const (
 	firstID = "'00000000-0000-0000-0000-000000000000'"
 	lastID  = "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
@@ -62,8 +62,8 @@ const (
 	people = "'{independent,house}'"
 )
 
-// scaleReads are the pages whose cost must not grow with the ledger. Arguments have the order of the generated
-// parameters.
+// scaleReads lists the pages whose cost must not grow with the ledger. The arguments of a statement have the order of the
+// parameters that sqlc generated.
 var scaleReads = []reading{
 	{"feed, first page", []statement{{"ListRecentSignals", fixed("50")}}, true},
 	{"feed, open calls", []statement{{"ListOpenSignals", fixed("now()", "50")}}, true},
@@ -106,7 +106,7 @@ var scaleReads = []reading{
 
 const planSamples = 15
 
-// plans executes the statements of a page with many arguments and returns the medians of their costs.
+// plans executes the statements of a page with many arguments over the connection on. It returns the medians of their costs.
 func (l *ledger) plans(on *pgx.Conn, r reading) plan {
 	var pages, ms []float64
 	for k := range planSamples + 2 {
@@ -122,7 +122,7 @@ func (l *ledger) plans(on *pgx.Conn, r reading) plan {
 	return plan{quartile(pages, 2), quartile(ms, 2)}
 }
 
-// explain executes a statement of the api with EXPLAIN, prepared as the api prepares it.
+// explain executes a statement of the api with EXPLAIN, prepared in the same way as in the api.
 func (l *ledger) explain(on *pgx.Conn, s statement, k int) plan {
 	l.prepare(on, s.name)
 	return l.explained(on, execute(s.name, s.args(l, k)...))
@@ -135,7 +135,8 @@ func execute(name string, args ...string) string {
 	return "EXECUTE " + name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// prepare prepares a statement under its name in lower case, because Postgres reads the name in EXECUTE in lower case.
+// prepare prepares a statement on a connection unless it is prepared already. The name is stored in lower case, because
+// Postgres reads the name in EXECUTE in lower case.
 func (l *ledger) prepare(on *pgx.Conn, name string) {
 	var known bool
 	check(on.QueryRow(l.b.ctx, "SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE name = lower($1))", name).Scan(&known))
@@ -144,7 +145,7 @@ func (l *ledger) prepare(on *pgx.Conn, name string) {
 	}
 }
 
-// statementText returns the text of a statement from the code that sqlc generated.
+// statementText returns the SQL text of a statement from the code that sqlc generated for the api.
 func statementText(name string) string {
 	files := must(filepath.Glob(filepath.Join(must(stack.Root()), "services", "api", "internal", "postgres", "db", "*.sql.go")))
 	for _, file := range files {
@@ -172,9 +173,9 @@ func (l *ledger) explained(on *pgx.Conn, sql string) plan {
 	return plan{found[0].Plan.Hit + found[0].Plan.Read, found[0].Time}
 }
 
-// comparePlans compares the costs of statements in both ledgers. The small ledger is measured with its normal plans,
-// and with plans like those of a large ledger. The second comparison excludes the savings of plans that are possible
-// only with few operators and markets.
+// comparePlans compares the costs of statements in both ledgers. It measures the small ledger twice: with its normal plans, and
+// with plans like those of a large ledger. The second measurement excludes savings that are possible only with few operators
+// and markets.
 func (b *bench) comparePlans(small, large *ledger) {
 	for _, r := range scaleReads {
 		var ours, base, byKey [2][]float64

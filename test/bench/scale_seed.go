@@ -19,7 +19,7 @@ import (
 //go:embed scale.sql
 var scaleSQL string
 
-// ledger is a running product with a given number of calls.
+// ledger is a running system whose database contains size calls.
 type ledger struct {
 	*system
 	size      int
@@ -31,7 +31,7 @@ type ledger struct {
 	byKey     *pgx.Conn // plans statements of a small ledger like those of a large one
 }
 
-// startLedger starts a system and fills its database.
+// startLedger starts a system and fills its database with size calls.
 func (b *bench) startLedger(size int) *ledger {
 	// With ten million calls, the disk needs space for the rows, but not for an equally large write-ahead log.
 	s := b.start([]string{"max_wal_size=1GB", "shared_buffers=" + b.buffers}, stack.Env("MOVEMENT_EVERY", "60s"))
@@ -52,7 +52,7 @@ func (b *bench) startLedger(size int) *ledger {
 	return l
 }
 
-// planner returns a database connection that plans statements as the connections of the api do.
+// planner returns a database connection that plans statements in the same way as the connections of the api.
 func (l *ledger) planner() *pgx.Conn {
 	conn := must(pgx.Connect(l.b.ctx, l.DatabaseURL))
 	l.b.Cleanup(func() { _ = conn.Close(context.Background()) })
@@ -60,7 +60,7 @@ func (l *ledger) planner() *pgx.Conn {
 	return conn
 }
 
-// bareTables are the tables that are filled without their indexes.
+// bareTables lists the tables that are filled without indexes. The indexes are created afterwards.
 const bareTables = `ARRAY['api.signals', 'api.signal_events', 'api.signal_results', 'api.moments', 'api.open_signals',
 	'api.operator_tallies']`
 
@@ -88,8 +88,8 @@ func (l *ledger) fill() {
 	l.exec("CHECKPOINT")
 }
 
-// measureEdges stores the edges of all operators and lanes. The update of the boards does the same for some hundred
-// operators at a time.
+// measureEdges computes and stores the edges of all operators and lanes. The api does the same for some hundred operators at a
+// time.
 func (l *ledger) measureEdges() {
 	rows := must(l.DB(l.b).Query(l.b.ctx, `SELECT user_id::text, lane, price_bps, confidence, calls, wins
 		FROM api.operator_tallies ORDER BY user_id, lane`))
@@ -123,7 +123,7 @@ func (l *ledger) measureEdges() {
 		DROP TABLE bench.edges; DELETE FROM api.board_due`)
 }
 
-// command runs a command of the api with the database of the ledger.
+// command runs a command of the program api on the database of the ledger.
 func (l *ledger) command(args ...string) {
 	cmd := exec.CommandContext(l.b.ctx, filepath.Join(stack.Bin(l.b), "api"), args...)
 	for name, value := range l.Environment(l.b, "api") {

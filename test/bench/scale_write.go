@@ -48,8 +48,8 @@ func (b *bench) compareWrites(small, large *ledger) {
 	b.report.ratio(job+"postgres cpu", "us", lower, 0, costs[large][1], costs[small][1])
 }
 
-// compareChange files one call while the leader cannot update the boards. It then measures the update of the boards for
-// this call, and the read of a board before the update.
+// compareChange compares the effects of one call in both ledgers. It files a call while the leader cannot update the boards. It
+// then measures the update of the boards for this call, and the read of a board before the update.
 func (b *bench) compareChange(small, large *ledger) {
 	times := map[*ledger]*[2][]float64{small: {}, large: {}}
 	for range max(b.rounds, 5) {
@@ -66,8 +66,8 @@ func (b *bench) compareChange(small, large *ledger) {
 	}
 }
 
-// change takes the lock with which the leader updates boards, and files a call. It returns the milliseconds of the
-// update (fold) and of the read.
+// change takes the lock with which the leader updates boards, and files a call. It returns the durations, in milliseconds, of
+// the update (fold) and of the read.
 func (l *ledger) change() (fold, read float64) {
 	stack.Eventually(l.b, 10*time.Minute, "boards that include the whole feed", func() bool {
 		return list[int64](l.system, "SELECT h.seq - b.seq FROM api.feed_head h, api.board_state b")[0] == 0
@@ -86,7 +86,8 @@ func (l *ledger) change() (fold, read float64) {
 	return fold, read
 }
 
-// foldOnce executes one update of the boards as the api does, rolls it back, and returns the milliseconds.
+// foldOnce executes one update of the boards in the same way as the api, rolls it back, and returns the duration in
+// milliseconds.
 func (l *ledger) foldOnce() (ms float64) {
 	for _, name := range []string{"PlanBoards", "FoldBoardRows", "MarkEdgesDue", "AgeBoards"} {
 		l.prepare(l.prepared, name)
@@ -106,14 +107,13 @@ func (l *ledger) foldOnce() (ms float64) {
 	return ms
 }
 
-// plainAggregate computes one board from all calls and results, without the stored counters.
+// plainAggregate is an SQL query that computes one board from all calls and results, without the stored counters.
 const plainAggregate = `SELECT s.user_id, sum(r.score) AS score, count(*), count(*) FILTER (WHERE r.status = 'won'),
 		count(*) FILTER (WHERE r.status = 'lost')
 	FROM api.signals s LEFT JOIN api.signal_results r ON r.signal_id = s.id GROUP BY s.user_id ORDER BY score DESC LIMIT 40`
 
-// recount measures the command `api recount`, which computes every counter from calls and results and compares it with
-// the stored value. The limit is the CPU time of Postgres for plainAggregate, which is one computation over the same
-// rows.
+// recount measures the command `api recount`, which computes every counter from calls and results and compares it with the
+// stored value. The limit is the CPU time of Postgres for plainAggregate, one computation over the same database rows.
 func (b *bench) recount(l *ledger) {
 	var ours, plain []float64
 	cpu := func(do func()) float64 {
@@ -129,8 +129,8 @@ func (b *bench) recount(l *ledger) {
 	b.report.ratio("recount of "+brief(l.size)+" / the board as an aggregate, cpu", "ms", lower, 1.3, ours, plain)
 }
 
-// export reads a record of 50 calls and a record of longRecord more calls. It notes the highest memory of hub and api.
-// It runs last, because it inserts the calls without updating the counters.
+// export reads a record of 50 calls and a record of longRecord more calls, and notes the maximum memory of hub and api. It runs
+// last, because it inserts calls without updating the counters.
 func (b *bench) export(l *ledger) {
 	peak := func(service string) float64 {
 		status := must(must(procfs.NewProc(l.pid(service))).NewStatus())

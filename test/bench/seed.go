@@ -27,7 +27,7 @@ var seedSQL string
 //go:embed anchor.sql
 var anchorSQL string
 
-// system is a running system whose database is filled with SQL. Filling it through the public API would take hours.
+// system is a running system whose database is filled with SQL, because filling it through the public API would take hours.
 type system struct {
 	*stack.Stack
 	b      *bench
@@ -47,7 +47,7 @@ func (s *system) fill() {
 	s.settle("api.users", "api.operator_keys", "api.markets", "api.market_quotes", "api.operator_totals", "api.operator_scores")
 }
 
-// addKeys inserts one key for each of n operators.
+// addKeys inserts one operator key for each of n operators, starting with the operator with number first.
 func (s *system) addKeys(first, n int) {
 	s.tokens = make([]string, n)
 	ids := list[string](s, `SELECT bench.operator(i)::text FROM generate_series($1::int, $1::int + $2::int - 1) i
@@ -62,14 +62,14 @@ func (s *system) addKeys(first, n int) {
 	})
 }
 
-// exec executes SQL. It may contain several statements only if there are no arguments.
+// exec executes SQL. sql may contain several statements only if there are no arguments.
 func (s *system) exec(sql string, args ...any) {
 	if _, err := s.DB(s.b).Exec(s.b.ctx, sql, args...); err != nil {
 		check(fmt.Errorf("%.60s: %w", sql, err))
 	}
 }
 
-// copy inserts n rows into a table, given as schema and name, with COPY.
+// copy inserts n rows into a table with the command COPY. The table name has the form schema.table.
 func (s *system) copy(table string, columns []string, n int, row func(i int) []any) {
 	rows := pgx.CopyFromSlice(n, func(i int) ([]any, error) { return row(i), nil })
 	if _, err := s.DB(s.b).CopyFrom(s.b.ctx, pgx.Identifier(strings.Split(table, ".")), columns, rows); err != nil {
@@ -95,7 +95,7 @@ func (s *system) awaitPublished() {
 	stack.Eventually(s.b, 5*time.Minute, "an empty outbox", func() bool { return s.backlog() == 0 })
 }
 
-// backlog returns the number of events that are not yet in the feed.
+// backlog returns the number of events that the relay has not yet published in the feed.
 func (s *system) backlog() int64 {
 	return stack.Query[int64](s.b, s.Stack, "SELECT (SELECT count(*) FROM api.outbox) + (SELECT count(*) FROM api.feed_drains)")
 }
@@ -105,5 +105,5 @@ func (s *system) walPosition() int64 {
 	return stack.Query[int64](s.b, s.Stack, "SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint")
 }
 
-// pid returns the process id of a part of the system.
+// pid returns the process id of a process of the system, for example postgres.
 func (s *system) pid(name string) int { return s.PID(s.b, name) }

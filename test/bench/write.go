@@ -27,14 +27,14 @@ func newFiler(tokens []string, prefix string) *filer {
 	return &filer{tokens: tokens, markets: writeMarkets, market: func(i int64) string { return prefix + strconv.FormatInt(i, 10) }}
 }
 
-// one files the next call. Its markets are distributed in the same way as those of the limit.
+// one files the next call. Its calls are distributed over the markets in the same way as the INSERTs of pgbench.
 func (f *filer) one(c *client) error {
 	n, users := f.next.Add(1)-1, int64(len(f.tokens))
 	u := n % users
 	return f.file(c, int(u), f.market((n/users+u*7919)%f.markets))
 }
 
-// file files a call of the operator with this index.
+// file files a call on a market with the key of the operator with this index.
 func (f *filer) file(c *client, operator int, market string) error {
 	status, body, err := c.post("/api/predictions", "Authorization: Bearer "+f.tokens[operator],
 		`{"marketId":"`+market+`","direction":"YES","priceAtPrediction":5200,"textTake":"the order book leans early","source":"web"}`)
@@ -49,7 +49,7 @@ func (f *filer) file(c *client, operator int, market string) error {
 	return nil
 }
 
-// warm files one call with each key, so that the hub has cached all keys.
+// warm files one call with each key, so that the hub has all keys in its cache.
 func (b *bench) warm(hub string, f *filer) {
 	n := int64(len(f.tokens))
 	b.load(hub, 64, math.MaxInt64, func(c *client) error {
@@ -60,10 +60,10 @@ func (b *bench) warm(hub string, f *filer) {
 	})
 }
 
-// writeTargets are the targets for the ratio of the rate to the INSERT rate of pgbench, by number of clients.
+// writeTargets contains the targets, by number of clients, for the rate of filed calls divided by the INSERT rate of pgbench.
 var writeTargets = map[int]float64{8: 0.40, 64: 1.1, 256: 1.6}
 
-// write compares filed calls with one durable INSERT each, in the same Postgres.
+// write compares filing calls with single durable INSERTs in the same Postgres.
 func (b *bench) write() {
 	script := filepath.Join(b.dir, "insert.sql")
 	b.main.exec(anchorSQL)
@@ -76,8 +76,8 @@ func (b *bench) write() {
 	}
 }
 
-// dateQuotes sets the time of the quotes to now, every 5 s until the end of the scope. 5 s is a third of QUOTE_MAX_AGE,
-// so no call waits for a venue.
+// dateQuotes sets the time of the quotes to now, every 5 s until the end of the current scope. Because 5 s is a third of
+// QUOTE_MAX_AGE, no call waits for a venue.
 func (s *system) dateQuotes() {
 	const date = "SELECT bench.date_quotes('kalshi-BENCH-', $1)"
 	s.exec(date, writeMarkets) // before the first call
@@ -103,7 +103,8 @@ func (s *system) dateQuotes() {
 	})
 }
 
-// filed contains the measurements of filing calls for a time. CPU times are in microseconds per call.
+// filed contains the measurements of filing calls for a time. The fields postgres to load are CPU times in microseconds per
+// call.
 type filed struct {
 	rate, postgres, hub, api, redis, load float64
 	n                                     int
@@ -156,7 +157,7 @@ func (s *system) parts() [5]time.Duration {
 	}
 }
 
-// file files calls for the length of a measurement.
+// file files calls from a number of clients during one measurement and returns the results.
 func (b *bench) file(s *system, f *filer, clients int) filed {
 	before := s.parts()
 	done := b.load(s.Hub, clients, b.length, f.one)
@@ -176,7 +177,8 @@ VALUES (:op, (500000+:m)::text, 'Will the central bank cut its rate in March?', 
 ON CONFLICT DO NOTHING RETURNING id;
 `
 
-// pgbench runs the limit. It uses at most 64 sessions, because more do not make it faster.
+// pgbench runs the INSERTs of the limit with pgbench and returns the results. It uses at most 64 sessions, because more
+// sessions do not make it faster.
 func (b *bench) pgbench(script string, clients int) (s filed) {
 	pid := b.main.pid("postgres")
 	before := treeTime(pid)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// lintImports returns the imports of a file that violate a rule.
+// lintImports returns a violation for each import of a file that breaks a rule.
 func lintImports(f file) []violation {
 	var found []violation
 	at := placeOf(f.dir())
@@ -18,7 +18,7 @@ func lintImports(f file) []violation {
 	return found
 }
 
-// badImport returns the rules that one import violates.
+// badImport returns a text for each rule that one import of a file breaks. at is the place of the file.
 func badImport(f file, at place, imp string) []string {
 	var bad []string
 	say := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
@@ -45,8 +45,9 @@ func badImport(f file, at place, imp string) []string {
 	return bad
 }
 
-// badAudience returns the violation of an import by a package of one audience of the hub (a package below its edge), which may
-// import neither the router nor the package of another audience; empty if there is none.
+// badAudience checks an import by a package below hubEdge, which serves one audience of the hub. Such a package must import
+// neither the router nor the package of another audience. badAudience returns the text of the violation, or "" if there is
+// none.
 func badAudience(f file, imp string) string {
 	at, inside := strings.CutPrefix(f.dir(), hubEdge+"/")
 	to, toEdge := strings.CutPrefix(imp, prefix+hubEdge)
@@ -68,8 +69,8 @@ func badPkg(f file, at, to place) string {
 	return fmt.Sprintf("pkg/%s does not import pkg/%s", at.name, to.name)
 }
 
-// badService returns the violation of an import within a service, in which imports have one direction:
-// main → app → adapters → subjects → pkg/protocol, pkg/apperr. It returns "" if there is none.
+// badService checks an import within a service, where imports may go in only one direction: main → app → adapters → subjects →
+// pkg/protocol, pkg/apperr. It returns the text of the violation, or "" if there is none.
 func badService(at, to place) string {
 	if to.service == at.service {
 		return badSibling(at, to)
@@ -87,7 +88,7 @@ func badService(at, to place) string {
 		if !slices.Contains(everywhere, to.name) && !slices.Contains(adapters[at.name], to.name) {
 			return fmt.Sprintf("%s does not import pkg/%s", at.name, to.name)
 		}
-	case root, app, outside, support: // they put everything together
+	case root, app, outside, support: // these packages connect all other packages
 	}
 	return ""
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// violation is one broken rule at one line.
+// violation describes a rule that one line of a file breaks.
 type violation struct {
 	path string
 	line int
@@ -20,7 +20,7 @@ func (v violation) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", v.path, v.line, v.rule, v.text)
 }
 
-// lint applies every rule to every file and sorts what it found.
+// lint applies every rule to every file and returns the violations in sorted order.
 func lint(files []file) []violation {
 	var found []violation
 	for _, f := range files {
@@ -40,7 +40,7 @@ func lint(files []file) []violation {
 	return found
 }
 
-// lintFolders looks at packages as wholes: their names and their doc.go.
+// lintFolders applies the rules for whole packages: about their names and their doc.go.
 func lintFolders(files []file) []violation {
 	var found []violation
 	docs, first := map[string]bool{}, map[string]string{}

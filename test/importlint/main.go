@@ -20,7 +20,7 @@ func main() {
 	}
 }
 
-// run lints a tree and reports whether it is clean.
+// run checks the tree at root and prints the violations. It reports whether there are none.
 func run(root string, out io.Writer) (bool, error) {
 	files, err := readTree(root)
 	if err != nil {

@@ -5,7 +5,7 @@ import "strings"
 // prefix is the beginning of the import paths of this repository.
 const prefix = "github.com/signalcast/signalcast/"
 
-// layer is the layer of a package inside a service. Imports go from a lower number to a higher one.
+// layer is the layer of a package inside a service. A package may import only layers with a higher number.
 type layer int
 
 const (
@@ -17,7 +17,7 @@ const (
 	support // for tests only
 )
 
-// place is the position of a folder in the architecture.
+// place describes the position of a folder in the architecture.
 type place struct {
 	module  string // pkg, proto, deploy, test, tools, cmd, sdk, or services/<name>
 	layer   layer
@@ -25,7 +25,7 @@ type place struct {
 	service string
 }
 
-// placeOf returns the place of a folder, whose path begins at the root of the repository.
+// placeOf returns the place of a folder. dir is its path from the root of the repository.
 func placeOf(dir string) place {
 	parts := strings.Split(dir, "/")
 	switch {
@@ -55,7 +55,7 @@ func layerOf(name string) layer {
 	return subject
 }
 
-// placeOfImport returns the place of an imported package, and whether the package is in this repository.
+// placeOfImport returns the place of an imported package. The result is false for packages outside this repository.
 func placeOfImport(importPath string) (place, bool) {
 	dir, ok := strings.CutPrefix(importPath, prefix)
 	if !ok {

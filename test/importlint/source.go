@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// promise matches a note for later; ticket is the only form that is allowed.
+// Patterns of notes for later. promise matches all of them, and ticket matches the only allowed form.
 var (
 	promise = regexp.MustCompile(`\b(TODO|FIXME|XXX)\b(\(#\d+\))?`)
 	ticket  = regexp.MustCompile(`^TODO\(#\d+\)$`)
 )
 
-// lintText applies the rules that need no syntax: length and notes for later.
+// lintText applies the rules that need no syntax tree: about the length of a file and about notes for later.
 func lintText(f file) []violation {
 	var found []violation
 	lines := strings.Split(strings.TrimSuffix(f.text, "\n"), "\n")
@@ -34,8 +34,8 @@ func lintText(f file) []violation {
 	return found
 }
 
-// remarks gives the lines in which a note for later can stand: the comments
-// of Go, all of anything else.
+// remarks returns the lines of a file that can contain a note for later, by line number: the comments of a Go file, and all
+// lines of other files.
 func remarks(f file, lines []string) map[int]string {
 	at := map[int]string{}
 	if f.syntax == nil {
@@ -54,7 +54,7 @@ func remarks(f file, lines []string) map[int]string {
 	return at
 }
 
-// lintSource applies the rules that read Go: JSON tags and the time of day.
+// lintSource applies the rules about Go code: JSON tags and the time of day.
 func lintSource(f file) []violation {
 	if f.isTest() {
 		return nil
@@ -86,7 +86,7 @@ func lintSource(f file) []violation {
 	return found
 }
 
-// readsTime are the functions of package time that look at the wall clock.
+// readsTime lists the functions of package time that read the wall clock.
 var readsTime = map[string]bool{"Now": true, "Since": true, "Until": true}
 
 func mayReadTime(at place) bool {
@@ -99,8 +99,7 @@ func mayReadTime(at place) bool {
 	return at.layer == outside && at.module != "proto" && at.module != "sdk"
 }
 
-// importName is the name under which a file knows a package; empty when it
-// does not import it.
+// importName returns the name by which a file refers to an imported package, or "" if the file does not import it.
 func importName(f file, importPath string) string {
 	for _, s := range f.syntax.Imports {
 		if p, err := strconv.Unquote(s.Path.Value); err != nil || p != importPath {

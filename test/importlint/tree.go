@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// file is one source file of the tree. syntax is nil for anything but Go.
+// file is one source file of the repository. syntax is nil for files of other languages than Go.
 type file struct {
 	path   string // from the root, with slashes
 	text   string
@@ -27,10 +27,10 @@ func (f file) generated() bool { return f.syntax != nil && ast.IsGenerated(f.syn
 
 func (f file) line(at token.Pos) int { return f.fset.Position(at).Line }
 
-// skipped are the names of folders without source code of the project.
+// skipped lists the names of folders that contain no source code of the project.
 var skipped = map[string]bool{".git": true, ".local": true, "node_modules": true, "testdata": true, "vendor": true}
 
-// sources are the extensions of the files that are read.
+// sources lists the extensions of the files that importlint reads.
 var sources = map[string]bool{".go": true, ".sql": true, ".proto": true, ".sh": true, ".lua": true}
 
 func readTree(root string) ([]file, error) {

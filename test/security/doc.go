@@ -1,2 +1,2 @@
-// Package security compares docs/security.md with the tests that the page names.
+// Package security checks that the tests that docs/security.md names exist.
 package security

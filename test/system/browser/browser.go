@@ -42,8 +42,8 @@ func (s Size) String() string { return fmt.Sprintf("%dx%d", s.Width, s.Height) }
 // chromium returns the browser that the tests of this binary share. The first call starts it.
 var chromium = sync.OnceValues(start)
 
-// start runs a browser until stack.Main ends. Its requests go through a proxy that connects to this machine only, from
-// many IP addresses.
+// start starts a browser that runs until stack.Main ends. Its requests go through a proxy that connects only to this machine,
+// from many IP addresses.
 func start() (context.Context, error) {
 	path, err := executable()
 	if err != nil {
@@ -123,11 +123,12 @@ func Open(t testing.TB, size Size) *Tab {
 	return b
 }
 
-// abandonedSocket is the console message when a page closes a websocket whose handshake takes more than two seconds, as
-// on a loaded machine. It is not recorded as a problem: the page reconnects, and shows an error if it cannot.
+// abandonedSocket is the console message that appears when a page closes a websocket whose handshake takes more than two
+// seconds, for example on a loaded machine. It is not recorded as a problem: the page reconnects, and shows an error if it
+// cannot.
 const abandonedSocket = "WebSocket is closed before the connection is established"
 
-// record adds an event of the browser to the problems or to the requests of the tab.
+// record stores an event of the browser as a problem or as a request of the tab. It ignores other events.
 func (b *Tab) record(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -46,7 +46,7 @@ func newProxy() *proxy {
 	return p
 }
 
-// dial connects from the next source address. It refuses addresses outside this machine.
+// dial connects to address from the next source IP address. It refuses addresses outside this machine.
 func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if host, _, _ := net.SplitHostPort(address); host != "localhost" && !net.ParseIP(host).IsLoopback() {
 		return nil, errors.New("the proxy connects to loopback addresses only")
@@ -56,7 +56,7 @@ func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, er
 	return (&net.Dialer{Timeout: 20 * time.Second, LocalAddr: from}).DialContext(ctx, network, address)
 }
 
-// connect forwards a connection (HTTP CONNECT), which websockets require.
+// connect forwards the connection of an HTTP CONNECT request. Websockets require this method.
 func (p *proxy) connect(w http.ResponseWriter, r *http.Request) {
 	upstream, err := p.dial(r.Context(), "tcp", r.Host)
 	if err != nil {

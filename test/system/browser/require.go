@@ -9,11 +9,10 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// unavailable is the prefix of the problem for a resource that was answered with 503. The URL of the resource follows
-// it.
+// unavailable is the beginning of the problem that is recorded for a resource with status 503. The URL of the resource follows.
 const unavailable = "log network: Failed to load resource: the server responded with a status of 503 (Service Unavailable) "
 
-// Problems returns the recorded problems and removes them: calls of the canary, violations of the content security
+// Problems returns the recorded problems and deletes them. Problems are calls of the canary, violations of the content security
 // policy, exceptions, dialogs, and warnings and errors of the console.
 func (b *Tab) Problems() []string {
 	b.mu.Lock()
@@ -23,7 +22,7 @@ func (b *Tab) Problems() []string {
 	return problems
 }
 
-// Forget removes the recorded problems that contain one of the texts.
+// Forget deletes the recorded problems that contain one of the texts.
 func (b *Tab) Forget(texts ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -32,11 +31,11 @@ func (b *Tab) Forget(texts ...string) {
 	})
 }
 
-// ForgetOutage removes the recorded problems that the browser reports while a server is unavailable.
+// ForgetOutage deletes the problems that the browser records while a server is unavailable.
 func (b *Tab) ForgetOutage() { b.Forget("WebSocket connection to", "Failed to load resource") }
 
-// RequireNoProblems reports a test error for each recorded problem and removes it. A resource that was answered with
-// 503 is requested once more, and is a problem only if it is unavailable again.
+// RequireNoProblems reports a test error for each recorded problem and deletes it. It requests a resource that was answered
+// with 503 once more, and reports a problem only if the resource is unavailable again.
 func (b *Tab) RequireNoProblems() {
 	b.t.Helper()
 	for _, problem := range b.Problems() {
@@ -47,7 +46,7 @@ func (b *Tab) RequireNoProblems() {
 	}
 }
 
-// CanaryCalls returns the number of problems that are calls of the function canary.
+// CanaryCalls returns the number of calls of the function canary among problems.
 func CanaryCalls(problems []string) int {
 	n := 0
 	for _, problem := range problems {
@@ -73,7 +72,7 @@ func (b *Tab) Requests(except ...string) []string {
 	return out
 }
 
-// RequireFits requires that the page is not wider than the tab.
+// RequireFits waits until the page is loaded, and reports a test error if the page is wider than the tab.
 func (b *Tab) RequireFits() {
 	b.t.Helper()
 	stack.Eventually(b.t, Within, "the loaded page", func() bool {
@@ -86,8 +85,9 @@ func (b *Tab) RequireFits() {
 	}
 }
 
-// RequireAccessible requires sufficient contrast of texts in both color schemes, accessible names of pictures, sections
-// and links, and headings without skipped levels. It includes RequireFits and RequireNoProblems.
+// RequireAccessible reports a test error for each text with too little contrast in a light or dark color scheme, for each
+// picture, section or link without an accessible name, and for skipped heading levels. It includes RequireFits and
+// RequireNoProblems.
 func (b *Tab) RequireAccessible() {
 	b.t.Helper()
 	for _, scheme := range []string{"light", "dark"} {
@@ -103,7 +103,7 @@ func (b *Tab) RequireAccessible() {
 	b.RequireNoProblems()
 }
 
-// RequireLinks requires that every URL below base to which the page links is answered without an error. It skips the
+// RequireLinks reports a test error for each link of the page to a URL below base that is answered with an error. It skips the
 // URLs in seen and adds the new ones.
 func (b *Tab) RequireLinks(base string, seen map[string]bool) {
 	b.t.Helper()
@@ -120,7 +120,7 @@ func (b *Tab) RequireLinks(base string, seen map[string]bool) {
 	}
 }
 
-// lowContrast is a script that returns the texts whose contrast with the background is below WCAG 2.2, level AA
+// lowContrast is a script that returns the texts of a page whose contrast with the background is below WCAG 2.2, level AA
 // (1.4.3).
 const lowContrast = `(() => {
 	const parse = s => {
@@ -153,8 +153,9 @@ const lowContrast = `(() => {
 	return bad;
 })()`
 
-// withoutName is a script that returns pictures, sections and links without an accessible name, empty headings,
-// headings that skip a level, and the number of h1 elements if it is not one.
+// withoutName is a script that returns descriptions of the following elements of a page: pictures, sections and links without
+// an accessible name, empty headings, and headings that skip a level. It also returns the number of h1 elements if it is not
+// one.
 const withoutName = `(() => {
 	const bad = [], all = s => document.querySelectorAll(s), label = e => (e.getAttribute('aria-label') || '').trim();
 	for (const e of all('svg')) {

@@ -35,7 +35,7 @@ type Tab struct {
 	requests []string // URLs
 }
 
-// do runs steps and fails the test if a step fails. what describes the steps.
+// do performs steps in the browser and fails the test if one of them fails. what describes the steps.
 func (b *Tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if err := b.try(steps...); err != nil {
@@ -59,15 +59,16 @@ func Eval[T any](b *Tab, expression string) T {
 	return out
 }
 
-// TryEval is like Eval but returns an error. It is for pages that may navigate away, which makes the evaluation fail.
+// TryEval does the same as Eval, but returns an error instead of failing the test. It is for pages that may navigate away,
+// which makes the evaluation fail.
 func TryEval[T any](b *Tab, expression string) (T, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, Within)
 	defer cancel()
 	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// Visit opens a URL and requires the status of the page. It opens a page that was answered with 503 again, because a
-// loaded machine sheds requests.
+// Visit opens a URL and fails the test unless the page has this status. It repeats a visit that was answered with 503, because
+// services shed requests on a loaded machine.
 func (b *Tab) Visit(url string, status int64) {
 	b.t.Helper()
 	for end := time.Now().Add(Within); ; stack.Wait(b.t, 200*time.Millisecond) {
@@ -86,8 +87,7 @@ func (b *Tab) Visit(url string, status int64) {
 	}
 }
 
-// VisitWhole opens a page repeatedly until the page contains all its parts. On a loaded machine the hub leaves out
-// parts that are slow.
+// VisitWhole opens a page repeatedly until no part is missing. On a loaded machine the hub omits parts that are slow.
 func (b *Tab) VisitWhole(url string) {
 	b.t.Helper()
 	stack.Eventually(b.t, 45*time.Second, "a complete page "+url, func() bool {
@@ -102,7 +102,7 @@ func (b *Tab) URL() string {
 	return Eval[string](b, `location.href`)
 }
 
-// Press clicks a link or button that opens another page, and waits until that page shows the element appears.
+// Press clicks a link or button that opens another page, and waits until that page contains the element appears.
 func (b *Tab) Press(selector, appears string) {
 	b.t.Helper()
 	Eval[bool](b, `window.previous = true`) // marks the current page, which may contain the element too
@@ -117,7 +117,7 @@ func (b *Tab) Press(selector, appears string) {
 	b.awaitVisible(appears)
 }
 
-// awaitVisible waits until the page displays an element. It reloads a page that was answered with 503.
+// awaitVisible waits until the page displays an element. It reloads the page if the page was answered with 503.
 func (b *Tab) awaitVisible(selector string) {
 	b.t.Helper()
 	stack.Eventually(b.t, Within, selector+" at "+b.URL(), func() bool {
@@ -136,8 +136,8 @@ func (b *Tab) awaitVisible(selector string) {
 // navigationStatus is a script that returns the HTTP status of the current page.
 const navigationStatus = `performance.getEntriesByType("navigation")[0]?.responseStatus ?? 0`
 
-// Click clicks an element that stays on the page. It waits until the element is visible before the click, and until all
-// elements of appear are visible after it.
+// Click clicks an element of a page that does not change to another page. It waits until the element is visible before the
+// click, and until all elements of appear are visible after it.
 func (b *Tab) Click(selector string, appear ...string) {
 	b.t.Helper()
 	b.awaitVisible(selector)
@@ -154,7 +154,7 @@ func (b *Tab) Type(selector, text string) {
 	b.do("type into "+selector, chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// Fill sets the values of form fields by name.
+// Fill sets the values of the fields of a form. fields contains the values by the names of the fields.
 func (b *Tab) Fill(form string, fields map[string]string) {
 	b.t.Helper()
 	for name, text := range fields {
@@ -164,8 +164,8 @@ func (b *Tab) Fill(form string, fields map[string]string) {
 	}
 }
 
-// SignIn completes the sign-in on the pages of the development identity provider. It waits until the page to which the
-// sign-in returns shows the element appears.
+// SignIn signs in on the pages of the development identity provider. It waits until the page after the sign-in contains the
+// element appears.
 func (b *Tab) SignIn(handle, appears string) {
 	b.t.Helper()
 	b.Type("#user", handle)
@@ -221,7 +221,7 @@ func (b *Tab) Visible(id string) string {
 	return Eval[string](b, all("#"+id)+`.filter(e => e.getClientRects().length).map(e => e.textContent).join("")`)
 }
 
-// Shows requires that an element displays all texts. It ignores case and white space.
+// Shows reports a test error for each text that an element does not display. It ignores case and white space.
 func (b *Tab) Shows(selector string, texts ...string) {
 	b.t.Helper()
 	shown := strings.Join(strings.Fields(b.Text(selector)), " ")
@@ -238,7 +238,7 @@ func (b *Tab) Await(selector string, texts ...string) {
 	b.AwaitWithin(Within, selector, texts...)
 }
 
-// AwaitWithin is like Await with a different time limit.
+// AwaitWithin does the same as Await, with the time limit d.
 func (b *Tab) AwaitWithin(d time.Duration, selector string, texts ...string) {
 	b.t.Helper()
 	for end := time.Now().Add(d); ; stack.Wait(b.t, 50*time.Millisecond) {
@@ -274,7 +274,7 @@ func (b *Tab) DisableScripts() {
 	}))
 }
 
-// RunFirst runs a script in every page that is opened later, before the scripts of the page.
+// RunFirst adds a script that runs in every page that is opened later, before the scripts of the page.
 func (b *Tab) RunFirst(script string) {
 	b.t.Helper()
 	b.do("add a script", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {

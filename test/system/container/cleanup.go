@@ -14,7 +14,7 @@ import (
 
 const groupsRoot = "/sys/fs/cgroup"
 
-// removeGroups removes the cgroups of the engine. It returns an error for each process, mount or cgroup of the engine
+// removeGroups removes the cgroups of the engine. It returns an error that lists each process, mount and cgroup of the engine
 // that remains.
 func (e *Engine) removeGroups() error {
 	var found []error
@@ -50,8 +50,8 @@ func (e *Engine) removeGroups() error {
 	return errors.Join(found...)
 }
 
-// groups returns the directories of the engine's cgroups, parents first: below each controller of cgroup v1, or in the
-// tree of cgroup v2.
+// groups returns the directories of the engine's cgroups, parents first. With cgroup v1 they are below each controller; with
+// cgroup v2 there is one tree.
 func (e *Engine) groups() (dirs []string, err error) {
 	tops, err := filepath.Glob(filepath.Join(groupsRoot, "*", e.group))
 	if err != nil {
@@ -74,8 +74,8 @@ func (e *Engine) groups() (dirs []string, err error) {
 	return dirs, nil
 }
 
-// removeGroup removes a cgroup. It retries for up to 5 s, because the kernel removes processes some time after their
-// end.
+// removeGroup removes a cgroup. It retries for up to 5 s, because the kernel keeps ended processes in the cgroup for a short
+// time.
 func removeGroup(dir string) error {
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		err := os.Remove(dir)

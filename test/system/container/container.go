@@ -31,7 +31,7 @@ type Health struct {
 	Retries                        int
 }
 
-// Host is the host configuration of a container: limits, mounts, network and permissions.
+// Host contains the settings of a container that concern the machine: limits, mounts, network and permissions.
 type Host struct {
 	NetworkMode    string
 	IpcMode        string `json:",omitempty"` // empty: the default of the engine
@@ -50,7 +50,7 @@ type Host struct {
 	LogConfig      Log
 }
 
-// Mount is a volume (Source) and its directory in the container (Target).
+// Mount connects a volume (Source) to a directory in the container (Target).
 type Mount struct{ Type, Source, Target string }
 
 // Restart is the restart policy of a container.
@@ -112,8 +112,8 @@ func (c *Container) Inspect(ctx context.Context) (State, error) {
 	return s, err
 }
 
-// Limit returns a resource limit as the kernel reports it: from the file v1 of a controller of cgroup v1, or from the
-// file v2 of cgroup v2.
+// Limit returns a resource limit of the container as the kernel reports it. With cgroup v1 it reads the file v1 of the
+// controller, with cgroup v2 the file v2.
 func (c *Container) Limit(controller, v1, v2 string) (string, error) {
 	dir := filepath.Join(groupsRoot, controller, c.engine.group, c.ID)
 	name := v1

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/localdb"
 )
 
-// programs are the programs that the engine requires. Debian's package docker.io contains them.
+// programs lists the programs that the engine requires. Debian's package docker.io contains them.
 var programs = []string{"dockerd", "docker", "containerd", "runc"}
 
 // Unavailable returns the reason why this machine cannot run an engine, or an empty string if it can.
@@ -54,7 +54,7 @@ mount -t tmpfs run /run
 [ ! -d /etc/docker ] || mount -t tmpfs settings /etc/docker
 exec dockerd "$@"`
 
-// Options change how an engine is started.
+// Options contains the settings of an engine.
 type Options struct {
 	Data     string // directory of images and volumes, which Stop does not remove; empty: a directory that Stop removes
 	Networks bool   // the engine has networks, in a network namespace without any outside connection
@@ -68,7 +68,7 @@ const (
 	stopWithin  = 40 * time.Second // dockerd stops its containers first
 )
 
-// Start runs an engine and waits until it answers. dir is the directory of its files, which must not exist.
+// Start starts an engine and waits until it answers. dir is the directory for its files, which must not exist.
 func Start(ctx context.Context, dir string, opts Options) (*Engine, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
@@ -123,7 +123,8 @@ func (e *Engine) arguments(opts Options) []string {
 	return append(args, "--bridge=none", "--iptables=false", "--ip-forward=false", "--ip-masq=false")
 }
 
-// Command returns a command that runs in the network namespace of the engine. Docker clients in it use this engine.
+// Command returns a command that runs in the network namespace of the engine. Its environment makes Docker clients use this
+// engine.
 func (e *Engine) Command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	net := fmt.Sprintf("--net=/proc/%d/ns/net", e.child.PID())
 	cmd := exec.CommandContext(ctx, "nsenter", append([]string{net, program}, args...)...)
@@ -131,7 +132,8 @@ func (e *Engine) Command(ctx context.Context, program string, args ...string) *e
 	return cmd
 }
 
-// wait waits until the engine answers.
+// wait waits until the engine answers, and stores its version. It returns an error if the engine ends or startWithin passes
+// first.
 func (e *Engine) wait(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
@@ -160,7 +162,7 @@ func (e *Engine) path(name string) string { return filepath.Join(e.dir, name) }
 
 func (e *Engine) socket() string { return e.path("sock") }
 
-// Environ returns the environment of this process, changed so that Docker clients use this engine.
+// Environ returns the environment of this process, with the variables that make Docker clients use this engine.
 func (e *Engine) Environ() []string {
 	return append(os.Environ(), "DOCKER_HOST=unix://"+e.socket(), "DOCKER_CONFIG="+e.path("client"), "DOCKER_CONTEXT=")
 }

@@ -34,8 +34,8 @@ func (e *Engine) Files(ctx context.Context, image string) ([]File, error) {
 	return files, nil
 }
 
-// readSaved returns the files of an image in the format of docker save: an archive of layer archives and their list
-// manifest.json.
+// readSaved returns the files of an image in the format of docker save: a tar archive that contains layers as tar archives, and
+// their list manifest.json.
 func readSaved(r io.Reader) (files []File, err error) {
 	parts := map[string][]byte{}
 	err = each(r, func(h *tar.Header, r io.Reader) error {

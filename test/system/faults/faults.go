@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// systemPackage is the package of the test if the header names no package. The packages below it run complete systems
-// as well.
+// systemPackage is the package of the test if the header of a fault names no package. Its subpackages also run complete
+// systems.
 const systemPackage = "./test/system"
 
 // Fault is one fault file of the directory.
@@ -91,13 +91,14 @@ func parse(name, kind, text string) (Fault, error) {
 	return f, nil
 }
 
-// System reports whether the test runs a complete system, whose programs are then built with the fault. Otherwise the
-// fault is compiled into the test binary.
+// System reports whether the test of the fault runs a complete system. Then the programs of the system are built with the
+// fault. Otherwise the fault is compiled into the test binary.
 func (f Fault) System() bool {
 	return f.Package == systemPackage || strings.HasPrefix(f.Package, systemPackage+"/")
 }
 
-// Environ returns the environment variables with which package stack applies a fault that consists of settings or SQL.
+// Environ returns the environment variables with which package stack applies a fault of kind .env or .sql. It returns nil for a
+// patch.
 func (f Fault) Environ() []string {
 	switch f.kind {
 	case ".env":

@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/feed"
 )
 
-// library reads with the Go library of the SDK.
+// library reads the feed with the Go library of the SDK until ctx ends.
 func (r *Reader) library(ctx context.Context, web *http.Client) {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -68,7 +68,7 @@ func (r *Reader) receive(ctx context.Context, c *feed.Client) {
 	}
 }
 
-// frame contains the members of a server message that readers use.
+// frame contains the members of a server message that the readers use.
 type frame struct {
 	Op      string
 	Channel string
@@ -125,8 +125,8 @@ func (r *Reader) lastEventID(channels []string) string {
 	return strings.Join(numbers, "-")
 }
 
-// nextEvent reads one server-sent event. It ignores an incomplete event at the end of the stream, with its id. ok is
-// false at the end of the stream.
+// nextEvent reads one server-sent event and returns it with its id. last is the id of the previous event, which applies if the
+// event has no id. At the end of the stream, ok is false, and nextEvent ignores an incomplete event.
 func nextEvent(in *bufio.Reader, last string) (id string, f frame, ok bool) {
 	id, data := last, ""
 	for {
@@ -146,7 +146,7 @@ func nextEvent(in *bufio.Reader, last string) (id string, f frame, ok bool) {
 	}
 }
 
-// take records a message of a stream.
+// take records a message of a stream: an event, a gap or an error.
 func (r *Reader) take(f frame) {
 	switch f.Op {
 	case "ack":
@@ -168,10 +168,10 @@ func (r *Reader) take(f frame) {
 	}
 }
 
-// pollInterval keeps the requests of one IP address well below its rate limit.
+// pollInterval is the pause between two requests of poll. It keeps the requests of one IP address well below the rate limit.
 const pollInterval = 150 * time.Millisecond
 
-// poll requests the events after the last recorded number until a request fails.
+// poll requests the events after the last recorded number again and again, until a request fails.
 func (r *Reader) poll(ctx context.Context, web *http.Client) {
 	for started := false; ; started = true {
 		var page struct {
@@ -194,7 +194,8 @@ func (r *Reader) poll(ctx context.Context, web *http.Client) {
 	}
 }
 
-// getJSON decodes an answer into into. It reports whether the answer was complete, had status 200 and was not degraded.
+// getJSON sends a GET request and decodes the answer into into. It returns false if the answer was incomplete, degraded, or had
+// a status other than 200.
 func getJSON(ctx context.Context, web *http.Client, url string, into any) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

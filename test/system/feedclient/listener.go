@@ -47,13 +47,14 @@ func (l *Listener) Close() { l.client.Close() }
 // Snapshot returns the data of the first snapshot of a channel.
 func (l *Listener) Snapshot(channel string) string { return l.snapshots[channel] }
 
-// Event waits for the next event of the type kind on a channel and returns it.
+// Event waits for the next event of the type kind on a channel and returns it. It fails the test after listenWithin.
 func (l *Listener) Event(channel, kind string) *feed.Event {
 	l.t.Helper()
 	return l.EventThat(channel, kind, func(*feed.Event) bool { return true })
 }
 
-// EventThat waits for an event of the type kind on a channel for which fits returns true, and returns it.
+// EventThat waits for an event of the type kind on a channel for which fits returns true, and returns it. It fails the test
+// after listenWithin.
 func (l *Listener) EventThat(channel, kind string, fits func(*feed.Event) bool) (found *feed.Event) {
 	l.t.Helper()
 	l.Until(kind+" on "+channel, func(m feed.Message) bool {
@@ -66,7 +67,8 @@ func (l *Listener) EventThat(channel, kind string, fits func(*feed.Event) bool) 
 	return found
 }
 
-// Until reads messages until fits returns true for one. what describes the expected message in the failure text.
+// Until reads messages until fits returns true for one of them. It fails the test after listenWithin. what describes the
+// expected message in the failure text.
 func (l *Listener) Until(what string, fits func(feed.Message) bool) {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), listenWithin)

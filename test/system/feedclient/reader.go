@@ -58,7 +58,7 @@ func Checksum(kind string, data []byte) uint64 {
 	return h.Sum64()
 }
 
-// Counts are the numbers of incidents that a Reader observed.
+// Counts contains the numbers of incidents that a Reader observed.
 type Counts struct {
 	Sessions int      // connections that were subscribed to all channels
 	Missing  int      // events whose predecessor was missing
@@ -83,7 +83,7 @@ type Reader struct {
 // minSession is the minimum time between the starts of two sessions.
 const minSession = 200 * time.Millisecond
 
-// Open starts a Reader. ctx limits its life.
+// Open starts a Reader, which reads until ctx ends or Close is called.
 func Open(ctx context.Context, o Options) *Reader {
 	ctx, stop := context.WithCancel(ctx)
 	r := &Reader{Options: o, stop: stop, done: make(chan struct{}), events: map[string][]Event{}, last: maps.Clone(o.Channels)}
@@ -96,7 +96,8 @@ func Open(ctx context.Context, o Options) *Reader {
 	return r
 }
 
-// session reads until Kill. A kind that does not reconnect automatically also ends when its connection ends.
+// session runs one session of the reader, until Kill is called. A session of a kind that does not reconnect also ends when its
+// connection ends.
 func (r *Reader) session(ctx context.Context) {
 	next := time.Now().Add(minSession)
 	session, end := context.WithCancel(ctx)
@@ -118,8 +119,8 @@ func (r *Reader) session(ctx context.Context) {
 	pause(ctx, time.Until(next))
 }
 
-// Kill aborts the current session without closing the connection in order. Messages that the session has read and not
-// recorded are lost. The next session starts immediately.
+// Kill aborts the current session without a closing handshake. Messages that the session has received but not recorded are
+// lost. The reader then starts the next session.
 func (r *Reader) Kill() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,8 +142,8 @@ func (r *Reader) Received(channel string) []Event {
 	return slices.Clone(r.events[channel])
 }
 
-// Position returns the last recorded event number of a channel. Before the first event it is the number after which the
-// channel starts.
+// Position returns the number of the last recorded event of a channel. Before the first event, it returns the number after
+// which reading starts.
 func (r *Reader) Position(channel string) int64 { return r.positions()[channel] }
 
 // Counts returns the incident counts so far.
@@ -179,7 +180,7 @@ func (r *Reader) countError(text string) {
 	r.count(func(c *Counts) { c.Errors = append(c.Errors, text) })
 }
 
-// forwarded is a transport that sends the IP address of a client in X-Forwarded-For, as a proxy does.
+// forwarded is a transport that sends an IP address in the header X-Forwarded-For, as a proxy does for its client.
 type forwarded struct {
 	next http.RoundTripper
 	ip   string

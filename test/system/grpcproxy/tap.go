@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Tap is a running proxy. Addr is the address (host:port) on which it listens.
+// Tap is a running gRPC proxy that counts calls. Addr is the address (host:port) on which it listens.
 type Tap struct {
 	Addr string
 
@@ -25,7 +25,7 @@ type Tap struct {
 	calls  map[string]int
 }
 
-// frame is an encoded message, which the proxy forwards without decoding it.
+// frame is an encoded gRPC message, which the proxy forwards without decoding it.
 type frame struct{ raw []byte }
 
 type codec struct{}
@@ -83,7 +83,7 @@ func (t *Tap) Close() {
 	_ = t.conn.Close()
 }
 
-// forward forwards one call, in both directions, until the server ends it.
+// forward forwards the messages of one call in both directions until the server ends the call.
 func (t *Tap) forward(_ any, in grpc.ServerStream) error {
 	method, ok := grpc.MethodFromServerStream(in)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// answer is an answer of a service with its whole, uncompressed body.
+// answer is an HTTP answer of a service with its complete, uncompressed body.
 type answer struct {
 	host    string
 	request *http.Request
@@ -23,8 +23,8 @@ type answer struct {
 	body    []byte
 }
 
-// at returns the operations on the path of a request, by method. Fixed path segments take precedence over parameters.
-// The parameter {rest} matches all remaining segments.
+// at returns the operations of a host for the path of a request, by method. A path with fewer parameters takes precedence. The
+// parameter {rest} matches all remaining segments.
 func (d *Document) at(host, path string) map[string]*Operation {
 	best, found := "", map[string]*Operation{}
 	for _, o := range d.Operations {
@@ -56,8 +56,7 @@ func matches(pattern, path string) bool {
 	return len(want) == len(got)
 }
 
-// operationMethod returns the method of the operation that answers a request. HEAD is answered by the operation for
-// GET.
+// operationMethod returns the method of the operation that handles a request: the operation for GET also handles HEAD.
 func operationMethod(method string) string {
 	if method == http.MethodHead {
 		return http.MethodGet
@@ -65,7 +64,8 @@ func operationMethod(method string) string {
 	return method
 }
 
-// mistakes returns the differences between an answer and the document, and the violated rules for all answers.
+// mistakes returns a text for each difference between an answer and the document, and for each violated rule that applies to
+// all answers.
 func (d *Document) mistakes(a answer) []string {
 	found := d.at(a.host, a.request.URL.Path)
 	op := found[operationMethod(a.request.Method)]
@@ -86,8 +86,8 @@ func (d *Document) mistakes(a answer) []string {
 	return wrong
 }
 
-// readableByAll reports whether pages of any origin may read the answer: for open operations, and for the health checks
-// of api and clock.
+// readableByAll reports whether pages of any origin may read answers of the operation. This applies to open operations, and to
+// the health checks of api and clock.
 func (o *Operation) readableByAll() bool {
 	if o.Health() {
 		return o.Host != "hub"
@@ -103,7 +103,8 @@ func gunzip(body []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// undocumented returns the mistakes of an answer to a method or path that is not documented.
+// undocumented returns the mistakes of an answer to a request whose path or method is not documented. found contains the
+// documented operations of the path.
 func undocumented(found map[string]*Operation, a answer) (wrong []string) {
 	status, code := http.StatusNotFound, "not_found"
 	if len(found) > 0 {
@@ -132,7 +133,7 @@ func undocumented(found map[string]*Operation, a answer) (wrong []string) {
 	return wrong
 }
 
-// mistakes returns the differences between an answer and its description in the document.
+// mistakes returns a text for each difference between an answer and the description of the operation in the document.
 func (o *Operation) mistakes(a answer) []string {
 	if !o.Knows(a.status) {
 		return []string{"the status is not documented"}
@@ -149,8 +150,8 @@ func (o *Operation) mistakes(a answer) []string {
 	return nil
 }
 
-// sharedSeconds returns the number of seconds for which shared caches may store a successful answer. It is empty if the
-// document states no rule.
+// sharedSeconds returns the allowed numbers of seconds for which shared caches may store a successful answer of the operation.
+// It is empty if the document states no rule.
 func (o *Operation) sharedSeconds() (seconds []int) {
 	add := func(v any) {
 		if n, ok := v.(float64); ok {
@@ -168,14 +169,14 @@ func (o *Operation) sharedSeconds() (seconds []int) {
 	return seconds
 }
 
-// mayBePrivate reports whether the answer may depend on the session of the request. Pages show the signed-in person,
-// and some reads contain a member about that person.
+// mayBePrivate reports whether the answer to a request may depend on its session. Pages show the signed-in person, and some
+// reads contain a member about that person.
 func (o *Operation) mayBePrivate(r *http.Request) bool {
 	_, err := r.Cookie("db_uid")
 	return err == nil && (o.Tag() == "pages" || o.Takes("sessionId"))
 }
 
-// cachingMistakes returns the mistakes in Cache-Control and ETag.
+// cachingMistakes returns the mistakes in the headers Cache-Control and ETag of an answer.
 func (o *Operation) cachingMistakes(a answer) (wrong []string) {
 	cache := a.header.Get("Cache-Control")
 	read := operationMethod(a.request.Method) == http.MethodGet
@@ -214,7 +215,7 @@ var (
 	protocolChallenge = regexp.MustCompile(`^Bearer (error="invalid_token", |scope="[a-zA-Z:]+", )?resource_metadata="http[^"]+"$`)
 )
 
-// commonMistakes returns the violations of rules for all answers.
+// commonMistakes returns a text for each violated rule that applies to all answers.
 func commonMistakes(a answer) (wrong []string) {
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	h, path := a.header, a.request.URL.Path
@@ -264,8 +265,8 @@ func commonMistakes(a answer) (wrong []string) {
 	return wrong
 }
 
-// secretMistakes returns a mistake if the answer contains an operator key or a user id of the identity provider where
-// the document does not allow it.
+// secretMistakes returns a mistake if the answer contains an operator key or a user id of the identity provider, and the
+// document does not allow it there.
 func secretMistakes(op *Operation, a answer) (wrong []string) {
 	at := ""
 	if op != nil {
@@ -291,7 +292,8 @@ func errorCode(body []byte) string {
 	return e.Error
 }
 
-// readBody returns the uncompressed body of a response. It replaces the body, so that it can be read again.
+// readBody returns the uncompressed body of a response. It replaces the body of the response, so that the caller can read it
+// again.
 func readBody(res *http.Response) ([]byte, error) {
 	body, err := io.ReadAll(res.Body)
 	err = errors.Join(err, res.Body.Close())

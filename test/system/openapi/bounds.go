@@ -11,7 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// BoundaryCase is a request body with one member at a bound of its schema or one step beyond it.
+// BoundaryCase is a request body in which one member is at a bound of its schema or just beyond it.
 type BoundaryCase struct {
 	What  string
 	Field string // name of the member
@@ -19,8 +19,8 @@ type BoundaryCase struct {
 	Valid bool // whether the body is valid by the schema
 }
 
-// BoundaryCases returns variants of a valid body: without each required member, and with each member of another type,
-// at each of its bounds, and one step beyond each bound.
+// BoundaryCases returns variants of the valid body good. Each variant lacks a required member, or has one member of another
+// type, at one of its bounds, or just beyond it.
 func BoundaryCases(s *openapi3.Schema, good map[string]any) []BoundaryCase {
 	var out []BoundaryCase
 	add := func(field, what string, valid bool, change func(map[string]any)) {
@@ -46,7 +46,7 @@ func BoundaryCases(s *openapi3.Schema, good map[string]any) []BoundaryCase {
 	return out
 }
 
-// step is a value at a bound of a schema or one step beyond it.
+// step is a value that is at a bound of a schema or just beyond it.
 type step struct {
 	what  string
 	value any
@@ -58,7 +58,7 @@ func nullable(s *openapi3.Schema) bool {
 	return s.Type.Includes("null") || slices.ContainsFunc(slices.Concat(s.OneOf, s.AnyOf), isNull)
 }
 
-// nonNull returns the schema of all values except null.
+// nonNull returns the schema of the values other than null. If s does not allow null, it returns s.
 func nonNull(s *openapi3.Schema) *openapi3.Schema {
 	for _, ref := range slices.Concat(s.OneOf, s.AnyOf) {
 		if nullable(s) && !ref.Value.Type.Is("null") {
@@ -68,7 +68,7 @@ func nonNull(s *openapi3.Schema) *openapi3.Schema {
 	return s
 }
 
-// steps returns the steps of a schema. good is a valid value, or nil if none is known.
+// steps returns the values at the bounds of a schema and just beyond them. good is a valid value, or nil if none is known.
 func steps(s *openapi3.Schema, good any) []step {
 	var out []step
 	for what, v := range map[string]any{"integer": 7, "boolean": true, "array": []any{}, "object": map[string]any{}, "string": "7"} {
@@ -122,8 +122,8 @@ func numbers(s *openapi3.Schema) (out []step) {
 	return out
 }
 
-// texts returns strings with the lengths at the bounds, which count characters. It uses characters of one byte and, if
-// the schema allows all characters, of four bytes.
+// texts returns strings with the minimum and the maximum length in characters, strings just beyond these lengths, and strings
+// that violate the pattern or the format. If the schema allows all characters, it also uses characters of four bytes.
 func texts(s *openapi3.Schema, good any) (out []step) {
 	v, _ := good.(string)
 	form := regexp.MustCompile(s.Pattern)
@@ -154,8 +154,8 @@ func texts(s *openapi3.Schema, good any) (out []step) {
 	return out
 }
 
-// lengthen returns a text of n characters. It adds letters before the last part of a valid text, or returns only
-// letters.
+// lengthen returns a text of n characters. If v is not longer, it inserts letters after the last slash of v. Otherwise it
+// returns only letters.
 func lengthen(v string, n int) string {
 	if len(v) == 0 || n < len(v) {
 		return strings.Repeat("a", n)

@@ -20,15 +20,15 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Main runs the tests of a package as stack.Main does. It compares every answer that a test client receives from a
-// service with the document and with the rules for all answers. If all tests of the package ran, each operation that
-// claims selects must have given a successful answer and an error. If claims is nil, no operation is required.
+// Main runs the tests of a package as stack.Main does. It compares every answer that a test client receives from a service with
+// the document and with the rules for all answers. If all tests of the package ran, each operation for which claims returns
+// true must have given a successful answer and an error. If claims is nil, no operation is required.
 func Main(m *testing.M, claims func(*Operation) bool) {
 	stack.Observe(observe)
 	stack.Main(m, func() error { return seen.report(claims, complete()) })
 }
 
-// complete reports whether the command line flags select all tests.
+// complete reports whether the command line selects all tests of the package.
 func complete() bool {
 	return !testing.Short() && !slices.ContainsFunc([]string{"test.run", "test.skip", "test.list"}, func(name string) bool {
 		f := flag.Lookup(name)
@@ -57,7 +57,7 @@ type coverage struct {
 
 var seen = &coverage{good: map[*Operation]bool{}, refused: map[*Operation]bool{}, before: map[[sha256.Size]byte]bool{}}
 
-// observe checks an answer of a service. A mistake fails the test that sent the request, and the run.
+// observe checks an answer of a service. A mistake fails both the test that sent the request and the run.
 func observe(t testing.TB, service string, r *http.Request, res *http.Response) {
 	kind := res.Header.Get("Content-Type")
 	if res.StatusCode == http.StatusSwitchingProtocols || kind == "text/event-stream" { // the body is a stream
@@ -87,8 +87,8 @@ func observe(t testing.TB, service string, r *http.Request, res *http.Response) 
 	}
 }
 
-// CheckHead checks the status and content type of an answer without its body: of a websocket, a stream or a page in a
-// browser. A mistake fails the run.
+// CheckHead checks only the status and the content type of an answer. It is for websockets, streams and pages in a browser,
+// whose body a test client does not read. A mistake fails the run.
 func CheckHead(service, method string, u *url.URL, status int, kind string) {
 	doc, err := Shared()
 	if err != nil || method == http.MethodOptions {
@@ -114,7 +114,7 @@ func CheckHead(service, method string, u *url.URL, status int, kind string) {
 	seen.add(op, status, false)
 }
 
-// first reports whether no equal answer has been checked before.
+// first reports whether an equal answer has not been checked before.
 func (c *coverage) first(a answer) bool {
 	h := a.header.Clone()
 	h.Del("Date")
@@ -127,7 +127,7 @@ func (c *coverage) first(a answer) bool {
 	return !before
 }
 
-// add counts a correct answer.
+// add counts a correct answer of an operation. whole is true if the body was checked, too.
 func (c *coverage) add(op *Operation, status int, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,12 +150,12 @@ func (c *coverage) violated(format string, args ...any) {
 	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
 }
 
-// momentary is an operation that answers successfully only while a market moves. A unit test of the hub checks that
-// answer.
+// momentary is the name of an operation that answers successfully only while the price of a market moves. A unit test of the
+// hub checks that answer.
 const momentary = "GET hub/s/{eventKey}"
 
-// report prints the number of answers. It returns an error if an answer was wrong or, after a complete run, if an
-// operation was not covered.
+// report prints the number of checked answers. It returns an error if an answer was wrong. If complete is true, it also returns
+// an error if an operation that claims selects was not covered.
 func (c *coverage) report(claims func(*Operation) bool, complete bool) error {
 	doc, err := Shared()
 	if err != nil {
@@ -189,8 +189,7 @@ func (c *coverage) report(claims func(*Operation) bool, complete bool) error {
 	return errors.New(strings.Join(slices.Concat(c.wrong[:min(len(c.wrong), 20)], lacking), "\n"))
 }
 
-// documents reports whether the document contains an answer of the operation whose status begins with one of the
-// digits.
+// documents reports whether the document contains an answer of the operation whose status begins with one of digits.
 func (o *Operation) documents(digits ...string) bool {
 	for status := range o.op.Responses.Map() {
 		if slices.Contains(digits, status[:1]) {
@@ -202,7 +201,7 @@ func (o *Operation) documents(digits ...string) bool {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// init registers the string formats of the document. The library validates only registered formats.
+// init registers the string formats of the document, because the library validates only registered formats.
 func init() {
 	for format, valid := range map[string]func(text string) bool{
 		"uuid":      uuidForm.MatchString,

@@ -21,8 +21,8 @@ import (
 // Hosts are the services to which the document assigns operations.
 var Hosts = []string{"hub", "api", "clock"}
 
-// Document is the OpenAPI document. Its object schemas are closed: an answer must not contain a member that the
-// document does not list, although clients ignore such members.
+// Document is the OpenAPI document of the repository. Its object schemas are closed: an answer must not contain a member that
+// the document does not list, although clients ignore such members.
 type Document struct {
 	Operations []*Operation // operations of all hosts, sorted by path, host and method
 
@@ -38,7 +38,7 @@ type Operation struct {
 	op   *openapi3.Operation
 }
 
-// plainText registers a decoder for text formats, so that the library can validate such bodies.
+// plainText registers a body decoder for the text formats of the document, so that the library can validate such bodies.
 var plainText = sync.OnceFunc(func() {
 	for _, kind := range []string{"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "application/jsonl", "application/yaml"} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.RegisteredBodyDecoder("text/plain"))
@@ -94,8 +94,8 @@ func hostsOf(op *openapi3.Operation) (hosts []string, err error) {
 	return hosts, nil
 }
 
-// closeObjects forbids members that a schema does not list, except in objects without listed members and in objects
-// that define a schema for further members.
+// closeObjects changes schemas so that they forbid members that they do not list. It does not change objects without listed
+// members, and objects whose schema describes additional members. done contains the schemas that are already processed.
 func closeObjects(ref *openapi3.SchemaRef, done map[*openapi3.Schema]bool) {
 	if ref == nil || ref.Value == nil || done[ref.Value] {
 		return
@@ -135,8 +135,8 @@ func (o *Operation) Gone() bool { return o.Knows(http.StatusGone) && !o.Knows(ht
 // Open reports whether the document allows requests from pages of any origin.
 func (o *Operation) Open() bool { return o.op.Extensions["x-signalcast-cors-open"] == true }
 
-// Has reports whether a host has an operation at an address. Path parameters match segments without percent signs and
-// dots.
+// Has reports whether a host has an operation for a method and a URL. Path parameters match segments that contain no percent
+// sign and no dot.
 func (d *Document) Has(host, method, address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -161,7 +161,7 @@ func (o *Operation) Tag() string {
 	return o.op.Tags[0]
 }
 
-// Takes reports whether the operation accepts the security scheme.
+// Takes reports whether the operation accepts credentials of the security scheme.
 func (o *Operation) Takes(scheme string) bool {
 	if o.op.Security == nil {
 		return false

@@ -12,17 +12,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// Validity is the kind of a generated value.
+// Validity says whether a generated value is valid.
 type Validity int
 
-// Kinds of generated values.
+// Values of Validity.
 const (
 	Valid   Validity = iota // valid by the schema
 	Invalid                 // invalid in one place
 	Hostile                 // valid, but one string is one of HostileTexts
 )
 
-// HostileTexts are strings that often cause errors in programs.
+// HostileTexts are strings that often cause errors in programs that handle them incorrectly.
 var HostileTexts = []string{
 	"' OR 1=1 --", "<script>canary(1)</script>", "\x00", "\r\nX-Injected: 1", "../../../etc/passwd", "%00%0d%0a", "\u202eevil",
 	"\U0001F4A9\u200d\U0001F4A9",
@@ -30,7 +30,7 @@ var HostileTexts = []string{
 	strings.Repeat("A", 9000), "\ufeff", "é\u0301\u0301",
 }
 
-// Generate returns a value for a schema. The same random source generates the same value.
+// Generate returns a random value for a schema. The same state of r produces the same value.
 func Generate(s *openapi3.Schema, r *rand.Rand, validity Validity) any {
 	v := valueOf(s, r, 0)
 	if validity == Valid {
@@ -86,7 +86,7 @@ func valueOf(s *openapi3.Schema, r *rand.Rand, depth int) any {
 	return textOf(s, r)
 }
 
-// objectOf returns an object with the required members and some of the others.
+// objectOf returns a random object with all required members and some of the others.
 func objectOf(s *openapi3.Schema, r *rand.Rand, depth int) map[string]any {
 	out := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -128,7 +128,7 @@ func letters(r *rand.Rand, n int) string {
 	return string(out)
 }
 
-// countValues returns the number of values in a value, including the value itself.
+// countValues returns the number of values in v at any depth, including v itself.
 func countValues(v any) int {
 	n := 1
 	switch v := v.(type) {
@@ -144,8 +144,8 @@ func countValues(v any) int {
 	return n
 }
 
-// replaceAt replaces the value with index at by an invalid or hostile one. Values are counted in the order of member
-// names.
+// replaceAt replaces the value in v with index *at by an invalid or hostile one, and returns v. Values are counted in the order
+// of member names; *at is -1 after the replacement.
 func replaceAt(v any, at *int, r *rand.Rand, validity Validity) any {
 	if *at == 0 {
 		*at = -1

@@ -8,7 +8,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// Parameter is a parameter in the path, the query or a header of a request.
+// Parameter describes a parameter in the path, the query or a header of a request.
 type Parameter struct {
 	Name     string
 	In       string // path, query or header
@@ -49,8 +49,7 @@ func (o *Operation) Body() *openapi3.Schema {
 // Form reports whether the request body is a form.
 func (o *Operation) Form() bool { return strings.Contains(o.media(), "form") }
 
-// media returns the media type of the request body: JSON if the operation accepts it. It is empty if the operation has
-// no body.
+// media returns the media type of the request body of the operation. It prefers JSON. It is empty if the operation has no body.
 func (o *Operation) media() string {
 	if o.op.RequestBody == nil || o.op.RequestBody.Value == nil {
 		return ""
@@ -72,7 +71,7 @@ func TextPaths(s *openapi3.Schema) []MemberPath {
 	return out
 }
 
-// deepest limits the depth in schemas that refer to themselves.
+// deepest is the maximum depth in which TextPaths follows schemas. It ends the recursion in schemas that refer to themselves.
 const deepest = 6
 
 func walk(s *openapi3.Schema, at MemberPath, depth int, add func(MemberPath)) {

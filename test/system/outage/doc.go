@@ -1,3 +1,3 @@
-// Package outage tests what the services answer while a dependency fails, does not respond or is overloaded, and how
-// fast they recover.
+// Package outage tests the answers of the services while a dependency fails, does not respond or is overloaded, and how fast
+// the services recover.
 package outage

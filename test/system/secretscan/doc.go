@@ -1,4 +1,4 @@
-// Package secretscan searches the history of a repository, texts and programs for secrets. It reports the secrets that
-// it is given, values in the form of a credential, and values that look random. Values that look like secrets but are
-// public are listed with their file and checksum.
+// Package secretscan searches the history of a repository, texts and programs for secrets. It reports the given secrets of a
+// system, values in the format of a credential, and values that look random. Values that look like secrets but are public are
+// listed with their file and checksum.
 package secretscan

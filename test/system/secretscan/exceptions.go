@@ -74,8 +74,8 @@ var known = []exception{
 	{"test/system/openapi/answer_test.go", "d5c508b938e17494", "digits in the form of a key"},
 }
 
-// whole lists files of third-party libraries that are stored unchanged, each with the first 16 hexadecimal digits of
-// the SHA-256 of the file. They are searched only for the secrets of the system and for forms of credentials.
+// whole lists unchanged files of third-party libraries, each with the first 16 hexadecimal digits of its SHA-256. The search
+// looks in them only for the secrets of the system and for values in the format of a credential.
 var whole = []exception{
 	{"services/hub/internal/httpapi/pages/static/swagger-ui-bundle.js", "e6a898692f2d768e", "minified script of Swagger UI, with embedded images"},
 	{"services/hub/internal/httpapi/pages/static/swagger-ui.css", "5ed08757e53da3e0", "style sheet of Swagger UI, with embedded images"},

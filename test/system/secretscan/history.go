@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// History searches every commit message and file version that is reachable from HEAD. It returns the number of objects
-// searched.
+// History searches every commit message and file version that is reachable from HEAD. It returns the number of git objects that
+// it searched.
 func (s *Search) History(ctx context.Context, root string) (n int, err error) {
 	revs := exec.CommandContext(ctx, "git", "rev-list", "--objects", "HEAD")
 	revs.Dir = root
@@ -44,7 +44,8 @@ func (s *Search) History(ctx context.Context, root string) (n int, err error) {
 	return n, errors.Join(err, cmd.Wait())
 }
 
-// objects searches the output of git cat-file --batch. names contains the path of each object by its id.
+// objects searches the output of git cat-file --batch. names contains the path of each object by its id. It returns the number
+// of objects.
 func (s *Search) objects(r *bufio.Reader, names map[string]string) (n int, err error) {
 	for {
 		head, err := r.ReadString('\n')

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Search searches files for secrets and collects its findings.
+// Search searches files for secrets and stores its findings.
 type Search struct {
 	Bytes   int // number of bytes searched
 	secrets map[string][]byte
@@ -23,8 +23,7 @@ type Search struct {
 	seed    maphash.Seed
 }
 
-// New returns a search without findings. secrets contains the secret values of the system by their names, which
-// findings state.
+// New returns a search without findings. secrets contains the secret values of the system by name. A finding states the name.
 func New(secrets map[string]string) *Search {
 	s := &Search{secrets: map[string][]byte{}, hits: map[string]bool{}, used: map[exception]bool{}, lines: map[uint64]bool{}, seed: maphash.MakeSeed()}
 	for name, text := range secrets {
@@ -36,8 +35,8 @@ func New(secrets map[string]string) *Search {
 // Hits returns the findings in sorted order. They do not contain the values themselves.
 func (s *Search) Hits() []string { return slices.Sorted(maps.Keys(s.hits)) }
 
-// Exceptions returns the number of listed exceptions, and in idle a text for each exception that the search did not
-// meet.
+// Exceptions returns the number of listed exceptions. idle contains a text for each exception that matched nothing in the
+// search.
 func (s *Search) Exceptions() (n int, idle []string) {
 	all := slices.Concat(known, whole)
 	for _, k := range all {
@@ -48,13 +47,13 @@ func (s *Search) Exceptions() (n int, idle []string) {
 	return len(all), idle
 }
 
-// secretForm describes one form of secrets: a prefix and a pattern for the whole value.
+// secretForm describes one format of secrets: its beginning, and a pattern for the whole value.
 type secretForm struct {
 	mark  string
 	whole *regexp.Regexp
 }
 
-// forms are the forms of the product's credentials and of credentials of common services.
+// forms lists the formats of the product's credentials and of credentials of common services.
 var forms = []secretForm{
 	{"dk_", regexp.MustCompile(`^dk_[A-Za-z0-9_-]{32,}`)},
 	{"db_live_", regexp.MustCompile(`^db_live_[A-Za-z0-9_-]{32,}`)},
@@ -71,7 +70,7 @@ var forms = []secretForm{
 	{"eyJ", regexp.MustCompile(`^eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}`)},
 }
 
-// multiline are forms that extend over several lines.
+// multiline lists the formats of secrets that extend over several lines.
 var multiline = []secretForm{{"-----BEGIN ", regexp.MustCompile(`^-----BEGIN [A-Z ]*PRIVATE KEY-----\s+[A-Za-z0-9+/]{16}`)}}
 
 // named matches values that follow a name such as "secret" or "token".
@@ -122,7 +121,7 @@ func (s *Search) line(where string, line []byte) {
 	}
 }
 
-// Program searches a binary file. It searches only for the secrets of the system and for forms of credentials.
+// Program searches a binary file. It looks only for the secrets of the system and for values in the format of a credential.
 func (s *Search) Program(where string, raw []byte) {
 	s.Bytes += len(raw)
 	for _, f := range multiline {
@@ -155,7 +154,7 @@ func (s *Search) form(where string, raw []byte, f secretForm) {
 	}
 }
 
-// hit records a finding unless the value is a known exception.
+// hit records a finding in the file where, unless known lists the value. what describes the kind of secret.
 func (s *Search) hit(where, what string, value []byte) {
 	raw := sha256.Sum256(value)
 	sum := hex.EncodeToString(raw[:8])
@@ -166,7 +165,7 @@ func (s *Search) hit(where, what string, value []byte) {
 	s.hits[fmt.Sprintf("%s contains %s: %d characters, checksum %s", where, what, len(value), sum)] = true
 }
 
-// thirdParty reports whether a file is an unchanged file of a third-party library.
+// thirdParty reports whether a file is one of the unchanged third-party files in whole.
 func (s *Search) thirdParty(where string, raw []byte) bool {
 	i := slices.IndexFunc(whole, func(k exception) bool { return k.file == where })
 	if i < 0 {
@@ -183,7 +182,7 @@ func listsChecksums(where string) bool {
 	return strings.HasSuffix(where, ".sum") || strings.HasSuffix(where, "package-lock.json")
 }
 
-// codeByte contains the bytes that keys, tokens and their encodings consist of.
+// codeByte is the set of the bytes that occur in keys, tokens and their encodings.
 var codeByte = func() (set [256]bool) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-=") {
 		set[c] = true
@@ -191,15 +190,15 @@ var codeByte = func() (set [256]bool) {
 	return set
 }()
 
-// mixed reports whether a text contains both digits and letters and does not list an alphabet.
+// mixed reports whether a text contains both digits and letters, and is not part of an alphabet.
 func mixed(text []byte) bool {
 	digit := bytes.ContainsAny(text, "0123456789")
 	letter := bytes.ContainsFunc(text, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
 	return digit && letter && !alphabet(text)
 }
 
-// random reports whether a text looks random: it contains lower-case letters, upper-case letters and digits, at least
-// four of each, and few characters are repeated.
+// random reports whether a text looks random. It must contain at least four lower-case letters, four upper-case letters and
+// four digits, and repeat few characters.
 func random(text []byte) bool {
 	digits, small, large := 0, 0, 0
 	for _, c := range text {

@@ -17,7 +17,7 @@ var Programs = []string{
 	"./services/api", "./services/hub", "./services/clock", "./deploy/venuesim", "./deploy/devidp", "./deploy/local",
 }
 
-// binEnv is the environment variable that names a directory of built programs. Fault tests point it at programs that
+// binEnv is the environment variable with the path of a directory of built programs. Fault tests set it to programs that
 // contain a fault. If it is unset, the programs are built from this tree.
 const binEnv = "SYSTEM_BIN"
 
@@ -34,7 +34,7 @@ func Root() (string, error) {
 	return filepath.Dir(work), nil
 }
 
-// Build compiles Programs into dir. It passes flags to go build.
+// Build compiles Programs into the directory dir. flags are additional flags of go build.
 func Build(dir string, flags ...string) error {
 	root, err := Root()
 	if err != nil {
@@ -49,9 +49,9 @@ func Build(dir string, flags ...string) error {
 	return nil
 }
 
-// built returns the directory of the built programs. All test binaries of the repository share one build, because go
-// build links a program again only if it has changed. Each test binary links the programs into a directory that only it
-// uses, so that a later build does not replace them.
+// built returns the directory of the built programs. All test binaries of the repository share one build, because go build
+// links a program again only if it has changed. Each test binary then links the programs into a private directory, so that a
+// later build does not replace them.
 var built = sync.OnceValues(func() (string, error) {
 	if dir := os.Getenv(binEnv); dir != "" {
 		return dir, nil
@@ -89,7 +89,7 @@ var built = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// lock takes an exclusive lock on a file and waits while another process holds it.
+// lock takes an exclusive lock on a file. It waits while another process holds the lock.
 func lock(name string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func lock(name string) (unlock func(), err error) {
 	return func() { _ = file.Close() }, nil // closing the file releases the lock
 }
 
-// linkOrCopy makes a hard link to a file, or a copy if the directories are on different file systems.
+// linkOrCopy creates a hard link to a file, or a copy if the directories are on different file systems.
 func linkOrCopy(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil
@@ -126,8 +126,8 @@ func Bin(t testing.TB) string {
 	return dir
 }
 
-// tempRoot returns the directory of all files that this test binary writes. Main removes it. Other users may enter the
-// directory, because a database may run as another user.
+// tempRoot returns the directory for all files that this test binary writes. Main deletes it. Other users may enter the
+// directory, because the database may run as another user.
 var tempRoot = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "signalcast-system-")
 	if err != nil {
@@ -136,7 +136,7 @@ var tempRoot = sync.OnceValues(func() (string, error) {
 	return dir, os.Chmod(dir, 0o711)
 })
 
-// TempDir returns a new directory that exists until Main ends, for files that several tests of the binary use.
+// TempDir returns a new directory that exists until Main ends. It is for files that several tests of the binary use.
 func TempDir(t testing.TB) string {
 	t.Helper()
 	root, err := tempRoot()

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// StoredCall is a call that InsertCalls stores directly in the database.
+// StoredCall is a call as the database stores it, for InsertCalls and CallsOn.
 type StoredCall struct {
 	ID, Operator string // Operator is a user id
 	Yes          bool
@@ -34,8 +34,8 @@ SELECT $1, count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes), count(*
 ON CONFLICT (market_id) DO UPDATE SET yes = t.yes + excluded.yes, no = t.no + excluded.no,
     crowd_yes = t.crowd_yes + excluded.crowd_yes, crowd_no = t.crowd_no + excluded.crowd_no`
 
-// InsertCalls stores calls on a market directly in the database and updates the counters of the market. It is for
-// markets with more calls than a test can file over HTTP. It sets missing ids. Boards include the calls only after
+// InsertCalls stores calls on a market directly in the database and updates the counters of the market. It is for markets with
+// more calls than a test can file over HTTP. It sets the ids of calls that have none. Leaderboards include the calls only after
 // RefreshBoards.
 func (s *Stack) InsertCalls(t testing.TB, market string, calls []StoredCall) {
 	t.Helper()
@@ -62,7 +62,7 @@ func (s *Stack) InsertCalls(t testing.TB, market string, calls []StoredCall) {
 	}
 }
 
-// RefreshBoards recomputes the boards from all stored calls.
+// RefreshBoards recomputes the leaderboards from all stored calls.
 func (s *Stack) RefreshBoards(t testing.TB) {
 	t.Helper()
 	if _, err := s.DB(t).Exec(t.Context(), "SELECT api.fill_boards()"); err != nil {

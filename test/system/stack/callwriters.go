@@ -38,8 +38,8 @@ func (c SentCall) Send(t testing.TB, hub string) (Answer, error) {
 	return c.Operator.Try(t, http.MethodPost, hub+"/api/predictions", sets...)
 }
 
-// CallWriters file calls at all hubs while a test stops processes, and record which calls were acknowledged. Each call
-// uses a different combination of operator and market, because an operator has one call on a market.
+// CallWriters file calls at all hubs while a test stops processes, and record which calls were acknowledged. Each call uses a
+// different pair of operator and market, because an operator has at most one call on a market.
 type CallWriters struct {
 	s         *Stack
 	hubs      []string
@@ -102,7 +102,7 @@ func (w *CallWriters) write(t testing.TB) bool {
 	return true
 }
 
-// record stores the outcome of a call and reports whether the call needs no repetition.
+// record stores the result of a request that filed a call. It returns false if the request should be repeated.
 func (w *CallWriters) record(t testing.TB, c SentCall, a Answer, err error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,11 +131,11 @@ func (w *CallWriters) Count() int {
 	return len(w.Acknowledged)
 }
 
-// Stop ends the writers after the answers to the calls in progress. The exported fields may be read only after Stop.
+// Stop ends the writers when the calls in progress are answered. The exported fields may be read only after Stop.
 func (w *CallWriters) Stop() { w.stop() }
 
-// RequireStored stops the writers. It fails the test unless each acknowledged call is stored as it was sent, and each
-// stored call was acknowledged or is in doubt. It also fails if fewer than 100 calls were acknowledged.
+// RequireStored stops the writers. It fails the test unless each acknowledged call is stored as it was sent, and each stored
+// call was acknowledged or its request was not answered. It also fails if fewer than 100 calls were acknowledged.
 func (w *CallWriters) RequireStored(t testing.TB) {
 	t.Helper()
 	w.Stop()

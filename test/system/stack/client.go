@@ -21,10 +21,10 @@ const (
 	maxAnswer      = 64 << 20
 )
 
-// JSON is a JSON object of a request.
+// JSON is a JSON object in the body of a request.
 type JSON map[string]any
 
-// Set changes a request before it is sent, for example a header or the body.
+// Set is a change of a request before it is sent, for example of a header or of the body.
 type Set func(*http.Request)
 
 // Header returns a Set that sets a header.
@@ -33,7 +33,7 @@ func Header(name, value string) Set { return func(r *http.Request) { r.Header.Se
 // Bearer returns a Set that sends an operator key or a token as bearer credential (RFC 6750).
 func Bearer(token string) Set { return Header("Authorization", "Bearer "+token) }
 
-// Body returns a Set that sends a body: a string unchanged, any other value as JSON.
+// Body returns a Set that sends a body. A string is sent unchanged, any other value as JSON.
 func Body(v any) Set {
 	return func(r *http.Request) {
 		raw, ok := v.(string)
@@ -54,7 +54,7 @@ func Body(v any) Set {
 // Admin returns a Set that sends the secret of administrators.
 func (s *Stack) Admin() Set { return Header("x-admin-secret", s.AdminSecret) }
 
-// Client sends requests from one loopback address. Limits per IP address therefore apply to each client separately.
+// Client sends requests from one loopback address. Rate limits of IP addresses therefore apply to each client separately.
 type Client struct{ http *http.Client }
 
 var addresses atomic.Uint32
@@ -75,7 +75,7 @@ func NewClient() *Client {
 	}}
 }
 
-// plain sends requests that need no particular IP address. It has enough addresses for tests that poll concurrently.
+// plain is the crowd for requests that need no particular IP address. It has enough addresses for tests that poll concurrently.
 var plain = NewCrowd(32)
 
 // Answer is an HTTP response with its whole body.
@@ -117,8 +117,8 @@ func (c *Client) Try(t testing.TB, method, url string, sets ...Set) (Answer, err
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, t: t, what: method + " " + url}, err
 }
 
-// Retry sends a request, and repeats it up to five times while the answer is 503 or degraded. On a loaded machine the
-// services shed requests.
+// Retry sends a request, and repeats it up to five times while the answer is 503 or degraded, because services shed requests on
+// a loaded machine.
 func (c *Client) Retry(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	return retry(t, func() Answer { return c.Do(t, method, url, sets...) })
@@ -134,7 +134,7 @@ func retry(t testing.TB, send func() Answer) Answer {
 	return a
 }
 
-// unavailable reports whether the answer is 503 or degraded because a service was too slow.
+// unavailable reports whether the answer is 503, or degraded because a service was too slow.
 func (a Answer) unavailable() bool {
 	source := a.Header.Get("X-Degraded")
 	return a.Status == http.StatusServiceUnavailable || source == "db" || source == "timeout" || source == "signal_service"

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Crowd sends requests from many IP addresses, so that limits per address do not affect a test with thousands of
+// Crowd sends requests from many IP addresses, so that rate limits of IP addresses do not affect a test with thousands of
 // requests.
 type Crowd struct {
 	clients []*Client
@@ -33,15 +33,14 @@ func (c *Crowd) Try(t testing.TB, method, url string, sets ...Set) (Answer, erro
 	return c.clients[c.next.Add(1)%uint64(len(c.clients))].Try(t, method, url, sets...)
 }
 
-// Retry sends a request, and repeats it up to five times while the answer is 503 or degraded. On a loaded machine the
-// services shed requests.
+// Retry sends a request, and repeats it up to five times while the answer is 503 or degraded, because services shed requests on
+// a loaded machine.
 func (c *Crowd) Retry(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	return retry(t, func() Answer { return c.Do(t, method, url, sets...) })
 }
 
-// Base returns the base URL of a service: hub, api or clock. For the hub, i selects one of the hubs, modulo their
-// number.
+// Base returns the base URL of a service: hub, api or clock. For hub, i selects one of the hubs, modulo their number.
 func (s *Stack) Base(service string, i int) string {
 	switch service {
 	case "api":

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// FeedWriters create facts that the feed publishes: calls, and one note on each call.
+// FeedWriters write facts that the feed publishes: calls, and one note for each call.
 type FeedWriters struct {
 	s         *Stack
 	hubs      []string
@@ -29,10 +29,10 @@ const (
 	factsPerOperator = 2 * feedMarkets
 )
 
-// feedLanes are the lanes of the markets; the list is repeated for further markets. The lane OTHER has no channel.
+// feedLanes are the lanes of the markets; further markets repeat the list. The lane OTHER has no channel.
 var feedLanes = []string{"SCIENCE", "OTHER", "MUSIC", "SCIENCE"}
 
-// NewFeedWriters creates enough markets and operators for n facts.
+// NewFeedWriters creates writers with enough markets and operators for n facts.
 func (s *Stack) NewFeedWriters(t testing.TB, n int) *FeedWriters {
 	t.Helper()
 	w := &FeedWriters{s: s, hubs: append([]string{s.Hub}, s.Hubs...), operators: s.SeedOperators(t, n/factsPerOperator+2)}
@@ -42,8 +42,8 @@ func (s *Stack) NewFeedWriters(t testing.TB, n int) *FeedWriters {
 	return w
 }
 
-// Write writes n facts in each goroutine, with a pause after each fact. It returns when all requests are answered or
-// stop is closed. stop may be nil.
+// Write starts goroutines that write n facts each, with a pause after each fact. It returns when all requests are answered. It
+// ends early when stop is closed; stop may be nil.
 func (w *FeedWriters) Write(t testing.TB, goroutines, n int, pause time.Duration, stop <-chan struct{}) {
 	var done sync.WaitGroup
 	for range goroutines {
@@ -61,7 +61,7 @@ func (w *FeedWriters) Write(t testing.TB, goroutines, n int, pause time.Duration
 	done.Wait()
 }
 
-// fact files a call and, if more is set, adds a note to it. It returns the number of facts that it sent.
+// fact files a call and, if more is true, adds a note to it. It returns the number of facts that it sent.
 func (w *FeedWriters) fact(t testing.TB, more bool) int {
 	i := int(w.next.Add(1)) - 1
 	o := w.operators[(i/feedMarkets)%len(w.operators)]
@@ -76,7 +76,8 @@ func (w *FeedWriters) fact(t testing.TB, more bool) int {
 	return 2
 }
 
-// record stores the outcome of a request and reports whether the request was acknowledged.
+// record stores the result of a request that wrote a fact, and reports whether the request was acknowledged. id is the path of
+// the fact's id in the answer.
 func (w *FeedWriters) record(a Answer, err error, status int, id string) bool {
 	ok := err == nil && a.Status == status
 	w.mu.Lock()
@@ -125,7 +126,7 @@ const lostFacts = `
 SELECT count(*) FROM unnest($1::uuid[]) AS a (id)
 WHERE NOT EXISTS (SELECT FROM api.signals s WHERE s.id = a.id) AND NOT EXISTS (SELECT FROM api.signal_events e WHERE e.id = a.id)`
 
-// RequirePublished fails the test unless the feed contains each stored fact exactly once within d, and the database
+// RequirePublished fails the test unless the feed contains each stored fact exactly once within the time d, and the database
 // contains each acknowledged fact.
 func (w *FeedWriters) RequirePublished(t testing.TB, d time.Duration) {
 	t.Helper()

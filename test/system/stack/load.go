@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// AtOnce calls do with 0 to n-1 in n goroutines that start at the same time. It returns when all have ended.
+// AtOnce calls do with 0 to n-1 in n goroutines that start at the same time. It returns when all calls have ended.
 func AtOnce(n int, do func(i int)) {
 	var ready, done sync.WaitGroup
 	start := make(chan struct{})
@@ -24,8 +24,8 @@ func AtOnce(n int, do func(i int)) {
 	done.Wait()
 }
 
-// Each calls do with 0 to n-1, at most width at the same time, and returns when all calls have ended. If a call ends
-// its goroutine, as t.Fatal does, the other calls continue.
+// Each calls do with 0 to n-1, at most width calls at the same time, and returns when all calls have ended. If a call ends its
+// goroutine, as t.Fatal does, the other calls continue.
 func Each(n, width int, do func(i int)) {
 	var done sync.WaitGroup
 	slots := make(chan struct{}, width)
@@ -39,8 +39,8 @@ func Each(n, width int, do func(i int)) {
 	done.Wait()
 }
 
-// Steady calls do perSecond times a second for d, also while earlier calls still run. It returns the number of calls
-// when all have ended. After a pause of the machine it makes up for the missed calls, so that the delay appears in the
+// Steady starts perSecond calls of do per second for the time d, even while earlier calls still run. It returns the number of
+// calls when all have ended. After a pause of the machine it starts the missed calls at once, so that the delay appears in the
 // measurement. It stops early if the test ends.
 func Steady(t testing.TB, perSecond int, d time.Duration, do func(i int)) int {
 	t.Helper()
@@ -59,7 +59,7 @@ func Steady(t testing.TB, perSecond int, d time.Duration, do func(i int)) int {
 	return total
 }
 
-// Times collects durations. Several goroutines may use it.
+// Times collects durations. It is safe for concurrent use.
 type Times struct {
 	mu   sync.Mutex
 	list []time.Duration

@@ -19,8 +19,8 @@ type VenueMarket struct {
 	s *Stack
 }
 
-// NewVenueMarket creates a market at a venue with a YES price from 0 to 1. more contains further members of the control
-// request of the simulator.
+// NewVenueMarket creates a market at a simulated venue with a YES price from 0 to 1. more contains additional members of the
+// request to the simulator.
 func (s *Stack) NewVenueMarket(t testing.TB, venue string, yesPrice float64, more JSON) *VenueMarket {
 	t.Helper()
 	m := &VenueMarket{Venue: venue, Title: "Will the bridge at " + rand.Text() + " open in time?", s: s}
@@ -42,7 +42,7 @@ func (m *VenueMarket) Resolve(t testing.TB, outcome string) {
 	m.Change(t, JSON{"state": "resolved", "outcome": outcome})
 }
 
-// Read reads the market through the hub. The api stores a market when it is read for the first time.
+// Read reads the market through the hub. The api stores a venue market when it is read for the first time.
 func (m *VenueMarket) Read(t testing.TB) Answer {
 	t.Helper()
 	return plain.Retry(t, http.MethodGet, m.s.Hub+"/api/m/"+m.ID).Require(http.StatusOK)
@@ -64,8 +64,8 @@ func (s *Stack) FailVenue(t testing.TB, venue, mode string, d time.Duration) {
 	Post(t, s.Venues+"/sim/"+venue+"/fault", Body(JSON{"mode": mode, "seconds": max(d.Seconds(), 1)})).Require(http.StatusOK)
 }
 
-// NewNativeMarket creates a native market that is open for a year and returns its id. more contains further members of
-// the request.
+// NewNativeMarket creates a native market that is open for a year and returns its id. more contains additional members of the
+// request.
 func (s *Stack) NewNativeMarket(t testing.TB, initialYesBps int, more JSON) string {
 	t.Helper()
 	body := JSON{
@@ -76,14 +76,14 @@ func (s *Stack) NewNativeMarket(t testing.TB, initialYesBps int, more JSON) stri
 	return plain.Retry(t, http.MethodPost, s.Hub+"/api/admin/markets", s.Admin(), Body(body)).Require(http.StatusCreated).Text("marketId")
 }
 
-// Finalize resolves a native market as administrator.
+// Finalize resolves a native market with the admin secret.
 func (s *Stack) Finalize(t testing.TB, market, outcome string) {
 	t.Helper()
 	body := Body(JSON{"marketId": market, "verdict": outcome})
 	plain.Retry(t, http.MethodPost, s.Hub+"/api/resolution/finalize", s.Admin(), body).Require(http.StatusOK)
 }
 
-// Scan makes the api read the outcomes of open markets from the venues.
+// Scan makes the api read the outcomes of open markets from the venues, and returns the answer of the hub.
 func (s *Stack) Scan(t testing.TB) Answer {
 	t.Helper()
 	return plain.Retry(t, http.MethodPost, s.Hub+"/api/admin/resolve-signals", s.Admin()).Require(http.StatusOK)
@@ -95,8 +95,8 @@ func (s *Stack) Signal(t testing.TB, id string) Answer {
 	return Send(t, http.MethodGet, s.Hub+"/api/signals/"+id).Require(http.StatusOK)
 }
 
-// RequireResult runs scans until the call has a result, and returns the call. It waits up to 90 s, because the api does
-// not read a failed venue for up to a minute.
+// RequireResult scans the venues until the call has a result, and returns the call. It waits up to 90 s, because after a
+// failure of a venue the api does not read that venue for up to a minute.
 func (s *Stack) RequireResult(t testing.TB, id string) Answer {
 	t.Helper()
 	var a Answer

@@ -35,7 +35,7 @@ func Form(values url.Values) Set {
 	}
 }
 
-// App is an OAuth application. It sends its requests from one IP address, alternately to the hubs.
+// App is an OAuth application. It sends its requests from one IP address to the hubs in rotation.
 type App struct {
 	*Client
 	ID, Secret string // Secret is empty for public applications
@@ -44,8 +44,8 @@ type App struct {
 	turn atomic.Int64
 }
 
-// NewApp registers an application of the kind "public" or "confidential" and marks it as trusted by an administrator.
-// Only trusted applications receive the errors of authorization requests.
+// NewApp registers an application of the kind "public" or "confidential". An administrator marks it as trusted, because only
+// trusted applications receive the errors of authorization requests.
 func (o *Operator) NewApp(t testing.TB, kind string, scopes ...string) *App {
 	t.Helper()
 	made := o.Retry(t, http.MethodPost, o.s.Hub+"/api/dev/apps", Bearer(o.Login), Body(JSON{
@@ -59,11 +59,11 @@ func (o *Operator) NewApp(t testing.TB, kind string, scopes ...string) *App {
 	return a
 }
 
-// Hub returns the address of the hub for the next request.
+// Hub returns the base URL of the hub for the next request.
 func (a *App) Hub() string { return a.s.HubAt(int(a.turn.Add(1))) }
 
-// AuthorizeRequest returns the parameters of an authorization request. change contains pairs of name and value that
-// replace parameters; an empty value removes the parameter.
+// AuthorizeRequest returns the parameters of an authorization request. change contains alternating names and values that
+// replace parameters. An empty value removes the parameter.
 func (a *App) AuthorizeRequest(scope string, change ...string) url.Values {
 	return changed(url.Values{
 		"response_type": {"code"}, "client_id": {a.ID}, "redirect_uri": {AppRedirect}, "scope": {scope}, "state": {AppState},
@@ -71,7 +71,7 @@ func (a *App) AuthorizeRequest(scope string, change ...string) url.Values {
 	}, change)
 }
 
-// CodeRequest returns the form that exchanges an authorization code for tokens. change has the form of
+// CodeRequest returns the form values that exchange an authorization code for tokens. change replaces values as in
 // AuthorizeRequest.
 func (a *App) CodeRequest(code string, change ...string) url.Values {
 	form := url.Values{
@@ -84,7 +84,7 @@ func (a *App) CodeRequest(code string, change ...string) url.Values {
 	return changed(form, change)
 }
 
-// RefreshRequest returns the form that exchanges a refresh token for new tokens.
+// RefreshRequest returns the form values that exchange a refresh token for new tokens.
 func (a *App) RefreshRequest(token string) url.Values {
 	return url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}, "client_id": {a.ID}}
 }
@@ -104,7 +104,7 @@ func (a *App) OAuth(t testing.TB, endpoint string, form url.Values) Answer {
 	return a.Do(t, http.MethodPost, a.Hub()+ProtocolPath+"/oauth/"+endpoint, Form(form))
 }
 
-// ConsentPage opens the page on which a signed-in person approves or denies an authorization request.
+// ConsentPage requests the page on which a signed-in person approves or denies an authorization request.
 func (a *App) ConsentPage(t testing.TB, request url.Values, sets ...Set) Answer {
 	t.Helper()
 	return a.Retry(t, http.MethodGet, a.Hub()+"/protocol/authorize?"+request.Encode(), sets...)
@@ -134,7 +134,7 @@ func (a Answer) Redirected() url.Values {
 	return values
 }
 
-// Code approves an authorization request as the person of the session and returns the authorization code.
+// Code approves an authorization request in the session of a person and returns the authorization code.
 func (a *App) Code(t testing.TB, session Set, request url.Values) string {
 	t.Helper()
 	page := a.ConsentPage(t, request, session).Require(http.StatusOK)
@@ -146,11 +146,11 @@ func (a *App) Code(t testing.TB, session Set, request url.Values) string {
 	return code
 }
 
-// Tokens are the tokens that an application receives. Refresh is empty without the scope offline_access.
+// Tokens contains the tokens that an application receives. Refresh is empty without the scope offline_access.
 type Tokens struct{ Access, Refresh, Grant, Scope string }
 
-// Grant approves scopes, separated by spaces, as the person of the session and returns the tokens. change has the form
-// of AuthorizeRequest.
+// Grant approves scopes, separated by spaces, in the session of a person and returns the tokens. change replaces parameters as
+// in AuthorizeRequest.
 func (a *App) Grant(t testing.TB, session Set, scopes string, change ...string) Tokens {
 	t.Helper()
 	code := a.Code(t, session, a.AuthorizeRequest(scopes, change...))

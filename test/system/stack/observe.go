@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// Observer receives each answer of a service before the client that sent the request. An observer that reads the body
-// must replace it with an unread copy. t is nil if the request was not sent by a method of Client.
+// Observer is a function that receives each answer of a service before the client that sent the request. If it reads the body,
+// it must replace the body with an unread copy. t is nil if no method of Client sent the request.
 type Observer func(t testing.TB, service string, r *http.Request, res *http.Response)
 
 var observer Observer
 
-// Observe registers the observer of all answers of all systems. It must be called before the first request.
+// Observe registers the observer for the answers of all systems. Call it before the first request.
 func Observe(o Observer) { observer = o }
 
 // services maps host:port to the name of the service.
@@ -37,7 +37,7 @@ func (s *Stack) register() {
 
 type testKey struct{}
 
-// Observed wraps a transport: the observer receives each answer.
+// Observed returns a transport that passes each answer to the observer.
 func Observed(next http.RoundTripper) http.RoundTripper { return observed{next} }
 
 type observed struct{ next http.RoundTripper }

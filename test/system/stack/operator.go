@@ -58,8 +58,8 @@ func (o *Operator) Mint(t testing.TB, body JSON) (key, id string) {
 	return a.Text("key"), a.Text("id")
 }
 
-// Session signs the operator in and returns a Set that adds the session cookies and the Sec-Fetch-Site header of a page
-// of the hub.
+// Session signs the operator in. It returns a Set that adds the session cookies, and the header Sec-Fetch-Site that a page of
+// the hub would send.
 func (o *Operator) Session(t testing.TB) Set {
 	t.Helper()
 	cookies := o.Retry(t, http.MethodPost, o.s.Hub+"/api/auth/privy", Bearer(o.Login)).Require(http.StatusOK).Cookies()
@@ -71,14 +71,14 @@ func (o *Operator) Session(t testing.TB) Set {
 	}
 }
 
-// SetStreamer sets the streamer status of the operator as administrator, for example "approved" or "suspended".
+// SetStreamer sets the streamer status of the operator with the admin secret, for example to "approved" or "suspended".
 func (o *Operator) SetStreamer(t testing.TB, status string) {
 	t.Helper()
 	body := Body(JSON{"handle": o.Handle, "status": status})
 	plain.Retry(t, http.MethodPost, o.s.Hub+"/api/admin/streamers", o.s.Admin(), body).Require(http.StatusOK)
 }
 
-// PageCookies signs the operator in and returns, by name, the cookies with which a browser is signed in on all pages.
+// PageCookies signs the operator in and returns, by name, the cookies of a browser that is signed in on all pages.
 func (o *Operator) PageCookies(t testing.TB) map[string]string {
 	t.Helper()
 	all := map[string]string{"db_dev": o.Login} // used by the developer page
@@ -91,7 +91,7 @@ func (o *Operator) PageCookies(t testing.TB) map[string]string {
 // Cookies returns the cookies that the answer sets.
 func (a Answer) Cookies() []*http.Cookie { return (&http.Response{Header: a.Header}).Cookies() }
 
-// SDK returns a client of the Go library with the key of the operator.
+// SDK returns a client of the Go SDK that sends the key of the operator.
 func (o *Operator) SDK(t testing.TB) *signalcast.Client {
 	t.Helper()
 	c, err := signalcast.New(signalcast.Options{
@@ -103,13 +103,13 @@ func (o *Operator) SDK(t testing.TB) *signalcast.Client {
 	return c
 }
 
-// File sends a call through POST /api/predictions and returns the answer. It does not retry.
+// File files a call through POST /api/predictions and returns the answer. It does not retry.
 func (o *Operator) File(t testing.TB, body JSON, sets ...Set) Answer {
 	t.Helper()
 	return o.Do(t, http.MethodPost, o.s.Hub+"/api/predictions", append([]Set{Bearer(o.Key), Body(body)}, sets...)...)
 }
 
-// NewCall files a call and returns its id. more contains further members of the request. The test fails if the call is
+// NewCall files a call and returns its id. more contains additional members of the request. The test fails if the call is
 // refused.
 func (o *Operator) NewCall(t testing.TB, market, side string, price int, more JSON) string {
 	t.Helper()
@@ -122,18 +122,18 @@ func (o *Operator) NewCall(t testing.TB, market, side string, price int, more JS
 	return a.Require(http.StatusOK).Text("id")
 }
 
-// Send sends a POST request to a path of the hub and requires the status of the answer.
+// Send sends a POST request to a path of the hub, with the credential as. The test fails unless the answer has this status.
 func (o *Operator) Send(t testing.TB, path string, status int, as Set, body JSON) Answer {
 	t.Helper()
 	return o.Retry(t, http.MethodPost, o.s.Hub+path, as, Body(body)).Require(status)
 }
 
-// Call returns a request body with the three required members of a call.
+// Call returns a request body with the three members that a call requires. price is the price of the side in bps.
 func Call(market, side string, price int) JSON {
 	return JSON{"marketId": market, "direction": side, "priceAtPrediction": price}
 }
 
-// With returns a copy of the object in which the member has this value.
+// With returns a copy of the object in which the member name has this value.
 func (j JSON) With(name string, value any) JSON {
 	out := JSON{name: value}
 	for n, v := range j {
@@ -190,5 +190,5 @@ func (s *Stack) SeedOperators(t testing.TB, n int) []*Operator {
 	return out
 }
 
-// Stamp formats a time as the API does.
+// Stamp formats a time in the format of the API: RFC 3339 in UTC with milliseconds.
 func Stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }

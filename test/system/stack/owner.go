@@ -73,7 +73,7 @@ func (o *Operator) NewStation(t testing.TB, id string) {
 	})).Require(http.StatusCreated)
 }
 
-// claimWallet links a wallet to the person at the identity provider and claims the wallet at the hub.
+// claimWallet links a new wallet to the person at the identity provider and claims the wallet at the hub.
 func (w *Owner) claimWallet(t testing.TB) {
 	t.Helper()
 	w.Wallet = NewWallet()
@@ -97,14 +97,14 @@ func (o *Operator) LinkWallet(t testing.TB, address string) {
 	Post(t, o.s.IDP+"/users/did:idp:"+o.Handle+"/wallets", body).Require(http.StatusOK)
 }
 
-// ClaimIdentity sends the claim of a linked wallet to the hub and returns the answer.
+// ClaimIdentity claims a linked wallet at the hub and returns the answer.
 func (o *Operator) ClaimIdentity(t testing.TB, address string, as ...Set) Answer {
 	t.Helper()
 	return o.Do(t, http.MethodPost, o.s.Hub+"/api/identity/claim", append(as, Body(JSON{"address": address}))...)
 }
 
-// holdings selects all items of a person. It omits members that change without a request: times of last use and
-// positions of webhooks.
+// holdings is an SQL query that returns all items of a person as JSON. It omits members that change without a request: times of
+// last use and positions of webhooks.
 const holdings = `SELECT jsonb_pretty(jsonb_build_object(
 	'user', (SELECT to_jsonb(u) FROM api.users u WHERE id = $1),
 	'keys', (SELECT jsonb_agg(to_jsonb(k) - 'last_used_at' ORDER BY k.id) FROM api.operator_keys k WHERE user_id = $1),

@@ -17,8 +17,8 @@ import (
 
 const readyWithin = 30 * time.Second
 
-// PID returns the id of the process that currently runs under a name: hub, hub-2, api, clock, venues, idp, postgres,
-// redis.
+// PID returns the id of the current process with a name: hub, hub-2, api, clock, venues, idp, postgres or redis. It fails the
+// test if there is none.
 func (s *Stack) PID(t testing.TB, name string) int {
 	t.Helper()
 	pid := s.pid(name)
@@ -28,7 +28,7 @@ func (s *Stack) PID(t testing.TB, name string) int {
 	return pid
 }
 
-// FindPID returns the id of the process that currently runs under a name. ok is false if there is none.
+// FindPID returns the id of the current process with a name. ok is false if there is none.
 func (s *Stack) FindPID(name string) (pid int, ok bool) {
 	pid = s.pid(name)
 	return pid, pid != 0
@@ -42,8 +42,7 @@ func (s *Stack) pid(name string) int {
 	return now.PIDs[name]
 }
 
-// Kill ends a process with SIGKILL. For Postgres it ends the child processes as well. The launcher starts the process
-// again.
+// Kill ends a process with SIGKILL, and for Postgres also its child processes. The launcher then restarts the process.
 func (s *Stack) Kill(t testing.TB, name string) {
 	t.Helper()
 	if err := localdb.KillFamily(s.PID(t, name)); err != nil {
@@ -79,8 +78,8 @@ func (s *Stack) Hang(t testing.TB, name string) (resume func()) {
 	return resume
 }
 
-// Down kills processes and suspends the launcher, so that the processes are not started again until up is called or the
-// test ends. up returns when all services are ready.
+// Down kills processes and suspends the launcher, so that the processes do not run again until the test calls up or ends. up
+// returns when all services are ready.
 func (s *Stack) Down(t testing.TB, names ...string) (up func()) {
 	t.Helper()
 	before := map[string]int{}
@@ -135,7 +134,7 @@ func isReady(base string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// require works like Eventually, but does not use the context of the test. It can therefore be used in a cleanup.
+// require does the same as Eventually, but does not use the context of the test, so that a cleanup can call it.
 func require(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(readyWithin); !done(); time.Sleep(10 * time.Millisecond) {

@@ -65,7 +65,7 @@ func (p *Proxy) add(t testing.TB, toxic string) {
 	}
 }
 
-// Cut closes all open connections. New connections are forwarded.
+// Cut closes all open connections. The proxy continues to forward new connections.
 func (p *Proxy) Cut(t testing.TB) {
 	t.Helper()
 	p.add(t, `{"name":"cut","type":"timeout","attributes":{"timeout":1}}`)

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// Environment variables with which the fault runner changes all systems of a test binary.
+// Environment variables with which the fault runner changes all systems that a test binary starts.
 const (
 	settingsEnv = "SYSTEM_SETTINGS" // lines NAME=value; postgres.NAME=value changes a setting of Postgres
 	sqlEnv      = "SYSTEM_SQL"      // SQL statements that the schema owner executes after the start
 	sizeEnv     = "SYSTEM_SIZE"     // "full" selects the test sizes of a release
 )
 
-// settings are the parameters with which a system is started.
+// settings contains the parameters with which a system is started.
 type settings struct {
 	env      map[string]string // environment variables of all processes
 	postgres []string          // settings of Postgres as NAME=value
@@ -40,7 +40,7 @@ func Postgres(value string) Option {
 // ProgramsIn sets the directory of the programs, for example the programs of another release.
 func ProgramsIn(dir string) Option { return func(s *settings) { s.bin = dir } }
 
-// ScoredAtOnce makes every verified call count after its first quote, on markets of any volume and any creator.
+// ScoredAtOnce makes verified calls count without a second quote, on markets of any volume and any creator.
 func ScoredAtOnce() Option {
 	return func(s *settings) {
 		s.env["QUOTE_CONFIRM_AFTER"], s.env["RATED_MIN_VOLUME_USD"], s.env["MANIFOLD_RATED_CREATORS"] = "off", "0", "*"
@@ -65,7 +65,7 @@ func newSettings(opts []Option) settings {
 	return s
 }
 
-// name returns a text that identifies the settings: it is equal for equal settings.
+// name returns a text that identifies the settings. Equal settings have equal names.
 func (s settings) name() string {
 	var pairs []string
 	for name, value := range s.env {
@@ -75,8 +75,8 @@ func (s settings) name() string {
 	return strings.Join(slices.Concat(pairs, s.postgres, []string{strconv.Itoa(s.hubs), s.bin}), "\n")
 }
 
-// Size returns the size of a test, for example its number of requests: short under -short, full with SYSTEM_SIZE=full,
-// and otherwise usual.
+// Size returns the size of a test, for example its number of requests. It returns short with the flag -short, full with
+// SYSTEM_SIZE=full, and otherwise usual.
 func Size(t testing.TB, short, usual, full int) int {
 	t.Helper()
 	switch {

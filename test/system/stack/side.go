@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/localdb"
 )
 
-// Side is an additional process of a service with changed settings. The launcher does not restart it.
+// Side is an additional process of a service with changed settings. The launcher does not restart it when it ends.
 type Side struct {
 	URL  string // base URL of the public listener
 	GRPC string // host:port of the gRPC listener; empty if the service has none
@@ -29,8 +29,8 @@ type Side struct {
 
 var sides atomic.Int64
 
-// Side starts an additional process of hub, api or clock with changed environment variables and waits until it is
-// ready. An empty value unsets a variable. The process ends with the test.
+// Side starts an additional process of hub, api or clock with changed environment variables, and waits until it is ready. An
+// empty value unsets a variable. The process ends at the end of the test.
 func (s *Stack) Side(t testing.TB, service string, changed map[string]string) *Side {
 	t.Helper()
 	d := s.PrepareSide(t, service, changed)
@@ -54,7 +54,7 @@ func (s *Stack) PrepareSide(t testing.TB, service string, changed map[string]str
 	return d
 }
 
-// Start starts the process, also after Kill, and waits until it is ready.
+// Start starts the process and waits until it is ready. It can start the process again after Kill.
 func (d *Side) Start(t testing.TB) {
 	t.Helper()
 	d.Launch(t)
@@ -68,7 +68,7 @@ func (d *Side) Start(t testing.TB) {
 	})
 }
 
-// Launch starts the process without waiting until it is ready. The process ends with the test.
+// Launch starts the process without waiting until it is ready. The process ends at the end of the test.
 func (d *Side) Launch(t testing.TB) {
 	t.Helper()
 	log, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -146,8 +146,8 @@ func FreeAddr(t testing.TB) string {
 	return "127.0.0.1:" + strconv.Itoa(port)
 }
 
-// Rerouted returns the settings of a service that contain one of the addresses, with that address replaced. The keys of
-// addresses are the old addresses, the values the new ones.
+// Rerouted returns those settings of a service that contain one of the addresses, with the address replaced. addresses maps old
+// addresses to new ones.
 func (s *Stack) Rerouted(t testing.TB, service string, addresses map[string]string) map[string]string {
 	t.Helper()
 	settings := s.Environment(t, service)

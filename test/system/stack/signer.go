@@ -25,8 +25,8 @@ type Signer struct {
 	s *Stack
 }
 
-// NewSigner generates an unregistered key. Its expiry respects the maximum of 90 days for keys that are registered with
-// an operator key.
+// NewSigner generates a key that is not registered. It expires after 30 days; the maximum for keys that are registered with an
+// operator key is 90 days.
 func (o *Operator) NewSigner(t testing.TB) *Signer {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
@@ -38,7 +38,7 @@ func (o *Operator) NewSigner(t testing.TB) *Signer {
 	}
 }
 
-// Issuer returns the issuer URL that signed bytes contain.
+// Issuer returns the issuer URL that is part of all signed bytes.
 func (s *Stack) Issuer() string { return s.Hub + ProtocolPath }
 
 // Register registers the key with a credential of the person or a token of an application.
@@ -55,14 +55,14 @@ func (g *Signer) Challenge(t testing.TB, as Set) string {
 	return Post(t, g.s.Issuer()+"/signers/challenge", as, Body(JSON{"publicKey": g.PublicKey})).Require(http.StatusOK).Text("challenge")
 }
 
-// ProofBytes returns the bytes that the proof of possession signs.
+// ProofBytes returns the bytes to sign for the proof that the caller has the private key.
 func (g *Signer) ProofBytes(challenge string, scopes []string) []byte {
 	return fmt.Appendf(nil, "denpa-signer-v1\n%s\n%s", g.s.Issuer(), Canonical(JSON{
 		"appId": g.App, "challenge": challenge, "denpaId": g.Person, "expiresAt": g.Expires, "publicKey": g.PublicKey, "scopes": scopes,
 	}))
 }
 
-// Apply sends a registration with the given proof, valid or not, and returns the answer.
+// Apply sends a registration with a proof, which may be invalid, and returns the answer.
 func (g *Signer) Apply(t testing.TB, as Set, challenge string, proof []byte, scopes []string) Answer {
 	t.Helper()
 	body := JSON{
@@ -82,7 +82,7 @@ func (g *Signer) Draft(kind string, payload JSON) JSON {
 	}
 }
 
-// MessageBytes returns the bytes that the signature of the message signs.
+// MessageBytes returns the bytes of a message that its signature covers.
 func (g *Signer) MessageBytes(draft JSON) []byte {
 	return fmt.Appendf(nil, "denpa-message-v1\n%s\n%s", g.s.Issuer(), Canonical(draft))
 }
@@ -95,9 +95,8 @@ func (g *Signer) Sign(draft JSON) JSON {
 // Message returns a signed message with a random nonce and the current time.
 func (g *Signer) Message(kind string, payload JSON) JSON { return g.Sign(g.Draft(kind, payload)) }
 
-// Canonical returns the canonical JSON of a value, which signatures cover (RFC 8785). Member names must be ASCII and
-// numbers must be integers. Under these conditions encoding/json differs from the RFC only in U+2028 and U+2029, which
-// it escapes.
+// Canonical returns the canonical JSON of a value (RFC 8785), which signatures cover. Member names must be ASCII and numbers
+// must be integers. Then encoding/json differs from RFC 8785 only in U+2028 and U+2029, which it escapes.
 func Canonical(v any) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

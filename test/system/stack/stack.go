@@ -52,7 +52,7 @@ type Stack struct {
 	admin    func() (*pgxpool.Pool, error)
 }
 
-// shared stores the systems of this test binary by the name of their settings.
+// shared contains the systems of this test binary by the name of their settings.
 var shared struct {
 	mu     sync.Mutex
 	byName map[string]*sharedStack
@@ -77,17 +77,17 @@ func sharedBy(name string, set settings) *sharedStack {
 	return s
 }
 
-// Shared returns the system that all tests of this binary with the same settings share. The first call starts the
-// system and Main stops it. A test must not stop processes of a shared system or make its venues fail.
+// Shared returns the system that all tests of this binary with the same settings share. The first call starts the system, and
+// Main stops it. A test must not stop processes of a shared system and must not make its venues fail.
 func Shared(t testing.TB, opts ...Option) *Stack {
 	t.Helper()
 	set := newSettings(opts)
 	return open(t, sharedBy(set.name(), set))
 }
 
-// Exclusive returns a system that only one test uses at a time and that Shared never returns. It is for tests that stop
-// processes, make venues fail, or measure. When the test ends, all processes must be ready within 30 s. A parallel test
-// that waits for the system occupies one of the parallel slots of the test binary.
+// Exclusive returns a system that only one test uses at a time, and that Shared never returns. It is for tests that stop
+// processes, make venues fail, or measure. When the test ends, all processes must be ready within 30 s. A parallel test that
+// waits for the system occupies one of the parallel slots of the test binary.
 func Exclusive(t testing.TB, opts ...Option) *Stack {
 	t.Helper()
 	set := newSettings(opts)
@@ -127,7 +127,7 @@ func Start(t testing.TB, opts ...Option) *Stack {
 	return s
 }
 
-// Stop stops a system of Start before its test ends.
+// Stop stops a system that Start returned, before its test ends.
 func (s *Stack) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.stop(); err != nil {
@@ -135,7 +135,7 @@ func (s *Stack) Stop(t testing.TB) {
 	}
 }
 
-// atEnd stores the functions that Main calls after the tests.
+// atEnd contains the functions that Main calls after the tests.
 var atEnd struct {
 	mu   sync.Mutex
 	list []func()
@@ -162,8 +162,8 @@ func Parallel(n int) {
 	}
 }
 
-// Main runs the tests of a package, then the checks. It stops the shared systems, removes all temporary files and
-// exits.
+// Main runs the tests of a package and then the checks. Then it stops the shared systems, deletes all temporary files and
+// exits. The exit code is 1 if a test or a check failed.
 func Main(m *testing.M, checks ...func() error) {
 	code := m.Run()
 	for _, do := range atEnd.list {
@@ -207,8 +207,8 @@ func stopShared() error {
 
 var started atomic.Int64
 
-// launch starts a system and waits until every service answers. It tries up to three times, because another process can
-// take a chosen port before the system listens on it.
+// launch starts a system and waits until every service answers. It tries up to three times, because another process can take a
+// chosen port before the system uses it.
 func launch(set settings) (s *Stack, err error) {
 	for range 3 {
 		if s, err = launchOnce(set); err == nil || !strings.Contains(err.Error(), "address already in use") {
@@ -218,8 +218,8 @@ func launch(set settings) (s *Stack, err error) {
 	return s, err
 }
 
-// lockStarts takes a lock that is shared by all test binaries, so that only one system starts at a time: a start uses
-// all cores.
+// lockStarts takes a lock that all test binaries share, so that only one system starts at a time. A start uses all cores of the
+// machine.
 func lockStarts() (unlock func(), err error) {
 	root, err := Root()
 	if err != nil {
@@ -288,8 +288,8 @@ func (s *Stack) exec(sql string) error {
 	return err
 }
 
-// environment returns the environment of this process, changed by own. It omits variables that select another system or
-// its settings.
+// environment returns the environment of this process with the variables in own. It omits inherited variables that would select
+// another system or change its settings.
 func environment(own map[string]string) []string {
 	var out []string
 	for _, pair := range os.Environ() {
@@ -449,7 +449,7 @@ func Eventually(t testing.TB, d time.Duration, what string, done func() bool) {
 	}
 }
 
-// Wait waits for d. It fails the test if the test ends earlier.
+// Wait waits for the time d. It fails the test if the test ends first.
 func Wait(t testing.TB, d time.Duration) {
 	t.Helper()
 	select {

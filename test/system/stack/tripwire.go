@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Tripwire is a TCP address that no program may connect to. It counts the connections that are made nevertheless.
+// Tripwire is a TCP address to which no program may connect. It counts the connections that programs make nevertheless.
 type Tripwire struct {
 	Addr        string
 	Connections atomic.Int64

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// VenueAnswer is a kind of malformed answer that a VenueProxy sends in place of the answer of a venue.
+// VenueAnswer is a kind of malformed answer that a VenueProxy sends instead of the answer of a venue.
 type VenueAnswer string
 
 // Kinds of malformed answers.
@@ -41,7 +41,7 @@ const (
 	fastBytes = 15 << 20
 )
 
-// VenueProxy forwards requests to the simulated venues, counts them, and can replace the answers with malformed ones.
+// VenueProxy forwards requests to the simulated venues and counts them. It can replace the answers with malformed ones.
 type VenueProxy struct {
 	Addr      string
 	Redirects atomic.Int64 // number of redirects sent
@@ -106,7 +106,7 @@ func (p *VenueProxy) serve(w http.ResponseWriter, r *http.Request, venues http.H
 	}
 }
 
-// sendEndless sends an endless JSON text until the client closes the connection.
+// sendEndless sends a very long JSON text until the client closes the connection, or until endlessBody bytes are sent.
 func (p *VenueProxy) sendEndless(ctx context.Context, w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	sent, err := io.WriteString(w, `{"id":"`)
@@ -166,7 +166,7 @@ func (p *VenueProxy) change(r *http.Response) error {
 	return nil
 }
 
-// Readable reports whether a client can still read the answer, apart from its prices.
+// Readable reports whether a client can still parse the answer, apart from its prices.
 func (how VenueAnswer) Readable() bool {
 	return how == WrongTypes || how == NaNTexts || how == NegativePrices || how == HugePrices
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Author is an operator with one item of each kind that the requests of WriteRoutes refer to.
+// Author is an operator with the items that the requests of WriteRoutes refer to.
 type Author struct {
 	*Operator
 	Market   string // an open market without a call of the operator
@@ -44,7 +44,7 @@ type WriteRoute struct {
 	credential Set
 }
 
-// Sets returns the Sets for the credential and for the body, in which change replaces members.
+// Sets returns the Sets for the credential and the body of the request. change replaces members of the body.
 func (w WriteRoute) Sets(change JSON) []Set {
 	if w.Body == nil {
 		return []Set{w.credential}
@@ -54,7 +54,8 @@ func (w WriteRoute) Sets(change JSON) []Set {
 	return []Set{w.credential, Body(body)}
 }
 
-// WriteRoutes returns a valid request for each kind of change that operators, webhooks and administrators can make.
+// WriteRoutes returns one valid request for each kind of change that operators and administrators can make. It includes changes
+// of webhooks.
 func (s *Stack) WriteRoutes(a *Author) []WriteRoute {
 	call, label := Call(a.Market, "YES", 5000), JSON{"label": "a key", "permissions": []string{"read"}}
 	key, login := Bearer(a.Key), Bearer(a.Login)
