@@ -13,11 +13,12 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// advice matches the last sentence of an error, which says what to do.
+// advice matches the last sentence of an error text, which says what to do.
 var advice = regexp.MustCompile("^(See signalcast( [a-z]+)* --help|Find the id with `signalcast market search`|" +
 	"Find a handle with `signalcast board`|Check |The request is too long: shorten the arguments)")
 
-// requireAdvice checks that an error is one line of printable characters, has at most 700 bytes, and ends with what to do.
+// requireAdvice fails the test unless an error text is one line of printable characters, has at most 700 bytes, and ends with
+// advice.
 func requireAdvice(t *testing.T, args []string, bad string) {
 	t.Helper()
 	line, rest, whole := strings.Cut(strings.TrimPrefix(bad, "signalcast: "), "\n")
@@ -30,7 +31,7 @@ func requireAdvice(t *testing.T, args []string, bad string) {
 	}
 }
 
-// leaves returns the commands without subcommands, by their words.
+// leaves returns the commands that have no subcommands. The keys are their full names, for example "market show".
 func leaves(t *testing.T) map[string]*kong.Node {
 	t.Helper()
 	var cli commands
@@ -48,7 +49,7 @@ func leaves(t *testing.T) map[string]*kong.Node {
 	return all
 }
 
-// validArgument returns a valid value of a required argument or flag.
+// validArgument returns a valid value for a required argument or flag.
 func validArgument(d *shell, v *kong.Value) string {
 	good := map[string]string{
 		"side": "no", "verdict": "no", "outcome": "no", "signal": signalID, "id": signalID, "url": "http://127.0.0.1:1",

@@ -58,7 +58,7 @@ func TestCallBoundsTheSlippage(t *testing.T) {
 	}
 }
 
-// TestDryRunOfACommand checks that a dry run of a call and of an event is sent as a dry run (docs/guarantees.md, P15).
+// TestDryRunOfACommand checks that call and events add with --dry-run send a dry run (docs/guarantees.md, P15).
 func TestDryRunOfACommand(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)

@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// TestConformEnded checks that the interrupted check of a run has neither passed nor failed, and that the report is not complete.
+// TestConformEnded checks that the check during which a run is interrupted neither passes nor fails, and that the report is not
+// complete.
 func TestConformEnded(t *testing.T) {
 	for name, c := range map[string]struct {
 		by      syscall.Signal
@@ -61,7 +62,7 @@ func TestConformEnded(t *testing.T) {
 	d.requireContains(out, `"complete": true`)
 }
 
-// ledger is a fake hub with one native market. It interrupts the run when a request contains at.
+// ledger is a fake hub with one native market. It interrupts the run when a request arrives whose path or body contains at.
 type ledger struct {
 	sync.Mutex
 	sent []string // path and body of the administrative requests
@@ -98,7 +99,8 @@ func (l *ledger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestConformClears checks that an interrupted run closes its markets, and that the error names what it could not close.
+// TestConformClears checks that an interrupted run closes its markets, and that its error lists the markets that it could not
+// close.
 func TestConformClears(t *testing.T) {
 	const market = "native-abcdefghijklmnop"
 	for name, c := range map[string]struct {
@@ -142,7 +144,7 @@ func TestConformClears(t *testing.T) {
 	}
 }
 
-// TestConformUnreachable checks that a service that cannot be reached fails no check.
+// TestConformUnreachable checks that no check fails because a service cannot be reached.
 func TestConformUnreachable(t *testing.T) {
 	d := newShell(t)
 	none := serve(t, respond(200, `{}`))
@@ -160,7 +162,7 @@ func TestConformUnreachable(t *testing.T) {
 	}
 }
 
-// TestConformNothingTried checks that a run in which no check of --only could run has exit code 2.
+// TestConformNothingTried checks that the exit code is 2 if no check of --only could run.
 func TestConformNothingTried(t *testing.T) {
 	d := newShell(t)
 	d.in = key
@@ -170,7 +172,7 @@ func TestConformNothingTried(t *testing.T) {
 	d.run(done, "conform", s.URL, "--key", "-", "--only", "call.filed", "--only", "reach")
 }
 
-// TestInterrupted checks the exit code of a process that a signal ends: 128 plus the number of the signal.
+// TestInterrupted checks the exit code of a process that a process signal ends: 128 plus the number of the signal.
 func TestInterrupted(t *testing.T) {
 	if at := os.Getenv("SIGNALCAST_TEST_CONFORM"); at != "" {
 		os.Args = []string{"signalcast", "conform", at}

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// rateLimited returns a handler that answers every request with a valid 429.
+// rateLimited returns a handler that answers every request with a valid 429. seconds is the value of Retry-After.
 func rateLimited(seconds int) http.HandlerFunc {
 	body := fmt.Sprintf(`{"error":"rate_limited","limit":20,"retryAfterMs":%d}`, 1000*seconds)
 	return respond(429, body, "Retry-After", fmt.Sprint(seconds), "Access-Control-Allow-Origin", "*")
 }
 
-// TestConformOverLimit checks that a server that refuses every request with 429 passes no check except limit.form, and fails
-// limit.form only if its answers are invalid.
+// TestConformOverLimit checks a run against a server that refuses every request with 429. No check except limit.form may pass,
+// and limit.form must fail only if the answers are invalid.
 func TestConformOverLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
@@ -60,7 +60,7 @@ func TestConformOverLimit(t *testing.T) {
 	}
 }
 
-// TestConformWaitIsBounded checks that all waits for limits together are at most --wait.
+// TestConformWaitIsBounded checks that all waits for rate limits add up to at most --wait.
 func TestConformWaitIsBounded(t *testing.T) {
 	d := newShell(t)
 	s := serve(t, rateLimited(50))
@@ -86,8 +86,8 @@ func TestConformWaitIsBounded(t *testing.T) {
 	d.requireContains(text, "because: not tried: GET /openapi.json is over a limit", "were not tried because of limits")
 }
 
-// keyLimited returns a handler that accepts most requests with a key, and refuses more with a limit and a wait in seconds. After
-// a wait of more than one second it accepts requests again.
+// keyLimited returns a handler that accepts most requests with a key. It refuses further requests with the stated limit and a
+// wait in seconds. After the test waits for more than one second, it accepts requests again.
 func keyLimited(d *shell, most, limit, wait int) http.HandlerFunc {
 	taken := 0
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -46,8 +46,8 @@ func (r *conformReport) outcome(id string) string {
 	return ""
 }
 
-// TestConformOtherServers checks that servers that are not Signalcast fail, that redirects are not followed, and that cookies are
-// not stored.
+// TestConformOtherServers checks that servers that are not Signalcast fail, that the run follows no redirects, and that it
+// stores no cookies.
 func TestConformOtherServers(t *testing.T) {
 	var led atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { led.Add(1) }))
@@ -87,8 +87,8 @@ func TestConformOtherServers(t *testing.T) {
 	}
 }
 
-// TestConformHostile checks that a run against a server that hangs, sends endless answers or closes connections ends in bounded
-// time, and that control characters of a server are not printed.
+// TestConformHostile checks that a run ends in bounded time against a server that hangs, sends endless answers or closes
+// connections. The output must contain no control characters of the server.
 func TestConformHostile(t *testing.T) {
 	endless := func(w http.ResponseWriter, _ *http.Request) {
 		block := []byte(strings.Repeat("[", 64<<10))
@@ -177,7 +177,7 @@ func TestConformUsage(t *testing.T) {
 	}
 }
 
-// TestConformWaits checks that the run waits if RateLimit states that the limit is nearly reached, and after a 429.
+// TestConformWaits checks that the run waits when the header RateLimit states that a limit is nearly reached, and after a 429.
 func TestConformWaits(t *testing.T) {
 	d := newShell(t)
 	d.in = key
@@ -236,8 +236,8 @@ func TestConformDocumented(t *testing.T) {
 	}
 }
 
-// requireSource checks that the source of a check exists: a heading of a page, an operationId, a tag or a paragraph of the
-// OpenAPI document. It does not check citations of public standards.
+// requireSource fails the test unless the source of a check exists: a heading of a page, or an operationId, a tag or a
+// paragraph of the OpenAPI document. It does not check citations of public standards.
 func requireSource(t *testing.T, check, source string) {
 	t.Helper()
 	document := string(openapi.JSON)

@@ -76,7 +76,7 @@ func TestLoginRefused(t *testing.T) {
 	if len(hub.requests) != 2 {
 		t.Errorf("%d requests, want 2", len(hub.requests))
 	}
-	// No key is minted if the folder of the settings cannot be written.
+	// If the folder of the settings cannot be written, login must mint no key.
 	t.Setenv("XDG_CONFIG_HOME", "/proc/nowhere")
 	d.in = token
 	d.run(usage, "login", "--hub", hub.URL)

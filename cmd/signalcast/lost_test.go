@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestUnknownResult checks the error of a write whose answer is lost or a 5xx: it says that the write may have been stored, and
-// how to find out. Reads and the sign-in before a write do not say that.
+// TestUnknownResult checks the error of a write whose answer is lost or has a status of 500 or more. The error must say that
+// the write may have been stored, and how to find out. Errors of reads and of the sign-in before a write must not say that.
 func TestUnknownResult(t *testing.T) {
 	cut := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	half := func(w http.ResponseWriter, _ *http.Request) {
@@ -54,8 +54,9 @@ func TestUnknownResult(t *testing.T) {
 	}
 }
 
-// TestUnknownResultOfAnEarlierAttempt checks that the result of a write is unknown if the answer to an earlier attempt was lost,
-// whatever the last attempt returns. Without a connection nothing was sent, so the result is known.
+// TestUnknownResultOfAnEarlierAttempt checks that the result of a write is unknown if the answer to an earlier attempt was
+// lost, regardless of the last answer. If no attempt obtained a connection, the service received nothing, so the result is
+// known.
 func TestUnknownResultOfAnEarlierAttempt(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)

@@ -23,7 +23,7 @@ const (
 	signalID = "0199f0a4-2222-7000-8000-000000000002"
 )
 
-// server is a fake service. It records the requests.
+// server is a fake service that records the requests.
 type server struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -31,7 +31,7 @@ type server struct {
 	bodies   []string // bodies of requests
 }
 
-// serve starts a server that answers each request with the next answer, and all further requests with the last one.
+// serve starts a server that gives the answers in order, one for each request, and repeats the last one.
 func serve(t *testing.T, answers ...http.HandlerFunc) *server {
 	t.Helper()
 	s := &server{}
@@ -47,7 +47,7 @@ func serve(t *testing.T, answers ...http.HandlerFunc) *server {
 	return s
 }
 
-// respond returns a handler that answers with a status, a body, and headers as names and values.
+// respond returns a handler that answers with a status, a body and headers. header alternates names and values.
 func respond(status int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i+1 < len(header); i += 2 {
@@ -58,7 +58,7 @@ func respond(status int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-// shell runs commands of the program in a test, with an own folder for settings.
+// shell runs commands of the program in a test, with a separate folder for settings.
 type shell struct {
 	t          *testing.T
 	home       string // XDG_CONFIG_HOME
@@ -70,7 +70,7 @@ type shell struct {
 	stop       func()          // ends ctx
 }
 
-// newShell returns a shell without stored settings and without settings in the environment.
+// newShell returns a shell without stored settings and without settings in the environment variables.
 func newShell(t *testing.T) *shell {
 	t.Helper()
 	d := &shell{t: t, home: t.TempDir()}
@@ -84,8 +84,8 @@ func newShell(t *testing.T) *shell {
 
 func (d *shell) config() string { return filepath.Join(d.home, "signalcast", "config.json") }
 
-// run runs a command and returns its output and its errors. It fails the test if the exit code is not want, or if the key or the
-// token is in the output.
+// run runs a command and returns its standard output and its standard error output. It fails the test if the exit code is not
+// want, or if one of the outputs contains the key or the token.
 func (d *shell) run(want int, args ...string) (out, errOut string) {
 	d.t.Helper()
 	var to, bad bytes.Buffer
@@ -110,7 +110,7 @@ func (d *shell) run(want int, args ...string) (out, errOut string) {
 	return to.String(), bad.String()
 }
 
-// requireContains checks that a text contains each of words.
+// requireContains reports a test error for each of words that a text does not contain.
 func (d *shell) requireContains(text string, words ...string) {
 	d.t.Helper()
 	for _, w := range words {
@@ -157,7 +157,7 @@ func TestCallAtTheNewestPrice(t *testing.T) {
 	d.requireContains(bad, "--price")
 }
 
-// TestRefusals checks that each refusal has exit code 1, says what to do, and is not repeated.
+// TestRefusals checks that each refusal by a service has exit code 1, contains advice, and is not repeated.
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
@@ -201,7 +201,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestRefusalAsJSON checks that with --json the answer of the service is the output of a refused command.
+// TestRefusalAsJSON checks that, with --json, a refused command prints the answer of the service.
 func TestRefusalAsJSON(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
@@ -255,8 +255,8 @@ func TestUsage(t *testing.T) {
 	d.requireContains(out, "market search")
 }
 
-// TestUnavailable checks that a read of an unavailable service is repeated, with longer waits, and then has exit code 3. It is
-// not repeated if Retry-After is long.
+// TestUnavailable checks that a read of an unavailable service is repeated, with increasing waits, and then has exit code 3. It
+// must not be repeated if Retry-After is long.
 func TestUnavailable(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
@@ -281,8 +281,8 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// TestRepeatedWrites checks that a call whose answer was lost is sent again with the same idempotency key, and that the request
-// for a key is not repeated.
+// TestRepeatedWrites checks that a call whose answer was lost is sent again with the same idempotency key, and that a request
+// that mints a key is not repeated.
 func TestRepeatedWrites(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)

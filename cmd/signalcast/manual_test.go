@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestManPage checks that the man page contains the commands and only known macros. If groff or mandoc is installed, it must
-// report no warning.
+// TestManPage checks that the man page contains the commands and only known roff macros. If groff or mandoc is installed, it
+// must report no warning.
 func TestManPage(t *testing.T) {
 	d := newShell(t)
 	out, _ := d.run(done, "man")
@@ -35,7 +35,8 @@ func TestManPage(t *testing.T) {
 	}
 }
 
-// TestCompletion checks the words that bash offers, and the syntax of the scripts for fish and zsh if these shells are installed.
+// TestCompletion checks the words that the bash completion offers. For fish and zsh it checks the syntax of the scripts, if the
+// shells are installed.
 func TestCompletion(t *testing.T) {
 	d := newShell(t)
 	script, _ := d.run(done, "completion", "bash")

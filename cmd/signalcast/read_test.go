@@ -118,8 +118,8 @@ func TestEventsAdd(t *testing.T) {
 	d.requireContains(bad, "Only the operator of a call")
 }
 
-// TestIncompleteRecord checks that an incomplete download has exit code 3 and leaves no file. A file that cannot be written has
-// exit code 2.
+// TestIncompleteRecord checks that an incomplete download of a record has exit code 3 and leaves no file. If the file cannot be
+// written, the exit code must be 2.
 func TestIncompleteRecord(t *testing.T) {
 	d := newShell(t)
 	breaks := serve(t, respond(200, `{"type":"record","version":"2"}`+"\n", "Content-Length", "1000"))

@@ -13,7 +13,7 @@ import (
 
 const denpaID = "0199f0a2-1111-7000-8000-000000000001"
 
-// passport is the answer of the hub with the passport of the owner of the key.
+// passport is the answer of a hub that describes the owner of the key.
 const passport = `{"denpaId":"` + denpaID + `","uri":"denpa:x","operatorId":"op_c8eb353a8e49313f","username":"mara_k","displayName":null,"avatar":null,"bio":null,
 	"wallets":[],"identities":[],"operatorType":"human","isAi":false,"createdAt":"2026-09-18T12:00:00.000Z",
 	"stats":{"stations":0,"broadcasts":0,"signals":0,"predictions":0,"won":0,"score":0,"followers":0,"following":0},"urls":{"profile":"x"}}`
@@ -34,7 +34,7 @@ func TestLogout(t *testing.T) {
 	}
 }
 
-// TestKeysRequireAToken checks that commands that require an identity token refuse a key, and that no key is minted that cannot
+// TestKeysRequireAToken checks that commands that require an identity token refuse a key, and that they mint no key that cannot
 // be stored.
 func TestKeysRequireAToken(t *testing.T) {
 	d := newShell(t)
@@ -71,8 +71,8 @@ func TestKeysRequireAToken(t *testing.T) {
 	}
 }
 
-// TestFollow checks that follow signs in with the token and sends the write with the cookies of the session, the origin of the
-// hub and no token.
+// TestFollow checks that follow signs in with the token. The write must then contain the cookies of the session and the origin
+// of the hub, but no token.
 func TestFollow(t *testing.T) {
 	d := newShell(t)
 	d.in = token
@@ -93,8 +93,8 @@ func TestFollow(t *testing.T) {
 	d.requireContains(bad, "no session")
 }
 
-// TestSigner checks that the seed is only in the file of the key, that the issuer is the hub, and that payloads without a
-// canonical form are refused.
+// TestSigner checks three properties of signing keys: the seed is only in the file of the key, the issuer is the hub, and
+// payloads without a canonical form are refused.
 func TestSigner(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
@@ -139,7 +139,7 @@ func TestSigner(t *testing.T) {
 	}
 }
 
-// TestMessageVerdicts checks that an invalid message has exit code 1 and that the error says what to do.
+// TestMessageVerdicts checks that an invalid message has exit code 1 and that the error contains advice.
 func TestMessageVerdicts(t *testing.T) {
 	d := newShell(t)
 	d.in = `{}`
@@ -157,7 +157,7 @@ func TestMessageVerdicts(t *testing.T) {
 	d.run(usage, "message", "submit", "/nowhere")
 }
 
-// TestAdminSecret checks that the admin secret is read from the environment or from a file, is sent in x-admin-secret only, and
+// TestAdminSecret checks that the admin secret is read from the environment or from a file, is sent only in x-admin-secret, and
 // is never sent without encryption.
 func TestAdminSecret(t *testing.T) {
 	d := newShell(t)
@@ -190,7 +190,7 @@ func TestAdminSecret(t *testing.T) {
 	}
 }
 
-// TestHeartbeats checks that heartbeats are sent at the interval of the hub, at most once a second.
+// TestHeartbeats checks that heartbeats are sent at the interval that the hub requests, but at most once a second.
 func TestHeartbeats(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
@@ -203,7 +203,7 @@ func TestHeartbeats(t *testing.T) {
 	d.run(usage, "live", "set", "701122", "--yes", "101", "--hub", hub.URL)
 }
 
-// TestLiveEndsAtAnInterrupt checks that an interrupted "live on" ends the session at the hub and has exit code 0.
+// TestLiveEndsAtAnInterrupt checks that "live on" ends the live session at the hub after an interrupt, and has exit code 0.
 func TestLiveEndsAtAnInterrupt(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)

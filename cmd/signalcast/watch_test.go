@@ -13,7 +13,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// serveFeed starts a feed that sends frames after the first subscription. It calls sees with the request and the subscribe frame.
+// serveFeed starts a fake feed that sends frames after the first subscription. It calls sees with the request and the subscribe
+// frame. It returns its URL.
 func serveFeed(t *testing.T, sees func(*http.Request, string), frames ...string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -86,7 +87,7 @@ func TestWatch(t *testing.T) {
 	d.requireContains(bad, "--api")
 }
 
-// TestWatchMe checks that the key is sent for the channel me, and only with encryption or to this machine.
+// TestWatchMe checks that watch sends the key for the channel me, but only with encryption or to this machine.
 func TestWatchMe(t *testing.T) {
 	d := newShell(t)
 	t.Setenv("SIGNALCAST_KEY", key)
@@ -104,7 +105,7 @@ func TestWatchMe(t *testing.T) {
 	d.requireContains(bad, "unknown or revoked")
 }
 
-// TestWatchEnds checks that Ctrl-C has exit code 0, also while the feed is unavailable.
+// TestWatchEnds checks that Ctrl-C has exit code 0, even while the feed is unavailable.
 func TestWatchEnds(t *testing.T) {
 	d := newShell(t)
 	d.ctx, d.stop = context.WithCancel(t.Context())
@@ -115,7 +116,7 @@ func TestWatchEnds(t *testing.T) {
 	d.run(done, "watch", "--api", down.URL)
 }
 
-// TestWatchState checks that a state file that cannot be written is an error before the first request.
+// TestWatchState checks that a state file that cannot be written causes an error before the first request.
 func TestWatchState(t *testing.T) {
 	d := newShell(t)
 	d.ctx, d.stop = context.WithCancel(t.Context())

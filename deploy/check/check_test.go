@@ -17,7 +17,7 @@ func read(t *testing.T) string {
 	return string(text)
 }
 
-// TestComposeFileIsHardened checks compose.yaml of the repository.
+// TestComposeFileIsHardened checks that compose.yaml of the repository has no violation.
 func TestComposeFileIsHardened(t *testing.T) {
 	t.Parallel()
 	for _, f := range check(t.Context(), []byte(read(t))) {
@@ -25,7 +25,7 @@ func TestComposeFileIsHardened(t *testing.T) {
 	}
 }
 
-// TestEachRuleCanFail checks that every rule reports a compose file that breaks it.
+// TestEachRuleCanFail checks that check reports a violation of each rule.
 func TestEachRuleCanFail(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ old, new, want string }{
@@ -71,7 +71,7 @@ func TestEachRuleCanFail(t *testing.T) {
 	}
 }
 
-// TestPrintedProject checks that the printed JSON contains merged settings, and that an invalid file is refused.
+// TestPrintedProject checks that the printed JSON contains merged settings, and that printProject refuses an invalid file.
 func TestPrintedProject(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestNeverInProduction checks that the program exits with 2 and names the reason outside development and test, and with the
-// setting of a real identity provider, whose value it must not print.
+// TestNeverInProduction checks that the program exits with 2 outside development and test, and with a setting of a real
+// identity provider. It must name the reason and must not print the value of the setting.
 func TestNeverInProduction(t *testing.T) {
 	t.Parallel()
 	for env, words := range map[string]string{

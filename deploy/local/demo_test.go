@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// TestDemo runs a demo of the real programs, with its history and its bots.
+// TestDemo runs a demo with the real programs, and checks its history and its bots.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "stack")
@@ -73,7 +73,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// requirePoints waits until the board has 20 operators, and requires that the first one has points.
+// requirePoints waits until the leaderboard has 20 operators, and requires that the first one has points.
 func requirePoints(t *testing.T, s stack) {
 	t.Helper()
 	var board struct {

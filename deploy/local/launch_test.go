@@ -21,8 +21,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/testkit"
 )
 
-// launcher is the path of the compiled launcher, and fakes the directory with programs of testdata/fake under the names of a
-// stack.
+// launcher is the path of the compiled launcher. fakes is a directory with copies of testdata/fake under the names of the
+// programs of a stack.
 var launcher, fakes string
 
 func TestMain(m *testing.M) {
@@ -54,7 +54,7 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// running is a launcher process of a test.
+// running is a launcher process that a test started.
 type running struct {
 	t   *testing.T
 	cmd *exec.Cmd
@@ -124,7 +124,7 @@ func (r *running) stack() stack {
 	return s
 }
 
-// terminate sends SIGTERM and requires exit code 0 within ten seconds.
+// terminate sends SIGTERM to the launcher and requires that it ends with exit code 0 within ten seconds.
 func (r *running) terminate() {
 	r.t.Helper()
 	began := time.Now()
@@ -137,7 +137,7 @@ func (r *running) terminate() {
 	}
 }
 
-// living returns the names of the processes of a stack that still run, sorted.
+// living returns the sorted names of the processes of a stack that still run.
 func living(s stack) (names []string) {
 	for name, pid := range s.PIDs {
 		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -174,7 +174,7 @@ func answers(url string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// row returns the text that a query returns.
+// row executes an SQL query and returns the text of its only value.
 func row(t *testing.T, url, sql string) (out string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -188,7 +188,7 @@ func row(t *testing.T, url, sql string) (out string) {
 	return out
 }
 
-// environ returns the environment of a fake program.
+// environ returns the environment variables of the fake program with the URL base.
 func environ(t *testing.T, base string) map[string]string {
 	t.Helper()
 	var pairs []string

@@ -63,7 +63,7 @@ func TestUpRunsEverything(t *testing.T) {
 	}
 }
 
-// checkEnvironments compares the environments of the programs with the expected settings.
+// checkEnvironments compares the environment variables of the programs of a stack with the expected values.
 func checkEnvironments(t *testing.T, s stack) {
 	t.Helper()
 	hub, second, api := environ(t, s.Hub), environ(t, s.Hubs[0]), environ(t, s.API)

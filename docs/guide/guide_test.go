@@ -42,11 +42,11 @@ func requireContains(t *testing.T, page string, texts ...string) {
 	}
 }
 
-// loads matches the addresses that a browser fetches for a page.
+// loads matches the URLs in a page that a browser loads automatically.
 var loads = regexp.MustCompile(`(?i)<(?:script|link|img|iframe|source|video|object|embed)\b[^>]*?\b(?:src|href|data)="([^"]*)"`)
 
-// The site of this project contains every page, in the index and in the search. All links have targets. No page contains an
-// inline script or style, or loads a file of another host.
+// TestProject checks that the site of this project contains every page, in the index and in the search. All links must have
+// targets. No page may contain an inline script or style, or load a file of another host.
 func TestProject(t *testing.T) {
 	t.Parallel()
 	s, err := guide.New(docs.Files, options)
@@ -158,7 +158,7 @@ func TestInvalidFolders(t *testing.T) {
 	}
 }
 
-// HTML and scripts in Markdown are shown as text or left out.
+// TestHostileMarkdown checks that HTML and scripts in Markdown are shown as text or omitted.
 func TestHostileMarkdown(t *testing.T) {
 	t.Parallel()
 	s, err := guide.New(folder(map[string]string{
@@ -191,7 +191,7 @@ func TestSearchWords(t *testing.T) {
 		`data-words="beta curl epsilon second ünder"><a href="a.html#second">Second</a>`)
 }
 
-// The tag of a file changes with its content only.
+// TestTags checks that the ETag of a file changes only with its content.
 func TestTags(t *testing.T) {
 	t.Parallel()
 	one, _ := guide.New(folder(map[string]string{"a.md": "# A\n"}), options)

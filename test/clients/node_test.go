@@ -19,7 +19,7 @@ const leastNode = 22
 // node contains the directory in which the clients are installed, and the path of the Node program.
 type node struct{ dir, bin string }
 
-// install installs the clients of package-lock.json unless they are installed already, and finds a Node with at least
+// install installs the clients of package-lock.json unless they are installed already. It finds a Node program of at least
 // version leastNode.
 func install(t *testing.T) node {
 	t.Helper()
@@ -42,7 +42,7 @@ func install(t *testing.T) node {
 	return node{dir, findNode(t, dir)}
 }
 
-// sumOfLock returns a checksum of the files that list the packages.
+// sumOfLock returns a checksum of package.json and package-lock.json in dir.
 func sumOfLock(t *testing.T, dir string) string {
 	t.Helper()
 	sum := sha256.New()

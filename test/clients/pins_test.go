@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// described is the description of a package in package.json or in the lock file.
+// described describes one package in package.json or in package-lock.json.
 type described struct {
 	Version      string            `json:"version"`
 	Resolved     string            `json:"resolved"`
@@ -33,8 +33,8 @@ func read(t *testing.T, path string, into any) {
 	}
 }
 
-// TestPins checks that every version of the clients and linters is exact and locked by a hash, that the lock files
-// contain no registry address, and that docs/conformance.md lists the versions.
+// TestPins checks that every version of the clients and linters is exact and locked by a hash. The lock files must contain no
+// registry address, and docs/conformance.md must list the versions.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/conformance.md")
@@ -51,7 +51,7 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// pinned compares the package.json of a directory with its lock file, and returns it.
+// pinned compares package.json in dir with its lock file, and returns the content of package.json.
 func pinned(t *testing.T, dir string) (wanted described) {
 	t.Helper()
 	read(t, filepath.Join(dir, "package.json"), &wanted)
@@ -79,8 +79,8 @@ func pinned(t *testing.T, dir string) (wanted described) {
 	return wanted
 }
 
-// TestScripts checks that each listed script exists and has the stated number of checks, and that every script with
-// checks is listed.
+// TestScripts checks that each script in scripts exists and contains the stated number of checks, and that scripts lists every
+// script with checks.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	for _, s := range scripts {

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// world is a running system with a second hub that has a newer signing key.
+// world is a running system and an additional hub that attests with a newer signing key.
 type world struct {
 	*stack.Stack
 	rotated *stack.Side
@@ -18,7 +18,7 @@ type world struct {
 	idp     provider
 }
 
-// provider is the identity provider of the hub whose tokens have the form of the library of Privy.
+// provider describes the identity provider whose tokens have the format of the Privy library.
 type provider struct{ Issuer, Audience, UsersSecret string }
 
 func newWorld(t *testing.T) *world {
@@ -41,11 +41,11 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// protocol returns the base URL of the protocol at a hub.
+// protocol returns the base URL of the protocol routes at a hub.
 func protocol(hub string) string { return hub + "/api/protocol/v1" }
 
-// rotate makes the hub attest a call, and then starts a second hub with a newer key. The change of keys follows
-// docs/operations.md.
+// rotate makes the hub attest a call, and then starts an additional hub with a newer signing key, as docs/operations.md
+// describes.
 func (w *world) rotate(t *testing.T, setting string) {
 	t.Helper()
 	o := w.NewOperator(t)
@@ -65,8 +65,8 @@ func (w *world) rotate(t *testing.T, setting string) {
 	w.rotated = w.Side(t, "hub", map[string]string{"HUB_KEYS": string(raw)})
 }
 
-// person returns the environment variables of a client: a new operator with two applications and two keys, and three
-// open markets.
+// person creates an operator with two applications and two keys, and three open markets. It returns environment variables that
+// describe them to a client. name is the prefix of the variables.
 func (w *world) person(t *testing.T, name string) []string {
 	t.Helper()
 	o := w.NewOperator(t)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestLeasesDiffer: all services share one space of advisory locks, so two parts with one number would delay each other. The
-// numbers are constants of Go and literals of statements.
+// TestLeasesDiffer checks that all advisory locks of the services have different numbers. The services share one number space,
+// so two parts with the same number would block each other. The numbers are constants in Go and literals in SQL statements.
 func TestLeasesDiffer(t *testing.T) {
 	t.Parallel()
 	lease := regexp.MustCompile(`(?m)^.*\bint64 = (7201\d{3})\b|advisory\w*lock\((7201\d{3})\)`)

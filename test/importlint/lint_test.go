@@ -14,10 +14,10 @@ const (
 	hub = "services/hub/internal/"
 )
 
-// tree is a repository in miniature: path → text.
+// tree is a small repository: it maps paths of files to their texts.
 type tree map[string]string
 
-// sound keeps every rule, with something of each kind in it.
+// sound returns a tree that breaks no rule. It contains a file of each kind.
 func sound() tree {
 	return tree{
 		"services/api/main.go":         code("main", prefix+api+"app", prefix+"pkg/run"),
@@ -39,7 +39,7 @@ func sound() tree {
 	}
 }
 
-// code is a Go file of a package with the given imports.
+// code returns the text of a Go file of a package with these imports.
 func code(pkg string, imports ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "package %s\n\nimport \"time\"\n", pkg)
@@ -49,7 +49,7 @@ func code(pkg string, imports ...string) string {
 	return b.String() + "\nvar _ time.Duration\n"
 }
 
-// plant writes a tree, with a doc.go for each package that has none.
+// plant writes a tree to a temporary folder and returns its path. It adds a doc.go to each package that has none.
 func plant(t *testing.T, files tree) string {
 	t.Helper()
 	root := t.TempDir()

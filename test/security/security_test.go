@@ -26,8 +26,8 @@ var (
 	testName      = regexp.MustCompile(`^([a-z0-9]+)\.((?:Test|Fuzz)[A-Z]\w*)$`)
 )
 
-// mistakes returns the errors in the text of the page. exists returns an error unless a directory contains a test
-// function; if test is empty, it returns an error unless the file exists.
+// mistakes returns a text for each error in the text of docs/security.md. exists returns an error unless the test function test
+// exists in the directory path. If test is empty, it returns an error unless the file path exists.
 func mistakes(text string, exists func(path, test string) error) (out []string) {
 	wrong := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	directories, used, seen := map[string]string{}, map[string]bool{}, map[string]int{}
@@ -84,7 +84,8 @@ func mistakes(text string, exists func(path, test string) error) (out []string) 
 	return out
 }
 
-// checkExists returns an error unless the file or the test function exists in the repository.
+// checkExists returns an error unless the test function test exists in the directory path of the repository. If test is empty,
+// it checks the file path instead.
 func checkExists(path, test string) error {
 	path = filepath.Join(repo, path)
 	if test == "" {

@@ -50,17 +50,17 @@ func screenNames(t *testing.T, s *stack.Stack, path, host string) bool {
 	return page.Contains(host) || strings.Contains(page.Header.Get("Content-Security-Policy"), host)
 }
 
-// goLive binds a stream of a host to a market and starts a session. Each test uses another host, because the tests
-// share a system.
+// goLive binds a stream on a video host to a market and starts a live session. Each test uses a different host, because the
+// tests share a system.
 func goLive(t *testing.T, s *stack.Stack, o *stack.Operator, market, host string) {
 	t.Helper()
 	o.Do(t, http.MethodPost, s.Hub+"/api/m/"+market+"/streams", stack.Bearer(o.Key), stack.Body(stack.JSON{"url": "https://" + host + "/x.m3u8"})).Require(http.StatusOK)
 	o.Do(t, http.MethodPost, s.Hub+"/api/streamer/heartbeat", stack.Bearer(o.Key)).Require(http.StatusOK)
 }
 
-// TestModerationHidesTextAndKeepsNumbers checks that an administrator can hide text without a change of the numbers
-// (guarantee P23). It checks every surface before and after. It does not run in parallel, because calls of other tests
-// would move its call off the first page of the feed.
+// TestModerationHidesTextAndKeepsNumbers checks that numbers do not change when an administrator hides text (guarantee P23). It
+// checks every surface before and after. It does not run in parallel, because calls of other tests would move its call off the
+// first page of the feed.
 func TestModerationHidesTextAndKeepsNumbers(t *testing.T) {
 	s := ledgerStack(t)
 	o := s.NewOperator(t)

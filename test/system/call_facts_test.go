@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestCallFactsComeFromTheLedger checks that title, crowd and price of a call come from the ledger, whatever the caller
-// sends (guarantee P10).
+// TestCallFactsComeFromTheLedger checks that title, crowd and price of a call come from the ledger, regardless of the values
+// that the caller sends (guarantee P10).
 func TestCallFactsComeFromTheLedger(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -49,8 +49,8 @@ func TestCallFactsComeFromTheLedger(t *testing.T) {
 	}
 }
 
-// TestServiceRoleCannotInsertBackdatedCalls checks that the database role of the api cannot insert a call with another
-// time or on a resolved market (guarantee P12).
+// TestServiceRoleCannotInsertBackdatedCalls checks that the database role of the api cannot insert a call with another time
+// than the current one, or a call on a resolved market (guarantee P12).
 func TestServiceRoleCannotInsertBackdatedCalls(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)

@@ -30,7 +30,7 @@ type credential struct {
 	client      bool // identifies the application
 }
 
-// secretState is the validity of the secret of administrators or of the scheduler in a request.
+// secretState is the validity of the admin secret or of the scheduler's secret in a request.
 type secretState int
 
 const (
@@ -82,7 +82,7 @@ func (c *credentials) addPeople(t *testing.T) {
 	)
 }
 
-// developer returns a Set that sends the cookie of the developer page, as a page of the hub does.
+// developer returns a Set that sends the cookie of the developer page, in the same way as that page.
 func developer(token string) stack.Set {
 	return func(r *http.Request) {
 		r.AddCookie(&http.Cookie{Name: "db_dev", Value: token})
@@ -259,7 +259,7 @@ func (c *credentials) addBroken(t *testing.T) {
 	)
 }
 
-// signSession returns a Set with the cookies of a session, signed in the way of the hub.
+// signSession returns a Cookie header value with a session that is signed in the same way as by the hub.
 func signSession(secret, user string, issued time.Time) string {
 	uid := fmt.Sprintf("%s.%d.0", base64.RawURLEncoding.EncodeToString([]byte(user)), issued.Unix())
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -267,7 +267,7 @@ func signSession(secret, user string, issued time.Time) string {
 	return "db_uid=" + uid + "; db_sig=" + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// addPairs adds combinations of two credentials in one request.
+// addPairs adds credentials that are combinations of two credentials in one request.
 func (c *credentials) addPairs(t *testing.T) {
 	t.Helper()
 	other := c.s.NewOperator(t)

@@ -29,13 +29,13 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// reflection lists gRPC methods that describe a server.
+// reflection lists gRPC methods that describe a server or its health.
 var reflection = []string{
 	"grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 	"grpc.health.v1.Health/Check",
 }
 
-// internalPaths are usual paths of metrics, profiles and settings.
+// internalPaths lists paths that servers often use for metrics, profiles and settings.
 var internalPaths = append([]string{
 	"metrics", "metrics/", "routes", "debug", "debug/", "debug/routes", "debug/vars", "debug/pprof", "debug/pprof/", "debug/pprof/heap",
 	"debug/pprof/goroutine", "debug/pprof/profile", "debug/pprof/cmdline", "debug/pprof/symbol", "debug/pprof/trace", "debug/requests",
@@ -44,7 +44,7 @@ var internalPaths = append([]string{
 	"api/protocol/v1/metrics", "_metrics", "prometheus", "federate", "swagger", "graphql", ".env", ".git/config",
 }, reflection...)
 
-// pathSpellings write a path in other ways that a proxy or router could treat as the same path.
+// pathSpellings are functions that write a path in another way, which a proxy or router could treat as the same path.
 var pathSpellings = []func(path string) string{
 	func(p string) string { return "/" + p },
 	func(p string) string { return "//" + p },
@@ -127,8 +127,8 @@ func TestInternalsAreNotPublic(t *testing.T) {
 	}
 }
 
-// rawRequest sends an HTTP request exactly as given, from one of many source addresses. It returns the status, and the
-// header and body as text.
+// rawRequest sends an HTTP request line and Host header exactly as given, from one of many source addresses that i selects. It
+// returns the status, and the header and body as text.
 func rawRequest(t *testing.T, i int, addr, method, path, host string) (status int, text string) {
 	t.Helper()
 	d := net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 77, byte(i/200), byte(1+i%200))}}
@@ -196,8 +196,8 @@ func requireNoGRPC(t *testing.T, addr string) {
 	}
 }
 
-// requireListeners reports an error if a process listens on an address that its settings do not contain, or if an
-// internal listener has an address that other machines can reach.
+// requireListeners reports a test error for each listener of a process that its settings do not contain, and for each internal
+// listener that other machines can reach.
 func requireListeners(t *testing.T, pid int, settings map[string]string) {
 	t.Helper()
 	all := listeners(t, pid)

@@ -70,8 +70,7 @@ func TestKeysAreStoredAsHashes(t *testing.T) {
 	}
 }
 
-// useTenKeys creates ten keys of a new person, the last one at the api, and files a call with each key. It returns the
-// keys.
+// useTenKeys creates ten keys for a new person, the last one at the api, and files a call with each key. It returns the keys.
 func useTenKeys(t *testing.T, s *stack.Stack, markets []string) []string {
 	t.Helper()
 	o := s.NewOperator(t)
@@ -94,12 +93,12 @@ func useTenKeys(t *testing.T, s *stack.Stack, markets []string) []string {
 	return keys
 }
 
-// secretPart returns the random part of the text of a key.
+// secretPart returns the random part of an operator key, without its prefix.
 func secretPart(key string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(key, "dk_"), "db_live_")
 }
 
-// requireRandom reports an error if two keys are equal, or if a bit is set in so few or many keys that chance does not
+// requireRandom reports a test error if two keys are equal, or if a bit is set in so few or so many keys that chance cannot
 // explain it. The bound is six standard deviations.
 func requireRandom(t *testing.T, keys []string) {
 	t.Helper()
@@ -132,10 +131,10 @@ func requireRandom(t *testing.T, keys []string) {
 	}
 }
 
-// prefixLength is the number of bytes by which keySearch looks up its texts.
+// prefixLength is the number of bytes of a text by which keySearch looks it up.
 const prefixLength = 12
 
-// keySearch finds keys, in several encodings, and hashes of keys in text.
+// keySearch searches texts for keys, in several encodings, and for hashes of keys.
 type keySearch struct {
 	texts  map[string][]string // texts to find, by their prefix
 	isHash map[string]bool
@@ -184,7 +183,7 @@ func (h *keySearch) search(where, text string) {
 	}
 }
 
-// searchTables searches each table of the database and the statements that Postgres has recorded.
+// searchTables searches each table of the database, and the statements that Postgres has recorded, for keys.
 func (h *keySearch) searchTables(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	enableStatementStatistics(t, s)
@@ -214,7 +213,7 @@ func (h *keySearch) searchTables(t *testing.T, s *stack.Stack) {
 
 var extension sync.Mutex
 
-// enableStatementStatistics creates the extension pg_stat_statements, which makes the recorded SQL statements readable.
+// enableStatementStatistics creates the extension pg_stat_statements, which makes recorded SQL statements readable.
 func enableStatementStatistics(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	extension.Lock()
@@ -312,7 +311,8 @@ func TestRevokedKeysAreRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// revokeUnderLoad revokes a key while goroutines file calls with it at all hubs.
+// revokeUnderLoad revokes a key while goroutines file calls with the key at all hubs, and checks that no later call is
+// accepted.
 func revokeUnderLoad(t *testing.T, s *stack.Stack, o *stack.Operator, hub string, markets []string) {
 	t.Helper()
 	key, id := o.Mint(t, stack.JSON{"label": "to be revoked"})

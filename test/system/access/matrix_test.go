@@ -79,7 +79,7 @@ func TestServedRoutesAreDescribed(t *testing.T) {
 	}
 }
 
-// matrix sends each credential to each route.
+// matrix sends each credential to each route and checks the answers.
 type matrix struct {
 	*credentials
 	crowd *stack.Crowd
@@ -106,8 +106,8 @@ func (m *matrix) check(t *testing.T, op *openapi.Operation, c credential) {
 	}
 }
 
-// request sends a request that passes authorization but changes nothing: it refers to objects that do not exist, or
-// lacks members.
+// request sends a request that changes nothing, even if it is authorized: it refers to objects that do not exist, or lacks
+// members.
 func (m *matrix) request(t *testing.T, op *openapi.Operation, c credential, want expectation) stack.Answer {
 	t.Helper()
 	hub := m.s.HubAt(rand.IntN(2))
@@ -202,7 +202,7 @@ func (m *matrix) path(op *openapi.Operation) string {
 	return path
 }
 
-// expectation is the expected answer of a route to a credential: an error, or none if the route admits the request.
+// expectation is the expected answer of a route to a credential: an error, or the zero value if the route admits the request.
 type expectation struct {
 	status int
 	code   string
@@ -262,8 +262,7 @@ func (c credential) expectedPower(op *openapi.Operation) expectation {
 	return expectation{status: http.StatusForbidden, code: "insufficient_scope", scope: required.named(op)}
 }
 
-// mismatch returns a text that states how an answer differs from the expected one; it is empty if the answer is as
-// expected.
+// mismatch returns a text that states how an answer differs from the expected one, or "" if it does not differ.
 func (e expectation) mismatch(op *openapi.Operation, c credential, a stack.Answer) string {
 	switch {
 	case e == admitted && op.Path == "/ws":
@@ -283,8 +282,8 @@ func (e expectation) mismatch(op *openapi.Operation, c credential, a stack.Answe
 	return e.missingChallenge(op, c, a.Header.Get("WWW-Authenticate"))
 }
 
-// missingChallenge returns what the WWW-Authenticate challenge of a refusal lacks (RFC 6750 3, RFC 7235 4.1), or an
-// empty string.
+// missingChallenge returns the part that the WWW-Authenticate challenge of a refusal lacks (RFC 6750 3, RFC 7235 4.1), or "" if
+// it lacks none.
 func (e expectation) missingChallenge(op *openapi.Operation, c credential, challenge string) string {
 	protocol := underProtocol(op.Path)
 	want := []string{"Bearer"}

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Values that the test adds to requests as members that a sender must not be able to set.
+// Values of members that the test adds to requests. A sender must not be able to set these members.
 const (
 	plantedText   = "plantedcanary"
 	plantedDay    = "2001-02-03"
@@ -50,7 +50,7 @@ func TestBodiesSetOnlyTheirMembers(t *testing.T) {
 	b.requireNothingStored(t)
 }
 
-// bodies sends request bodies with additional members.
+// bodies sends request bodies that contain additional members.
 type bodies struct {
 	s                         *stack.Stack
 	crowd                     *stack.Crowd
@@ -64,7 +64,7 @@ type bodies struct {
 
 func (b *bodies) ownStation() string { return "own-" + b.me.Station }
 
-// planted returns members that no sender may set, without those that the route itself defines.
+// planted returns members that a sender must not set, without those that the route itself defines.
 func (b *bodies) planted(op *openapi.Operation) stack.JSON {
 	at := plantedDay + "T04:05:06.000Z"
 	all := stack.JSON{
@@ -90,7 +90,7 @@ func (b *bodies) planted(op *openapi.Operation) stack.JSON {
 	return all
 }
 
-// plant sends a valid body unchanged, then with all planted members. If that is refused, it sends the body with each
+// plant sends a valid body without changes, and then with all planted members. If that is refused, it sends the body with each
 // planted member separately.
 func (b *bodies) plant(t *testing.T, op *openapi.Operation) {
 	before := b.victim.Holdings(t)
@@ -151,7 +151,7 @@ func (b *bodies) send(t *testing.T, op *openapi.Operation, planted stack.JSON) s
 	return a
 }
 
-// valid returns a credential and a body that the route accepts.
+// valid returns a credential and a body that the route of the operation accepts.
 func (b *bodies) valid(t *testing.T, op *openapi.Operation) (stack.Set, stack.JSON) {
 	t.Helper()
 	const p = stack.ProtocolPath
@@ -272,11 +272,11 @@ func toolCall(tool string, arguments stack.JSON) stack.JSON {
 	return stack.JSON{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": stack.JSON{"name": tool, "arguments": arguments}}
 }
 
-// usedSlots stores the slots that freeSlot has returned, by lane and time.
+// usedSlots contains the slots that freeSlot has returned, by lane and time.
 var usedSlots sync.Map
 
-// freeSlot returns an entry that the programme accepts: it repeats a bumper at its time. It returns each slot only
-// once.
+// freeSlot returns the body of a programme entry that the hub accepts: it repeats a bumper at the time of that bumper. It never
+// returns the same slot twice.
 func freeSlot(t *testing.T, s *stack.Stack) (slot stack.JSON) {
 	t.Helper()
 	stack.Eventually(t, 30*time.Second, "a bumper in the programme", func() bool {
@@ -297,8 +297,8 @@ func freeSlot(t *testing.T, s *stack.Stack) (slot stack.JSON) {
 	return slot
 }
 
-// requireNothingStored searches each table for planted values. It checks members whose planted values also occur
-// otherwise with separate queries.
+// requireNothingStored reports a test error for each table that contains a planted value. For members whose planted value also
+// occurs for other reasons, it executes separate queries.
 func (b *bodies) requireNothingStored(t *testing.T) {
 	t.Helper()
 	tables := stack.Query[string](t, b.s, `SELECT string_agg(format('%I.%I', schemaname, tablename), ' ' ORDER BY 1) FROM pg_tables

@@ -9,9 +9,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestMessagesAreAcceptedOnce checks that a signed message is accepted once (guarantee J2). Copies that are sent
-// concurrently, later, or after the loss of Redis data get the first answer. Other messages with the same nonce are
-// refused.
+// TestMessagesAreAcceptedOnce checks that a signed message is accepted once (guarantee J2). Copies that are sent concurrently,
+// later, or after the loss of Redis data receive the first answer. Other messages with the same nonce are refused.
 func TestMessagesAreAcceptedOnce(t *testing.T) {
 	s := stack.Exclusive(t, stack.Hubs(2), stack.ScoredAtOnce())
 	c, o := stack.NewCrowd(200), s.NewOperator(t)
@@ -88,8 +87,8 @@ func TestOneMessagePerNonce(t *testing.T) {
 	}
 }
 
-// requireOneAccepted sends copies of a message concurrently and requires that one is accepted and the others get the
-// same result.
+// requireOneAccepted sends copies of a message concurrently. It requires that one copy is accepted and that the others receive
+// the same result.
 func requireOneAccepted(t *testing.T, copies int, submit func(copy int) stack.Answer) {
 	t.Helper()
 	var mu sync.Mutex

@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// object is a placeholder in ownedRoute for the name of the object.
+// object is a placeholder in ownedRoute. Requests contain the name of the object instead.
 const object = "*"
 
 // ownedRoute is a route that reads or changes an object that a person owns.
@@ -33,7 +33,7 @@ type ownedRoute struct {
 	byAdmin   bool // an administrator may call the route
 }
 
-// ownedRoutes returns the routes in an order in which the owner can call all of them.
+// ownedRoutes returns the routes in an order in which the owner can call all of them successfully.
 func ownedRoutes(w *stack.Owner) []ownedRoute {
 	const p = stack.ProtocolPath
 	webhook := func(method, rest string, body stack.JSON) ownedRoute {
@@ -118,7 +118,7 @@ func ownedRoutes(w *stack.Owner) []ownedRoute {
 	}
 }
 
-// unowned lists routes that name an object which everyone may use.
+// unowned lists routes that change a named object although everyone may use them.
 var unowned = []string{"POST /api/network/tapes/{id}/view", "POST /api/live/{handle}/view", "POST /api/live/{handle}/clip"}
 
 // request returns the method, path and body of the request for the object with this name.
@@ -153,7 +153,7 @@ func (r ownedRoute) request(name string) (method, path string, body stack.Set) {
 	return method, path, nil
 }
 
-// spellings returns variants of a name that a parser might treat as the same name.
+// spellings returns variants of a name that a parser might interpret as the same name.
 func spellings(name string) []string {
 	if name == "" {
 		return nil

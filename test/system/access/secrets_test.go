@@ -22,10 +22,10 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// guessedSecret is a wrong secret in requests. No output may show it.
+// guessedSecret is a wrong secret that requests contain. No output may contain it.
 const guessedSecret = "Wr0ngGu3ssF0rTheScheduler-9kQ2vX7"
 
-// secret is a text that no output may show.
+// secret is a text that no output may contain.
 type secret struct {
 	name, text string
 	set        stack.Set // adds the secret to a request; nil for secrets of settings
@@ -101,7 +101,7 @@ func TestNoOutputShowsSecrets(t *testing.T) {
 // header returns a Set that adds a line to a header.
 func header(name, value string) stack.Set { return func(r *http.Request) { r.Header.Add(name, value) } }
 
-// secretsOf returns the secrets of a person, and of an application during the authorization flow.
+// secretsOf returns the secrets of a person, and those of an application during the authorization flow.
 func secretsOf(t *testing.T, s *stack.Stack, w *stack.Owner) []secret {
 	t.Helper()
 	agent := mintAgentKey(t, s, w.Login, stack.JSON{"label": "agent"})
@@ -138,7 +138,7 @@ func secretsOf(t *testing.T, s *stack.Stack, w *stack.Owner) []secret {
 	}
 }
 
-// settingSecrets returns the secrets in the settings of the services.
+// settingSecrets returns the secrets that the settings of the services contain.
 func settingSecrets(t *testing.T, s *stack.Stack) (out []secret) {
 	t.Helper()
 	hub, api := s.Settings(t, "hub"), s.Settings(t, "api")
@@ -180,7 +180,7 @@ type outputs struct {
 	found   map[string]bool
 }
 
-// search searches a text for each secret in each encoding. where names the text in failures.
+// search searches a text for each secret in each encoding. where is the name of the text in failure messages.
 func (o *outputs) search(where string, text []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -200,8 +200,8 @@ func (o *outputs) searchRefusal(what string, a stack.Answer) {
 	}
 }
 
-// send sends a secret to a route with an unreadable body. If malformed is set, the request has each header twice and an
-// invalid URL.
+// send sends a secret to a route with a body that the route cannot parse. If malformed is true, the request has each header
+// twice and an invalid URL.
 func (o *outputs) send(t *testing.T, c *stack.Crowd, method, address string, s secret, malformed bool) {
 	t.Helper()
 	sets := []stack.Set{s.set}
@@ -234,8 +234,8 @@ func (o *outputs) sendForms(t *testing.T, c *stack.Crowd, address string) {
 	}
 }
 
-// addWebhook registers a webhook and renews its secret. It adds both secrets, and searches the requests to the webhook
-// and the answers about it.
+// addWebhook registers a webhook, renews its secret, and adds both secrets. It searches the requests to the webhook and the
+// answers about it for secrets.
 func (o *outputs) addWebhook(t *testing.T, w *stack.Owner, api string) {
 	t.Helper()
 	var mu sync.Mutex

@@ -14,14 +14,14 @@ const (
 	stationsPath = "/api/v1/stations"
 )
 
-// power contains the permissions that a route requires.
+// power contains the scope and the permission that a route requires.
 type power struct {
 	scope      string // scope that a token requires; empty: none
 	permission string // permission that a key requires
 }
 
-// named returns the scope that a refusal names. If tokens need no scope, it is the scope that corresponds to the
-// permission.
+// named returns the scope that a refusal of the route names. If tokens need no scope, it returns the scope that corresponds to
+// the permission.
 func (p power) named(op *openapi.Operation) string {
 	switch {
 	case !underProtocol(op.Path):
@@ -32,7 +32,7 @@ func (p power) named(op *openapi.Operation) string {
 	return map[string]string{"read": "profile:read", "signal": "signer:create"}[p.permission]
 }
 
-// requiredPowers lists the routes that require a scope or permission. Other routes only record permissions.
+// requiredPowers lists the routes that require a scope or a permission. Other routes check neither.
 var requiredPowers = map[string]power{
 	"GET hub" + stack.ProtocolPath + "/me":                     {"profile:read", "read"},
 	"GET hub" + stack.ProtocolPath + "/grants":                 {"", "read"},
@@ -62,7 +62,7 @@ var requiredPowers = map[string]power{
 	"GET api" + webhooksPath + "/{id}/deliveries": {"", "read"},
 }
 
-// credentialTable specifies the accepted credentials of each route that accepts one or changes stored data.
+// credentialTable lists the accepted credentials of each route that accepts a credential or changes stored data.
 const credentialTable = `
 POST   /api/predictions                          session key
 POST   /api/m/{marketId}/streams                 session key

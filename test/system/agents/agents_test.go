@@ -24,8 +24,8 @@ const (
 	tokenPath = stack.ProtocolPath + "/mcp" // route for application tokens
 )
 
-// open returns the system of these tests. Its hubs and api wait up to 5 s for Redis, so that a slow answer on a loaded
-// machine does not count as an outage of Redis.
+// open returns the system of these tests. Its hubs and api wait up to 5 s for Redis, so that they do not treat a slow answer on
+// a loaded machine as an outage of Redis.
 func open(t *testing.T) *stack.Stack {
 	t.Helper()
 	return stack.Shared(
@@ -75,8 +75,8 @@ func callTool(market string, price int) stack.JSON {
 	return stack.JSON{"marketId": market, "direction": "YES", "priceAtPrediction": price}
 }
 
-// TestToolAndRouteFileOneCall files forty calls of one person at the same time, by the tool and by the HTTP route. One
-// call must be stored, and every answer must contain its id.
+// TestToolAndRouteFileOneCall files forty calls of one person at the same time, by the tool and by the HTTP route. Only one
+// call may be stored, and every answer must contain its id.
 func TestToolAndRouteFileOneCall(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -116,14 +116,14 @@ func toolMessage(tool string, arguments stack.JSON) stack.JSON {
 	return message("tools/call", stack.JSON{"name": tool, "arguments": arguments})
 }
 
-// send posts a JSON-RPC message, or a string that is not one.
+// send posts a JSON-RPC message. what may also be a string that is not a JSON-RPC message.
 func send(t *testing.T, c *stack.Client, url string, what any, sets ...stack.Set) stack.Answer {
 	t.Helper()
 	return c.Do(t, http.MethodPost, url, append(sets, stack.Body(what))...)
 }
 
-// requireLimited requires the answer for a rate limit in docs/protocol/identity.md: 429 without a JSON-RPC message, and
-// the same wait in the body and in two headers.
+// requireLimited requires the answer to a request above a rate limit that docs/protocol/identity.md describes: 429 without a
+// JSON-RPC message, and the same wait in the body and in two headers.
 func requireLimited(t *testing.T, a stack.Answer, limit int) {
 	t.Helper()
 	a.RequireError(http.StatusTooManyRequests, "rate_limited").Expect(stack.JSON{"limit": limit})
@@ -135,7 +135,7 @@ func requireLimited(t *testing.T, a stack.Answer, limit int) {
 	}
 }
 
-// accepted sends n requests, 24 at the same time, and returns how many the rate limit accepted.
+// accepted sends n requests, 24 at the same time. It returns the number of requests that the rate limit accepted.
 func accepted(t *testing.T, n, limit int, request func(i int) stack.Answer) int {
 	t.Helper()
 	var passed atomic.Int64
@@ -149,8 +149,8 @@ func accepted(t *testing.T, n, limit int, request func(i int) stack.Answer) int 
 	return int(passed.Load())
 }
 
-// TestAgentsShareTheLimitOfTheKey checks that a key has 60 requests per minute over both hubs, tools and routes
-// together. Requests above the limit must have no effect, and after the stated wait the key must be accepted again.
+// TestAgentsShareTheLimitOfTheKey checks that a key may send 60 requests per minute to tools and routes of both hubs together.
+// Requests above the limit must have no effect. After the stated wait, the key must be accepted again.
 func TestAgentsShareTheLimitOfTheKey(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -192,8 +192,8 @@ func TestAgentsShareTheLimitOfTheKey(t *testing.T) {
 	stack.Get(t, s.Hub+"/api/m/"+free+"/signals").Require(http.StatusOK).Expect(stack.JSON{"count": 1})
 }
 
-// TestAgentsShareTheLimitOfTheGrant checks that the tokens of one grant share 60 requests per minute over both hubs,
-// and that another grant has a separate limit.
+// TestAgentsShareTheLimitOfTheGrant checks that the tokens of one grant share 60 requests per minute to both hubs, and that
+// another grant has a separate limit.
 func TestAgentsShareTheLimitOfTheGrant(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -222,9 +222,9 @@ func TestAgentsShareTheLimitOfTheGrant(t *testing.T) {
 	requireLimited(t, send(t, o.Client, s.HubAt(1)+tokenPath, record, stack.Bearer(tokens[1])), 60)
 }
 
-// TestHubsAndAPIShareTheLimitOfALogin checks that a signed-in person has 120 requests per minute over hubs and api
-// together, and that another person has a separate limit. It uses no agent. It is in this package because the services
-// of this system wait 5 s for Redis: with the usual 50 ms, a process on a loaded machine would count locally.
+// TestHubsAndAPIShareTheLimitOfALogin checks that a signed-in person may send 120 requests per minute to hubs and api together,
+// and that another person has a separate limit. It is in this package, although it uses no agent, because the services of this
+// system wait 5 s for Redis. With the usual 50 ms, a process on a loaded machine would count locally.
 func TestHubsAndAPIShareTheLimitOfALogin(t *testing.T) {
 	t.Parallel()
 	s, c := open(t), stack.NewClient()
@@ -253,8 +253,8 @@ func TestHubsAndAPIShareTheLimitOfALogin(t *testing.T) {
 	who(0, other).Require(http.StatusOK)
 }
 
-// TestAgentsShareTheLimitOfTheAddress checks that requests to the agent routes without a credential count against the
-// limit of the IP address, and that bodies without a JSON-RPC message count too.
+// TestAgentsShareTheLimitOfTheAddress checks that requests to the agent routes without a credential count against the rate
+// limit of the IP address. Bodies that are not JSON-RPC messages must count, too.
 func TestAgentsShareTheLimitOfTheAddress(t *testing.T) {
 	t.Parallel()
 	s := open(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestOAuthLibrary checks that the client of golang.org/x/oauth2 exchanges an authorization code, refreshes tokens
-// automatically, and receives invalid_grant for a refresh token that was used twice.
+// TestOAuthLibrary checks that the client of golang.org/x/oauth2 exchanges an authorization code and refreshes tokens
+// automatically. It must receive invalid_grant for a refresh token that was used twice.
 func TestOAuthLibrary(t *testing.T) {
 	t.Parallel()
 	s := system(t)

@@ -24,7 +24,7 @@ type commandLine struct {
 	secrets []string
 }
 
-// program builds the command once for all tests and stores its path.
+// program contains the path of the command, which is built once for all tests.
 var program struct {
 	build sync.Once
 	path  string
@@ -40,7 +40,7 @@ func buildCommandLine(t *testing.T, s *stack.Stack) *commandLine {
 		"SIGNALCAST_HUB="+s.Hub, "SIGNALCAST_API="+s.API, "SIGNALCAST_KEY=")}
 }
 
-// run runs the command, requires its exit code and returns its output. in is the standard input.
+// run runs the command and returns its outputs. in is the standard input. The test fails unless the exit code is want.
 func (p *commandLine) run(want int, in string, args ...string) (out, complaints string) {
 	p.t.Helper()
 	out, complaints, code := p.try(in, args...)
@@ -71,7 +71,7 @@ func (p *commandLine) try(in string, args ...string) (out, complaints string, co
 	return to.String(), bad.String(), code
 }
 
-// read runs the command and decodes its output into v. The output is JSON, because it is not written to a terminal.
+// read runs the command and decodes its output into v. The output is JSON, because the command does not write to a terminal.
 func (p *commandLine) read(v any, want int, args ...string) (complaints string) {
 	p.t.Helper()
 	out, bad := p.run(want, "", args...)
@@ -81,8 +81,8 @@ func (p *commandLine) read(v any, want int, args ...string) (complaints string) 
 	return bad
 }
 
-// TestCommandLine runs the commands of a person who signs in, files a call, repeats it, adds an event, and finds the
-// call on the market, the leaderboard and its receipt.
+// TestCommandLine runs the commands of a person who signs in, files a call, repeats it and adds an event. The person must find
+// the call on the market, the leaderboard and its receipt.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	s := system(t)

@@ -27,8 +27,7 @@ func signedIn(t *testing.T, s *stack.Stack, permissions ...string) (*commandLine
 	return p, who
 }
 
-// TestCommandLineKeys checks that the commands create, use, list and revoke keys, and that logout deletes the stored
-// key.
+// TestCommandLineKeys checks the commands that mint, list and revoke keys, and that logout deletes the stored key.
 func TestCommandLineKeys(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -73,8 +72,8 @@ func TestCommandLineKeys(t *testing.T) {
 	}
 }
 
-// TestCommandLineSigns checks commands with signed messages: they create a market, file a call on it and propose its
-// outcome. An administrator then finalizes the outcome.
+// TestCommandLineSigns checks the commands that sign messages. They create a market, file a call on it and propose its outcome.
+// An administrator then finalizes the outcome.
 func TestCommandLineSigns(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -128,7 +127,7 @@ func TestCommandLineSigns(t *testing.T) {
 	}
 }
 
-// signed writes a signed payload to a file and returns its path.
+// signed signs a payload, writes the message to a file and returns its path.
 func (p *commandLine) signed(signer, kind string, content stack.JSON) (path string) {
 	p.t.Helper()
 	raw, err := json.Marshal(content)

@@ -226,7 +226,7 @@ func on(method, path string, change func(*http.Request, *http.Response, any) any
 	}
 }
 
-// overLimits returns a function that changes the refusals of requests above a rate limit.
+// overLimits returns a function that changes only the answers with status 429.
 func overLimits(change func(*http.Response, any) any) func(*http.Request, *http.Response, any) any {
 	return func(_ *http.Request, a *http.Response, v any) any {
 		if a.StatusCode == http.StatusTooManyRequests {
@@ -258,7 +258,7 @@ func objects(change func(map[string]any)) func(*http.Request, *http.Response, an
 	}
 }
 
-// refusal returns a function that replaces refusals with this code by a success answer.
+// refusal returns a function that replaces refusals with this code by a success answer. yes is the body of the success answer.
 func refusal(code string, yes stack.JSON) func(*http.Request, *http.Response, any) any {
 	return func(r *http.Request, a *http.Response, v any) any {
 		if o, ok := v.(map[string]any); ok && o["error"] == code {

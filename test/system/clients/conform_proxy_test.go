@@ -24,8 +24,8 @@ import (
 // deviatingProxies counts the proxies that startDeviatingProxy has started.
 var deviatingProxies atomic.Int64
 
-// startDeviatingProxy starts a proxy for a service that changes the service's answers by a deviation. It returns the
-// address of the proxy.
+// startDeviatingProxy starts a proxy for the service at the address at. The proxy changes the service's answers as the
+// deviation describes. It returns the address of the proxy.
 func startDeviatingProxy(t *testing.T, at string, d deviation) string {
 	t.Helper()
 	to, err := url.Parse(at)
@@ -127,8 +127,8 @@ func dropSecondEvent(w http.ResponseWriter, r *http.Request, at string) {
 	passing.Wait()
 }
 
-// forwardFrames forwards websocket frames for which keep returns true. At the end it sends the close code of the
-// sender.
+// forwardFrames forwards the websocket frames for which keep returns true. When the sender closes the connection, it forwards
+// the close code.
 func forwardFrames(ctx context.Context, from, to *websocket.Conn, keep func([]byte) bool) {
 	for {
 		kind, frame, err := from.Read(ctx)

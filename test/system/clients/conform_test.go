@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// conformity is the output of `signalcast conform --json`.
+// conformity is the JSON output of `signalcast conform --json`.
 type conformity struct {
 	Passed, Failed, Skipped, NotTried, Requests, WaitedSeconds int
 	Checks                                                     []struct {
@@ -64,8 +64,8 @@ func secretFile(t *testing.T, secret string) string {
 	return path
 }
 
-// conform runs all checks with the key of a new operator. wait is the longest time that the command may wait for rate
-// limits.
+// conform runs all conformance checks with the key of a new operator and returns their results. wait is the longest time that
+// the command may wait for rate limits, and want is the required exit code.
 func (p *commandLine) conform(t *testing.T, s *stack.Stack, hub, api, clock, wait string, want int) *conformity {
 	t.Helper()
 	key, _ := s.NewOperator(t).Mint(t, stack.JSON{"label": "conform"})
@@ -86,7 +86,7 @@ func (p *commandLine) conform(t *testing.T, s *stack.Stack, hub, api, clock, wai
 	return c
 }
 
-// scoredBoard creates a leaderboard with different scores, for checks of its order.
+// scoredBoard creates calls with different scores, so that checks can test the order of the leaderboard.
 func scoredBoard(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	market := s.NewNativeMarket(t, 5000, nil)
@@ -140,7 +140,7 @@ func TestConform(t *testing.T) {
 	}
 }
 
-// TestConformUnderLimits runs the checks with a limit of 20 requests per minute and no time to wait. The command must
+// TestConformUnderLimits runs the checks with a limit of 20 requests per minute and no time for waiting. The command must
 // report no failed check, and must name the checks that it did not try.
 func TestConformUnderLimits(t *testing.T) {
 	t.Parallel()
@@ -161,7 +161,7 @@ func TestConformUnderLimits(t *testing.T) {
 	}
 }
 
-// TestConformDetectsDeviations checks for each deviation that its check fails, and that checks which it does not affect
+// TestConformDetectsDeviations checks for each deviation that the expected check fails, and that checks that it does not affect
 // pass.
 func TestConformDetectsDeviations(t *testing.T) {
 	t.Parallel()

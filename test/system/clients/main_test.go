@@ -1,4 +1,4 @@
-// Package clients tests the command line, the conformance checks, the libraries and the example application against a
+// Package clients tests the command line, the conformance checks, the SDKs and the example application against a running
 // system.
 package clients
 
@@ -33,7 +33,7 @@ func post(t testing.TB, url string, sets ...stack.Set) stack.Answer {
 	return stack.Send(t, http.MethodPost, url, sets...)
 }
 
-// closed returns a market that has an outcome.
+// closed returns the id of a market that has an outcome.
 func closed(t testing.TB, s *stack.Stack) string {
 	t.Helper()
 	market := s.NewNativeMarket(t, 5000, nil)

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// sample is the running example application in examples/signin.
+// sample is a running copy of the example application in examples/signin.
 type sample struct {
 	url string
 	out *stack.Output

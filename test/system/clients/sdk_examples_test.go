@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// example runs an example program in one language.
+// example runs the example programs of one language.
 type example struct {
 	name string
 	cmd  func(what string, args ...string) *exec.Cmd
@@ -38,7 +38,7 @@ func examples(t testing.TB) []example {
 	}
 }
 
-// TestExamples runs the example programs of both libraries against the system.
+// TestExamples runs the example programs of the Go and the TypeScript library against the system.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	s := system(t)

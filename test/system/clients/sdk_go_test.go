@@ -14,7 +14,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// patientRetry retries long enough for a loaded machine.
+// patientRetry is a retry policy that is long enough for a loaded machine.
 var patientRetry = signalcast.Retry{Tries: 8, First: 50 * time.Millisecond, Longest: 2 * time.Second}
 
 // library returns a client of the Go library with the key of a person.
@@ -36,7 +36,7 @@ func called(market string, side client.Side, price int) client.SignalDraft {
 	} // calls change the price of native markets
 }
 
-// refused fails the test unless err is an Error with this code, and returns it.
+// refused fails the test unless err is a signalcast.Error with this code, and returns it.
 func refused(t testing.TB, err error, code signalcast.Code) *signalcast.Error {
 	t.Helper()
 	e := (*signalcast.Error)(nil)
@@ -46,9 +46,9 @@ func refused(t testing.TB, err error, code signalcast.Code) *signalcast.Error {
 	return e
 }
 
-// TestLibraryThroughLostAnswers checks the Go library behind a proxy that drops the first answer to each caller after
-// the hub has stored the call. Each call must be stored once, with and without the Idempotency-Key header, and a
-// conflicting call must be reported.
+// TestLibraryThroughLostAnswers checks the Go library with a proxy that drops the first answer to each caller after the hub has
+// stored the call. Each call must be stored once, with and without the header Idempotency-Key, and a conflicting call must be
+// reported.
 func TestLibraryThroughLostAnswers(t *testing.T) {
 	t.Parallel()
 	s := system(t)

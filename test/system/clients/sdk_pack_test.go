@@ -24,8 +24,8 @@ func put(t testing.TB, path, content string) {
 // typescript is the version of the TypeScript compiler. It must equal the version in tools/gen.sh.
 const typescript = "typescript@5.9.3"
 
-// TestNPMPackage checks the npm package: it contains only the documented files, installs offline into an empty
-// directory, compiles in strict mode with both module resolutions, and runs.
+// TestNPMPackage checks the npm package. It must contain only the documented files, install offline into an empty directory,
+// compile in strict mode with both module resolutions, and run.
 func TestNPMPackage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

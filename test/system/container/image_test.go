@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// archive returns a tar archive of the entries. The content of an entry is its Linkname.
+// archive returns a tar archive with these entries. The content of each entry is its Linkname.
 func archive(t *testing.T, entries ...tar.Header) []byte {
 	t.Helper()
 	var out bytes.Buffer

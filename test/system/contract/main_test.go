@@ -1,5 +1,5 @@
-// Package contract sends valid requests to every operation of the OpenAPI document. Every answer must match the
-// document, and every operation must be tested with a successful answer and with a refusal.
+// Package contract sends valid requests to every operation of the OpenAPI document. Every answer must match the document. Tests
+// must receive a successful answer and a refusal from every operation.
 package contract
 
 import (

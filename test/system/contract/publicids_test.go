@@ -30,10 +30,11 @@ import (
 // providerIDRoutes are the routes whose answers contain user ids of the identity provider, as the protocol specifies.
 var providerIDRoutes = []string{"GET api/api/v1/signals/leaderboard", "GET hub/api/m/{marketId}/signals"}
 
-// person contains the ids of a person. ProviderID is the user id at the identity provider.
+// person contains the ids of a person. ProviderID is the user id at the identity provider, and PublicID is computed from
+// MaskedText.
 type person struct{ MaskedText, ProviderID, PublicID string }
 
-// people returns all persons who have signed in. PublicID is computed from MaskedText.
+// people returns all persons who have signed in.
 func people(t *testing.T, s *stack.Stack) []person {
 	t.Helper()
 	rows, err := s.DB(t).Query(t.Context(), `SELECT CASE WHEN issuer LIKE 'http%' THEN provider_id ELSE issuer || '|' || provider_id END,
@@ -48,8 +49,8 @@ func people(t *testing.T, s *stack.Stack) []person {
 	return out
 }
 
-// TestProviderIDsAreOnTwoRoutes checks that user ids of the identity provider appear on two routes only, and in no log
-// (guarantee G9).
+// TestProviderIDsAreOnTwoRoutes checks that user ids of the identity provider appear in the answers of only two routes, and in
+// no log (guarantee G9).
 func TestProviderIDsAreOnTwoRoutes(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -123,7 +124,7 @@ func TestProviderIDsAreOnTwoRoutes(t *testing.T) {
 	}
 }
 
-// idFinder contains user ids of the identity provider in several encodings.
+// idFinder contains user ids of the identity provider in several encodings, to find them in texts.
 type idFinder [][]byte
 
 func newIDFinder(people []person) (f idFinder) {

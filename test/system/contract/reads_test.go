@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// things are the existing objects to which the addresses of the tests refer.
+// things are existing objects to which the requests of the tests refer.
 type things struct {
 	*stack.Author
 	s       *stack.Stack
@@ -165,13 +165,13 @@ func TestReadsAnswer(t *testing.T) {
 	}
 }
 
-// written lists the paths of read operations that writes_test.go tests.
+// written lists the paths of read operations that writes_test.go tests, and that TestReadsAnswer therefore skips.
 var written = map[string]bool{
 	"/s/{eventKey}": true, "/dev/session": true, "/api/v1/stations/{stationId}": true, "/api/v1/stations/{stationId}/program": true,
 	"/api/protocol/v1/signers/{publicKey}": true, "/api/admin/resolve-signals": true,
 }
 
-// TestListsAcceptEveryParameter checks that no value of a parameter makes the read of a list fail.
+// TestListsAcceptEveryParameter checks that the read of a list succeeds for every value of a parameter.
 func TestListsAcceptEveryParameter(t *testing.T) {
 	t.Parallel()
 	s := system(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// TestInvalidBlocksAreRefused checks that each check refuses a wrong code block.
+// TestInvalidBlocksAreRefused checks that the check of each kind of code block refuses a wrong block.
 func TestInvalidBlocksAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, b := range []block{
@@ -46,7 +46,7 @@ func TestInvalidBlocksAreRefused(t *testing.T) {
 	}
 }
 
-// TestLikeOutput checks the comparison of output on a page with real output.
+// TestLikeOutput checks that likeOutput compares the output on a page with real output correctly.
 func TestLikeOutput(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

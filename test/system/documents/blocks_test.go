@@ -17,8 +17,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// block is one fenced code block of a page. Its kind is the first word after the fence. The further words, args, state
-// what the block is compared with.
+// block is one fenced code block of a page. kind is the first word after the fence. args are the other words; they state what
+// the block is compared with.
 type block struct {
 	page string
 	line int
@@ -29,10 +29,10 @@ type block struct {
 
 func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 
-// runKinds are the kinds of blocks that TestReadme runs, in order, on a new system.
+// runKinds lists the kinds of code blocks that TestReadme runs, in order, on a new system.
 var runKinds = []string{"sh", "go", "js"}
 
-// checkedKinds maps the kinds of blocks that are compared with the code to their checks.
+// checkedKinds maps the kinds of code blocks that are compared with the code to the functions that check them.
 var checkedKinds = map[string]func(block) error{
 	"json":    checkJSON,    // of the named schema, `frames` of the websocket, or `settings` of another program
 	"http":    checkHTTP,    // a request and its answer, or a `delivery` of a webhook
@@ -166,7 +166,7 @@ func refusesWith(o *openapi.Operation, v any) bool {
 
 var serviceAddress = regexp.MustCompile(`https://(hub|api|clock)\.example(/[^"?#]*)`)
 
-// checkSettings requires that the addresses of the services in the settings of another program are documented.
+// checkSettings requires that the service addresses in the settings of another program are documented operations.
 func checkSettings(doc *openapi.Document, text string) error {
 	found := serviceAddress.FindAllStringSubmatch(text, -1)
 	if len(found) == 0 {
@@ -216,7 +216,7 @@ var (
 	answerLine  = regexp.MustCompile(`(?m)^([1-5]\d\d)[ \t]+`)
 )
 
-// checkHTTP checks the requests of a block, each with its body and its answer if the block contains them.
+// checkHTTP checks the requests of a code block, each with its body and its answer if the block contains them.
 func checkHTTP(b block) error {
 	if slices.Contains(b.args, "delivery") {
 		return checkDelivery(b)
@@ -249,7 +249,7 @@ func checkHTTP(b block) error {
 	return nil
 }
 
-// fits checks the text that follows a request line against the operation: the body, then the answer.
+// fits checks the text that follows a request line in a code block against the operation: first the body, then the answer.
 func fits(o *openapi.Operation, rest string) error {
 	body, answer, status := rest, "", ""
 	if m := answerLine.FindStringSubmatchIndex(rest); m != nil {
@@ -317,7 +317,7 @@ func checkDelivery(b block) error {
 	return checkFrames(events)
 }
 
-// checkConsole requires that the targets and directories in make, go and git commands exist.
+// checkConsole requires that the targets and directories exist that the make, go and git commands of a code block name.
 func checkConsole(b block) error {
 	makefile, err := os.ReadFile(filepath.Join(repo, "Makefile"))
 	if err != nil {

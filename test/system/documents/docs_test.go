@@ -19,10 +19,11 @@ import (
 	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// settings contains the default of each setting by its name and service. The default is empty if the setting has none.
+// settings contains the default value of each setting, by the name of the setting and by service. The value is empty if the
+// setting has no default.
 type settings map[string]map[string]string
 
-// settingsOf reads the settings from the struct tags in a directory.
+// settingsOf adds the settings of a service. It reads them from the struct tags of the Go files in a folder.
 func (s settings) settingsOf(t *testing.T, service, folder string) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(repo, folder), func(path string, d fs.DirEntry, err error) error {
@@ -102,7 +103,7 @@ func TestSettingsOfThePage(t *testing.T) {
 	}
 }
 
-// namesDefault reports whether a table cell states a default: literally, as an equal duration, or as 127.0.0.1 with a
+// namesDefault reports whether a table cell states the default value: literally, as an equal duration, or as 127.0.0.1 with a
 // port of another table.
 func namesDefault(cell, value string) bool {
 	if value == "" {

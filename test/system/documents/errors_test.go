@@ -18,10 +18,11 @@ import (
 	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// innerCodes are error codes that only services send to each other.
+// innerCodes lists error codes that only services send to each other. They are not documented.
 var innerCodes = map[string]bool{"clock_unavailable": true, "invalid_window": true}
 
-// pageOfErrors returns the status of each error code in docs/protocol/errors.md, and 0 for codes of websocket messages.
+// pageOfErrors returns the HTTP status of each error code in docs/protocol/errors.md. The status is 0 for codes of websocket
+// messages.
 func pageOfErrors(t *testing.T) map[string]int {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(repo, "docs/protocol/errors.md"))

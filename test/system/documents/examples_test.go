@@ -9,7 +9,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// part reports whether a block is an excerpt of an example program. Example programs are run as a whole.
+// part reports whether a code block is an excerpt of an example program. Such blocks are not run, because the example programs
+// are run as a whole.
 func (b block) part() bool { return slices.Equal(b.args, []string{"part"}) }
 
 // TestExamplesAreShown checks that every excerpt occurs in an example program, and that the pages show an excerpt of

@@ -41,7 +41,7 @@ func TestLinksOfThePages(t *testing.T) {
 	}
 }
 
-// elsewhere lists paths that the pages name and no service serves: paths of the video origin and of a removed page.
+// elsewhere lists paths that the pages name although no service serves them: paths of the video origin and of a removed page.
 var elsewhere = []string{"/live/<handle>/index.m3u8", "/hooks/publish", "/dev/session/end"}
 
 // TestRoutesOfThePages checks that every route that a page names with its method is in the OpenAPI document.

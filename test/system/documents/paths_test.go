@@ -24,8 +24,8 @@ const (
 	repeats = 60 // number of requests in a measurement; a file runs for each request if one of its blocks runs at least this often
 )
 
-// counterSignals is source code that is compiled into the measured programs. SIGUSR1 resets the execution counters,
-// SIGUSR2 writes them to files.
+// counterSignals is source code that is compiled into the measured programs. When a program receives SIGUSR1, it resets its
+// execution counters. When it receives SIGUSR2, it writes them to files.
 const counterSignals = `package service
 
 import (
@@ -58,8 +58,8 @@ func init() {
 }
 `
 
-// TestPathsOfArchitecture compares the files that docs/architecture.md lists for a call, a resolution and an event with
-// the files of hub and api that run for them.
+// TestPathsOfArchitecture checks docs/architecture.md, which lists the files of hub and api that run for a call, a resolution
+// and an event. It compares these files with those that really run.
 func TestPathsOfArchitecture(t *testing.T) {
 	p := pathCounter{dir: t.TempDir()}
 	p.Stack = stack.Start(t, stack.ProgramsIn(buildCounting(t)), stack.Env("GOCOVERDIR", p.dir),
@@ -117,13 +117,13 @@ type pathCounter struct {
 	dir string // directory to which the services write their counters
 }
 
-// settled is a query that reports whether all events are published and the journal contains all rows of the record.
+// settled is an SQL query that reports whether all events are published and the journal contains all rows of the record.
 const settled = `SELECT NOT EXISTS (SELECT FROM api.outbox) AND NOT EXISTS (SELECT FROM api.feed_drains)
 	AND (SELECT count(*) FROM api.journal_leaves) = (SELECT count(*) FROM api.signals) + (SELECT count(*) FROM api.signal_results)
 		+ (SELECT count(*) FROM api.signal_events) + (SELECT count(*) FROM api.market_resolutions)`
 
-// measure calls prepare, and then the function that it returned, five times. For each file it returns the lowest of the
-// five counts, because periodic work runs during some of the measurements only.
+// measure calls prepare, and then the function that prepare returned, five times. For each file it returns the lowest of the
+// five execution counts, because periodic work runs only during some of the measurements.
 func (p pathCounter) measure(t *testing.T, prepare func() (run func())) map[string]int {
 	t.Helper()
 	lowest := p.count(t, prepare())
@@ -136,8 +136,8 @@ func (p pathCounter) measure(t *testing.T, prepare func() (run func())) map[stri
 	return lowest
 }
 
-// count returns, for each file, the executions of its most executed block while run runs and until its events are
-// published and in the journal.
+// count calls run and waits until its events are published and in the journal. For each file it returns the number of
+// executions of the file's most executed block in this time.
 func (p pathCounter) count(t *testing.T, run func()) map[string]int {
 	t.Helper()
 	p.signal(t, syscall.SIGUSR1, "cleared")
@@ -159,7 +159,7 @@ func (p pathCounter) signal(t *testing.T, s syscall.Signal, handled string) {
 	}
 }
 
-// executed reads and removes the counters. It returns the executions of the most executed block of each file.
+// executed reads and deletes the counter files. It returns the number of executions of the most executed block of each file.
 func (p pathCounter) executed(t *testing.T) map[string]int {
 	t.Helper()
 	text := filepath.Join(t.TempDir(), "blocks")
@@ -186,8 +186,8 @@ func (p pathCounter) executed(t *testing.T) map[string]int {
 	return files
 }
 
-// require fails the test if a file in least ran less often than least states. It also fails the test if an unlisted
-// file ran for each request, unless the file runs as often without requests.
+// require fails the test if a documented file ran less often than least states. It also fails the test if an undocumented file
+// ran for each request, unless that file runs as often without requests.
 func (p pathCounter) require(t *testing.T, name string, ran, least map[string]int, documented map[string][]string) {
 	t.Helper()
 	var listed []string
@@ -216,8 +216,8 @@ func (p pathCounter) require(t *testing.T, name string, ran, least map[string]in
 
 var generated = regexp.MustCompile(`\.(gen|sql|pb)\.go$|/db/`)
 
-// pathsOf returns the files of each path in docs/architecture.md, relative to services/. A path is a code block with
-// the words "path NAME". Each line contains a package, without "internal/", and its files.
+// pathsOf returns the files of each path in docs/architecture.md, relative to services/. A path is a code block with the words
+// "path NAME". Each line of the block contains a package, without "internal/", and its files.
 func pathsOf(t *testing.T, page string) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}

@@ -20,7 +20,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// expectedOutput contains patterns for the output that the pages state for their commands.
+// expectedOutput contains, by page, patterns that the output of the commands must match.
 var expectedOutput = map[string][]string{
 	"README.md": {
 		`(?m)^http://127\.0\.0\.1:\d+/receipts/[0-9a-f-]{36}$`, `"error":"already_predicted"`, `(?m)\b409$`,
@@ -43,8 +43,8 @@ var expectedOutput = map[string][]string{
 	"docs/conformance.md": {`(?m)^3 passed, 0 failed, 0 skipped`, `"failed": 0`},
 }
 
-// TestReadme runs the commands of the pages in order, from the quick start on, in a copy of the repository. The copy
-// requires that all programs are compiled again.
+// TestReadme runs the commands of the pages in order, beginning with the quick start, in a copy of the repository. In the copy,
+// all programs must be compiled again.
 func TestReadme(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "signalcast")
 	copyTree(t, dir)
@@ -93,8 +93,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// environment returns the environment for the commands of the pages. In it, every verified call counts after its first
-// quote.
+// environment returns the environment for the commands of the pages. Its settings make every verified call count after the
+// first quote.
 func environment() []string {
 	return append(os.Environ(), "QUOTE_CONFIRM_AFTER=off", "RATED_MIN_VOLUME_USD=0", "MANIFOLD_RATED_CREATORS=*")
 }
@@ -118,13 +118,13 @@ func documents(t *testing.T) []string {
 	return pages
 }
 
-// programs maps the kinds of blocks that are run as files to their file name extension and command.
+// programs maps the kinds of code blocks that are run as files to their file name extension and command.
 var programs = map[string]struct{ ending, command string }{
 	"go": {".go", "go run"},
 	"js": {".mjs", "node --no-warnings --experimental-websocket"}, // Node 20 requires the flag for its WebSocket
 }
 
-// runBlocks runs the blocks of a page in one shell, in order. It returns the number of blocks and their output.
+// runBlocks runs the code blocks of a page in one shell, in order. It returns the number of blocks and their output.
 func runBlocks(t *testing.T, dir, page string) (blocks int, out string) {
 	t.Helper()
 	var script strings.Builder
@@ -172,8 +172,8 @@ func runBlocks(t *testing.T, dir, page string) (blocks int, out string) {
 	return blocks, both.String()
 }
 
-// likeOutput reports whether output matches the output on a page. On the page, "..." matches any text within a line,
-// and a line "..." any lines.
+// likeOutput reports whether the output came matches the output shown on a page. On the page, an ellipsis matches any text
+// within a line. A line that is only an ellipsis matches any number of lines.
 func likeOutput(shown, came string) bool {
 	var pattern strings.Builder
 	for line := range strings.Lines(shown) {

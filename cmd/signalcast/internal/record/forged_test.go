@@ -14,17 +14,18 @@ import (
 
 type object = map[string]any
 
-// edited returns the sample with changed lines and a valid SHA-256. The call is that of line 2, a counted loss at 9600 bps on a
-// native market.
+// edited returns the sample record with changes and a valid SHA-256. change receives the first line, the call on line 2, and
+// the last line. The call is a counted loss at 9600 bps on a native market.
 func edited(t *testing.T, change func(head, call, end object)) string {
 	t.Helper()
 	return editedLine(t, 2, change)
 }
 
-// venueLine is the line of a counted win on a venue market, filed at 1700 bps and with a second quote of 2000 bps.
+// venueLine is the line of a call on a venue market: a counted win that was filed at 1700 bps and has a second quote of 2000
+// bps.
 const venueLine = 4
 
-// editedLine does the same as edited for the call of another line.
+// editedLine does the same as edited, for the call on another line.
 func editedLine(t *testing.T, line int, change func(head, call, end object)) string {
 	t.Helper()
 	lines := sample(t)
@@ -58,17 +59,17 @@ func tolerances(list ...any) []any {
 	return out
 }
 
-// statedLow makes the call pending with a stated price of 1% while the market is at 96%, so that its scoring price is 96%. The
-// totals of the last line are unchanged and therefore differ.
+// statedLow makes the call pending. It states a price of 100 bps while the market is at 9600 bps, so the scoring price is 9600
+// bps. The totals on the last line do not change and therefore differ.
 func statedLow(_, call, _ object) {
 	call["priceAtPrediction"] = 100
 	makePending(call)
 }
 
-// scoredAt sets the scoring price at the filing and the final one.
+// scoredAt sets both scoring prices of a call, at the filing and the final one, to bps.
 func scoredAt(call object, bps int) { call["filingBasisBps"], call["scoreBasisBps"] = bps, bps }
 
-// makePending removes the result of a call.
+// makePending removes the result from a call.
 func makePending(call object) {
 	call["status"], call["events"] = "pending", []any{}
 	for _, name := range []string{
@@ -78,7 +79,7 @@ func makePending(call object) {
 	}
 }
 
-// respell renames a member.
+// respell renames the member from of an object to to.
 func respell(o object, from, to string) {
 	o[to] = o[from]
 	delete(o, from)
@@ -88,7 +89,7 @@ func noteOf(call object) object { return call["events"].([]any)[0].(object) }
 
 const signed = "signalcast.ledger\n12\nAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n\n\u2014 signalcast.ledger "
 
-// TestForgeries checks that each change that an attacker may make is reported as a difference.
+// TestForgeries checks that Verify reports each change that an attacker may make to a record.
 func TestForgeries(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -210,8 +211,8 @@ func TestForgeries(t *testing.T) {
 	}
 }
 
-// TestValidVariants checks that variants that a service can write have no differences, except in the totals of the last line,
-// which are those of the sample.
+// TestValidVariants checks that Verify reports no differences for records that a service can write. It ignores the totals on
+// the last line, which are those of the unchanged sample.
 func TestValidVariants(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -272,7 +273,7 @@ func TestValidVariants(t *testing.T) {
 	}
 }
 
-// earlier returns the time that is by before the call.
+// earlier returns the time that is the duration by before the creation of the call, as text.
 func earlier(t *testing.T, call object, by time.Duration) string {
 	at, err := time.Parse(time.RFC3339, call["createdAt"].(string))
 	if err != nil {
@@ -281,7 +282,7 @@ func earlier(t *testing.T, call object, by time.Duration) string {
 	return at.Add(-by).Format(time.RFC3339Nano)
 }
 
-// TestForgedQuotes checks that a scoring price or a counted flag that does not follow from the quotes is reported.
+// TestForgedQuotes checks that Verify reports a scoring price or a counted flag that does not follow from the quotes.
 func TestForgedQuotes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -328,8 +329,8 @@ func TestForgedQuotes(t *testing.T) {
 	}
 }
 
-// TestOriginIsNotVerified checks that the output states that the origin is not verified, and that a record is refused if the
-// origin is required.
+// TestOriginIsNotVerified checks that the output states that the origin is not verified. If the origin is required, the command
+// must return an error.
 func TestOriginIsNotVerified(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -371,7 +372,7 @@ func TestOriginIsNotVerified(t *testing.T) {
 	}
 }
 
-// TestCheckpointAndKey checks that with a key the record must have a checkpoint that this key signed.
+// TestCheckpointAndKey checks that, if a key is given, the record must have a checkpoint that this key signed.
 func TestCheckpointAndKey(t *testing.T) {
 	t.Parallel()
 	newKey := func() (note.Signer, note.Verifier) {

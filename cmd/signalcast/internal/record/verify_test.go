@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// sample returns the lines of a record that a service wrote: 48 calls on both sides at six prices, on native and venue markets.
-// They are won, lost, void, late and pending; some have a confidence, some do not count.
+// sample returns the lines of a record that a service wrote. It contains 48 calls on both sides, at six prices, on native and
+// venue markets. They are won, lost, void, late or pending. Some have a confidence, and some do not count.
 func sample(t *testing.T) []string {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/record.jsonl")
@@ -25,7 +25,7 @@ func sample(t *testing.T) []string {
 	return strings.SplitAfter(strings.TrimSuffix(string(raw), "\n"), "\n")
 }
 
-// whole joins the lines and sets the SHA-256 in the last line to that of the others.
+// whole joins the lines of a record and sets the SHA-256 in the last line to that of the other lines.
 func whole(lines []string) string {
 	last := len(lines) - 1
 	body := strings.Join(lines[:last], "")
@@ -44,7 +44,7 @@ func whole(lines []string) string {
 	return body + string(text) + "\n"
 }
 
-// reader reads the sample ten minutes after it was written.
+// reader contains the options of a verification ten minutes after the sample was written.
 var reader = Options{Now: time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC)}
 
 func TestVerifyCorrectRecord(t *testing.T) {
@@ -56,14 +56,14 @@ func TestVerifyCorrectRecord(t *testing.T) {
 	}
 }
 
-// computed are the members of a call that follow from other members.
+// computed lists the members of a call that follow from other members.
 var computed = []string{
 	"n", "status", "score", "outcome", "closePrice", "clvBps", "resolvedAt", "moment", "scoringVersion", "direction", "filingBasisBps",
 	"scoreBasisBps", "scoring", "counted", "quoteAt", "confirmedAt",
 }
 
 // TestEveryChangedMemberIsNamed changes each computed member of each line by a small amount. Verify must report a difference on
-// that line.
+// the same line.
 func TestEveryChangedMemberIsNamed(t *testing.T) {
 	t.Parallel()
 	lines := sample(t)
@@ -112,7 +112,8 @@ func TestEveryChangedMemberIsNamed(t *testing.T) {
 	}
 }
 
-// leaves returns the paths to all leaves of v. The path of a list element contains its index.
+// leaves returns the paths of all values in v that are neither objects nor lists. path is the path of v. The path of a list
+// element contains its index.
 func leaves(path []string, v any) (out [][]string) {
 	below := func(name string, of any) {
 		out = append(out, leaves(append(append([]string{}, path...), name), of)...)
@@ -132,7 +133,7 @@ func leaves(path []string, v any) (out [][]string) {
 	return out
 }
 
-// change returns the line with the member at path changed, or the unchanged line if the member cannot be changed.
+// change returns the line text with the member at path changed, or the unchanged line if the member cannot be changed.
 func change(t *testing.T, text string, path []string) string {
 	t.Helper()
 	var line map[string]any
@@ -188,8 +189,8 @@ func change(t *testing.T, text string, path []string) string {
 	return string(out) + "\n"
 }
 
-// TestIncompleteOrReorderedRecord checks that records with missing, repeated, exchanged or changed lines have differences, and
-// that other inputs are not accepted as records.
+// TestIncompleteOrReorderedRecord checks that Verify reports missing, repeated, exchanged and changed lines, and that it does
+// not accept other inputs as records.
 func TestIncompleteOrReorderedRecord(t *testing.T) {
 	t.Parallel()
 	lines := sample(t)

@@ -36,7 +36,8 @@ type issuer struct {
 	stop func()
 }
 
-// start runs an issuer with a state directory until stop or the end of the test.
+// start runs an issuer with the state directory dir. It runs until stop is called or the test ends. public is the value of
+// PUBLIC_URL.
 func start(t *testing.T, dir, public string) *issuer {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -100,7 +101,8 @@ func (i *issuer) mint(body string) (token, sub, identity string) {
 	return v["token"].(string), v["sub"].(string), v["identityToken"].(string)
 }
 
-// verifier returns the verifier of the services with two providers: one is found by discovery, one has the URLs of Privy.
+// verifier returns a verifier as the services use it, with two providers: one whose keys are found by discovery, and one with
+// the URLs of Privy.
 func (i *issuer) verifier() *oidc.Verifier {
 	return oidc.NewVerifier(oidc.Config{Providers: []oidc.Provider{
 		{Name: "dev", Issuer: i.url, Audience: "signalcast-dev", Algs: []string{"ES256"}},

@@ -10,8 +10,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/oidc"
 )
 
-// TestWalletsAreVerified checks that the services accept exactly the linked wallets, by identity tokens and by the users API, in
-// both profiles.
+// TestWalletsAreVerified checks that the services accept only linked wallets, in both token profiles. The services read wallets
+// from identity tokens and from the users API.
 func TestWalletsAreVerified(t *testing.T) {
 	t.Parallel()
 	i := start(t, t.TempDir(), "")

@@ -10,8 +10,8 @@ func settings(seed uint64) Settings {
 	return Settings{Seed: seed, Start: end.AddDate(0, 0, -90), End: end, Markets: 400, Operators: 60, Issuer: "https://idp.example"}
 }
 
-// TestHistoryIsOrdered checks the order of steps, and that every call is the first one of its operator on an open market, at the
-// ask price.
+// TestHistoryIsOrdered checks the order of the steps. Every call must be the first one of its operator on an open market, at
+// the ask price.
 func TestHistoryIsOrdered(t *testing.T) {
 	s := settings(1)
 	quotes, resolved, calls := map[string]*Market{}, map[string]bool{}, map[[2]string]bool{}
@@ -48,7 +48,8 @@ func TestHistoryIsOrdered(t *testing.T) {
 	}
 }
 
-// TestPricesAreCalibrated checks that prices equal outcomes on average. Otherwise operators without skill would gain points.
+// TestPricesAreCalibrated checks that first prices equal outcomes on average. Otherwise operators without skill would gain or
+// lose points.
 func TestPricesAreCalibrated(t *testing.T) {
 	var sum, n float64
 	for seed := range uint64(10) {

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// samples is the folder of recorded answers with which the adapters of the api are tested.
+// samples is the folder with recorded answers of venues. The api tests its venue adapters with them.
 const samples = "../../../../services/api/internal/venue"
 
-// sampleCase compares an answer about a new market with a sample.
+// sampleCase describes the comparison of an answer about a new market with a recorded answer.
 type sampleCase struct {
 	sample string
 	change string // body of a change before the request
@@ -25,7 +25,8 @@ type sampleCase struct {
 	equal  string // names of members that must have the value of the sample; "*": all
 }
 
-// TestAnswersHaveTheFormOfTheSamples compares members, JSON types and the values of decisive members with recorded answers.
+// TestAnswersHaveTheFormOfTheSamples compares answers with recorded answers: their members, their JSON types, and the values of
+// some members.
 func TestAnswersHaveTheFormOfTheSamples(t *testing.T) {
 	t.Parallel()
 	const (
@@ -151,7 +152,7 @@ func readSample(t *testing.T, venue, name string) (v any) {
 	return v
 }
 
-// member returns a member of an object or of its member "market", or nil if there is none.
+// member returns a member of an object, or of the object in its member "market". It returns nil if there is none.
 func member(v any, name string) any {
 	object, _ := v.(map[string]any)
 	if inner, ok := object["market"].(map[string]any); ok {
@@ -160,8 +161,8 @@ func member(v any, name string) any {
 	return object[name]
 }
 
-// differences returns the members and JSON types in which an answer differs from a sample. It compares the first element of
-// lists.
+// differences returns a text for each member or JSON type in which an answer differs from a recorded answer. Of lists it
+// compares only the first element.
 func differences(path string, want, got any, optional []string) (out []string) {
 	w, isObject := want.(map[string]any)
 	g, ok := got.(map[string]any)

@@ -69,7 +69,7 @@ func (m market) change(t *testing.T, body string) {
 	do(t, m.base+"/sim/"+m.venue+"/markets/"+m.id, body, http.StatusOK)
 }
 
-// token returns the YES token of a market of Polymarket.
+// token returns the token id of YES of a market of Polymarket.
 func (m market) token(t *testing.T) string {
 	t.Helper()
 	var tokens []string
@@ -80,7 +80,8 @@ func (m market) token(t *testing.T) string {
 	return tokens[0]
 }
 
-// read requests a path after replacing the words in braces, and returns the JSON answer.
+// read replaces the words in braces in path, requests the path, and returns the JSON answer. The test fails unless the answer
+// has this status.
 func (m market) read(t *testing.T, path string, status int) any {
 	t.Helper()
 	key := m.id
@@ -201,7 +202,8 @@ func TestFaultsOfReads(t *testing.T) {
 	}
 }
 
-// connect opens the market channel. It fails the test if the connection is accepted or refused unexpectedly.
+// connect opens a websocket to the market channel. It fails the test unless the connection is accepted or refused as accepted
+// states. say sends a message, and next returns the next message.
 func connect(t *testing.T, base string, accepted bool) (say func(string), next func() string) {
 	t.Helper()
 	conn, _, err := websocket.Dial(t.Context(), strings.Replace(base, "http", "ws", 1)+"/ws/market", nil)
