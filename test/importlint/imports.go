@@ -45,7 +45,7 @@ func badImport(f file, at place, imp string) []string {
 	return bad
 }
 
-// badAudience checks an import by a package below hubEdge, which serves one audience of the hub. Such a package must import
+// badAudience checks an import by a package below hubEdge, which serves one audience of the hub. The package must import
 // neither the router nor the package of another audience. badAudience returns the text of the violation, or "" if there is
 // none.
 func badAudience(f file, imp string) string {

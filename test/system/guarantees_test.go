@@ -13,11 +13,11 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// guarantee is a table row of docs/guarantees.md.
+// guarantee is one table row of docs/guarantees.md: its id, its test and its fault.
 type guarantee struct{ id, test, fault string }
 
-// TestGuaranteesPageMatchesTheCode checks that docs/guarantees.md lists all faults and all guarantees from P1 to P24,
-// and that the tests and faults that it names exist.
+// TestGuaranteesPageMatchesTheCode checks that docs/guarantees.md lists all faults and all guarantees from P1 to P24, and that
+// the listed tests and faults exist.
 func TestGuaranteesPageMatchesTheCode(t *testing.T) {
 	t.Parallel()
 	root, err := stack.Root()

@@ -9,9 +9,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestCallsAfterResolution checks that a call that is filed after the venue has resolved its market cannot win, however
-// short the delay (guarantees P7 and P2). The ledger reads the market just before the resolution and not again before
-// the call.
+// TestCallsAfterResolution checks that a call that is filed after the venue has resolved its market cannot win, even if the
+// delay is short (guarantees P7 and P2). The ledger reads the market just before the resolution, and not again before the call.
 func TestCallsAfterResolution(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -50,8 +49,8 @@ func waitForSecond(t *testing.T) {
 	stack.Wait(t, now.Truncate(time.Second).Add(time.Second+20*time.Millisecond).Sub(now))
 }
 
-// TestNativeCallsAfterTheDecisionAreVoid checks that finalizing a native market makes the calls void that were filed
-// after its outcome was public (guarantee P7).
+// TestNativeCallsAfterTheDecisionAreVoid checks that finalizing a native market voids the calls that were filed after its
+// outcome was public (guarantee P7).
 func TestNativeCallsAfterTheDecisionAreVoid(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)

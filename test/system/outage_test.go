@@ -15,8 +15,8 @@ func outageStack(t *testing.T) *stack.Stack {
 	return stack.Exclusive(t, stack.Env("MANIFOLD_RATED_CREATORS", "*"))
 }
 
-// TestCallsDuringAnOutageGainNothing checks that a call at any price is stored within the time limit while its venue
-// does not answer, and gains no points (guarantee P2).
+// TestCallsDuringAnOutageGainNothing checks calls that are filed while their venue does not answer. A call at any price must be
+// stored within the time limit, and must gain no points (guarantee P2).
 func TestCallsDuringAnOutageGainNothing(t *testing.T) {
 	t.Parallel()
 	s := outageStack(t)
@@ -50,8 +50,8 @@ func TestCallsDuringAnOutageGainNothing(t *testing.T) {
 	}
 }
 
-// TestUnconfirmedMarketsAreNotPublic checks that only the operator sees a call on a market that no venue has confirmed,
-// and that the call is void when the venue denies the market (guarantee P8).
+// TestUnconfirmedMarketsAreNotPublic checks that only the operator sees a call on a market that no venue has confirmed, and
+// that the call is void if the venue answers that the market does not exist (guarantee P8).
 func TestUnconfirmedMarketsAreNotPublic(t *testing.T) {
 	t.Parallel()
 	s := stack.Start(t, stack.Env("MANIFOLD_RATED_CREATORS", "*"))
@@ -107,8 +107,8 @@ func TestConfirmedMarketsBecomePublic(t *testing.T) {
 	}
 }
 
-// TestOneOperatorCannotUseUpVenueReads checks that one operator cannot use up the venue reads that calls of others need
-// (guarantee P2).
+// TestOneOperatorCannotUseUpVenueReads checks that one operator cannot use up the venue reads that calls of other operators
+// need (guarantee P2).
 func TestOneOperatorCannotUseUpVenueReads(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)

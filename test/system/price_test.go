@@ -9,8 +9,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// ledgerStack returns the system of most tests. It has production settings, except that Manifold markets of all
-// creators are rated. Tests that make venues fail use outageStack.
+// ledgerStack returns the system that most tests of this package share. It has production settings, except that Manifold
+// markets of all creators are rated. Tests that make venues fail use outageStack instead.
 func ledgerStack(t *testing.T) *stack.Stack {
 	t.Helper()
 	return stack.Shared(t, stack.Env("MANIFOLD_RATED_CREATORS", "*"))
@@ -65,8 +65,8 @@ func TestScoringPriceIsNeverBelowTheMarket(t *testing.T) {
 	}
 }
 
-// TestSecondQuoteScoresTheCall checks that an outdated price does not score a call: if the price has risen, the first
-// quote at least 5 s after the call does (guarantee P4).
+// TestSecondQuoteScoresTheCall checks that an outdated first quote does not determine the score of a call. If the price has
+// risen, the first quote at least 5 s after the call determines it (guarantee P4).
 func TestSecondQuoteScoresTheCall(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -97,7 +97,7 @@ func TestSecondQuoteScoresTheCall(t *testing.T) {
 	}
 }
 
-// waitForSecondQuote waits until a quote is stored that is at least 5 s newer than the call.
+// waitForSecondQuote waits until the database contains a quote that is at least 5 s newer than the call.
 func waitForSecondQuote(t *testing.T, s *stack.Stack, id string) {
 	t.Helper()
 	stack.Eventually(t, 25*time.Second, "a second quote of call "+id, func() bool {
@@ -106,7 +106,7 @@ func waitForSecondQuote(t *testing.T, s *stack.Stack, id string) {
 	})
 }
 
-// TestCallWithoutSecondQuoteDoesNotCount checks that a call does not count if its market ends before a second quote
+// TestCallWithoutSecondQuoteDoesNotCount checks that a call does not count if its market ends before a second quote is stored
 // (guarantee P4).
 func TestCallWithoutSecondQuoteDoesNotCount(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestUnratedMarketsDoNotCount checks that calls on a market of low volume or of an unlisted creator are stored and do
+// TestUnratedMarketsDoNotCount checks that calls on a market with a low volume, or of an unlisted creator, are stored but do
 // not count (guarantee P6).
 func TestUnratedMarketsDoNotCount(t *testing.T) {
 	t.Parallel()
@@ -26,7 +26,7 @@ func TestUnratedMarketsDoNotCount(t *testing.T) {
 	requirePoints(t, s, o, 0)
 }
 
-// TestAdministratorRatesAMarket checks that the rating by an administrator applies to later calls only (guarantee P6).
+// TestAdministratorRatesAMarket checks that a rating by an administrator applies only to later calls (guarantee P6).
 func TestAdministratorRatesAMarket(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)
@@ -45,8 +45,8 @@ func TestAdministratorRatesAMarket(t *testing.T) {
 	m.Read(t).Expect(stack.JSON{"rated": true})
 }
 
-// TestBoardsIncludeOnlyCountedCalls checks that points, boards and skill include only counted calls, while the record of
-// the operator shows all calls (guarantee P9).
+// TestBoardsIncludeOnlyCountedCalls checks that points, leaderboards and skill include only counted calls, and that the record
+// of the operator contains all calls (guarantee P9).
 func TestBoardsIncludeOnlyCountedCalls(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)

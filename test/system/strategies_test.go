@@ -10,10 +10,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestStrategiesOverHTTPGainNothing plays strategies through the whole system: calls with too low a stated price, and
-// calls that follow a jump of the venue's price (guarantee P4). Their expected score must be at most 0, although the
-// caller knows the venue's price at every moment. TestSimulation in services/api/internal/app plays all strategies with
-// 10,000 calls each.
+// TestStrategiesOverHTTPGainNothing plays strategies through the whole system: calls whose stated price is too low, and calls
+// that follow a jump of the venue's price (guarantee P4). Their expected score must be at most 0, although the caller always
+// knows the venue's price. TestSimulation in services/api/internal/app plays all strategies with 10,000 calls each.
 func TestStrategiesOverHTTPGainNothing(t *testing.T) {
 	t.Parallel()
 	s := ledgerStack(t)

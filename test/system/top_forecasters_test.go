@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestTopForecasters checks the forecast of the top forecasters of a market: the best quarter, by mean score, of the
+// TestTopForecasters checks the forecast of the top forecasters of a market. These are the best quarter, by mean score, of the
 // operators with at least ten results.
 func TestTopForecasters(t *testing.T) {
 	t.Parallel()

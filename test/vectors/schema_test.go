@@ -1,5 +1,5 @@
-// Package vectors checks the payloads of the test vectors with a complete library for JSON Schema, which shares no code with
-// the service. Package test/clients checks the messages of the test vectors in JavaScript.
+// Package vectors checks the payloads of the test vectors with a complete library for JSON Schema. The library shares no code
+// with the service. Package test/clients checks the messages of the test vectors in JavaScript.
 package vectors
 
 import (
@@ -18,7 +18,7 @@ var calendar = openapi3.NewCallbackValidator(func(s string) error {
 	return err
 })
 
-// TestPayloads checks that the schemas accept and refuse the payloads as the test vectors state.
+// TestPayloads checks that the schemas accept the valid payloads of the test vectors and refuse the invalid ones.
 func TestPayloads(t *testing.T) {
 	t.Parallel()
 	var file struct {

@@ -124,7 +124,8 @@ func TestClientViewHasOneError(t *testing.T) {
 	}
 }
 
-// The types of answers have names, plain strings, and no alternative shapes except null.
+// TestModelsView checks that modelsView names the types of answers, turns enumerations into plain strings, and removes
+// alternative shapes except null.
 func TestModelsView(t *testing.T) {
 	t.Parallel()
 	doc := []byte(`{

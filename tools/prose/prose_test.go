@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestRules checks with vale that each rule finds a bad example in each kind of file, with its line, and nothing else.
+// TestRules checks, with vale, that each rule finds a bad example in each kind of file and reports its line, and that it finds
+// nothing else.
 func TestRules(t *testing.T) {
 	vale := os.Getenv("VALE")
 	if vale == "" {
@@ -78,7 +79,7 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// TestJudged checks that words to judge are printed for changed lines only, and never fail.
+// TestJudged checks that report prints words to judge only for changed lines, and that they never cause a failure.
 func TestJudged(t *testing.T) {
 	found := []finding{{Path: "a.md", Line: 1, Severity: "suggestion", Message: "one"}, {Path: "a.md", Line: 2, Severity: "suggestion", Message: "two"}}
 	var out strings.Builder

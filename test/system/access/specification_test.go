@@ -32,7 +32,8 @@ func (p power) named(op *openapi.Operation) string {
 	return map[string]string{"read": "profile:read", "signal": "signer:create"}[p.permission]
 }
 
-// requiredPowers lists the routes that require a scope or a permission. Other routes check neither.
+// requiredPowers lists the routes that require a scope or a permission. On other routes, the permissions of the keys in this
+// test have no effect.
 var requiredPowers = map[string]power{
 	"GET hub" + stack.ProtocolPath + "/me":                     {"profile:read", "read"},
 	"GET hub" + stack.ProtocolPath + "/grants":                 {"", "read"},

@@ -14,9 +14,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestPartnersShowEachOther checks that two systems show each other's tapes and operators, and never show their own
-// entries through the partner. After the end of a partner, its entries remain visible for a limited time. Partners that
-// send false entries, hang or flood must not affect the entries of the honest partner.
+// TestPartnersShowEachOther checks that two systems show each other's tapes and operators, and never show their own entries
+// through the partner. When a partner stops, its entries stay visible for a limited time. Partners that send false entries,
+// hang, or send too much data must not affect the entries of the honest partner.
 func TestPartnersShowEachOther(t *testing.T) {
 	a, b := newSite(t, "alpha"), newSite(t, "bravo")
 	a.addPartner(t, "bravo", b.Hub, b.Hub+"/api/network/tapes", b.Hub+"/api/network/operators")
@@ -30,8 +30,8 @@ func TestPartnersShowEachOther(t *testing.T) {
 	requireEntriesExpire(t, a, b)
 }
 
-// requireEntriesOf requires that a site shows its own entry and the entry of the other site, with the addresses of
-// their origins.
+// requireEntriesOf requires that the site me shows its own entry and the entry of the other site. Each entry must have the
+// address of its origin.
 func requireEntriesOf(t *testing.T, me, other *site) {
 	t.Helper()
 	own, theirs := "hub/"+me.operator.Handle, other.name+"/"+other.operator.Handle
@@ -61,8 +61,7 @@ func requireEntriesOf(t *testing.T, me, other *site) {
 	}
 }
 
-// requireOneViewPerAddress starts a tape of a partner twice from one IP address and requires that it counts as one
-// view.
+// requireOneViewPerAddress starts a tape of a partner twice from one IP address, and requires that this counts as one view.
 func requireOneViewPerAddress(t *testing.T, a *site) {
 	t.Helper()
 	tapes, _ := a.entries(t, "tapes", "?exclude=hub")
@@ -82,7 +81,8 @@ func requireProgrammeOfStation(t *testing.T, a *site) {
 	})
 }
 
-// requireEntriesExpire stops the other site. Its entries must remain until the last copy is older than keepFor.
+// requireEntriesExpire stops site b. Site a must continue to show the entries of b until its last copy of them is older than
+// keepFor.
 func requireEntriesExpire(t *testing.T, a, b *site) {
 	t.Helper()
 	theirs := "bravo/" + b.operator.Handle
@@ -99,8 +99,8 @@ func requireEntriesExpire(t *testing.T, a, b *site) {
 	})
 }
 
-// requireHonestEntries adds three bad partners: one publishes entries of other sites, one does not answer, one sends
-// 256 MiB of compressed data.
+// requireHonestEntries adds three bad partners and requires that the entries of b stay unchanged. One bad partner publishes
+// entries of other sites, one does not answer, and one sends 256 MiB of compressed data.
 func requireHonestEntries(t *testing.T, a, b *site) {
 	t.Helper()
 	var bomb bytes.Buffer

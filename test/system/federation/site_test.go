@@ -38,7 +38,7 @@ func newSite(t *testing.T, name string) *site {
 	return out
 }
 
-// addPartner registers a partner station at this site and activates it.
+// addPartner registers a partner station at this site and activates it. base, tapes and operators are the URLs of the partner.
 func (s *site) addPartner(t *testing.T, id, base, tapes, operators string) {
 	t.Helper()
 	s.operator.Do(t, http.MethodPost, s.API+"/api/v1/stations", stack.Bearer(s.operator.Key), stack.Body(stack.JSON{
@@ -47,17 +47,18 @@ func (s *site) addPartner(t *testing.T, id, base, tapes, operators string) {
 	s.setStatus(t, id, "active")
 }
 
-// setStatus changes the status of a station as administrator.
+// setStatus changes the status of a station with the admin secret.
 func (s *site) setStatus(t *testing.T, station, status string) {
 	t.Helper()
 	url := s.API + "/api/v1/stations/" + station + "/status"
 	stack.Post(t, url, s.Admin(), stack.Body(stack.JSON{"status": status})).Require(http.StatusOK)
 }
 
-// entry is an entry of the merged list of tapes or of operators.
+// entry is one entry of the merged list of tapes or of the merged list of operators.
 type entry struct{ ID, Origin, OriginURL, Handle, Href string }
 
-// entries reads a merged list. It returns the entries and, in the same order, "origin/handle" of each.
+// entries reads a merged list of the site. It returns the entries and, in the same order, the text "origin/handle" of each
+// entry.
 func (s *site) entries(t *testing.T, list, query string) ([]entry, []string) {
 	t.Helper()
 	var body map[string]json.RawMessage
@@ -76,7 +77,7 @@ func (s *site) entries(t *testing.T, list, query string) ([]entry, []string) {
 	return out, names
 }
 
-// both returns "origin/handle" of the entries of both lists.
+// both returns the texts "origin/handle" of all entries of the merged lists of tapes and of operators.
 func (s *site) both(t *testing.T) string {
 	t.Helper()
 	_, tapes := s.entries(t, "tapes", "")

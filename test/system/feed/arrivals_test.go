@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// arrivals records when each connection received each event in a range of the feed.
+// arrivals records the time at which each connection received each event in a range of the feed.
 type arrivals struct {
 	start time.Time
 	base  int64            // number of the event before the first one
@@ -37,7 +37,7 @@ func newArrivals(t *testing.T, s *stack.Stack, connections, events int) *arrival
 
 var eventHead = regexp.MustCompile(`^\{"op":"event","channel":"[^"]*","seq":(\d+),"prev":(\d+|null)`)
 
-// record records a message that connection i received.
+// record records a message that the connection with index i received.
 func (a *arrivals) record(i int, frame []byte) {
 	m := eventHead.FindSubmatch(frame)
 	if m == nil {
@@ -71,7 +71,7 @@ func (a *arrivals) reject(frame []byte) {
 	a.example.Store(&text)
 }
 
-// await waits until n events have been received in total. It stops when no event is received for d.
+// await waits until all connections together have received n events. It stops early when no event is received for the time d.
 func (a *arrivals) await(t *testing.T, n int64, d time.Duration) {
 	t.Helper()
 	for last, since := a.received.Load(), time.Now(); a.received.Load() < n && time.Since(since) < d; {
@@ -82,8 +82,9 @@ func (a *arrivals) await(t *testing.T, n int64, d time.Duration) {
 	}
 }
 
-// require fails the test unless each of the first connections received every event of sent once and in order. sent maps
-// event numbers to the times at which the events were written. It returns the delays of all deliveries.
+// require fails the test unless each of the first connections received every event of sent exactly once and in order.
+// connections is their number. sent maps event numbers to the times at which the events were written. It returns the delays of
+// all deliveries.
 func (a *arrivals) require(t *testing.T, connections int, sent map[int64]time.Time) *stack.Times {
 	t.Helper()
 	delays, lost := &stack.Times{}, 0

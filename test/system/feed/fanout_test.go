@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// follow subscribes each connection to its channel. It records the messages of connection i as arrivals of connection
-// first+i.
+// follow subscribes each connection to the channel that channel returns for its index. It records the messages of the
+// connection with index i as arrivals of the connection first+i.
 func follow(t *testing.T, conns []*conn, first int, current *atomic.Pointer[arrivals], channel func(i int) string) {
 	t.Helper()
 	stack.Each(len(conns), 64, func(i int) {
@@ -41,8 +41,8 @@ func follow(t *testing.T, conns []*conn, first int, current *atomic.Pointer[arri
 	}
 }
 
-// sentEvents returns the numbers of the events of a market after base. The values are the times of the requests that
-// caused them.
+// sentEvents returns the numbers of the events of a market after the number base. The values are the times of the requests that
+// caused the events, which at contains in order.
 func sentEvents(t *testing.T, s *stack.Stack, market string, base int64, at []time.Time) map[int64]time.Time {
 	t.Helper()
 	var numbers []int64
@@ -58,8 +58,8 @@ func sentEvents(t *testing.T, s *stack.Stack, market string, base int64, at []ti
 	return sent
 }
 
-// TestEveryConnectionReceivesEachEventOnce checks that ten thousand connections to one process receive each call once
-// and in order, and that a connection requires at most 64 KiB of memory.
+// TestEveryConnectionReceivesEachEventOnce checks that ten thousand connections to one process receive each call exactly once
+// and in order. Each connection may use at most 64 KiB of memory.
 func TestEveryConnectionReceivesEachEventOnce(t *testing.T) {
 	s := start(t)
 	h := newHost(t, s, nil)
@@ -90,8 +90,8 @@ func TestEveryConnectionReceivesEachEventOnce(t *testing.T) {
 		n, connected, each, delays.Quantile(.5), delays.Quantile(.99))
 }
 
-// TestSlowReadersDelayNoOther checks that connections whose clients do not read are closed with code 4008, and that
-// other connections receive every event without delay.
+// TestSlowReadersDelayNoOther checks that connections whose clients do not read are closed with code 4008, and that all other
+// connections receive every event without delay.
 func TestSlowReadersDelayNoOther(t *testing.T) {
 	s := start(t)
 	h := newHost(t, s, nil)

@@ -29,7 +29,8 @@ const (
 	dialTimeout = 20 * time.Second
 )
 
-// host is an additional api process on the same feed. Its memory, open files and metrics belong to one test only.
+// host is an additional api process that reads the same feed. Only one test uses it, so its memory, open files and metrics show
+// the effects of that test.
 type host struct {
 	*stack.Side
 	addr, metrics string
@@ -60,7 +61,8 @@ func (h *host) address(i int) net.IP {
 	return net.IPv4(127, h.network[0], h.network[1]+byte(i/250), byte(1+i%250))
 }
 
-// connect opens a TCP connection. If buffer is above 0, it is the size of the receive buffer in the kernel.
+// connect opens a TCP connection from the address from. If buffer is greater than 0, it is the size of the kernel's receive
+// buffer in bytes.
 func (h *host) connect(ctx context.Context, from net.IP, buffer int) (*net.TCPConn, error) {
 	dial := net.Dialer{Timeout: dialTimeout, LocalAddr: &net.TCPAddr{IP: from}}
 	if buffer > 0 {
@@ -84,7 +86,8 @@ type conn struct {
 	in *bufio.Reader
 }
 
-// open opens a websocket. key may be empty. If the server refuses the handshake, the error is a ws.StatusError.
+// open opens a websocket from the address from. key is an operator key or empty, and buffer is as for connect. If the server
+// refuses the handshake, the error is a ws.StatusError.
 func (h *host) open(ctx context.Context, from net.IP, key string, buffer int) (*conn, error) {
 	header := http.Header{}
 	if key != "" {
@@ -135,7 +138,7 @@ type closedError struct{ code ws.StatusCode }
 
 func (e closedError) Error() string { return fmt.Sprintf("closed with code %d", e.code) }
 
-// next returns the next text message. It answers pings. If the server closes the connection, the error is a
+// next returns the next text message and answers pings. If the server closes the connection with a close frame, the error is a
 // closedError.
 func (c *conn) next() ([]byte, error) {
 	for {
@@ -158,7 +161,7 @@ func (c *conn) next() ([]byte, error) {
 	}
 }
 
-// await reads messages until one contains part.
+// await reads messages until one contains the text part.
 func (c *conn) await(part string) error {
 	if err := c.SetReadDeadline(time.Now().Add(dialTimeout)); err != nil {
 		return err
@@ -177,7 +180,8 @@ func (c *conn) await(part string) error {
 // reset closes the connection with a TCP reset.
 func (c *conn) reset() error { return errors.Join(c.SetLinger(0), c.Close()) }
 
-// openAll opens n websockets, from the addresses with index first and above. They are closed when the test ends.
+// openAll opens n websockets. Their source addresses have the index first and above. The websockets are closed when the test
+// ends.
 func (h *host) openAll(t *testing.T, n int, first int) []*conn {
 	t.Helper()
 	conns := make([]*conn, n)
@@ -203,7 +207,7 @@ func (h *host) openAll(t *testing.T, n int, first int) []*conn {
 	return conns
 }
 
-// gauges contains the metrics of a process by name and labels.
+// gauges contains the values of the metrics of a process, by name with labels.
 type gauges map[string]float64
 
 func (h *host) gauges(t *testing.T) gauges {
@@ -238,8 +242,8 @@ func (g gauges) near(o gauges) bool {
 }
 func within5(a, b int) bool { return a-b <= 5 && b-a <= 5 }
 
-// maxConnections returns the number of connections that both this process and the api may open, reduced by the files
-// that they need otherwise.
+// maxConnections returns the number of connections that both this process and the api may open, limited by their maximum
+// numbers of open files.
 func (h *host) maxConnections(t *testing.T) int {
 	t.Helper()
 	const own = 1000

@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// visits opens and ends connections in every way, ordinary and hostile.
+// visits opens and ends connections to a host in every way, ordinary and hostile.
 type visits struct {
 	h         *host
 	market    string
@@ -25,8 +25,8 @@ type visits struct {
 	next      atomic.Int64
 }
 
-// TestConnectionsLeaveNothingBehind checks that connections which open and end in any way leave no socket, goroutine,
-// open file or memory in the process, and that a well-behaved client is served at the same time.
+// TestConnectionsLeaveNothingBehind checks that connections that open and end in any way leave no socket, goroutine, open file
+// or memory in the process. A well-behaved client must be served at the same time.
 func TestConnectionsLeaveNothingBehind(t *testing.T) {
 	s := start(t)
 	// With few database connections all of them are open from the start. Frequent garbage collection keeps the memory
@@ -56,7 +56,7 @@ func TestConnectionsLeaveNothingBehind(t *testing.T) {
 		after.goroutines(), after.files(), after.resident()>>10, before.goroutines(), before.files(), before.resident()>>10)
 }
 
-// openWellBehavedClient opens a well-behaved connection that must receive answers until stop is called.
+// openWellBehavedClient opens a connection that sends valid messages and must receive answers until stop is called.
 func (v *visits) openWellBehavedClient(t *testing.T) (stop func()) {
 	t.Helper()
 	c := v.h.openAll(t, 1, 100*perAddress)[0]
@@ -82,8 +82,8 @@ func (v *visits) openWellBehavedClient(t *testing.T) (stop func()) {
 	}
 }
 
-// warmUp opens and ends connections until the process has collected garbage three times, because the memory of a new
-// process grows without a leak. It returns the metrics of the idle process, with the highest memory seen.
+// warmUp opens and ends connections until the process has collected garbage three times, because the memory of a new process
+// grows even without a leak. It returns the metrics of the idle process, in which the memory is the maximum that was measured.
 func (v *visits) warmUp(t *testing.T) gauges {
 	t.Helper()
 	rounds, most, first := stack.Size(t, 1, 4, 8), 0., v.h.gauges(t)
@@ -99,8 +99,8 @@ func (v *visits) warmUp(t *testing.T) gauges {
 	}
 }
 
-// awaitIdle waits until only the well-behaved client is connected and the numbers of files and goroutines no longer
-// fall. It returns the metrics. A connection that ends before its handshake is not counted as a socket, but uses a file
+// awaitIdle waits until only the well-behaved client is connected and the numbers of open files and goroutines no longer
+// decrease. It returns the metrics. A connection that ends before its handshake does not count as a socket, but uses a file
 // until the server closes it.
 func (v *visits) awaitIdle(t *testing.T) (now gauges) {
 	t.Helper()
@@ -117,7 +117,7 @@ func (v *visits) awaitIdle(t *testing.T) (now gauges) {
 	return now
 }
 
-// run opens n connections, 32 at the same time.
+// run opens and ends n connections, 32 at the same time.
 func (v *visits) run(t *testing.T, n int) {
 	t.Helper()
 	kinds := v.kinds()
@@ -141,7 +141,7 @@ type kind struct {
 	visit func(ctx context.Context, i int) error
 }
 
-// kinds returns all ways to open and end a connection.
+// kinds returns all ways in which connections are opened and ended.
 func (v *visits) kinds() []kind {
 	address := func(i int) int { return i % 50 }
 	socket := func(name string, use func(c *conn) error) kind {
@@ -164,7 +164,7 @@ func (v *visits) kinds() []kind {
 			return use(c)
 		}}
 	}
-	// hostile returns a kind that sends frames and requires that the server closes the connection with a code.
+	// hostile returns a kind of connection that sends frames and requires that the server closes the connection with this code
 	hostile := func(name string, code ws.StatusCode, frames ...[]byte) kind {
 		return socket(name, func(c *conn) error {
 			sent := make(chan struct{})
@@ -232,7 +232,7 @@ func (v *visits) kinds() []kind {
 	}
 }
 
-// withKey subscribes to the private channel of the owner of a key.
+// withKey subscribes to the private channel of an operator with the operator's key.
 func (v *visits) withKey(ctx context.Context, i int) error {
 	c, err := v.h.open(ctx, v.h.address(i%50), v.operators[i%len(v.operators)].Key, 0)
 	if isStatus(err, http.StatusTooManyRequests) || isStatus(err, http.StatusServiceUnavailable) {

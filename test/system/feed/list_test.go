@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// storedEvent is an event of the feed in the database.
+// storedEvent is an event of the feed as the database stores it.
 type storedEvent struct {
 	feedclient.Event
 	kind, market, lane, handle string
@@ -48,7 +48,7 @@ FROM api.protocol_events e LEFT JOIN api.users u ON u.id = e.user_id WHERE e.seq
 	return list
 }
 
-// isOn reports whether the event belongs to a channel, by the table in docs/protocol/ws.md.
+// isOn reports whether a channel contains the event, according to the table in docs/protocol/ws.md.
 func (e *storedEvent) isOn(channel string) bool {
 	signal := strings.HasPrefix(e.kind, "signal.")
 	subject, name, _ := strings.Cut(channel, ":")
@@ -70,8 +70,8 @@ func (e *storedEvent) isOn(channel string) bool {
 	return false
 }
 
-// requireAll fails the test unless each reader has received every event of each of its channels once and in order
-// within d.
+// requireAll fails the test unless each reader receives every event of each of its channels once and in order, within the time
+// d.
 func requireAll(t *testing.T, readers []*feedclient.Reader, events []storedEvent, d time.Duration) {
 	t.Helper()
 	due := func(channel string, after int64) (out []feedclient.Event) {

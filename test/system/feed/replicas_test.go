@@ -15,8 +15,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// replicas are two additional api processes with the database and the Redis of a system. Each reader connects through a
-// separate proxy, which replaces a load balancer.
+// replicas are two additional api processes that use the database and the Redis of a system. Each reader connects through a
+// separate proxy, which acts as a load balancer.
 type replicas struct {
 	s    *stack.Stack
 	side [2]*stack.Side
@@ -70,8 +70,8 @@ func (r *replicas) newRoute(t *testing.T) *route {
 	return route
 }
 
-// cut ends the connections of a route: by a reset within an answer, by a change to the other replica, or by closing
-// them.
+// cut ends the connections of a route in a random way: by a reset within an answer, by a change to the other replica, or by
+// closing them.
 func (r *replicas) cut(t *testing.T, route *route) {
 	t.Helper()
 	route.mu.Lock()
@@ -89,7 +89,7 @@ func (r *replicas) cut(t *testing.T, route *route) {
 	}
 }
 
-// refuse makes a route refuse connections for d.
+// refuse makes a route refuse connections for the time d.
 func (r *replicas) refuse(t *testing.T, route *route, d time.Duration) {
 	t.Helper()
 	route.mu.Lock()
@@ -112,8 +112,8 @@ func (r *replicas) isUp(i int) bool {
 	return r.up[i]
 }
 
-// crash ends a replica, with SIGKILL or SIGTERM, and redirects its readers. If not both replicas run, it does nothing
-// and ok is false. restart starts the replica again.
+// crash ends a replica and redirects its readers to the other one. kill selects SIGKILL instead of SIGTERM. If one of the
+// replicas does not run, crash does nothing and ok is false. restart starts the replica again.
 func (r *replicas) crash(t *testing.T, i int, kill bool) (restart func(), ok bool) {
 	t.Helper()
 	r.mu.Lock()
@@ -144,8 +144,8 @@ func (r *replicas) crash(t *testing.T, i int, kill bool) (restart func(), ok boo
 	}, true
 }
 
-// leader returns the application name and the database session of the process that numbers events. session is 0 if
-// there is none.
+// leader returns the process that assigns numbers to events: its application name and the process id of its database session.
+// session is 0 if there is no leader.
 func (r *replicas) leader(t *testing.T) (name string, session int, err error) {
 	t.Helper()
 	const holder = `

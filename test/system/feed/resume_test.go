@@ -28,9 +28,9 @@ type resumption struct {
 	cuts      atomic.Int64
 }
 
-// TestResumedReadersReceiveEveryEventOnce checks that readers which lose their connection, their server, Redis or
-// Postgres receive every event of their channels once and in order. This must also hold if transactions commit in
-// another order than they wrote.
+// TestResumedReadersReceiveEveryEventOnce checks that readers that lose their connection, their server, Redis or Postgres
+// receive every event of their channels once and in order. This must also hold if transactions commit in a different order than
+// they wrote.
 func TestResumedReadersReceiveEveryEventOnce(t *testing.T) {
 	s := start(t)
 	const writers = 20
@@ -67,8 +67,8 @@ func TestResumedReadersReceiveEveryEventOnce(t *testing.T) {
 	t.Logf("%d connections cut", r.cuts.Load())
 }
 
-// prepare resolves a market with more results than a process stores in memory, so that readers which start before them
-// read from the database. It returns the number of the last event before these results, and the market.
+// prepare resolves a market with more results than a process stores in memory, so that readers that start before these results
+// must read the database. It returns the number of the last event before the results, and the market.
 func (r *resumption) prepare(t *testing.T) (start int64, large string) {
 	t.Helper()
 	size := stack.Size(t, 30, 5000, 12_000) // the full size exceeds the events that Redis stores
@@ -93,7 +93,7 @@ func (r *resumption) prepare(t *testing.T) (start int64, large string) {
 	return start, large
 }
 
-// requireNumbered waits until every committed fact is numbered and in the feed.
+// requireNumbered waits until every committed fact has a number and is in the feed.
 func requireNumbered(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	stack.Eventually(t, time.Minute, "all facts to be numbered", func() bool {
@@ -102,9 +102,9 @@ SELECT (SELECT count(*) FROM api.outbox) + (SELECT count(*) FROM api.feed_drains
 	})
 }
 
-// delayCommits delays the commit of one in twenty transactions that publish a fact by 50 ms. Their facts then have a
-// position in the outbox but are not yet visible. The returned function fails the test unless some events were numbered
-// after events that follow them in the outbox.
+// delayCommits delays the commit of one in twenty transactions that publish a fact by 50 ms. The facts of these transactions
+// then have a position in the outbox, but are not yet visible. The returned function fails the test unless some of these facts
+// received their number after facts with a later position.
 func delayCommits(t *testing.T, s *stack.Stack) (requireOvertaken func()) {
 	t.Helper()
 	const create = `
@@ -140,7 +140,7 @@ SELECT count(*) FILTER (WHERE id < earlier) FROM (
 	}
 }
 
-// openReaders starts readers of every kind. A quarter of them starts before the large resolution.
+// openReaders starts readers of every kind. A quarter of them starts to read before the large resolution.
 func (r *resumption) openReaders(t *testing.T, start int64, large string) {
 	t.Helper()
 	now := stack.Query[int64](t, r.s, "SELECT seq FROM api.feed_head")
@@ -176,8 +176,7 @@ func (r *resumption) openReaders(t *testing.T, start int64, large string) {
 	}
 }
 
-// resolveSlowly resolves markets one after another. A request may need several attempts, because processes are killed
-// at the same time.
+// resolveSlowly resolves markets one after another. It repeats requests, because the test kills processes at the same time.
 func (r *resumption) resolveSlowly(t *testing.T, markets []string) {
 	client := stack.NewClient()
 	for _, id := range markets {
@@ -190,8 +189,8 @@ func (r *resumption) resolveSlowly(t *testing.T, markets []string) {
 	}
 }
 
-// cutAll cuts the connection of each reader repeatedly, each time after the reader has subscribed. It cuts readers with
-// the Go library less often, because the library waits up to five seconds before it reconnects.
+// cutAll cuts the connection of each reader repeatedly, each time after the reader has subscribed. It cuts readers that use the
+// Go library less often, because the library waits up to five seconds before it reconnects.
 func (r *resumption) cutAll(t *testing.T) {
 	t.Helper()
 	stack.Each(len(r.readers), len(r.readers), func(i int) {
@@ -212,7 +211,7 @@ func (r *resumption) cutAll(t *testing.T) {
 	})
 }
 
-// requireSession waits until a reader has started more sessions than before.
+// requireSession waits until the reader with index i has started more sessions than before.
 func (r *resumption) requireSession(t *testing.T, i, before int) {
 	t.Helper()
 	reader := r.readers[i]
@@ -221,8 +220,8 @@ func (r *resumption) requireSession(t *testing.T, i, before int) {
 	})
 }
 
-// loseReplicas kills one replica, and stops the other one with SIGTERM later. Each time the readers must continue at
-// the other replica.
+// loseReplicas kills one replica and later stops the other one with SIGTERM. Each time, the readers must continue at the other
+// replica.
 func (r *resumption) loseReplicas(t *testing.T) {
 	t.Helper()
 	for lost, kill := range []bool{true, false} {
@@ -243,7 +242,7 @@ func (r *resumption) loseReplicas(t *testing.T) {
 	}
 }
 
-// victims are the processes and connections that killAtRandom kills, with their share of 60 kills.
+// victims lists the kinds of processes and connections that killAtRandom kills, with their number in 60 kills.
 var victims = map[string]int{"reader": 14, "proxy": 12, "replica": 10, "leader": 6, "api": 4, "redis": 8, "postgres": 6}
 
 // killAtRandom kills n processes or connections at random. It does not wait until killed processes run again.
@@ -263,7 +262,8 @@ func (r *resumption) killAtRandom(t *testing.T, n int) {
 	}
 }
 
-// kill kills one victim. It returns false if the victim does not run. last contains the last killed process ids.
+// kill kills one victim of the kind name. It returns false if the victim does not run. last contains the process ids that were
+// killed last, by name.
 func (r *resumption) kill(t *testing.T, name string, last map[string]int, restarts *sync.WaitGroup) bool {
 	t.Helper()
 	switch name {
@@ -302,7 +302,8 @@ func (r *resumption) killReplica(t *testing.T, i int, restarts *sync.WaitGroup) 
 	return ok
 }
 
-// killLeader kills the process that numbers events and requires that another process takes over.
+// killLeader kills the process that assigns numbers to events, and requires that another process continues. It returns false if
+// there is no leader.
 func (r *resumption) killLeader(t *testing.T, last map[string]int, restarts *sync.WaitGroup) bool {
 	t.Helper()
 	name, session, err := r.replicas.leader(t)

@@ -68,7 +68,7 @@ func TestAnswersMatchTheDocument(t *testing.T) {
 	}
 }
 
-// check returns an error unless the OpenAPI document describes the answer.
+// check returns an error unless the OpenAPI document describes the answer of the operation.
 func (q *generator) check(t *testing.T, o *openapi.Operation, address string, a stack.Answer) error {
 	switch {
 	case a.Status == http.StatusInternalServerError, a.Status > http.StatusInternalServerError && !o.Knows(a.Status):
@@ -79,8 +79,8 @@ func (q *generator) check(t *testing.T, o *openapi.Operation, address string, a 
 	return o.Check(t.Context(), q.s.Base(o.Host, 0)+o.Fill(nil), a.Status, a.Header, a.Body)
 }
 
-// send sends a request. One part of it, the path, the query or the body, has the given validity; the other parts are
-// valid.
+// send sends a request to an operation. One random part of the request, the path, the query or the body, has the given
+// validity; the other parts are valid.
 func (q *generator) send(
 	t *testing.T, o *openapi.Operation, random *rand.Rand, validity openapi.Validity, n int,
 ) (a stack.Answer, address string) {
@@ -121,9 +121,8 @@ func (q *generator) send(
 	return q.crowd.Do(t, o.Method, address, sets...), address
 }
 
-// credential returns a credential that the operation accepts, an unknown one, or none. Streams and the operations of
-// the scheduler get an unknown one: an accepted stream would not end, and the scheduler's operations affect the whole
-// system.
+// credential returns a credential that the operation accepts, an unknown credential, or none. It always returns an unknown
+// credential for streams, whose answer would not end, and for operations of the scheduler, which affect the whole system.
 func (q *generator) credential(o *openapi.Operation, n int) stack.Set {
 	unknown := stack.Bearer("a.b.c")
 	switch i := n % len(q.people); {
@@ -145,7 +144,8 @@ func (q *generator) credential(o *openapi.Operation, n int) stack.Set {
 	return func(*http.Request) {}
 }
 
-// path returns the path with values of existing objects, of objects that do not exist, or with hostile values.
+// path returns the path of an operation with parameters that refer to existing objects or to objects that do not exist, or with
+// hostile parameters.
 func (q *generator) path(o *openapi.Operation, random *rand.Rand, validity openapi.Validity) string {
 	values := map[string]string{}
 	for _, p := range o.Parameters() {
@@ -161,7 +161,7 @@ func (q *generator) path(o *openapi.Operation, random *rand.Rand, validity opena
 	return o.Fill(values)
 }
 
-// query returns the required query parameters and some of the others.
+// query returns the query string of a request, with the required parameters and a random choice of the others.
 func (q *generator) query(o *openapi.Operation, random *rand.Rand, validity openapi.Validity) string {
 	values := url.Values{}
 	for _, p := range o.Parameters() {

@@ -23,8 +23,8 @@ type badBody struct {
 	field string // member that the refusal must name; empty if the whole body is wrong
 }
 
-// TestMalformedBodiesAreRefused checks on every route that changes data that a malformed body is refused with 400 and
-// the name of the wrong member.
+// TestMalformedBodiesAreRefused checks, on every route that changes data, that a malformed body is refused with 400 and that
+// the error names the wrong member.
 func TestMalformedBodiesAreRefused(t *testing.T) {
 	t.Parallel()
 	s, doc := inputStack(t), openapi.ForTest(t)
@@ -67,7 +67,7 @@ func TestMalformedBodiesAreRefused(t *testing.T) {
 	})
 }
 
-// badBodies returns variants of a good body with one error: in the text as a whole, or in one member of the schema.
+// badBodies returns variants of a good body. Each has one error, either in the text as a whole or in one member of the schema.
 func badBodies(t *testing.T, good stack.JSON, schema *openapi3.Schema) []badBody {
 	t.Helper()
 	text := encode(t, good)
@@ -132,7 +132,7 @@ func wrongValues(s *openapi3.Schema) []string {
 	return nil
 }
 
-// malformations change a good body to one that every parser must refuse.
+// malformations are functions that change a good body to a body that every parser must refuse.
 var malformations = map[string]func(good []byte) []byte{
 	"null":                     func([]byte) []byte { return []byte("null") },
 	"boolean":                  func([]byte) []byte { return []byte("true") },

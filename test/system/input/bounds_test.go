@@ -19,8 +19,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestBodiesAtTheirBounds checks for every member of every route that a value at a bound of the OpenAPI document is
-// accepted, and that a value one step beyond it is refused.
+// TestBodiesAtTheirBounds checks every member of every request body. A value at a bound of the OpenAPI document must be
+// accepted, and a value just beyond it must be refused.
 func TestBodiesAtTheirBounds(t *testing.T) {
 	t.Parallel()
 	s, doc := inputStack(t), openapi.ForTest(t)
@@ -53,12 +53,14 @@ func TestBodiesAtTheirBounds(t *testing.T) {
 	})
 }
 
-// unbounded lists routes that accept any members, and routes for agents, which have separate tests.
+// unbounded lists routes that this test skips: routes that accept any members, and routes for agents, which have separate
+// tests.
 var unbounded = map[string]bool{
 	"/api/mcp": true, stack.ProtocolPath + "/mcp": true, "/api/auth/privy": true, "/api/admin/daily-digest": true,
 }
 
-// incomplete lists operations whose valid body needs data that this test cannot create, with the code of their refusal.
+// incomplete lists operations whose valid body needs data that this test cannot create. The values are the error codes with
+// which the operations refuse the body.
 var incomplete = map[string]string{
 	"POST hub" + stack.ProtocolPath + "/oauth/token":     "invalid_grant",
 	"POST hub" + stack.ProtocolPath + "/signers":         "invalid_proof",
@@ -66,13 +68,13 @@ var incomplete = map[string]string{
 	"POST hub" + stack.ProtocolPath + "/messages/verify": "invalid_request",
 }
 
-// exclusive lists pairs of members that exclude each other.
+// exclusive lists pairs of members of which a body may contain only one.
 var exclusive = map[string]string{"signal": "position", "eventId": "marketId"}
 
 // badRequestCodes are the codes of 400 answers that do not begin with invalid_ or missing_.
 var badRequestCodes = map[string]bool{"unsupported_grant_type": true, "weak_key": true, "unknown_channel": true}
 
-// alternatives returns the object schemas of which a body must match one.
+// alternatives returns the object schemas of a body. A valid body matches one of them.
 func alternatives(s *openapi3.Schema) []*openapi3.Schema {
 	if len(s.OneOf) == 0 {
 		return []*openapi3.Schema{s}
@@ -84,8 +86,8 @@ func alternatives(s *openapi3.Schema) []*openapi3.Schema {
 	return out
 }
 
-// answeredAsDescribed reports whether the answer is as the document requires: a valid body is not refused for the
-// member, and an invalid body is.
+// answeredAsDescribed reports whether the answer to a boundary case is as the document requires: the member must not be a
+// reason to refuse a valid body, and an invalid body must be refused.
 func answeredAsDescribed(o *openapi.Operation, c openapi.BoundaryCase, a stack.Answer) bool {
 	field, code := a.Member("field"), a.Code()
 	about := field == c.Field || strings.HasPrefix(field, c.Field+".") || strings.HasPrefix(field, c.Field+"[")
@@ -99,8 +101,8 @@ func answeredAsDescribed(o *openapi.Operation, c openapi.BoundaryCase, a stack.A
 	return a.Status == http.StatusBadRequest && (about || field == "") && known
 }
 
-// bodyWriter sends bodies to one operation. Other writers do not use its keys, applications and objects, so that rate
-// limits and conflicts do not affect the answers.
+// bodyWriter sends bodies to one operation. No other writer uses its keys, applications and objects, so rate limits and
+// conflicts do not affect the answers.
 type bodyWriter struct {
 	*stack.Operator
 	s       *stack.Stack
@@ -160,7 +162,8 @@ func (w *bodyWriter) send(t *testing.T, o *openapi.Operation, body map[string]an
 		stack.Header("Accept", "application/json"), stack.Header("Sec-Fetch-Site", "same-origin"))
 }
 
-// body returns a valid body: the required members as the schema describes them, and those of special.
+// body returns a valid body for an operation. It contains the required members, as the schema describes them, and the members
+// of special.
 func (w *bodyWriter) body(o *openapi.Operation, s *openapi3.Schema) map[string]any {
 	out, random := map[string]any{}, rand.New(rand.NewPCG(6, uint64(len(o.Name()+s.Title))))
 	for _, name := range s.Required {
@@ -175,7 +178,7 @@ func (w *bodyWriter) body(o *openapi.Operation, s *openapi3.Schema) map[string]a
 	return out
 }
 
-// special returns, by method and path, valid values of members that the schema does not describe completely.
+// special returns, by method and path, valid values for members that the schema does not describe completely.
 func (w *bodyWriter) special() map[string]map[string]any {
 	key, _, _ := ed25519.GenerateKey(nil) // reads random bytes of the system and does not fail
 	publicKey := hex.EncodeToString(key)

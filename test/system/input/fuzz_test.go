@@ -75,10 +75,10 @@ type fuzzer struct {
 	corpus string // directory of the inputs that earlier runs found; go test -fuzz uses the same directory
 }
 
-// buildFuzzer compiles the test binary of the package in dir. name is the path of the package below the module. The
-// fuzzer selects inputs by the code that they reach, so that code is instrumented: the package and those below it, or
-// with SYSTEM_SIZE=full all packages of the repository. It does not use go test -fuzz, which also instruments all
-// dependencies and the standard library and takes minutes.
+// buildFuzzer compiles the test binary of the package in dir. name is the path of the package in the module. The fuzzer selects
+// inputs by the code that they reach, so the package and its subpackages are instrumented. With SYSTEM_SIZE=full, all packages
+// of the repository are. It does not use go test -fuzz, which would also instrument all dependencies and the standard library
+// and take minutes.
 func buildFuzzer(t *testing.T, dir, name string) fuzzer {
 	t.Helper()
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
@@ -98,7 +98,7 @@ func buildFuzzer(t *testing.T, dir, name string) fuzzer {
 	return f
 }
 
-// run runs one fuzz target for a number of executions. A time limit could make a correct target fail
+// run runs one fuzz target for a number of executions. It sets no time limit, because a limit could make a correct target fail
 // (go.dev/issue/75804).
 func (f fuzzer) run(t *testing.T, target string, executions int) {
 	cmd := exec.CommandContext(t.Context(), f.binary, "-test.run=^$", "-test.fuzz=^"+target+"$",

@@ -12,13 +12,13 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// marketID is the form of a market id (docs/concepts.md), in the syntax that Go and Postgres share. It is written
-// independently of the code of the product.
+// marketID matches a valid market id (docs/concepts.md), in the syntax that Go and Postgres share. It does not use code of the
+// product.
 var marketID = regexp.MustCompile(`^([1-9][0-9]{0,19}|(kalshi|lmt|manifold|native)-[A-Za-z0-9][A-Za-z0-9:._-]*)$`)
 
 func isMarketID(id string) bool { return len(id) <= 128 && marketID.MatchString(id) }
 
-// TestMarketIDsAreParsedTheSameEverywhere checks that every route interprets a text as exactly one market id, or refuses it.
+// TestMarketIDsAreParsedTheSameEverywhere checks that every route interprets a text as the same market id, or refuses it.
 func TestMarketIDsAreParsedTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	s := inputStack(t)
@@ -58,7 +58,7 @@ type idReader struct {
 	known, refused atomic.Int64
 }
 
-// read reads the id through three routes that accept one, in a path and in a query.
+// read requests the id through three routes that accept a market id in the path or in the query.
 func (r *idReader) read(t *testing.T, i int, id string) {
 	for _, route := range []struct {
 		path    string
@@ -98,7 +98,7 @@ func (r *idReader) file(t *testing.T, i int, id string) {
 	}
 }
 
-// finalize tries to resolve the id unless it is the id of a native market. The request must be refused.
+// finalize tries to resolve a market with this id, unless it is the id of a native market. The request must be refused.
 func (r *idReader) finalize(t *testing.T, id string) {
 	if isMarketID(id) && strings.HasPrefix(id, "native-") {
 		return
@@ -133,7 +133,7 @@ func spellings(ids []string) []string {
 		"18446744073709551616", "99999999999999999999", "999999999999999999999")
 }
 
-// digitsFrom returns the id with the digits of another script. zero is the zero digit of that script.
+// digitsFrom replaces the digits of an id by the digits of another script. zero is the zero digit of that script.
 func digitsFrom(id string, zero rune) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {

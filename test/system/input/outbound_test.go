@@ -17,7 +17,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// urlSender sends requests that contain the address of a tripwire.
+// urlSender sends requests that contain the URL of a tripwire.
 type urlSender struct {
 	s        *stack.Stack
 	tripwire *stack.Tripwire
@@ -29,8 +29,8 @@ type urlSender struct {
 	accepted atomic.Int64 // number of accepted writes
 }
 
-// TestCallersURLsAreNotFetched checks that the services connect to no address that a caller sends in a body, a query, a
-// path, a header or a token.
+// TestCallersURLsAreNotFetched checks that the services do not connect to a URL that a caller sends in a body, a query, a path,
+// a header or a token.
 func TestCallersURLsAreNotFetched(t *testing.T) {
 	t.Parallel()
 	s, doc := inputStack(t), openapi.ForTest(t)
@@ -92,13 +92,13 @@ func (u *urlSender) values(o *openapi.Operation, market string) map[string]strin
 	return map[string]string{"marketId": market, "market": market, "handle": u.author.Handle, "id": id}
 }
 
-// urlMembers are the members that contain an address or a free text.
+// urlMembers are the members of request bodies that contain a URL or a free text.
 var urlMembers = []string{
 	"proofUrl", "resolutionSource", "url", "streamUrl", "imageUrl", "textTake", "reason", "description", "text",
 }
 
-// write sends a valid body in which the member at is the address. If at is empty, all members of urlMembers are the
-// address.
+// write sends a valid body in which the member at the path at is the URL address. If at is empty, all members of urlMembers are
+// the URL.
 func (u *urlSender) write(t *testing.T, o *openapi.Operation, at openapi.MemberPath, address string, n int) {
 	market := u.s.NewNativeMarket(t, 5000, nil)
 	body, _ := sample("", o.Body(), market, u.author.Handle, n).(map[string]any)
@@ -132,7 +132,7 @@ func (u *urlSender) write(t *testing.T, o *openapi.Operation, at openapi.MemberP
 	}
 }
 
-// read sends the address in each text parameter of a read operation.
+// read sends the URL of the tripwire in each text parameter of a read operation.
 func (u *urlSender) read(t *testing.T, o *openapi.Operation) {
 	for n, p := range o.Parameters() {
 		if !p.Text {
@@ -159,7 +159,7 @@ func (u *urlSender) read(t *testing.T, o *openapi.Operation) {
 	}
 }
 
-// tokens sends forged tokens that contain the address as the location of their keys or as their issuer.
+// tokens sends forged tokens that contain the URL of the tripwire as the location of their keys or as their issuer.
 func (u *urlSender) tokens(t *testing.T) {
 	here := u.tripwire.URL()
 	claims := stack.JSON{
@@ -180,8 +180,8 @@ func (u *urlSender) tokens(t *testing.T) {
 	}
 }
 
-// sample returns a valid body with every member of a schema. It has fixed values for members that the schema does not
-// describe completely.
+// sample returns a valid value for a schema, with every member. It uses fixed values for members that the schema does not
+// describe completely. name is the name of the member.
 func sample(name string, s *openapi3.Schema, market, handle string, n int) any {
 	switch name {
 	case "marketId":

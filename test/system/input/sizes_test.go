@@ -17,8 +17,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestOversizedRequestsUseNoMemory checks that too large requests are refused before they use memory, and that lists
-// are bounded.
+// TestOversizedRequestsUseNoMemory checks that requests that are too large are refused before they use memory, and that answers
+// with lists are bounded.
 func TestOversizedRequestsUseNoMemory(t *testing.T) {
 	s := stack.Exclusive(t, stack.Hubs(2))
 	z := &oversized{s: s, crowd: stack.NewCrowd(50), operators: s.SeedOperators(t, 16), market: marketWithCalls(t, s, 700)}
@@ -47,8 +47,8 @@ func memory(t *testing.T, s *stack.Stack) map[string]int64 {
 	return out
 }
 
-// marketWithCalls returns a native market with n calls of n operators, which are inserted into the database and appear
-// on the leaderboards.
+// marketWithCalls returns a native market with n calls of n operators. The calls are inserted into the database and included in
+// the leaderboards.
 func marketWithCalls(t *testing.T, s *stack.Stack, n int) string {
 	t.Helper()
 	market, calls := s.NewNativeMarket(t, 5000, nil), make([]stack.StoredCall, n)
@@ -142,7 +142,7 @@ func (e *endless) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// compressedBody sends a body of 64 MB, compressed to 64 kB.
+// compressedBody sends a body of 64 MB that is compressed to 64 kB.
 func (z *oversized) compressedBody(t *testing.T, o *stack.Operator) {
 	var small bytes.Buffer
 	w := gzip.NewWriter(&small)
@@ -155,7 +155,7 @@ func (z *oversized) compressedBody(t *testing.T, o *stack.Operator) {
 		Require(http.StatusUnsupportedMediaType)
 }
 
-// lists requests more entries than a page of a list has, and sends limits that are not numbers.
+// lists requests more entries than a page of each list may have, and sends limits that are not numbers.
 func (z *oversized) lists(t *testing.T) {
 	for _, list := range []struct {
 		url, member string

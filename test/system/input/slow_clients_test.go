@@ -15,8 +15,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestSlowClientsAreDisconnected checks that the server closes connections on which a request or its answer makes no
-// progress, and answers other requests in the meantime.
+// TestSlowClientsAreDisconnected checks that the server closes connections on which neither the request nor the answer makes
+// progress, and that it answers other requests in the meantime.
 func TestSlowClientsAreDisconnected(t *testing.T) {
 	s := stack.Exclusive(t, stack.Hubs(2))
 	c := &slowClients{
@@ -54,8 +54,8 @@ type slowClients struct {
 	wait  sync.WaitGroup
 }
 
-// open opens slow connections: heads send half of a request header, bodies send one byte of a body per second, and deaf
-// do not read the answer.
+// open opens slow connections of three kinds. heads connections send half of a request header, bodies connections send one byte
+// of a body per second, and deaf connections do not read the answer.
 func (c *slowClients) open(t *testing.T, heads, bodies, deaf int) {
 	stack.Each(heads+bodies+deaf, 64, func(i int) {
 		dialer := net.Dialer{Timeout: 10 * time.Second, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 250, byte(i/200), byte(1+i%200))}}
@@ -100,7 +100,8 @@ func (c *slowClients) close() {
 	c.wait.Wait()
 }
 
-// established returns the number of connections that the server has not closed, from the kernel's table for the server.
+// established returns the number of slow connections that the server has not closed. It reads the connection table of the
+// kernel.
 func (c *slowClients) established(t *testing.T) (n int) {
 	t.Helper()
 	raw, err := os.ReadFile("/proc/net/tcp")
@@ -120,8 +121,8 @@ func (c *slowClients) established(t *testing.T) (n int) {
 	return n
 }
 
-// kernelAddress parses an address of /proc/net/tcp: four bytes in little-endian order and the port, in hexadecimal. For
-// the header line of the table the result is invalid.
+// kernelAddress parses an address of /proc/net/tcp, which consists of four bytes in little-endian order and a port, in
+// hexadecimal. For the header line of the table, the result is invalid.
 func kernelAddress(text string) netip.AddrPort {
 	host, port, _ := strings.Cut(text, ":")
 	raw, err := hex.DecodeString(host + port)

@@ -21,8 +21,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestNoStatementsFromInput checks that no text of a request becomes part of an SQL statement. It sends fragments of
-// SQL in every parameter and member, and then compares the statements that Postgres has run with the statements of the
+// TestNoStatementsFromInput checks that no text of a request becomes part of an SQL statement. It sends fragments of SQL in
+// every parameter and member. It then compares the statements that Postgres has run with the statements in the sources of the
 // services.
 func TestNoStatementsFromInput(t *testing.T) {
 	// Statements within functions and triggers must be recorded as well.
@@ -54,7 +54,7 @@ func TestNoStatementsFromInput(t *testing.T) {
 	}
 }
 
-// statements returns the normalized statements that the services have run.
+// statements returns the normalized SQL statements that the services have run.
 func statements(t *testing.T, s *stack.Stack) map[string]bool {
 	t.Helper()
 	rows, err := s.DB(t).Query(t.Context(), `SELECT query FROM pg_stat_statements
@@ -78,14 +78,14 @@ var (
 	sqlValue   = regexp.MustCompile(`(?i)\$\d+|'(?:[^']|'')*'|\b(?:\d+|null|true|false)\b`)
 )
 
-// shape returns a statement without values, comments and white space.
+// shape returns an SQL statement without values, comments and white space, for comparisons.
 func shape(text string) string {
 	text = sqlValue.ReplaceAllString(sqlComment.ReplaceAllString(text, ""), "?")
 	return strings.Trim(strings.Join(strings.Fields(text), " "), "; ")
 }
 
-// readSources returns the shapes of the statements in the source files of the services. Background work may run some of
-// them for the first time during the test.
+// readSources returns the shapes of the SQL statements in the source files of the services. The test accepts these, because
+// background work may run some of them for the first time during the test.
 func readSources(t *testing.T) map[string]bool {
 	t.Helper()
 	root, err := stack.Root()
@@ -144,7 +144,7 @@ func sqlFragments() (out []string) {
 	return out
 }
 
-// ordinary returns texts that make every read run its statements once.
+// ordinary returns valid texts for parameters, so that every read has run all its SQL statements before the test.
 func ordinary(a *stack.Author) []string {
 	return []string{
 		"", "1", "x", "YES", "open", "ended", "all", "human", "agents", "hot", "close", "SPORTS", "sports", "polymarket", "native",
@@ -173,8 +173,8 @@ func (p *prober) do(t *testing.T, method, url string, sets ...stack.Set) {
 	}
 }
 
-// send sends every text in every text member of the write routes, and in the parameters and paths of one sixth of the
-// public reads. With SYSTEM_SIZE=full all public reads get every text.
+// send sends every text in every text member of the write routes. It also sends every text in the parameters and paths of one
+// sixth of the public reads, or of all public reads with SYSTEM_SIZE=full.
 func (p *prober) send(t *testing.T, texts []string) {
 	var requests []func()
 	share := stack.Size(t, 6, 6, 1) // one in share reads gets a text
@@ -206,9 +206,9 @@ func (p *prober) reads(t *testing.T, o *openapi.Operation, i int, text string) (
 	return out
 }
 
-// writes returns requests to the write routes with the text in one member at a time. Each call by key uses another pair
-// of operator and market, so that it is stored. Routes that need a login or a session are rate limited and get one text
-// in six.
+// writes returns requests to the write routes, each with the text in one member. Each call that is filed with a key uses a
+// different pair of operator and market, so that it is stored. Routes that need a login or a session are rate limited and
+// receive only one text in six.
 func (p *prober) writes(t *testing.T, i int, text string) (out []func()) {
 	for n, w := range p.s.WriteRoutes(p.author) {
 		o := p.doc.Find(t, w.Service, w.Method, w.Path)
@@ -251,7 +251,7 @@ func (p *prober) writes(t *testing.T, i int, text string) (out []func()) {
 		})
 }
 
-// nextPair returns a market and an operator without a call on it.
+// nextPair returns an operator and a market on which the operator has no call.
 func (p *prober) nextPair() (*stack.Operator, string) {
 	n := p.pairs
 	p.pairs++

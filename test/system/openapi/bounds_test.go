@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/openapi"
 )
 
-// TestBoundaryCases checks that BoundaryCases returns bodies at each bound of a schema and one step beyond it, and
-// changes only one member of each body.
+// TestBoundaryCases checks that BoundaryCases returns bodies at each bound of a schema and just beyond it, and that each body
+// has only one changed member.
 func TestBoundaryCases(t *testing.T) {
 	t.Parallel()
 	doc := openapi.ForTest(t)

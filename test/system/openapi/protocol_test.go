@@ -118,8 +118,8 @@ const specified = `
 /ws                                    GET
 `
 
-// added lists the routes for programs that this product adds to the protocol. Pages, and operations with the tags
-// retired and machine, are not listed.
+// added lists the routes for programs that this product has in addition to those of the protocol. It does not list pages, and
+// operations with the tags retired and machine.
 const added = `
 /.well-known/oauth-authorization-server/api/protocol/v1   GET
 /.well-known/oauth-protected-resource/api/protocol/v1     GET
@@ -167,8 +167,8 @@ const added = `
 /api/v1/webhooks/{id}/test                                POST
 `
 
-// TestDocumentHasTheRoutesOfTheProtocol checks that the document contains each route of the protocol, and no routes for
-// programs except these and the added ones.
+// TestDocumentHasTheRoutesOfTheProtocol checks that the document contains each route in specified, and that all its other
+// routes for programs are in added.
 func TestDocumentHasTheRoutesOfTheProtocol(t *testing.T) {
 	t.Parallel()
 	want := map[string]bool{}

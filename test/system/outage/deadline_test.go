@@ -19,9 +19,9 @@ import (
 const waitingReads = `SELECT count(*) FROM pg_stat_activity WHERE usename = 'api_rw' AND state = 'active'
 	AND query LIKE '%(s.created_at, s.id) < (%' AND wait_event_type = 'Lock'`
 
-// TestAbandonedCallsDoNoWork calls the api over gRPC while the table of calls is locked, and cancels every request
-// after 250 ms. After that no read may continue in the database, and no call may be stored when the lock ends. The
-// exceptions are two calls that were being stored when the lock began.
+// TestAbandonedCallsDoNoWork calls the api over gRPC while the table of calls is locked, and cancels every request after 250
+// ms. Afterwards, no read may continue in the database, and no call may be stored when the lock ends. The only exceptions are
+// two calls whose storage had started when the table was locked.
 func TestAbandonedCallsDoNoWork(t *testing.T) {
 	s := system(t)
 	conn, err := grpc.NewClient(s.Setting(t, "api", "GRPC_ADDR"), grpc.WithTransportCredentials(insecure.NewCredentials()))

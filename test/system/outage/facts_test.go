@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// facts contains what the healthy system has answered to one read request.
+// facts contains the answers of the healthy system to one read request.
 type facts struct {
 	status   map[int]bool
 	values   map[string]map[string]bool // numbers and texts by member path; all elements of an array have the same path
@@ -56,7 +56,8 @@ func listLengths(body []byte) map[string]int {
 	return out
 }
 
-// missing returns the lists that are empty in an answer with status 200 and not empty in the healthy system.
+// missing returns the list members that are empty in an answer with status 200 although they were not empty in the healthy
+// system.
 func (f *facts) missing(a stack.Answer) (out []string) {
 	for name, n := range listLengths(a.Body) {
 		if n == 0 && f.nonEmpty[name] && a.Status == http.StatusOK {
@@ -71,7 +72,7 @@ var (
 	prices = regexp.MustCompile(`(?i)(bps|price)$`)
 )
 
-// eachValue calls do for every number and text in a JSON body.
+// eachValue calls do for every number and text in a JSON body. member is its path.
 func eachValue(body []byte, do func(member, value string)) {
 	var v any
 	if json.Unmarshal(body, &v) != nil {
@@ -100,8 +101,8 @@ func eachValue(body []byte, do func(member, value string)) {
 	walk("", v)
 }
 
-// unknownValues returns values of an answer that the healthy system has never returned. It ignores zero, empty texts, times
-// and values that repeat the request. In a complete answer it checks only prices, because other values change.
+// unknownValues returns the values of an answer that the healthy system has never returned. It ignores zero, empty texts,
+// times, and values that repeat the request. In a complete answer it checks only prices, because other values change.
 func (f *facts) unknownValues(a answered) (out []string) {
 	eachValue(a.Body, func(member, value string) {
 		_, notTime := time.Parse(time.RFC3339, value)

@@ -16,7 +16,7 @@ type target struct {
 	sets   []stack.Set
 }
 
-// abnormal returns a text that states what is wrong with the answer; it is empty if the answer is complete.
+// abnormal sends the request and returns a text that states what is wrong with the answer, or "" if the answer is complete.
 func (r target) abnormal(t *testing.T) string {
 	t.Helper()
 	a, err := r.client.Try(t, http.MethodGet, r.url, r.sets...)
@@ -30,8 +30,8 @@ func (r target) abnormal(t *testing.T) string {
 }
 
 // TestHungRedisDelaysOnlyTheFirstReads sends read requests at a constant rate while Redis does not answer. Half of the requests
-// have a session, whose rate limit is counted in Redis. Only the first requests may wait for Redis; after that each
-// process counts locally.
+// have a session, whose rate limit is counted in Redis. Only the first requests may wait for Redis. After that, each process
+// must count locally.
 func TestHungRedisDelaysOnlyTheFirstReads(t *testing.T) {
 	s := system(t)
 	const rate, bound = 200, 80 * time.Millisecond

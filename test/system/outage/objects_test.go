@@ -22,8 +22,8 @@ type read struct {
 
 func (r read) key() string { return r.op.Host + r.path }
 
-// objects are the objects that the tests read. The first of each list is read before the outages, each other one during
-// one outage.
+// objects contains the objects that the tests read. The first object of each list is read before the outages, and each other
+// object is read during one outage.
 type objects struct {
 	owner            *stack.Owner
 	markets, signals []string // native markets, each with a call of the owner
@@ -79,8 +79,8 @@ func newObjects(t *testing.T, s *stack.Stack, n int) *objects {
 	return o
 }
 
-// reads returns one request to every GET route that does not require an administrator. It uses the objects with index i
-// and the credentials of one reader.
+// reads returns one request to every GET route that does not require an administrator. It uses the objects with index i, and
+// the credentials of the reader with the given index.
 func (o *objects) reads(doc *openapi.Document, i, reader int) (out []read) {
 	for _, op := range doc.Operations {
 		// The route of the event stream is excluded, because its answer does not end.
@@ -123,8 +123,8 @@ func (o *objects) credential(op *openapi.Operation, reader int) stack.Set {
 	return r.session
 }
 
-// value returns the value of a parameter. Each new path parameter needs a case here; otherwise the healthy system
-// cannot answer its route and the test fails.
+// value returns the value of a parameter for the objects with index i. known is false if it has no value for the parameter.
+// Each new path parameter needs a case here: without it, the healthy system cannot answer the route and the test fails.
 func (o *objects) value(op *openapi.Operation, p openapi.Parameter, i int) (value string, known bool) {
 	if op.Path == "/protocol/authorize" {
 		value := o.owner.App.AuthorizeRequest("profile:read").Get(p.Name)

@@ -10,15 +10,15 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// slowWrites delays the storage of each call by 3 ms, so that the database is the bottleneck and not the machine.
+// slowWrites is SQL that delays the storage of each call by 3 ms, so that the database is the bottleneck instead of the CPU.
 const slowWrites = `CREATE OR REPLACE FUNCTION public.slow_writes() RETURNS trigger LANGUAGE plpgsql AS
 	'BEGIN PERFORM pg_sleep(0.003 * (SELECT count(*) FROM filed)); RETURN NULL; END';
 	CREATE TRIGGER zz_slow_writes AFTER INSERT ON api.signals REFERENCING NEW TABLE AS filed
 	FOR EACH STATEMENT EXECUTE FUNCTION public.slow_writes()`
 
-// TestOverloadLosesNoCall sends three times as many calls as can be stored. Each call must be stored and acknowledged,
-// or refused with 503 and Retry-After. The memory of the services must not grow with the number of calls.
-// TestOverloadIsShed in pkg/ledgerclient measures the throughput and the latency of refusals.
+// TestOverloadLosesNoCall sends three times as many calls as the ledger can store. Each call must be stored and acknowledged,
+// or refused with 503 and Retry-After. The memory of the services must not grow with the number of calls. TestOverloadIsShed in
+// pkg/ledgerclient measures the throughput and the latency of refusals.
 func TestOverloadLosesNoCall(t *testing.T) {
 	s := system(t)
 	const rate, mayGrow = 1000, 64 << 20

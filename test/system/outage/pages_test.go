@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Time limits in which pages that follow the feed must show an outage and its end.
+// Duration of the outages, and the times within which pages that follow the feed must show an outage and its end.
 const (
 	staleWithin   = 5 * time.Second
 	currentWithin = 2 * time.Second
@@ -68,7 +68,7 @@ func TestFeedPageReconnects(t *testing.T) {
 	requireSamePage()
 }
 
-// insistOnCall files a call repeatedly until it is stored.
+// insistOnCall files a call, and repeats the request until the call is stored.
 func insistOnCall(t *testing.T, s *stack.Stack, o *stack.Operator, market string) {
 	t.Helper()
 	stack.Eventually(t, time.Minute, "a stored call of "+o.Handle, func() bool {
@@ -77,8 +77,8 @@ func insistOnCall(t *testing.T, s *stack.Stack, o *stack.Operator, market string
 	})
 }
 
-// TestOverlayDuringOutage checks that the overlay of a stream marks its price as stale while hub and api do not respond
-// or have crashed. It must keep its texts and become current again automatically.
+// TestOverlayDuringOutage checks that the overlay of a stream marks its price as stale while hub and api do not respond or have
+// crashed. The overlay must continue to show its texts, and become current again automatically.
 func TestOverlayDuringOutage(t *testing.T) {
 	s := system(t)
 	o, b := s.NewOperator(t), browser.Open(t, browser.Screen)
@@ -125,8 +125,8 @@ func awaitOverlay(t *testing.T, b *browser.Tab, want string, within time.Duratio
 	}
 }
 
-// TestScreenDuringOutage checks that the screen shows that it is stale while hub and api do not respond. It must keep
-// the last programme and become current again automatically.
+// TestScreenDuringOutage checks that the screen marks its programme as stale while hub and api do not respond. The screen must
+// continue to show the last programme, and become current again automatically.
 func TestScreenDuringOutage(t *testing.T) {
 	s := system(t)
 	stack.Eventually(t, time.Minute, "a programme of several lanes", func() bool {

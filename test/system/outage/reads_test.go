@@ -67,13 +67,13 @@ func TestReadsDuringOutages(t *testing.T) {
 	}
 }
 
-// requireProgramme waits until the system has a programme. Before that, its lists are empty without an outage.
+// requireProgramme waits until the system has a programme. Before that, lists are empty even without an outage.
 func requireProgramme(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	stack.Eventually(t, time.Minute, "a programme with segments", func() bool { return stack.Get(t, s.Clock+"/program/timeline").Int("total") > 0 })
 }
 
-// matrix reads the routes of a copy of the services and compares the answers with those of the healthy system.
+// matrix reads the routes of a copy of the services, and compares the answers with those of the healthy system.
 type matrix struct {
 	healthy map[string]string // base URLs of the services of the healthy system
 	objects *objects
@@ -111,7 +111,7 @@ func ask(t *testing.T, addresses map[string]string, reads []read) []answered {
 	return out
 }
 
-// addFacts sends reads to the healthy system and adds the answers to the facts.
+// addFacts sends reads to the healthy system and adds its answers to the facts.
 func (m *matrix) addFacts(t *testing.T, reads []read) {
 	t.Helper()
 	for _, a := range ask(t, m.healthy, reads) {
@@ -125,7 +125,7 @@ func (m *matrix) addFacts(t *testing.T, reads []read) {
 	}
 }
 
-// requireNormal fails the test unless the copy answers every route as the healthy system does.
+// requireNormal fails the test unless the copy answers every route like the healthy system.
 func (m *matrix) requireNormal(t *testing.T) {
 	t.Helper()
 	left := m.reads
@@ -153,8 +153,8 @@ func (m *matrix) requireNormal(t *testing.T) {
 	}
 }
 
-// abnormal reports whether an answer is degraded or has a status that the healthy system does not return. An answer 429
-// is not abnormal, because the reads of one credential can reach its rate limit.
+// abnormal reports whether an answer is degraded or has a status that the healthy system does not return. Status 429 is not
+// abnormal, because the reads with one credential can reach its rate limit.
 func (m *matrix) abnormal(a answered) bool {
 	f := m.facts[a.key()]
 	if a.err == nil && a.Status == http.StatusTooManyRequests {
@@ -173,9 +173,9 @@ func (m *matrix) requireDocumented(t *testing.T, a answered) {
 	}
 }
 
-// during makes one dependency fail, sends reads, and requires that all routes recover. During each outage it reads a
-// quarter of the routes, so that each route is read once for each dependency. With SYSTEM_SIZE=full it reads all
-// routes.
+// during makes one dependency fail, sends reads, and requires that all routes recover. During each outage it reads a quarter of
+// the routes, so that it reads each route once for each dependency. With SYSTEM_SIZE=full it reads all routes during each
+// outage.
 func (m *matrix) during(t *testing.T, i int, o outage) {
 	known, fresh := m.selection(t, i)
 	if o.dependency != "venue" { // objects that only the venue has must be read during an outage of the venue
@@ -208,8 +208,8 @@ func (m *matrix) during(t *testing.T, i int, o outage) {
 	}
 }
 
-// selection returns the reads for one outage: known are reads of objects that were read before, fresh are reads of
-// other objects.
+// selection returns the reads for the outage with index i: known are reads of objects that were read before, and fresh are
+// reads of objects that were not.
 func (m *matrix) selection(t *testing.T, i int) (known, fresh []read) {
 	warm, cold := m.objects.reads(m.doc, 0, i+1), m.objects.reads(m.doc, i+1, i+1)
 	kinds := len(stack.Outages)
@@ -226,7 +226,7 @@ func (m *matrix) selection(t *testing.T, i int) (known, fresh []read) {
 	return known, fresh
 }
 
-// requireRecovery fails the test unless all routes of the copy are normal within the time limit.
+// requireRecovery fails the test unless all routes of the copy are normal again within a time limit.
 func (m *matrix) requireRecovery(t *testing.T) {
 	t.Helper()
 	began, left := time.Now(), m.reads
@@ -255,8 +255,8 @@ func (m *matrix) requireRecovery(t *testing.T) {
 	}
 }
 
-// requireConsistent fails the test if an incomplete answer is cacheable, if an existing object is answered with 404, or if
-// the answer contains values that the healthy system does not return.
+// requireConsistent fails the test if an incomplete answer may be cached, if an existing object is answered with 404, or if the
+// answer contains values that the healthy system does not return.
 func (m *matrix) requireConsistent(t *testing.T, a answered) {
 	t.Helper()
 	if a.err != nil {
@@ -279,7 +279,7 @@ func (m *matrix) requireConsistent(t *testing.T, a answered) {
 	}
 }
 
-// serviceCopy is a second set of the three services with the same database. All their connections to dependencies pass
+// serviceCopy is a second instance of the three services with the same database. All its connections to dependencies pass
 // through proxies.
 type serviceCopy struct {
 	addresses map[string]string // base URLs of the public listeners

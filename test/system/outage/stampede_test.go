@@ -12,9 +12,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestManyReadersCostFewReads sends 1,000 concurrent reads through two hubs: for a list that is not cached, for a list
-// whose cache entry has expired, and for a market that no venue was asked for. Each time, the hubs may send at most two
-// calls of each method to the api, one per hub, and the api at most two requests to the venue.
+// TestManyReadersCostFewReads sends 1,000 concurrent reads through two hubs, in three cases: a list that is not cached, a list
+// whose cache entry has expired, and a market that no venue was asked for. In each case, the hubs may send at most two calls of
+// each method to the api, one per hub. The api may send at most two requests to the venue.
 func TestManyReadersCostFewReads(t *testing.T) {
 	s := system(t)
 	c := newProxiedHubs(t, s)
@@ -59,8 +59,8 @@ func newProxiedHubs(t *testing.T, s *stack.Stack) *proxiedHubs {
 	return c
 }
 
-// read sends the requests of all readers concurrently and returns the time until all are answered. Answers may be 503
-// only if mayShed is set.
+// read sends the requests of all readers concurrently and returns the time until all are answered. Answers with status 503 are
+// allowed only if mayShed is true.
 func (c *proxiedHubs) read(t *testing.T, path string, mayShed bool) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -77,8 +77,8 @@ func (c *proxiedHubs) read(t *testing.T, path string, mayShed bool) time.Duratio
 	return time.Since(began)
 }
 
-// requireFewCalls fails the test if the readers of a list cause more than two calls of one method. More calls are
-// allowed if the reads take longer than an answer is fresh.
+// requireFewCalls fails the test if the readers of a list cause more than two calls of one gRPC method. It allows more calls if
+// the reads take longer than the time for which an answer is fresh.
 func (c *proxiedHubs) requireFewCalls(t *testing.T, path string) {
 	t.Helper()
 	const fresh = time.Second
@@ -99,8 +99,8 @@ func (c *proxiedHubs) requireFewCalls(t *testing.T, path string) {
 	}
 }
 
-// requireFewRequests fails the test if the readers of a new market cause more than two requests to its venue. Each
-// reader causes a read in the api, which may shed some of them.
+// requireFewRequests fails the test if the readers of a new market cause more than two requests to its venue. Each reader
+// causes a read in the api, which may refuse some of them because of overload.
 func (c *proxiedHubs) requireFewRequests(t *testing.T, venue string) {
 	t.Helper()
 	id := c.s.NewVenueMarket(t, venue, 0.41, nil).ID

@@ -38,9 +38,9 @@ func venueFailures() []venueFailure {
 	return out
 }
 
-// TestFailingVenuesDoNotReachReaders reads markets while all venues fail. Markets that were read before must be
-// answered at once with their last price and its time; other markets are answered with 503. No wrong price may be
-// stored, no redirect followed, and at most 16 MB of one answer read.
+// TestFailingVenuesDoNotReachReaders reads markets while all venues fail. Markets that were read before must be answered at
+// once with their last price and its time. Other markets must be answered with 503. No wrong price may be stored, no redirect
+// may be followed, and at most 16 MB of one answer may be read.
 func TestFailingVenuesDoNotReachReaders(t *testing.T) {
 	s := system(t)
 	w := newFailingVenues(t, s)
@@ -71,9 +71,9 @@ const wrongRows = `SELECT (SELECT count(*) FROM api.market_prices WHERE market_i
 		NOT coalesce(volume24h, 0) BETWEEN 0 AND 1e12 OR NOT coalesce(liquidity, 0) BETWEEN 0 AND 1e12))
 	+ (SELECT count(*) FROM api.markets WHERE market_id = $1 AND (status <> 'open' OR title NOT LIKE 'Will the bridge at %'))`
 
-// failingVenues is a hub and an api whose venues can fail. The api of the system itself uses venues that do not fail, so it
-// is suspended. It keeps the lease for reading all markets. Therefore no process reads prices periodically, and only reads
-// of the hub cause requests to venues.
+// failingVenues contains a hub and an api whose venues can fail. The api of the system uses venues that work, so it is
+// suspended while it holds the lease for reading all markets. Therefore no process reads prices periodically, and only reads of
+// the hub cause requests to venues.
 type failingVenues struct {
 	s              *stack.Stack
 	venues         *stack.VenueProxy
@@ -125,7 +125,7 @@ func (w *failingVenues) price(t *testing.T, id string) (yes *int, at time.Time, 
 	return yes, at, nil
 }
 
-// requireKnown waits until the hub answers a market with its true price or without a price.
+// requireKnown waits until the hub answers a read of the market with the true price or without a price.
 func (w *failingVenues) requireKnown(t *testing.T, id string) {
 	t.Helper()
 	stack.Eventually(t, recoverWithin, "the true price of "+id, func() bool {
@@ -134,9 +134,8 @@ func (w *failingVenues) requireKnown(t *testing.T, id string) {
 	})
 }
 
-// fail makes all venues fail, reads markets, and ends the failure. At one half of the venues it reads a known market
-// with an old price, and at the other half an unknown market. Each venue thus gets requests, but too few to open its
-// circuit breaker.
+// fail makes all venues fail, reads markets, and ends the failure. At half of the venues it reads a known market with an old
+// price, and at the other half an unknown market. Each venue thus receives requests, but too few to open its circuit breaker.
 func (w *failingVenues) fail(t *testing.T, i int, f venueFailure) {
 	known, unknown := w.newMarkets(t), w.newMarkets(t)
 	for _, id := range known {
@@ -177,7 +176,7 @@ func (w *failingVenues) fail(t *testing.T, i int, f venueFailure) {
 	}
 }
 
-// read reads pages and lists of known markets at a constant rate. Each answer must be 200 and complete.
+// read reads pages and lists of known markets at a constant rate. Each answer must have status 200 and be complete.
 func (w *failingVenues) read(t *testing.T, known []string, times *stack.Times) {
 	t.Helper()
 	clients := []*stack.Client{stack.NewClient(), stack.NewClient()}
@@ -196,9 +195,9 @@ func (w *failingVenues) read(t *testing.T, known []string, times *stack.Times) {
 	})
 }
 
-// get sends a GET request to the hub and adds its duration to times. A loaded machine may exceed the time limits of the
-// database or the api. get therefore repeats the request up to three times if the error code or the X-Degraded header
-// of the answer is in causes. It does not use Client.Retry, which would also repeat answers that show a failure of a
+// get sends a GET request to the hub and adds its duration to times. On a loaded machine, reads may exceed the time limits of
+// the database or the api. get therefore repeats the request up to three times if causes contains the error code or the
+// X-Degraded header of the answer. It does not use Client.Retry, which would also repeat answers that show a failure of a
 // venue.
 func (w *failingVenues) get(
 	t *testing.T, client *stack.Client, path string, times *stack.Times, causes ...string,
@@ -215,8 +214,8 @@ func (w *failingVenues) get(
 	}
 }
 
-// readUnknown reads a market that was never read before. The answer must be 503. If the answers of the venues are
-// readable, it may also be 200 without a price or with the true price.
+// readUnknown reads a market that was never read before. The answer must have status 503. If readable is true, the answers of
+// the venues can be parsed, and status 200 without a price or with the true price is also allowed.
 func (w *failingVenues) readUnknown(t *testing.T, id string, readable bool) {
 	path := "/api/m/" + url.PathEscape(id)
 	a, err := w.get(t, stack.NewClient(), path, &stack.Times{}, "db_unavailable", "signal_service_unavailable")

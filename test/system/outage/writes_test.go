@@ -8,8 +8,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestWritesNameTheUnavailableDependency checks every write while the database or the api is unavailable. The answer must be
-// 503 with an error code that names the unavailable dependency, and with Retry-After.
+// TestWritesNameTheUnavailableDependency checks every write route while the database or the api is unavailable. The answer must
+// have status 503, Retry-After, and an error code that names the unavailable dependency.
 func TestWritesNameTheUnavailableDependency(t *testing.T) {
 	s := system(t)
 	a := s.NewAuthor(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestSignInAndFollow checks a visitor who wants to follow an operator: the visitor signs in, returns to the profile,
-// follows, unfollows and signs out.
+// TestSignInAndFollow checks that a visitor who presses follow can sign in, returns to the profile, and can follow, unfollow
+// and sign out.
 func TestSignInAndFollow(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -64,8 +64,8 @@ func requireURL(t *testing.T, b *browser.Tab, want string) {
 	}
 }
 
-// TestProfilePage checks the form of a profile: it shows mistakes at their fields, and saves the profile, which others
-// then see. A wallet that is linked at the identity provider can be claimed and released.
+// TestProfilePage checks the form of a profile. It must show mistakes at their fields, and save the profile, which other people
+// then see. A person must be able to claim and release a wallet that is linked at the identity provider.
 func TestProfilePage(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -118,9 +118,9 @@ func TestProfilePage(t *testing.T) {
 	})
 }
 
-// TestConsentOfAnotherAccount checks that a person can change the account on the consent page of an application and
-// returns to the same page. The buttons to deny and approve must look equal. A denial must reach the application with
-// its state.
+// TestConsentOfAnotherAccount checks that a person can change the account on the consent page of an application and then
+// returns to the same page. The buttons to deny and approve must look equal. The application must receive a denial with its
+// state parameter.
 func TestConsentOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -151,8 +151,8 @@ func TestConsentOfAnotherAccount(t *testing.T) {
 	b.RequireNoProblems()
 }
 
-// newCallback serves the redirect address of an application until the test ends. Its page shows an element with the id
-// done.
+// newCallback serves the redirect URL of an application until the test ends. It sends the query of each request to answers. Its
+// page contains an element with the id done.
 func newCallback(t *testing.T) (address string, answers <-chan url.Values) {
 	t.Helper()
 	got := make(chan url.Values, 4)
@@ -170,7 +170,7 @@ func newCallback(t *testing.T) (address string, answers <-chan url.Values) {
 	return server.URL + "/cb", got
 }
 
-// withoutPort returns a loopback address without its port. Registered loopback redirect addresses need no port.
+// withoutPort returns a loopback URL without its port, because registered loopback redirect URLs need no port.
 func withoutPort(t *testing.T, address string) string {
 	t.Helper()
 	u, err := url.Parse(address)

@@ -62,9 +62,8 @@ func requireNotShown(t *testing.T, b *browser.Tab, secret string) {
 	}
 }
 
-// TestApplicationOfDeveloper checks the life of an application: a developer registers it, and another person connects
-// it and sees it with its signing key. The developer then replaces its secret and shuts it down, which ends the
-// connection.
+// TestApplicationOfDeveloper checks the life cycle of an application. A developer registers it, and another person connects it
+// and sees it with its signing key. The developer then replaces its secret and shuts it down, which ends the connection.
 func TestApplicationOfDeveloper(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -116,7 +115,8 @@ func TestApplicationOfDeveloper(t *testing.T) {
 	})
 }
 
-// register registers a confidential application, first with a mistake in the form, and changes its scopes.
+// register registers a confidential application with the form of the developer page, first with a mistake, and changes its
+// scopes.
 func register(t *testing.T, s *stack.Stack, b *browser.Tab, callback string) (id, secret string) {
 	t.Helper()
 	const form = "form.register"
@@ -142,7 +142,7 @@ func register(t *testing.T, s *stack.Stack, b *browser.Tab, callback string) (id
 	return id, secret
 }
 
-// connect signs a person in on the way to the consent page, approves, and returns the access token.
+// connect opens the consent page of an application, signs a person in, approves, and returns the access token.
 func connect(t *testing.T, b *browser.Tab, app *oauth2.Config, user *stack.Operator, answers <-chan url.Values) string {
 	t.Helper()
 	verifier := oauth2.GenerateVerifier()
@@ -158,7 +158,7 @@ func connect(t *testing.T, b *browser.Tab, app *oauth2.Config, user *stack.Opera
 	return token.AccessToken
 }
 
-// replaceSecret creates a new secret of the application and sets it in app.
+// replaceSecret creates a new secret for the application on the developer page and stores it in app.
 func replaceSecret(t *testing.T, b *browser.Tab, app *oauth2.Config) {
 	t.Helper()
 	const form = `form[action="/dev/apps/secret"]`
@@ -173,8 +173,8 @@ func replaceSecret(t *testing.T, b *browser.Tab, app *oauth2.Config) {
 	app.ClientSecret = secret
 }
 
-// revokeSigner finds a key of an application and a key of the person on the developer page, and revokes the key of the
-// person.
+// revokeSigner finds two signing keys on the developer page, one of an application and one of the person, and revokes the key
+// of the person.
 func revokeSigner(t *testing.T, s *stack.Stack, b *browser.Tab, user *stack.Operator, ofApp *stack.Signer) {
 	t.Helper()
 	own := user.NewSigner(t)

@@ -13,8 +13,8 @@ import (
 
 const feedUpdate = 10 * time.Second
 
-// TestFeedPage checks that the feed page shows new events within seconds and with unchanged texts, and that it can be
-// paused. The test does not run in parallel, because it counts the events on the page.
+// TestFeedPage checks that the feed page shows new events within seconds, shows texts unchanged, and can be paused. The test
+// does not run in parallel, because it counts the events on the page.
 func TestFeedPage(t *testing.T) {
 	s := system(t)
 	before, p := s.NewOperator(t), s.NewOperator(t)

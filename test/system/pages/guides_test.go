@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestGuides checks the guides on the hub and as static files on another server. They must fit the screen, load nothing
-// from other hosts, link to the next guide, and be searchable.
+// TestGuides checks the guides on the hub, and as static files on another server. They must fit the screen, load nothing from
+// other hosts, link to the next guide, and be searchable.
 func TestGuides(t *testing.T) {
 	t.Parallel()
 	s := system(t)

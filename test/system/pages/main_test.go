@@ -20,7 +20,7 @@ func system(t *testing.T) *stack.Stack {
 	return stack.Shared(t, stack.ScoredAtOnce(), stack.Env("RATE_LIMIT_ANON", "0"))
 }
 
-// atBothSizes runs a test in the sizes of a phone and of a desktop.
+// atBothSizes runs a test twice, in a tab of the size of a phone and in one of the size of a desktop.
 func atBothSizes(t *testing.T, test func(t *testing.T, size browser.Size)) {
 	for _, size := range browser.PhoneAndDesktop {
 		t.Run(size.String(), func(t *testing.T) {
@@ -36,14 +36,14 @@ func read(t testing.TB, url string, sets ...stack.Set) stack.Answer {
 	return stack.Send(t, http.MethodGet, url, sets...).Require(http.StatusOK)
 }
 
-// admin sends a POST request as administrator.
+// admin sends a POST request to the hub with the admin secret, and requires the status 200.
 func admin(t testing.TB, s *stack.Stack, path string, body stack.JSON) {
 	t.Helper()
 	stack.Send(t, http.MethodPost, s.Hub+path, s.Admin(), stack.Body(body)).Require(http.StatusOK)
 }
 
-// requirePolicy requires that pages have a content security policy that allows no scripts, and contain no script and no
-// style attribute.
+// requirePolicy requires that pages have a content security policy that allows no scripts. The pages must contain no script and
+// no style attribute.
 func requirePolicy(t *testing.T, s *stack.Stack, paths ...string) {
 	t.Helper()
 	for _, path := range paths {

@@ -15,7 +15,7 @@ import (
 
 var updateImages = flag.Bool("update-images", false, "write the screenshots of docs/img")
 
-// resolved is a market that an administrator has resolved NO with evidence, and a call on it that won.
+// resolved contains the ids of a market that an administrator has resolved as NO with evidence, and of a won call on it.
 type resolved struct{ market, call, handle string }
 
 func newResolved(t *testing.T, s *stack.Stack) resolved {
@@ -125,6 +125,6 @@ func TestUnusualReceiptsAndMarkets(t *testing.T) {
 	})
 }
 
-// styled matches an element with a style attribute. It does not match user texts in quoted attributes or between
+// styled matches an HTML element with a style attribute. It does not match texts of users in quoted attributes or between
 // elements.
 var styled = regexp.MustCompile(`(?i)<[a-z][a-z0-9-]*(?:\s+[^\s=>"]+(?:="[^"]*")?)*?\s+style=`)

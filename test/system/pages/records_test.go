@@ -26,8 +26,8 @@ const hostileName = `"><img src=x onerror=canary(1)><b>Ann`
 // decided is the number of calls of newRecord that have a counted result.
 const decided = 22
 
-// newRecord creates an operator with more calls than fit on a page: won, lost, void and open ones. best is the id of
-// the best call.
+// newRecord creates an operator with won, lost, void and open calls, more than fit on a page. best is the id of the call with
+// the highest score.
 func newRecord(t *testing.T, s *stack.Stack) (p *stack.Operator, best string) {
 	t.Helper()
 	p = s.NewOperator(t)
@@ -63,7 +63,7 @@ func newRecord(t *testing.T, s *stack.Stack) (p *stack.Operator, best string) {
 	return p, best
 }
 
-// TestRecordPage checks that the page of an operator shows the whole record, with and without scripts, and that all its
+// TestRecordPage checks that the page of an operator shows the complete record, with and without scripts, and that all its
 // links work.
 func TestRecordPage(t *testing.T) {
 	t.Parallel()
@@ -112,7 +112,8 @@ func TestRecordPage(t *testing.T) {
 	})
 }
 
-// requireSameRecord requires that the embed, the record in lines and the card match the summary of an operator.
+// requireSameRecord requires that the embed, the downloaded record and the card of an operator match the operator's summary.
+// best is the id of the best call.
 func requireSameRecord(t *testing.T, s *stack.Stack, p *stack.Operator, best string) {
 	t.Helper()
 	var summary stack.Answer
@@ -155,7 +156,8 @@ func requireSameRecord(t *testing.T, s *stack.Stack, p *stack.Operator, best str
 	b.RequireNoProblems()
 }
 
-// requireCard requires that a card is well-formed SVG, and a PNG of full width that a browser can display.
+// requireCard requires that a card exists as well-formed SVG, and as a PNG of full width that a browser can display. card is
+// its URL without the extension.
 func requireCard(t *testing.T, card string) {
 	t.Helper()
 	svg := xml.NewDecoder(bytes.NewReader(read(t, card+".svg").Body))

@@ -27,8 +27,8 @@ type listener struct {
 
 type listeners []*listener
 
-// openListeners opens websockets and streams from many IP addresses, ten from each address. That is half of the limit
-// per address.
+// openListeners opens websockets and event streams from many IP addresses, ten from each address. Ten is half of the limit of
+// an IP address.
 func openListeners(t *testing.T, api string, sockets, streams int) listeners {
 	t.Helper()
 	all := make(listeners, sockets+streams)

@@ -15,9 +15,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestMetricsAndMemoryAreBounded sends requests whose path, query, method, user agent, credential or origin was never
-// sent before. The only new metric series may be those whose labels have known values, and the memory of a service may
-// grow by less than 128 MB.
+// TestMetricsAndMemoryAreBounded sends requests with a path, query, method, user agent, credential or origin that was never
+// sent before. New metric series may have only known label values. The memory of a service may grow by less than 128 MB.
 func TestMetricsAndMemoryAreBounded(t *testing.T) {
 	s := system(t)
 	const mayGrow = 128 << 20 // caches of refused credentials and the logs of rate limits use less than this
@@ -93,7 +92,7 @@ var variations = []func(r *request, word string){
 
 var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
 
-// send sends n requests. No two requests of all calls of send are equal.
+// send sends n requests. No two requests of all calls of send are equal; purpose makes the calls different.
 func (f *flood) send(t *testing.T, purpose string, n int) {
 	t.Helper()
 	stack.Each(n, 8, func(i int) {
@@ -169,9 +168,9 @@ var (
 	}
 )
 
-// hasKnownLabels reports whether a metric series belongs to a metric of the services and all its labels have known
-// values. Such a series may be new, because it is created when an event happens for the first time, for example a
-// status of a route.
+// hasKnownLabels reports whether a metric series belongs to a metric of the services and all its labels have known values. Such
+// series may be new, because a series is created when its event happens for the first time, for example the first answer of a
+// route with a status.
 func hasKnownLabels(name string, routes map[string]bool) bool {
 	labels := seriesLabel.FindAllStringSubmatch(name, -1)
 	for _, l := range labels {

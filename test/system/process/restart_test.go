@@ -14,9 +14,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestRollingRestartFailsNoRequest restarts two hubs behind a load balancer, one after the other. Half of the requests
-// are calls. A hub must answer every request, and every acknowledged call must be stored. The same requests are sent to
-// a hub that is not restarted. They show how many answers are incomplete only because the machine is slow.
+// TestRollingRestartFailsNoRequest restarts two hubs behind a load balancer, one after the other. Half of the requests are
+// calls. Every request must be answered, and every acknowledged call must be stored. The test sends the same requests to a hub
+// that it does not restart. This shows how many answers are incomplete only because the machine is slow.
 func TestRollingRestartFailsNoRequest(t *testing.T) {
 	s := system(t)
 	restarts, d := stack.Size(t, 3, 5, 10), time.Duration(stack.Size(t, 6, 15, 30))*time.Second
@@ -113,9 +113,9 @@ func (r *traffic) call(t *testing.T, base string) (stack.Answer, error) {
 	return a, err
 }
 
-// balancer is a typical load balancer. It requests /readyz every 100 ms, distributes requests over the ready servers,
-// closes idle connections earlier than the servers do, and forwards the address of the client. It does not send a
-// failed request to another server.
+// balancer is a fake of a typical load balancer. It requests /readyz every 100 ms, distributes requests over the ready servers,
+// closes idle connections earlier than the servers do, and forwards the IP address of the client. It does not send a failed
+// request to another server.
 type balancer struct {
 	url     string
 	servers []*server
@@ -184,7 +184,7 @@ func (s *server) probe(ctx context.Context) {
 	}
 }
 
-// requireAllReady waits until the balancer uses all servers.
+// requireAllReady waits until the balancer treats all servers as ready.
 func (b *balancer) requireAllReady(t *testing.T) {
 	t.Helper()
 	for _, s := range b.servers {

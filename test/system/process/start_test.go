@@ -18,8 +18,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestServicesStartInAnyOrder starts Postgres, Redis, a hub and an api in every order. Each part starts when the
-// previous one runs. Five seconds after the last start, a call must be acknowledged and the live feed must publish it.
+// TestServicesStartInAnyOrder starts Postgres, Redis, a hub and an api in every order. It starts each part when the previous
+// one runs. Five seconds after the last start, a call must be acknowledged and the live feed must publish it.
 func TestServicesStartInAnyOrder(t *testing.T) {
 	s := system(t)
 	p := newParts(t, s)
@@ -83,7 +83,7 @@ func newParts(t *testing.T, s *stack.Stack) *parts {
 	return p
 }
 
-// service migrates the schema of a service and starts the service.
+// service migrates the schema of a service and starts the service. more contains additional environment variables.
 func (p *parts) service(t *testing.T, name, admin string, more map[string]string) *stack.Side {
 	t.Helper()
 	password := p.s.Secret(t, "databasePassword")
@@ -101,7 +101,7 @@ func (p *parts) service(t *testing.T, name, admin string, more map[string]string
 	return p.s.Side(t, name, settings)
 }
 
-// kill ends all parts: the services and Redis with SIGKILL, Postgres with an orderly shutdown.
+// kill ends all parts. It sends SIGKILL to the services and to Redis, and shuts Postgres down in order.
 func (p *parts) kill(t *testing.T) {
 	t.Helper()
 	p.hub.Kill()

@@ -59,7 +59,8 @@ type shutdown struct {
 	acknowledged   []stack.SentCall
 }
 
-// verifyKeys uses each key once, because the hub asks the api about an unknown key before it files the call.
+// verifyKeys sends one request with each key, because the hub must ask the api about an unknown key before it files a call with
+// the key.
 func (d *shutdown) verifyKeys(t *testing.T) {
 	t.Helper()
 	stack.Each(d.held, 8, func(i int) {
@@ -77,9 +78,9 @@ func (d *shutdown) verifyKeys(t *testing.T) {
 	})
 }
 
-// stop sends SIGTERM to a service while 200 requests per second arrive. If withCalls is set, calls are waiting for a
-// database lock. The requests continue for 200 ms after the service has reported that it is not ready, as those of a
-// load balancer do.
+// stop sends SIGTERM to a service while 200 requests per second arrive. If withCalls is true, some calls are waiting for a
+// database lock. The requests continue for 200 ms after the service has reported that it is not ready, as the requests of a
+// load balancer would.
 func (d *shutdown) stop(t *testing.T, side *stack.Side, withCalls bool, paths ...string) {
 	t.Helper()
 	release := func() {}
@@ -124,8 +125,8 @@ func (d *shutdown) stop(t *testing.T, side *stack.Side, withCalls bool, paths ..
 	}
 }
 
-// record counts an answer. On a loaded machine an answer may be incomplete or 503, because the database is too slow. It
-// still counts as an answer.
+// record counts an answer. On a loaded machine, an answer may be incomplete or 503 because the database is too slow. record
+// counts it as an answer, too.
 func (d *shutdown) record(t *testing.T, a stack.Answer, err error) {
 	d.requests.Add(1)
 	switch {
@@ -139,8 +140,8 @@ func (d *shutdown) record(t *testing.T, a stack.Answer, err error) {
 	}
 }
 
-// holdCalls locks a market and files calls on it, which then wait. release ends the lock and waits for the answers to
-// all calls.
+// holdCalls locks a market and files calls on it, which then wait for the lock. release ends the lock and waits until all calls
+// are answered.
 func (d *shutdown) holdCalls(t *testing.T) (release func()) {
 	t.Helper()
 	tx, err := d.s.DB(t).Begin(t.Context())
@@ -177,7 +178,7 @@ func (d *shutdown) holdCalls(t *testing.T) (release func()) {
 
 var prober = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// status returns the status of a GET request, or 0 if there is no answer.
+// status returns the HTTP status of the answer to a GET request, or 0 if there is no answer.
 func status(url string) int {
 	resp, err := prober.Get(url)
 	if err != nil {

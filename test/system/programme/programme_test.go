@@ -1,5 +1,5 @@
-// Package programme tests the programme that the clock service publishes. It moves the time of the service to the start
-// of a segment.
+// Package programme tests the programme that the clock service publishes. Its test sets the time of the clock service to the
+// start of a segment.
 package programme
 
 import (
@@ -24,7 +24,7 @@ const (
 	maxPriceAge = 8 * time.Minute
 )
 
-// Music markets end hours apart, so this channel always has a next segment.
+// Channels of the test. The lane MUSIC always has a next segment, because its markets end hours apart.
 const (
 	allLanes = "program:default"
 	oneLane  = "program:default:MUSIC"
@@ -38,9 +38,9 @@ type segment struct {
 	PreemptID                     string
 }
 
-// TestProgrammeChannel checks that a subscriber to a channel of the programme first receives the current segment, and
-// then each start and each change exactly once. Two clock processes run, and one of them is killed. The test also
-// checks the measurements of the segments that were shown.
+// TestProgrammeChannel checks that a subscriber to a channel of the programme first receives the current segment, and then each
+// start and each change exactly once. Two clock processes run, and the test kills one of them. The test also checks the
+// measurements of the segments that were shown.
 func TestProgrammeChannel(t *testing.T) {
 	t.Parallel()
 	content, _ := nextContent(time.Now())
@@ -89,8 +89,8 @@ func read(t *testing.T, url string) stack.Answer {
 	return stack.Send(t, http.MethodGet, url).Require(http.StatusOK)
 }
 
-// requirePreemption replaces the next segment by another market. The change must be published once and immediately,
-// although the clock process that stored it is killed. A second change of the slot must be refused.
+// requirePreemption replaces the next segment by another market. The change must be published exactly once and immediately,
+// although the test kills the clock process that stored it. A second change of the slot must be refused.
 func requirePreemption(t *testing.T, s *stack.Stack, l *feedclient.Listener, slot int64, started segment) {
 	t.Helper()
 	preempt := func(body stack.JSON) stack.Answer {
@@ -157,7 +157,8 @@ func nextContent(at time.Time) (time.Time, int64) {
 	return time.Unix(slot*int64(slotLength/time.Second), 0).Add(bumperLength).UTC(), slot
 }
 
-// moveClock restarts the clock service with another time, which the service reads from the database when it starts.
+// moveClock restarts the clock service with a time that is ahead of the real time. The service reads the time from the database
+// when it starts.
 func moveClock(t *testing.T, s *stack.Stack, ahead time.Duration) {
 	t.Helper()
 	_, err := s.DB(t).Exec(t.Context(), fmt.Sprintf(`CREATE SCHEMA IF NOT EXISTS moved;
@@ -182,8 +183,8 @@ func replaceClock(t *testing.T, s *stack.Stack) {
 	})
 }
 
-// awaitCopy waits until the ledger has a copy of the channel in which the segment which, "now" or "next", has a market
-// that matches a pattern.
+// awaitCopy waits until the ledger has a copy of the channel whose current or next segment shows a market that matches the
+// pattern market. which is "now" or "next".
 func awaitCopy(t *testing.T, s *stack.Stack, channel, which, market string) {
 	t.Helper()
 	stack.Eventually(t, 90*time.Second, "the channel "+channel+" with a segment "+which, func() bool {
@@ -192,7 +193,7 @@ func awaitCopy(t *testing.T, s *stack.Stack, channel, which, market string) {
 	})
 }
 
-// snapshot returns the current and the next segment in the first snapshot of the channel.
+// snapshot returns the current and the next segment in the first snapshot of the channel oneLane.
 func snapshot(t *testing.T, l *feedclient.Listener) (now, next *segment) {
 	t.Helper()
 	var on struct{ Now, Next *segment }
@@ -202,8 +203,8 @@ func snapshot(t *testing.T, l *feedclient.Listener) (now, next *segment) {
 	return on.Now, on.Next
 }
 
-// awaitBegin waits until a new snapshot of the channel contains segments for which fits returns true. All readers get
-// the same snapshot for up to a second.
+// awaitBegin waits until a new snapshot of the channel oneLane contains segments for which fits returns true. All readers
+// receive the same snapshot for up to a second.
 func awaitBegin(t *testing.T, s *stack.Stack, fits func(now, next *segment) bool) {
 	t.Helper()
 	stack.Eventually(t, 10*time.Second, "a snapshot of "+oneLane, func() bool {
@@ -217,7 +218,7 @@ func awaitBegin(t *testing.T, s *stack.Stack, fits func(now, next *segment) bool
 	})
 }
 
-// awaitSegment waits for a numbered event about the content of a slot.
+// awaitSegment waits for a numbered event of the type kind about the content of a slot.
 func awaitSegment(t *testing.T, l *feedclient.Listener, kind string, slot int64) (event *feed.Event, found segment) {
 	t.Helper()
 	event = l.EventThat(oneLane, kind, func(e *feed.Event) bool {
@@ -230,8 +231,8 @@ func awaitSegment(t *testing.T, l *feedclient.Listener, kind string, slot int64)
 	return event, found
 }
 
-// lastingMarket returns an open market with a price that ends in two days or later and differs from not. It reads the
-// ledger, because at some times of the day the programme contains no such market.
+// lastingMarket returns an open market with a price that ends in two days or later. It never returns the market not. It reads
+// the database of the ledger, because at some times of the day the programme contains no such market.
 func lastingMarket(t *testing.T, s *stack.Stack, not string) (found string) {
 	t.Helper()
 	stack.Eventually(t, 30*time.Second, "a market that may air and lasts", func() bool {

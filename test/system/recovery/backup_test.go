@@ -19,8 +19,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestBackupRestores follows docs/operations.md with the services stopped: it makes a dump, drops the database and
-// restores the dump. All tables must contain the same rows, and api fsck must have the same result.
+// TestBackupRestores follows docs/operations.md with stopped services: it makes a dump, drops the database and restores the
+// dump. All tables must contain the same rows, and the command api fsck must have the same result.
 func TestBackupRestores(t *testing.T) {
 	s := exclusive(t)
 	fillRecord(t, s, stack.Size(t, 6, 10, 60), stack.Size(t, 8, 20, 60))
@@ -98,7 +98,8 @@ func fillRecord(t *testing.T, s *stack.Stack, markets, operators int) {
 	})
 }
 
-// contents describes the contents of a database.
+// contents contains the values that TestBackupRestores compares: numbers of rows, digests of tables, and the result of api
+// fsck.
 type contents struct {
 	Tables  map[string]int    // number of rows by table
 	Digests map[string]string // digests of the tables of the record
@@ -131,7 +132,7 @@ func inventory(t *testing.T, s *stack.Stack, fsck *exec.Cmd) contents {
 	return c
 }
 
-// fsckCommand returns the command api fsck with the settings of the running api.
+// fsckCommand returns the command api fsck with the environment variables of the running api.
 func fsckCommand(t *testing.T, s *stack.Stack) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(stack.Bin(t), "api"), "fsck")

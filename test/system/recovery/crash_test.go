@@ -16,8 +16,8 @@ func exclusive(t *testing.T) *stack.Stack {
 	return stack.Exclusive(t, stack.Hubs(2), stack.ScoredAtOnce())
 }
 
-// writeDuring runs 16 writers and calls crash the given number of times, each time after at least 100 further
-// acknowledged calls. It stops the writers after the last crash.
+// writeDuring runs 16 writers of calls. It calls crash crashes times, each time after at least 100 more calls are acknowledged.
+// It stops the writers after the last crash and returns them.
 func writeDuring(t *testing.T, s *stack.Stack, crashes int, crash func(i int)) *stack.CallWriters {
 	t.Helper()
 	var markets []string
@@ -36,8 +36,7 @@ func writeDuring(t *testing.T, s *stack.Stack, crashes int, crash func(i int)) *
 	return w
 }
 
-// TestAcknowledgedCallsSurviveTheKillOfAHub kills one hub after the other with SIGKILL. No acknowledged call may be
-// lost.
+// TestAcknowledgedCallsSurviveTheKillOfAHub kills the hubs with SIGKILL, one after the other. No acknowledged call may be lost.
 func TestAcknowledgedCallsSurviveTheKillOfAHub(t *testing.T) {
 	s := exclusive(t)
 	hubs := []string{"hub", "hub-2"}
@@ -45,17 +44,17 @@ func TestAcknowledgedCallsSurviveTheKillOfAHub(t *testing.T) {
 	w.RequireStored(t)
 }
 
-// TestAcknowledgedCallsSurviveTheKillOfPostgres kills all processes of Postgres. No acknowledged call may be lost. Data
-// that the kernel has received survives a kill, so the test does not cover lost page caches or disks that acknowledge
-// writes too early.
+// TestAcknowledgedCallsSurviveTheKillOfPostgres kills all processes of Postgres. No acknowledged call may be lost. Data that
+// the kernel has received survives a kill, so the test does not cover a power failure or disks that acknowledge writes too
+// early.
 func TestAcknowledgedCallsSurviveTheKillOfPostgres(t *testing.T) {
 	s := exclusive(t)
 	w := writeDuring(t, s, stack.Size(t, 1, 4, 50), func(int) { s.Crash(t, "postgres") })
 	w.RequireStored(t)
 }
 
-// TestCallInDoubtIsAnsweredOnRetry repeats each call whose answer was lost in a crash, and 40 acknowledged calls. The
-// answer must contain the id of the stored call, whether or not the first attempt stored it.
+// TestCallInDoubtIsAnsweredOnRetry repeats each call whose answer was lost in a crash, and 40 acknowledged calls. The answer
+// must contain the id of the stored call, even if the first attempt did not store it.
 func TestCallInDoubtIsAnsweredOnRetry(t *testing.T) {
 	s := exclusive(t)
 	victims := []string{"postgres", "hub", "api", "hub-2"}

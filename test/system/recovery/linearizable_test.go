@@ -12,14 +12,15 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// request is a request of a client about a pair of operator and market: a new call, or a read of the calls.
+// request is a request of a client about one pair of operator and market. It files a call if file is true, and otherwise reads
+// the calls.
 type request struct {
 	stack.Pair
 	file bool
 }
 
-// result is the result of a request for one pair: the id of the call in the answer, or an empty id if it contains none.
-// stored is true if the request filed this call and it was accepted.
+// result is the result of a request for one pair. id is the id of the call in the answer, or empty if the answer contains none.
+// stored is true if the request filed this call and was accepted.
 type result struct {
 	id     string
 	stored bool
@@ -62,8 +63,8 @@ type history struct {
 	inDoubt    map[stack.Pair]bool // pairs with an unanswered call, whose state is therefore unknown
 }
 
-// TestReadsFollowWrites requires that the answers of two hubs to 50 clients, which file and read calls, are
-// linearizable: one ledger could have given them.
+// TestReadsFollowWrites sends requests of 50 clients, which file and read calls, to two hubs. The answers must be linearizable:
+// a single ledger could have given them.
 func TestReadsFollowWrites(t *testing.T) {
 	s := exclusive(t)
 	h := history{s: s, operators: s.SeedOperators(t, 25), start: time.Now(), inDoubt: map[stack.Pair]bool{}}
@@ -112,7 +113,8 @@ func (h *history) run(t *testing.T, client, n int) {
 	}
 }
 
-// do sends a request and records its answer. read returns the results for pairs, or none if the answer must be ignored.
+// do sends a request and records its answer. read converts the answer to results for pairs, or to none if the answer must be
+// ignored.
 func (h *history) do(t *testing.T, client int, o *stack.Operator, method, url string, sets []stack.Set, read func(a stack.Answer, err error) map[request]result) {
 	sent := time.Since(h.start)
 	a, err := o.Try(t, method, url, sets...)
@@ -168,7 +170,7 @@ func (h *history) readCall(t *testing.T, client int, hub string, o *stack.Operat
 	})
 }
 
-// readMarket reads the calls on a market. The answer is a read of the pairs of all operators.
+// readMarket reads the calls on a market. It records the answer as one read for each operator.
 func (h *history) readMarket(t *testing.T, client int, hub string, o *stack.Operator, market string) {
 	h.do(t, client, o, http.MethodGet, hub+"/api/m/"+market+"/signals?limit=500", nil, func(a stack.Answer, err error) map[request]result {
 		if err != nil || a.Status != http.StatusOK || a.Header.Get("X-Degraded") != "" {

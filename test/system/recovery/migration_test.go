@@ -23,7 +23,7 @@ import (
 // maxLockWait is the longest time for which a migration may block writers.
 const maxLockWait = 200 * time.Millisecond
 
-// migrationSession is the application name of database sessions that migrate.
+// migrationSession is the application name of the database sessions in which migrations run.
 const migrationSession = "migrate"
 
 // upgrade is a system of the last release whose database is migrated.
@@ -41,9 +41,9 @@ type upgrade struct {
 	longest string // statement with the longest wait
 }
 
-// TestMigrationsUnderLoad runs the services of the last release with 200 calls per second and migrates their database
-// with the programs of this tree. No request may fail, and no writer may wait longer than 200 ms for a lock of a
-// migration. On the new schema, the release must read, file, resolve and score as before.
+// TestMigrationsUnderLoad runs the services of the last release with 200 calls per second, and migrates their database with the
+// programs of this tree. No request may fail, and no writer may wait longer than 200 ms for a lock of a migration. On the new
+// schema, the services of the release must read, file, resolve and score as before.
 func TestMigrationsUnderLoad(t *testing.T) {
 	root, err := stack.Root()
 	if err != nil {
@@ -117,7 +117,8 @@ func (u *upgrade) fill(t *testing.T) {
 	u.RefreshBoards(t)
 }
 
-// statuses reads each public operation of a document and returns the status by operation. -1 means a degraded answer.
+// statuses reads each public operation of a document and returns the HTTP statuses by operation. The status is -1 for a
+// degraded answer.
 func (u *upgrade) statuses(t *testing.T, doc *openapi.Document) map[string]int {
 	t.Helper()
 	out := map[string]int{}
@@ -139,8 +140,9 @@ func (u *upgrade) statuses(t *testing.T, doc *openapi.Document) map[string]int {
 	return out
 }
 
-// waitForStableLoad waits for three seconds without a failed request and returns the duration of the slowest request so far.
-// Failures after it count as errors. A machine that is too slow for the load fails here, not during the migrations.
+// waitForStableLoad waits for three seconds without a failed request, and returns the duration of the slowest request so far.
+// Failures after it count as errors. If the machine is too slow for the load, the test fails here and not during the
+// migrations.
 func (u *upgrade) waitForStableLoad(t *testing.T) time.Duration {
 	t.Helper()
 	failed, calm := u.failed.Load(), 0
@@ -217,7 +219,7 @@ const writableTables = `
 SELECT string_agg(format('ONLY %I.%I', n.nspname, c.relname), ', ' ORDER BY 1) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname IN ('api', 'hub', 'clock') AND c.relkind IN ('r', 'p') AND NOT c.relispartition`
 
-// lockTables takes the lock of a writer on every table, 50 times per second.
+// lockTables takes the lock that a writer needs on every table, 50 times per second.
 func (u *upgrade) lockTables(t *testing.T, stop <-chan struct{}) {
 	u.onSession(t, stop, 20*time.Millisecond, func(db *pgx.Conn) error {
 		var tables string
@@ -237,7 +239,7 @@ WHERE NOT l.granted AND l.waitstart IS NOT NULL AND a.application_name <> $1 AND
     SELECT FROM pg_stat_activity m WHERE m.application_name = $1 AND m.pid = ANY (pg_blocking_pids(l.pid)))
 ORDER BY l.waitstart LIMIT 1`
 
-// watchLocks reads, 200 times per second, the longest time for which a session is waiting for a migration.
+// watchLocks reads, 200 times per second, the longest time for which a session has been waiting for a migration.
 func (u *upgrade) watchLocks(t *testing.T, stop <-chan struct{}) {
 	u.onSession(t, stop, 5*time.Millisecond, func(db *pgx.Conn) error {
 		var ms float64
@@ -283,7 +285,7 @@ func (u *upgrade) session(name string) string {
 	return u.DatabaseURL + separator + "application_name=" + name
 }
 
-// migrate migrates a schema with the program of this tree and returns the level before the migration.
+// migrate migrates a schema with the program of this tree and returns the number of migrations that were applied before.
 func (u *upgrade) migrate(t *testing.T, schema string) (from int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(stack.Bin(t), schema), "migrate")
@@ -299,8 +301,8 @@ func (u *upgrade) migrate(t *testing.T, schema string) (from int) {
 	return from
 }
 
-// requireScoring lets the release resolve a market on the new schema. It then updates the boards with the program of
-// this tree, because the release cannot add its results to them.
+// requireScoring lets the services of the release resolve a market on the new schema. It then updates the leaderboards with the
+// program of this tree, because the release cannot update them on the new schema.
 func (u *upgrade) requireScoring(t *testing.T) {
 	t.Helper()
 	market := u.markets[0]

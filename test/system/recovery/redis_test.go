@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestLosingRedisLosesNothing empties and kills Redis, and requires that every read then has the same answer as before.
+// TestLosingRedisLosesNothing empties and kills Redis. Afterwards, every read must have the same answer as before.
 func TestLosingRedisLosesNothing(t *testing.T) {
 	s := exclusive(t)
 	reads := writeOfEach(t, s)
@@ -90,8 +90,8 @@ func writeOfEach(t *testing.T, s *stack.Stack) map[string]read {
 const boardsAreCurrent = `
 SELECT NOT EXISTS (SELECT FROM api.board_due) AND (SELECT seq FROM api.board_state) >= (SELECT seq FROM api.feed_head)`
 
-// stableAnswers repeats the reads until all answers are complete and were equal three times. The interval is longer
-// than answers are cached.
+// stableAnswers repeats the reads until all answers are complete and equal three times in succession. The interval is longer
+// than the time for which answers are cached. It returns the answers.
 func stableAnswers(t *testing.T, s *stack.Stack, reads map[string]read) map[string]string {
 	t.Helper()
 	var last map[string]string

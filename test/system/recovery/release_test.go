@@ -17,7 +17,7 @@ type release struct {
 	level  map[string]int // number of applied migrations of each schema
 }
 
-// schemas are migrated in this order, each by the program of its service.
+// schemas lists the schemas in the order of their migrations. The program of each service migrates its schema.
 var schemas = []string{"api", "hub", "clock"}
 
 func lastRelease(t *testing.T, root string) release {
@@ -45,9 +45,8 @@ func lastRelease(t *testing.T, root string) release {
 	return r
 }
 
-// programs builds the services of the release once per clone and returns their directory, which also contains the
-// directory proto of the release. It skips the test if the commit is neither in this clone nor in its remote
-// repository.
+// programs builds the services of the release, once per clone. It returns their directory, which also contains the directory
+// proto of the release. It skips the test if the commit is neither in this clone nor in its remote repository.
 func (r release) programs(t *testing.T, root string) string {
 	t.Helper()
 	dir := filepath.Join(root, "bin", "release-"+r.commit[:12])

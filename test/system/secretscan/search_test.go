@@ -59,7 +59,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestExceptions checks that an exception applies to one file only.
+// TestExceptions checks that an exception applies only to its file.
 func TestExceptions(t *testing.T) {
 	t.Parallel()
 	// The value is the example of RFC 7636. It is split into two strings so that this file needs no exception.

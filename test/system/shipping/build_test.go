@@ -31,7 +31,8 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// sourcePath returns the path of a file of the repository, or of its copy that a fault has changed.
+// sourcePath returns the path of a file of the repository. If a fault has changed the file, it returns the path of the changed
+// copy.
 func sourcePath(t *testing.T, name string) string {
 	t.Helper()
 	faulty := filepath.Join(os.Getenv(faultyFiles), name)
@@ -54,8 +55,8 @@ func run(t *testing.T, dir string, env []string, name string, args ...string) st
 	return string(out)
 }
 
-// copyTree copies the files under version control and new files, with the changes of a fault and without the git
-// history.
+// copyTree copies the files under version control and new files to the directory to. The copy contains the changes of a fault,
+// and no git history.
 func copyTree(t *testing.T, to string) {
 	t.Helper()
 	dir := root(t)
@@ -85,8 +86,8 @@ func copyFile(t *testing.T, from, to string, mode fs.FileMode) {
 	}
 }
 
-// compileImages compiles the programs of the images from a tree into out. It uses the command of the script that builds
-// the images.
+// compileImages compiles the programs of the images from the directory tree into out. It uses the command in the script that
+// builds the images.
 func compileImages(t *testing.T, tree, out, flags string) {
 	t.Helper()
 	command := ""

@@ -11,8 +11,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/container"
 )
 
-// check runs deploy/check, which reads a file with the Compose library and checks the requirements of every deployment.
-// It returns the output.
+// check runs the program deploy/check, which checks that a compose file is hardened, and returns its output.
 func check(t *testing.T, args ...string) string {
 	t.Helper()
 	args = append([]string{"-C", "deploy/check", "run", ".", "-file", sourcePath(t, composeFile)}, args...)
@@ -26,8 +25,8 @@ func TestComposeFileIsChecked(t *testing.T) {
 	check(t)
 }
 
-// service is the configuration of a service in compose.yaml. A member that is missing here causes an error, so that the
-// tests of containers do not miss a setting.
+// service is the configuration of a service in compose.yaml. Decoding fails for a member that is missing here, so that the
+// tests of containers cover every setting.
 type service struct {
 	Image       string   `json:"image"`
 	User        string   `json:"user"`
@@ -101,8 +100,8 @@ func (s service) volumes() (out []string) {
 	return out
 }
 
-// container returns the configuration of a container for the service. The container uses the network of this machine,
-// because the database is there.
+// container returns the configuration of a container for the service. The container uses the network of this machine, because
+// the database listens there.
 func (s service) container(t *testing.T, settings map[string]string) (container.Config, container.Host) {
 	t.Helper()
 	duration := func(text string) time.Duration {

@@ -31,8 +31,8 @@ const (
 	trusted = "/etc/ssl/certs/ca-certificates.crt"
 )
 
-// TestServicesRunInContainers runs the images in containers as compose.yaml configures them. They must be minimal,
-// become healthy, respect their limits, have no privileges, and end in time.
+// TestServicesRunInContainers runs the images in containers that are configured like in compose.yaml. The images must be
+// minimal. The containers must become healthy, respect their limits, have no privileges, and stop in time.
 func TestServicesRunInContainers(t *testing.T) {
 	if reason := container.Unavailable(); reason != "" {
 		t.Skip("no container engine: " + reason)
@@ -118,7 +118,7 @@ func requireHealth(t *testing.T, base string) {
 	})
 }
 
-// requireNoRights requires that a process has no privileges beyond those of its user.
+// requireNoRights requires that a process has no privileges other than those of its user and groups.
 func requireNoRights(t *testing.T, pid, uid, gid int, groups string) {
 	t.Helper()
 	raw := stack.ReadFile(t, fmt.Sprintf("/proc/%d/status", pid))
@@ -139,9 +139,9 @@ func requireNoRights(t *testing.T, pid, uid, gid int, groups string) {
 	}
 }
 
-// tryToWrite returns the number of paths below root, and the paths that can be written, without the paths in except. It
-// does not follow links, because it visits their targets as well. Devices do not count as writable, because they store
-// nothing.
+// tryToWrite tries to write to all paths below root, except the paths in except. It returns their number and the paths that can
+// be written. It does not follow links, because it visits their targets as well. Devices do not count as writable, because they
+// store nothing.
 func tryToWrite(root string, except []string) (tried int, writable []string, err error) {
 	err = filepath.WalkDir(root+"/", func(path string, d fs.DirEntry, err error) error {
 		inside := "/" + strings.TrimPrefix(strings.TrimPrefix(path, root), "/")
@@ -238,8 +238,8 @@ func requireLimits(t *testing.T, c *container.Container, s service) {
 	}
 }
 
-// requireConfinedContainer requires that no process of the container has privileges, and that files are protected: the
-// user of the service may write only in its volumes, and root may not change the files of the image.
+// requireConfinedContainer requires that no process of the container has privileges, and that files are protected. The user of
+// the service may write only in the volumes, and root must not be able to change the files of the image.
 func requireConfinedContainer(t *testing.T, c *container.Container, s service) {
 	t.Helper()
 	uid, gid := s.ids(t)
@@ -286,7 +286,7 @@ func mountsOf(t *testing.T, pid int) (out []string) {
 	return out
 }
 
-// inMountsOf calls do as a user in the mount namespace of a process. It uses a thread that ends afterwards.
+// inMountsOf calls do as a user in the mount namespace of a process, in a separate thread that ends afterwards.
 func inMountsOf(pid, uid, gid int, do func() error) error {
 	done := make(chan error, 1)
 	go func() {

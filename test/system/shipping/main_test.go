@@ -1,5 +1,5 @@
-// Package shipping tests the delivered files: the history of the repository, the programs in the images, and the
-// containers of compose.yaml. Tests that need root or a container engine are skipped with this reason if it is missing.
+// Package shipping tests the delivered files: the history of the repository, the programs in the images, and the containers of
+// compose.yaml. Tests that need root permissions or a container engine are skipped if these are missing.
 package shipping
 
 import (

@@ -102,7 +102,7 @@ func readTar(t *testing.T, from io.Reader) map[string][]byte {
 	}
 }
 
-// requireChecksums requires exactly the expected files, each with the checksum in SHA256SUMS.
+// requireChecksums requires that the directory contains exactly the expected files, each with its checksum in SHA256SUMS.
 func (a artefacts) requireChecksums(t *testing.T) {
 	want := []string{
 		"signalcast-" + strings.TrimPrefix(a.version, "v") + ".tgz", "signalcast-sdk-go_" + a.version + ".zip",
@@ -164,8 +164,8 @@ func (a artefacts) requireSignature(t *testing.T) {
 	}
 }
 
-// requirePrograms requires that each program is built for its platform, contains no trace of the build machine, and
-// contains the version. The programs for this platform must print the version.
+// requirePrograms requires that each program is built for its platform, contains its version, and contains no trace of the
+// build machine. The programs for this platform must print their version.
 func (a artefacts) requirePrograms(t *testing.T) {
 	traces := append(strings.Fields(run(t, root(t), nil, "go", "env", "GOMODCACHE", "GOCACHE")), root(t))
 	dir := t.TempDir()
@@ -244,7 +244,7 @@ func (a artefacts) requireSBOMs(t *testing.T) {
 	}
 }
 
-// tag returns the name and tag of the image of a service.
+// tag returns the image name of a service with its version tag.
 func (a artefacts) tag(service string) string {
 	prefix := os.Getenv("IMAGE_PREFIX")
 	if prefix == "" {
@@ -253,7 +253,7 @@ func (a artefacts) tag(service string) string {
 	return prefix + "/" + service + ":" + a.version
 }
 
-// requireImages requires that each image has the right name, architecture, program, and the settings of
+// requireImages requires that each image has the expected name, architecture and program, and the settings of
 // service.Dockerfile.
 func (a artefacts) requireImages(t *testing.T) {
 	file := stack.ReadFile(t, filepath.Join(root(t), "deploy/images/service.Dockerfile"))
@@ -306,8 +306,8 @@ func marshal(t *testing.T, list []string) string {
 	return string(raw)
 }
 
-// requireLoadableImages requires that a container engine can load the images for this machine, that they contain
-// exactly the expected files, and that their programs run.
+// requireLoadableImages requires that a container engine can load the images for this machine. The images must contain exactly
+// the expected files, and their programs must run.
 func (a artefacts) requireLoadableImages(t *testing.T) {
 	if reason := container.Unavailable(); reason != "" {
 		t.Skip("no container engine: " + reason)
@@ -359,8 +359,8 @@ func (a artefacts) requireTypeScript(t *testing.T) {
 	}
 }
 
-// requireGoModule requires that a program outside the repository compiles with the Go library, which a module proxy
-// serves from the zip.
+// requireGoModule requires that a program outside the repository compiles with the Go library. A module proxy serves the
+// library from the zip.
 func (a artefacts) requireGoModule(t *testing.T) {
 	proxy, user := t.TempDir(), t.TempDir()
 	source := fmt.Sprintf("package main\n\nimport (\n\t_ %q\n\t_ %q\n)\n\nfunc main() {}\n",

@@ -11,9 +11,9 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestBuildsAreReproducible checks that the same source results in the same program in any directory, without a trace
-// of the build machine. With SYSTEM_SIZE=full every package is compiled twice; otherwise the second build uses packages
-// from the build cache.
+// TestBuildsAreReproducible checks that the same source produces the same programs in any directory, without a trace of the
+// build machine. With SYSTEM_SIZE=full, every package is compiled twice. Otherwise the second build uses packages from the
+// build cache.
 func TestBuildsAreReproducible(t *testing.T) {
 	first := compileOnce(t)
 	dir := t.TempDir()
@@ -31,8 +31,7 @@ func TestBuildsAreReproducible(t *testing.T) {
 	}
 }
 
-// requireNoTrace requires that a program contains no directory of this machine, no commit and no cgo code. It returns
-// the program.
+// requireNoTrace requires that a program contains none of the directories, no commit and no cgo code. It returns the program.
 func requireNoTrace(t *testing.T, path string, directories []string) []byte {
 	t.Helper()
 	raw, err := os.ReadFile(path)

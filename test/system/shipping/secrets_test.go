@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestHistoryAndImagesHaveNoSecret searches the history of the repository and the programs of the images for secrets.
-// They must contain no secret of the running system, no value in the form of a credential, and no random-looking value.
+// TestHistoryAndImagesHaveNoSecret searches the history of the repository and the programs of the images. They must contain no
+// secret of the running system, no value in the format of a credential, and no value that looks random.
 func TestHistoryAndImagesHaveNoSecret(t *testing.T) {
 	t.Parallel()
 	secrets := secretsOf(t, stack.Shared(t))

@@ -31,8 +31,8 @@ const (
 	composeClock = "http://127.0.0.1:8082"
 )
 
-// TestComposeRuns builds the images from the sources, starts the whole project of compose.yaml, and files a call. The
-// identity provider is the one for development; the rest equals a real installation. The test requires root, dockerd,
+// TestComposeRuns builds the images from the sources, starts the whole project of compose.yaml, and files a call. It uses the
+// identity provider for development; everything else is as in a real installation. The test requires root, dockerd,
 // docker-compose, debootstrap and network access to Debian packages. It takes minutes; run it with `make compose-test`.
 func TestComposeRuns(t *testing.T) {
 	images := os.Getenv(composeEnv)

@@ -14,8 +14,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// TestLivePage checks that the live page plays the stream of an operator, recovers after an interruption, and shows
-// overlay, calls and viewers.
+// TestLivePage checks that the live page plays the stream of an operator, recovers after an interruption, and shows the
+// overlay, calls and the number of viewers.
 func TestLivePage(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -69,8 +69,8 @@ func TestLivePage(t *testing.T) {
 	b.Visit(s.Hub+"/live/nobody_of_that_name", http.StatusNotFound)
 }
 
-// TestLivePageAfterRestartOfTheEncoder checks that the page plays a stream again without a reload when the stream has
-// ended and restarts. It tests the native player of the browser and the library.
+// TestLivePageAfterRestartOfTheEncoder checks that the page plays a stream again, without a reload, when the stream ended and
+// restarts. It tests the native player of the browser and the JavaScript library.
 func TestLivePageAfterRestartOfTheEncoder(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -104,8 +104,8 @@ func TestLivePageAfterRestartOfTheEncoder(t *testing.T) {
 	}
 }
 
-// TestChannelsOfABroadcast checks that each channel about a broadcast publishes its changes with the values that the
-// routes return.
+// TestChannelsOfABroadcast checks that each channel about a broadcast publishes changes with the values that the HTTP routes
+// return.
 func TestChannelsOfABroadcast(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -167,7 +167,7 @@ func awaitViewers(l *feedclient.Listener, channel string, n int) {
 	l.EventThat(channel, "viewers.updated", func(e *feed.Event) bool { return string(e.Data) == want })
 }
 
-// requireData requires that the data of an event contains the texts. numbered states whether the event must have a
+// requireData requires that the data of an event contains the texts. numbered states whether the event must have a sequence
 // number in the feed.
 func requireData(t *testing.T, e *feed.Event, numbered bool, texts ...string) {
 	t.Helper()

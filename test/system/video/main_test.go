@@ -29,13 +29,13 @@ func read(t testing.TB, url string) stack.Answer {
 	return stack.Send(t, http.MethodGet, url).Require(http.StatusOK)
 }
 
-// admin sends a POST request as administrator.
+// admin sends a POST request to the hub with the admin secret, and requires the status 200.
 func admin(t *testing.T, s *stack.Stack, path string, body stack.JSON) {
 	t.Helper()
 	stack.Send(t, http.MethodPost, s.Hub+path, s.Admin(), stack.Body(body)).Require(http.StatusOK)
 }
 
-// setOverlay selects the market that the overlay of an operator shows.
+// setOverlay sets the market that the overlay of an operator shows.
 func setOverlay(t *testing.T, o *stack.Operator, body stack.JSON) {
 	t.Helper()
 	o.Send(t, "/api/streamer/signal", http.StatusOK, stack.Bearer(o.Key), body)
@@ -55,7 +55,7 @@ func broadcast(t *testing.T, o *stack.Operator, market, stream string) {
 	sendHeartbeat(t, o, market)
 }
 
-// run starts a program that ends with the test. If the test fails, it logs the standard error output of the program.
+// run starts a program that is ended when the test ends. If the test fails, run logs the standard error output of the program.
 func run(t *testing.T, name string, args ...string) *localdb.Child {
 	t.Helper()
 	var errors stack.Output

@@ -35,7 +35,8 @@ type streamer struct {
 	key, playlist string // key and playlist URL of the stream
 }
 
-// newStreamer registers an operator. The operator gets a stream only after the approval.
+// newStreamer registers an operator and approves it, requests a stream, and sets the market on its overlay. Before the
+// approval, the request for a stream must be refused.
 func newStreamer(t *testing.T, s *stack.Stack, market string) streamer {
 	t.Helper()
 	o := streamer{Operator: s.NewOperator(t), s: s}
@@ -48,7 +49,7 @@ func newStreamer(t *testing.T, s *stack.Stack, market string) streamer {
 	return o
 }
 
-// requestKey requests a stream. The new key replaces the previous one.
+// requestKey requests a stream. The key in the answer replaces the previous key of the stream.
 func (o streamer) requestKey(t *testing.T) stack.Answer {
 	t.Helper()
 	body := stack.Body(stack.JSON{"label": "test"})
@@ -95,7 +96,7 @@ func frames(t *testing.T, address string) []int {
 	return out
 }
 
-// segmentsOf returns the URLs of the segments in a playlist.
+// segmentsOf returns the URLs of the segments that a playlist lists.
 func segmentsOf(t *testing.T, playlist string) []string {
 	t.Helper()
 	var out []string
@@ -123,8 +124,8 @@ func awaitFrame(t *testing.T, playlist string, frame int) {
 	})
 }
 
-// TestOriginAndClips checks that viewers can watch a pushed stream, and that a clip contains exactly the last 30
-// seconds before its request, frame by frame. A new key and a suspension must end the push.
+// TestOriginAndClips checks that viewers can watch a pushed stream, and that a clip contains exactly the 30 seconds before its
+// request, frame by frame. A new key and a suspension of the operator must end the push.
 func TestOriginAndClips(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -216,7 +217,7 @@ func requireClip(t *testing.T, s *stack.Stack, o streamer, fan *stack.Operator, 
 	stack.Eventually(t, 30*time.Second, "one view of the clip", func() bool { return read(t, clips).Int("clips.0.views") == 1 })
 }
 
-// TestRTMP checks that an encoder can push with RTMP to nginx, which asks the origin whether the key is valid.
+// TestRTMP checks that an encoder can push with RTMP to nginx, which asks the video origin whether the key is valid.
 func TestRTMP(t *testing.T) {
 	t.Parallel()
 	s := system(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// moveWithin is the longest time between a price in the feed and its display on the overlay.
+// moveWithin is the maximum time between a price in the feed and its display on the overlay.
 const moveWithin = time.Second
 
 // openOverlay opens the overlay of an operator and waits until it has the state: "live", or "none" without a market.
@@ -32,8 +32,8 @@ func awaitState(t *testing.T, b *browser.Tab, state string) {
 	})
 }
 
-// TestOverlay checks that the overlay is empty without a market, then shows the selected market with its moving price,
-// and finally its outcome.
+// TestOverlay checks that the overlay is empty without a market, then shows the selected market with its changing price, and
+// finally shows the outcome.
 func TestOverlay(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -66,8 +66,8 @@ func TestOverlay(t *testing.T) {
 	b.RequireNoProblems()
 }
 
-// TestOverlayIgnoresSignalsOlderThanTheirRemoval checks that the overlay ignores an answer with a selected market
-// (signal) that is older than the removal of that market.
+// TestOverlayIgnoresSignalsOlderThanTheirRemoval checks the order of answers about the selected market (signal). The overlay
+// must ignore an answer with a market if the answer is older than the removal of that market.
 func TestOverlayIgnoresSignalsOlderThanTheirRemoval(t *testing.T) {
 	t.Parallel()
 	b := openOverlay(t, system(t), system(t).NewOperator(t), browser.Screen, "", "none")
@@ -84,8 +84,8 @@ func TestOverlayIgnoresSignalsOlderThanTheirRemoval(t *testing.T) {
 	}
 }
 
-// TestOverlayKeepsASignalThatItCannotConfirm checks that the overlay still shows a selected market (signal) that the
-// feed no longer contains, while the route of the signal does not answer.
+// TestOverlayKeepsASignalThatItCannotConfirm checks that the overlay continues to show the selected market (signal) after the
+// market disappears from the feed, while the route of the signal does not answer.
 func TestOverlayKeepsASignalThatItCannotConfirm(t *testing.T) {
 	s := system(t)
 	o, market := s.NewOperator(t), s.NewNativeMarket(t, 5000, nil)
@@ -141,8 +141,8 @@ func requireMoves(t *testing.T, s *stack.Stack, b *browser.Tab, m *stack.VenueMa
 	}
 }
 
-// TestOverlayOutcome checks that the overlay shows outcomes and disputes: in an open page, in a page that is opened
-// later, and in a page without a websocket.
+// TestOverlayOutcome checks that the overlay shows outcomes and disputes: in an open page, in a page that is opened later, and
+// in a page without a websocket connection.
 func TestOverlayOutcome(t *testing.T) {
 	t.Parallel()
 	s := system(t)
@@ -187,7 +187,7 @@ func TestOverlayOutcome(t *testing.T) {
 	b.RequireNoProblems()
 }
 
-// TestOverlayThemes checks that the overlay is transparent and within the picture with every theme, corner and scale.
+// TestOverlayThemes checks that the overlay is transparent and within the picture, with every theme, corner and scale.
 func TestOverlayThemes(t *testing.T) {
 	t.Parallel()
 	s := system(t)

@@ -26,8 +26,8 @@ func awaitLanes(t *testing.T, s *stack.Stack) []lane {
 	return programme.Lanes
 }
 
-// TestScreen checks that the screen shows the current programme, of all lanes or of one lane, with and without scripts.
-// The test does not run in parallel, because a broadcast replaces the programme on the screen.
+// TestScreen checks that the screen shows the current programme, of all lanes or of one lane, with and without scripts. The
+// test does not run in parallel, because a broadcast of another test would replace the programme on the screen.
 func TestScreen(t *testing.T) {
 	s := system(t)
 	lanes := awaitLanes(t, s)
@@ -57,8 +57,8 @@ func TestScreen(t *testing.T) {
 	plain.Shows("main", lanes[1].Label)
 }
 
-// requireSchedule requires that the script of the screen computes the right current segment, countdown in seconds and
-// next segment. It runs the script for several times in a lane with two markets and a bumper of 10 s before each
+// requireSchedule requires that the script of the screen computes the current segment, the countdown in seconds and the next
+// segment correctly. It calls the script with several times, for a lane with two markets and a bumper of 10 s before each
 // market.
 func requireSchedule(t *testing.T, b *browser.Tab) {
 	t.Helper()
@@ -87,7 +87,7 @@ func requireSchedule(t *testing.T, b *browser.Tab) {
 	}
 }
 
-// TestScreenOfUnknownStation checks that the screen of a station that does not exist shows an error and nothing of
+// TestScreenOfUnknownStation checks that the screen of a station that does not exist shows an error, and shows nothing of
 // another programme. It must not request the programme again within a minute.
 func TestScreenOfUnknownStation(t *testing.T) {
 	t.Parallel()
@@ -122,8 +122,8 @@ func TestScreenOfUnknownStation(t *testing.T) {
 	}
 }
 
-// TestScreenShowsBroadcasts checks that an open screen shows a broadcast that starts, although the content security
-// policy of the page, when it was opened, did not contain the video host.
+// TestScreenShowsBroadcasts checks that an open screen shows a broadcast that starts later. When the page was opened, its
+// content security policy did not contain the video host.
 func TestScreenShowsBroadcasts(t *testing.T) {
 	t.Parallel()
 	s := system(t)

@@ -22,8 +22,8 @@ const (
 	listed        = 6  // number of segments in a playlist at one time
 )
 
-// stream is a live HLS stream over https on a video host that does not belong to the system. It starts with the first
-// request.
+// stream is a live HLS stream over https on a video host that does not belong to the system. It starts when it receives the
+// first request.
 type stream struct {
 	URL      string       // URL of the playlist
 	missing  atomic.Bool  // if set, every request is answered 404
@@ -41,8 +41,7 @@ func (s *stream) first() int {
 	return min(int(time.Since(time.Unix(0, s.start.Load()))/segmentLength), segments-listed)
 }
 
-// Stop ends the stream: the playlist no longer changes and contains EXT-X-ENDLIST, which states that no segment
-// follows.
+// Stop ends the stream. The playlist no longer changes and contains EXT-X-ENDLIST, which states that no segment follows.
 func (s *stream) Stop() { s.end.Store(int64(s.first()) + 1) }
 
 // Restart starts the stream again with the first segment of the recording.
@@ -78,7 +77,7 @@ func record(t *testing.T) string {
 	return recording.dir
 }
 
-// newStream starts the video host of a stream. It runs until the test ends.
+// newStream starts a video host that serves a stream until the test ends.
 func newStream(t *testing.T) *stream {
 	t.Helper()
 	files := http.FileServer(http.Dir(record(t)))

@@ -79,8 +79,8 @@ func requireSearch(t *testing.T, s *stack.Stack, b *browser.Tab) {
 	read(t, s.Hub+"/api/m/"+b.Value("#signal-market"))
 }
 
-// requireBroadcast requires that a viewer sees the broadcast, that the studio shows viewers and calls, and that the
-// broadcast continues after the studio is reloaded.
+// requireBroadcast requires that a viewer sees the broadcast, and that the studio shows viewers and calls. The broadcast must
+// continue after a reload of the studio.
 func requireBroadcast(t *testing.T, s *stack.Stack, o *stack.Operator, b *browser.Tab, market string) {
 	t.Helper()
 	viewer := browser.Open(t, browser.Phone)
@@ -104,9 +104,9 @@ func requireBroadcast(t *testing.T, s *stack.Stack, o *stack.Operator, b *browse
 	b.Forget("status of 409")
 }
 
-// TestStreamKeyByForm checks that approved operators can create a stream of the video origin with a form of the studio,
-// which shows the key once. Video that is pushed with the key must play on the live page, where a viewer creates a clip
-// and watches it.
+// TestStreamKeyByForm checks that an approved operator can create a stream of the video origin with a form of the studio, which
+// shows the key once. Video that is pushed with the key must play on the live page. A viewer must be able to create and watch a
+// clip there.
 func TestStreamKeyByForm(t *testing.T) {
 	t.Parallel()
 	s := system(t)

@@ -48,8 +48,8 @@ func credentials(t *testing.T, s *stack.Stack) []credential {
 	}
 }
 
-// TestPrivateAnswersAreNotCached checks that shared caches must not store answers to one person, refused credentials,
-// or failures.
+// TestPrivateAnswersAreNotCached checks that shared caches must not store answers for one person, answers to refused
+// credentials, or failures.
 func TestPrivateAnswersAreNotCached(t *testing.T) {
 	s, doc, crowd := webStack(t), openapi.ForTest(t), stack.NewCrowd(100)
 	existing := map[string]string{"marketId": s.NewNativeMarket(t, 5000, nil), "handle": s.NewOperator(t).Handle}

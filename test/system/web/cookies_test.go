@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// cookieJars returns sets of cookies that a browser sends automatically, by name.
+// cookieJars returns, by name, sets of cookies that a browser would send automatically.
 func cookieJars(s *stack.Stack, o *stack.Owner) map[string]stack.Set {
 	both := func(sets ...stack.Set) stack.Set {
 		return func(r *http.Request) {
@@ -41,7 +41,7 @@ func cookieJars(s *stack.Stack, o *stack.Owner) map[string]stack.Set {
 	}
 }
 
-// lastUse matches a member that any request with the same grant or key can change once per minute.
+// lastUse matches the member lastUsedAt. Requests with the same grant or key can change it once per minute.
 var lastUse = regexp.MustCompile(`"lastUsedAt": *("[^"]*"|null)`)
 
 // TestProtocolRoutesIgnoreCookies checks that the routes of the protocol neither read nor set cookies: the answer with

@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// openReads are the path prefixes of the hub's read operations that pages of any origin may send.
+// openReads are path prefixes of the hub. Pages of any origin may send the read operations with these prefixes.
 var openReads = []string{
 	"/api/polymarket/", "/api/broadcast/", "/api/oracle/featured", "/api/embed/", "/api/card/", "/api/c/", "/api/fashion/signals",
 	"/api/network/", "/api/situations", "/api/operator/{handle}/record", "/api/operator/{handle}/skill", "/api/channel",
@@ -29,7 +29,7 @@ func inProtocol(path string) bool {
 	return path == stack.ProtocolPath || strings.HasPrefix(path, stack.ProtocolPath+"/")
 }
 
-// allowedMethods returns the required Access-Control-Allow-Methods for a method of a path: closed, readable or
+// allowedMethods returns the required value of Access-Control-Allow-Methods for a method of a path: closed, readable or
 // protocol.
 func allowedMethods(doc *openapi.Document, host, path, method string) string {
 	if host == "hub" && inProtocol(path) {
@@ -80,8 +80,8 @@ func wantedHeaders(allowed, method string) corsHeaders {
 	return out
 }
 
-// fromOrigin returns a Set that makes a request look like a request of a page with this origin. An empty origin stands
-// for no page.
+// fromOrigin returns a Set that makes a request look like one that a page with this origin sends. If origin is empty, no page
+// sends the request.
 func fromOrigin(origin, method string) stack.Set {
 	return func(r *http.Request) {
 		r.Header.Set("Accept", "application/json")
@@ -95,8 +95,7 @@ func fromOrigin(origin, method string) stack.Set {
 	}
 }
 
-// TestCrossOriginAccess checks that pages of other origins may send the listed reads and the requests of the protocol,
-// and nothing else.
+// TestCrossOriginAccess checks that pages of other origins may send only the listed reads and the requests of the protocol.
 func TestCrossOriginAccess(t *testing.T) {
 	t.Parallel()
 	s, doc, crowd := webStack(t), openapi.ForTest(t), stack.NewCrowd(100)
@@ -120,8 +119,7 @@ func TestCrossOriginAccess(t *testing.T) {
 	})
 }
 
-// TestOpenOperationsAreDescribed checks that the OpenAPI document marks exactly the operations as open that this test
-// lists.
+// TestOpenOperationsAreDescribed checks that the OpenAPI document marks an operation as open if and only if this test lists it.
 func TestOpenOperationsAreDescribed(t *testing.T) {
 	t.Parallel()
 	doc := openapi.ForTest(t)
@@ -133,8 +131,8 @@ func TestOpenOperationsAreDescribed(t *testing.T) {
 	}
 }
 
-// TestPathTricksGiveNoCrossOriginAccess checks that a path which only resembles an open path gives other origins no
-// access to a write.
+// TestPathTricksGiveNoCrossOriginAccess checks that other origins cannot send a write by using a path that only resembles an
+// open path.
 func TestPathTricksGiveNoCrossOriginAccess(t *testing.T) {
 	t.Parallel()
 	s := webStack(t)

@@ -17,7 +17,7 @@ type cookieWrite struct {
 	cookies            stack.Set
 }
 
-// send sends the write to a hub. forge replaces the headers that pages of the hub send.
+// send sends the write to a hub. forge then replaces the headers that pages of the hub would send.
 func (w cookieWrite) send(t *testing.T, c *stack.Crowd, hub string, forge stack.Set) stack.Answer {
 	sets := []stack.Set{w.cookies, withoutFetchMetadata}
 	switch {
@@ -34,7 +34,7 @@ func developerCookie(token string) stack.Set {
 	return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "db_dev", Value: token}) }
 }
 
-// cookieWrites returns a write for each route that accepts cookies. The last writes sign the person out.
+// cookieWrites returns one write for each route that accepts cookies. The last writes sign the person out.
 func cookieWrites(t *testing.T, s *stack.Stack, o *stack.Owner) []cookieWrite {
 	t.Helper()
 	fresh, stranger := s.NewNativeMarket(t, 5000, nil), s.NewOperator(t)

@@ -53,7 +53,8 @@ func TestFraming(t *testing.T) {
 	}
 }
 
-// framingOf returns the directive frame-ancestors and X-Frame-Options. It joins the values of repeated headers.
+// framingOf returns the values of the directive frame-ancestors and of the header X-Frame-Options. It joins the values of
+// repeated headers.
 func framingOf(a stack.Answer) (ancestors, options string) {
 	for directive := range strings.SplitSeq(strings.Join(a.Header.Values("Content-Security-Policy"), ";"), ";") {
 		if name, value, _ := strings.Cut(strings.TrimSpace(directive), " "); name == "frame-ancestors" {

@@ -24,7 +24,7 @@ const (
 	plantedLine   = "planted in a log"
 )
 
-// lineBreaks are texts that start a new line, or refer to another host, unless they are encoded in the output.
+// lineBreaks are texts that would start a new line, or refer to another host, if the output did not encode them.
 var lineBreaks = []string{
 	"a\r\n" + plantedHeader + ": 1\r\n\r\n<b>", "a\n" + plantedHeader + ": 1", "a\r" + plantedHeader + ": 1", "a\x00b",
 	"a%0d%0a" + plantedHeader + ":%201", "a%00b", "a\u2028" + plantedHeader + ": 1",
@@ -32,8 +32,8 @@ var lineBreaks = []string{
 	"//" + foreignHost + "/", "https://" + foreignHost + "/\r\n", `\\` + foreignHost,
 }
 
-// withoutHost is the number of texts at the beginning of lineBreaks that contain no host. Texts of users may contain
-// one.
+// withoutHost is the number of texts at the beginning of lineBreaks that contain no host. Strings of a body receive only these
+// texts, because texts of users may contain hosts.
 const withoutHost = 8
 
 // underForeignHost is a Set that sends a request with the Host header of another host.
@@ -51,16 +51,16 @@ func underForeignHost(r *http.Request) {
 	}
 }
 
-// linkAway matches a link to foreignHost in a page or in JSON.
+// linkAway matches a link to foreignHost in an HTML page or in JSON.
 var linkAway = regexp.MustCompile(`(?i)(?:\b(?:href|src|action|formaction|content)="(?:\d+;\s*url=)?` +
 	`|"\w*(?:url|uri|href|html|link)":")` +
 	`(?:[a-z]+:)?[/\\]{2}(?:[^/"]*@)?` + regexp.QuoteMeta(foreignHost))
 
-// headerAway matches an address at foreignHost in a header.
+// headerAway matches a URL of foreignHost in a header.
 var headerAway = regexp.MustCompile(`(?://|\\\\|http%3A%2F%2F)` + regexp.QuoteMeta(foreignHost))
 
-// TestInputMakesNoHeadersLinksOrLogLines checks that the texts of a request do not create headers, links to other
-// hosts, or log lines.
+// TestInputMakesNoHeadersLinksOrLogLines checks that the texts of a request cannot create headers, links to other hosts, or log
+// lines.
 func TestInputMakesNoHeadersLinksOrLogLines(t *testing.T) {
 	t.Parallel()
 	s, doc := webStack(t), openapi.ForTest(t)
@@ -95,10 +95,10 @@ type injector struct {
 	refused map[string]string // operations by the id of a refused request
 }
 
-// operation sends the texts in each parameter, and one text in each string of the body. Every parameter gets each text
-// that contains a host, because links are created separately for each parameter. It gets only a third of the line
-// breaks, because all parameters share the code that writes headers and log lines. With SYSTEM_SIZE=full it gets all of
-// them.
+// operation sends the texts in each parameter of an operation, and one text in each string of the body. Every parameter
+// receives each text that contains a host, because links are created separately for each parameter. It receives only a third of
+// the line breaks, because all parameters share the code that writes headers and log lines. With SYSTEM_SIZE=full it receives
+// all of them.
 func (j *injector) operation(t *testing.T, o *openapi.Operation, n int) {
 	base := j.s.Base(o.Host, n)
 	if o.Method == http.MethodGet {
@@ -183,7 +183,7 @@ func (j *injector) send(t *testing.T, o *openapi.Operation, url string, body ...
 	}
 }
 
-// requireOneLogLineEach requires exactly one access log line for each refused request, and no line that a request has
+// requireOneLogLineEach requires exactly one line in the access log for each refused request, and no line that a request has
 // injected. It waits, because a request is logged after its answer.
 func (j *injector) requireOneLogLineEach(t *testing.T) {
 	t.Helper()
@@ -207,8 +207,8 @@ func (j *injector) requireOneLogLineEach(t *testing.T) {
 	}
 }
 
-// accessLog returns the number of access log lines by request id. It requires that every line is a JSON log line of the
-// service.
+// accessLog returns the number of lines in the access logs by request id. It requires that every line of a log is a JSON line
+// that the service has written.
 func (j *injector) accessLog(t *testing.T) map[string]int {
 	t.Helper()
 	lines := map[string]int{}

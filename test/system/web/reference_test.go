@@ -70,7 +70,7 @@ func TestReferencePage(t *testing.T) {
 	}
 }
 
-// requireOperations opens a tag, requires n operations in it, and closes the tag.
+// requireOperations opens the section of a tag, requires that it lists n operations, and closes the section.
 func requireOperations(t *testing.T, b *browser.Tab, tag string, n int) {
 	t.Helper()
 	section := fmt.Sprintf(`document.querySelector("#operations-tag-%s")`, tag)
@@ -82,8 +82,8 @@ func requireOperations(t *testing.T, b *browser.Tab, tag string, n int) {
 	}
 }
 
-// TestDocsFolder checks that /docs/ redirects to the reference page with the query of the request, and that no query
-// causes a redirect to another address.
+// TestDocsFolder checks that /docs/ redirects to the reference page with the query of the request, and that no query causes a
+// redirect to another URL.
 func TestDocsFolder(t *testing.T) {
 	t.Parallel()
 	s := webStack(t)

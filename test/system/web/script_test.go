@@ -32,8 +32,8 @@ func TestBrowserRecordsScript(t *testing.T) {
 	})
 }
 
-// TestNoScriptFromData checks that no text of a user becomes script, markup or style on a page that shows it. Each text
-// is checked on a third of the pages, and with SYSTEM_SIZE=full on all pages.
+// TestNoScriptFromData checks that no text of a user becomes script, markup or style on a page that shows it. Each text is
+// checked on a third of the pages, or on all pages with SYSTEM_SIZE=full.
 func TestNoScriptFromData(t *testing.T) {
 	t.Parallel()
 	s := webStack(t)
@@ -66,7 +66,7 @@ type shown struct {
 	texts map[string]string // expected texts by the CSS selector of the first element that contains the text
 }
 
-// author is a person whose requests must succeed.
+// author is a person who writes texts. All requests of the person must succeed.
 type author struct {
 	*stack.Operator
 	t *testing.T
@@ -79,8 +79,8 @@ func (a author) write(method, path, credential string, body stack.JSON) stack.An
 	return a.Retry(a.t, method, a.s.Hub+path, stack.Bearer(credential), stack.Body(body))
 }
 
-// writeEither sends a body that contains the text. If the route refuses it, writeEither removes the invisible
-// characters from the text and sends the body again. It returns the stored text.
+// writeEither sends a body that contains the text. If the route refuses it, writeEither removes the invisible characters from
+// the text and sends the body again. It returns the text that was stored.
 func (a author) writeEither(method, path, credential, text string, body func(text string) stack.JSON) string {
 	a.t.Helper()
 	answer := a.write(method, path, credential, body(text))
@@ -98,8 +98,8 @@ func (a author) writeEither(method, path, credential, text string, body func(tex
 	return strings.TrimSpace(text)
 }
 
-// writeEverywhere creates an author and writes the text into every text that an author may set. It signs the author in
-// to the tab and returns the pages that show the text.
+// writeEverywhere creates an author and writes the text into every text that an author may set. It signs the author in to the
+// tab, and returns the pages that show the text.
 func writeEverywhere(t *testing.T, s *stack.Stack, b *browser.Tab, text string) []shown {
 	a := author{s.NewOperator(t), t, s}
 	for name, value := range a.PageCookies(t) {
@@ -133,8 +133,7 @@ func writeEverywhere(t *testing.T, s *stack.Stack, b *browser.Tab, text string) 
 	}
 }
 
-// writeCall creates a market and a call with events, an outcome and a dispute. All of their texts contain the given
-// text.
+// writeCall creates a market, and a call on it with events, an outcome and a dispute. All texts of them contain the given text.
 func writeCall(a author, text string) (market, call string) {
 	a.t.Helper()
 	link := "https://x.example/" + url.PathEscape(text)
@@ -171,8 +170,8 @@ func truncate(text string, n int) string {
 	return string(r[:min(len(r), n)])
 }
 
-// requireText opens a page in the tab. Each element of the page must show its text unchanged, the page must not be
-// wider than the tab, and the tab must not record problems.
+// requireText opens a page in the tab. Each element of the page must show its text unchanged, the page must not be wider than
+// the tab, and the tab must record no problems.
 func requireText(t *testing.T, s *stack.Stack, b *browser.Tab, p shown) {
 	t.Helper()
 	b.Visit(s.Hub+p.path, http.StatusOK)
@@ -190,8 +189,8 @@ func requireText(t *testing.T, s *stack.Stack, b *browser.Tab, p shown) {
 // inline matches an inline script, and an element with an event handler or a style attribute.
 var inline = regexp.MustCompile(`<script(?:>| type="module">)|<[a-z][^>"]*\s(?:on[a-z]+|style)=`)
 
-// requirePolicy requires a content security policy that allows scripts of the hub only, and a page without inline
-// scripts or styles.
+// requirePolicy requires that a page has a content security policy that allows only scripts of the hub. The page must contain
+// no inline scripts or styles.
 func requirePolicy(t *testing.T, s *stack.Stack, path string) {
 	a := stack.NewClient().Do(t, http.MethodGet, s.Hub+path, stack.Header("Accept", "text/html"))
 	policy := a.Header.Get("Content-Security-Policy")
