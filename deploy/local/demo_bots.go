@@ -96,8 +96,8 @@ func (b *bot) open(token string) (*signalcast.Client, error) {
 // askFor is the time for which ask repeats a failed request. Services may not answer yet while the stack starts.
 const askFor = 2 * time.Minute
 
-// ask sends a request without a credential and decodes the JSON answer into into. It repeats the request every second until the
-// status is 200, for at most askFor. If body is empty, the request has no body.
+// ask sends a request without a credential and decodes the JSON answer. It repeats the request every second until the status is
+// 200, for at most askFor. If body is empty, the request has no body.
 func (b *bot) ask(ctx context.Context, method, url, body string, into any) error {
 	for end := time.Now().Add(askFor); ; {
 		err := b.askOnce(ctx, method, url, body, into)

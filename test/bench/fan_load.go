@@ -172,7 +172,7 @@ func (f *fan) deliver(text []byte) {
 	}
 }
 
-// until waits until done returns true, but at most the time most. It returns the last result of done.
+// until waits until done returns true, or until the given time has passed. It returns the last result of done.
 func (f *fan) until(most time.Duration, done func() bool) bool {
 	for end := time.Now().Add(most); ; time.Sleep(500 * time.Microsecond) {
 		f.mu.Lock()

@@ -58,7 +58,7 @@ func (b *bench) fanout() {
 }
 
 // buildAnchors builds the reference program and returns its path. If the source directory is missing, it returns "" and adds a
-// note to the report. The text means is the consequence for the section.
+// note to the report. means is the consequence for the section, for the note.
 func (b *bench) buildAnchors(section, means string) string {
 	if _, err := os.Stat(filepath.Join(b.anchors, "go.mod")); err != nil {
 		b.report.note("%s: no reference program in %s, %s", section, b.anchors, means)

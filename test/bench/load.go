@@ -63,7 +63,7 @@ var errEnough = errors.New("enough")
 
 func (s sent) rate() float64 { return float64(s.n) / s.took.Seconds() }
 
-// load sends requests from a number of clients for the time length, or until one returns errEnough. Any other error except
+// load sends requests from a number of clients for the given time, or until one returns errEnough. Any other error except
 // errShed ends the run.
 func (b *bench) load(base string, clients int, length time.Duration, one func(c *client) error) (all sent) {
 	ctx, cancel := context.WithCancelCause(b.ctx)

@@ -102,7 +102,8 @@ func (b *Tab) URL() string {
 	return Eval[string](b, `location.href`)
 }
 
-// Press clicks a link or button that opens another page, and waits until that page contains the element appears.
+// Press clicks a link or button that opens another page, and waits until that page contains an element that the CSS selector
+// appears matches.
 func (b *Tab) Press(selector, appears string) {
 	b.t.Helper()
 	Eval[bool](b, `window.previous = true`) // marks the current page, which may contain the element too
@@ -164,8 +165,8 @@ func (b *Tab) Fill(form string, fields map[string]string) {
 	}
 }
 
-// SignIn signs in on the pages of the development identity provider. It waits until the page after the sign-in contains the
-// element appears.
+// SignIn signs in on the pages of the development identity provider. It waits until the page after the sign-in contains an
+// element that the CSS selector appears matches.
 func (b *Tab) SignIn(handle, appears string) {
 	b.t.Helper()
 	b.Type("#user", handle)

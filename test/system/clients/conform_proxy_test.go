@@ -24,7 +24,7 @@ import (
 // deviatingProxies counts the proxies that startDeviatingProxy has started.
 var deviatingProxies atomic.Int64
 
-// startDeviatingProxy starts a proxy for the service at the address at. The proxy changes the service's answers as the
+// startDeviatingProxy starts a proxy for the service with the given address. The proxy changes the service's answers as the
 // deviation describes. It returns the address of the proxy.
 func startDeviatingProxy(t *testing.T, at string, d deviation) string {
 	t.Helper()

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// call sends a request to the engine. It decodes the answer into into, unless into is nil.
+// call sends a request to the engine and decodes the answer. If into is nil, it discards the answer.
 func (e *Engine) call(ctx context.Context, method, path string, body, into any) error {
 	resp, err := e.open(ctx, method, path, body)
 	if err != nil {

@@ -41,8 +41,8 @@ func follow(t *testing.T, conns []*conn, first int, current *atomic.Pointer[arri
 	}
 }
 
-// sentEvents returns the numbers of the events of a market after the number base. The values are the times of the requests that
-// caused the events, which at contains in order.
+// sentEvents returns the events of a market whose numbers are greater than base. It maps each number to the time of the request
+// that caused the event. at contains these times in order.
 func sentEvents(t *testing.T, s *stack.Stack, market string, base int64, at []time.Time) map[int64]time.Time {
 	t.Helper()
 	var numbers []int64

@@ -61,8 +61,8 @@ func (h *host) address(i int) net.IP {
 	return net.IPv4(127, h.network[0], h.network[1]+byte(i/250), byte(1+i%250))
 }
 
-// connect opens a TCP connection from the address from. If buffer is greater than 0, it is the size of the kernel's receive
-// buffer in bytes.
+// connect opens a TCP connection from the given source address. If buffer is greater than 0, it is the size of the kernel's
+// receive buffer in bytes.
 func (h *host) connect(ctx context.Context, from net.IP, buffer int) (*net.TCPConn, error) {
 	dial := net.Dialer{Timeout: dialTimeout, LocalAddr: &net.TCPAddr{IP: from}}
 	if buffer > 0 {
@@ -86,8 +86,8 @@ type conn struct {
 	in *bufio.Reader
 }
 
-// open opens a websocket from the address from. key is an operator key or empty, and buffer is as for connect. If the server
-// refuses the handshake, the error is a ws.StatusError.
+// open opens a websocket from the given source address. key is an operator key or empty, and buffer is the same as for connect.
+// If the server refuses the handshake, the error is a ws.StatusError.
 func (h *host) open(ctx context.Context, from net.IP, key string, buffer int) (*conn, error) {
 	header := http.Header{}
 	if key != "" {

@@ -262,8 +262,8 @@ func (r *resumption) killAtRandom(t *testing.T, n int) {
 	}
 }
 
-// kill kills one victim of the kind name. It returns false if the victim does not run. last contains the process ids that were
-// killed last, by name.
+// kill kills a process or connection of the given kind. It returns false if there is none to kill. last contains the process
+// ids that were killed last, by kind.
 func (r *resumption) kill(t *testing.T, name string, last map[string]int, restarts *sync.WaitGroup) bool {
 	t.Helper()
 	switch name {

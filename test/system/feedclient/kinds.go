@@ -194,8 +194,8 @@ func (r *Reader) poll(ctx context.Context, web *http.Client) {
 	}
 }
 
-// getJSON sends a GET request and decodes the answer into into. It returns false if the answer was incomplete, degraded, or had
-// a status other than 200.
+// getJSON sends a GET request and decodes the answer. It returns false if the answer was incomplete, degraded, or had a status
+// other than 200.
 func getJSON(ctx context.Context, web *http.Client, url string, into any) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

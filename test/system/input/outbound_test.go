@@ -97,8 +97,8 @@ var urlMembers = []string{
 	"proofUrl", "resolutionSource", "url", "streamUrl", "imageUrl", "textTake", "reason", "description", "text",
 }
 
-// write sends a valid body in which the member at the path at is the URL address. If at is empty, all members of urlMembers are
-// the URL.
+// write sends a valid body in which the member at the given path is the URL of the tripwire. If the path is empty, all members
+// of urlMembers are this URL.
 func (u *urlSender) write(t *testing.T, o *openapi.Operation, at openapi.MemberPath, address string, n int) {
 	market := u.s.NewNativeMarket(t, 5000, nil)
 	body, _ := sample("", o.Body(), market, u.author.Handle, n).(map[string]any)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Validity says whether a generated value is valid.
+// Validity is the kind of a generated value: valid, invalid or hostile.
 type Validity int
 
 // Values of Validity.

@@ -61,7 +61,7 @@ func TestMarketPage(t *testing.T) {
 	})
 }
 
-// requireChart requires a chart with lines, and with marks marks for calls. All of them must be within the plot area.
+// requireChart requires a chart with lines and the given number of marks for calls. All of them must be within the plot area.
 func requireChart(t *testing.T, b *browser.Tab, marks int) {
 	t.Helper()
 	if lines, got := b.Count("path.line"), b.Count("a.mark"); lines == 0 || got != marks {

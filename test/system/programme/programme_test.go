@@ -183,8 +183,8 @@ func replaceClock(t *testing.T, s *stack.Stack) {
 	})
 }
 
-// awaitCopy waits until the ledger has a copy of the channel whose current or next segment shows a market that matches the
-// pattern market. which is "now" or "next".
+// awaitCopy waits until the ledger has a copy of the channel in which the id of the current or next market matches an SQL
+// pattern. which is "now" or "next".
 func awaitCopy(t *testing.T, s *stack.Stack, channel, which, market string) {
 	t.Helper()
 	stack.Eventually(t, 90*time.Second, "the channel "+channel+" with a segment "+which, func() bool {
@@ -231,8 +231,8 @@ func awaitSegment(t *testing.T, l *feedclient.Listener, kind string, slot int64)
 	return event, found
 }
 
-// lastingMarket returns an open market with a price that ends in two days or later. It never returns the market not. It reads
-// the database of the ledger, because at some times of the day the programme contains no such market.
+// lastingMarket returns an open market with a price that ends in two days or later, and that differs from a given market. It
+// reads the database of the ledger, because at some times of the day the programme contains no such market.
 func lastingMarket(t *testing.T, s *stack.Stack, not string) (found string) {
 	t.Helper()
 	stack.Eventually(t, 30*time.Second, "a market that may air and lasts", func() bool {

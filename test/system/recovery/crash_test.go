@@ -16,8 +16,8 @@ func exclusive(t *testing.T) *stack.Stack {
 	return stack.Exclusive(t, stack.Hubs(2), stack.ScoredAtOnce())
 }
 
-// writeDuring runs 16 writers of calls. It calls crash crashes times, each time after at least 100 more calls are acknowledged.
-// It stops the writers after the last crash and returns them.
+// writeDuring runs 16 writers of calls. It calls crash the given number of times, each time after at least 100 more calls are
+// acknowledged. It stops the writers after the last crash and returns them.
 func writeDuring(t *testing.T, s *stack.Stack, crashes int, crash func(i int)) *stack.CallWriters {
 	t.Helper()
 	var markets []string

@@ -55,7 +55,7 @@ func run(t *testing.T, dir string, env []string, name string, args ...string) st
 	return string(out)
 }
 
-// copyTree copies the files under version control and new files to the directory to. The copy contains the changes of a fault,
+// copyTree copies the files under version control and new files to another directory. The copy contains the changes of a fault,
 // and no git history.
 func copyTree(t *testing.T, to string) {
 	t.Helper()

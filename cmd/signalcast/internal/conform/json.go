@@ -119,7 +119,7 @@ func describe(v any) string {
 	return shorten(string(raw), 80)
 }
 
-// shorten returns s, shortened to at most most characters. A shortened text ends with an ellipsis.
+// shorten returns s, shortened to the given maximum number of characters. A shortened text ends with an ellipsis.
 func shorten(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"

@@ -32,8 +32,8 @@ var (
 	codeForm   = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 )
 
-// pick returns the first candidates that match form, without duplicates and at most most of them. Values of an untrusted server
-// must match before they become part of a path.
+// pick returns the first candidates that match form, without duplicates, up to the given maximum number. Values of an untrusted
+// server must match before they become part of a path.
 func pick(form *regexp.Regexp, most int, candidates []string) (out []string) {
 	for _, c := range candidates {
 		if len(out) < most && form.MatchString(c) && !slices.Contains(out, c) {
@@ -52,7 +52,7 @@ func texts(items []any, member string) []string {
 	return out
 }
 
-// handles returns up to most handles of operators. The handle of the key comes first.
+// handles returns handles of operators, up to the given maximum number. The handle of the key comes first.
 func (r *run) handles(ctx context.Context, most int) []string {
 	all := []string{r.state.handle}
 	for _, kind := range []string{"beat_crowd", "recent"} {
@@ -62,7 +62,7 @@ func (r *run) handles(ctx context.Context, most int) []string {
 	return pick(handleForm, most, append(all, texts(list(board.value, "leaderboard"), "handle")...))
 }
 
-// calls returns up to most ids of calls. The first call that the run filed comes first.
+// calls returns ids of calls, up to the given maximum number. The first call that the run filed comes first.
 func (r *run) calls(ctx context.Context, most int) []string {
 	all := []string{r.state.signal}
 	for _, h := range r.handles(ctx, 4) {
@@ -71,7 +71,7 @@ func (r *run) calls(ctx context.Context, most int) []string {
 	return pick(uuidForm, most, all)
 }
 
-// markets returns up to most ids of markets. The market of the first call of the run comes first.
+// markets returns ids of markets, up to the given maximum number. The market of the first call of the run comes first.
 func (r *run) markets(ctx context.Context, most int) []string {
 	all := append([]string{r.state.market}, texts(r.signals(ctx, "recent"), "marketId")...)
 	all = append(all, texts(list(r.get(ctx, hub, "/api/markets/airable").value, "markets"), "marketId")...)

@@ -195,7 +195,7 @@ func socketFrames(ctx context.Context, r *run) {
 	}
 }
 
-// closesWith sends a frame after which the server must close the connection with the close code code.
+// closesWith sends a frame after which the server must close the connection with the given close code.
 func (r *run) closesWith(
 	ctx context.Context, s *socket, subject *answer, kind websocket.MessageType, frame []byte, code websocket.StatusCode,
 ) {

@@ -108,7 +108,7 @@ func IsKey(text string) bool {
 	return strings.HasPrefix(text, "dk_") || strings.HasPrefix(text, "db_live_")
 }
 
-// oneKey reads an operator key from from, which must contain nothing else. name is the name of the source in errors.
+// oneKey reads an operator key from a source that must contain nothing else. name is the name of the source in errors.
 func oneKey(from io.Reader, name string) (string, error) {
 	key, err := OneSecret(from, name)
 	if err == nil && !keyForm.MatchString(key) {
@@ -122,7 +122,7 @@ func oneKey(from io.Reader, name string) (string, error) {
 
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$`)
 
-// OneSecret reads an operator key or an identity token from from, which must contain nothing else. name is the name of the
+// OneSecret reads an operator key or an identity token from a source that must contain nothing else. name is the name of the
 // source in errors.
 func OneSecret(from io.Reader, name string) (string, error) {
 	raw, err := io.ReadAll(io.LimitReader(from, maxSecret))

@@ -63,7 +63,7 @@ func Clean(text string) string {
 	}, text)), " ")
 }
 
-// Short returns Clean(text), shortened to at most most characters. A shortened text ends with an ellipsis.
+// Short returns Clean(text), shortened to the given maximum number of characters. A shortened text ends with an ellipsis.
 func Short(text string, most int) string {
 	runes := []rune(Clean(text))
 	if len(runes) <= most {
@@ -73,7 +73,7 @@ func Short(text string, most int) string {
 }
 
 // Table writes a table with one line for each item. head contains the column titles, separated by commas. If there are no
-// items, Table writes the text none instead. An empty cell is written as "-".
+// items, Table writes only the sentence in none. An empty cell is written as "-".
 func Table[T any](to io.Writer, none, head string, items []T, cells func(T) []string) error {
 	if len(items) == 0 {
 		_, err := fmt.Fprintln(to, none)

@@ -102,7 +102,7 @@ func mint(ctx context.Context, c *session, label string, permissions []string, d
 	return minted.Key, nil
 }
 
-// storeKey stores a key in config.json for the hub with the address at, and shows the result of the login.
+// storeKey stores a key in config.json for the hub with the given address, and shows the result of the login.
 func storeKey(c *session, stored settings.File, at, key string, done loggedIn) error {
 	if stored.Keys == nil {
 		stored.Keys = map[string]string{}

@@ -106,7 +106,8 @@ type keyed struct{ settings.Flags }
 // Provide returns a session at the hub that sends the operator key. kong passes it to Run.
 func (f *keyed) Provide(s *Streams) (*session, error) { return openWithKey(&f.Flags, s) }
 
-// open returns a session at the address at that sends secret as a bearer token. An empty secret means no credential.
+// open returns a session for the service with the given address. The session sends secret as a bearer token. An empty secret
+// means no credential.
 func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
 	c, err := client.NewClient(at, client.WithHTTPClient(ask.NewDoer(s.Wait)), client.WithRequestEditorFn(
 		func(_ context.Context, r *http.Request) error {

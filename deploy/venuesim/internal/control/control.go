@@ -88,7 +88,8 @@ func answerError(w http.ResponseWriter, err error) {
 
 func answer(w http.ResponseWriter, status int, body any) { venue.Answer(w, status, body) }
 
-// decode reads the JSON body into into. It refuses unknown members, because a misspelt member would otherwise have no effect.
+// decode decodes the JSON body of a request. It refuses unknown members, because a misspelt member would otherwise have no
+// effect.
 func decode(w http.ResponseWriter, r *http.Request, into any) error {
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	dec.DisallowUnknownFields()

@@ -298,7 +298,7 @@ func (w *World) Each(yield func(*Market) bool) {
 	}
 }
 
-// apply applies the changes that tests have made to a copy of a market.
+// apply changes m, a copy of a market, in the same way as tests have changed the market.
 func (o *changes) apply(m *Market, now time.Time) {
 	if m.Path == nil {
 		fixed := m.Price
