@@ -98,8 +98,8 @@ func secretPart(key string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(key, "dk_"), "db_live_")
 }
 
-// requireRandom reports a test error if two keys are equal, or if a bit is set in so few or so many keys that chance cannot
-// explain it. The bound is six standard deviations.
+// requireRandom reports a test error if two keys are equal, or if the number of keys with a certain bit set is too low or too
+// high for chance. The bound is six standard deviations.
 func requireRandom(t *testing.T, keys []string) {
 	t.Helper()
 	unlikely := func(set, n int) bool { return (2*set-n)*(2*set-n) > 36*n }
