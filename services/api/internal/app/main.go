@@ -70,7 +70,7 @@ func boards(ctx context.Context, args []string, stdout io.Writer) error {
 }
 
 // errDifferences is returned by compare if a stored figure differs from the computed one.
-var errDifferences = errors.New("stored figures find from computed ones")
+var errDifferences = errors.New("stored figures differ from computed ones")
 
 // compare prints one line for each difference that find returns, and then returns errDifferences. If there is no difference, it
 // prints success.
