@@ -80,7 +80,7 @@ func TestProfilePage(t *testing.T) {
 			"displayName": "Mara K <i>", "bio": "Rivers do not read polls.\nNor do I.",
 			"links": "https://mara.example/a\nhttp://mara.example/b", "avatarUrl": "https://pictures.example/mara.png",
 		})
-		b.Press(form+` > button`, `.mistake`)
+		b.Press(form+` > button`, `.field-error`)
 		b.Shows(".field-error", "https://, one per line")
 		b.RequireFits()
 		b.Fill(form, map[string]string{"links": "https://mara.example/a https://mara.example/b", "payoutAddress": wallet[:40]})
@@ -99,7 +99,7 @@ func TestProfilePage(t *testing.T) {
 
 		const claims = `form[action="/profile/claims"]`
 		b.Fill(claims, map[string]string{"address": wallet})
-		b.Press(claims+` button`, `#claims .mistake`)
+		b.Press(claims+` button`, `#claims .field-error`)
 		b.Forget("status of 403")
 		b.Shows("#claims", "is not linked to your sign-in account")
 		p.LinkWallet(t, wallet)
@@ -130,7 +130,7 @@ func TestConsentOfAnotherAccount(t *testing.T) {
 	b.Visit(app.AuthCodeURL("state é", oauth2.S256ChallengeOption(oauth2.GenerateVerifier())), http.StatusOK)
 	b.SignIn(first.Handle, `form.decide`)
 	b.Shows("main", "You are @"+first.Handle, "For at most 14 days", "a program on this device", "It cannot change your handle",
-		"No app can sign in as you", "You can end this at any time")
+		"No app can sign in as you", "You can disconnect it at any time")
 	b.RequireFits()
 	const looks = `[...document.querySelectorAll(".decide button")].map(e => {
 		const r = e.getBoundingClientRect(), c = getComputedStyle(e);

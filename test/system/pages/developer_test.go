@@ -126,7 +126,7 @@ func register(t *testing.T, s *stack.Stack, b *browser.Tab, callback string) (id
 	})
 	b.Click(form + ` [value="confidential"]`)
 	b.Click(form + ` [value="signal:create"]`)
-	b.Press(form+` > button`, form+` .mistake`)
+	b.Press(form+` > button`, form+` .field-error`)
 	b.Shows(form+" .field-error", "private scheme with a dot")
 	b.Forget("status of 400")
 	b.RequireFits()

@@ -76,7 +76,7 @@ func TestGuidesWithoutScript(t *testing.T) {
 	s := system(t)
 	page := read(t, s.Hub+"/docs/guide/search.html")
 	for _, text := range []string{
-		`href="scores.html#the-closing-line">The closing line</a>`, `href="protocol-ws.html#losing-nothing"`,
+		`href="scores.html#the-closing-line">The closing line</a>`, `href="protocol-ws.html#resume-without-loss"`,
 		"use the search of your browser",
 	} {
 		if !page.Contains(text) {

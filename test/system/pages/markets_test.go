@@ -128,7 +128,7 @@ func TestMarketsPageSearches(t *testing.T) {
 		b.Shows(".lanes [aria-current]", "Music")
 		b.Press(`table.list a[href="/m/`+native+`"]`, "article.market")
 		b.VisitWhole(s.Hub + "/markets?closed=true&q=" + word)
-		b.Shows(".empty", "No market has these words", "Search open markets")
+		b.Shows(".empty", "No markets match", "Search open markets")
 		b.RequireFits()
 		b.RequireNoProblems()
 	})

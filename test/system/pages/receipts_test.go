@@ -57,7 +57,7 @@ func TestReceiptAndMarketPages(t *testing.T) {
 		b := browser.Open(t, size)
 		b.Visit(s.Hub+receipt, http.StatusOK)
 		b.Shows("main", "Ostrava gauge", "NO", "68.5¢", "+31", "Won", "The upper gauges are falling", "@"+r.handle, "31.5% YES",
-			"70 of 100", "85 of 100", "gauge office", "5.61 m and falling", r.call)
+			"70%", "85%", "gauge office", "5.61 m and falling", r.call)
 		b.RequireFits()
 		b.RequireNoProblems()
 		if *updateImages && size == browser.Desktop {

@@ -81,7 +81,7 @@ func TestRecordPage(t *testing.T) {
 			b := browser.Open(t, size)
 			b.VisitWhole(s.Hub + path)
 			b.Shows("main", hostileName, "@"+p.Handle, "Independent", "Skill or luck?", "edge", "resolved calls", "Points over time",
-				"Calibration", "Edge by lane", "Science", "Moments", "Epic", "won at 9¢", "The dam opened at noon", "22",
+				"Calibration", "Edge by lane", "Science", "Long-shot wins", "Epic", "won at 9¢", "The dam opened at noon", "22",
 				"record verify", "Won", "Lost", "Void", "Open")
 			b.RequireAccessible()
 			b.RequireLinks(s.Hub, map[string]bool{})
@@ -151,7 +151,7 @@ func requireSameRecord(t *testing.T, s *stack.Stack, p *stack.Operator, best str
 		b.Visit(s.Hub+"/operator/"+p.Handle+"/embed", http.StatusOK)
 		return !strings.Contains(b.Text("main"), "cannot be read right now")
 	})
-	b.Shows("main", hostileName, "28", "Score", "%")
+	b.Shows("main", hostileName, "28", "Points", "%")
 	b.RequireFits()
 	b.RequireNoProblems()
 }

@@ -155,7 +155,7 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 	}
 }
 
-// cut processes one clip. After a temporary error, the clip waits until its lease ends. The clip fails on ErrNoFilm, after
+// cut processes one clip. After a temporary error, the clip waits until its lease ends. The clip fails on ErrNoVideo, after
 // maxTries attempts, or if its request is older than tooOld.
 func (s *Service) cut(ctx context.Context, j Job) error {
 	within, cancel := context.WithTimeout(ctx, lease)

@@ -64,7 +64,7 @@ func (o *Origin) Cut(ctx context.Context, id, handle string, end time.Time, leng
 }
 
 // gather links the segments of a clip into the directory into, and returns them. It locks the stream meanwhile. It returns
-// clip.ErrNoFilm if there are no such segments.
+// clip.ErrNoVideo if there are no such segments.
 func (o *Origin) gather(handle, into string, end time.Time, length time.Duration) ([]segment, error) {
 	s, free := o.acquire(handle, false)
 	defer free()
