@@ -72,7 +72,7 @@ func TestOverlayIgnoresSignalsOlderThanTheirRemoval(t *testing.T) {
 	t.Parallel()
 	b := openOverlay(t, system(t), system(t).NewOperator(t), browser.Screen, "", "none")
 	got := browser.Eval[string](b, `(async () => {
-		const newer = (await import(document.getElementById('overlay').dataset.line)).latest();
+		const newer = (await import(document.getElementById('overlay').dataset.connection)).latest();
 		const signal = { marketId: '1', updatedAt: '2026-01-01T00:00:02.000Z' };
 		return [
 			newer(signal), newer({ marketId: null }, { op: 'event', at: '2026-01-01T00:00:03.000Z' }), newer(signal),
