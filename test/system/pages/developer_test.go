@@ -148,7 +148,7 @@ func connect(t *testing.T, b *browser.Tab, app *oauth2.Config, user *stack.Opera
 	verifier := oauth2.GenerateVerifier()
 	b.Visit(app.AuthCodeURL("s", oauth2.S256ChallengeOption(verifier)), http.StatusOK)
 	b.SignIn(user.Handle, `form.decide`)
-	b.Shows("main", "gives its homepage as tide.example", "180 days", "While you use it")
+	b.Shows("main", "homepage tide.example", "180 days", "While you use it")
 	b.Press(`form.decide button[value="approve"]`, `#done`)
 	answer := <-answers
 	token, err := app.Exchange(t.Context(), answer.Get("code"), oauth2.VerifierOption(verifier))
