@@ -107,7 +107,8 @@ func with(status int, body string) http.HandlerFunc {
 // cut closes the connection without an answer.
 func cut(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// browser simulates a browser that uses a running app. Its methods fail the test if an answer is not the expected one.
+// browser is an HTTP client that uses the pages of a running example app: it keeps cookies and submits forms. Its methods fail
+// the test if a page is not the expected one.
 type browser struct {
 	*testing.T
 	app   *app

@@ -23,22 +23,23 @@ const (
 	requestIDHeader = "x-request-id"
 )
 
-// ErrUnavailable is the default fault of a call whose peer is unavailable or does not answer in time.
+// ErrUnavailable is the default error of a gRPC request if the other service is unavailable or does not answer before the deadline.
 var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "The signal service cannot be reached, try again shortly.").
 	With("retryAfterMs", 1000)
 
-// DialConfig configures a connection to another service. Addr and Secret are required.
+// DialConfig configures a gRPC connection to another service. Addr (host:port) and Secret (the link secret, which both services
+// have) are required.
 type DialConfig struct {
 	Addr        string
 	Secret      string
-	Timeout     time.Duration // timeout of a call whose context has no deadline; 2 s when zero
-	Unavailable *apperr.Fault // fault returned when the peer does not answer; ErrUnavailable when nil
+	Timeout     time.Duration // timeout of a request without a deadline in its context; 0: 2 s
+	Unavailable *apperr.Fault // error if the service does not answer; nil: ErrUnavailable
 	Options     []grpc.DialOption
 }
 
-// Dial returns a connection that connects in the background, so that services may start in any order. While the peer is
-// unavailable, calls fail at once. The connection is retried at least once per second. Dial fails if Addr or Secret is
-// empty.
+// Dial returns a connection that connects in the background, so that services may start in any order. While the other service is
+// unavailable, requests fail at once and the connection is retried at least once per second. Dial returns an error if Addr or
+// Secret is empty.
 func Dial(cfg DialConfig) (*grpc.ClientConn, error) {
 	if cfg.Addr == "" || cfg.Secret == "" {
 		return nil, errors.New("dial: address and link secret are required")

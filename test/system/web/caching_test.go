@@ -102,7 +102,8 @@ func signsOut(o *openapi.Operation) bool {
 	return o.Path == "/api/auth/privy" && o.Method == http.MethodDelete || o.Path == "/sign-out"
 }
 
-// isPrivate reports whether an answer is intended only for the sender of the request.
+// isPrivate reports whether no cache may give the answer of an operation to another caller: answers to writes, to requests with
+// credentials, and most errors.
 func isPrivate(o *openapi.Operation, c credential, status int) bool {
 	switch {
 	case o.Gone():

@@ -25,13 +25,13 @@ var (
 // Ping contains the bytes of a ping frame without payload.
 var Ping = ws.CompiledPing
 
-// Text returns the bytes of a websocket text frame with this payload.
+// Text returns the bytes of a websocket text frame with the payload text.
 func Text(text []byte) []byte { return ws.MustCompileFrame(ws.NewTextFrame(text)) }
 
-// Pong returns the bytes of a websocket pong frame. payload is that of the ping that it answers.
+// Pong returns the bytes of a websocket pong frame. payload must be the payload of the ping frame (RFC 6455 5.5.3).
 func Pong(payload []byte) []byte { return ws.MustCompileFrame(ws.NewPongFrame(payload)) }
 
-// frame returns the bytes of the websocket close frame with this code.
+// frame returns the bytes of a websocket close frame with the status and the reason of c.
 func (c Code) frame() []byte {
 	return ws.MustCompileFrame(ws.NewCloseFrame(ws.NewCloseFrameBody(ws.StatusCode(c.Status), c.Reason)))
 }

@@ -108,8 +108,7 @@ const (
 	VenueSkipped                        // no request may be made: a dry run
 )
 
-// Prices contains the prices of a call as the filing statement has computed them. They are set for stored and for rejected
-// calls.
+// Prices contains the prices that the database computes when a call is filed. It is also set if the call is rejected.
 type Prices struct {
 	Stated      protocol.Bps  // price of the side called, after Repair
 	Basis       protocol.Bps  // scoring price at filing

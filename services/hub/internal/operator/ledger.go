@@ -29,7 +29,7 @@ type Directory struct {
 	Ledger operatorv1.OperatorReadServiceClient
 }
 
-// ByID returns the operator with this id.
+// ByID requests the operator with the id from the ledger. It returns not_found if there is none.
 func (d Directory) ByID(ctx context.Context, id ID) (Operator, error) {
 	r, err := d.Ledger.GetOperator(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Id{Id: string(id)}})
 	if err != nil {
@@ -38,7 +38,7 @@ func (d Directory) ByID(ctx context.Context, id ID) (Operator, error) {
 	return FromMessage(r.GetOperator()), nil
 }
 
-// ByHandle returns the operator with this handle.
+// ByHandle requests the operator with the handle from the ledger. It returns not_found if there is none.
 func (d Directory) ByHandle(ctx context.Context, handle protocol.Handle) (Operator, error) {
 	r, err := d.Ledger.GetOperator(ctx, &operatorv1.GetOperatorRequest{By: &operatorv1.GetOperatorRequest_Handle{Handle: string(handle)}})
 	if err != nil {

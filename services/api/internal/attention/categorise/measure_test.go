@@ -196,8 +196,8 @@ func TestPrecisionAndRecall(t *testing.T) {
 	}
 }
 
-// misses returns the results below their floors. It also returns the lanes that have enough labels but no floor, or a floor
-// but too few labels.
+// misses returns one text for each measured figure below its minimum. It also returns a text for each lane that has enough
+// labelled markets but no minimum, and for each lane that has a minimum but too few labelled markets.
 func (f floor) misses(o *outcome) (out []string) {
 	below := func(what string, got, want int) {
 		if got < want {
