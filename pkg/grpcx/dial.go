@@ -23,7 +23,7 @@ const (
 	requestIDHeader = "x-request-id"
 )
 
-// ErrUnavailable is the default error of a gRPC request if the other service is unavailable or does not answer before the deadline.
+// ErrUnavailable is the default error of a gRPC request if the other service is unavailable or does not answer in time.
 var ErrUnavailable = apperr.New(apperr.Unavailable, "signal_service_unavailable", "The signal service cannot be reached, try again shortly.").
 	With("retryAfterMs", 1000)
 

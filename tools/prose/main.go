@@ -166,8 +166,8 @@ func git(root string, args ...string) (string, error) {
 // maxSubject is the maximum length of a commit subject in characters.
 const maxSubject = 72
 
-// subject matches a valid commit subject: area: imperative summary.
-var subject = regexp.MustCompile(`^[a-z0-9][a-z0-9_./, -]*: [a-z]`)
+// subject matches a valid commit subject: one area, and an imperative summary.
+var subject = regexp.MustCompile(`^[a-z0-9][a-zA-Z0-9_./-]*: [a-z]`)
 
 // stageCommits writes the subjects of the commits since tools/vale/first-commit to the stage directory. It returns a finding
 // for each subject that has the wrong form.
