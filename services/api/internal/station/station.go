@@ -11,11 +11,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Limits of stations and their members, and the interval of heartbeats.
+// Limits of the stations of an owner and of the lengths of station fields, and the interval of heartbeats.
 const (
 	MaxOwned       = 10  // stations per owner
 	MaxIDs         = 30  // station ids per owner, including those of deleted stations
-	MaxURL         = 500 // bytes
 	MaxName        = 64  // characters
 	MaxDescription = 280 // characters
 	HeartbeatEvery = 60 * time.Second

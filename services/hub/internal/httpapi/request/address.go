@@ -12,7 +12,7 @@ import (
 // FailedAuth is the key prefix of the rate limit for requests with an invalid credential. Each IP address has this limit and an
 // equal limit for requests without a credential. Authenticated requests are charged to neither, so a flood does not affect
 // authenticated callers behind the same IP address.
-const FailedAuth = "strangers "
+const FailedAuth = "failed-auth "
 
 const chargeKey = "charged"
 
