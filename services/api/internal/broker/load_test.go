@@ -25,11 +25,13 @@ func TestReadersUnderLoad(t *testing.T) {
 	conns := make([]*brokertest.Conn, readers)
 	ends := make([]*broker.Reader, readers)
 	started := make(chan struct{})
-	var wg sync.WaitGroup
+	var wg, subscribed sync.WaitGroup
+	subscribed.Add(readers)
 	for i := range readers {
 		wg.Go(func() {
 			<-started
 			ends[i] = begin(b, conns, i, channels[i%3])
+			subscribed.Done()
 			for n := 0; b.Head() < events; n++ {
 				if i%2 == 0 { // every second reader accepts few bytes at a time
 					conns[i].Take(rand.N(4000))
@@ -50,6 +52,9 @@ func TestReadersUnderLoad(t *testing.T) {
 		}
 		if seq == 100 {
 			close(started)
+		}
+		if seq == events/2 {
+			subscribed.Wait() // a reader that starts after the last event would receive nothing
 		}
 		if seq%50 == 0 {
 			runtime.Gosched()
