@@ -61,7 +61,7 @@ func (f *Fault) Is(target error) bool {
 	return ok && t.Kind == f.Kind && t.Code == f.Code
 }
 
-// With returns a copy of the fault whose JSON error response has the further member with the given value.
+// With returns a copy of the fault with an additional member. The JSON error response contains it next to error and message.
 func (f *Fault) With(member string, value any) *Fault {
 	c := *f
 	c.Extra = maps.Clone(f.Extra)

@@ -39,7 +39,7 @@ func New(cfg Config) *Breaker {
 	return &Breaker{cfg: cfg}
 }
 
-// Open reports whether the breaker is open, because at least Config.Failures consecutive calls failed.
+// Open reports whether the breaker is open. It is open after at least Config.Failures consecutive failures.
 func (b *Breaker) Open() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,8 +71,8 @@ func (b *Breaker) Enter() bool {
 	return true
 }
 
-// Leave records the outcome of an admitted call. Success closes the breaker. Leave calls Config.OnChange if the breaker
-// opened or closed.
+// Leave records the outcome of an admitted call. Success closes the breaker, Failure is counted, and Neither changes no
+// count. Leave calls Config.OnChange if the breaker opened or closed.
 func (b *Breaker) Leave(o Outcome) {
 	b.mu.Lock()
 	wasOpen := b.open()

@@ -95,9 +95,9 @@ func New[K comparable, V any](o Options[K, V]) *Cache[K, V] {
 	return &Cache[K, V]{o: o, ctx: ctx, cancel: cancel, entries: make(map[K]*entry[V])}
 }
 
-// Get returns the value of a key. A fresh value is returned at once. A stale value is returned at once while a load
-// runs in the background. Otherwise Get waits for a load until ctx ends. If the load fails, the last value is
-// returned until Options.IfError has passed.
+// Get returns the value of a key. A fresh value is returned at once. A stale value is returned at once while a load runs in
+// the background. Otherwise Get waits for a load until ctx ends. If the load fails, the last value is returned until
+// Options.IfError has passed. After Close, Get returns ErrClosed.
 func (c *Cache[K, V]) Get(ctx context.Context, key K, load Load[V]) (V, error) {
 	var none V
 	now := c.o.Now()
@@ -176,7 +176,7 @@ func (c *Cache[K, V]) Len() int {
 	return len(c.entries)
 }
 
-// Close cancels running loads and waits until they have ended. Later reads that need a load return ErrClosed.
+// Close cancels running loads and waits until they have ended. Later calls of Get return ErrClosed.
 func (c *Cache[K, V]) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -218,7 +218,8 @@ func (c *Cache[K, V]) find(key K) *entry[V] {
 	return c.entries[key]
 }
 
-// entry returns the entry of a key. It creates a missing entry and, if the cache is full, deletes another one first.
+// entry returns the entry of a key. It creates a missing entry and, if the cache is full, deletes another one first. After
+// Close it returns ErrClosed.
 func (c *Cache[K, V]) entry(key K, now time.Time) (*entry[V], error) {
 	c.mu.RLock()
 	e, closed := c.entries[key], c.closed
@@ -263,9 +264,11 @@ func (c *Cache[K, V]) evict() {
 	delete(c.entries, evicted)
 }
 
-// start returns the running load of an entry, or starts one. load may be nil if the entry has a Load function of an
-// earlier read. Within Options.Hold after a failure, start returns an ended load with that failure. It returns an ended
-// load with ErrClosed or ErrBusy if no load may start.
+// start returns the running load of an entry, or starts one. load may be nil if the entry has a Load function of an earlier
+// read.
+//
+// If no load is necessary or allowed, start returns an ended load. It has the value if that has become fresh, the last error
+// within Options.Hold after a failure, and otherwise ErrClosed or ErrBusy.
 func (c *Cache[K, V]) start(ctx context.Context, e *entry[V], key K, load Load[V], now time.Time) *flight[V] {
 	e.mu.Lock()
 	defer e.mu.Unlock()

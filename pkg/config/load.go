@@ -18,7 +18,7 @@ type Checker interface{ Check(*Report) }
 // InvalidSettings is the error of Load and LoadFrom: the sorted list of invalid settings, one line each.
 type InvalidSettings []string
 
-// Error implements error. It joins the lines.
+// Error implements error. It returns the lines, joined by line feeds.
 func (m InvalidSettings) Error() string { return strings.Join(m, "\n") }
 
 // Load returns a T read from the environment of the process. The error is of type InvalidSettings if settings are invalid; T
@@ -152,7 +152,8 @@ func kindOf(t reflect.Type) string {
 	}
 }
 
-// check calls the method Check of each nested struct of v that implements Checker, and then that of v.
+// check calls the method Check of each struct in v that implements Checker. Nested structs are checked before the struct that
+// contains them.
 func check(r *Report, v reflect.Value) {
 	if v.Kind() != reflect.Struct {
 		return

@@ -16,7 +16,8 @@ const (
 // missing setting does not weaken an installation.
 func (e Env) Production() bool { return e == Production || e == "" }
 
-// SecureCookies reports whether cookies must have the Secure attribute, which restricts them to https.
+// SecureCookies reports whether cookies must have the Secure attribute, which restricts them to https. It is false only in
+// development and test.
 func (e Env) SecureCookies() bool { return e != Development && e != Test }
 
 func (e *Env) set(r *Report, raw string) {
@@ -60,7 +61,7 @@ func (s Secret) Reveal() string {
 // IsSet reports whether the secret has a text that is not empty.
 func (s Secret) IsSet() bool { return s.Reveal() != "" }
 
-// String implements fmt.Stringer. It returns a placeholder instead of the text.
+// String implements fmt.Stringer. It returns a placeholder instead of the text, or "" if the secret is not set.
 func (s Secret) String() string {
 	if !s.IsSet() {
 		return ""
@@ -71,13 +72,14 @@ func (s Secret) String() string {
 // GoString implements fmt.GoStringer. It returns a placeholder instead of the text.
 func (s Secret) GoString() string { return hidden }
 
-// MarshalText implements encoding.TextMarshaler. It returns a placeholder instead of the text.
+// MarshalText implements encoding.TextMarshaler. It returns a placeholder instead of the text, or "" if the secret is not
+// set.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// LogValue implements slog.LogValuer. It returns a placeholder instead of the text.
+// LogValue implements slog.LogValuer. It returns a placeholder instead of the text, or "" if the secret is not set.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// UnmarshalText implements encoding.TextUnmarshaler.
+// UnmarshalText implements encoding.TextUnmarshaler. It sets the text of the secret to b.
 func (s *Secret) UnmarshalText(b []byte) error {
 	*s = NewSecret(string(b))
 	return nil

@@ -34,7 +34,7 @@ func System() *Clock {
 	return New(time.Now, func() time.Duration { return time.Since(start) })
 }
 
-// Now returns the current time, corrected by the last accepted answer of the database.
+// Now returns the current time of the clock, with the last correction to the time of the database.
 func (c *Clock) Now() time.Time {
 	return c.start.Add(c.elapsed() + time.Duration(c.ahead.Load()))
 }
@@ -62,8 +62,8 @@ func (c *Clock) Set(ctx context.Context, ask Ask) error {
 	return nil
 }
 
-// Follow calls Set every 30 seconds, or one second after a failure, until ctx ends. It returns the error of ctx.
-// Between two answers of the database, the clock advances with the monotonic clock.
+// Follow calls Set every 30 seconds, or one second after a failure, until ctx ends. It returns the error of ctx. Between two
+// calls of Set, the clock advances with the monotonic clock.
 func (c *Clock) Follow(ctx context.Context, ask Ask) error {
 	t := time.NewTimer(0)
 	defer t.Stop()

@@ -94,7 +94,8 @@ func (c caller) unary(ctx context.Context, method string, req, reply any, conn *
 	return fromStatus(ctx, invoke(c.outgoing(ctx), method, req, reply, conn, opts...), c.unavailable)
 }
 
-// stream sets no deadline, because a stream lasts as long as its context.
+// stream is the interceptor for streams. It adds the link secret and the request id to the metadata and converts errors with
+// fromStatus. It sets no deadline, because a stream lasts as long as its context.
 func (c caller) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	s, err := open(c.outgoing(ctx), desc, conn, method, opts...)
 	if err != nil {

@@ -2,9 +2,9 @@
 //
 // Both ends share one secret, which the client sends as metadata x-link-secret. A fault (pkg/apperr) is transmitted
 // unchanged: kind, code, public text and extra members are a detail of the status. Every other error is sent as
-// codes.Internal without its text. If a peer is unavailable or does not answer in time, the call returns
+// codes.Internal without its text. If a peer is unavailable or does not respond in time, the call returns
 // DialConfig.Unavailable, by default the fault signal_service_unavailable.
 //
-// Deadlines and request ids are propagated. The server shortens the deadline by 20 ms for the return of the answer,
-// and rejects calls with less than 100 ms left.
+// Deadlines and request ids are propagated. The server shortens the deadline by 20 ms to leave time for the transmission of
+// the response. It rejects calls with less than 100 ms left.
 package grpcx

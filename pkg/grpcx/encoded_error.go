@@ -25,7 +25,8 @@ func (s *Server) EncodeError(ctx context.Context, method, requestID string, err 
 	return raw
 }
 
-// DecodeError decodes an error that EncodeError encoded. It returns the error that a single call would have returned.
+// DecodeError decodes an error that EncodeError encoded. It returns the error that a single call would have returned, or nil
+// if enclosed is empty.
 func DecodeError(ctx context.Context, enclosed []byte) error {
 	if len(enclosed) == 0 {
 		return nil

@@ -37,7 +37,7 @@ func (p *Part) Addr() string {
 	return p.listener.Addr().String()
 }
 
-// Serve serves calls until Stop is called.
+// Serve serves calls until Stop is called, and then returns nil.
 func (p *Part) Serve() error {
 	if err := p.Server.Serve(p.listener); !errors.Is(err, grpc.ErrServerStopped) { // Stop may be called before Serve
 		return err

@@ -80,7 +80,7 @@ func (s *Server) SetReady(ready bool) {
 	s.health.SetServingStatus("", state)
 }
 
-// Shutdown waits for running calls until ctx ends and then cancels them.
+// Shutdown sets the health status to NOT_SERVING and waits for running calls. When ctx ends, it cancels the remaining calls.
 func (s *Server) Shutdown(ctx context.Context) {
 	s.health.Shutdown()
 	done := make(chan struct{})
@@ -145,7 +145,7 @@ type serverStream struct {
 	ctx context.Context //nolint:containedctx // required by the interface grpc.ServerStream
 }
 
-// Context returns the context of the stream with the request id.
+// Context implements grpc.ServerStream. The returned context contains the request id of the call.
 func (s *serverStream) Context() context.Context { return s.ctx }
 
 // received returns ctx with the request id from the metadata of the call. An id longer than 128 bytes is ignored.

@@ -48,7 +48,8 @@ var kindNamed = func() map[string]apperr.Kind {
 	return m
 }()
 
-// toStatus returns the status error that the server sends for err. Only faults keep their text.
+// toStatus returns the status error that the server sends for err. Only faults keep their text. A canceled context becomes
+// codes.Canceled, an exceeded deadline codes.DeadlineExceeded, and every other error codes.Internal.
 func toStatus(err error) error {
 	switch {
 	case err == nil:

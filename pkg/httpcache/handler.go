@@ -28,8 +28,8 @@ type HandlerOptions struct {
 	Count func(method, route string, status int) func()
 }
 
-// Handler answers cache hits of hot routes. It passes all other requests to the next handler: misses, writes, and
-// callers with a credential, whose limits and rights only the router checks.
+// Handler answers requests for hot routes from the cache. It passes all other requests to the next handler: cache misses,
+// writes, and requests with a credential, whose limits and rights only the router checks.
 type Handler struct {
 	next  http.Handler
 	o     HandlerOptions
@@ -50,7 +50,7 @@ type headerLine struct {
 	values []string
 }
 
-// NewHandler returns a Handler for a fixed set of routes. next answers all requests that the Handler does not.
+// NewHandler returns a Handler for a fixed set of routes. next handles all requests that the Handler does not answer.
 func NewHandler(next http.Handler, o HandlerOptions, routes ...Hot) *Handler {
 	if o.Count == nil {
 		o.Count = func(string, string, int) func() { return func() {} }

@@ -10,8 +10,8 @@ import (
 // with the first part of the body, one for the rest. The second call is a fifth of the cost of a cached page. With
 // Join, Page.WriteTo makes the connection delay the first part and send both parts in one call.
 
-// Join wraps a listener so that a page is written in one system call. The server must use JoinContext as its
-// ConnContext. Without Join and JoinContext pages are written correctly at a higher cost.
+// Join wraps a listener so that a response with a large body is written in one system call. The server must use JoinContext
+// as its ConnContext. Without Join and JoinContext, responses are correct but cost more system calls.
 func Join(ln net.Listener) net.Listener { return joiner{ln} }
 
 type joiner struct{ net.Listener }
@@ -83,7 +83,8 @@ func (j *joined) release() error {
 	return err
 }
 
-// writeJoined writes body in one system call with the response header if the connection comes from Join.
+// writeJoined writes body. It uses one system call for the response header and the body if the connection comes from Join and
+// body is larger than maxHeld.
 func writeJoined(w http.ResponseWriter, r *http.Request, body []byte) {
 	// An error means that the client has closed the connection. It needs no handling.
 	j, ok := r.Context().Value(joinKey{}).(*joined)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Param is a query parameter on which a page depends. Clean maps every value to one of a few values. An absent
-// parameter has the value "".
+// Param is a query parameter that is part of a cache key. Clean normalizes its value, so that equivalent queries share a key.
+// If the parameter is absent, Clean receives "".
 type Param struct {
 	Name  string
 	Clean func(string) string
@@ -56,7 +56,7 @@ func unescape(s string, plain bool) (string, bool) {
 	return u, err == nil
 }
 
-// Params returns parameters whose values are used unchanged.
+// Params returns one Param for each name. Its Clean function returns every value unchanged.
 func Params(names ...string) []Param {
 	out := make([]Param, len(names))
 	for i, name := range names {

@@ -103,7 +103,8 @@ func (p *Page) WriteTo(w http.ResponseWriter, r *http.Request) int {
 	return http.StatusOK
 }
 
-// matches reports whether If-None-Match contains the tag of the page, by weak comparison (RFC 9110 13.1.2).
+// matches reports whether If-None-Match is "*" or contains the tag of the page, by weak comparison (RFC 9110 13.1.2). lines
+// contains the values of the header.
 func (p *Page) matches(lines []string) bool {
 	for _, line := range lines {
 		if line == p.etag[0] {
@@ -131,7 +132,8 @@ func (p *Page) matches(lines []string) bool {
 	return false
 }
 
-// takesGzip reports whether Accept-Encoding accepts gzip: it lists gzip, or * without gzip, with a weight above zero.
+// takesGzip reports whether the Accept-Encoding header accepts gzip: it lists gzip, or * without gzip, with a weight above
+// zero. lines contains the values of the header.
 func takesGzip(lines []string) bool {
 	wildcard := false
 	for _, line := range lines {

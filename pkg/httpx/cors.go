@@ -14,7 +14,7 @@ const (
 	Protocol             // protocol routes with a bearer key: any origin may send GET, POST and DELETE
 )
 
-// Header values are shared by all responses. No code may append to them.
+// Values of CORS headers. All responses share them, so no code may append to them.
 var (
 	corsStar    = []string{"*"}
 	corsMaxAge  = []string{"86400"}

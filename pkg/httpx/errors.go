@@ -45,8 +45,8 @@ var statuses = map[apperr.Kind]int{
 // Status returns the HTTP status of a kind of fault. It is 500 for internal faults.
 func Status(k apperr.Kind) int { return cmp.Or(statuses[k], http.StatusInternalServerError) }
 
-// faultOf returns the fault of an error. An echo.HTTPError becomes the corresponding fault of this package, and a
-// passed deadline becomes ErrTimeout.
+// faultOf returns the fault of an error. An echo.HTTPError becomes the corresponding fault of this package, and an exceeded
+// deadline becomes ErrTimeout. Every other error becomes apperr.ErrInternal.
 func faultOf(err error) *apperr.Fault {
 	var f *apperr.Fault
 	if errors.As(err, &f) {

@@ -39,14 +39,14 @@ func blobTagged(c echo.Context, body, tagged []byte) error {
 	return Blob(c, http.StatusOK, body)
 }
 
-// TagOf returns the entity tag of a body, in quotes.
+// TagOf returns the entity tag of a body: the first 12 bytes of its SHA-256 hash in hexadecimal digits, in quotes.
 func TagOf(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + hex.EncodeToString(sum[:12]) + `"`
 }
 
-// NotModified sets the ETag header of the response. If If-None-Match contains the tag, NotModified responds with 304 and returns
-// true.
+// NotModified sets the ETag header of the response to the weak form of tag. If If-None-Match is "*" or contains the tag,
+// NotModified responds with 304 and returns true.
 func NotModified(c echo.Context, tag string) bool {
 	c.Response().Header()["Etag"] = []string{"W/" + tag}
 	for _, line := range c.Request().Header["If-None-Match"] {

@@ -81,8 +81,8 @@ func withRecover(h echo.HandlerFunc, c echo.Context) (err error) {
 	return h(c)
 }
 
-// fail writes the error response for err and returns its status. It logs server errors. If the client has disconnected,
-// it writes nothing and returns statusClientClosed.
+// fail writes the error response for err and returns its status. It logs server errors, and errors after the start of the
+// response. If the client has disconnected, it writes nothing and returns statusClientClosed.
 func (e *Router) fail(c echo.Context, err error) int {
 	ctx := c.Request().Context()
 	if errors.Is(err, context.Canceled) && errors.Is(ctx.Err(), context.Canceled) {
@@ -121,8 +121,8 @@ func (e *Router) logFailure(c echo.Context, msg string, status int, err error) {
 	e.cfg.Log.LogAttrs(ctx, level, msg, attrs...)
 }
 
-// record calls the metrics hook and writes the access log. Successful fast reads are logged at level debug, because
-// they are the majority and the metrics count them.
+// record calls the metrics hook, except for streams, and writes the access log. Successful fast reads are logged at level
+// debug, because they are the majority and the metrics count them. Health checks are not recorded.
 func (e *Router) record(c echo.Context, p *path, status int, took time.Duration) {
 	r := c.Request()
 	if p != nil && p.bypass != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Check tests whether one dependency of a service is available.
+// Check is a readiness check of one dependency of a service. Test returns nil if the dependency is available.
 type Check struct {
 	Name string
 	Test func(context.Context) error
@@ -26,8 +26,8 @@ const (
 	checkLife = 500 * time.Millisecond
 )
 
-// Health answers /healthz (the process runs) and /readyz (the process accepts requests). A process is ready from Up
-// (after its start) to Down (before its stop) while all checks succeed.
+// Health serves /healthz (the process runs) and /readyz (the process accepts requests). A process is ready between the calls
+// of Up, after its start, and Down, before its stop, if all checks succeed.
 type Health struct {
 	nonce  string
 	now    func() time.Time
@@ -44,14 +44,14 @@ func NewHealth(nonce string, now func() time.Time, checks ...Check) *Health {
 	return &Health{nonce: nonce, now: now, checks: checks}
 }
 
-// Up makes the process ready from now on while its checks succeed.
+// Up marks the process as started. From then on it is ready if all checks succeed.
 func (h *Health) Up() { h.up.Store(true) }
 
-// Down makes the process not ready, regardless of its checks, so that it receives no new requests.
+// Down makes the process not ready, regardless of the checks, so that it receives no new requests.
 func (h *Health) Down() { h.up.Store(false) }
 
-// Failed returns the names of the failed checks, or nil if the service is ready. Before Up and after Down it returns
-// "lifecycle".
+// Failed returns the names of the failed checks, or nil if the service is ready. It reuses results that are younger than
+// checkLife. Before Up and after Down it returns "lifecycle".
 func (h *Health) Failed(ctx context.Context) []string {
 	if !h.up.Load() {
 		return []string{"lifecycle"}
@@ -97,12 +97,12 @@ type ready struct {
 	Failed []string `json:"failed,omitempty"`
 }
 
-// healthz answers 200 while the process runs.
+// healthz responds with 200 and the nonce of the process.
 func (h *Health) healthz(w http.ResponseWriter, _ *http.Request) {
 	writePlain(w, http.StatusOK, alive{OK: true, Nonce: h.nonce})
 }
 
-// readyz answers 200, or 503 with the names of the failed checks.
+// readyz responds with 200 if the process is ready, or with 503 and the names of the failed checks.
 func (h *Health) readyz(w http.ResponseWriter, r *http.Request) {
 	status, failed := http.StatusOK, h.Failed(r.Context())
 	if failed != nil {
@@ -132,8 +132,8 @@ func (e *Router) mountHealth(h *Health, k CORS) {
 // probeTime is the timeout of Probe, including the connection.
 const probeTime = 3 * time.Second
 
-// Probe requests /readyz from the service that listens on addr of this machine. It returns nil if the service is
-// ready. It is the health check of container images without a shell.
+// Probe requests /readyz from the service at addr (host:port). For an empty or unspecified host it uses 127.0.0.1. It returns
+// nil if the service is ready. Probe is the health check of container images without a shell.
 func Probe(ctx context.Context, addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -88,8 +88,8 @@ func (o Object) need(name string) []byte {
 	return v
 }
 
-// String returns a string member of at most limit characters. If required is set, an absent or empty string is
-// recorded as missing.
+// String returns the member called name, a string of at most limit characters. It returns "" if the member is absent or
+// invalid. If required is set, an absent or empty string is recorded as missing.
 func (o Object) String(name string, limit int, required bool) string {
 	v := o.raw(name)
 	if v == nil {
@@ -108,7 +108,8 @@ func (o Object) String(name string, limit int, required bool) string {
 	return *s
 }
 
-// OptString returns an optional string member of at most limit characters, or nil if it is absent or invalid.
+// OptString returns the optional member called name, a string of at most limit characters, or nil if the member is absent or
+// invalid.
 func (o Object) OptString(name string, limit int) *string {
 	if v := o.raw(name); v != nil {
 		return o.str(name, v, limit)
@@ -129,8 +130,9 @@ func (o Object) str(name string, v []byte, limit int) *string {
 	return &s
 }
 
-// OptText returns an optional text member of at most limit characters that satisfies protocol.IsText, or nil if it is
-// absent. If lines is set, line feeds are allowed and each CR LF becomes a line feed.
+// OptText returns the optional member called name, a text of at most limit characters that satisfies protocol.IsText. It
+// returns nil if the member is absent or not a string. If lines is set, line feeds are allowed and each CR LF becomes a line
+// feed.
 func (o Object) OptText(name string, limit int, lines bool) *string {
 	s := o.OptString(name, BodyLimit)
 	if s == nil {
@@ -200,7 +202,8 @@ func (o Object) Int(name string, low, high int64) int64 {
 	return required(o, name, o.OptInt(name, low, high))
 }
 
-// OptInt returns the optional member called name, an integer from low to high, or nil if the member is absent.
+// OptInt returns the optional member called name, an integer from low to high, or nil if the member is absent. It records an
+// invalid member and returns 0 for it.
 func (o Object) OptInt(name string, low, high int64) *int64 {
 	v := o.raw(name)
 	if v == nil {
@@ -219,7 +222,8 @@ func (o Object) Number(name string, low, high float64) float64 {
 	return required(o, name, o.OptNumber(name, low, high))
 }
 
-// OptNumber returns the optional member called name, a number from low to high, or nil if the member is absent.
+// OptNumber returns the optional member called name, a number from low to high, or nil if the member is absent. It records an
+// invalid member and returns 0 for it.
 func (o Object) OptNumber(name string, low, high float64) *float64 {
 	v := o.raw(name)
 	if v == nil {
@@ -237,7 +241,8 @@ func (o Object) OptNumber(name string, low, high float64) *float64 {
 // Bool returns the required member called name, a boolean. It records a missing or invalid member.
 func (o Object) Bool(name string) bool { return required(o, name, o.OptBool(name)) }
 
-// OptBool returns the optional member called name, a boolean, or nil if the member is absent.
+// OptBool returns the optional member called name, a boolean, or nil if the member is absent. It records an invalid member
+// and returns false for it.
 func (o Object) OptBool(name string) *bool {
 	v := o.raw(name)
 	if v == nil {
@@ -259,7 +264,8 @@ func required[T any](o Object, name string, v *T) (value T) {
 	return *v
 }
 
-// Enum returns a required string that must be one of allowed. Comparison is case-sensitive.
+// Enum returns the required member called name, a string that must be one of allowed. It records a missing or invalid member
+// and returns "" for it. The comparison is case-sensitive.
 func (o Object) Enum(name string, allowed ...string) string {
 	if !o.Has(name) {
 		o.Missing(name)
@@ -267,7 +273,8 @@ func (o Object) Enum(name string, allowed ...string) string {
 	return o.OptEnum(name, allowed...)
 }
 
-// OptEnum returns an optional string that must be one of allowed, or "" if the member is absent.
+// OptEnum returns the optional member called name, a string that must be one of allowed. It returns "" if the member is
+// absent or invalid.
 func (o Object) OptEnum(name string, allowed ...string) string {
 	v := o.raw(name)
 	if v == nil {

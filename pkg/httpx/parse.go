@@ -28,8 +28,8 @@ var (
 	errDepth     = ErrBody.Say("body is nested too deeply")
 )
 
-// scanner validates JSON in one pass. It builds no tree. It stores the spans of the outermost members or items and,
-// to find duplicates, the member names of open objects. Its memory is therefore proportional to the body.
+// scanner validates JSON in one pass and does not build a document tree. It stores the spans of the outermost members or
+// items and, to find duplicates, the member names of open objects. Its memory is therefore proportional to the body.
 type scanner struct {
 	b     []byte
 	i     int

@@ -15,8 +15,8 @@ import (
 // Other text could be used to inject content into logs.
 func validRequestID(s string) bool { return (len(s) == 36 || len(s) == 32) && uuid.Validate(s) == nil }
 
-// cleanParams decodes path parameters once. It returns ErrNotFound for a parameter that contains a slash, NUL or
-// invalid UTF-8.
+// cleanParams decodes path parameters once. It returns ErrNotFound for a parameter that contains a slash, NUL or invalid
+// UTF-8. It does not change the parameter "*", the rest of a path, which may contain any characters.
 func cleanParams(c echo.Context) error {
 	values := c.ParamValues()
 	if len(values) == 0 {
@@ -59,7 +59,7 @@ var secretParams = map[string]bool{
 	"code_verifier": true, "code_challenge": true, "return_to": true, "authorization": true, "cookie": true, "password": true,
 }
 
-// withoutQuery removes the query of a URL in a parameter value, because that query may contain secret parameters.
+// withoutQuery replaces the query of a URL in a parameter value by "-", because that query may contain secret parameters.
 func withoutQuery(value string) string {
 	for _, mark := range [...]string{"?", "%3F", "%3f"} {
 		if before, _, found := strings.Cut(value, mark); found {

@@ -174,8 +174,9 @@ func (e *Router) handler(rt Route) echo.HandlerFunc {
 // second.
 const readTime = 900 * time.Millisecond
 
-// limitTime sets the deadline of the request and, for routes with a longer or no timeout, the deadlines of the
-// connection.
+// limitTime sets the deadline of the request. own is Route.Timeout: 0 means the default timeout, and a negative value means
+// no timeout. For a longer or no timeout, limitTime also changes the deadlines of the connection. The caller must call the
+// returned function.
 func (e *Router) limitTime(c echo.Context, own time.Duration) context.CancelFunc {
 	r := c.Request()
 	if own < 0 {
@@ -201,8 +202,8 @@ func (e *Router) limitTime(c echo.Context, own time.Duration) context.CancelFunc
 	return cancel
 }
 
-// degrade responds to a failed list read with its empty value. It returns errors of the caller and cancellations
-// unchanged.
+// degrade responds to a failed list read with status 200 and its empty value. It returns err unchanged if the request was
+// invalid, the client has disconnected, or the response has started.
 func (e *Router) degrade(c echo.Context, rt Route, err error) error {
 	f := faultOf(err)
 	left := errors.Is(err, context.Canceled) && errors.Is(c.Request().Context().Err(), context.Canceled)
@@ -228,9 +229,9 @@ func Degrade(c echo.Context, source string) {
 	h["Cache-Control"], h[degradedHeader] = noStore, []string{source}
 }
 
-// Source returns the name of the failed source for X-Degraded: the extra member source, or the error code without the
-// suffix _unavailable (db for db_unavailable). It returns "timeout" if the deadline of the request passed before a
-// source failed, and "" for nil.
+// Source returns the name of the failed source for X-Degraded: the extra member source, or the error code without the suffix
+// _unavailable (db for db_unavailable). It returns "timeout" if the deadline of the request passed before a source failed,
+// "internal" for an internal error, and "" for nil.
 func Source(err error) string {
 	if err == nil {
 		return ""

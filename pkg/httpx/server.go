@@ -161,7 +161,7 @@ func listed(table []Route) routeList {
 	return out
 }
 
-// writePlain responds with v as JSON and Cache-Control: no-store.
+// writePlain responds with a status and v as JSON, with Cache-Control: no-store. If v cannot be encoded, the status is 500.
 func writePlain(w http.ResponseWriter, status int, v any) {
 	body, err := Marshal(v)
 	if err != nil {

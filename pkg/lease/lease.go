@@ -29,9 +29,9 @@ func Lead(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx contex
 	}
 }
 
-// Try runs do once if this process gets the advisory lock key, and reports whether do ran. The context of do is
-// canceled when the connection that holds the lock fails. do must then return soon, because another replica may lead
-// within a second.
+// Try runs do once if this process gets the advisory lock key, and reports whether do ran. When the connection that holds the
+// lock fails, Try cancels the context of do and later returns errLost. do must then return soon, because another replica may
+// lead within a second.
 func Try(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx context.Context) error) (led bool, err error) {
 	conn, err := lock(ctx, pool, key)
 	if err != nil || conn == nil {
@@ -64,7 +64,7 @@ func Try(ctx context.Context, pool *pgxpool.Pool, key int64, do func(ctx context
 	return true, err
 }
 
-// lock returns a connection that holds the lock, or nil if another process holds it.
+// lock returns a connection that holds the advisory lock key, or nil if another process holds the lock.
 func lock(ctx context.Context, pool *pgxpool.Pool, key int64) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*interval)
 	defer cancel()

@@ -41,8 +41,9 @@ func (a *admission) expired(waited time.Duration) bool { return waited > maxQueu
 // reset ends an overload and restores the limit maxPending.
 func (a *admission) reset() { a.limit, a.overloaded = maxPending, false }
 
-// observe records a completed batch: its size, its latency and the number of calls that are still queued. Capacity is
-// estimated from full batches only, because the size of smaller batches reflects the arrival rate.
+// observe records a completed batch: its size, its latency and the number of calls that are still queued. It then adjusts the
+// batch size and the limit of pending calls. Capacity is estimated from full batches only, because the size of smaller
+// batches reflects the arrival rate.
 func (a *admission) observe(now time.Time, calls int, latency time.Duration, queued int) {
 	full := calls >= a.batchSize
 	switch {

@@ -94,7 +94,8 @@ func (b *batcher) file(ctx context.Context, call *signalv1.FileRequest, mayBeSto
 	return &signalv1.FileResponse{Id: p.answer.GetId(), Replayed: p.answer.GetReplayed(), Filing: p.answer.GetFiling()}, nil
 }
 
-// add adds a call to the queue and reports whether it was admitted.
+// add adds a call to the queue and reports whether it was admitted. The limits do not apply to a call that may already be
+// stored.
 func (b *batcher) add(p *pendingCall) bool {
 	if p.mayBeStored {
 		return b.queue.AddFirst(p)
@@ -106,8 +107,8 @@ func (b *batcher) add(p *pendingCall) bool {
 	return admitted && b.queue.Add(p) == 1
 }
 
-// contextError returns the error of a call whose context has ended. After the deadline it is errOverloaded if no
-// attempt was sent, and otherwise grpcx.ErrUnavailable.
+// contextError returns the error of a call whose context has ended. After a cancellation it is the error of the context.
+// After the deadline it is errOverloaded if no attempt was sent, and otherwise grpcx.ErrUnavailable.
 func (b *batcher) contextError(p *pendingCall) error {
 	if !errors.Is(p.ctx.Err(), context.DeadlineExceeded) {
 		return p.ctx.Err()
@@ -127,8 +128,8 @@ func (b *batcher) batchSize() int {
 	return b.admission.batchSize
 }
 
-// wanted reports whether a queued call must be sent. It returns false if the client of the call has canceled, or if the
-// call has waited too long. In the latter case it rejects the call with errOverloaded.
+// wanted reports whether a queued call must be sent, and then counts it as in flight. It returns false if the client of the
+// call has canceled, or if the call has waited too long. In the latter case it rejects the call with errOverloaded.
 func (b *batcher) wanted(p *pendingCall) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -171,7 +172,8 @@ func (b *batcher) send(calls []*pendingCall) {
 	}
 }
 
-// completed records the answer to a batch of the given number of calls that was sent at start.
+// completed records that the api has answered a batch. calls is the number of calls in the batch, and start is the time at
+// which it was sent.
 func (b *batcher) completed(calls int, start time.Time) {
 	now, queued := b.now(), b.queue.Len()
 	b.mu.Lock()

@@ -73,7 +73,7 @@ var deadlines = map[string]time.Duration{
 // conn is a connection that adds the timeout of a method to its unary calls.
 type conn struct{ grpc.ClientConnInterface }
 
-// WithDeadlines returns a connection that limits each unary call of a listed method to the timeout of that method.
+// WithDeadlines returns a connection that limits each unary call of a method in deadlines to the timeout of that method.
 // Other calls keep the deadline of their context.
 func WithDeadlines(cc grpc.ClientConnInterface) grpc.ClientConnInterface { return conn{cc} }
 

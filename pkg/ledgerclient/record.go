@@ -10,8 +10,8 @@ import (
 	exportv1 "github.com/signalcast/signalcast/proto/export/v1"
 )
 
-// firstMessageTimeout is the timeout of the first message of a record. Without it, an api that does not respond would
-// delay the answer until keepalive closes the connection.
+// firstMessageTimeout is the timeout of the first message of a record. Without it, an api that does not respond would block
+// the caller until keepalive closes the connection.
 const firstMessageTimeout = time.Second
 
 // ReadRecord passes the messages of an operator's complete record to take, up to and including the message with the

@@ -80,7 +80,8 @@ func installed(ctx context.Context) (found []binaries, rejected []string) {
 	return found, rejected
 }
 
-// inspect returns the installation in dir. It returns an error if a binary is missing or older than minPostgres.
+// inspect returns the installation in dir. It returns an error if a binary is missing or the installation is older than
+// minPostgres.
 func inspect(ctx context.Context, dir string) (binaries, error) {
 	b := binaries{dir: dir}
 	for _, tool := range []string{"initdb", "postgres"} {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Child is a process in its own process group that ends when this process ends.
+// Child is a child process in its own process group. It ends when this process ends.
 type Child struct {
 	pid  int
 	done chan struct{}
@@ -49,8 +49,8 @@ func (c *Child) Signal(sig syscall.Signal) error {
 	return err
 }
 
-// Stop sends sig to the child and continues it if it is stopped. It kills the child and its descendants if the child
-// has not ended when ctx ends or after grace, whichever is first.
+// Stop sends sig to the child and resumes it if it is suspended. It kills the child and its descendants if the child has not
+// ended when ctx ends or after grace, whichever is first.
 func (c *Child) Stop(ctx context.Context, sig syscall.Signal, grace time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
@@ -78,8 +78,9 @@ func alive(pid int) bool {
 	return err == nil || errors.Is(err, os.ErrPermission)
 }
 
-// KillFamily kills a process and its descendants. It first stops the process, which could otherwise start another
-// child meanwhile. A surviving child of Postgres would prevent the next server from starting.
+// KillFamily kills a process and its descendants. It first suspends the process, so that the process cannot start another
+// child. A surviving child of Postgres would prevent the next server from starting. KillFamily returns an error if the
+// process does not exist.
 func KillFamily(pid int) error {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		return err

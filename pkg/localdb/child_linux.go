@@ -60,8 +60,8 @@ func Family(pid int) []int {
 	return family
 }
 
-// startTime returns the start time of a process, or "" if there is none. It distinguishes processes with the same id,
-// because the kernel reuses ids.
+// startTime returns the start time of a process in clock ticks since the boot of the system, or "" if there is no such
+// process. It distinguishes processes with the same id, because the kernel reuses ids.
 func startTime(pid int) string {
 	fields := statFields(pid)
 	if len(fields) < 20 {

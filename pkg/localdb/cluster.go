@@ -101,8 +101,8 @@ func (c cluster) reopen(ctx context.Context, log Log) (cluster, error) {
 	return c, fmt.Errorf("%s was written by PostgreSQL %d, which is not installed", c.data, want)
 }
 
-// waitForPredecessor waits at most 10 s until the server of a killed launcher has shut down. It does not end a
-// server: a server that keeps running is in use, which is an error.
+// waitForPredecessor waits until the previous server of the data directory has shut down. That server may still run if the
+// process that started it was killed. After 10 s waitForPredecessor returns an error, because the server is in use.
 func (c cluster) waitForPredecessor(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -202,7 +202,8 @@ func initdb(ctx context.Context, b binaries, as identity, dir string, durable bo
 	return nil
 }
 
-// serverEnv returns an environment without variables of the caller such as PGDATA and PGPORT.
+// serverEnv returns the environment variables of the server. Variables of this process such as PGDATA and PGPORT are not
+// among them.
 func serverEnv() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
 }

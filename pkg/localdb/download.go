@@ -23,7 +23,7 @@ const (
 	downloadedMajor = 18
 )
 
-// sources downloads Postgres binaries for a machine without Postgres, in order of preference.
+// sources contains the methods to download Postgres binaries for a machine without Postgres, in order of preference.
 var sources = []struct {
 	name     string
 	download func(context.Context, Log) (binaries, error)

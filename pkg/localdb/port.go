@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// lowestPort is the lowest port that FreePort chooses. It chooses ports below the range of outgoing connections: a
-// client that repeatedly dials a port of that range while the server is unavailable can connect to itself and then
-// occupies the port.
+// lowestPort is the lowest port that FreePort chooses at random. These ports are below the range of outgoing connections. A
+// client that repeatedly dials a port of that range while the server is unavailable can connect to itself and then occupies
+// the port.
 const lowestPort = 20000
 
 // FreePort returns a TCP port of 127.0.0.1 on which no process listens now. Another process may use it before the
@@ -41,7 +41,8 @@ func PortFree(port int) bool {
 	return l.Close() == nil
 }
 
-// ephemeralFloor returns the lowest port that the kernel assigns to outgoing connections.
+// ephemeralFloor returns the lowest port that the kernel assigns to outgoing connections. If that port cannot be read,
+// ephemeralFloor returns 32768.
 func ephemeralFloor() int {
 	raw, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if err != nil {

@@ -112,7 +112,7 @@ func (p *Postgres) Restart(ctx context.Context) error {
 	}
 }
 
-// Stop ends a server that StartPostgres started with a fast shutdown and removes a temporary cluster. It kills the
+// Stop ends a server that StartPostgres started, and removes a temporary cluster. It requests a fast shutdown and kills the
 // server after 10 s; Postgres then recovers at its next start. A server configured by URL is not changed.
 func (p *Postgres) Stop(ctx context.Context) {
 	p.Terminate(ctx, syscall.SIGINT, 10*time.Second)

@@ -51,8 +51,8 @@ func (p *Process) current() *Child {
 	return p.child
 }
 
-// startReady starts cmd and returns when probe returns nil. It ends the process if probe returns errPortTaken, if
-// probe does not succeed within limit, or when ctx ends.
+// startReady starts cmd and returns when probe returns nil. It returns an error if probe returns errPortTaken, if probe does
+// not succeed within limit, if the process ends, or when ctx ends. It then stops the process.
 func (p *Process) startReady(ctx context.Context, cmd *exec.Cmd, death syscall.Signal, limit time.Duration, probe func(context.Context) error) error {
 	child, err := p.Start(cmd, death)
 	if err != nil {

@@ -160,8 +160,8 @@ func redisInfo(ctx context.Context, url string) (major, pid int, err error) {
 	return major, pid, nil
 }
 
-// Stop ends a server that StartRedis started and removes its directory. It kills the server after 5 s. A server
-// configured by URL is not changed.
+// Stop ends a server that StartRedis started, or the in-process implementation, and removes its directory. It kills the
+// server after 5 s. A server configured by URL is not changed.
 func (r *Redis) Stop(ctx context.Context) {
 	if r.inProcess != nil {
 		r.inProcess.Close()

@@ -51,7 +51,7 @@ func tempBase(durable bool) string {
 	return os.TempDir()
 }
 
-// inMemory reports whether dir is in memory and not on a disk.
+// inMemory reports whether dir is on a tmpfs, which stores files in memory.
 func inMemory(dir string) bool {
 	var st syscall.Statfs_t
 	return syscall.Statfs(dir, &st) == nil && int64(st.Type) == tmpfsMagic

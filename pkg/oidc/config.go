@@ -27,9 +27,9 @@ type Provider struct {
 // DevelopmentAudience is the audience at the development issuer, which issues tokens for any user.
 const DevelopmentAudience = "signalcast-dev"
 
-// Values of Provider.WalletsFrom: where the wallets of a user are found. A fourth form is "claim:" followed by the
-// path of a claim. With WalletsIdentityToken and WalletsUsersAPI, a recent identity token with linked accounts (as
-// issued by Privy) is accepted. If it does not list the wallet, the users API is queried if one is configured.
+// Values of Provider.WalletsFrom, which states where the wallets of a user are found. walletsClaim is a prefix that the path
+// of a claim follows. With WalletsIdentityToken and WalletsUsersAPI, a recent identity token with linked accounts (as issued
+// by Privy) is accepted. If it does not list the wallet, the users API is queried if one is configured.
 const (
 	WalletsNone          = "none"
 	WalletsIdentityToken = "identityToken"

@@ -96,7 +96,7 @@ type account struct {
 	Latest    float64 `json:"latest_verified_at"`
 }
 
-// walletsOf returns the wallets among the linked accounts. It omits those without a verification time.
+// walletsOf returns the wallets among the linked accounts. It omits wallets without a verification time.
 func walletsOf(accounts []account) []Wallet {
 	var out []Wallet
 	for _, a := range accounts {
@@ -108,8 +108,8 @@ func walletsOf(accounts []account) []Wallet {
 	return out
 }
 
-// walletsAt returns the wallets in a claim: a string, or a list of strings or of objects with an address. path
-// separates the names of nested objects by dots.
+// walletsAt returns the wallets in a claim. The claim is one wallet or a list of wallets. Each wallet is an address or an
+// object with an address. path separates the names of nested objects by dots.
 func (c claims) walletsAt(path string) ([]Wallet, error) {
 	at := c
 	names := strings.Split(path, ".")

@@ -39,15 +39,15 @@ type keySet struct {
 	fetch     *fetch
 }
 
-// fetch is a running request for keys. All callers wait for the same one.
+// fetch is a running request for keys. All callers that need keys wait for the same request.
 type fetch struct {
 	done chan struct{}
 	err  error
 }
 
-// ready returns nil if usable keys are cached. It first requests the keys if none are cached or they are older than
-// maxAge. If that request fails, keys up to the age staleLimit stay usable. Without usable keys, ready returns
-// errNoKeys, joined with the error of the request if there was one.
+// ready returns nil if usable keys are cached. It first requests the keys if none are cached or they are older than maxAge.
+// If that request fails, keys up to the age staleLimit stay usable, and the next request is delayed by retryInterval or
+// firstRetry. Without usable keys, ready returns errNoKeys, joined with the error of the request if there was one.
 func (k *keySet) ready(ctx context.Context) error {
 	k.mu.Lock()
 	now := k.now()
@@ -73,7 +73,8 @@ func (k *keySet) ready(ctx context.Context) error {
 	return nil
 }
 
-// VerifySignature implements oidc.KeySet. It returns the payload of a token that a published key has signed.
+// VerifySignature implements oidc.KeySet. It returns the payload of a token that a published key has signed. If no cached key
+// has the kid of the token, VerifySignature requests the keys again.
 func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	jws, err := jose.ParseSignedCompact(token, k.algs)
 	if err != nil {
@@ -90,8 +91,8 @@ func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 	return payload, err
 }
 
-// try verifies a token with the keys that have the given kid, or with all keys if the token has no kid. found is
-// false if no key has the kid.
+// try verifies a token with the cached keys that match its algorithm and have the given kid. If kid is empty, it tries all
+// keys for the algorithm. found is false if kid is set and no key matches.
 func (k *keySet) try(jws *jose.JSONWebSignature, kid string) (payload []byte, found bool, err error) {
 	k.mu.Lock()
 	keys := k.keys
@@ -128,8 +129,8 @@ func (k *keySet) refetch(ctx context.Context) bool {
 	return f.wait(ctx) == nil
 }
 
-// startLocked returns the running request or starts one. The request does not end with the context of its first
-// caller, because others wait for it.
+// startLocked returns the running request or starts one. The caller must hold k.mu. The request does not end with the context
+// of its first caller, because others wait for it.
 func (k *keySet) startLocked(ctx context.Context) *fetch {
 	if k.fetch != nil {
 		return k.fetch

@@ -8,7 +8,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// Fact is an event of the outbox that is sent to another service. Fields that do not apply to the event are empty.
+// Fact is an event that is stored in the outbox and sent to another service. Fields that do not apply to the event are empty.
 type Fact struct {
 	Place    int64  // sequence number in the outbox
 	ID       string // uuid

@@ -1,7 +1,7 @@
 package protocol
 
-// Limits of the members of a call, in characters for texts. The hub checks them to report the invalid member. The api
-// checks them again, because the ledger does not rely on its callers.
+// Limits of the members of a call. Limits of texts are in characters. The hub checks the limits to report the invalid member.
+// The api checks them again, because the ledger does not rely on its callers.
 const (
 	MinConfidence       = 1
 	MaxConfidence       = 100

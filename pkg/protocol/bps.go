@@ -2,7 +2,7 @@ package protocol
 
 import "math"
 
-// Bps is a price or share in basis points, from 0 to 10000. Prices are those of YES unless stated otherwise.
+// Bps is a price or a share in basis points, from 0 to 10000. A price is the price of YES unless stated otherwise.
 type Bps int
 
 // MaxBps is the maximum of Bps: the price of an outcome that is certain.

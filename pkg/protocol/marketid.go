@@ -43,8 +43,9 @@ const (
 // ErrMarketID is the error of a market id in an unknown form.
 var ErrMarketID = apperr.New(apperr.Invalid, "invalid_market_id", "market id has no known form").With("field", "marketId")
 
-// MarketID is the public id of a market. It has one form for each of the five providers: digits for Polymarket, and for
-// the others the prefix of the provider and the key of the market there. It is case-sensitive, because the keys are.
+// MarketID is the public id of a market. It has one form for each of the five providers. For Polymarket it consists of
+// digits. For the others it is the prefix of the provider and the key of the market at that provider. It is case-sensitive,
+// because the keys are.
 type MarketID string
 
 // ParseMarketID returns the market id s. It returns ErrMarketID if s has none of the five forms.
@@ -117,7 +118,7 @@ func (m MarketID) NativeKey() string {
 	return string(m)
 }
 
-// IsNative reports whether the market is one of the service itself (Manual) and not of a venue.
+// IsNative reports whether the market belongs to the service itself (Manual) and not to a venue.
 func (m MarketID) IsNative() bool { return m.Provider() == Manual }
 
 // String implements fmt.Stringer.

@@ -88,7 +88,7 @@ func visible(r rune) bool {
 	return true
 }
 
-// oneOf returns s as a T and whether it is one of words. The comparison is case-sensitive.
+// oneOf returns s as a T and true if it is one of words, and otherwise "" and false. The comparison is case-sensitive.
 func oneOf[T ~string](s string, words ...T) (T, bool) {
 	if slices.Contains(words, T(s)) {
 		return T(s), true

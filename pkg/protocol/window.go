@@ -87,7 +87,8 @@ func StampOrNull(t time.Time) *string {
 	return &s
 }
 
-// ParseStamp parses an RFC 3339 time and returns it in UTC. It returns false for years outside 1 to 9999.
+// ParseStamp parses an RFC 3339 time and returns it in UTC. It returns false for any other text, and for years outside 1 to
+// 9999.
 func ParseStamp(s string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {

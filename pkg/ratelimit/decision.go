@@ -11,7 +11,7 @@ import (
 // ErrLimited is the fault of a rejected request. Decision.Fault adds limit and retryAfterMs.
 var ErrLimited = apperr.New(apperr.Limited, "rate_limited", "Too many requests, wait before the next one.")
 
-// Decision is the result of a limit for one request.
+// Decision states whether a rate limit allows one request, and how much of the limit remains.
 type Decision struct {
 	Allowed    bool
 	Limit      int           // the applied limit: the whole limit, or the share of this process

@@ -98,9 +98,9 @@ func (l *Limiter) recordFallback(ctx context.Context, now int64) {
 	}
 }
 
-// localLimit returns the limit and window that the local log applies after Redis has allowed a request. Redis may
-// have restarted empty, so the local log is checked as well. For one window after an outage it applies the share of
-// this process.
+// localLimit returns the limit and the window that the local log applies after Redis has allowed a request. The local log is
+// checked too, because Redis may have restarted empty. Its window is shorter by clockSlack. For one window after an outage,
+// degraded is true and the limit is the share of this process.
 func (l *Limiter) localLimit(now int64) (limit int, window int64, degraded bool) {
 	fullWindow := int64(l.cfg.Window)
 	if now < l.degradedUntil.Load() {

@@ -16,8 +16,8 @@ const (
 	sampled = 8
 )
 
-// Local is an exact limiter within one process. Its memory is bounded: when it is full, it deletes the key with the
-// fewest requests of a sample, so that clients with many requests stay limited.
+// Local is an exact limiter within one process. Its memory is bounded: when it is full, it examines a sample of keys and
+// deletes the one with the fewest requests. Clients with many requests therefore stay limited.
 type Local struct {
 	name   string
 	limit  int

@@ -54,8 +54,8 @@ type scriptRequest struct {
 	err          error
 }
 
-// count returns the answer of the script for one request, or the error of ctx. Redis also counts the request if ctx
-// ends after it was sent.
+// count returns the result of the script for one request, or the error of ctx. If ctx ends after the request was sent to
+// Redis, Redis still counts it.
 func (b *scriptBatcher) count(ctx context.Context, name, member string) (answer [4]int64, err error) {
 	r := &scriptRequest{ctx: ctx, name: name, member: member, done: make(chan struct{})}
 	b.queue.Add(r)

@@ -59,7 +59,8 @@ func Open(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// tune replaces defaults with which a command to an unavailable Redis takes seconds.
+// tune replaces the default timeouts and retries, with which a command to an unavailable Redis takes seconds. timeout applies
+// to each step of a command. tune also disables optional commands of the library.
 func tune(opt *redis.Options, timeout time.Duration) {
 	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout, opt.PoolTimeout = timeout, timeout, timeout, timeout
 	opt.MaxRetries, opt.DialerRetries = -1, 1

@@ -13,7 +13,7 @@ import (
 // ErrAddress is the error for an address that is not on the public internet.
 var ErrAddress = errors.New("address is not public")
 
-// special contains unicast ranges that are not public: this host, private networks, and tunnels to them (IANA
+// special contains address ranges that are not public: this host, private networks, multicast, and tunnels (IANA
 // special-purpose address registries).
 var special = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",

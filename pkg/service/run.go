@@ -24,8 +24,8 @@ type Life struct {
 	Up       func()        // called when all parts have started
 }
 
-// Run runs the parts of a service until ctx ends, a signal arrives or a part fails, and then stops them. The service
-// is ready from the start of all parts to the beginning of the stop.
+// Run runs the parts of a service until ctx ends, a signal arrives or a part fails, and then stops them. The service becomes
+// ready after all parts have started, and is not ready once the stop begins.
 func (l Life) Run(ctx context.Context, parts ...run.Part) error {
 	if l.Internal != nil {
 		parts = append(parts, run.Of("metrics", l.Internal))

@@ -76,7 +76,7 @@ func (d distribution) mirrored(n int64) distribution {
 // MinProbability is the smallest probability in a report. Smaller probabilities are replaced by it.
 const MinProbability = 1e-20
 
-// atLeast returns the probability of k or more wins. It adds the smallest terms first.
+// atLeast returns the probability of k or more wins, at least MinProbability and at most 1. It adds the smallest terms first.
 func (d distribution) atLeast(k int64) float64 {
 	sum := 0.0
 	for i := len(d.p) - 1; i >= 0 && d.from+int64(i) >= k; i-- {
@@ -85,7 +85,7 @@ func (d distribution) atLeast(k int64) float64 {
 	return min(max(sum, MinProbability), 1)
 }
 
-// atMost returns the probability of k or fewer wins.
+// atMost returns the probability of k or fewer wins, at least MinProbability and at most 1.
 func (d distribution) atMost(k int64) float64 {
 	sum := 0.0
 	for i := 0; i < len(d.p) && d.from+int64(i) <= k; i++ {

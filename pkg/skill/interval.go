@@ -3,10 +3,11 @@ package skill
 // tail is the probability outside of the interval at each end, so that the interval covers 95%.
 const tail = 0.025
 
-// interval returns the 95% confidence interval of the true win rate, in basis points.
+// interval returns the 95% confidence interval of the true win rate, in basis points. list must not be empty.
 //
-// It contains the factors of the odds for which P(wins >= won) and P(wins <= won) are both at least tail. This is an exact test
-// inversion without mid-p correction, so the coverage is at least 95% for every number of calls. list must not be empty.
+// Each win rate results from a factor by which all odds in list are multiplied. The interval contains the win rates for which
+// P(wins >= won) and P(wins <= won) are at least tail. This exact test has no mid-p correction, so the coverage is at least
+// 95% for every number of calls.
 func interval(list []odds, calls, won int64) (low, high float64) {
 	r := fitted(list, calls, won)
 	d := wins(scaleOdds(list, r))

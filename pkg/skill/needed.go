@@ -11,13 +11,15 @@ const (
 // MaxNeeded is the maximum of Report.Needed and NeededSure. Larger values are replaced by it.
 const MaxNeeded = 1_000_000
 
-// needed returns the total number of calls, including the existing ones, after which an equal edge at similar prices
-// moves the lower bound of the confidence interval of the edge above 0: for half of the operators with that edge
-// (half), and for 80% of them (power).
+// needed returns the total number of calls, including the existing ones, at which the lower bound of the confidence interval
+// of the edge exceeds 0. It assumes that further calls have the same edge and similar prices. With half calls the probability
+// of this result is 50%, and with power calls it is 80%.
 //
-// With the edge e of one call, and the variances v0 and v1 of one call without and with the edge, the surplus of wins
-// n*e must exceed the quantile sqrt(n)*b + c. The term c corrects the normal approximation. It contains half a win,
-// because wins are integers, and a Cornish-Fisher term for the skewness of favourites and long shots.
+// The edge of one call is e. The variances of one call without and with the edge are v0 and v1. For n calls, the surplus of
+// wins n*e must exceed sqrt(n)*b + c. For half, b is zTail*sqrt(v0). For power, zPower*sqrt(v1) is added to b.
+//
+// The term c corrects the normal approximation. It contains half a win, because wins are integers, and a Cornish-Fisher term
+// for the skewness at prices far from 50%.
 func needed(list []odds, calls, won int64) (half, power float64) {
 	n := float64(calls)
 	mean, v0 := expected(list)
@@ -34,14 +36,14 @@ func needed(list []odds, calls, won int64) (half, power float64) {
 	return solve(e, b, c), solve(e, b+mul(zPower, math.Sqrt(v1)), c)
 }
 
-// solve returns n for which n*e = sqrt(n)*b + c, rounded up.
+// solve returns the number n for which n*e equals sqrt(n)*b + c, rounded up. e must be positive.
 func solve(e, b, c float64) float64 {
 	root := (b + math.Sqrt(max(mul(b, b)+mul(4, mul(e, c)), 0))) / mul(2, e)
 	return math.Ceil(mul(root, root))
 }
 
-// remaining returns a pointer to total - calls, the number of calls that are still needed, limited to least to
-// MaxNeeded.
+// remaining returns a pointer to total - calls, the number of calls that are still needed. The number is at least least and
+// at most MaxNeeded.
 func remaining(total float64, calls, least int64) *int64 {
 	left := least
 	if total >= float64(calls+MaxNeeded) {

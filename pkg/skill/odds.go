@@ -1,6 +1,6 @@
 package skill
 
-// odds contains the calls at one price. The ratio win : lose is the odds of a win.
+// odds contains the odds of a win at one price, as the ratio win : lose, and the number of calls at that price.
 type odds struct {
 	win, lose float64
 	calls     int64

@@ -50,7 +50,7 @@ func (s *Sample) Report() (Report, bool) {
 	return r, true
 }
 
-// bounds returns the ends of the confidence interval of the edge in basis points.
+// bounds returns the ends of the confidence interval of the edge in basis points, rounded outwards.
 func (s *Sample) bounds(list []odds) (low, high int) {
 	l, h := interval(list, s.calls, s.wins)
 	mean := float64(s.prices) / float64(s.calls)
@@ -65,8 +65,8 @@ func floor(x float64) int { return int(math.Floor(x + grain)) }
 
 func ceil(x float64) int { return int(math.Ceil(x - grain)) }
 
-// EdgeBps returns the mean edge of a number of calls with the given wins and sum of prices in basis points. It
-// returns 0 if there are no calls.
+// EdgeBps returns the mean edge per call in basis points. prices is the sum of the prices of the calls in basis points.
+// EdgeBps returns 0 if there are no calls.
 func EdgeBps(calls, wins, prices int64) int {
 	if calls == 0 {
 		return 0

@@ -15,7 +15,7 @@ import (
 // Prefix is the prefix of all metric names.
 const Prefix = "sc_"
 
-// Durations contains histogram buckets in seconds, from a cached read to a request that times out.
+// Durations contains the limits of histogram buckets in seconds. The range is from a cached read to a request that times out.
 var Durations = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5}
 
 // Metrics is the metric registry of one service. Methods that register a metric panic if its name is already

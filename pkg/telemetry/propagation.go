@@ -12,7 +12,7 @@ import (
 // The interceptors below propagate traceparent when tracing is disabled. They cost nothing for requests without a
 // trace. The full instrumentation costs microseconds per call.
 
-// outgoing returns ctx with its trace context added to the metadata of a call.
+// outgoing returns ctx with its trace context added to the metadata of outgoing gRPC calls.
 func (t *Tracing) outgoing(ctx context.Context) context.Context {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		return ctx
@@ -25,7 +25,7 @@ func (t *Tracing) outgoing(ctx context.Context) context.Context {
 	return ctx
 }
 
-// incoming returns ctx with the trace context from the metadata of a call.
+// incoming returns ctx with the trace context that the metadata of an incoming gRPC call contains.
 func (t *Tracing) incoming(ctx context.Context) context.Context {
 	if len(metadata.ValueFromIncomingContext(ctx, "traceparent")) == 0 {
 		return ctx

@@ -9,7 +9,7 @@ import (
 // hidden is the text that replaces secrets in logs.
 const hidden = "[hidden]"
 
-// secretNames contains texts. The value of an attribute is hidden if its name contains one of them.
+// secretNames contains parts of attribute names. The value of an attribute is hidden if its name contains one of them.
 var secretNames = []string{
 	"secret", "token", "password", "passwd", "authorization", "cookie", "bearer", "jwt", "api_key", "apikey",
 	"dsn", "database_url", "redis_url", "db_sig", "db_uid", "private_key", "code_verifier",

@@ -56,7 +56,8 @@ func NewTracing(ctx context.Context, c TraceConfig, service, version string, log
 	return t, nil
 }
 
-// traceURL returns the URL for OTEL_EXPORTER_OTLP_ENDPOINT, which is a base URL without the path /v1/traces.
+// traceURL returns the URL to which traces are exported. base is the value of OTEL_EXPORTER_OTLP_ENDPOINT, a base URL without
+// the path /v1/traces.
 func traceURL(base string) string {
 	return strings.TrimRight(base, "/") + "/v1/traces"
 }

@@ -39,7 +39,7 @@ func (d Database) URL(role string) string {
 	return u
 }
 
-// Postgres returns a new database with the migrations of schemas. It is dropped at the end of the test.
+// Postgres returns a new database with the migrations of schemas. The database is dropped at the end of the test.
 func Postgres(t testing.TB, schemas ...pg.Schema) Database {
 	t.Helper()
 	admin, err := sharedPostgres()
@@ -169,15 +169,15 @@ func makeTemplate(ctx context.Context, admin, name string, schemas []pg.Schema) 
 	return nil
 }
 
-// clone creates a database by copying files. On a server without durability that is three times as fast as the
-// write-ahead log.
+// clone creates a database by copying the files of a template. On a server without durability, this is three times as fast as
+// a copy through the write-ahead log.
 func clone(ctx context.Context, admin, name, template string) error {
 	return retryInUse(ctx, func() error {
 		return execAdmin(ctx, admin, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY FILE_COPY")
 	})
 }
 
-// retryInUse repeats do while it fails because another session still uses the database.
+// retryInUse repeats do, up to 200 times, while it fails because another session still uses the database.
 func retryInUse(ctx context.Context, do func() error) error {
 	for n := 0; ; n++ {
 		err := do()

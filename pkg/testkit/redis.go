@@ -20,7 +20,7 @@ import (
 // the same time.
 const databases = 1024
 
-// Redis returns the URL of an empty Redis database for the test. It is emptied at the end of the test.
+// Redis returns the URL of an empty Redis database for the test. The database is emptied at the end of the test.
 func Redis(t testing.TB) string {
 	t.Helper()
 	pool, err := sharedRedis()

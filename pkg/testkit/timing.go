@@ -46,8 +46,8 @@ func ConstantTime(t testing.TB, name string, set func(class int), do func()) {
 	t.Errorf("%s: the duration depends on the input, t is %.1f", name, seen)
 }
 
-// Timing measures do for both classes in random order and returns Welch's t of the durations. It ignores the longest
-// tenth of the samples, in which the machine was interrupted.
+// Timing measures do after set(0) and set(1) in random order, and returns Welch's t of the two groups of durations. It
+// ignores the longest tenth of the samples, in which the machine may have been interrupted.
 func Timing(samples int, set func(class int), do func()) float64 {
 	type sample struct {
 		class int
@@ -87,7 +87,8 @@ func Timing(samples int, set func(class int), do func()) float64 {
 	return (mean[0] - mean[1]) / math.Sqrt(spread)
 }
 
-// batchOf returns the number of calls of do in one sample.
+// batchOf returns the number of calls of do in one sample, so that a sample takes about timingSample. It is at most
+// timingBatch.
 func batchOf(do func()) int {
 	const tries = 200
 	began := time.Now()
