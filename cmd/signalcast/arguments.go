@@ -19,7 +19,8 @@ const maxArgument = 4096
 var negative = regexp.MustCompile(`^-[0-9.]`)
 
 // checkArguments checks the arguments before they are parsed and returns them. It refuses empty values, arguments of more than
-// maxArgument characters, and control characters. A negative number after a flag is the value of the flag.
+// maxArgument characters, and control characters. A negative number after a long flag is the value of the flag, so checkArguments
+// joins them to --flag=-N.
 func checkArguments(app *kong.Application, args []string) (out []string, err error) {
 	valued, paths := flagsOf(app.Node)
 	flag, rest := "", false // flag whose value is the next argument; whether "--" was read

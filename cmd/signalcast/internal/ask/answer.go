@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// Unavailable is the error for a service that is unavailable, or for an answer that is incomplete.
+// Unavailable is the error for a service that is unavailable, or for a response that is incomplete or degraded.
 type Unavailable struct{ text string }
 
 // Error implements error.
 func (u *Unavailable) Error() string { return u.text }
 
-// Truncated returns the error for an answer whose body ended early. err is the error of the read.
+// Truncated returns the error for a response whose body ended early. err is the error of the read.
 func Truncated(err error) *Unavailable {
 	return &Unavailable{"the answer was cut off: " + err.Error() + ". Try again in a moment"}
 }
 
-// UnknownResult is the error of a write whose answer was lost, or that failed with a status of 500 or more. The service may
-// have stored the write.
+// UnknownResult is the error of a write whose response was lost or had a status of 500 or more. The service may have stored the
+// write.
 type UnknownResult struct {
 	because string
 	Do      string // how to find out whether the write was stored; a sentence for people
@@ -39,8 +39,8 @@ func (u *UnknownResult) Error() string {
 	return u.because + ". The request may have been stored. " + do
 }
 
-// AdviseUnknown sets the advice of an UnknownResult to do, a sentence that says how to find out whether the write was stored.
-// It returns err, and does not change other errors.
+// AdviseUnknown sets do as the advice of an UnknownResult. do is a sentence that says how to find out whether the write was
+// stored. AdviseUnknown returns err, and does not change other errors.
 func AdviseUnknown(err error, do string) error {
 	if u := (*UnknownResult)(nil); errors.As(err, &u) {
 		u.Do = do
@@ -57,7 +57,8 @@ func AsRead(err error) error {
 	return err
 }
 
-// Refused is the error of a request that a service refused with a 4xx status, and of an answer that is a redirect or not JSON.
+// Refused is the error of a request that a service refused with a 4xx status. It is also the error for a response that is a
+// redirect or is not JSON.
 type Refused struct {
 	Status  int
 	Code    string // member `error` of the answer
@@ -72,7 +73,7 @@ type Refused struct {
 	Do      string        // what to do; a sentence for people, set by Advise or by the command
 }
 
-// Error returns the status, the code, the message of the service and what to do.
+// Error returns the status, the code, the message of the service and the advice.
 func (r *Refused) Error() string {
 	text := fmt.Sprintf("%d %s", r.Status, r.Code)
 	if r.Code == "" {
@@ -99,11 +100,11 @@ func Advise(err error, do map[string]string) error {
 	return err
 }
 
-// maxAnswer is the number of bytes of a body that Read reads. It ignores the rest; no route returns a longer body.
+// maxAnswer is the maximum number of bytes that Read reads from a body. It ignores the rest; no route returns a longer body.
 const maxAnswer = 16 << 20
 
-// Read returns the body of a successful answer and closes it. For a degraded answer (header X-Degraded) it returns the body and
-// an Unavailable. Its other errors are Refused, Unavailable and, for writes, UnknownResult.
+// Read reads and closes the body of a response. err is the error of the request. If the response is degraded (header X-Degraded),
+// Read returns the body and an Unavailable. Its other errors are Refused, Unavailable and, for writes, UnknownResult.
 func Read(a *http.Response, err error) ([]byte, error) {
 	if err != nil {
 		return nil, unreachable(err)
@@ -152,7 +153,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// unreachable converts a transport error to an Unavailable with the address of the service.
+// unreachable converts a *url.Error to an Unavailable with the address of the service. It returns other errors unchanged.
 func unreachable(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		at := "the service"
@@ -164,7 +165,7 @@ func unreachable(err error) error {
 	return err
 }
 
-// unavailable returns the error of a read for an answer with a status of 500 or more.
+// unavailable returns the error of a read for a response with a status of 500 or more.
 func unavailable(a *http.Response, raw []byte) error {
 	r := refusal(a, raw)
 	again := "Try again in a moment"
@@ -186,7 +187,7 @@ func statusText(r *Refused) string {
 	return text
 }
 
-// refusal converts an answer with an error status to a Refused. raw is its body.
+// refusal converts a response with an error status to a Refused. raw is the body of the response.
 func refusal(a *http.Response, raw []byte) *Refused {
 	var body struct {
 		Error, Message, Field, ID, ReceiptURL, Reason string

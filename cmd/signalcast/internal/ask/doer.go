@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// Doer sends requests and repeats those that are safe to repeat. It follows no redirect: a redirect could send a key to another
-// host.
+// Doer sends requests and repeats a request if that is safe: GET, or a write with an Idempotency-Key. It follows no redirect: a
+// redirect could send a key to another host.
 type Doer struct {
 	client http.Client
 	wait   func(context.Context, time.Duration) error
@@ -38,8 +38,8 @@ func NewDoer(wait func(context.Context, time.Duration) error) *Doer {
 	}}
 }
 
-// Do implements client.HttpRequestDoer. If an attempt of a write was sent and the last attempt has no answer, it returns an
-// UnknownResult. Otherwise it returns the error of the transport.
+// Do implements client.HttpRequestDoer. It returns an UnknownResult if the response to a write was lost and the last attempt
+// fails or finds the service unavailable. Otherwise it returns the response or the transport error of the last attempt.
 func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
@@ -86,9 +86,8 @@ func TraceConnection(parent context.Context) (ctx context.Context, connected *bo
 	return httptrace.WithClientTrace(parent, trace), connected
 }
 
-// finalResult returns the result of all attempts of a request. lost reports that the answer to an earlier attempt of a write
-// was lost. Then an unavailable service at the last attempt does not show that the write was not stored, so the result is an
-// UnknownResult.
+// finalResult returns the result of all attempts of a request. lost reports that the response to an attempt of a write was lost.
+// Then an unavailable service at the last attempt does not show that the write was not stored, so the result is an UnknownResult.
 func finalResult(a *http.Response, err error, lost bool) (*http.Response, error) {
 	switch {
 	case !lost || err == nil && !temporary(a):
@@ -103,13 +102,13 @@ func finalResult(a *http.Response, err error, lost bool) (*http.Response, error)
 // writes reports whether a request is a write: its method is neither GET nor HEAD.
 func writes(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
-// repeatable reports whether sending a request twice has the same effect as sending it once.
+// repeatable reports whether a request may be sent twice: it is a GET request or has an Idempotency-Key.
 func repeatable(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Header.Get("Idempotency-Key") != ""
 }
 
-// temporary reports whether repeating the request may produce a better answer, because the service is unavailable or the answer
-// is degraded.
+// temporary reports whether repeating the request may produce a better response, because the service is unavailable or the
+// response is degraded.
 func temporary(a *http.Response) bool {
 	switch a.StatusCode {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// boardOrder checks the order and the ranks of the leaderboards.
+// boardOrder checks that the leaderboards are in descending order of score, and that their ranks are 1, 2, 3 and so on.
 func boardOrder(ctx context.Context, r *run) {
 	if r.API != "" {
 		a := r.get(ctx, api, "/api/v1/signals/leaderboard?operators=all&limit=200")
@@ -22,7 +22,8 @@ func boardOrder(ctx context.Context, r *run) {
 	r.ordered(a, list(a.value, "operators"), "score")
 }
 
-// ordered adds a finding for each row whose member by is greater than that of the previous row.
+// ordered adds a finding for each row whose member with the name in by is missing or greater than the same member of the previous
+// row.
 func (r *run) ordered(a *answer, rows []any, by string) {
 	last := math.Inf(1)
 	for i, row := range rows {
@@ -32,7 +33,7 @@ func (r *run) ordered(a *answer, rows []any, by string) {
 	}
 }
 
-// ranked adds a finding for each row of the leaderboard unless the ranks are 1, 2, 3 and so on.
+// ranked adds a finding for each row of the leaderboard whose rank differs from its position, counted from 1.
 func (r *run) ranked(a *answer) {
 	for i, row := range list(a.value, "leaderboard") {
 		rank, ok := integer(row, "rank")
@@ -83,7 +84,8 @@ func operatorNumbers(ctx context.Context, r *run) {
 	}
 }
 
-// accuracy adds a finding unless the member accuracy of row is the percentage of won among resolved calls, rounded half up.
+// accuracy adds a finding unless the member accuracy of row is the percentage won/resolved, rounded half up. Without resolved
+// calls it must be 0.
 func (r *run) accuracy(a *answer, row any, won, resolved int) {
 	want := 0
 	if resolved > 0 {
@@ -93,7 +95,7 @@ func (r *run) accuracy(a *answer, row any, won, resolved int) {
 	r.expect(ok && got == want, a, fmt.Sprintf("accuracy %d: %d of %d", want, won, resolved), describe(at(row, "accuracy")))
 }
 
-// pulseWeeks checks the weeks and the totals of /api/network/pulse.
+// pulseWeeks checks that /api/network/pulse has 16 consecutive weeks that start on a Monday, and that its totals are consistent.
 func pulseWeeks(ctx context.Context, r *run) {
 	a := r.get(ctx, hub, "/api/network/pulse")
 	if !r.status(a, http.StatusOK) {

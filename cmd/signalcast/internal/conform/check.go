@@ -19,7 +19,7 @@ type check struct {
 	run       func(context.Context, *run)
 }
 
-// Outcome is the outcome of a check: pass, fail or skip.
+// Outcome states how a check ended: pass, fail or skip.
 type Outcome string
 
 // Outcomes of a check.
@@ -36,7 +36,7 @@ type Finding struct {
 	Due   string `json:"due"`   // expected answer
 }
 
-// Result is the result of a check.
+// Result describes a completed, failed or skipped check for the report.
 type Result struct {
 	ID       string    `json:"id"`
 	Title    string    `json:"title"`
@@ -51,10 +51,10 @@ type Result struct {
 	More     int       `json:"more,omitempty"` // number of findings that are not shown
 }
 
-// maxFindings is the number of findings that a report shows for one check. More counts the others.
+// maxFindings is the number of findings that a report shows for one check. Result.More counts the others.
 const maxFindings = 8
 
-// run is the state of a run of the command, which all checks share.
+// run is the state of one execution of `signalcast conform`. All checks share it.
 type run struct {
 	*client
 	doc      *document
@@ -63,9 +63,9 @@ type run struct {
 	compared int     // number of comparisons that the current check has made
 }
 
-// expect adds a finding unless ok. want describes the expected answer and got the actual one, by default its status and error
-// code. If an answer of the check is missing because of a limit or an unavailable service, expect adds no finding, because a
-// missing answer shows nothing about the server. It returns ok.
+// expect adds a finding unless ok. want describes the expected response and got the actual one, by default its status and error
+// code. If a response of the check is missing because of a limit or an unavailable service, expect adds no finding, because a
+// missing response shows nothing about the server. It returns ok.
 func (r *run) expect(ok bool, a *answer, want string, got ...string) bool {
 	r.compared++
 	if ok || r.missing != "" {
@@ -85,17 +85,17 @@ func (r *run) expect(ok bool, a *answer, want string, got ...string) bool {
 	return false
 }
 
-// status adds a finding unless the answer has the status want. It returns whether the status matches.
+// status adds a finding unless the response has the status want. It returns whether the status matches.
 func (r *run) status(a *answer, want int) bool {
 	return r.expect(a.err == nil && a.status == want, a, fmt.Sprint(want))
 }
 
-// refused adds a finding unless the answer is an error with this status and error code. It returns whether both match.
+// refused adds a finding unless the response is an error with this status and error code. It returns whether both match.
 func (r *run) refused(a *answer, status int, code string) bool {
 	return r.expect(a.err == nil && a.status == status && text(a.value, "error") == code, a, fmt.Sprintf("%d %s", status, code))
 }
 
-// same adds a finding unless the member of the answer at path equals want.
+// same adds a finding unless the member of the response at path equals want.
 func (r *run) same(a *answer, path string, want any) {
 	got := at(a.value, path)
 	r.expect(got == want, a, path+" is "+describe(want), path+" is "+describe(got))
@@ -104,8 +104,8 @@ func (r *run) same(a *answer, path string, want any) {
 // skip stores the reason why the current check is skipped, shortened to 160 characters.
 func (r *run) skip(because string) { r.current.Because = show.Short(because, 160) }
 
-// all runs the checks in order and returns their results. If only is not empty, it runs only the checks with these ids. It
-// calls report after each check.
+// all runs the checks in order and returns their results. If only is not empty, it runs only the checks with these ids. It calls
+// report after each check, and stops after a check during which ctx was canceled.
 func (r *run) all(ctx context.Context, only []string, report func(Result)) []Result {
 	var out []Result
 	for _, c := range checks() {
@@ -127,8 +127,8 @@ func (r *run) all(ctx context.Context, only []string, report func(Result)) []Res
 	return out
 }
 
-// setOutcome sets the outcome of the current check. A check that was interrupted has no findings, because its answers may be
-// missing only because of the interruption.
+// setOutcome sets the outcome of the current check. An interrupted check has no findings, because its responses may be missing
+// only because of the interruption.
 func (r *run) setOutcome(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
@@ -165,8 +165,9 @@ func (r *run) skipReason(c *check) string {
 	return ""
 }
 
-// poll reads a path of the hub until holds returns true for the answer, at most 21 times with pauses of 1.5 s, because answers
-// of a server may be some seconds old. It returns the last answer.
+// poll reads a path of the hub until holds returns true for the response, because a server may return data that is some seconds
+// old. It reads at most 21 times with pauses of 1.5 s, and stops early after an error or at a rate limit. It returns the last
+// response.
 func (r *run) poll(ctx context.Context, path string, holds func(*answer) bool) *answer {
 	for n := 0; ; n++ {
 		a := r.reread(ctx, hub, path)

@@ -9,7 +9,6 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/show"
 )
 
-// cleanUpTimeout is the time limit of cleanUp.
 const cleanUpTimeout = 5 * time.Second
 
 // cleanUp closes the markets that an interrupted run created. It clears their disputes and resolves each as INVALID, which

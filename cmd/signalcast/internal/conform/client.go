@@ -16,7 +16,7 @@ import (
 	"github.com/signalcast/signalcast/cmd/signalcast/internal/ask"
 )
 
-// Bounds of a run.
+// Limits of one execution of the checks.
 const (
 	maxBody     = 4 << 20     // bytes of a body that are read
 	maxHeader   = 64 << 10    // bytes of the headers of an answer
@@ -49,7 +49,7 @@ func (t *Target) at(h host) string {
 	return map[host]string{hub: t.Hub, api: t.API, clock: t.Clock}[h]
 }
 
-// client sends the requests of the checks within the bounds of a run.
+// client sends the requests of the checks and enforces the limits of the run.
 type client struct {
 	Target
 	limiter
@@ -62,7 +62,7 @@ type client struct {
 	memo   map[string]*answer // answers to reads by host and path
 }
 
-// newClient returns a client. each is the timeout of one answer.
+// newClient returns a client. each is the timeout of one response.
 func newClient(t Target, each time.Duration, l limiter, wait func(context.Context, time.Duration) error) *client {
 	l.blocks = map[limitKey]block{}
 	return &client{
@@ -89,7 +89,7 @@ type request struct {
 	admin  bool // send the admin secret
 }
 
-// with returns a copy of the request with one more header.
+// with returns a copy of the request in which the header name has the given value.
 func (q request) with(name, value string) request {
 	if q.header = q.header.Clone(); q.header == nil {
 		q.header = http.Header{}
@@ -98,12 +98,12 @@ func (q request) with(name, value string) request {
 	return q
 }
 
-// reachable returns the requests whose service has an address.
+// reachable returns the requests whose service has a configured address.
 func (t *Target) reachable(requests ...request) []request {
 	return slices.DeleteFunc(requests, func(q request) bool { return t.at(q.host) == "" })
 }
 
-// answer is the answer to a request. If there was no answer, status is 0 and err is the reason.
+// answer is the response to a request. If there was no response, status is 0 and err is the reason.
 type answer struct {
 	method, path string
 	status       int
@@ -120,8 +120,8 @@ var (
 	errLong   = fmt.Errorf("the body has more than %d bytes", maxBody)
 )
 
-// get sends a GET request without a credential. It stores the answer for the whole run, unless the answer is missing because of
-// a limit, and later calls return the stored answer.
+// get sends a GET request without a credential. It stores the response for the whole run, unless the response is missing because
+// of a limit. Later calls return the stored response.
 func (c *client) get(ctx context.Context, h host, path string) *answer {
 	name := string(h) + path
 	if a := c.memo[name]; a != nil {
@@ -134,14 +134,14 @@ func (c *client) get(ctx context.Context, h host, path string) *answer {
 	return a
 }
 
-// reread sends the GET request again and replaces the answer that get stored.
+// reread sends a GET request even if a response to it is stored. The new response replaces the stored one.
 func (c *client) reread(ctx context.Context, h host, path string) *answer {
 	delete(c.memo, string(h)+path)
 	return c.get(ctx, h, path)
 }
 
-// send sends a request and repeats it while the service is unavailable or a rate limit is reached, up to tries attempts in
-// total. If the answer is missing because of a limit, send records this for the current check.
+// send sends a request and repeats it while the service is unavailable or a rate limit is reached, up to tries attempts in total.
+// If the response is missing because of a limit, send records this for the current check.
 func (c *client) send(ctx context.Context, q request) *answer {
 	for n := 1; ; n++ {
 		a := c.sendOnce(ctx, q)
@@ -155,8 +155,8 @@ func (c *client) send(ctx context.Context, q request) *answer {
 	}
 }
 
-// retry reports whether send should repeat the request. It first waits if the service is unavailable; sendOnce waits for rate
-// limits.
+// retry reports whether send should repeat the request. If the service is unavailable or degraded, retry first waits; sendOnce
+// waits for rate limits.
 func (c *client) retry(ctx context.Context, a *answer) bool {
 	switch {
 	case a.err != nil:
@@ -172,7 +172,7 @@ func (c *client) retry(ctx context.Context, a *answer) bool {
 }
 
 // sendOnce waits for the rate limits and sends a request once. It sends nothing if the run has used up its requests, or if the
-// host has not answered several requests.
+// last silentAfter requests to the host failed.
 func (c *client) sendOnce(ctx context.Context, q request) *answer {
 	a := &answer{method: q.method, path: q.path}
 	switch {
@@ -258,7 +258,7 @@ func (c *client) fill(ctx context.Context, q request, a *answer) error {
 // name returns the method and the path of the request, for the report.
 func (a *answer) name() string { return a.method + " " + a.path }
 
-// summary describes the answer in a few words: its status and error code, or the error.
+// summary describes the response in a few words: its status and error code, or the error.
 func (a *answer) summary() string {
 	switch {
 	case a.err != nil && a.status == 0:

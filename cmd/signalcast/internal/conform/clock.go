@@ -38,8 +38,8 @@ func (r *run) segment(a *answer, s any) {
 		text(s, "startsAt")+" to "+text(s, "endDate"))
 }
 
-// clockSlots checks the times of the segments of the timeline and of two channels. It also checks which segments are the
-// current and the next one.
+// clockSlots checks the times of the segments of the timeline and of two channels. It also checks that the current segment
+// contains the time of the response, and that the next segment is of kind content.
 func clockSlots(ctx context.Context, r *run) {
 	for _, path := range []string{"/program/timeline", "/program/channel?preset=hot", "/program/channel?preset=close"} {
 		a := r.get(ctx, clock, path)
@@ -78,7 +78,7 @@ func clockSlots(ctx context.Context, r *run) {
 }
 
 // clockSame reads the timeline twice from the clock and once from the hub. Segments that have started must be the same in all
-// answers.
+// responses.
 func clockSame(ctx context.Context, r *run) {
 	started := func(a *answer) map[string]string {
 		out := map[string]string{}
@@ -110,7 +110,7 @@ func clockSame(ctx context.Context, r *run) {
 	}
 }
 
-// clockSpec checks that invalid specs are refused and that a valid one filters the segments.
+// clockSpec checks that the clock refuses an invalid channel spec, and that the categories of a valid spec filter the segments.
 func clockSpec(ctx context.Context, r *run) {
 	for _, spec := range []string{
 		`[]`, `{`, `{"minVolume":"x"}`, `{"minYes":90,"maxYes":10}`, `{"topPerCategory":51}`, `{"maxResolveHours":0}`,

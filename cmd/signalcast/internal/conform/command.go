@@ -37,7 +37,8 @@ var ErrNotTried = errors.New("a limit was reached")
 // ErrUnavailable is the error of a run without failed checks in which a service could not be reached.
 var ErrUnavailable = errors.New("a service cannot be reached")
 
-// Run runs the checks and writes the report. It writes each pause for a limit to the standard error.
+// Run runs the checks and writes the report. It writes each pause for a limit to the standard error. Its errors include
+// ErrNotConform, ErrNotTried and ErrUnavailable.
 func (c *Command) Run(ctx context.Context, s *verbs.Streams) error {
 	target, err := c.target(s)
 	if err != nil {
@@ -89,8 +90,8 @@ func (c *Command) total() int {
 	return len(slices.Compact(slices.Sorted(slices.Values(c.Only))))
 }
 
-// verdict returns the error of a run that was not interrupted: because checks failed, because limits or unavailable services
-// prevented checks, or because no check of only passed. Otherwise it returns nil.
+// verdict returns the error of a run that was not interrupted: checks failed, limits or unavailable services prevented checks, or
+// none of the checks in only passed. Otherwise it returns nil.
 func (p *Report) verdict(only []string) error {
 	switch {
 	case p.Failed > 0:
@@ -106,7 +107,7 @@ func (p *Report) verdict(only []string) error {
 	return nil
 }
 
-// target validates the flags and reads the secrets from their files.
+// target validates the flags, reads the secrets from their files, and returns the server to check.
 func (c *Command) target(s *verbs.Streams) (Target, error) {
 	t := Target{Venue: c.Venue, Market: c.Market}
 	if !marketForm.MatchString(c.Venue) || c.Market != "" && !marketForm.MatchString(c.Market) {

@@ -25,8 +25,8 @@ func (r *run) readDocument(ctx context.Context) *answer {
 	return a
 }
 
-// description checks the version of the OpenAPI document, that it contains the most important paths, and that its second route
-// serves the same document.
+// description checks that the OpenAPI document has a supported version and the most important paths, and that the second route of
+// the document returns the same bytes.
 func description(ctx context.Context, r *run) {
 	a := r.readDocument(ctx)
 	if a == nil {
@@ -59,7 +59,8 @@ var openPrefixes = []string{
 // closedUnder are routes below openPrefixes that require a key or the admin secret.
 var closedUnder = []string{"/api/broadcast/preempt", "/api/network/field-record/me"}
 
-// taggedOpen checks that the OpenAPI document tags the reads that pages of any origin may request.
+// taggedOpen checks that the OpenAPI document has the tag x-<service>-cors-open on each read that pages of any origin may
+// request.
 func taggedOpen(ctx context.Context, r *run) {
 	a := r.readDocument(ctx)
 	if a == nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// wellFormed adds a finding unless the answer is an error object of the protocol: a code in snake_case and an optional message.
+// wellFormed adds a finding unless the response is an error object of the protocol: a code in snake_case and an optional message.
 func (r *run) wellFormed(a *answer) {
 	if a.err != nil {
 		r.expect(false, a, "an error of the protocol")
@@ -24,7 +24,7 @@ func (r *run) wellFormed(a *answer) {
 	}
 }
 
-// errorForm checks the form of error answers of all three services.
+// errorForm checks the form of the error responses of all three services.
 func errorForm(ctx context.Context, r *run) {
 	for _, q := range r.reachable(
 		request{method: http.MethodGet, host: hub, path: "/api/nothing/of/conform"},
@@ -47,7 +47,7 @@ func errorForm(ctx context.Context, r *run) {
 	r.refused(r.get(ctx, hub, "/api/resolution/outcome"), http.StatusBadRequest, "missing_market")
 }
 
-// wrongMethod checks the answers to methods that a path does not support.
+// wrongMethod checks the responses to methods that a path does not support.
 func wrongMethod(ctx context.Context, r *run) {
 	requests := []struct{ method, path, allowed string }{
 		{http.MethodPut, "/api/network/pulse", "GET"},

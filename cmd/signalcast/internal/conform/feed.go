@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// newest reads the newest page of the feed. It returns the answer, the sequence numbers in ascending order, and the event types
+// newest reads the newest page of the feed. It returns the response, the sequence numbers in ascending order, and the event types
 // by sequence number.
 func (r *run) newest(ctx context.Context) (a *answer, seqs []int, types map[int]string) {
 	a = r.reread(ctx, api, "/api/v1/feed?limit=100")
@@ -24,8 +24,8 @@ func (r *run) newest(ctx context.Context) (a *answer, seqs []int, types map[int]
 	return a, seqs, types
 }
 
-// feedSequence reads the newest page of the feed, and then the page after its oldest event. Each sequence number must be one
-// more than the previous one.
+// feedSequence reads the newest page of the feed, and then the page after its oldest event. Each sequence number must be one more
+// than the previous one. A page after a number above the newest event must be empty.
 func feedSequence(ctx context.Context, r *run) {
 	a, seqs, _ := r.newest(ctx)
 	if len(seqs) == 0 {

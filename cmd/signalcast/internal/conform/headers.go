@@ -11,7 +11,7 @@ import (
 // foreignOrigin is an origin that is not on the list of trusted origins of any server.
 const foreignOrigin = "https://other.example"
 
-// anyOrigin adds a finding unless the answer has the CORS headers that let pages of any origin read it. methods are the methods
+// anyOrigin adds a finding unless the response has the CORS headers that let pages of any origin read it. methods are the methods
 // that must be allowed.
 func (r *run) anyOrigin(a *answer, methods ...string) {
 	if a.err != nil {
@@ -28,7 +28,7 @@ func (r *run) anyOrigin(a *answer, methods ...string) {
 	}
 }
 
-// corsOpen checks that pages of any origin can read the open routes, including their error answers.
+// corsOpen checks that pages of any origin can read the open routes, including their error responses.
 func corsOpen(ctx context.Context, r *run) {
 	for _, q := range r.reachable(
 		request{host: hub, path: "/api/network/pulse"},
@@ -93,7 +93,7 @@ func corsProtocol(ctx context.Context, r *run) {
 	}
 }
 
-// entityTags repeats reads with the header If-None-Match. The OpenAPI document must have an ETag. A read whose answer has an
+// entityTags repeats reads with the header If-None-Match. The OpenAPI document must have an ETag. A read whose response has an
 // ETag and did not change must return 304.
 func entityTags(ctx context.Context, r *run) {
 	for _, path := range []string{"/openapi.json", "/api/protocol/v1", "/api/network/tapes", "/api/signals/feed"} {
@@ -121,7 +121,7 @@ func entityTags(ctx context.Context, r *run) {
 	r.status(a, http.StatusOK)
 }
 
-// cacheAges checks the maximum time, in seconds, for which shared caches may store an answer.
+// cacheAges checks the maximum time, in seconds, for which shared caches may store a response.
 func cacheAges(ctx context.Context, r *run) {
 	for _, c := range []struct {
 		path string

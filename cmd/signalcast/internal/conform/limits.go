@@ -12,8 +12,8 @@ import (
 // keyRequests is the number of requests that a key may send in any minute.
 const keyRequests = 60
 
-// limitChecks returns the checks that must run last. The first uses up the limit of the key; the second checks the refusals of
-// the whole run.
+// limitChecks returns the checks that must run last. The first uses up the rate limit of the key. The second checks the responses
+// with status 429 that the run received.
 func limitChecks() []check {
 	return []check{
 		{
@@ -85,7 +85,7 @@ func (r *run) refusedTooEarly(ctx context.Context, a *answer) {
 	r.expect(false, a, fmt.Sprintf("limit is %d", keyRequests), "limit is "+describe(at(a.value, "limit")))
 }
 
-// limitForm checks the form of the answers with status 429 that the run received.
+// limitForm checks the form of the responses with status 429 that the run received.
 func limitForm(_ context.Context, r *run) {
 	if len(r.refusals) == 0 {
 		r.skip("no request of the run reached a limit")

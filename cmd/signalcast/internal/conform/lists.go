@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// public lists the routes that return public lists. rows is the member of the answer that contains the list, and most is the
+// public contains the routes that return public lists. rows is the member of the response that contains the list, and most is the
 // maximum number of its elements.
 var public = []struct {
 	host  host
@@ -44,7 +44,7 @@ func (r *run) lists(f func(h host, path, rows string, most int, words []string))
 	}
 }
 
-// listsNeverFail sends invalid parameters to each public list, which must answer with status 200 and a list.
+// listsNeverFail sends invalid parameters to each public list. The response must have status 200 and contain the list.
 func listsNeverFail(ctx context.Context, r *run) {
 	r.lists(func(h host, path, rows string, _ int, words []string) {
 		for _, query := range append([]string{"limit=-1", "limit=zz", "limit=999999999999999999999"}, words...) {
@@ -57,7 +57,8 @@ func listsNeverFail(ctx context.Context, r *run) {
 	})
 }
 
-// pageSizes checks the number of elements of each public list with limit=1 and with a huge limit.
+// pageSizes reads each public list with limit=1 and with a huge limit. The list must have at most 1 element, or at most the
+// maximum number of elements.
 func pageSizes(ctx context.Context, r *run) {
 	r.lists(func(h host, path, rows string, most int, _ []string) {
 		a := r.get(ctx, h, path+"?limit=999999999999999999999")
@@ -70,7 +71,7 @@ func pageSizes(ctx context.Context, r *run) {
 	})
 }
 
-// cursors reads the first page of two elements of each list and the next page. No element may be on both pages.
+// cursors reads the first two pages of several lists, with two elements each. The second page must not repeat an element.
 func cursors(ctx context.Context, r *run) {
 	for _, l := range []struct {
 		host           host

@@ -10,7 +10,7 @@ import (
 
 const agentPath = "/api/mcp"
 
-// rpc sends one JSON-RPC message to the agent endpoint and returns the answer, which may be JSON or one server-sent event.
+// rpc sends one JSON-RPC message to the agent endpoint and returns the response, which may be JSON or one server-sent event.
 func (r *run) rpc(ctx context.Context, message string) *answer {
 	q := request{method: http.MethodPost, host: hub, path: agentPath, body: message}
 	a := r.send(ctx, q.with("Accept", "application/json, text/event-stream").with("MCP-Protocol-Version", "2025-11-25"))
@@ -24,7 +24,8 @@ func (r *run) rpc(ctx context.Context, message string) *answer {
 	return a
 }
 
-// agentEndpoint initializes a session, lists the tools, and calls a tool that requires a key without a key.
+// agentEndpoint initializes a session and lists the tools. The server must refuse a tool call without the required key, and a GET
+// request.
 func agentEndpoint(ctx context.Context, r *run) {
 	a := r.rpc(ctx, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},`+
 		`"clientInfo":{"name":"signalcast-conform","version":"1"}}}`)

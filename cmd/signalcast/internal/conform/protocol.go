@@ -57,9 +57,9 @@ func discovery(ctx context.Context, r *run) {
 	}
 }
 
-// attestedMessages checks the signatures of the messages on the newest page and of those that the run created. A key of the hub
-// must have signed an attested message, and the key that a message names must have signed any other one. The signature of a
-// hidden message cannot be checked; the note of the result states the number of hidden messages.
+// attestedMessages checks the signatures of the messages on the newest page and of the messages that the run created. An attested
+// message must have the signature of a key of the hub. Any other message must have the signature of the key that it names. The
+// signature of a hidden message cannot be checked; the note of the result states the number of hidden messages.
 func attestedMessages(ctx context.Context, r *run) {
 	k := r.get(ctx, hub, protocolBase+"/keys")
 	if !r.status(k, http.StatusOK) {

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// limiter waits for the rate limits of a server. A request that a limit refused is not a deviation, and the check is treated as
-// not tried.
+// limiter waits for the rate limits of a server. If a limit refuses a request, the check counts as not tried, and not as failed.
 type limiter struct {
 	left     time.Duration                             // time that the run may still wait
 	waited   time.Duration                             // time that the run has waited
@@ -68,12 +67,12 @@ func (c *client) pause(ctx context.Context, d time.Duration, because string) err
 	return c.wait(ctx, d)
 }
 
-// limited reports whether an answer is missing because of a rate limit of the server or of the run.
+// limited reports whether a response is missing because of a rate limit of the server or of the run.
 func (a *answer) limited() bool {
 	return a.status == http.StatusTooManyRequests || errors.Is(a.err, errLimited) || errors.Is(a.err, errBudget)
 }
 
-// noteMissing records why an answer of the current check is missing. Only the first reason of a check is recorded.
+// noteMissing records why a response of the current check is missing. Only the first reason of a check is recorded.
 func (c *client) noteMissing(a *answer) {
 	switch {
 	case c.missing != "":
@@ -86,8 +85,8 @@ func (c *client) noteMissing(a *answer) {
 	}
 }
 
-// retryAfter returns the time that the server requires the client to wait: the header Retry-After in seconds or as a date, or
-// the member retryAfterMs. Without any of them it returns 1 s.
+// retryAfter returns the time that the server requires the client to wait: the header Retry-After in seconds or as a date, or the
+// member retryAfterMs. Without a valid value it returns 1 s.
 func (a *answer) retryAfter() time.Duration {
 	after := a.header.Get("Retry-After")
 	if n, err := strconv.Atoi(after); err == nil && n > 0 && n < 1<<20 {
@@ -105,7 +104,7 @@ func (a *answer) retryAfter() time.Duration {
 // rateLimitForm matches the header RateLimit: requests that remain, and seconds until the limit resets.
 var rateLimitForm = regexp.MustCompile(`r=(\d{1,6}); ?t=(\d{1,6})`)
 
-// observe records a block if the answer states that the rate limit of the request is reached or nearly reached.
+// observe records a block if the response states that the rate limit of the request is reached or nearly reached.
 func (c *client) observe(q request, a *answer) {
 	at := q.limitKey()
 	if a.status == http.StatusTooManyRequests {
@@ -124,8 +123,8 @@ func (c *client) observe(q request, a *answer) {
 	}
 }
 
-// waitForLimit waits until the request may be sent: until the block of its limit ends, and until fewer than maxKeyed requests
-// with the key were sent in the last minute.
+// waitForLimit waits until the block of the request's limit ends, and until fewer than maxKeyed requests with the key were sent
+// in the last minute. It returns errLimited if the run may not wait that long, except for a block without a refused request.
 func (c *client) waitForLimit(ctx context.Context, q request) error {
 	at := q.limitKey()
 	if known, there := c.blocks[at]; there {

@@ -31,7 +31,7 @@ func resolveChecks() []check {
 	}
 }
 
-// secondCall is the call that the run files through the route under /api/protocol/v1.
+// secondCall describes the call that the run files through the route under /api/protocol/v1.
 type secondCall struct{ market, signal string }
 
 // adminPost sends a POST request with the admin secret. pairs are the names and values of the body.
@@ -39,8 +39,8 @@ func (r *run) adminPost(ctx context.Context, path string, pairs ...any) *answer 
 	return r.send(ctx, request{method: http.MethodPost, host: hub, path: path, admin: true, body: object(pairs...)})
 }
 
-// finalize claims the outcome verdict of a native market. If the server accepts it, the market is removed from the open markets
-// of the run.
+// finalize claims verdict as the outcome of a native market. If the server accepts the claim, finalize removes the market from
+// the open markets of the run.
 func (r *run) finalize(ctx context.Context, market, verdict string) *answer {
 	a := r.adminPost(ctx, "/api/resolution/finalize", "marketId", market, "verdict", verdict, "reason", "conformance kit")
 	if a.err == nil && a.status == http.StatusOK {
@@ -49,8 +49,8 @@ func (r *run) finalize(ctx context.Context, market, verdict string) *answer {
 	return a
 }
 
-// resolveDispute disputes a market that the run creates. It then tries to file a call on the market and to claim its outcome,
-// which must fail, and clears the dispute.
+// resolveDispute creates a market and disputes it. The server must then refuse a call on the market and a claim of its outcome.
+// At the end, resolveDispute clears the dispute.
 func resolveDispute(ctx context.Context, r *run) {
 	market := r.createMarket(ctx, 5000)
 	if market == "" {
@@ -76,7 +76,7 @@ func resolveDispute(ctx context.Context, r *run) {
 	r.expect(at(o.value, "outcome.disputed") != true, o, "no dispute", describe(at(o.value, "outcome")))
 }
 
-// resolveOnce claims the outcome of a market that the run created, and then tries to claim the same and other outcomes.
+// resolveOnce claims the outcome of a market that the run created. The server must refuse invalid claims, and every later claim.
 func resolveOnce(ctx context.Context, r *run) {
 	market := r.state.market
 	if market == "" || r.Market != "" { // the run resolves only markets that it created
@@ -148,7 +148,7 @@ func resolvedEvent(a *answer) bool {
 	return false
 }
 
-// resolveClosed tries to file a call on a resolved market.
+// resolveClosed tries to file a call on a resolved market. The server must refuse the call.
 func resolveClosed(ctx context.Context, r *run) {
 	market := r.state.disputed // a market without calls
 	if market == "" {

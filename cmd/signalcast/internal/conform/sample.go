@@ -43,7 +43,7 @@ func pick(form *regexp.Regexp, most int, candidates []string) (out []string) {
 	return out
 }
 
-// texts returns the member of each object of items as text.
+// texts returns the text of the given member of each object in items.
 func texts(items []any, member string) []string {
 	out := make([]string, 0, len(items))
 	for _, item := range items {

@@ -66,13 +66,14 @@ var loadDocument = sync.OnceValues(func() (*document, error) {
 	return &document{spec}, nil
 })
 
-// dateTime validates the format date-time, which openapi3 does not validate without it.
+// dateTime validates texts of the format date-time. Without this validator, openapi3 accepts any text.
 var dateTime = openapi3.NewCallbackValidator(func(s string) error {
 	_, err := time.Parse(time.RFC3339, s)
 	return err
 })
 
-// differs returns a description of where v does not match the schema of GET template with this status, or "" if it matches.
+// differs describes where v does not match the schema of the response to GET template with this status. It returns "" if v
+// matches.
 func (d *document) differs(template string, status int, v any) string {
 	item := d.spec.Paths.Value(template)
 	if item == nil || item.Get == nil || item.Get.Responses.Status(status) == nil {

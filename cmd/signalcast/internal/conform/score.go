@@ -29,7 +29,8 @@ func scoreFormula(ctx context.Context, r *run) {
 	}
 }
 
-// scoreRange checks that a score is within the bounds for the status of the call, which do not depend on the scoring price.
+// scoreRange checks that the score is within the bounds for the status of the call. These bounds do not depend on the scoring
+// price.
 func (r *run) scoreRange(a *answer, s any) {
 	score, scored := integer(s, "score")
 	switch status := text(s, "status"); status {
@@ -46,7 +47,8 @@ func (r *run) scoreRange(a *answer, s any) {
 	}
 }
 
-// result computes the result of a call from the scoring price in its history and compares it with the call.
+// result computes the status and the score of a resolved call from the outcome and the scoring price in its history. It compares
+// them with the call. It ignores pending calls.
 func (r *run) result(a, history *answer) {
 	status, direction := text(a.value, "status"), text(a.value, "direction")
 	if status == "pending" || history.status != http.StatusOK {

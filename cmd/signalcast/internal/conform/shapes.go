@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// shapeChecks returns one check for each area of the API. Each check compares answers with their schemas in the OpenAPI
+// shapeChecks returns one check for each area of the API. Each check compares responses with their schemas in the OpenAPI
 // document.
 func shapeChecks() []check {
 	areas := []struct {
@@ -74,7 +74,7 @@ func shapeChecks() []check {
 	return out
 }
 
-// shape reads a path and compares the answer with its schema. It does nothing if the path requires a sample value and the
+// shape reads a path and compares the response with its schema. It does nothing if the path requires a sample value and the
 // server has none.
 func (r *run) shape(ctx context.Context, h host, template, query string) {
 	path := strings.Replace(template, "/polymarket/", "/"+r.Venue+"/", 1)
@@ -107,7 +107,7 @@ func (r *run) shape(ctx context.Context, h host, template, query string) {
 	}
 }
 
-// sample returns a value for the parameter name from the data of the server, or "" if there is none.
+// sample returns a value from the data of the server for the path or query parameter with the given name, or "" if there is none.
 func (r *run) sample(ctx context.Context, template, name string) string {
 	switch {
 	case name == "handle", strings.Contains(template, "/passports/"):

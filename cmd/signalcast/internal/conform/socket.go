@@ -27,7 +27,7 @@ type socket struct {
 	frames int
 }
 
-// dial opens a connection. It returns nil and adds a finding if that fails.
+// dial opens a connection to the live feed. If that fails, it adds a finding for subject and returns nil.
 func (r *run) dial(ctx context.Context, subject *answer) *socket {
 	address := strings.Replace(r.API, "http", "ws", 1) + "/ws" // https becomes wss
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
@@ -123,8 +123,8 @@ func socketChain(ctx context.Context, r *run) {
 	r.replayed(ctx, s, &answer{method: "GET", path: "/ws signals since " + strconv.Itoa(since)}, since, want)
 }
 
-// replayed reads the replay of the channel signals after the sequence number since. The replayed sequence numbers must be want,
-// which come from the feed.
+// replayed reads the replay of the channel signals after the sequence number since. The replayed sequence numbers must equal
+// want, the numbers that the feed returned.
 func (r *run) replayed(ctx context.Context, s *socket, subject *answer, since int, want []int) {
 	last, first, acked := since, true, false
 	left := slices.Clone(want)
@@ -156,7 +156,7 @@ func (r *run) replayed(ctx context.Context, s *socket, subject *answer, since in
 		fmt.Sprintf("%v; acknowledged: %v, events missing: %d", err, acked, len(left)))
 }
 
-// socketFrames sends valid and invalid frames and checks the answer or the close code for each.
+// socketFrames sends valid and invalid frames and checks the response frame or the close code for each.
 func socketFrames(ctx context.Context, r *run) {
 	subject := &answer{method: "GET", path: "/ws"}
 	s := r.dial(ctx, subject)

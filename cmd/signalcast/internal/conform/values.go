@@ -42,7 +42,7 @@ func marketIDs(ctx context.Context, r *run) {
 	}
 }
 
-// maskedIDs checks the public ids of operators in answers of the hub. It omits the list of the calls on a market, which
+// maskedIDs checks the public ids of operators in responses of the hub. It omits the list of the calls on a market, which
 // contains the subject at the identity provider instead (docs/concepts.md, Operator).
 func maskedIDs(ctx context.Context, r *run) {
 	paths := []string{
@@ -76,7 +76,7 @@ func maskedIDs(ctx context.Context, r *run) {
 	}
 }
 
-// bounds contains the allowed range of members by name, for objects of every kind.
+// bounds contains the allowed ranges of numeric members, by the name of the member. The ranges apply to objects of every kind.
 var bounds = map[string]struct {
 	low, high float64
 	whole     bool
@@ -90,7 +90,8 @@ var bounds = map[string]struct {
 	"delta": {-1, 1, false}, "peakDelta": {-1, 1, false},
 }
 
-// priceBounds checks that prices, percentages and scores are within the ranges in bounds.
+// priceBounds checks that prices, percentages and scores are within the ranges in bounds, and the prices of single markets from 0
+// to 1.
 func priceBounds(ctx context.Context, r *run) {
 	paths := []string{
 		"/api/signals/feed?type=recent&limit=50", "/api/signals/feed?type=open&limit=50",
@@ -129,9 +130,9 @@ func priceBounds(ctx context.Context, r *run) {
 	}
 }
 
-// priceSides computes moveBps of pending calls again. The value is wrong if a server stores the price of YES for a NO call. The
-// NO call of the run must be among the pending calls. priceSides also checks that the stated price is not above the scoring
-// price.
+// priceSides computes moveBps of pending calls again: the live price of the side called minus the stated price. The value is
+// wrong if a server stores the price of YES for a NO call. The NO call of the run must be among the pending calls. priceSides
+// also checks that the stated price is not above the scoring price.
 func priceSides(ctx context.Context, r *run) {
 	const feed = "/api/signals/feed?type=open&limit=50"
 	mine := func(s any) bool { return text(s, "marketId") == r.state.market && text(s, "handle") == r.state.handle }
@@ -178,7 +179,7 @@ func (r *run) basis(ctx context.Context, id string) (int, bool) {
 	return 0, false
 }
 
-// crowdNumbers checks the counts and percentages of calls by side on some markets.
+// crowdNumbers checks that the counts and the percentages of YES and NO calls are consistent, on up to four markets.
 func crowdNumbers(ctx context.Context, r *run) {
 	for _, m := range r.markets(ctx, 4) {
 		a := r.get(ctx, hub, "/api/m/"+m+"/crowd")
@@ -206,7 +207,7 @@ func crowdNumbers(ctx context.Context, r *run) {
 	}
 }
 
-// wireOrder checks the order and the numbers of price movements and of situations.
+// wireOrder checks that price movements are sorted by size and situations by score, and that their numbers are consistent.
 func wireOrder(ctx context.Context, r *run) {
 	a := r.get(ctx, hub, "/api/wire?limit=200")
 	sizes := []float64{}
@@ -230,7 +231,7 @@ func wireOrder(ctx context.Context, r *run) {
 	r.expect(slices.IsSorted(scores), s, "the highest situationScore first", "another order")
 }
 
-// situation computes the score and the criticality of a situation again and compares both with the answer.
+// situation computes the score and the criticality of a situation again and compares the two values with the response.
 func (r *run) situation(a *answer, m any) {
 	peak, _ := number(m, "peakDelta")
 	volume, _ := number(m, "volume")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// writeChecks returns the checks that require a key. A check may depend on earlier ones.
+// writeChecks returns the checks that require a key. A check may depend on the result of an earlier check.
 func writeChecks() []check {
 	return []check{
 		{
@@ -56,7 +56,8 @@ func writeChecks() []check {
 	}
 }
 
-// keyOwner reads the record of the owner of the key and stores the owner's handle for later checks.
+// keyOwner reads the record of the owner of the key and stores the owner's handle for later checks. Caches must not store the
+// response.
 func keyOwner(ctx context.Context, r *run) {
 	a := r.send(ctx, request{method: http.MethodGet, host: hub, path: "/api/network/field-record/me", key: true})
 	if !r.status(a, http.StatusOK) {
@@ -155,8 +156,8 @@ type filed struct {
 	price int    // stated price in bps
 }
 
-// callTarget returns the market for the call of the run and the price of NO on it, in bps. If there is no market, it returns ""
-// and skips the check.
+// callTarget returns the market for the call of the run and the price of NO on it, in bps. If there is no market, or no price of
+// the market, it returns "" and skips the check.
 func (r *run) callTarget(ctx context.Context) (market string, price int) {
 	if r.Market == "" && r.Admin == "" {
 		r.skip("needs a market for the call: --market, or --admin-secret to create one")
@@ -174,7 +175,7 @@ func (r *run) callTarget(ctx context.Context) (market string, price int) {
 	return r.Market, 10000 - yes
 }
 
-// callFiled files the call of the run and reads it back.
+// callFiled files the call of the run and checks that the server returns the call as it was sent.
 func callFiled(ctx context.Context, r *run) {
 	market, price := r.callTarget(ctx)
 	if market == "" {
@@ -221,7 +222,7 @@ func (r *run) filedBefore() bool {
 	return r.state.signal != ""
 }
 
-// callLocked tries to file a second call on the same market and checks that the first call did not change.
+// callLocked tries to file a second call on the same market. The server must refuse it and must not change the first call.
 func callLocked(ctx context.Context, r *run) {
 	if !r.filedBefore() {
 		return
@@ -237,7 +238,8 @@ func callLocked(ctx context.Context, r *run) {
 	r.same(a, "priceAtPrediction", float64(r.state.filed.price))
 }
 
-// callRepeated sends the same call again with its idempotency key, and then a different call with the same key.
+// callRepeated sends the same call again with its idempotency key. The server must return the stored call. A different call with
+// the same key must be refused.
 func callRepeated(ctx context.Context, r *run) {
 	if !r.filedBefore() {
 		return

@@ -13,7 +13,7 @@ import (
 // Man is the command `signalcast man`.
 type Man struct{}
 
-// Run writes the man page in roff: signalcast man | man -l -
+// Run writes the man page in roff format. `signalcast man | man -l -` displays it.
 func (m *Man) Run(app *kong.Application, s *verbs.Streams) error {
 	_, err := io.WriteString(s.Out, page(app))
 	return err

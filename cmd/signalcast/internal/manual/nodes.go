@@ -22,7 +22,7 @@ type word struct {
 	choices    []string // allowed values of the flag; empty if any value is allowed
 }
 
-// nodes returns the program and all of its commands, parents before their children.
+// nodes returns the program and its visible commands, parents before their children.
 func nodes(of *kong.Application) (out []node) {
 	var walk func(n *kong.Node, path string)
 	walk = func(n *kong.Node, path string) {

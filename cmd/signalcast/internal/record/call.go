@@ -18,8 +18,8 @@ var tiers = [...]struct {
 // counts reports whether the score of the call is part of the operator's points. It is false if the record does not state it.
 func (c *call) counts() bool { return c.Counted != nil && *c.Counted }
 
-// check computes the result and the moment of the call again and reports each difference. confirm is true if the service takes
-// second quotes.
+// check computes the result and the moment of the call again and reports each difference. If confirm is true, a call counts only
+// with a second quote.
 func (c *call) check(confirm bool, d *differences) {
 	d.require(c.Direction == "YES" || c.Direction == "NO", "direction", c.Direction, "YES or NO")
 	c.checkResult(confirm, d)
@@ -117,8 +117,8 @@ func ScoreOf(status string, price int) int {
 }
 
 // late reports whether the call is void because it was filed after the market closed. In two cases the reason in the record
-// decides. One is a call in the millisecond of the closing time. The other is an unverified call before that time, because the
-// answer of the venue that made the call public may show the market closed.
+// decides. One is a call in the millisecond of the closing time. The other is an unverified call before that time: the venue
+// response that made the call public may show the market closed.
 func (c *call) late(d *differences) bool {
 	recorded := deref(c.Reason) == "late"
 	switch closed := c.Resolution.CloseAt; {
@@ -131,15 +131,15 @@ func (c *call) late(d *differences) bool {
 	return recorded && !c.Verified
 }
 
-// eligible reports whether a won or lost call may count in the operator's points. confirm is true if the service takes second
-// quotes.
+// eligible reports whether a won or lost call may count in the operator's points. If confirm is true, a call on a venue market
+// needs a second quote.
 func (c *call) eligible(confirm bool) bool {
 	return c.Verified && c.Rated && c.Resolution.Rated && !c.Own &&
 		(c.native() || c.Quote != nil && (!confirm || c.SecondQuote != nil))
 }
 
-// checkEvents checks that the events of the call are in chronological order, and compares the event of its result with the
-// call. A scored call must have one such event, a pending call none.
+// checkEvents checks that the events of the call are in chronological order, and compares the event of type resolved with the
+// call. A scored call must have one event of this type, a pending call none.
 func (c *call) checkEvents(d *differences) {
 	results, last := 0, time.Time{}
 	for i := range c.Events {

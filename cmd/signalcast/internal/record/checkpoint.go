@@ -10,7 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// journalOrigin is the origin line of the checkpoints of a journal. It names the log.
+// journalOrigin is the first line of each checkpoint of a journal. It is the name of the log (C2SP tlog-checkpoint).
 const journalOrigin = "signalcast.ledger"
 
 // checkCheckpoint reports a difference unless text is a checkpoint of a journal (C2SP tlog-checkpoint). If key is not nil, the

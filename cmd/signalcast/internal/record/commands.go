@@ -92,7 +92,7 @@ type resultJSON struct {
 	Differences []string `json:"differences"`
 }
 
-// originState is the state of the origin of every record. The origin is never verified: a record contains no proofs of the
+// originState is the output for the origin of every record. The origin is never verified: a record contains no proofs of the
 // public log, and a checkpoint alone does not contain the lines of the record.
 const originState = "not verified"
 
@@ -179,8 +179,8 @@ func open(ctx context.Context, from string) (io.ReadCloser, error) {
 // errNotFound is the error of a download that the service answered with 404.
 var errNotFound = errors.New("record not found")
 
-// fetch sends a GET request and returns the body of the answer. It returns errNotFound for 404, an ask.Unavailable for 5xx, and
-// an error with the status for other answers than 200.
+// fetch sends a GET request and returns the body of the response. It returns errNotFound for 404, an ask.Unavailable for 5xx, and
+// an error with the status for any other status than 200.
 func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

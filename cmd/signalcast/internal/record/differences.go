@@ -40,23 +40,23 @@ func safe(v any) string {
 	return fmt.Sprint(v)
 }
 
-// require reports a difference of a member unless ok is true. says is the value in the record, and is describes the expected
-// value.
+// require reports a difference of a member unless ok is true. The parameter says is the value in the record. The parameter is
+// describes the expected value.
 func (d *differences) require(ok bool, member string, says any, is plain) {
 	if !ok {
 		d.report(member, says, is)
 	}
 }
 
-// equal reports a difference if the value in the record, says, is not the computed value, is.
+// equal reports a difference of a member unless its value in the record (says) equals the computed value (is).
 func (d *differences) equal(member string, says, is any) {
 	if says != is {
 		d.report(member, says, is)
 	}
 }
 
-// near reports a difference if two probabilities differ by more than a factor of 1e-9 (docs/method.md, The same bits
-// everywhere).
+// near reports a difference of a member if its value in the record (says) and the computed value (is) differ by more than 1e-9 of
+// the computed value (docs/method.md, The same bits everywhere).
 func (d *differences) near(member string, says, is float64) {
 	if math.Abs(says-is) > 1e-9*math.Abs(is) {
 		d.report(member, says, is)

@@ -121,7 +121,7 @@ type numbers struct {
 	Moments  map[string]int64 `json:"moments"`
 }
 
-// edge contains the statistics of the whole record. Its members are those of GET /api/operator/{handle}/skill.
+// edge contains the statistics of the whole record: a version, and the members of GET /api/operator/{handle}/skill.
 type edge struct {
 	Version string `json:"version"`
 	openapi.SkillReport

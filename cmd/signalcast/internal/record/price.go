@@ -12,11 +12,11 @@ type tolerance struct {
 	Bps   int       `json:"bps"`
 }
 
-// overlap is the time after a change of the tolerance for which a process may still use the previous one, because the processes
-// of a service are replaced one after the other.
+// overlap is the time after a change of the tolerance in which a process may still use the previous tolerance, because the
+// processes of a service are replaced one after the other.
 const overlap = 5 * time.Minute
 
-// Bounds of the times of quotes, relative to the call.
+// Time limits of the quotes of a call, relative to the time of the call.
 const (
 	quoteAge      = 15 * time.Minute // the quote at the filing must not be older
 	confirmWithin = 10 * time.Minute // the second quote must be within this time after the call
@@ -64,8 +64,9 @@ func tolerancesAt(list []tolerance, at time.Time) (out []int) {
 	return out
 }
 
-// checkPrice computes two prices of the call again: the scoring price at the filing and the final scoring price. It returns
-// false if the first cannot be computed, because verified calls from before quotes were stored have no quote.
+// checkPrice computes two prices of the call again: the scoring price at the filing and the final scoring price. It returns false
+// if the record has no quote for the scoring price at the filing. Verified calls have no quote if they are older than the storage
+// of quotes.
 func (c *call) checkPrice(h *head, d *differences) bool {
 	d.require(c.Price >= 0 && c.Price <= 10000, "priceAtPrediction", c.Price, "0 to 10000")
 	d.require(c.Filing >= c.Price && c.Filing <= 10000, "filingBasisBps", c.Filing, "at least the price, at most 10000")

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// ErrDiffers is the error of a record that contains numbers that differ from the computed ones.
+// ErrDiffers is the error of a record in which at least one number differs from the computed number.
 var ErrDiffers = errors.New("the record contains wrong numbers")
 
 // ErrOrigin is the error of a record whose arithmetic is correct but whose origin was required and could not be verified.
@@ -27,7 +27,7 @@ var ErrNoRecord = errors.New("not a record: jsonl is required, and its first lin
 // maxLine is the maximum length of a line in bytes. A call has at most 200 events, so its line is shorter.
 const maxLine = 16 << 20
 
-// maxClockSkew is the allowed difference between the clocks of the service and of the reader.
+// maxClockSkew is the allowed difference between the clock of the service and the clock of the machine that verifies the record.
 const maxClockSkew = 5 * time.Minute
 
 // Options contains the inputs of a verification other than the record.
@@ -36,7 +36,7 @@ type Options struct {
 	Key note.Verifier // public key of the journal; nil means that the signature of the checkpoint is not checked
 }
 
-// Result is the result of a verification.
+// Result summarizes the verification of one record.
 type Result struct {
 	Handle        string
 	Source        string
@@ -89,7 +89,7 @@ func splitLines(data []byte, atEOF bool) (int, []byte, error) {
 	return 0, nil, nil
 }
 
-// verifier is the state of a verification.
+// verifier contains the state of one verification.
 type verifier struct {
 	opts    Options
 	head    head
@@ -133,7 +133,8 @@ func (v *verifier) checkLine(text []byte) error {
 	return nil
 }
 
-// begin parses and checks the first line of a record. It returns ErrNoRecord if the version of the format is unknown.
+// begin parses and checks the first line of a record. It returns ErrNoRecord if the line is not valid JSON or the version of the
+// format is unknown.
 func (v *verifier) begin(text []byte) error {
 	h := &v.head
 	if err := json.Unmarshal(text, h); err != nil {

@@ -32,7 +32,8 @@ func (a *Admin) AdminSecret(f *Flags, hub string) (string, error) {
 	return secret, f.MaySend(hub)
 }
 
-// AdminFile reads the admin secret from a file. It returns an error if other users can read the file.
+// AdminFile reads the admin secret from a file. It returns an error if other users can read the file, or if the file does not
+// contain one line with the secret.
 func AdminFile(path string) (string, error) {
 	raw, err := Private(path)
 	if err != nil {

@@ -72,7 +72,8 @@ func (f File) Save() error {
 	return atomic.WriteFile(path, bytes.NewReader(append(raw, '\n')))
 }
 
-// maxSecret is the maximum number of bytes that are read of a key, a token or config.json. All of them are shorter.
+// maxSecret is the maximum number of bytes that the program reads from config.json or from a source of a key or token. Valid
+// contents are shorter.
 const maxSecret = 64 << 10
 
 // Private reads a file with a secret. It returns an error if other users can read the file.

@@ -40,8 +40,8 @@ func (h Home) Address() (string, error) {
 	return Service("--hub", h.Hub, f.Hub, defaultHub)
 }
 
-// APIAddress returns the address of the api, without a slash at the end. It uses the address in config.json only if the hub is
-// the stored one.
+// APIAddress returns the address of the api, without a slash at the end. It uses the flag or the environment first, and then
+// config.json if its hub is the hub of the command. Only the default hub has a default api.
 func (f *Flags) APIAddress() (string, error) {
 	if f.API != "" {
 		return Service("--api", f.API)
@@ -121,7 +121,7 @@ func (f *Flags) find(hub string, in io.Reader) (string, error) {
 	return "", ErrNoKey
 }
 
-// MaySend returns an error if a secret must not be sent to an address. Allowed are https, addresses of this machine and, with
+// MaySend returns an error if a secret must not be sent to an address. It allows https, addresses of this machine and, with
 // --plain-http, every address.
 func (f *Flags) MaySend(to string) error {
 	u, err := url.Parse(to)

@@ -1,5 +1,5 @@
-// Package show writes answers of the services as JSON or as tables.
+// Package show writes responses of the services as JSON or as tables.
 //
-// Answers contain texts of other users, so invisible characters are escaped in JSON and omitted from tables: control sequences
+// Responses contain texts of other users, so invisible characters are escaped in JSON and omitted from tables: control sequences
 // do not reach the terminal.
 package show

@@ -91,7 +91,8 @@ func Table[T any](to io.Writer, none, head string, items []T, cells func(T) []st
 	return w.Flush()
 }
 
-// Pairs writes one line for each pair of a name and a value; pairs alternates them. It omits pairs with an empty value.
+// Pairs writes one line for each pair of a name and a value. The arguments are alternating names and values. Pairs with an empty
+// value are omitted.
 func Pairs(to io.Writer, pairs ...string) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -40,8 +40,8 @@ func New(path string, k Key) (Key, error) {
 	return k, file.Store(string(raw) + "\n")
 }
 
-// Open reads a key from its file. It returns an error if other users can read the file, or if the public key and the seed do
-// not match.
+// Open reads a key from its file. It returns an error if other users can read the file, if the public key and the seed do not
+// match, or if the passport or the issuer is missing.
 func Open(path string) (*Key, error) {
 	raw, err := settings.Private(path)
 	if err != nil {

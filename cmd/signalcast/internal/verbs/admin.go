@@ -48,7 +48,7 @@ func (f *adminFlags) Provide(s *Streams) (*session, error) {
 	return c, nil
 }
 
-// adviseAdmin adds advice for people to the error of a request of an administrator.
+// adviseAdmin adds advice for people to the error of an admin command.
 func adviseAdmin(err error) error {
 	err = ask.AdviseUnknown(err, "Check with `signalcast market search` or `signalcast market show ID` before you send it again")
 	const wrongSecret = "The admin secret is not that of this hub: check SIGNALCAST_ADMIN_SECRET or --secret-file"

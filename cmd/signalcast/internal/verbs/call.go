@@ -176,7 +176,7 @@ func (c *Call) confirm(ctx context.Context, at *session, s *Streams) error {
 	return nil
 }
 
-// filed is the answer of the service to a call or to a dry run. Servers of other projects may return only the id.
+// filed is the response of the service to a call or to a dry run. Servers of other projects may return only the id.
 type filed struct {
 	ID                      *uuid.UUID
 	PriceAtPrediction       *int

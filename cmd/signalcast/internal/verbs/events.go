@@ -38,13 +38,14 @@ type eventsAdd struct {
 	IdempotencyKey idempotencyKey `help:"A repetition with the same key adds no second event. Default: a new key." placeholder:"KEY"`
 }
 
-// members lists the payload members that each event type accepts. Events of type note and confidence require their member. A
-// take requires at least one of its members.
+// members lists the payload members that each event type accepts. The types note and confidence require their only member. The
+// type take requires at least one member.
 var members = map[string][]string{
 	"take": {"text", "url", "mediaAssetId"}, "reaffirm": {}, "confidence": {"confidence"}, "note": {"text"}, "share": {"channel"},
 }
 
-// body returns the request body, a SignalEventWrite. It returns an error if a flag does not fit the event type.
+// body returns the request body, a SignalEventWrite. It returns an error if a flag does not fit the event type, or if a required
+// flag is missing.
 func (e *eventsAdd) body() ([]byte, error) {
 	payload := map[string]any{}
 	for name, v := range map[string]string{"text": e.Text, "url": e.URL, "mediaAssetId": e.Media, "channel": e.Channel} {

@@ -64,7 +64,7 @@ func (s *session) signIn(ctx context.Context) (string, error) {
 	return strings.Join(pairs, "; "), nil
 }
 
-// asBrowser returns an editor that makes a request look like one of a browser. It sets the cookies of the session and the
+// asBrowser returns a function that makes a request look like a request of a browser. It sets the cookies of the session and the
 // origin of the hub, and removes the bearer token.
 func asBrowser(hub, cookies string) client.RequestEditorFn {
 	return func(_ context.Context, r *http.Request) error {

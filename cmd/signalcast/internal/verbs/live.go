@@ -104,7 +104,7 @@ func (l *liveOn) Run(ctx context.Context, s *Streams) error {
 	}
 }
 
-// sendHeartbeat sends one heartbeat, shows the answer, and returns the time until the next heartbeat, which is 1 to 45 seconds.
+// sendHeartbeat sends one heartbeat, shows the response, and returns the time until the next heartbeat, which is 1 to 45 seconds.
 func (l *liveOn) sendHeartbeat(ctx context.Context, at *session) (time.Duration, error) {
 	a, err := at.SendHeartbeat(ctx, client.HeartbeatSend{MarketID: optional(l.Market)})
 	var next struct{ IntervalS int }

@@ -29,7 +29,7 @@ type marketSearch struct {
 	Cursor string   `help:"Start at this cursor, the next_cursor of the previous page."`
 }
 
-// Run lists the markets that match the words and flags.
+// Run lists the markets that match the words and the flags of the command.
 func (m *marketSearch) Run(ctx context.Context, s *Streams) error {
 	if m.Limit < 1 || m.Limit > 100 {
 		return errors.New("--limit must be 1 to 100")
@@ -103,7 +103,8 @@ func share(n int, percent *int) string {
 	return strconv.Itoa(n) + " (" + strconv.Itoa(*percent) + "%)"
 }
 
-// adviseNotFound sets the advice of an error with status 404 to do.
+// adviseNotFound adds do, a sentence for people, as the advice to a refusal with status 404. It returns err, and does not change
+// other errors.
 func adviseNotFound(err error, do string) error { return ask.Advise(err, map[string]string{"404": do}) }
 
 // findMarketID is the advice for a market id that does not exist.

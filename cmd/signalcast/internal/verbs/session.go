@@ -63,7 +63,7 @@ func (s *Streams) line() string {
 	return strings.ToLower(strings.TrimSpace(string(line)))
 }
 
-// session sends the requests of one command to one service and contains the output of the command.
+// session sends the requests of one command to one service and writes the output of the command.
 type session struct {
 	*client.Client
 	at   string // address of the service
@@ -121,7 +121,7 @@ func open(f *settings.Flags, s *Streams, at, secret string) (*session, error) {
 	return &session{Client: c, at: at, out: s.Out, json: f.JSON || !f.Table && !s.Terminal}, err
 }
 
-// showResponse reads an answer and shows it: as JSON if s.json is set, otherwise with table. It also decodes the answer into
+// showResponse reads a response and shows it: as JSON if s.json is set, otherwise with table. It also decodes the response into
 // each value of also. It returns the errors of ask.Read; if s.json is set, it prints the body of a refusal first.
 func showResponse[T any](s *session, a *http.Response, err error, table func(*T) error, also ...any) error {
 	raw, err := ask.Read(a, err)
@@ -151,7 +151,7 @@ func showBody[T any](s *session, raw []byte, err error, table func(*T) error, al
 	return errors.Join(err, table(&v))
 }
 
-// answer shows a result that is not the answer of a service: v as JSON if s.json is set, otherwise pairs as text.
+// answer shows a result that does not come from a service: v as JSON if s.json is set, otherwise pairs as text.
 func (s *session) answer(v any, pairs ...string) error {
 	if s.json {
 		raw, err := json.Marshal(v)
@@ -160,7 +160,7 @@ func (s *session) answer(v any, pairs ...string) error {
 	return show.Pairs(s.out, pairs...)
 }
 
-// decoded reads and decodes the answer to a request. It is for answers that the command uses but does not show.
+// decoded reads a response and decodes its body. Commands use it for responses that they do not show.
 func decoded[T any](a *http.Response, err error) (v T, _ error) {
 	raw, err := ask.Read(a, err)
 	if err == nil && json.Unmarshal(raw, &v) != nil {

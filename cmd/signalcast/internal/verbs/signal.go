@@ -69,7 +69,7 @@ type Receipt struct {
 	Signal uuid.UUID `arg:"" help:"Id of the call."`
 }
 
-// receipt is the answer of the receipt route: a call with its history and the outcome of its market.
+// receipt is the response of the receipt route: a call with its history and the outcome of its market.
 type receipt struct {
 	client.Signal
 	Events     []client.SignalEvent `json:"events"`
