@@ -18,7 +18,8 @@ var secret = regexp.MustCompile(`(SECRET|PASSWORD|TOKEN|PRIVATE|IDP_PROVIDERS)`)
 // needed lists the services that compose.yaml must define.
 var needed = []string{"postgres", "redis", "migrate-api", "migrate-hub", "migrate-clock", "api", "hub", "clock"}
 
-// check returns the violations of a compose file: first those of the text, then those of each service, ordered by service name.
+// check returns the violations of a compose file. Violations of the text come first. Violations of services follow in the order
+// of the service names.
 func check(ctx context.Context, text []byte) []string {
 	found := checkText(text)
 	project, err := load(ctx, text, "")
@@ -49,7 +50,8 @@ func check(ctx context.Context, text []byte) []string {
 	return found
 }
 
-// checkText checks the text of the compose file for lines and variables that are lost when the file is loaded.
+// checkText returns the violations that only the text of the compose file shows: a top-level name, a syntax line, and a secret
+// that is not required.
 func checkText(text []byte) []string {
 	var found []string
 	for _, line := range bytes.Split(text, []byte("\n")) {
@@ -111,8 +113,8 @@ func readOnly(s types.ServiceConfig, folder string) bool {
 	return slices.Contains(s.Tmpfs, folder+":ro")
 }
 
-// healthy reports whether a service has a health check. A migration needs none, because other services wait for its exit. It
-// must restart only on failure.
+// healthy reports whether a service has a health check. A migration needs none, because other services wait for its exit. For a
+// migration, healthy reports whether it restarts only on failure.
 func healthy(s types.ServiceConfig) bool {
 	if strings.HasPrefix(s.Name, "migrate-") {
 		return s.Restart == types.RestartPolicyOnFailure

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// packages lists the programs of a stack. One go build compiles all of them, so that it compiles shared packages only once.
+// packages lists the programs of a stack. One go build compiles all programs, so that it compiles shared packages only once.
 var packages = []string{"./services/api", "./services/hub", "./services/clock", "./deploy/venuesim", "./deploy/devidp"}
 
 // build compiles all programs of a stack and writes them to dir.

@@ -19,8 +19,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/dbtime"
 )
 
-// demoCmd is the command demo. It does the same as up, generates a history of calls first, and runs bots that file calls until
-// Ctrl-C.
+// demoCmd is the command demo. Like the command up, it starts a stack. It adds a generated history of calls, and bots that file
+// calls until Ctrl-C.
 type demoCmd struct {
 	upCmd     `embed:""`
 	Days      int    `default:"90" help:"Length of the history; at least 20."`

@@ -93,10 +93,10 @@ func (b *bot) open(token string) (*signalcast.Client, error) {
 	})
 }
 
-// askFor is the time for which ask repeats a failed request. Services may not answer yet while the stack starts.
+// askFor is the time for which ask repeats a failed request. Services may not respond yet while the stack starts.
 const askFor = 2 * time.Minute
 
-// ask sends a request without a credential and decodes the JSON answer. It repeats the request every second until the status is
+// ask sends a request without a credential and decodes the JSON response. It repeats the request every second until the status is
 // 200, for at most askFor. If body is empty, the request has no body.
 func (b *bot) ask(ctx context.Context, method, url, body string, into any) error {
 	for end := time.Now().Add(askFor); ; {
@@ -128,8 +128,8 @@ func (b *bot) askOnce(ctx context.Context, method, url, body string, into any) e
 	return json.Unmarshal(raw, into)
 }
 
-// signIn signs the bot in and creates an operator key for it. It first revokes the keys of earlier demos, because an operator
-// can have at most ten keys.
+// signIn signs the bot in and creates an operator key for it. It first revokes the keys of earlier demos, because an operator can
+// have at most ten keys. If machine is true, it sets the operator type to system_bot.
 func (b *bot) signIn(ctx context.Context, name string, machine bool) error {
 	var minted struct{ Token string }
 	if err := b.ask(ctx, http.MethodPost, b.stack.IDP+"/mint", fmt.Sprintf(`{"user":%q}`, name), &minted); err != nil {
@@ -173,7 +173,7 @@ func (b *bot) signIn(ctx context.Context, name string, machine bool) error {
 	return err
 }
 
-// begin lets every bot file its first calls and returns the last call.
+// begin makes every bot file firstCalls calls and returns the last call.
 func (s *crew) begin(ctx context.Context) (opened, error) {
 	var last opened
 	for range firstCalls {
@@ -260,7 +260,7 @@ func (b *bot) aired(ctx context.Context) ([]offer, error) {
 	return out, nil
 }
 
-// listed returns at most 60 open markets of the venue, those with the highest trading volume first.
+// listed returns at most 60 open markets of the venue with their YES prices, in descending order of trading volume.
 func (b *bot) listed(ctx context.Context) ([]offer, error) {
 	var markets []struct {
 		ID        string

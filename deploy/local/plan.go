@@ -49,7 +49,7 @@ func hubName(i int) string {
 func (in inputs) addr(name string) string { return "127.0.0.1:" + strconv.Itoa(in.ports[name]) }
 func (in inputs) url(name string) string  { return "http://" + in.addr(name) }
 
-// setting returns the environment variable name of the launcher, or value if the variable is not set.
+// setting returns the value of the launcher's environment variable with the given name, or value if the variable is not set.
 func (in inputs) setting(name, value string) string {
 	if own, ok := os.LookupEnv(name); ok {
 		return own
@@ -85,7 +85,8 @@ func makePlan(in inputs) ([]program, error) {
 	return programs, nil
 }
 
-// service returns the program of a service with the settings that all three services share. name is the name of the process.
+// service returns the program of a service with the settings that all three services share. name is the name of the process, and
+// schema is the name of the database schema and of the binary.
 func (in inputs) service(name, schema string) (program, error) {
 	database, err := in.database(schema + "_rw")
 	if err != nil {

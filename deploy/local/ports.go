@@ -11,7 +11,7 @@ import (
 // fixedPorts contains the default ports of the listeners that developers open.
 var fixedPorts = map[string]int{"hub": 8080, "api": 8081, "clock": 8082, "origin": 8083}
 
-// choosePorts returns a port for every name: the one in fixed, or else a free port. It reuses the free ports of the last run,
+// choosePorts returns a port for every name: the port in fixed, or else a free port. It reuses the free ports of the last run,
 // because the identities of users contain the URL of the issuer. It returns an error if a fixed port is in use.
 func choosePorts(s *state, names []string, fixed map[string]int) (map[string]int, error) {
 	last := map[string]int{}

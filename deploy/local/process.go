@@ -29,7 +29,7 @@ func (p *process) Restart(context.Context) error {
 	return err
 }
 
-// ready waits until the program answers its probe with status 200. It returns an error with the last lines of the log if the
+// ready waits until the probe of the program returns status 200. It returns an error with the last lines of the log if the
 // program ends first, or if ctx ends first.
 func (p *process) ready(ctx context.Context) error {
 	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}

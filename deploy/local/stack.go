@@ -28,7 +28,8 @@ type stack struct {
 	Nonce       string         `json:"nonce"` // returned by /healthz of each service
 }
 
-// published contains the current content of stack.json. write replaces the file when a process has changed.
+// published contains the current content of stack.json. Its method write replaces the file, and its method remove deletes the
+// file.
 type published struct {
 	mu      sync.Mutex
 	path    string

@@ -28,8 +28,8 @@ type state struct {
 	lock *os.File
 }
 
-// openState creates and locks the state directory dir. If fresh is true, it deletes the content. It returns an error if a stack
-// runs in the directory, or if the directory is not empty and openState did not create it.
+// openState creates and locks the state directory dir. If fresh is true, it deletes the content of the directory. It returns an
+// error if a stack runs in the directory, or if the directory is not empty and openState did not create it.
 func openState(dir string, fresh bool) (*state, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -122,7 +122,7 @@ type secrets struct {
 	Database  string `json:"databasePassword"`
 }
 
-// secrets returns the stored secrets of the stack. It creates and stores those that are missing.
+// secrets returns the stored secrets of the stack. It creates and stores missing secrets.
 func (s *state) secrets() (secrets, error) {
 	var out secrets
 	if err := readJSON(s.path(secretsFile), &out); err != nil {

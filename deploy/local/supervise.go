@@ -29,7 +29,7 @@ type supervisor struct {
 	wg      sync.WaitGroup
 }
 
-// watch restarts u whenever it ends, until ctx ends. A unit of another launcher has no process id and is not watched.
+// watch restarts u whenever it ends, until ctx ends. It ignores a unit without a process id, which this launcher did not start.
 func (s *supervisor) watch(ctx context.Context, name string, u unit) {
 	if u.PID() == 0 {
 		return
@@ -54,8 +54,8 @@ func (s *supervisor) watch(ctx context.Context, name string, u unit) {
 	})
 }
 
-// restart tries to start u until u runs or ctx ends. It waits for *pause before each attempt and doubles it, up to lastPause.
-// It reports whether u runs.
+// restart tries to start u until u runs or ctx ends. It waits for *pause before each attempt and then doubles *pause, up to
+// lastPause. It reports whether u runs.
 func (s *supervisor) restart(ctx context.Context, name string, u unit, pause *time.Duration) bool {
 	for {
 		select {

@@ -81,7 +81,7 @@ func (c *upCmd) Run(ctx context.Context) error {
 
 func say(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
-// start compiles the programs and starts both databases in parallel. Then it runs the migrations and starts the programs.
+// start compiles the programs and starts Postgres and Redis in parallel. Then it runs the migrations and starts the programs.
 func (l *launch) start(ctx context.Context) error {
 	var err error
 	if l.secrets, err = l.state.secrets(); err != nil {
@@ -141,7 +141,7 @@ func (l *launch) startPostgres(ctx context.Context) (*localdb.Postgres, error) {
 	})
 }
 
-// run starts every program, waits until all of them are ready, and writes stack.json.
+// run starts every program, waits until every program is ready, and writes stack.json.
 func (l *launch) run(ctx context.Context, in inputs, bin, admin string) error {
 	programs, err := makePlan(in)
 	if err != nil {
@@ -177,7 +177,7 @@ func (l *launch) run(ctx context.Context, in inputs, bin, admin string) error {
 	return l.info.write()
 }
 
-// watch starts a supervisor for each database and program.
+// watch starts a supervisor for each database and program. After each restart, the supervisor replaces stack.json.
 func (l *launch) watch(ctx context.Context) {
 	l.watcher.changed = func() {
 		if err := l.info.write(); err != nil {
@@ -208,7 +208,7 @@ var tiers = []struct {
 	{[]string{"venuesim", "devidp"}, 500 * time.Millisecond},
 }
 
-// stop ends all processes in the reverse order of their start, within stopWithin.
+// stop deletes stack.json and ends all processes within stopWithin: first the programs in the order of tiers, then the databases.
 func (l *launch) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()

@@ -54,7 +54,7 @@ var (
 )
 
 // key returns the text that identifies a wallet. Ethereum addresses are compared without case, Solana addresses exactly. Error:
-// ErrWallet.
+// ErrWallet if the address is not valid for the chain.
 func (w Wallet) key() (string, error) {
 	switch {
 	case w.Chain == Ethereum && ethereumForm.MatchString(w.Address):

@@ -191,8 +191,8 @@ func (r *Registry) ByWallet(address string) (Person, error) {
 	return Person{}, ErrUnknown
 }
 
-// Link links a wallet to the person whose tokens have the subject did. A repeated Link changes nothing. Errors: ErrUnknown,
-// ErrWallet, ErrTaken, or an error of the journal.
+// Link links a wallet to the person whose tokens have the subject did. A repeated Link does not change the person. Errors:
+// ErrUnknown, ErrWallet, ErrTaken, or an error of the journal.
 func (r *Registry) Link(did, address string, chain Chain) error {
 	p, err := r.ByDID(did)
 	if err != nil {

@@ -75,8 +75,8 @@ func (k *keyring) rotate(drop bool) (kid string, err error) {
 	return fresh.KeyID, k.use(keys)
 }
 
-// use replaces the keys of the keyring. The last of keys signs. The caller must hold the lock, unless no other goroutine uses
-// the keyring yet.
+// use replaces the keys of the keyring. The last key in keys signs new tokens. The caller must hold the lock, unless no other
+// goroutine uses the keyring yet.
 func (k *keyring) use(keys []jose.JSONWebKey) error {
 	last := keys[len(keys)-1]
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: last}, (&jose.SignerOptions{}).WithType("JWT"))

@@ -38,8 +38,8 @@ type view struct {
 	Fault  string // error message
 }
 
-// destination returns the path of the URL text, to which the sign-in returns, or "/" if the URL has no path. ok is false if the
-// URL is neither relative nor a URL of the origin ReturnTo.
+// destination converts the URL in text to the path to which the sign-in returns. The path is "/" if the URL has none. ok is false
+// if the URL is neither relative nor a URL of the origin ReturnTo.
 func (e *issuer) destination(text string) (path string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || strings.ContainsAny(text, "\\\r\n\t") {
@@ -60,8 +60,8 @@ func (e *issuer) destination(text string) (path string, ok bool) {
 	return path, true
 }
 
-// begin reads the parameters return_to and state of a sign-in. If one of them is invalid, begin writes the error page and
-// returns false.
+// begin reads the parameters return_to and state of a sign-in. If one of them is invalid, or if sign-in is disabled, begin writes
+// the error page and returns false.
 func (e *issuer) begin(w http.ResponseWriter, r *http.Request) (v view, ok bool) {
 	if e.ReturnTo == "" {
 		e.page(w, http.StatusNotFound, "fault", view{Fault: "Sign-in is disabled because RETURN_TO is not set."})
@@ -85,8 +85,8 @@ func (e *issuer) loginPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// login issues a token for the chosen person. The answer is a form that posts the token to the hub, so that no URL contains the
-// token.
+// login issues a token for the chosen person. The response is a form that posts the token to the hub, so that no URL contains the
+// token. If the user name is invalid, the response is the login page with an error message.
 func (e *issuer) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	v, ok := e.begin(w, r)

@@ -70,8 +70,8 @@ func (e *issuer) rotate(_ *http.Request, in struct{ Drop bool }) (any, error) {
 	return map[string]any{"kid": kid, "keys": len(e.keys.published().Keys)}, err
 }
 
-// handle returns a handler that decodes the JSON body, calls do and writes its result. It refuses unknown members. For an empty
-// body, do receives the zero value of T.
+// handle returns a handler that decodes the JSON body, calls do and writes its result, or an error response. It refuses unknown
+// members. For an empty body, do receives the zero value of T.
 func handle[T any](do func(*http.Request, T) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in T
@@ -106,7 +106,7 @@ var (
 	errTTL      = errors.New("ttl, age and signedIn must be from -31622400 to 31622400 seconds")
 )
 
-// problem is the HTTP status and the error code of an error answer.
+// problem contains the HTTP status and the error code of an error response.
 type problem struct {
 	status int
 	code   string
@@ -122,7 +122,7 @@ var problems = map[error]problem{
 	person.ErrUnknown: {http.StatusNotFound, "user_not_found"}, person.ErrFull: {http.StatusInsufficientStorage, "full"},
 }
 
-// refuse writes an error answer for err. An error that problems does not contain becomes 500 internal_error.
+// refuse writes an error response for err. An error that problems does not contain becomes 500 internal_error.
 func refuse(w http.ResponseWriter, err error) {
 	p := problem{http.StatusInternalServerError, "internal_error"}
 	for known, of := range problems {

@@ -10,7 +10,7 @@ import (
 	"github.com/signalcast/signalcast/deploy/devidp/internal/person"
 )
 
-// profile is the format of a token: that of OpenID Connect or that of Privy.
+// profile is the format of a token: oidc for OpenID Connect, or privy for Privy.
 type profile string
 
 const (
@@ -34,7 +34,7 @@ type tokenRequest struct {
 // tokens contains an access token and an identity token of one person.
 type tokens struct{ Access, Identity string }
 
-// issue returns the signed tokens that o describes.
+// issue returns a signed access token and a signed identity token for the person, the profile and the times in o.
 func (e *issuer) issue(o tokenRequest) (t tokens, err error) {
 	now := e.Now()
 	issued := now.Add(-o.Age)

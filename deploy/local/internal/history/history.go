@@ -93,8 +93,8 @@ func Generate(s Settings) []Step {
 	return steps
 }
 
-// path generates a calibrated price path of a market. x follows a Brownian motion, and the market ends as YES if x is above
-// zero at u = 1. The price at u is the probability of that, Phi(x / sqrt(1-u)).
+// path generates a calibrated price path of a market. x follows a Brownian motion, and the outcome is YES if x is above zero at u
+// = 1. The YES price at u is the probability of this outcome, Phi(x / sqrt(1-u)).
 type path struct {
 	r *rand.Rand
 	x float64

@@ -84,7 +84,8 @@ func (in *change) decided() bool {
 	return in.State == world.Proposed || in.State == world.Disputed || in.State == world.Resolved
 }
 
-// check validates the change against the rules of the venue. If VenueState is set, check sets State to the state that it means.
+// check validates the change against the rules of the venue. If VenueState is set, check also sets State to the state that
+// VenueState means.
 func (in *change) check(now time.Time, rules venue.Rules) error {
 	if in.VenueState != "" {
 		state, known := rules.VenueStates[in.VenueState]

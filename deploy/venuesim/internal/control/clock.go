@@ -43,7 +43,7 @@ func (c *Clock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]string{"at": c.set.Format(time.RFC3339Nano)})
 }
 
-// Wrap returns a handler that sets the header Date of each answer to the time of the clock.
+// Wrap returns a handler that sets the header Date of each response to the time of the clock.
 func (c *Clock) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", c.Now().UTC().Format(http.TimeFormat))

@@ -62,7 +62,7 @@ func Handler(venues map[string]*Venue) http.Handler {
 	return mux
 }
 
-// refusal is an error that contains the status, the code and the text of an error answer.
+// refusal is an error that contains the status, the code and the text of an error response.
 type refusal struct {
 	status     int
 	code, text string
@@ -172,7 +172,8 @@ func (in *draft) market(now time.Time, rules venue.Rules) (m world.Market, err e
 	return m, err
 }
 
-// fault serves POST /sim/{venue}/fault. It makes the reads or the websocket of a venue fail, or both.
+// fault serves POST /sim/{venue}/fault. It sets the failure mode of the reads, of the websocket, or of both, for a number of
+// seconds.
 func (v *Venue) fault(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Mode    Mode    `json:"mode"`

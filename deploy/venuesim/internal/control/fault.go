@@ -21,7 +21,7 @@ const (
 	RateLimited Mode = "429"     // status 429
 )
 
-// defaultDelay is the delay of an answer in mode slow if Set receives no delay.
+// defaultDelay is the delay of a response in mode slow if Set receives no delay.
 const defaultDelay = 5 * time.Second
 
 func (m Mode) valid() bool {
@@ -41,14 +41,14 @@ type Switch struct {
 	changed chan struct{} // closed when the mode changes
 }
 
-// NewSwitch returns a switch in mode none. rateLimited is the JSON body of answers with status 429. If it is empty, these
-// answers contain the plain text of a proxy in front of the venue.
+// NewSwitch returns a switch in mode none. rateLimited is the JSON body of responses with status 429. If it is empty, these
+// responses contain the plain text of a proxy in front of the venue.
 func NewSwitch(now func() time.Time, rateLimited string) *Switch {
 	return &Switch{now: now, rateLimited: rateLimited, mode: None, changed: make(chan struct{})}
 }
 
-// Set starts the mode m for the duration d. It ends the previous mode, also for requests that hang. delay is the delay of an
-// answer in mode slow; 0 means defaultDelay.
+// Set starts the mode m for the duration d. It ends the previous mode, also for requests that hang. delay is the delay of a
+// response in mode slow; 0 means defaultDelay.
 func (s *Switch) Set(m Mode, d, delay time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,13 +60,13 @@ func (s *Switch) Set(m Mode, d, delay time.Duration) {
 	s.mode, s.until, s.turn, s.delay = m, s.now().Add(d), 0, delay
 }
 
-// Mode returns the current mode.
+// Mode returns the current mode, which is None after the duration of Set has passed.
 func (s *Switch) Mode() Mode {
 	mode, _, _ := s.state()
 	return mode
 }
 
-// Delay returns the delay of an answer in mode slow.
+// Delay returns the delay of a response in mode slow.
 func (s *Switch) Delay() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +104,8 @@ func (s *Switch) WrapUpgrade(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.pass(w, r, next, s.Mode()) })
 }
 
-// pass applies the modes that have the same effect on reads and on websockets, and otherwise calls next.
+// pass applies the modes refuse, 429 and slow, which have the same effect on reads and on websockets. In other modes it calls
+// next.
 func (s *Switch) pass(w http.ResponseWriter, r *http.Request, next http.Handler, mode Mode) {
 	switch mode {
 	case Refuse:
@@ -146,7 +147,7 @@ const (
 		`"series":"s","cursor":{"c":1},"candlesticks":"none","data":{"d":1},"totalMarketsCount":[2],"prices":7}`
 )
 
-// nextTurn returns the form of the next invalid answer as a number: 1, 2, 0, 1 and so on.
+// nextTurn returns a number that selects the form of the next invalid response or message: 1, 2, 0, 1 and so on.
 func (s *Switch) nextTurn() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +166,7 @@ func (s *Switch) GarbageMessage() string {
 	return wrongTypes
 }
 
-// answerGarbage answers with status 200 and, alternately, half of the correct answer, HTML, or JSON of wrong types.
+// answerGarbage writes an invalid response with status 200: alternately half of the correct body, HTML, or JSON of wrong types.
 func (s *Switch) answerGarbage(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	switch s.nextTurn() {
 	case 1:

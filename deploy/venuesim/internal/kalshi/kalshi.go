@@ -144,7 +144,8 @@ func (s *Service) oneMarket(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, venue.Object{"market": s.market(&m)})
 }
 
-// listMarkets answers with the markets in the parameter tickers. It omits unknown tickers.
+// listMarkets responds with the markets in the parameter tickers, which must contain 1 to maxTickers tickers. It omits unknown
+// tickers.
 func (s *Service) listMarkets(w http.ResponseWriter, r *http.Request) {
 	tickers := strings.Split(r.URL.Query().Get("tickers"), ",")
 	if len(tickers) > maxTickers || tickers[0] == "" {
@@ -160,7 +161,8 @@ func (s *Service) listMarkets(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, venue.Object{"markets": out, "cursor": ""})
 }
 
-// listEvents answers with a page of the events that have an open market, the newest first.
+// listEvents responds with a page of the events that have an open market, the newest first. It refuses a status other than open,
+// and an invalid limit or cursor.
 func (s *Service) listEvents(w http.ResponseWriter, r *http.Request) {
 	v, now := r.URL.Query(), s.world.Now()
 	limit, err := strconv.Atoi(cmp.Or(v.Get("limit"), strconv.Itoa(defaultLimit)))
@@ -192,7 +194,7 @@ func (s *Service) listEvents(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, venue.Object{"events": out, "cursor": next})
 }
 
-// oneEvent answers with an event and its markets.
+// oneEvent responds with an event and its markets, or with status 404 if the event is unknown.
 func (s *Service) oneEvent(w http.ResponseWriter, r *http.Request) {
 	list := s.members(r.PathValue("event"))
 	if len(list) == 0 {

@@ -14,8 +14,8 @@ import (
 
 const fineTime = "2006-01-02T15:04:05.999999Z"
 
-// series is a family of events. A market belongs to the first series with one of its topics. If there is none, it belongs to
-// the last series.
+// series is a family of events. A market belongs to the first series with one of its topics. A market without such a topic
+// belongs to the last series.
 type series struct {
 	Ticker, Title, Category string
 	Tags                    []string
@@ -43,7 +43,8 @@ func seriesOf(m *world.Market) series {
 	return allSeries[len(allSeries)-1]
 }
 
-// status returns the value of the member status for a market.
+// status returns the value of the member status for a market: VenueState if it is set, otherwise a value for the state. The value
+// for an open market whose end has passed is closed.
 func status(m *world.Market, now time.Time) string {
 	if m.VenueState != "" {
 		return m.VenueState
@@ -94,8 +95,8 @@ func (s *Service) market(m *world.Market) venue.Object {
 	return o
 }
 
-// addPrices adds the best bid and ask and the price of the last trade to o. A side without orders has a bid of 0 or an ask of
-// 1.
+// addPrices adds to o the best bid and ask and the last price, now and one day earlier. A side without orders has a bid of 0 or
+// an ask of 1.
 func addPrices(o venue.Object, m *world.Market, word string, now time.Time) {
 	top, last := m.Top(), m.Price
 	before := m.Path(max(m.Start.Unix(), m.LastPriceAt(now).Unix()-86_400))
@@ -120,7 +121,7 @@ func addPrices(o venue.Object, m *world.Market, word string, now time.Time) {
 	}
 }
 
-// addResult adds the result and the payout of YES to o. The payout is null if there is none.
+// addResult adds the result and the payout of YES to o. It adds nothing if the market has no outcome.
 func addResult(o venue.Object, m *world.Market, word string) {
 	result, value := "scalar", world.One/2
 	switch m.Outcome {

@@ -107,7 +107,7 @@ func refuse(w http.ResponseWriter, text string) {
 	})
 }
 
-// listActive answers with a page of the open markets and groups, the newest first.
+// listActive responds with a page of the open markets and groups, the newest first. It refuses an invalid page number or limit.
 func (s *Service) listActive(w http.ResponseWriter, r *http.Request) {
 	page, limit := 1, defaultEntries
 	for name, into := range map[string]*int{"page": &page, "limit": &limit} {
@@ -158,7 +158,8 @@ func (s *Service) one(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// orderbook answers with the order book of YES. A market with a pool has no order book, so the status is 400.
+// orderbook responds with the order book of YES. A market with a pool has no order book, so the status is 400. The status is 404
+// for an unknown market.
 func (s *Service) orderbook(w http.ResponseWriter, r *http.Request) {
 	m, ok := s.Find(r.PathValue("slug"))
 	switch {

@@ -13,7 +13,7 @@ import (
 
 const fineTime = "2006-01-02T15:04:05.000Z"
 
-// status returns the value of the member status for a market.
+// status returns the value of the member status for a market: VenueState if it is set, otherwise a value for the state.
 func status(m *world.Market) string {
 	if m.VenueState != "" {
 		return m.VenueState
@@ -46,7 +46,7 @@ func tradable(m *world.Market, now time.Time) bool {
 	return m.State == world.Open && (word == funded || word == flagged) && m.End.After(now)
 }
 
-// market returns the JSON object of a market.
+// market returns the JSON object of a market, alone or in a group.
 func (s *Service) market(m *world.Market) venue.Object {
 	word := status(m)
 	o := s.common(m)
@@ -129,7 +129,8 @@ func addBook(o venue.Object, m *world.Market, p world.Price) {
 	o["venue"] = venue.Object{"exchange": m.ConditionID[:42], "adapter": nil}
 }
 
-// addResult adds the winning outcome to o. For INVALID it adds equal payouts of both outcomes instead.
+// addResult adds the winning outcome and the payouts to o. For INVALID it adds equal payouts for YES and NO, and no winning
+// outcome.
 func addResult(o venue.Object, m *world.Market) {
 	switch m.Outcome {
 	case world.Yes:

@@ -66,7 +66,7 @@ func (s *Service) Handler() http.Handler {
 	return mux
 }
 
-// refuse answers with a validation error. field is nil if the error concerns the whole request.
+// refuse responds with a validation error. field is nil if the error concerns the whole request.
 func refuse(w http.ResponseWriter, field any, text string) {
 	venue.Answer(w, http.StatusBadRequest, venue.Object{
 		"message": "Error validating request.", "details": []venue.Object{{"field": field, "error": text}},
@@ -84,8 +84,8 @@ func refuseUnknown(w http.ResponseWriter, v url.Values, known ...string) bool {
 	return false
 }
 
-// readNumber returns the value of the parameter name, from 0 to most, or usual if the parameter is missing. If the value is
-// invalid, readNumber answers with an error and returns false.
+// readNumber returns the value of the parameter name, from 0 to most. If the parameter is missing, it returns usual. If the value
+// is invalid, it responds with an error and returns false.
 func readNumber(w http.ResponseWriter, v url.Values, name string, usual, most int64) (n int64, ok bool) {
 	if !v.Has(name) {
 		return usual, true
@@ -102,7 +102,7 @@ func readNumber(w http.ResponseWriter, v url.Values, name string, usual, most in
 	return 0, false
 }
 
-// search answers with a page of the open binary markets, the newest first.
+// search responds with a page of the open binary markets, the newest first. It refuses unknown parameters and unsupported values.
 func (s *Service) search(w http.ResponseWriter, r *http.Request) {
 	v := r.URL.Query()
 	if refuseUnknown(w, v, "term", "filter", "contractType", "sort", "limit", "beforeTime") {

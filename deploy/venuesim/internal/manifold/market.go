@@ -16,7 +16,7 @@ func createdAt(m *world.Market) int64 {
 	return m.Start.UnixMilli() + m.ID%997
 }
 
-// short returns the JSON object that represents a market in lists. After the end of trading, the probability is that of the
+// short returns the JSON object that represents a market in lists. After the end of trading, the probability is the price of the
 // last trade.
 func (s *Service) short(m *world.Market) venue.Object {
 	now, p := s.world.Now(), m.Price.Float()
@@ -44,7 +44,7 @@ func (s *Service) short(m *world.Market) venue.Object {
 	return o
 }
 
-// full returns the JSON object of a single market, which adds the description and the topics to that of lists.
+// full returns the JSON object of a single market: the object in lists, with the description and the topics in addition.
 func (s *Service) full(m *world.Market) venue.Object {
 	o, topics := s.short(m), make([]string, len(m.Tags))
 	for i, t := range m.Tags {

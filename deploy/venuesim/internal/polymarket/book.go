@@ -83,7 +83,7 @@ func (s *Service) oneBook(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// manyBooks answers with the order books of several tokens. It omits tokens without an order book.
+// manyBooks responds with the order books of several tokens, at most maxTokens. It omits tokens without an order book.
 func (s *Service) manyBooks(w http.ResponseWriter, r *http.Request) {
 	var list []struct {
 		TokenID string `json:"token_id"`

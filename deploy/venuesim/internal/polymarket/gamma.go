@@ -104,7 +104,7 @@ func (s *Service) keyset(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, out)
 }
 
-// legacy answers with the list in its old format, which has no cursors.
+// legacy responds with the list in its old format, which has no cursors.
 func (s *Service) legacy(w http.ResponseWriter, r *http.Request) {
 	objects, _, fault := s.list(r.URL.Query(), legacyLimit)
 	if fault != "" {
@@ -116,8 +116,8 @@ func (s *Service) legacy(w http.ResponseWriter, r *http.Request) {
 	venue.Answer(w, http.StatusOK, objects)
 }
 
-// list returns the markets that the parameters v select, in descending order, and the cursor of the next page. It includes
-// finished markets only with closed=true. fault is the reason for a refusal, or empty.
+// list returns the markets that the parameters v select, in descending order of their sort key, and the cursor of the next page.
+// It includes finished markets only with closed=true. fault is the reason for a refusal, or empty.
 func (s *Service) list(v url.Values, most int) (objects []venue.Object, next, fault string) {
 	key, known := sortKeys[v.Get("order")]
 	if !known {

@@ -27,7 +27,7 @@ var spans = map[string]span{
 	"1h": {3600, 1}, "6h": {6 * 3600, 1}, "1d": {86_400, 1}, "1w": {7 * 86_400, 5}, "1m": {month, 10}, "max": {0, 1},
 }
 
-// window is the period that a request covers, in Unix seconds.
+// window is the period that a request covers, from and to in Unix seconds, with the distance of two points in seconds.
 type window struct{ from, to, step int64 }
 
 func (s *Service) history(w http.ResponseWriter, r *http.Request) {
@@ -90,8 +90,8 @@ func readWindow(v url.Values, now int64) (win window, fault string) {
 	return win, ""
 }
 
-// points returns the prices of an outcome in the time window win. Like at the venue, the last point has the time of the
-// request, even outside the window.
+// points returns the prices of an outcome in the time window win. As at the venue, the last point has the time of the request,
+// even outside the window.
 func (s *Service) points(m *world.Market, outcome int, win window, now int64) []venue.Object {
 	out := []venue.Object{}
 	last := min(win.to, m.LastPriceAt(s.world.Now()).Unix(), now)

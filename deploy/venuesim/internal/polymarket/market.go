@@ -100,7 +100,7 @@ func (s *Service) event(m *world.Market) venue.Object {
 	return o
 }
 
-// record answers with the JSON object of a market in the order-book service. The object contains the winner.
+// record responds with the JSON object of a market in the order-book service, or with status 404. The object contains the winner.
 func (s *Service) record(w http.ResponseWriter, r *http.Request) {
 	m, ok := s.world.Find(r.PathValue("condition"))
 	if !ok || m.ConditionID != r.PathValue("condition") {

@@ -26,7 +26,7 @@ func (s *Service) Open() venue.Session {
 // Follows implements venue.Session.
 func (st *stream) Follows() []int64 { return slices.Collect(maps.Keys(st.sent)) }
 
-// Receive implements venue.Session. Unknown messages get no answer.
+// Receive implements venue.Session. Unknown messages get no reply.
 func (st *stream) Receive(message []byte) []any {
 	if string(message) == "PING" {
 		return []any{venue.Text("PONG")}
@@ -52,7 +52,7 @@ func (st *stream) Receive(message []byte) []any {
 	return nil
 }
 
-// follow subscribes to tokens and returns the order books of those that trade. For the others it sends no event.
+// follow subscribes to tokens and returns the order book of each token that trades. It ignores the other tokens.
 func (st *stream) follow(tokens []string) []venue.Object {
 	books := []venue.Object{}
 	for _, t := range tokens {

@@ -1,8 +1,8 @@
-// Package recorded converts recorded answers of venues to markets of a world. It reads two formats: lists of metadata objects
+// Package recorded converts recorded responses of venues to markets of a world. It reads two formats: lists of metadata objects
 // of Polymarket, and lists of events with their markets from Kalshi's website.
 //
-// The converted markets have the recorded identifiers, texts, prices and results. All other members of their answers are
-// invented. Recordings in other formats are ignored.
+// The converted markets have the recorded identifiers, texts, prices and results. All other members of the simulated responses
+// are invented. Recordings in other formats are ignored.
 package recorded
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// Answers contains the recorded markets of each venue; nil if there are none.
+// Answers contains the recorded markets of each venue. A list is nil if the venue has no recorded markets.
 type Answers struct{ Polymarket, Kalshi []world.Market }
 
 // Load reads all JSON files in the folders and their subfolders. It returns an error if a folder cannot be read or contains no
@@ -212,7 +212,7 @@ func priceOf(text string) world.Price {
 	return rounded(f)
 }
 
-// timeOf returns the time that text contains, in any of the formats of recorded answers. It returns the zero time if text is
+// timeOf returns the time that text contains, in any of the formats of recorded responses. It returns the zero time if text is
 // invalid.
 func timeOf(text string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07"} {

@@ -32,7 +32,7 @@ func (c *Config) Check(r *config.Report) {
 	}
 }
 
-// Folders are the folders with recorded answers. In the setting they are separated by colons.
+// Folders are the folders with recorded responses of venues. Colons separate them in the setting.
 type Folders []string
 
 // UnmarshalText implements encoding.TextUnmarshaler.

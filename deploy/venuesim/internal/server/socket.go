@@ -88,8 +88,8 @@ func (s *sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serve(ctx, c, messages)
 }
 
-// serve sends answers and events until the connection ends. In mode hang it reads and sends nothing. It sends the events of
-// that time when the mode ends.
+// serve sends replies and events until the connection ends. In mode hang it reads and sends nothing; the events of that time
+// follow when the mode ends. In mode garbage it sends invalid messages instead of events, and mode refuse ends the connection.
 func (s *sockets) serve(ctx context.Context, c *connection, messages <-chan []byte) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -125,7 +125,7 @@ func (s *sockets) serve(ctx context.Context, c *connection, messages <-chan []by
 	}
 }
 
-// send writes messages to conn. It returns false if the connection has ended.
+// send writes messages to conn, in mode slow after a delay. It returns false if the connection has ended.
 func (s *sockets) send(ctx context.Context, conn *websocket.Conn, messages []any) bool {
 	if len(messages) > 0 && s.stream.Mode() == control.Slow {
 		select {

@@ -14,15 +14,14 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// Numbers of open invented markets of the venues other than Polymarket. Manifold has more markets than one page of search
-// results.
+// Number of open invented markets of each venue except Polymarket. Manifold has more markets than one page of search results.
 const (
 	kalshiSize    = 1200
 	limitlessSize = 300
 	manifoldSize  = 1400
 )
 
-// Handler returns the handler of all venues and of the control routes. It returns an error if the recorded answers cannot be
+// Handler returns the handler of all venues and of the control routes. It returns an error if the recorded responses cannot be
 // read.
 func Handler(c Config) (http.Handler, error) {
 	answers, err := recorded.Load(c.Data)

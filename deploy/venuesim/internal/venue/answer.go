@@ -9,7 +9,7 @@ import (
 	fastjson "github.com/segmentio/encoding/json"
 )
 
-// Object is a JSON object in an answer of a venue.
+// Object is a JSON object in a response of a venue.
 type Object map[string]any
 
 // Constants contains the members of a venue's JSON objects that never change, by the name of the object.
@@ -42,8 +42,8 @@ func (c Constants) With(name string, members Object) Object {
 // buffers contains buffers that Answer reuses, because a page of Polymarket has 400 KB.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Answer writes body as JSON. It does not sort members: encoding/json, which sorts them, doubles the time for reading all pages
-// of 50,000 markets of Polymarket.
+// Answer writes a response with the given status and body as JSON. It does not sort members: encoding/json, which sorts them,
+// doubles the time for reading all pages of 50,000 markets of Polymarket.
 func Answer(w http.ResponseWriter, status int, body any) {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)

@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/deploy/venuesim/internal/world"
 )
 
-// listSeconds is the number of seconds for which a list is cached, as at the real venues. A change of the world also ends the
-// caching.
+// listSeconds is the number of seconds for which a list is cached, as at the real venues. A change of the world also invalidates
+// the list.
 const listSeconds = 10
 
 // Entry is the position of a market in a sorted list.

@@ -42,7 +42,7 @@ func (c *course) at(unix int64) Price {
 	return onGrid(1 / (1 + math.Exp(-x)))
 }
 
-// noise returns a piecewise linear random function of the time, from -1 to 1, with a knot each minute.
+// noise returns a random value from -1 to 1 for a Unix time in seconds. The value is linear between two full minutes.
 func (c *course) noise(unix int64) float64 {
 	k := unix / 60
 	knot := func(i int64) float64 { return float64(mix(c.seed, uint64(i))>>11)/(1<<52) - 1 }
@@ -50,8 +50,8 @@ func (c *course) noise(unix int64) float64 {
 	return knot(k)*(1-f) + knot(k+1)*f
 }
 
-// onGrid rounds a price to odd multiples of half a cent, or of a twentieth of a cent near 0 and 1, so that bid and ask are on
-// whole ticks.
+// onGrid rounds a price to an odd multiple of half a cent, or of a twentieth of a cent near 0 and 1, so that bid and ask are on
+// whole ticks. The result is from 0.0015 to 0.9985.
 func onGrid(p float64) Price {
 	step := 10_000.0
 	if p < 0.05 || p > 0.95 {

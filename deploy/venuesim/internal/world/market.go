@@ -22,7 +22,7 @@ func (s State) Valid() bool {
 	return s == Open || s == Closed || s == Proposed || s == Disputed || s == Resolved
 }
 
-// Outcome is the result of a market. It is empty while there is none.
+// Outcome is the result of a market. The empty value means that there is no result yet.
 type Outcome string
 
 // Outcomes of a market.

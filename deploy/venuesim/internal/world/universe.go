@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// firstInvented is the offset of the numbers of invented markets: none of them is lower.
+// firstInvented is the lowest number of an invented market.
 const firstInvented = 2_000_000
 
 // epoch is the start time of the first events. Numbers of markets increase with time and stay below firstCreated until after

@@ -47,8 +47,8 @@ type move struct {
 	price Price
 }
 
-// World contains the markets of one venue: invented or recorded ones, and those that tests created. It applies the changes by
-// tests to all of them. It is safe for concurrent use.
+// World contains the markets of one venue: invented or recorded markets, and markets that tests created. It applies the changes
+// by tests to its markets. It is safe for concurrent use.
 type World struct {
 	seed     uint64
 	universe *universe // nil with recorded markets
@@ -99,8 +99,8 @@ func (w *World) addRecorded(m Market) {
 	}
 }
 
-// addToGroup adds a market to the event with its event slug. If the event exists, the market takes the event's data from the
-// first market.
+// addToGroup adds a market to the event that its event slug names. If the event exists, the market takes the event's data from
+// the first market.
 func (w *World) addToGroup(m *Market) {
 	members := w.groups[m.Event.Slug]
 	if len(members) > 0 {
@@ -204,7 +204,7 @@ func (c *Change) following(before Status, now time.Time) Status {
 	return next
 }
 
-// quote applies the price, spread or order book of c.
+// quote applies the price, the spread or the order book of c. The price is valid from now on.
 func (o *changes) quote(c Change, now time.Time) {
 	if c.Price != nil || c.Spread != nil || c.Book != nil {
 		o.book = c.Book
@@ -298,7 +298,8 @@ func (w *World) Each(yield func(*Market) bool) {
 	}
 }
 
-// apply changes m, a copy of a market, in the same way as tests have changed the market.
+// apply applies the changes by tests to m, a copy of a market, and updates its price to now. If m has no Path, apply first sets a
+// constant one.
 func (o *changes) apply(m *Market, now time.Time) {
 	if m.Path == nil {
 		fixed := m.Price
@@ -334,7 +335,7 @@ func (o *changes) apply(m *Market, now time.Time) {
 	}
 }
 
-// expected returns the price at which YES trades after an outcome is proposed. p is the price before.
+// expected returns the price at which YES trades after the outcome is proposed. p is the price before the proposal.
 func (o Outcome) expected(p Price) Price {
 	switch o {
 	case Yes:
