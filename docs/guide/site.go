@@ -51,7 +51,7 @@ var types = map[string]string{
 	".svg": "image/svg+xml", ".png": "image/png",
 }
 
-// New renders a folder of Markdown files and images. Its error lists every link without a target.
+// New renders a folder of Markdown files and images. Its error lists every link whose file or heading does not exist.
 func New(files fs.FS, o Options) (*Site, error) {
 	order, err := orderPages(files)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Site) File(name string) (File, bool) {
 // Names returns the names of all files, sorted.
 func (s *Site) Names() []string { return slices.Sorted(maps.Keys(s.files)) }
 
-// build is the state of New.
+// build contains the state of one call of New.
 type build struct {
 	options Options
 	site    *Site

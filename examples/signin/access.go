@@ -52,9 +52,9 @@ func (a *app) accessToken(ctx context.Context, s *session, rejected string) (str
 	return renewed.AccessToken, nil
 }
 
-// renew exchanges a refresh token for new tokens. It continues if the browser disconnects, because the new tokens would
-// otherwise be lost. If a request gets no answer, renew repeats it once without delay: for ten seconds, the hub returns the
-// same new tokens. After that, the hub treats the old refresh token as stolen and revokes the grant.
+// renew exchanges a refresh token for new tokens. It continues if the browser disconnects, because the new tokens would otherwise
+// be lost. If a request gets no response, renew repeats it once without delay: for ten seconds, the hub returns the same new
+// tokens. After that, the hub treats the old refresh token as stolen and revokes the grant.
 func (a *app) renew(ctx context.Context, refresh string) (*oauth2.Token, error) {
 	source := a.oauth.TokenSource(withClient(context.WithoutCancel(ctx)), &oauth2.Token{RefreshToken: refresh})
 	renewed, err := source.Token()

@@ -22,16 +22,16 @@ var style []byte
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// settings contains the configuration of the app. Hub is the URL of the hub and Base is the public URL of the app, both without
-// a trailing slash.
+// settings contains the configuration of the app. Hub is the URL of the hub, and Base is the public URL of the app. The URLs have
+// no trailing slash.
 type settings struct {
 	Hub, Base, ClientID, ClientSecret string
 	RenewEarly                        time.Duration // time before the expiry of a token at which it is renewed
 }
 
 // requestTimeout is the time limit for all requests to the hub that one page causes. Renewals and revocations can take some
-// seconds more. writeTimeout is the time limit for the whole answer to the browser. It is longer, so that the app can always
-// answer with a page.
+// seconds more. writeTimeout is the time limit for the whole response to the browser. It is longer than requestTimeout, so that
+// the app can always respond with a page.
 const (
 	requestTimeout = 25 * time.Second
 	writeTimeout   = time.Minute

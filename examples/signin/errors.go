@@ -8,7 +8,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// problem is an error as the page shows it. The text is fixed and never repeats a part of a URL or of an answer.
+// problem is an error as the page shows it. The text is fixed and never repeats a part of a URL or of a response.
 type problem struct {
 	status       int
 	text         string
@@ -39,7 +39,7 @@ var problemsByCode = map[string]problem{
 	"rate_limited":       {status: http.StatusTooManyRequests, text: "Too many requests. Wait a minute and try again."},
 }
 
-// problemsByAnswer maps the error codes in the answer to a sign-in (RFC 6749 section 4.1.2.1 and RFC 8707) to the problems that
+// problemsByAnswer maps the error codes of an authorization response (RFC 6749 section 4.1.2.1 and RFC 8707) to the problems that
 // the page shows. The page does not show the parameter error_description, because anyone can create a URL with it.
 var problemsByAnswer = map[string]problem{
 	"access_denied":             {status: http.StatusForbidden, text: "You denied access, so nothing was connected."},
@@ -52,7 +52,7 @@ var problemsByAnswer = map[string]problem{
 	"temporarily_unavailable":   {status: http.StatusBadGateway, text: "The hub is too busy to sign you in. Try again shortly."},
 }
 
-// problemOfAnswer returns the problem for an error code in the answer to a sign-in. An unknown code has a general text.
+// problemOfAnswer returns the problem for an error code of an authorization response. An unknown code has a general text.
 func problemOfAnswer(code string) problem {
 	if p, ok := problemsByAnswer[code]; ok {
 		return p

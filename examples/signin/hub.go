@@ -15,7 +15,7 @@ import (
 )
 
 // client sends the requests to the hub. It follows no redirects, because a token must be sent only to the intended URL. The
-// timeout is shorter than the ten seconds within which a renewal without an answer can be repeated.
+// timeout is shorter than the ten seconds within which a renewal without a response can be repeated.
 var client = &http.Client{
 	Timeout:       8 * time.Second,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -26,7 +26,7 @@ func withClient(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, client)
 }
 
-// maxAnswer is the maximum size of an answer in bytes. The rest of a longer answer is ignored.
+// maxAnswer is the maximum size of a response in bytes. The rest of a longer response is ignored.
 const maxAnswer = 1 << 20
 
 // request contains the optional parts of a request: access token, idempotency key and JSON body.
@@ -35,7 +35,7 @@ type request struct {
 	body        any
 }
 
-// hubError is an error answer of the hub. Compare Code, which is stable, and not Message.
+// hubError is an error response of the hub. Compare Code, which is stable, and not Message.
 type hubError struct {
 	Status     int
 	Code       string `json:"error"`
@@ -46,7 +46,7 @@ type hubError struct {
 
 func (r hubError) Error() string { return fmt.Sprintf("%d %s", r.Status, r.Code) }
 
-// sendJSON sends a request to a route of the hub and decodes the JSON of the answer into the value that into points to. It
+// sendJSON sends a request to a route of the hub and decodes the JSON of the response into the value that into points to. It
 // returns a hubError for a status other than 2xx.
 func (a *app) sendJSON(ctx context.Context, method, path string, q request, into any) error {
 	var body io.Reader
@@ -74,7 +74,7 @@ func (a *app) sendJSON(ctx context.Context, method, path string, q request, into
 	return do(r, into)
 }
 
-// postForm posts a form to address and ignores the body of the answer. The OAuth endpoints require forms instead of JSON. It
+// postForm posts a form to address and ignores the body of the response. The OAuth endpoints require forms instead of JSON. It
 // returns a hubError for a status other than 2xx.
 func (a *app) postForm(ctx context.Context, address string, form url.Values) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
@@ -85,7 +85,7 @@ func (a *app) postForm(ctx context.Context, address string, form url.Values) err
 	return do(r, nil)
 }
 
-// do sends a request and decodes the JSON of the answer unless into is nil. It returns a hubError for a status other than 2xx.
+// do sends a request and decodes the JSON of the response unless into is nil. It returns a hubError for a status other than 2xx.
 func do(r *http.Request, into any) error {
 	res, err := client.Do(r)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// signInTimeout is the time limit of a sign-in, from the first click to the answer of the hub.
+// signInTimeout is the time limit of a sign-in, from the first click to the authorization response of the hub.
 const signInTimeout = 10 * time.Minute
 
 // pendingSignIns stores each pending sign-in in an encrypted cookie of the browser that started it. Many started sign-ins

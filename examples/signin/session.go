@@ -31,8 +31,8 @@ func (s *session) name() string {
 	return s.user
 }
 
-// close removes the tokens from the session and returns them, or nil if they were already removed. It waits for a running
-// renewal and prevents later ones.
+// close removes the tokens from the session and returns them, or nil if they were already removed. It waits for a running renewal
+// and prevents later renewals.
 func (s *session) close() *oauth2.Token {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (k *sessions) start(w http.ResponseWriter, user string, token *oauth2.Token
 	return oldest
 }
 
-// find returns the session of a request, or nil if there is none.
+// find returns the session of a request, or nil if there is none or it has expired.
 func (k *sessions) find(r *http.Request) *session {
 	c, err := r.Cookie(k.cookies.name)
 	if err != nil {

@@ -18,8 +18,8 @@ var (
 	errGrantEnded    = errors.New("the grant has ended and cannot be renewed")
 )
 
-// startSignIn redirects the browser to the consent page of the hub. It is a link and not a form, because it changes nothing in
-// the app, and the form-action policy would have to list all hosts of the redirects.
+// startSignIn redirects the browser to the consent page of the hub. The page of the app has a link to this handler and not a
+// form: starting a sign-in changes nothing in the app, and the form-action policy would have to list all hosts of the redirects.
 func (a *app) startSignIn(w http.ResponseWriter, r *http.Request) {
 	state, verifier, err := a.pending.start(w)
 	if err != nil {
@@ -29,8 +29,8 @@ func (a *app) startSignIn(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, a.oauth.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier)), http.StatusSeeOther)
 }
 
-// callback handles the answer of the hub to a sign-in. It accepts an answer only from the expected hub (iss, RFC 9207), only in
-// the browser that started the sign-in (state), and only once. The current session of the browser ends only after a successful
+// callback handles the authorization response of the hub. It accepts a response only from the expected hub (iss, RFC 9207), only
+// in the browser that started the sign-in (state), and only once. The current session of the browser ends only after a successful
 // sign-in.
 func (a *app) callback(w http.ResponseWriter, r *http.Request) {
 	q, before := r.URL.Query(), a.sessions.find(r)
@@ -63,7 +63,8 @@ func (a *app) callback(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther) // removes the code from the address bar
 }
 
-// exchange exchanges the code for tokens and reads the user name. If it cannot read the name, it revokes the tokens.
+// exchange exchanges the code for tokens and reads the user name. If it cannot read the name, it revokes the tokens. Error:
+// errCodeExpired if the hub does not accept the code.
 func (a *app) exchange(ctx context.Context, code, verifier string) (user string, token *oauth2.Token, err error) {
 	token, err = a.oauth.Exchange(withClient(ctx), code, oauth2.VerifierOption(verifier))
 	if failure := (*oauth2.RetrieveError)(nil); errors.As(err, &failure) && failure.ErrorCode == "invalid_grant" {

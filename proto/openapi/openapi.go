@@ -7,7 +7,7 @@ import _ "embed"
 //go:embed openapi.json
 var JSON []byte
 
-// Int converts a pointer to an integer to the type that the models use. It returns nil for nil.
+// Int converts a pointer to an integer to *int64, the type in the generated models. It returns nil for nil.
 func Int[T ~int | ~int32 | ~int64](n *T) *int64 {
 	if n == nil {
 		return nil
@@ -16,7 +16,7 @@ func Int[T ~int | ~int32 | ~int64](n *T) *int64 {
 	return &out
 }
 
-// Texts converts a list of string types to the type that the models use. It never returns nil.
+// Texts converts a list of a string type to []string, the type in the generated models. It never returns nil.
 func Texts[T ~string](list []T) []string {
 	out := make([]string, len(list))
 	for i, s := range list {

@@ -34,7 +34,8 @@ func check(doc []byte, codes map[string]bool) error {
 	return errors.Join(found...)
 }
 
-// corsOpen lists path prefixes of the hub. Pages of any origin may read the routes with these prefixes, except those in keyed.
+// corsOpen lists path prefixes of the hub. Pages of any origin may read the routes with these prefixes, except the routes in
+// keyed.
 var corsOpen = []string{
 	"/api/polymarket/", "/api/broadcast/", "/api/oracle/featured", "/api/embed/", "/api/card/",
 	"/.well-known/oauth-", "/api/c/", "/api/fashion/signals", "/api/network/", "/api/situations", "/api/channels", "/api/channel/",
@@ -50,8 +51,8 @@ var keyed = []string{"/api/broadcast/preempt", "/api/network/field-record/me"}
 // measured is the path of a route that is open to other origins although it has no prefix of corsOpen.
 const measured = "/api/operator/{handle}/skill"
 
-// checkOperations requires that each operation has one tag, a server, its credentials, a success status and the errors of its
-// kind. It also requires that an operation is marked as open to other origins if and only if it is open.
+// checkOperations requires that each operation has one tag, a server, its credentials, a success status and the statuses of
+// wantedStatuses. It also requires that x-signalcast-cors-open of each operation equals the result of isOpen.
 func checkOperations(root map[string]any) []error {
 	var found []error
 	for _, op := range operations(root) {
@@ -117,8 +118,8 @@ func takesJSON(op operation) bool {
 	return content["application/json"] != nil
 }
 
-// isOpen reports whether pages of any origin may call an operation. Open are the routes for applications, reads of the hub with
-// a prefix of corsOpen, and all reads of the api and the clock without a credential.
+// isOpen reports whether pages of any origin may call an operation. These are the routes for applications, reads of the hub with
+// a prefix of corsOpen, the route measured, and all reads of the api and the clock without a credential.
 func isOpen(op operation) bool {
 	if strings.HasPrefix(op.path, protocol) {
 		return true
@@ -136,11 +137,11 @@ func isOpen(op operation) bool {
 	return slices.ContainsFunc(corsOpen, func(p string) bool { return strings.HasPrefix(op.path, p) })
 }
 
-// mayBeAbsent lists members that can be null and that an answer may omit, because only one of the lists with this schema has
+// mayBeAbsent lists members that can be null and that a response may omit, because only one of the lists with this schema has
 // them.
 var mayBeAbsent = map[string]bool{"FeedSignal.liveYesBps": true, "FeedSignal.moveBps": true}
 
-// checkNullable requires that answers always contain the members that can be null. Requests may omit such members.
+// checkNullable requires that responses always contain the members that can be null. Requests may omit such members.
 func checkNullable(root map[string]any) []error {
 	var found []error
 	sent := sentSchemas(root)

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// errorSchema is the reference to a schema that fits every error answer. clientView adds the schema to the document.
+// errorSchema is the reference to a schema that fits every error response. clientView adds the schema to the document.
 const errorSchema = "#/components/schemas/Error"
 
 // clientView returns the document with one `default` error for each operation instead of its error statuses. The full document
-// lists each status and code for readers. A generator would create a type for each of them, but a caller needs only one error
+// lists each status and code for readers. A generator would create a type for each status, but a caller needs only one error
 // type.
 func clientView(doc []byte) ([]byte, error) {
 	var root map[string]any

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// code is one table row of the error page.
+// code is an error code of the error page, with its HTTP status and its meaning.
 type code struct{ name, status, meaning string }
 
 var row = regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)` \\| *(\\d{3}|frame) *\\|([^|]*)\\|")
@@ -47,7 +47,8 @@ func (c code) goName() string {
 	return name
 }
 
-// says returns the first sentence of the meaning without its full stop, for a comment in the client libraries.
+// says returns the first sentence of the meaning without its full stop, for a comment in the client libraries. For an empty
+// meaning it returns a fixed text.
 func (c code) says() string {
 	text, _, _ := strings.Cut(strings.ReplaceAll(c.meaning, "`", ""), ". ")
 	if text == "" {

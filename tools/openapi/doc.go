@@ -3,7 +3,7 @@
 //
 //   - -out: the contract as JSON, with its members in the order of the YAML file. The hub serves it as /openapi.json.
 //   - -client and -models: two reduced copies, from which other generators write the Go client, the TypeScript types and the
-//     Go types of answers.
+//     Go types of responses.
 //   - -go and -ts: tables of error codes and of routes for the client libraries in sdk/go and sdk/ts. A row of the route table
 //     has, for example, whether the route takes a key and whether a request may be sent twice.
 //

@@ -8,9 +8,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// modelsView returns the document from which the Go types of answers are generated. It contains all schemas, and a schema
-// `<OperationId>Answer` for each answer that the document describes in place. Enumerations become plain strings, because tests
-// compare every answer with the document. A value that can have several shapes becomes any. Members have the order of doc.
+// modelsView returns the document from which the Go types of responses are generated. It contains all schemas, and a schema
+// `<OperationId>Answer` for each successful response that the document describes in place. Enumerations become plain strings,
+// because tests compare every response with the document. A value that can have several shapes becomes any. Members have the
+// order of doc.
 func modelsView(doc, client []byte) ([]byte, error) {
 	var root map[string]any
 	if err := json.Unmarshal(client, &root); err != nil {
@@ -37,8 +38,8 @@ func modelsView(doc, client []byte) ([]byte, error) {
 	return json.MarshalIndent(root, "", "  ")
 }
 
-// setOrder sets x-order of each property of the schema v to its position in the same schema of the source. start is the number
-// of properties before it: properties of the second part of an allOf follow those of the first.
+// setOrder sets x-order of each property of the schema v to its position in the same schema of the source. start is the number of
+// properties before it: in an allOf, the properties of the second schema follow the properties of the first.
 func setOrder(source *yaml.Node, v any, start int) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -87,7 +87,7 @@ func check(root, vale string, only []string, out io.Writer) (bool, error) {
 	return report(found, changed, out), nil
 }
 
-// report writes the errors, and then the suggestions for changed lines.
+// report writes the errors, and then the suggestions for changed lines. It returns true if there is an error.
 func report(found []finding, changed changedLines, out io.Writer) bool {
 	slices.SortFunc(found, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
@@ -199,8 +199,8 @@ func stageCommits(root, stage string, out io.Writer) ([]finding, error) {
 // maxExceptions is the maximum number of exceptions in tools/vale/exceptions.txt.
 const maxExceptions = 20
 
-// except removes the findings that tools/vale/exceptions.txt allows. It adds an error for each exception without a reason and
-// for each exception that matches no finding.
+// except removes the findings that tools/vale/exceptions.txt allows. It returns an error if an exception has no reason or matches
+// no finding, or if the file has more than maxExceptions exceptions.
 func except(root string, found []finding) ([]finding, error) {
 	raw, err := os.ReadFile(filepath.Join(root, "tools/vale/exceptions.txt"))
 	if err != nil {

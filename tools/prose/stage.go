@@ -13,8 +13,8 @@ import (
 	"unicode"
 )
 
-// notes contains the patterns that match comments, by file extension or file name. Files of other languages are prose as a
-// whole.
+// notes contains the patterns that match comments, by file extension or file name. It lists no Go, Markdown and HTML files, which
+// stageFile handles separately.
 var notes = map[string]*regexp.Regexp{
 	".sql": regexp.MustCompile(`(?m)--.*$|(?s:/\*.*?\*/)`), ".lua": regexp.MustCompile(`(?m)--.*$`),
 	".proto": slashes, ".js": slashes, ".mjs": slashes, ".ts": slashes, ".css": regexp.MustCompile(`(?s:/\*.*?\*/)`),
@@ -71,7 +71,8 @@ func stageFile(root, stage, name string) error {
 
 var generated = regexp.MustCompile(`(?m)^(//|--) Code generated .* DO NOT EDIT|This file was auto-generated`)
 
-// stageGo stages the comments and the texts of a Go file, and the words of the names that the file declares.
+// stageGo writes the comments and the string literals of a Go file to the stage directory, and the words of the names that the
+// file declares. Of the literals of a test, it writes only the messages.
 func stageGo(stage, name, text string) error {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
@@ -131,7 +132,7 @@ func stageGo(stage, name, text string) error {
 	return writeStaged(stage, name, prose.text())
 }
 
-// reports lists the methods of testing.T whose string literals a developer reads.
+// reports lists the methods of testing.T whose string arguments are messages for developers.
 var reports = map[string]bool{
 	"Error": true, "Errorf": true, "Fatal": true, "Fatalf": true, "Log": true, "Logf": true, "Skip": true, "Skipf": true, "Run": true,
 }

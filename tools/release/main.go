@@ -104,7 +104,8 @@ type file struct {
 	content []byte
 }
 
-// archive returns a tar archive of files. It panics on an error: writing to memory cannot fail, so the list of files is wrong.
+// archive returns a tar archive of files. It panics on an error: writing to memory cannot fail, so an error means an invalid list
+// of files.
 func (r release) archive(files []file) []byte {
 	var buffer bytes.Buffer
 	w := tar.NewWriter(&buffer)
@@ -153,7 +154,7 @@ func (r release) writeSBOM(out, program, _ string) error {
 	return errors.Join(err, os.WriteFile(out, text.Bytes(), 0o644))
 }
 
-// writeImage writes an image of a service as an archive for docker load. The image is the one that
+// writeImage writes an image of a service as an archive for docker load. The image equals the image that
 // deploy/images/service.Dockerfile describes.
 func (r release) writeImage(out, service, arch string, program []byte) error {
 	certificates, err := os.ReadFile("/etc/ssl/certs/ca-certificates.crt")
