@@ -17,17 +17,17 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Sizes of a comparison of two trees. There must be enough pairs of operator and market for all calls, because an operator has
-// one call on a market and a key may file 60 calls per minute.
+// Sizes of the comparison of two source trees. An operator files at most one call on a market, and a key files at most 60 calls
+// per minute. There must be enough pairs of operator and market for all measured calls.
 const (
 	againstPeople  = 3_000
 	againstMarkets = 100 // native markets, and the same number of venue markets
 	lockSamples    = 5
 )
 
-// compareTrees compares this tree with the revision of the flag -against: the cost of a filed call, and the ratios of the
-// sections in -only. Each tree starts its own system. The trees need only the public API and the command `deploy/local up` in
-// common.
+// compareTrees compares this source tree with the git revision of the flag -against: the cost of a filed call, and the ratios of
+// the sections of the flag -only. Each tree starts its own system. The older tree needs a compatible public API and the command
+// `deploy/local up`.
 func (b *bench) compareTrees() {
 	tree, bin := b.checkOut()
 	b.compareFiling(bin)
@@ -36,7 +36,8 @@ func (b *bench) compareTrees() {
 	}
 }
 
-// checkOut checks out the older revision. It returns the work tree and a directory with the programs built from it.
+// checkOut checks out the git revision of the flag -against and builds its programs. It returns the directory of the source tree
+// and the directory of the programs.
 func (b *bench) checkOut() (tree, bin string) {
 	fmt.Println("building the programs of", b.against)
 	tree, bin = filepath.Join(b.dir, "tree"), filepath.Join(b.dir, "old-bin")
@@ -50,15 +51,15 @@ func (b *bench) checkOut() (tree, bin string) {
 	return tree, bin
 }
 
-// build builds programs of a tree into the directory bin. The flag -trimpath lets go build use the build cache for a tree in
-// any directory.
+// build compiles Go programs of the source tree into the directory bin. The flag -trimpath lets go build use the build cache for
+// a source tree in any directory.
 func (b *bench) build(tree, bin string, programs ...string) {
 	cmd := exec.CommandContext(b.ctx, "go", append([]string{"build", "-trimpath", "-o", bin + "/"}, programs...)...)
 	cmd.Dir, cmd.Env = tree, append(os.Environ(), "GOWORK=", "PWD="+tree)
 	output(cmd)
 }
 
-// tree is one of the two compared trees and its running system.
+// tree is one of the two compared versions of the source code, with its running system and its measurements.
 type tree struct {
 	*system
 	name  string
@@ -67,14 +68,14 @@ type tree struct {
 	locks map[string][]float64
 }
 
-// cost is the resource use of a measurement, divided by its number of calls. The last four fields are CPU times in
-// microseconds.
+// cost contains the resources that one filed call uses, as the average of a measurement. Postgres, Hub, API and Redis are CPU
+// times in microseconds.
 type cost struct {
 	Statements, WALBytes, RowLocks, Postgres, Hub, API, Redis float64
 }
 
-// compareFiling files calls at the systems of both trees alternately, on native markets and on venue markets. bin contains the
-// programs of the older tree.
+// compareFiling files calls alternately at the systems of the two source trees, on native markets and on venue markets. It
+// reports the costs. bin contains the programs of the older tree.
 func (b *bench) compareFiling(bin string) {
 	trees := []*tree{b.newTree("before", stack.ProgramsIn(bin)), b.newTree("now")}
 	kinds := slices.Sorted(maps.Keys(trees[0].kinds))
@@ -116,7 +117,8 @@ func (b *bench) compareFiling(bin string) {
 	}
 }
 
-// newTree starts the system of a tree and creates operators and markets through the public API.
+// newTree starts the system of a source tree, creates operators and markets through the public API, and sends load to warm the
+// system up. name is the name of the tree in the output.
 func (b *bench) newTree(name string, opts ...stack.Option) *tree {
 	// A quote remains valid for the whole run, so that both trees read the venue equally often.
 	opts = append(opts, stack.Env("QUOTE_MAX_AGE", "15m"), stack.Env("QUOTE_CONFIRM_AFTER", "off"))
@@ -150,15 +152,15 @@ func (b *bench) newTree(name string, opts ...stack.Option) *tree {
 	return t
 }
 
-// newKey signs a person in and returns a new operator key of the person.
+// newKey signs a user in through the test identity provider and returns a new operator key of this user.
 func (s *system) newKey(person string) string {
 	login := stack.Post(s.b, s.IDP+"/mint", stack.Body(stack.JSON{"user": person})).Require(http.StatusOK).Text("token")
 	return stack.Send(s.b, http.MethodPost, s.Hub+"/api/dev/keys", stack.Bearer(login), stack.Body(stack.JSON{"label": "bench"})).
 		Require(http.StatusCreated).Text("key")
 }
 
-// fileAt files calls for one measurement and returns their cost. It waits until the events of the calls are in the feed,
-// because publishing them is part of the cost.
+// fileAt files calls from a number of clients for one measurement and returns the cost of one call. It waits until the events of
+// the calls are in the feed, because publishing them is part of the cost.
 func (b *bench) fileAt(t *tree, f *filer, clients int) cost {
 	b.awaitQuiet(t.system)
 	t.exec("SELECT pg_stat_statements_reset()")
@@ -205,8 +207,8 @@ func (t *tree) countLocks(f *filer) float64 {
 	return locks
 }
 
-// compareRatios runs sections of both trees alternately, each with the bench program of its tree, and compares the ratios. old
-// is the directory of the older tree.
+// compareRatios runs the sections of the flag -only alternately with the bench program of each source tree, and compares the
+// ratios. old is the directory of the older tree.
 func (b *bench) compareRatios(old string) {
 	type side struct {
 		dir, program string

@@ -23,7 +23,7 @@ type bench struct {
 	cleanups []func()
 }
 
-// failure is the panic value with which check and the methods of bench end a run.
+// failure is the panic value with which check, Fatal and Fatalf end a run.
 type failure struct{ error }
 
 // check ends the run if err is not nil.
@@ -39,7 +39,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// recoverError calls do and returns the error with which do ended the run through check, or nil.
+// recoverError calls do. If do fails through check, Fatal or Fatalf, recoverError returns the error; else it returns nil. It does
+// not recover from other panics.
 func recoverError(do func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -54,7 +55,7 @@ func recoverError(do func()) (err error) {
 	return nil
 }
 
-// scope calls do, and then the cleanups that do has registered.
+// scope calls do, and then the cleanup functions that do has registered, in reverse order. The functions run even if do fails.
 func (b *bench) scope(do func()) {
 	outer := b.cleanups
 	b.cleanups = nil
@@ -68,16 +69,16 @@ func (b *bench) scope(do func()) {
 	do()
 }
 
-// Cleanup registers a function that runs at the end of the current scope.
+// Cleanup registers a function that runs at the end of the current scope, even after a failure.
 func (b *bench) Cleanup(do func()) { b.cleanups = append(b.cleanups, do) }
 
-// Context returns a context that ends when a signal ends the run.
+// Context returns the context of the run. It is cancelled when the process receives a signal to stop.
 func (b *bench) Context() context.Context { return b.ctx }
 
 // Helper does nothing. testing.TB requires the method.
 func (b *bench) Helper() {}
 
-// Failed returns false, because after a failure only cleanups run.
+// Failed always returns false. A failure ends the run with a panic, so only cleanup functions run after it.
 func (b *bench) Failed() bool { return false }
 
 // Logf prints a line to standard output.
@@ -100,10 +101,11 @@ var databaseSettings = []string{
 	"random_page_cost=1.1", "jit=off", "max_parallel_workers_per_gather=0",
 }
 
-// untracked disables the statistics of statements, because collecting them takes time.
+// untracked is the Postgres setting that disables statement statistics, because collecting them takes time.
 const untracked = "pg_stat_statements.track=none"
 
-// start starts a system that runs until the end of the current scope. database contains additional settings of Postgres.
+// start starts a system that runs until the end of the current scope. database contains Postgres settings that it adds to
+// databaseSettings. If the option logs is set, start copies the logs of the system at the end.
 func (b *bench) start(database []string, opts ...stack.Option) *system {
 	fmt.Println("starting a system")
 	opts = append(opts, stack.Env("RATE_LIMIT_ANON", "0"))

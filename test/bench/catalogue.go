@@ -13,8 +13,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// catalogueSQL contains the minimum work of a sweep in the database, as a limit. It writes the newest quote and a snapshot of
-// each market, with 100 markets per transaction.
+// catalogueSQL creates the procedure bench.sweep. It performs the minimum database work of a catalogue sweep: it writes the
+// newest quote and a price snapshot of each market, with 100 markets per transaction.
 const catalogueSQL = `
 CREATE SCHEMA IF NOT EXISTS bench;
 CREATE TABLE bench.quotes (LIKE api.market_quotes INCLUDING ALL);
@@ -31,10 +31,10 @@ BEGIN
     END LOOP;
 END $$;`
 
-// anonymous sends requests without a credential.
+// anonymous is an HTTP client that sends no credential.
 var anonymous = stack.NewClient()
 
-// sweepResult contains the measurements of one full sweep, which reads all markets of the primary venue.
+// sweepResult contains the measurements of one sweep, which reads all markets of the primary venue.
 type sweepResult struct {
 	took          time.Duration
 	markets       float64
@@ -42,8 +42,9 @@ type sweepResult struct {
 	memory        int64         // memory of the api at the end of the sweep
 }
 
-// catalogue measures full sweeps of bookMarkets markets. The first sweep stores all markets. One sweep after each restart of
-// the api finds changed prices. The limits are the minimum work to fetch and decode the markets, and to write them.
+// catalogue measures catalogue sweeps of bookMarkets markets. The first sweep stores all markets. Each later sweep follows a
+// restart of the api and updates their prices. The limits are the minimum work to fetch and decode the markets, and to write
+// them.
 func (b *bench) catalogue() {
 	s := b.start(nil, stack.Env("VENUE_SIM_MARKETS", strconv.Itoa(bookMarkets)), stack.Env("MOVEMENT_EVERY", "10m"))
 	s.sweep("first")
@@ -72,8 +73,8 @@ func (b *bench) catalogue() {
 	b.report.ratio("catalogue, refresh of 50,000 / a minute", "s", lower, 0, times, []float64{60})
 }
 
-// sweep waits for the first full sweep of an api process that has just started, and returns its measurements. what names the
-// sweep in the output.
+// sweep waits for the first complete sweep of an api process that has just started, and returns its measurements. what is the
+// name of the sweep in the output.
 func (s *system) sweep(what string) (w sweepResult) {
 	pid, metrics := s.pid("api"), "http://"+s.Setting(s.b, "api", "METRICS_ADDR")+"/metrics"
 	database := treeTime(s.pid("postgres"))
@@ -106,8 +107,8 @@ func samples(metrics []byte) map[string]float64 {
 	return out
 }
 
-// fetchAll reads all pages of the venue's market list and decodes the fields of each market. It returns the number of markets.
-// It is the limit for fetching in a sweep.
+// fetchAll reads all pages of the market list of the venue and decodes the fields of each market. It returns the number of
+// markets. Its CPU time is the limit for the fetching part of a sweep.
 func (b *bench) fetchAll(venues string) (n int) {
 	q := url.Values{"closed": {"false"}, "limit": {"100"}}
 	for {

@@ -17,13 +17,13 @@ const (
 	firstMarket = 90_000_000
 )
 
-// ofBook is the SQL condition that selects the markets that addBook inserted.
+// ofBook is the SQL condition for the markets that addBook inserts.
 const ofBook = " WHERE market_id BETWEEN '90000000' AND '90049999'"
 
-// ages are the ages of the price snapshots of each market. The last snapshot has the current price.
+// ages are the ages of the price snapshots of each market. The newest snapshot, the last one, has the current price.
 var ages = []time.Duration{25 * time.Hour, 7 * time.Hour, 2 * time.Hour, 20 * time.Minute, time.Second}
 
-// book generates titles of markets and search texts. Its words have a natural distribution of frequencies.
+// book generates market titles and search texts. The frequency of its words follows a Zipf distribution, as in natural language.
 type book struct {
 	words []string
 	pick  *rand.Zipf
@@ -43,7 +43,7 @@ func newBook() *book {
 	return k
 }
 
-// often returns a random word; frequent words are more probable. any returns a random word; all words are equally probable.
+// often returns a random word. Frequent words are more probable.
 func (k *book) often() string { return k.words[k.pick.Uint64()] }
 func (k *book) any() string   { return k.words[k.r.IntN(vocabulary)] }
 
@@ -61,8 +61,8 @@ func (k *book) query() string {
 	return []string{a, b[:3], a + " " + b, b[1:] + "x", "will the " + a + " " + k.often(), k.often() + " " + a}[k.r.IntN(6)]
 }
 
-// addBook inserts the markets with their prices into the database. It also inserts their titles into a table with a full text
-// index of Postgres, with which the section search is compared.
+// addBook inserts generated markets with their quotes and price snapshots into the database. It also inserts the titles into the
+// table bench.docs, whose full text index is the limit of the section search.
 func (s *system) addBook() {
 	k, now := newBook(), time.Now().UTC().Truncate(time.Millisecond)
 	lanes := []string{"POLITICS", "CRYPTO", "SPORT", "CULTURE", "MUSIC", "TECH", "ECONOMY", "SCIENCE", "WORLD", "ENTERTAINMENT"}
@@ -110,7 +110,7 @@ func (s *system) addBook() {
 	s.settle("api.markets", "api.market_quotes", "api.market_prices", "bench.docs")
 }
 
-// dropBook deletes the markets of the book, because the other sections are measured without them.
+// dropBook deletes the markets that addBook inserted, because the sections other than reads and search are measured without them.
 func (s *system) dropBook() {
 	tables := []string{"api.markets", "api.market_quotes", "api.market_prices"}
 	for _, t := range tables {
@@ -119,7 +119,8 @@ func (s *system) dropBook() {
 	s.settle(tables...)
 }
 
-// refreshBook sets the time of the quotes to now, as a sweep does, and waits until a page of market movements is full.
+// refreshBook sets the time of the quotes to now, as a sweep does, and waits until /api/wire returns a full page of market
+// movements.
 func (s *system) refreshBook(hub string) {
 	s.exec("UPDATE api.market_quotes SET at = now()" + ofBook)
 	stack.Eventually(s.b, 3*time.Minute, "a full page of /api/wire", func() bool {

@@ -26,11 +26,11 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// clockMarkets is the number of markets from which the programme is computed.
+// clockMarkets is the number of markets from which the clock service computes its timelines.
 const clockMarkets = 10_000
 
-// clock measures the clock service: the time to compute a timeline, compared with the minimum work for it, the cost of a
-// timeline from memory, and the latency of a timeline that is computed for one request.
+// clock measures the clock service: the time to compute a timeline, compared with the minimum work for it, the CPU time of a
+// cached timeline, and the latency of a timeline that is computed for one request.
 func (b *bench) clock() {
 	build := b.clockBuild()
 	c := b.startClock()
@@ -58,8 +58,8 @@ var (
 	bareBuild = regexp.MustCompile(`clock markets=10000 compute_us=(\d+) marshal_us=(\d+)`)
 )
 
-// clockBuild compares the computation of a timeline with a reference program that does only the necessary work. Each runs alone
-// on one core. It returns the time of the product in microseconds.
+// clockBuild measures the computation of a timeline and compares it with a reference program that does only the necessary work.
+// Each program runs alone on one core. clockBuild returns the median time of the product in microseconds.
 func (b *bench) clockBuild() float64 {
 	tests := filepath.Join(b.dir, "clock-edge.test")
 	const tested = "github.com/signalcast/signalcast/services/clock/internal/httpapi"
@@ -84,7 +84,7 @@ func (b *bench) clockBuild() float64 {
 	return built
 }
 
-// measured runs a program and returns the sum of the numbers that the groups of pattern match in its output.
+// measured runs a program and returns the sum of the numbers that the capture groups of pattern match in its output.
 func measured(cmd *exec.Cmd, pattern *regexp.Regexp) (sum float64) {
 	out := output(cmd)
 	m := pattern.FindSubmatch(out)
@@ -105,7 +105,8 @@ type clockServer struct {
 	specs atomic.Int64 // number of specs requested so far; each spec is different
 }
 
-// startClock starts a clock service on the core for servers and waits for its first timeline.
+// startClock starts a database and a clock service on serverCore, with a fake ledger. It waits until the timeline contains a
+// segment.
 func (b *bench) startClock() *clockServer {
 	db := must(localdb.StartPostgres(b.ctx, localdb.PostgresConfig{Dir: filepath.Join(b.dir, "clock-db"), Durable: true}))
 	b.Cleanup(func() { db.Stop(context.Background()) })
@@ -135,15 +136,15 @@ func (c *clockServer) get(path string, sets ...stack.Set) (stack.Answer, error) 
 	return a, err
 }
 
-// idle returns the share of CPU time that the clock service uses without requests.
+// idle returns the number of cores that the clock service uses without requests. 1 means one full core.
 func (c *clockServer) idle() float64 {
 	before, began := procTime(c.pid), time.Now()
 	stack.Wait(c.b, c.b.length)
 	return float64(procTime(c.pid)-before) / float64(time.Since(began))
 }
 
-// load sends requests for paths from a number of clients. It returns the CPU time of one answer in microseconds, without the
-// idle share, and the latencies.
+// load sends requests for the paths that path returns, from a number of clients. It returns the CPU time of one response in
+// microseconds, without the CPU time of an idle service, and the latencies. idle is the result of the method idle.
 func (c *clockServer) load(clients int, idle float64, path func() string) (float64, []time.Duration) {
 	before := procTime(c.pid)
 	done := c.b.load(c.url, clients, c.b.length, func(*client) error {
@@ -154,14 +155,15 @@ func (c *clockServer) load(clients int, idle float64, path func() string) (float
 	return micros(max(spent, 0), float64(done.n)), done.waits
 }
 
-// marketLedger is a fake ledger that serves the markets of the section clock over gRPC.
+// marketLedger is a fake ledger that serves the markets of the section clock over gRPC. It implements the methods that the clock
+// service calls.
 type marketLedger struct {
 	marketv1.UnimplementedMarketReadServiceServer
 	feedv1.UnimplementedFeedServiceServer
 	answer *marketv1.ListAirableResponse
 }
 
-// ListAirable returns the markets of the section.
+// ListAirable returns the markets of the section clock.
 func (l *marketLedger) ListAirable(context.Context, *marketv1.ListAirableRequest) (*marketv1.ListAirableResponse, error) {
 	return l.answer, nil
 }
@@ -171,12 +173,13 @@ func (l *marketLedger) ListMarkets(context.Context, *marketv1.ListMarketsRequest
 	return &marketv1.ListMarketsResponse{}, nil
 }
 
-// Publish accepts and discards facts.
+// Publish accepts facts and discards them.
 func (l *marketLedger) Publish(context.Context, *feedv1.PublishRequest) (*feedv1.PublishResponse, error) {
 	return &feedv1.PublishResponse{}, nil
 }
 
-// serveMarkets serves a marketLedger over gRPC until the end of the scope and returns its address.
+// serveMarkets starts a gRPC server with a marketLedger and returns its address. The server runs until the end of the current
+// scope.
 func (b *bench) serveMarkets() string {
 	s := must(grpcx.NewServer(grpcx.ServerConfig{
 		Secret: hopSecret, Log: silent(), Options: []grpc.ServerOption{grpc.MaxSendMsgSize(64 << 20)},
@@ -190,7 +193,7 @@ func (b *bench) serveMarkets() string {
 	return l.Addr().String()
 }
 
-// airableMarkets returns n markets with various lanes, prices and volumes. They end within a month.
+// airableMarkets returns n open markets with random lanes, prices and volumes. The markets end within about a month.
 func airableMarkets(n int) []*marketv1.Market {
 	r := rand.New(rand.NewPCG(5, 6))
 	lanes := strings.Fields("sports music film tv fashion culture crypto politics news science tech economy")

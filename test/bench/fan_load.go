@@ -37,8 +37,8 @@ const (
 	fanRate   = 3   // single messages per second
 )
 
-// fan opens the connections of the listeners and publishes messages to them, on one core. Every message contains the time at
-// which it was published.
+// fan is the load generator of the section fanout. It opens the connections of the listeners and publishes messages, all on one
+// core. Every message contains the time at which it was published.
 type fan struct {
 	url, publish, hello string // URL of the socket, URL to post messages to, first text that each listener sends
 	conns, pid          int
@@ -59,8 +59,8 @@ type fan struct {
 	fail   error
 }
 
-// fanLoad is the helper program that measures a server. It opens the connections, publishes single messages and bursts, closes
-// the connections, and prints its measurements.
+// fanLoad is the helper program fan-load, which measures a server. It opens the connections, publishes single messages and
+// bursts, closes the connections, and prints its measurements as JSON.
 func fanLoad(ctx context.Context, args []string) {
 	f := &fan{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: fanWindow}}}
 	fs := flag.NewFlagSet("fan-load", flag.ContinueOnError)
@@ -96,7 +96,7 @@ func fanLoad(ctx context.Context, args []string) {
 	check(json.NewEncoder(os.Stdout).Encode(found))
 }
 
-// connect opens the connections of all listeners.
+// connect opens the connections of all listeners, from several loopback addresses, and starts to read from them.
 func (f *fan) connect(ctx context.Context) {
 	var mu sync.Mutex
 	var fail error
@@ -123,7 +123,8 @@ func (f *fan) connect(ctx context.Context) {
 	check(fail)
 }
 
-// listen reads the messages on the connection of one listener until the connection ends.
+// listen reads the messages on the connection of one listener and replies to pings until the connection ends. It counts the end
+// as a lost connection.
 func (f *fan) listen(conn net.Conn, in *bufio.Reader) {
 	var text []byte
 	for {
@@ -147,7 +148,7 @@ func (f *fan) listen(conn net.Conn, in *bufio.Reader) {
 	}
 }
 
-// deliver records the delivery of a message, if text contains a mark.
+// deliver records the delivery of a message. It ignores a text that does not contain a valid mark, which is fanMark and a time.
 func (f *fan) deliver(text []byte) {
 	i := bytes.Index(text, []byte(fanMark))
 	if i < 0 || i+18 > len(text) {
@@ -172,7 +173,8 @@ func (f *fan) deliver(text []byte) {
 	}
 }
 
-// until waits until done returns true, or until the given time has passed. It returns the last result of done.
+// until calls done repeatedly, with f.mu locked, until it returns true, until publishing fails, or until the duration most has
+// passed. It returns the last result of done.
 func (f *fan) until(most time.Duration, done func() bool) bool {
 	for end := time.Now().Add(most); ; time.Sleep(500 * time.Microsecond) {
 		f.mu.Lock()
@@ -184,7 +186,7 @@ func (f *fan) until(most time.Duration, done func() bool) bool {
 	}
 }
 
-// post publishes a message that contains the current time. It does not wait for the answer.
+// post publishes a message that contains the current time. It does not wait for the response; it stores an error in f.fail.
 func (f *fan) post() {
 	f.mu.Lock()
 	f.busy++
@@ -206,7 +208,8 @@ func (f *fan) post() {
 	}()
 }
 
-// warm publishes two messages and chooses the padding of later messages, so that their texts have fanSize bytes.
+// warm publishes two messages. It chooses the padding of later messages, so that the text that a listener receives has fanSize
+// bytes.
 func (f *fan) warm() {
 	for range 2 {
 		want := f.got + f.conns
@@ -219,8 +222,8 @@ func (f *fan) warm() {
 	}
 }
 
-// phase calls publish, which returns the number of messages that it published, and waits until all listeners have received
-// them. It returns the number of deliveries and the CPU time of the server.
+// phase calls publish, which returns the number of messages that it has published, and waits up to lateTime until all listeners
+// have received them. It returns the numbers of received and missing deliveries, the CPU time of the server, and the duration.
 func (f *fan) phase(publish func() int) fanPhase {
 	base, cpu, began := f.got, procTime(f.pid), time.Now()
 	want := base + publish()*f.conns
@@ -230,13 +233,13 @@ func (f *fan) phase(publish func() int) fanPhase {
 	return fanPhase{Deliveries: f.got - base, Missing: want - f.got, CPU: procTime(f.pid) - cpu, Took: time.Since(began)}
 }
 
-// single publishes fanRate messages per second during one measurement and returns their number. It omits a message while
-// fanWindow publishing requests are unanswered.
+// single publishes fanRate messages per second for f.length and returns the number of messages. It omits a message if fanWindow
+// requests stay unanswered for lateTime.
 func (f *fan) single() (sent int) {
 	end := time.Now().Add(f.length)
 	for next := time.Now(); next.Before(end); next = next.Add(time.Second / fanRate) {
 		time.Sleep(time.Until(next))
-		// A server that answers its requests after the last write may be slow.
+		// A server that responds to a request after the last write may be slow.
 		if f.until(lateTime, func() bool { return f.busy < fanWindow }) {
 			f.post()
 			sent++
@@ -245,8 +248,8 @@ func (f *fan) single() (sent int) {
 	return sent
 }
 
-// burst publishes messages as fast as all listeners can receive them, until f.length has passed, and returns their
-// number. At most fanWindow messages are published but not yet received.
+// burst publishes messages as fast as all listeners can receive them, for f.length. It returns the number of messages. At most
+// fanWindow messages wait for delivery at any time.
 func (f *fan) burst() (sent int) {
 	base, end := f.got, time.Now().Add(f.length)
 	free := func() bool { return sent-(f.got-base)/f.conns < fanWindow && f.busy < fanWindow }
@@ -267,9 +270,9 @@ func (f *fan) settle(base int64) (least int64, after time.Duration) {
 	return least, time.Since(began)
 }
 
-// limitServer is the helper program that serves as the limit when the reference servers are missing. Its arguments are fanLimit
-// or fanJoined, and an address. It sends every body that is posted to /publish to all connections, in one frame. The clients
-// must read from all connections.
+// limitServer is the helper program fan-limit: a minimal websocket server that is the limit when the reference servers are
+// missing. It sends each body that is posted to /publish to all connections, in one frame. Its arguments are fanLimit or
+// fanJoined, and an address. Clients must read from all connections, because a write has no timeout.
 func limitServer(ctx context.Context, args []string) {
 	var mu sync.Mutex
 	var open []net.Conn
@@ -293,7 +296,7 @@ func limitServer(ctx context.Context, args []string) {
 	mux.HandleFunc("GET /ws", func(w http.ResponseWriter, r *http.Request) {
 		conn, _, _, err := ws.UpgradeHTTP(r, w)
 		if err != nil {
-			return // the handshake was refused with an answer
+			return // UpgradeHTTP has sent an error response
 		}
 		mu.Lock()
 		defer mu.Unlock()

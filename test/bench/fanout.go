@@ -24,19 +24,19 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Names of the measured servers. The reference program provides further servers.
+// Names of the servers that this package can start without the reference program. The reference program provides further servers.
 const (
 	fanOurs   = "ours"
 	fanLimit  = "epoll"       // writes one frame to each connection and nothing else
 	fanJoined = "epoll-batch" // collects frames for two milliseconds and writes them together
 )
 
-// fanHello is the message that subscribes to a channel of facts.
+// fanHello is the websocket message that subscribes to the channel live.
 const fanHello = `{"op":"subscribe","id":"s","channels":["live"]}`
 
-// fanout compares the delivery of one event to all listeners with the minimum work of a process for it. The product treats the
-// event like any fact: it stores it, assigns a number, sends it through Redis, and writes it to all connections. The latency
-// includes the publishing call. The reference servers receive the event in an HTTP request and only write it.
+// fanout compares the delivery of one event to all listeners with the minimum work of one process. The product stores the event,
+// assigns a number, sends it through Redis, and writes it to all connections. The reference servers receive the event in an HTTP
+// request and only write it. The latency includes the publishing request.
 func (b *bench) fanout() {
 	s := b.start(nil, stack.Env("MOVEMENT_EVERY", "10m"))
 	publish := s.servePublisher()
@@ -57,8 +57,8 @@ func (b *bench) fanout() {
 	b.reportFan(all, servers)
 }
 
-// buildAnchors builds the reference program and returns its path. If the source directory is missing, it returns "" and adds a
-// note to the report. means is the consequence for the section, for the note.
+// buildAnchors builds the reference program and returns its path. If the source directory is missing, it adds a note to the
+// report and returns "". section and means are parts of the note: the section, and the consequence for it.
 func (b *bench) buildAnchors(section, means string) string {
 	if _, err := os.Stat(filepath.Join(b.anchors, "go.mod")); err != nil {
 		b.report.note("%s: no reference program in %s, %s", section, b.anchors, means)
@@ -71,7 +71,8 @@ func (b *bench) buildAnchors(section, means string) string {
 	return program
 }
 
-// fanRound starts one server, measures it and stops it.
+// fanRound starts the named server, measures it and stops it at the end of the current scope. anchors is the path of the
+// reference program, and publish is the URL to which messages for the product are posted.
 func (b *bench) fanRound(s *system, name, anchors, publish string) (found fanResult) {
 	var url, hello string
 	var pid int
@@ -97,8 +98,8 @@ func (b *bench) fanRound(s *system, name, anchors, publish string) (found fanRes
 	return found
 }
 
-// servePublisher returns a URL. It publishes the body of each POST request to this URL as a fact of the feed. The reference
-// servers have a URL with the same effect.
+// servePublisher starts an HTTP server that publishes the body of each POST request as a fact of the feed. It returns the URL for
+// these requests.
 func (s *system) servePublisher() string {
 	env := s.Environment(s.b, "api")
 	options := untraced(s.b.ctx).DialOptions()
@@ -132,7 +133,7 @@ func publishFact(ctx context.Context, feed feedv1.FeedServiceClient, body io.Rea
 	return err
 }
 
-// fanResult contains the measurements that the load program prints.
+// fanResult contains the measurements that the helper program fan-load prints. Memory is in bytes.
 type fanResult struct {
 	Connect     fanPhase
 	Base        int64 // memory of the server before the first connection
@@ -148,7 +149,7 @@ type fanResult struct {
 	First, Late time.Duration // delays until the first listener: median and 99th percentile
 }
 
-// fanPhase is one phase of the load.
+// fanPhase contains the measurements of one phase of the load: the deliveries, the CPU time of the server, and the duration.
 type fanPhase struct {
 	Deliveries, Missing int
 	CPU, Took           time.Duration
@@ -157,7 +158,7 @@ type fanPhase struct {
 func (p fanPhase) each() float64 { return micros(p.CPU, float64(p.Deliveries)) }
 func (p fanPhase) rate() float64 { return float64(p.Deliveries) / p.Took.Seconds() }
 
-// memory returns the memory of one idle connection in kB.
+// memory returns the memory of one idle connection in kB. conns is the number of connections.
 func (f fanResult) memory(conns int) float64 { return float64(f.Idle-f.Base) / 1000 / float64(conns) }
 
 func (f fanResult) print(name string, conns int) {
@@ -172,7 +173,8 @@ func (f fanResult) print(name string, conns int) {
 		f.Burst.rate(), f.Burst.each(), f.Burst.Missing)
 }
 
-// reportFan compares the measurements of all rounds.
+// reportFan adds the comparisons of the product with each other server, and with fixed targets, to the report. all contains the
+// results of the rounds by server name.
 func (b *bench) reportFan(all map[string][]fanResult, servers []string) {
 	burst := func(f fanResult) float64 { return f.Burst.rate() }
 	p99 := func(f fanResult) float64 { return millis(f.P99) }

@@ -32,7 +32,7 @@ const (
 
 const hopSecret = "a secret of the benchmark of hops alone"
 
-// hop compares an internal call of the product with a bare unary call of grpc-go.
+// hop compares the CPU time of a gRPC call between services of the product with that of a bare unary call of grpc-go.
 func (b *bench) hop() {
 	kinds, pids, addrs := []string{bareHop, ourHop}, map[string]int{}, map[string]string{}
 	for _, kind := range kinds {
@@ -53,14 +53,14 @@ func (b *bench) hop() {
 	}
 }
 
-// hopCost contains the measurements that the program hop-load prints.
+// hopCost contains the measurements that the helper program hop-load prints.
 type hopCost struct {
 	Calls          int
 	CPU, P50, Took time.Duration
 }
 
-// loadHop returns the CPU time of one call in microseconds, as the sum of client and server. server is the process id of the
-// server.
+// loadHop runs hop-load against a server and returns the CPU time of one call in microseconds, as the sum of client and server.
+// server is the process ID of the server, and inFlight is the number of concurrent calls.
 func (b *bench) loadHop(kind, addr string, server, inFlight int) float64 {
 	before := procTime(server)
 	out := output(pinned(b.ctx, loadCore, own(), "hop-load", kind, addr, strconv.Itoa(inFlight), b.length.String()))
@@ -73,17 +73,17 @@ func (b *bench) loadHop(kind, addr string, server, inFlight int) float64 {
 	return micros(spent+c.CPU, n)
 }
 
-// instantLedger is a fake ledger that answers each filed call immediately.
+// instantLedger is a fake ledger that accepts each filed call immediately.
 type instantLedger struct {
 	signalv1.UnimplementedSignalServiceServer
 }
 
-// File returns the id of the call and stores nothing.
+// File returns the ID of the call and stores nothing.
 func (instantLedger) File(_ context.Context, r *signalv1.FileRequest) (*signalv1.FileResponse, error) {
 	return &signalv1.FileResponse{Id: r.GetDraft().GetId()}, nil
 }
 
-// echo is the gRPC service of the bare call. It returns its request.
+// echo is the gRPC service for the bare call. Its method Echo returns the request.
 var echo = grpc.ServiceDesc{
 	ServiceName: "bench.Echo", HandlerType: (*any)(nil),
 	Methods: []grpc.MethodDesc{{
@@ -95,7 +95,7 @@ var echo = grpc.ServiceDesc{
 	}},
 }
 
-// hopServer is the helper program that serves gRPC calls. Its arguments are the kind of call and the address.
+// hopServer is the helper program hop-server, which serves gRPC calls. Its arguments are bareHop or ourHop, and the address.
 func hopServer(ctx context.Context, args []string) {
 	l := must(net.Listen("tcp", args[1]))
 	if args[0] == bareHop {
@@ -111,15 +111,15 @@ func hopServer(ctx context.Context, args []string) {
 	check(s.Serve(l))
 }
 
-// untraced returns the tracing of a service that sends no traces, as in most installations.
+// untraced returns the tracing configuration of a service that exports no traces.
 func untraced(ctx context.Context) *telemetry.Tracing {
 	return must(telemetry.NewTracing(ctx, telemetry.TraceConfig{}, "bench", "", silent()))
 }
 
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// hopLoad is the helper program that makes gRPC calls and prints its measurements. Its arguments are the kind of call, the
-// address, the number of concurrent calls, and a duration.
+// hopLoad is the helper program hop-load, which makes gRPC calls and prints its measurements as JSON. Its arguments are bareHop
+// or ourHop, the address, the number of concurrent calls, and a duration.
 func hopLoad(ctx context.Context, args []string) {
 	inFlight, length := must(strconv.Atoi(args[2])), must(time.ParseDuration(args[3]))
 	call := hopCall(ctx, args[0], args[1])
@@ -151,7 +151,7 @@ func hopLoad(ctx context.Context, args []string) {
 	check(json.NewEncoder(os.Stdout).Encode(c))
 }
 
-// hopCall returns a function that makes one gRPC call of the kind to the server at addr.
+// hopCall returns a function that makes one gRPC call to the server at addr. kind is bareHop or ourHop.
 func hopCall(ctx context.Context, kind, addr string) func(context.Context) error {
 	if kind == bareHop {
 		cc := must(grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials())))

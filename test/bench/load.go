@@ -21,15 +21,15 @@ type client struct {
 	host string
 }
 
-// dial opens a connection to a service.
+// dial opens a TCP connection to a service. base is its URL.
 func dial(base string) *client {
 	host := strings.TrimPrefix(base, "http://")
 	conn := must(net.Dial("tcp", host))
 	return &client{conn, bufio.NewReaderSize(conn, 8<<10), host}
 }
 
-// post sends a POST request with a JSON body. header is one header line with the credential. post returns the status and the
-// body of the answer.
+// post sends a POST request with a JSON body. header is one header line, which contains the credential. post returns the status
+// and the body of the response. The deadline for the request and its response is three minutes.
 func (c *client) post(path, header, body string) (int, []byte, error) {
 	if err := c.SetDeadline(time.Now().Add(3 * time.Minute)); err != nil {
 		return 0, nil, err
@@ -47,24 +47,24 @@ func (c *client) post(path, header, body string) (int, []byte, error) {
 	return res.StatusCode, answer, err
 }
 
-// sent contains the results of load.
+// sent contains the results of load: the number of successful requests, the total time, and the latencies.
 type sent struct {
 	n     int
-	shed  int // answers 503: the machine was busy with other work
+	shed  int // number of responses with status 503: the machine was busy with other work
 	took  time.Duration
 	waits []time.Duration
 }
 
-// errShed is the error of a request that was answered 503. Such requests are counted and do not end the load.
+// errShed is the error of a request with the response 503. load counts such a request and continues.
 var errShed = errors.New("answered 503")
 
-// errEnough is the error with which a request function ends the load without a failure.
+// errEnough is the error with which a request function ends load without a failure.
 var errEnough = errors.New("enough")
 
 func (s sent) rate() float64 { return float64(s.n) / s.took.Seconds() }
 
-// load sends requests from a number of clients for the given time, or until one returns errEnough. Any other error except
-// errShed ends the run.
+// load sends requests from a number of clients until length has passed or the request function one returns errEnough. Any other
+// error except errShed ends the run.
 func (b *bench) load(base string, clients int, length time.Duration, one func(c *client) error) (all sent) {
 	ctx, cancel := context.WithCancelCause(b.ctx)
 	defer cancel(nil)

@@ -20,7 +20,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Cores of sections that run the measured server and its load on one core each.
+// CPU cores of the sections that run the measured server on one core and its load on another core.
 const (
 	serverCore = "0"
 	loadCore   = "1"
@@ -44,7 +44,7 @@ func (b *bench) requirePrograms() {
 	}
 }
 
-// pgbench returns the path of pgbench, which Debian does not install in PATH.
+// pgbench returns the path of pgbench, which Debian does not install in PATH. If it finds none, it returns "pgbench".
 func pgbench() string {
 	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench"); len(found) > 0 {
 		return found[len(found)-1]
@@ -69,7 +69,8 @@ func (b *bench) serve(env []string, program string, args ...string) *localdb.Chi
 	return child
 }
 
-// side starts an additional process of a service on serverCore, with changed environment variables.
+// side starts an additional process of a service on serverCore. changed contains the environment variables that differ from those
+// of the first process.
 func (s *system) side(service string, changed map[string]string) *stack.Side {
 	changed["GOMAXPROCS"] = "1"
 	d := s.Side(s.b, service, changed)
@@ -77,7 +78,7 @@ func (s *system) side(service string, changed map[string]string) *stack.Side {
 	return d
 }
 
-// awaitListener waits until a process listens on the address.
+// awaitListener waits up to 10 s until a process accepts connections at the address.
 func (b *bench) awaitListener(addr string) {
 	stack.Eventually(b, 10*time.Second, "a listener on "+addr, func() bool {
 		conn, err := net.Dial("tcp", addr)
@@ -88,8 +89,8 @@ func (b *bench) awaitListener(addr string) {
 	})
 }
 
-// output runs a command and returns its standard output. If the command fails, the error contains its standard error
-// output.
+// output runs a command and returns its standard output. If the command fails, output ends the run with an error that contains
+// the standard output and the standard error of the command.
 func output(cmd *exec.Cmd) []byte {
 	out, err := cmd.Output()
 	var exit *exec.ExitError
@@ -99,10 +100,10 @@ func output(cmd *exec.Cmd) []byte {
 	return must(out, err)
 }
 
-// tick is the time unit of /proc/PID/stat on Linux.
+// tick is the unit of the CPU times in /proc/PID/stat on Linux.
 const tick = 10 * time.Millisecond
 
-// procTime returns the CPU time of running processes, without their children.
+// procTime returns the sum of the CPU times of running processes, without their children.
 func procTime(pids ...int) (sum time.Duration) {
 	for _, pid := range pids {
 		now := stat(pid)
@@ -112,7 +113,8 @@ func procTime(pids ...int) (sum time.Duration) {
 }
 
 // treeTime returns the CPU time of a process, its descendants, and its children that have ended. For Postgres, this is the time
-// of all its processes. treeTime reads again if a child started or ended during the reading, because the sum could omit it.
+// of all its processes. treeTime repeats the reading if a child started or ended meanwhile, because the sum could omit that
+// child.
 func treeTime(pid int) time.Duration {
 	for {
 		family, ended := localdb.Family(pid), stat(pid)
@@ -150,8 +152,8 @@ func (b *bench) busy() float64 {
 	return (used2 - used) / max(all2-all, 0.01)
 }
 
-// awaitIdle waits until other work on the machine uses less than 20% of the CPU. It adds a note to the report if that takes
-// longer than the option quiet.
+// awaitIdle waits until less than 20% of the CPU of the machine is in use. After the duration of the option quiet, it stops
+// waiting, prints a note and records the used share in the report.
 func (b *bench) awaitIdle() {
 	share := 0.0
 	for end := time.Now().Add(b.quiet); time.Now().Before(end); {

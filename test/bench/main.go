@@ -15,7 +15,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// options are the command line options of a run.
+// options contains the values of the command line flags.
 type options struct {
 	only    []string
 	length  time.Duration // length of one measurement
@@ -33,7 +33,7 @@ type options struct {
 	logs    string // directory for the logs of the services; empty: the logs are deleted
 }
 
-// sections lists the sections of a run in the order in which they run.
+// sections lists the sections, which are groups of measurements, in the order in which they run.
 var sections = []struct {
 	name   string
 	shared bool // uses the system that the shared sections have in common
@@ -50,7 +50,8 @@ var sections = []struct {
 	{"scale", false, (*bench).scale},
 }
 
-// helpers maps the names of helper programs, which bench starts from its own executable, to their functions.
+// helpers contains the functions of the helper programs by name. bench starts a helper program from its own executable, with the
+// name as the first argument.
 var helpers = map[string]func(ctx context.Context, args []string){
 	"hop-server":   hopServer,
 	"hop-load":     hopLoad,

@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// pages lists the measured cached pages. For the first page, answers with status 304 are measured too.
+// pages lists the measured cached pages. For the first page, responses with status 304 are measured too.
 var pages = []struct{ name, path string }{
 	{"page", "/api/signals/feed?type=recent&limit=50"},
 	{"featured", "/api/polymarket/featured"},
@@ -41,8 +41,8 @@ http {
 }
 `))
 
-// reads compares each cached page, and answers with status 304 for the first page, with the same bytes from nginx and from a
-// bare net/http server. The servers run on one core, the load on the other.
+// reads compares each cached page, and responses with status 304 for the first page, with the same bytes from nginx and from a
+// bare net/http server. The servers run on one core, and the load runs on another core.
 func (b *bench) reads() {
 	hub := b.main.side("hub", map[string]string{})
 	limit, worker := b.startNginx()
@@ -62,7 +62,8 @@ func (b *bench) reads() {
 	}
 }
 
-// readJob is one server under load, and its measurements.
+// readJob is one measured server and URL, with its measurements. A job with a tag sends conditional requests, to which the
+// response is 304.
 type readJob struct {
 	name, url, tag string
 	pid            int
@@ -75,8 +76,8 @@ func (j *readJob) tail() []float64 {
 	return each(j.seen, func(r read) float64 { return float64(r.p99.Microseconds()) })
 }
 
-// readPage measures the jobs of one page alternately: the product, nginx, and net/http. For the first page it also measures
-// answers with status 304.
+// readPage measures the jobs of one page alternately and reports the ratios. The jobs are nginx, the product, and optionally 304
+// responses of the product. readPage adds jobs for a bare net/http server.
 func (b *bench) readPage(name string, jobs []*readJob) {
 	url, pid := b.startPlain(name)
 	floor := &readJob{name: "net/http " + name, url: url, pid: pid}
@@ -110,7 +111,7 @@ func (b *bench) pageFile(name string) string {
 	return filepath.Join(b.dir, "nginx", "www", name+".json")
 }
 
-// startNginx starts nginx, which serves the files of the pages. It returns the URL and the process id of its worker.
+// startNginx starts nginx, which serves the page files. It returns its URL and the process ID of its worker.
 func (b *bench) startNginx() (url string, worker int) {
 	dir, addr, user := filepath.Join(b.dir, "nginx"), stack.FreeAddr(b), ""
 	check(os.MkdirAll(filepath.Join(dir, "www"), 0o755))
@@ -129,7 +130,7 @@ func (b *bench) startNginx() (url string, worker int) {
 
 const plainTag = `"plain"`
 
-// startPlain starts plainServer with the file of a page. It returns the URL and the process id.
+// startPlain starts plainServer with the file of a page. It returns the URL and the process ID.
 func (b *bench) startPlain(page string) (url string, pid int) {
 	addr := stack.FreeAddr(b)
 	server := b.serve(nil, own(), "plain-server", addr, b.pageFile(page))
@@ -137,8 +138,8 @@ func (b *bench) startPlain(page string) (url string, pid int) {
 	return "http://" + addr + "/", server.PID()
 }
 
-// plainServer is the helper program that serves a file with a bare net/http server. Its arguments are an address and a file. It
-// serves the file from memory, and answers 304 to requests that contain its ETag.
+// plainServer is the helper program plain-server, which serves a file from memory with a bare net/http server. It responds with
+// 304 to a request that contains the ETag plainTag. Its arguments are an address and a file.
 func plainServer(ctx context.Context, args []string) {
 	body := must(os.ReadFile(args[1]))
 	length, tag := []string{strconv.Itoa(len(body))}, []string{plainTag}
@@ -159,14 +160,15 @@ func plainServer(ctx context.Context, args []string) {
 	}
 }
 
-// read contains the measurements of one run of wrk. cpu is the CPU time of the server in microseconds per request.
+// read contains the measurements of one run of wrk. rate is in requests per second, and cpu is the CPU time of the server in
+// microseconds per request.
 type read struct {
 	rate float64
 	p99  time.Duration
 	cpu  float64
 }
 
-// wrk sends load to the server of a job over 64 connections and returns its measurements.
+// wrk runs the load generator wrk with 64 connections against the server of a job and returns the measurements.
 func (b *bench) wrk(job *readJob) (r read) {
 	args := []string{"-t1", "-c64", fmt.Sprintf("-d%.0fs", max(1, b.length.Seconds())), "--latency", job.url}
 	if job.tag != "" {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// better is the direction in which a value improves: lower or higher.
+// better is the direction in which a value improves. Its values are lower and higher.
 type better int
 
 const (
@@ -18,7 +18,7 @@ const (
 	higher
 )
 
-// result is one comparison, either of the product with a limit or of this tree with an older tree.
+// result is one comparison: of the product with a limit, or of this source tree with an older one.
 type result struct {
 	Job    string    `json:"job"`
 	Unit   string    `json:"unit"`
@@ -49,8 +49,8 @@ func newReport(o options) report {
 	return report{Started: time.Now().UTC(), CPUs: runtime.NumCPU(), Go: runtime.Version(), Length: o.length.String()}
 }
 
-// ratio adds a comparison of the product with a limit. With a target of 0, the comparison has no verdict. The target applies to
-// the best rounds, because other work on the machine slows down both sides by different amounts.
+// ratio adds a comparison of the product with a limit to the report and prints it. With a target of 0, the comparison has no
+// verdict. The target applies to the best rounds, because other work on the machine slows down both sides by different amounts.
 func (r *report) ratio(job, unit string, way better, target float64, ours, limit []float64) {
 	best, sign := slices.Min[[]float64], "<="
 	if way == higher {
@@ -78,9 +78,9 @@ func (r *report) ratio(job, unit string, way better, target float64, ours, limit
 	fmt.Println(line)
 }
 
-// against adds a comparison of this tree with an older tree. The result is ok if the median of this tree is not worse than
-// allowed. The allowed difference is the greater of two values: tolerance (a share of the old median), and the larger
-// interquartile range of the two trees.
+// against adds a comparison of this source tree with an older one to the report and prints it. The result is OK if the median of
+// this tree is not worse by more than the tolerance. The tolerance is the parameter, a share of the old median, or the larger
+// interquartile range of the two trees, if that is greater.
 func (r *report) against(job, unit string, way better, tolerance float64, now, old []float64) {
 	res := result{
 		Job: job, Unit: unit, Ours: quartile(now, 2), Limit: quartile(old, 2), Rounds: now, Limits: old,
@@ -115,7 +115,7 @@ func (r *report) note(format string, args ...any) {
 	fmt.Println(text)
 }
 
-// summary prints again all results that have a target.
+// summary prints all results that have a target, and the number of missed targets.
 func (r *report) summary() {
 	short := 0
 	var b strings.Builder
@@ -154,7 +154,7 @@ func figures(list []float64) string {
 	return strings.Join(out, "  ")
 }
 
-// each returns the results of the function of for all elements of a list.
+// each returns the results of the function of for all elements of a list, in the same order.
 func each[T any](list []T, of func(T) float64) []float64 {
 	out := make([]float64, len(list))
 	for i, v := range list {
@@ -163,7 +163,7 @@ func each[T any](list []T, of func(T) float64) []float64 {
 	return out
 }
 
-// figure formats a number with at least three significant digits.
+// figure formats a number with no decimal from 100, with two decimals from 1, and with three decimals below 1.
 func figure(v float64) string {
 	switch {
 	case v >= 100:

@@ -18,8 +18,8 @@ type layout struct {
 	markets int // number of markets whose calls alternate in the table
 }
 
-// layouts lists the measured layouts. In "together", the calls of a market are adjacent. In "scattered", nine calls of other
-// markets are between any two of them.
+// layouts lists the measured layouts. In "together", the calls of a market are adjacent in the table. In "scattered", calls of
+// nine other markets are between two calls of a market.
 var layouts = []layout{{"together", 1}, {"scattered", 10}}
 
 // resolution contains the measurements of one resolution of a market, by the product or by the raw UPDATE.
@@ -28,7 +28,8 @@ type resolution struct {
 	wal  float64 // bytes per call
 }
 
-// resolve compares the resolution of a market with n calls with one raw UPDATE of n database rows.
+// resolve compares the resolution of a market with n calls with one raw UPDATE of n database rows, for each layout and each of
+// the configured sizes.
 func (b *bench) resolve() {
 	b.main.exec(anchorSQL + `CREATE INDEX ON bench_anchor.signals (created_at DESC, id DESC)
 		WHERE status = 1 AND ((direction = 1 AND crowd_yes < 5000) OR (direction = 0 AND crowd_yes > 5000))`)
@@ -53,8 +54,8 @@ func (b *bench) resolve() {
 
 func marketPrefix(l layout, n int) string { return fmt.Sprintf("native-r%d-%s-", n, l.name) }
 
-// addCalls inserts equal calls into the tables of the product and of the limit. It creates enough markets for all
-// rounds.
+// addCalls inserts markets with n calls each into the tables of the product, and equal calls into the table for the raw UPDATE.
+// It creates enough markets for all rounds.
 func (b *bench) addCalls(l layout, n int) {
 	fmt.Printf("adding %d signals a market, %s\n", n, l.name)
 	prefix := marketPrefix(l, n)
@@ -77,8 +78,8 @@ const rawUpdate = `UPDATE bench_anchor.signals SET status = CASE WHEN direction 
 	scoring_version = '1.0', scoring_vertical = 'ECONOMY', resolved_at = now()
 	WHERE market_id = $1 AND status = 0`
 
-// resolveSize compares the resolution of a market with n calls in a layout. It returns the median time of the product in
-// milliseconds.
+// resolveSize compares the resolution of a market with n calls in the layout with a raw UPDATE. It returns the median time of the
+// resolution in milliseconds.
 func (b *bench) resolveSize(l layout, n int) float64 {
 	var ours, limit []resolution
 	for round := range b.rounds {
@@ -116,7 +117,7 @@ func (b *bench) resolveSize(l layout, n int) float64 {
 	return quartile(each(ours, ms), 2)
 }
 
-// timed measures the time and the WAL bytes of do after a checkpoint. do resolves n calls.
+// timed runs do, which resolves n calls, after a checkpoint. It returns the time and the WAL bytes per call.
 func (b *bench) timed(n int, do func()) resolution {
 	b.main.settle()
 	b.awaitIdle()
@@ -126,7 +127,7 @@ func (b *bench) timed(n int, do func()) resolution {
 	return resolution{took, float64(b.main.walPosition()-before) / float64(n)}
 }
 
-// finalize resolves a market through the public API and returns the number of scored calls.
+// finalize resolves a market as YES through the public API and returns the number of scored calls.
 func (b *bench) finalize(c *client, market string) int {
 	status, body, err := c.post("/api/resolution/finalize", "X-Admin-Secret: "+b.main.AdminSecret,
 		`{"marketId":"`+market+`","verdict":"YES"}`)
@@ -144,8 +145,8 @@ const (
 	atOnceWriters = 16
 )
 
-// resolveAtOnce resolves markets while clients file calls on them and other clients file calls on other markets. The limit is a
-// raw UPDATE of ten database rows under the same load.
+// resolveAtOnce resolves several markets at the same time while clients file calls on them, and while other clients file calls on
+// other markets. The limit is a raw UPDATE of ten database rows under the same load.
 func (b *bench) resolveAtOnce() {
 	b.main.exec("SELECT bench.add_markets('native-now-', 'manual', $1)", atOnceMarkets)
 	b.main.exec(`INSERT INTO bench_anchor.signals (operator_id, market_id, market_title, direction, price_bps, source)

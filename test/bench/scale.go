@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Sizes of the small ledger, with which larger ledgers are compared, and the number of samples in a round.
+// Numbers of calls, operators and markets in the small ledger, and the number of samples of a page in a round.
 const (
 	scaleBase      = 10_000
 	scaleOperators = scaleBase / 50
@@ -17,7 +17,8 @@ const (
 	pageSamples    = 60
 )
 
-// scale compares each large ledger with a small one. Both systems run at the same time and are measured alternately.
+// scale compares each large ledger of the option ledgers with a small one. Both systems run at the same time and are measured
+// alternately.
 func (b *bench) scale() {
 	for _, size := range b.ledgers {
 		b.scope(func() { b.scaleTo(size) })
@@ -40,10 +41,10 @@ func (b *bench) scaleTo(size int) {
 }
 
 // scalePage is a public GET request that is measured with a small and with a large ledger. url returns the URL of sample k.
-// Each sample requests a different answer, so that no answer comes from a cache, unless cached is true.
+// Unless cached is true, each sample requests a different URL, so that no response comes from a cache.
 type scalePage struct {
 	name   string
-	cached bool // a cache may answer; the page has no target
+	cached bool // responses may come from a cache, so the page has no target
 	url    func(l *ledger, k int) string
 }
 
@@ -71,12 +72,13 @@ var scalePages = []scalePage{
 	{"operator's skill", false, func(l *ledger, k int) string { return l.Hub + "/api/operator/" + l.handle(k) + "/skill" }},
 }
 
-// handle returns a different operator for each sample of three rounds, even in a ledger of 200 operators.
+// handle returns the handle of the operator for sample k. It returns a different operator for each sample of three rounds, even
+// in a ledger of 200 operators.
 func (l *ledger) handle(k int) string {
 	return fmt.Sprintf("operator%06d", (k*(l.operators/scaleOperators)+k/scaleOperators)%l.operators)
 }
 
-// comparePages reads the same pages of both ledgers alternately and compares their latencies and CPU times.
+// comparePages reads each page of scalePages alternately from the two ledgers and compares the latencies and the CPU times.
 func (b *bench) comparePages(small, large *ledger) {
 	for _, p := range scalePages {
 		figures := map[*ledger]*[2][]float64{small: {}, large: {}}
@@ -98,8 +100,8 @@ func (b *bench) comparePages(small, large *ledger) {
 	}
 }
 
-// readPages reads pageSamples samples of a page, one after another. It returns the median latency in milliseconds, and the CPU
-// time of one sample in microseconds, summed over the processes of the product.
+// readPages reads a page pageSamples times, starting with sample first. It returns the median latency in milliseconds, and the
+// CPU time of one sample in microseconds, summed over Postgres, hub, api and Redis. It does not count responses with status 503.
 func (l *ledger) readPages(p scalePage, first int) (p50, cpu float64) {
 	var waits []time.Duration
 	before := l.cpuTime()

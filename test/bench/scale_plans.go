@@ -13,20 +13,20 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// reading is a page of the product and the SQL statements that read it.
+// reading is a page of the product with the SQL statements that read the data of the page.
 type reading struct {
 	name       string
 	statements []statement
 	flat       bool // has targets; the other pages are not read by visitors
 }
 
-// statement is an SQL statement of the api. args returns its arguments for sample k as SQL expressions.
+// statement is a named SQL statement of the api. args returns the arguments for sample k as SQL expressions.
 type statement struct {
 	name string
 	args func(l *ledger, k int) []string
 }
 
-// plan contains the cost of one execution of a statement, or of all statements of a page.
+// plan contains the cost of one execution: of a statement, or of all statements of a page together.
 type plan struct {
 	pages float64 // buffer pages of 8 kB that were accessed
 	ms    float64
@@ -51,7 +51,8 @@ func (l *ledger) operatorID(k int) string {
 	return fmt.Sprintf("bench.operator(%d)", pick(k, l.operators))
 }
 
-// feedPosition returns a position in the newer half of the feed for sample k. The time of a call follows from its number.
+// feedPosition returns a time in the newer half of the feed for sample k, and the lowest call ID, as SQL expressions. The calls
+// of the ledger are evenly distributed over 1000 days.
 func (l *ledger) feedPosition(k int) []string {
 	back := pick(k, l.size/2)
 	return []string{fmt.Sprintf("now() - interval '10 days' - %d * (interval '1000 days' / %d)", back, l.size), firstID}
@@ -62,8 +63,8 @@ const (
 	people = "'{independent,house}'"
 )
 
-// scaleReads lists the pages whose cost must not grow with the ledger. The arguments of a statement have the order of the
-// parameters that sqlc generated.
+// scaleReads lists the pages whose cost must not grow with the number of calls. The arguments of a statement are in the order of
+// the parameters in the code that sqlc generated.
 var scaleReads = []reading{
 	{"feed, first page", []statement{{"ListRecentSignals", fixed("50")}}, true},
 	{"feed, open calls", []statement{{"ListOpenSignals", fixed("now()", "50")}}, true},
@@ -106,7 +107,8 @@ var scaleReads = []reading{
 
 const planSamples = 15
 
-// plans executes the statements of a page with many arguments over the connection on. It returns the medians of their costs.
+// plans executes the statements of a page with the arguments of each sample on the connection on. It returns the median numbers
+// of buffer pages and milliseconds. It ignores the first two samples, which fill the caches of the connection.
 func (l *ledger) plans(on *pgx.Conn, r reading) plan {
 	var pages, ms []float64
 	for k := range planSamples + 2 {
@@ -122,7 +124,8 @@ func (l *ledger) plans(on *pgx.Conn, r reading) plan {
 	return plan{quartile(pages, 2), quartile(ms, 2)}
 }
 
-// explain executes a statement of the api with EXPLAIN, prepared in the same way as in the api.
+// explain executes a statement of the api with EXPLAIN on the connection on, with the arguments of sample k. The statement is
+// prepared, as in the api.
 func (l *ledger) explain(on *pgx.Conn, s statement, k int) plan {
 	l.prepare(on, s.name)
 	return l.explained(on, execute(s.name, s.args(l, k)...))
@@ -135,8 +138,8 @@ func execute(name string, args ...string) string {
 	return "EXECUTE " + name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// prepare prepares a statement on a connection unless it is prepared already. The name is stored in lower case, because
-// Postgres reads the name in EXECUTE in lower case.
+// prepare prepares a statement of the api on a connection unless it is prepared already. The check uses lower case, because
+// Postgres converts the unquoted name in PREPARE to lower case.
 func (l *ledger) prepare(on *pgx.Conn, name string) {
 	var known bool
 	check(on.QueryRow(l.b.ctx, "SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE name = lower($1))", name).Scan(&known))
@@ -145,7 +148,8 @@ func (l *ledger) prepare(on *pgx.Conn, name string) {
 	}
 }
 
-// statementText returns the SQL text of a statement from the code that sqlc generated for the api.
+// statementText returns the SQL text of a named statement from the code that sqlc generated for the api. It ends the run if the
+// statement does not exist.
 func statementText(name string) string {
 	files := must(filepath.Glob(filepath.Join(must(stack.Root()), "services", "api", "internal", "postgres", "db", "*.sql.go")))
 	for _, file := range files {
@@ -173,9 +177,9 @@ func (l *ledger) explained(on *pgx.Conn, sql string) plan {
 	return plan{found[0].Plan.Hit + found[0].Plan.Read, found[0].Time}
 }
 
-// comparePlans compares the costs of statements in both ledgers. It measures the small ledger twice: with its normal plans, and
-// with plans like those of a large ledger. The second measurement excludes savings that are possible only with few operators
-// and markets.
+// comparePlans compares the costs of each page in the small and in the large ledger. It measures the small ledger twice: with its
+// normal plans, and with plans that use indexes as in a large ledger. The second measurement excludes savings that are possible
+// only with few operators and markets.
 func (b *bench) comparePlans(small, large *ledger) {
 	for _, r := range scaleReads {
 		var ours, base, byKey [2][]float64

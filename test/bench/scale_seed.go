@@ -31,7 +31,7 @@ type ledger struct {
 	byKey     *pgx.Conn // plans statements of a small ledger like those of a large one
 }
 
-// startLedger starts a system and fills its database with size calls.
+// startLedger starts a system, fills its database with size calls, and opens the connections on which statements are explained.
 func (b *bench) startLedger(size int) *ledger {
 	// With ten million calls, the disk needs space for the rows, but not for an equally large write-ahead log.
 	s := b.start([]string{"max_wal_size=1GB", "shared_buffers=" + b.buffers}, stack.Env("MOVEMENT_EVERY", "60s"))
@@ -88,8 +88,8 @@ func (l *ledger) fill() {
 	l.exec("CHECKPOINT")
 }
 
-// measureEdges computes and stores the edges of all operators and lanes. The api does the same for some hundred operators at a
-// time.
+// measureEdges computes the edges of all operators, in total and by lane, and stores them. The api does the same for some hundred
+// operators at a time.
 func (l *ledger) measureEdges() {
 	rows := must(l.DB(l.b).Query(l.b.ctx, `SELECT user_id::text, lane, price_bps, confidence, calls, wins
 		FROM api.operator_tallies ORDER BY user_id, lane`))
@@ -123,7 +123,7 @@ func (l *ledger) measureEdges() {
 		DROP TABLE bench.edges; DELETE FROM api.board_due`)
 }
 
-// command runs a command of the program api on the database of the ledger.
+// command runs the program api with the arguments args on the database of the ledger.
 func (l *ledger) command(args ...string) {
 	cmd := exec.CommandContext(l.b.ctx, filepath.Join(stack.Bin(l.b), "api"), args...)
 	for name, value := range l.Environment(l.b, "api") {

@@ -48,8 +48,8 @@ func (b *bench) compareWrites(small, large *ledger) {
 	b.report.ratio(job+"postgres cpu", "us", lower, 0, costs[large][1], costs[small][1])
 }
 
-// compareChange compares the effects of one call in both ledgers. It files a call while the leader cannot update the boards. It
-// then measures the update of the boards for this call, and the read of a board before the update.
+// compareChange measures the effects of one new call in the two ledgers: the update of the boards for this call, and the read of
+// a board before the update. It files the call while the leader cannot update the boards.
 func (b *bench) compareChange(small, large *ledger) {
 	times := map[*ledger]*[2][]float64{small: {}, large: {}}
 	for range max(b.rounds, 5) {
@@ -66,8 +66,8 @@ func (b *bench) compareChange(small, large *ledger) {
 	}
 }
 
-// change takes the lock with which the leader updates boards, and files a call. It returns the durations, in milliseconds, of
-// the update (fold) and of the read.
+// change takes the lock with which the leader updates boards, and files a call. It returns the duration of the update of the
+// boards (fold) and the duration of the read of a board (read), in milliseconds.
 func (l *ledger) change() (fold, read float64) {
 	stack.Eventually(l.b, 10*time.Minute, "boards that include the whole feed", func() bool {
 		return list[int64](l.system, "SELECT h.seq - b.seq FROM api.feed_head h, api.board_state b")[0] == 0
@@ -112,8 +112,8 @@ const plainAggregate = `SELECT s.user_id, sum(r.score) AS score, count(*), count
 		count(*) FILTER (WHERE r.status = 'lost')
 	FROM api.signals s LEFT JOIN api.signal_results r ON r.signal_id = s.id GROUP BY s.user_id ORDER BY score DESC LIMIT 40`
 
-// recount measures the command `api recount`, which computes every counter from calls and results and compares it with the
-// stored value. The limit is the CPU time of Postgres for plainAggregate, one computation over the same database rows.
+// recount measures the command `api recount`, which computes every counter from calls and results and compares it with the stored
+// value. The limit is the query plainAggregate. For each, recount measures the CPU time of Postgres.
 func (b *bench) recount(l *ledger) {
 	var ours, plain []float64
 	cpu := func(do func()) float64 {
@@ -129,8 +129,9 @@ func (b *bench) recount(l *ledger) {
 	b.report.ratio("recount of "+brief(l.size)+" / the board as an aggregate, cpu", "ms", lower, 1.3, ours, plain)
 }
 
-// export reads a record of 50 calls and a record of longRecord more calls, and notes the maximum memory of hub and api. It runs
-// last, because it inserts calls without updating the counters.
+// export reads the public record of an operator with 50 calls. It then inserts longRecord more calls of this operator and reads
+// the record again. It notes the duration and the maximum memory of hub and api. It runs last, because it inserts calls without
+// updating the counters.
 func (b *bench) export(l *ledger) {
 	peak := func(service string) float64 {
 		status := must(must(procfs.NewProc(l.pid(service))).NewStatus())

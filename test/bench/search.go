@@ -14,8 +14,8 @@ const (
 	searchBudget = 50 // in ms, 99th percentile
 )
 
-// search measures searches in all markets through the public API, one at a time. The limit is a full text index of Postgres
-// over the same titles. The index finds neither words with typing errors nor beginnings of words.
+// search measures searches in the titles of all markets through the public API, one at a time. The limit is a full text index of
+// Postgres over the same titles. The index finds neither words with typing errors nor beginnings of words.
 func (b *bench) search() {
 	last := list[string](b.main, "SELECT title FROM bench.docs ORDER BY id DESC LIMIT 1")[0]
 	stack.Eventually(b, 2*time.Minute, "the last market in the search results", func() bool { return b.find(last) > 0 })
@@ -35,7 +35,7 @@ func (b *bench) search() {
 	b.main.dropBook()
 }
 
-// search calls find with the same texts in each round. It returns the latencies and the total number of hits.
+// search calls find with the same texts in each call of search. It returns the latencies and the total number of hits.
 func search(find func(text string) int) (took []time.Duration, found int) {
 	k := newBook()
 	for range searches {

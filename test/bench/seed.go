@@ -27,14 +27,15 @@ var seedSQL string
 //go:embed anchor.sql
 var anchorSQL string
 
-// system is a running system whose database is filled with SQL, because filling it through the public API would take hours.
+// system is a running system and the operator keys in its database. The database is filled with SQL, because filling it through
+// the public API would take hours.
 type system struct {
 	*stack.Stack
 	b      *bench
 	tokens []string // operator keys
 }
 
-// fill inserts operators with keys, markets for filing, and a page of calls.
+// fill inserts operators with keys, markets for filing, and calls for the page of the section reads.
 func (s *system) fill() {
 	fmt.Printf("filling the database: %d operators, %d keys, %d markets\n", operators, keys, 2*writeMarkets)
 	s.exec(seedSQL)
@@ -47,7 +48,7 @@ func (s *system) fill() {
 	s.settle("api.users", "api.operator_keys", "api.markets", "api.market_quotes", "api.operator_totals", "api.operator_scores")
 }
 
-// addKeys inserts one operator key for each of n operators, starting with the operator with number first.
+// addKeys inserts one operator key for each of n operators, starting with operator number first, and sets s.tokens to these keys.
 func (s *system) addKeys(first, n int) {
 	s.tokens = make([]string, n)
 	ids := list[string](s, `SELECT bench.operator(i)::text FROM generate_series($1::int, $1::int + $2::int - 1) i
@@ -62,14 +63,15 @@ func (s *system) addKeys(first, n int) {
 	})
 }
 
-// exec executes SQL. sql may contain several statements only if there are no arguments.
+// exec executes SQL. sql may contain several statements only if there are no arguments. An error ends the run.
 func (s *system) exec(sql string, args ...any) {
 	if _, err := s.DB(s.b).Exec(s.b.ctx, sql, args...); err != nil {
 		check(fmt.Errorf("%.60s: %w", sql, err))
 	}
 }
 
-// copy inserts n rows into a table with the command COPY. The table name has the form schema.table.
+// copy inserts n rows into a table with the SQL command COPY. The function row returns the values of row i. The table name has
+// the form schema.table.
 func (s *system) copy(table string, columns []string, n int, row func(i int) []any) {
 	rows := pgx.CopyFromSlice(n, func(i int) ([]any, error) { return row(i), nil })
 	if _, err := s.DB(s.b).CopyFrom(s.b.ctx, pgx.Identifier(strings.Split(table, ".")), columns, rows); err != nil {
@@ -77,12 +79,12 @@ func (s *system) copy(table string, columns []string, n int, row func(i int) []a
 	}
 }
 
-// list executes a query with one column and returns its values.
+// list executes a query with one result column and returns the values of this column.
 func list[T any](s *system, sql string, args ...any) []T {
 	return must(pgx.CollectRows(must(s.DB(s.b).Query(s.b.ctx, sql, args...)), pgx.RowTo[T]))
 }
 
-// settle vacuums and analyzes tables, as autovacuum does in a running service, and makes a checkpoint.
+// settle runs VACUUM ANALYZE on tables, as autovacuum does in a running service, and makes a checkpoint.
 func (s *system) settle(tables ...string) {
 	for _, t := range tables {
 		s.exec("VACUUM ANALYZE " + t)

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// filer files calls. Each call uses a different pair of operator and market.
+// filer files calls with the keys tokens. market returns the ID of market i. Each call uses a different pair of operator and
+// market.
 type filer struct {
 	tokens  []string
 	market  func(i int64) string
@@ -22,19 +23,21 @@ type filer struct {
 	next    atomic.Int64
 }
 
-// newFiler returns a filer for the markets with the ids prefix0 to prefix4999.
+// newFiler returns a filer for writeMarkets markets, whose IDs are prefix and a number from 0.
 func newFiler(tokens []string, prefix string) *filer {
 	return &filer{tokens: tokens, markets: writeMarkets, market: func(i int64) string { return prefix + strconv.FormatInt(i, 10) }}
 }
 
-// one files the next call. Its calls are distributed over the markets in the same way as the INSERTs of pgbench.
+// one files the next call over the connection c. It distributes the calls over the markets in the same way as pgbench distributes
+// its INSERTs.
 func (f *filer) one(c *client) error {
 	n, users := f.next.Add(1)-1, int64(len(f.tokens))
 	u := n % users
 	return f.file(c, int(u), f.market((n/users+u*7919)%f.markets))
 }
 
-// file files a call on a market with the key of the operator with this index.
+// file files a call on a market over the connection c, with the key f.tokens[operator]. It returns errShed for a response with
+// status 503.
 func (f *filer) file(c *client, operator int, market string) error {
 	status, body, err := c.post("/api/predictions", "Authorization: Bearer "+f.tokens[operator],
 		`{"marketId":"`+market+`","direction":"YES","priceAtPrediction":5200,"textTake":"the order book leans early","source":"web"}`)
@@ -49,7 +52,7 @@ func (f *filer) file(c *client, operator int, market string) error {
 	return nil
 }
 
-// warm files one call with each key, so that the hub has all keys in its cache.
+// warm files one call with each operator key, so that the hub caches all keys.
 func (b *bench) warm(hub string, f *filer) {
 	n := int64(len(f.tokens))
 	b.load(hub, 64, math.MaxInt64, func(c *client) error {
@@ -60,10 +63,10 @@ func (b *bench) warm(hub string, f *filer) {
 	})
 }
 
-// writeTargets contains the targets, by number of clients, for the rate of filed calls divided by the INSERT rate of pgbench.
+// writeTargets contains the minimum ratio of the rate of filed calls to the INSERT rate of pgbench, by number of clients.
 var writeTargets = map[int]float64{8: 0.40, 64: 1.1, 256: 1.6}
 
-// write compares filing calls with single durable INSERTs in the same Postgres.
+// write compares filing calls through the public API with single durable INSERTs by pgbench in the same Postgres.
 func (b *bench) write() {
 	script := filepath.Join(b.dir, "insert.sql")
 	b.main.exec(anchorSQL)
@@ -76,8 +79,8 @@ func (b *bench) write() {
 	}
 }
 
-// dateQuotes sets the time of the quotes to now, every 5 s until the end of the current scope. Because 5 s is a third of
-// QUOTE_MAX_AGE, no call waits for a venue.
+// dateQuotes sets the time of the quotes to now every 5 s, until the end of the current scope. Because 5 s is a third of
+// QUOTE_MAX_AGE, no filed call waits for a venue.
 func (s *system) dateQuotes() {
 	const date = "SELECT bench.date_quotes('kalshi-BENCH-', $1)"
 	s.exec(date, writeMarkets) // before the first call
@@ -103,8 +106,8 @@ func (s *system) dateQuotes() {
 	})
 }
 
-// filed contains the measurements of filing calls for a time. The fields postgres to load are CPU times in microseconds per
-// call.
+// filed contains the results of filing calls or of pgbench. rate is in calls per second. postgres, hub, api, redis and load are
+// CPU times in microseconds per call.
 type filed struct {
 	rate, postgres, hub, api, redis, load float64
 	n                                     int
@@ -143,21 +146,20 @@ func (b *bench) writeAt(script string, clients int, venue, native *filer) {
 	b.report.ratio(job+"postgres cpu", "us", lower, cost, each(ours, cpu), each(limit, cpu))
 }
 
-// awaitQuiet waits until the work of the previous measurement has ended, and until other work on the machine pauses.
+// awaitQuiet waits until the events of the previous measurement are published, and until other work on the machine pauses.
 func (b *bench) awaitQuiet(s *system) {
 	s.awaitPublished()
 	b.awaitIdle()
 }
 
-// parts returns the CPU times of the processes that take part in filing a call: Postgres, hub, api, Redis, and the
-// load.
+// parts returns the CPU times of Postgres, hub, api, Redis, and this process, which generates the load.
 func (s *system) parts() [5]time.Duration {
 	return [5]time.Duration{
 		treeTime(s.pid("postgres")), procTime(s.pid("hub")), procTime(s.pid("api")), procTime(s.pid("redis")), procTime(os.Getpid()),
 	}
 }
 
-// file files calls from a number of clients during one measurement and returns the results.
+// file files calls from a number of clients for the length of one measurement and returns the results.
 func (b *bench) file(s *system, f *filer, clients int) filed {
 	before := s.parts()
 	done := b.load(s.Hub, clients, b.length, f.one)
@@ -177,8 +179,8 @@ VALUES (:op, (500000+:m)::text, 'Will the central bank cut its rate in March?', 
 ON CONFLICT DO NOTHING RETURNING id;
 `
 
-// pgbench runs the INSERTs of the limit with pgbench and returns the results. It uses at most 64 sessions, because more
-// sessions do not make it faster.
+// pgbench runs the SQL script with pgbench for the length of one measurement and returns the results. It uses at most 64
+// sessions, because more sessions are not faster.
 func (b *bench) pgbench(script string, clients int) (s filed) {
 	pid := b.main.pid("postgres")
 	before := treeTime(pid)

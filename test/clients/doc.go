@@ -1,5 +1,5 @@
-// Package clients runs clients of other projects against a running system: public libraries for OAuth, signatures and agents,
-// conformance suites, and the library of the identity provider whose form of tokens the hub accepts. package.json pins their
+// Package clients runs clients of other projects against a running system: public libraries for OAuth, signatures and agents, and
+// conformance suites. It also runs the library of the identity provider, whose tokens the hub accepts. package.json pins the
 // versions.
 //
 //	go test ./test/clients -run TestClients/oauth4webapi

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// lintImports returns a violation for each import of a file that breaks a rule.
+// lintImports returns the violations of the import rules in a file.
 func lintImports(f file) []violation {
 	var found []violation
 	at := placeOf(f.dir())
@@ -18,7 +18,8 @@ func lintImports(f file) []violation {
 	return found
 }
 
-// badImport returns a text for each rule that one import of a file breaks. at is the place of the file.
+// badImport returns the message of each rule that one import of a file breaks. at is the place of the file, and imp is the import
+// path.
 func badImport(f file, at place, imp string) []string {
 	var bad []string
 	say := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
@@ -45,9 +46,9 @@ func badImport(f file, at place, imp string) []string {
 	return bad
 }
 
-// badAudience checks an import by a package below hubEdge, which serves one audience of the hub. The package must import
-// neither the router nor the package of another audience. badAudience returns the text of the violation, or "" if there is
-// none.
+// badAudience checks an import by a package below hubEdge, where each package serves one audience of the hub. Such a package must
+// import neither hubEdge itself nor the package of another audience. badAudience returns the message of the violation, or "" if
+// there is none.
 func badAudience(f file, imp string) string {
 	at, inside := strings.CutPrefix(f.dir(), hubEdge+"/")
 	to, toEdge := strings.CutPrefix(imp, prefix+hubEdge)
@@ -69,8 +70,9 @@ func badPkg(f file, at, to place) string {
 	return fmt.Sprintf("pkg/%s does not import pkg/%s", at.name, to.name)
 }
 
-// badService checks an import within a service, where imports may go in only one direction: main → app → adapters → subjects →
-// pkg/protocol, pkg/apperr. It returns the text of the violation, or "" if there is none.
+// badService checks an import of the package to by the package at, which belongs to a service. Imports may go in only one
+// direction: main → app → adapters → subjects → pkg/protocol, pkg/apperr. badService returns the message of the violation, or ""
+// if there is none.
 func badService(at, to place) string {
 	if to.service == at.service {
 		return badSibling(at, to)

@@ -20,7 +20,7 @@ func (v violation) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", v.path, v.line, v.rule, v.text)
 }
 
-// lint applies every rule to every file and returns the violations in sorted order.
+// lint applies every rule to every file except generated ones. It returns the violations, sorted by path, line and text.
 func lint(files []file) []violation {
 	var found []violation
 	for _, f := range files {
@@ -40,7 +40,7 @@ func lint(files []file) []violation {
 	return found
 }
 
-// lintFolders applies the rules for whole packages: about their names and their doc.go.
+// lintFolders applies the rules for whole packages: a package name must not be vague, and some packages must have a doc.go.
 func lintFolders(files []file) []violation {
 	var found []violation
 	docs, first := map[string]bool{}, map[string]string{}

@@ -20,7 +20,7 @@ func main() {
 	}
 }
 
-// run checks the tree at root and prints the violations. It reports whether there are none.
+// run checks the files below the directory root and prints the violations to out. It reports whether there are none.
 func run(root string, out io.Writer) (bool, error) {
 	files, err := readTree(root)
 	if err != nil {

@@ -17,7 +17,7 @@ const (
 	support // for tests only
 )
 
-// place describes the position of a folder in the architecture.
+// place describes the position of a folder in the architecture: its module, its layer and its service.
 type place struct {
 	module  string // pkg, proto, deploy, test, tools, cmd, sdk, or services/<name>
 	layer   layer
@@ -25,7 +25,7 @@ type place struct {
 	service string
 }
 
-// placeOf returns the place of a folder. dir is its path from the root of the repository.
+// placeOf returns the place of a folder. dir is the path of the folder from the root of the repository.
 func placeOf(dir string) place {
 	parts := strings.Split(dir, "/")
 	switch {

@@ -1,7 +1,7 @@
 package main
 
-// adapters lists the packages that do input or output, and the packages of pkg/ that each may import in addition to those of
-// everywhere.
+// adapters lists the packages of a service that do input or output. Each may import the listed packages of pkg/ and those of the
+// variable everywhere.
 var adapters = map[string][]string{
 	"httpapi":  {"httpx", "httpcache", "ratelimit"}, // limits are counted where requests enter
 	"grpcapi":  {"grpcx", "ratelimit"},              // and where a key is verified
@@ -9,30 +9,30 @@ var adapters = map[string][]string{
 	"relay":    {"redisx"},
 	"venue":    {"breaker"},
 	"delivery": {"safedial"},                  // it connects to addresses that operators enter
-	"upstream": {"grpcx", "redisx", "outbox"}, // answers are cached in Redis, facts are written to the outbox
+	"upstream": {"grpcx", "redisx", "outbox"}, // responses are cached in Redis, facts are written to the outbox
 	"partner":  {"safedial"},                  // it connects to addresses that stations enter
 	"mail":     {},
 	"hosting":  {},                     // video hosts that the administrators configure
 	"hls":      {"httpx", "ratelimit"}, // video files, and the server to which encoders push
 }
 
-// everywhere lists the packages of pkg/ that all packages of a service except subjects may import.
+// everywhere lists the packages of pkg/ that all packages of a service except its subjects may import.
 var everywhere = []string{"protocol", "apperr", "telemetry", "skill", "ledgerclient", "batch", "cache", "dbtime"}
 
 // subjectPkg lists the packages of pkg/ that every subject may import. None of them does network or file I/O.
 var subjectPkg = []string{"protocol", "apperr", "skill", "batch", "cache", "dbtime"}
 
-// subjectMay lists further packages of pkg/ that particular subjects may import.
+// subjectMay lists the packages of pkg/ that single subjects may import in addition to subjectPkg.
 var subjectMay = map[string][]string{
 	"caller":     {redisClient, "ratelimit"}, // calls and failures are counted over all hubs
 	"livestream": {redisClient},              // viewers are counted in Redis
 }
 
-// redisClient is the package of pkg/ that contains the client of Redis.
+// redisClient is the name of the Redis client package of pkg/.
 const redisClient = "redisx"
 
-// subjects lists, by service, which other subjects a subject may import. All other imports between subjects are forbidden, so
-// that there are no cycles.
+// subjects lists, for each service and each of its subjects, the other subjects that it may import. All other imports between
+// subjects are forbidden, so that there are no cycles.
 var subjects = map[string]map[string][]string{
 	"api": {
 		"resolution": {"signal", "market"},
@@ -64,7 +64,7 @@ var subjects = map[string]map[string][]string{
 	"clock": {},
 }
 
-// hubEdge is the folder of the HTTP handlers of the hub. Each package below it serves one audience, except those in
+// hubEdge is the folder of the HTTP handlers of the hub. Each package below it serves one audience, except the packages in
 // sharedByAudiences.
 const hubEdge = "services/hub/internal/httpapi"
 
@@ -79,11 +79,11 @@ var testOnly = map[string]bool{
 	"apitest": true, // the api, for tests of other services
 }
 
-// seesJSON lists the packages of a service that may use JSON tags. httpapi defines the published JSON. The others read JSON of
-// other systems, and program reads the FilterSpec, a JSON text in a query parameter.
+// seesJSON lists the packages of a service that may use JSON tags. httpapi defines the published JSON, and program reads the
+// FilterSpec, a JSON text in a query parameter. The others read JSON of other systems.
 var seesJSON = map[string]bool{"httpapi": true, "venue": true, "partner": true, "program": true, "hosting": true}
 
-// pkgMay lists the packages that a package under pkg/ may import, with the reason.
+// pkgMay lists, for each package under pkg/, the other packages under pkg/ that it may import.
 var pkgMay = map[string][]string{
 	"outbox":       {"dbtime"},                                                                  // waits between attempts
 	"localdb":      {"dbtime"},                                                                  // waits for a server to start
@@ -101,7 +101,8 @@ var pkgMay = map[string][]string{
 	"testkit":      {"localdb", "pg", "redisx", "grpcx", "dbtime"},                              // starts the servers to which the other packages connect
 }
 
-// seesTime lists the packages of pkg/ that may read the time of day. All other packages receive the time from their caller.
+// seesTime lists the packages of pkg/ that may read the time of day. All other packages of pkg/ receive the time from their
+// caller.
 var seesTime = map[string]bool{
 	"run": true, "dbtime": true, "telemetry": true, "httpx": true, "grpcx": true, "redisx": true,
 	"ratelimit": true, "pg": true, "localdb": true, "testkit": true, "ledgerclient": true,

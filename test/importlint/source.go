@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// Patterns of notes for later. promise matches all of them, and ticket matches the only allowed form.
+// Patterns of to-do notes in comments. promise matches every note, and ticket matches only the allowed form, which has an issue
+// number.
 var (
 	promise = regexp.MustCompile(`\b(TODO|FIXME|XXX)\b(\(#\d+\))?`)
 	ticket  = regexp.MustCompile(`^TODO\(#\d+\)$`)
 )
 
-// lintText applies the rules that need no syntax tree: about the length of a file and about notes for later.
+// lintText applies the rules that need no syntax tree: the maximum number of lines, and the form of to-do notes.
 func lintText(f file) []violation {
 	var found []violation
 	lines := strings.Split(strings.TrimSuffix(f.text, "\n"), "\n")
@@ -34,7 +35,7 @@ func lintText(f file) []violation {
 	return found
 }
 
-// remarks returns the lines of a file that can contain a note for later, by line number: the comments of a Go file, and all
+// remarks returns the lines of a file that can contain a to-do note, by line index from 0: the comments of a Go file, and all
 // lines of other files.
 func remarks(f file, lines []string) map[int]string {
 	at := map[int]string{}
@@ -54,7 +55,8 @@ func remarks(f file, lines []string) map[int]string {
 	return at
 }
 
-// lintSource applies the rules about Go code: JSON tags and the time of day.
+// lintSource applies the rules about JSON tags and the time of day to a Go file. It ignores tests and packages that only tests
+// import.
 func lintSource(f file) []violation {
 	if f.isTest() {
 		return nil

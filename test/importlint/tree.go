@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// file is one source file of the repository. syntax is nil for files of other languages than Go.
+// file is one source file of the repository. fset and syntax are nil unless it is a Go file.
 type file struct {
 	path   string // from the root, with slashes
 	text   string
@@ -27,7 +27,7 @@ func (f file) generated() bool { return f.syntax != nil && ast.IsGenerated(f.syn
 
 func (f file) line(at token.Pos) int { return f.fset.Position(at).Line }
 
-// skipped lists the names of folders that contain no source code of the project.
+// skipped lists the names of folders that importlint does not read.
 var skipped = map[string]bool{".git": true, ".local": true, "node_modules": true, "testdata": true, "vendor": true}
 
 // sources lists the extensions of the files that importlint reads.

@@ -33,7 +33,7 @@ var (
 	Screen  = Size{1920, 1080}
 )
 
-// PhoneAndDesktop are the sizes in which tests open pages for people.
+// PhoneAndDesktop lists the sizes in which tests open pages for people.
 var PhoneAndDesktop = []Size{Phone, Desktop}
 
 // String returns the size as "390x844".
@@ -42,8 +42,8 @@ func (s Size) String() string { return fmt.Sprintf("%dx%d", s.Width, s.Height) }
 // chromium returns the browser that the tests of this binary share. The first call starts it.
 var chromium = sync.OnceValues(start)
 
-// start starts a browser that runs until stack.Main ends. Its requests go through a proxy that connects only to this machine,
-// from many IP addresses.
+// start starts a browser that runs until stack.Main ends, and returns its context. The browser uses a proxy that sends requests
+// from many IP addresses and connects only to this machine.
 func start() (context.Context, error) {
 	path, err := executable()
 	if err != nil {
@@ -84,8 +84,8 @@ func executable() (string, error) {
 	return "", fmt.Errorf("chromium is missing; type: sudo apt-get update && sudo apt-get install -y chromium")
 }
 
-// testCertificate returns the SHA-256 hash, in base64, of the public key that TLS servers of package httptest use. The
-// browser accepts certificates with this key, so that pages can load videos from test servers.
+// testCertificate returns the SHA-256 hash, in base64, of the public key that TLS servers of package httptest use. The browser
+// accepts certificates with this key, so that pages can load videos from test servers.
 func testCertificate() string {
 	s := httptest.NewUnstartedServer(nil)
 	s.StartTLS()
@@ -94,7 +94,7 @@ func testCertificate() string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Open opens a tab that shares no cookies with other tabs. The tab is closed when the test ends.
+// Open opens a browser tab of the given size that shares no cookies with other tabs. The tab is closed when the test ends.
 func Open(t testing.TB, size Size) *Tab {
 	t.Helper()
 	browser, err := chromium()
@@ -123,12 +123,12 @@ func Open(t testing.TB, size Size) *Tab {
 	return b
 }
 
-// abandonedSocket is the console message that appears when a page closes a websocket whose handshake takes more than two
-// seconds, for example on a loaded machine. It is not recorded as a problem: the page reconnects, and shows an error if it
+// abandonedSocket is a console message that is not recorded as a problem. It appears when a page closes a websocket whose
+// handshake takes more than two seconds, for example on a loaded machine. The page then reconnects, and shows an error if it
 // cannot.
 const abandonedSocket = "WebSocket is closed before the connection is established"
 
-// record stores an event of the browser as a problem or as a request of the tab. It ignores other events.
+// record stores an event of the browser as a problem or as a request of the tab. It ignores events of other types.
 func (b *Tab) record(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

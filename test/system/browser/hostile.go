@@ -1,7 +1,7 @@
 package browser
 
-// HostileTexts are texts that call the JavaScript function canary if a page interprets them as markup, attribute, URL,
-// style or script.
+// HostileTexts are texts that call the JavaScript function canary if a page interprets them as markup, as an attribute, as a URL,
+// as a style or as a script.
 var HostileTexts = []string{
 	`<script>canary(1)</script>`, `<SCRIPT SRC=data:,canary(1)></SCRIPT>`, `<script/x>canary(1)</script>`, `<scr<script>ipt>canary(1)</scr</script>ipt>`,
 	`</title><script>canary(1)</script>`, `</textarea><script>canary(1)</script>`, `</style><script>canary(1)</script>`, `</noscript><img src=x onerror=canary(1)>`,

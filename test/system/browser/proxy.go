@@ -16,8 +16,8 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// proxy is an HTTP proxy that sends each request of the browser from another IP address, so that limits per address do
-// not affect it.
+// proxy is an HTTP proxy that sends each request of the browser from a different IP address, so that rate limits per address do
+// not affect it. addr is the address on which the proxy listens.
 type proxy struct {
 	addr   string
 	close  func()
@@ -46,7 +46,7 @@ func newProxy() *proxy {
 	return p
 }
 
-// dial connects to address from the next source IP address. It refuses addresses outside this machine.
+// dial connects to address from the next source IP address. It returns an error for an address outside this machine.
 func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if host, _, _ := net.SplitHostPort(address); host != "localhost" && !net.ParseIP(host).IsLoopback() {
 		return nil, errors.New("the proxy connects to loopback addresses only")
@@ -56,7 +56,7 @@ func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, er
 	return (&net.Dialer{Timeout: 20 * time.Second, LocalAddr: from}).DialContext(ctx, network, address)
 }
 
-// connect forwards the connection of an HTTP CONNECT request. Websockets require this method.
+// connect tunnels the connection of an HTTP CONNECT request. The browser sends this method for websockets.
 func (p *proxy) connect(w http.ResponseWriter, r *http.Request) {
 	upstream, err := p.dial(r.Context(), "tcp", r.Host)
 	if err != nil {

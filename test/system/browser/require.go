@@ -9,11 +9,12 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// unavailable is the beginning of the problem that is recorded for a resource with status 503. The URL of the resource follows.
+// unavailable is the beginning of the problem that is recorded for a resource with status 503. The URL of the resource follows
+// it.
 const unavailable = "log network: Failed to load resource: the server responded with a status of 503 (Service Unavailable) "
 
-// Problems returns the recorded problems and deletes them. Problems are calls of the canary, violations of the content security
-// policy, exceptions, dialogs, and warnings and errors of the console.
+// Problems returns the recorded problems and deletes them. Problems are calls of the function canary, violations of the content
+// security policy, exceptions, dialogs, and warnings and errors of the console.
 func (b *Tab) Problems() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -22,7 +23,7 @@ func (b *Tab) Problems() []string {
 	return problems
 }
 
-// Forget deletes the recorded problems that contain one of the texts.
+// Forget deletes the recorded problems that contain at least one of the texts.
 func (b *Tab) Forget(texts ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -34,8 +35,8 @@ func (b *Tab) Forget(texts ...string) {
 // ForgetOutage deletes the problems that the browser records while a server is unavailable.
 func (b *Tab) ForgetOutage() { b.Forget("WebSocket connection to", "Failed to load resource") }
 
-// RequireNoProblems reports a test error for each recorded problem and deletes it. It requests a resource that was answered
-// with 503 once more, and reports a problem only if the resource is unavailable again.
+// RequireNoProblems reports a test error for each recorded problem and deletes the problems. For a resource with status 503, it
+// repeats the request, and reports a problem only if the new status is a 5xx status.
 func (b *Tab) RequireNoProblems() {
 	b.t.Helper()
 	for _, problem := range b.Problems() {
@@ -57,8 +58,8 @@ func CanaryCalls(problems []string) int {
 	return n
 }
 
-// Requests returns the URLs that pages of the tab have requested, except those on the hosts in except. It omits data
-// URLs, which cause no request.
+// Requests returns the URLs that the pages of the tab have requested. It omits URLs with a host in except, and data URLs, which
+// cause no request.
 func (b *Tab) Requests(except ...string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -103,8 +104,8 @@ func (b *Tab) RequireAccessible() {
 	b.RequireNoProblems()
 }
 
-// RequireLinks reports a test error for each link of the page to a URL below base that is answered with an error. It skips the
-// URLs in seen and adds the new ones.
+// RequireLinks reports a test error for each link of the page to a URL below base whose response has an error status. It skips
+// the URLs in seen and adds the checked ones to seen.
 func (b *Tab) RequireLinks(base string, seen map[string]bool) {
 	b.t.Helper()
 	const links = `[...document.querySelectorAll('a[href], link[rel=stylesheet], link[rel=icon]')].map(e => e.href)`
@@ -120,8 +121,8 @@ func (b *Tab) RequireLinks(base string, seen map[string]bool) {
 	}
 }
 
-// lowContrast is a script that returns the texts of a page whose contrast with the background is below WCAG 2.2, level AA
-// (1.4.3).
+// lowContrast is a script that returns the texts of a page whose contrast with the background is below level AA of WCAG 2.2
+// (1.4.3), each with its contrast ratio.
 const lowContrast = `(() => {
 	const parse = s => {
 		let m = s.match(/^rgba?\(([^)]+)\)/);
@@ -153,9 +154,8 @@ const lowContrast = `(() => {
 	return bad;
 })()`
 
-// withoutName is a script that returns descriptions of the following elements of a page: pictures, sections and links without
-// an accessible name, empty headings, and headings that skip a level. It also returns the number of h1 elements if it is not
-// one.
+// withoutName is a script that returns descriptions of accessibility errors: pictures, sections and links without an accessible
+// name, empty headings, headings that skip a level, and a number of h1 elements other than one.
 const withoutName = `(() => {
 	const bad = [], all = s => document.querySelectorAll(s), label = e => (e.getAttribute('aria-label') || '').trim();
 	for (const e of all('svg')) {

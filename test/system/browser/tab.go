@@ -19,7 +19,7 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Within is the longest time that one step in a page may take.
+// Within is the time limit of one step in a page.
 const Within = 30 * time.Second
 
 // canaryCalled is the prefix of the problem that records a call of the function canary.
@@ -35,7 +35,7 @@ type Tab struct {
 	requests []string // URLs
 }
 
-// do performs steps in the browser and fails the test if one of them fails. what describes the steps.
+// do performs steps in the browser and fails the test if a step fails. what describes the steps in the failure message.
 func (b *Tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if err := b.try(steps...); err != nil {
@@ -59,16 +59,16 @@ func Eval[T any](b *Tab, expression string) T {
 	return out
 }
 
-// TryEval does the same as Eval, but returns an error instead of failing the test. It is for pages that may navigate away,
-// which makes the evaluation fail.
+// TryEval evaluates a JavaScript expression like Eval, but returns an error instead of failing the test. Tests use it when the
+// page may navigate away, which makes the evaluation fail.
 func TryEval[T any](b *Tab, expression string) (T, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, Within)
 	defer cancel()
 	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// Visit opens a URL and fails the test unless the page has this status. It repeats a visit that was answered with 503, because
-// services shed requests on a loaded machine.
+// Visit opens a URL and fails the test unless the response has this status. It repeats a visit with the response 503 for up to
+// Within, because services shed requests on a loaded machine.
 func (b *Tab) Visit(url string, status int64) {
 	b.t.Helper()
 	for end := time.Now().Add(Within); ; stack.Wait(b.t, 200*time.Millisecond) {
@@ -87,7 +87,8 @@ func (b *Tab) Visit(url string, status int64) {
 	}
 }
 
-// VisitWhole opens a page repeatedly until no part is missing. On a loaded machine the hub omits parts that are slow.
+// VisitWhole opens a page repeatedly for up to 45 s, until no part of the page is missing. On a loaded machine the hub omits
+// parts that are slow.
 func (b *Tab) VisitWhole(url string) {
 	b.t.Helper()
 	stack.Eventually(b.t, 45*time.Second, "a complete page "+url, func() bool {
@@ -118,7 +119,8 @@ func (b *Tab) Press(selector, appears string) {
 	b.awaitVisible(appears)
 }
 
-// awaitVisible waits until the page displays an element. It reloads the page if the page was answered with 503.
+// awaitVisible waits until the page displays an element that the CSS selector matches. It reloads the page if the status of the
+// page is 503.
 func (b *Tab) awaitVisible(selector string) {
 	b.t.Helper()
 	stack.Eventually(b.t, Within, selector+" at "+b.URL(), func() bool {
@@ -137,8 +139,8 @@ func (b *Tab) awaitVisible(selector string) {
 // navigationStatus is a script that returns the HTTP status of the current page.
 const navigationStatus = `performance.getEntriesByType("navigation")[0]?.responseStatus ?? 0`
 
-// Click clicks an element of a page that does not change to another page. It waits until the element is visible before the
-// click, and until all elements of appear are visible after it.
+// Click clicks an element that does not open another page. It waits until the element is visible before the click, and until
+// elements that match the selectors appear are visible after the click.
 func (b *Tab) Click(selector string, appear ...string) {
 	b.t.Helper()
 	b.awaitVisible(selector)
@@ -148,14 +150,14 @@ func (b *Tab) Click(selector string, appear ...string) {
 	}
 }
 
-// Type types text into an input.
+// Type waits until an input element is visible and types text into it.
 func (b *Tab) Type(selector, text string) {
 	b.t.Helper()
 	b.awaitVisible(selector)
 	b.do("type into "+selector, chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// Fill sets the values of the fields of a form. fields contains the values by the names of the fields.
+// Fill sets the values of the fields of the form that the CSS selector form matches. fields contains the values by field name.
 func (b *Tab) Fill(form string, fields map[string]string) {
 	b.t.Helper()
 	for name, text := range fields {
@@ -198,7 +200,7 @@ func (b *Tab) Texts(selector string) []string {
 	return Eval[[]string](b, all(selector)+`.map(e => e.textContent)`)
 }
 
-// Text waits for an element and returns its text as displayed.
+// Text waits for an element that the CSS selector matches and returns the displayed text of the first one.
 func (b *Tab) Text(selector string) string {
 	b.t.Helper()
 	var found []string
@@ -210,7 +212,7 @@ func (b *Tab) Text(selector string) string {
 	return found[0]
 }
 
-// Value returns the value of an input element.
+// Value returns the value of the first input element that the CSS selector matches.
 func (b *Tab) Value(selector string) string {
 	b.t.Helper()
 	return Eval[string](b, all(selector)+`[0].value`)
@@ -222,7 +224,7 @@ func (b *Tab) Visible(id string) string {
 	return Eval[string](b, all("#"+id)+`.filter(e => e.getClientRects().length).map(e => e.textContent).join("")`)
 }
 
-// Shows reports a test error for each text that an element does not display. It ignores case and white space.
+// Shows reports a test error for each text that an element does not display. It ignores case and differences in white space.
 func (b *Tab) Shows(selector string, texts ...string) {
 	b.t.Helper()
 	shown := strings.Join(strings.Fields(b.Text(selector)), " ")
@@ -233,13 +235,13 @@ func (b *Tab) Shows(selector string, texts ...string) {
 	}
 }
 
-// Await waits until the content of an element contains all texts.
+// Await waits up to Within until the text of an element contains all texts. Otherwise it fails the test.
 func (b *Tab) Await(selector string, texts ...string) {
 	b.t.Helper()
 	b.AwaitWithin(Within, selector, texts...)
 }
 
-// AwaitWithin does the same as Await, with the time limit d.
+// AwaitWithin waits like Await, with the time limit d.
 func (b *Tab) AwaitWithin(d time.Duration, selector string, texts ...string) {
 	b.t.Helper()
 	for end := time.Now().Add(d); ; stack.Wait(b.t, 50*time.Millisecond) {
@@ -254,7 +256,7 @@ func (b *Tab) AwaitWithin(d time.Duration, selector string, texts ...string) {
 	}
 }
 
-// ColorScheme sets the color scheme that the browser prefers: "light" or "dark".
+// ColorScheme makes the browser prefer a color scheme: "light" or "dark".
 func (b *Tab) ColorScheme(name string) {
 	b.t.Helper()
 	b.do("prefer "+name, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {

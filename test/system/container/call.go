@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// call sends a request to the engine and decodes the answer. If into is nil, it discards the answer.
+// call sends a request with a JSON body to the engine and decodes the JSON response into the value that into points to. If into
+// is nil, it discards the response.
 func (e *Engine) call(ctx context.Context, method, path string, body, into any) error {
 	resp, err := e.open(ctx, method, path, body)
 	if err != nil {
@@ -28,7 +29,8 @@ func (e *Engine) call(ctx context.Context, method, path string, body, into any) 
 	return nil
 }
 
-// open sends a request to the engine. The caller must close the body of the response.
+// open sends a request with a JSON body, or without a body if body is nil, to the engine. It returns an error for a status from
+// 400. The caller must close the body of the response.
 func (e *Engine) open(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {

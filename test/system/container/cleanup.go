@@ -14,8 +14,8 @@ import (
 
 const groupsRoot = "/sys/fs/cgroup"
 
-// removeGroups removes the cgroups of the engine. It returns an error that lists each process, mount and cgroup of the engine
-// that remains.
+// removeGroups removes the cgroups of the engine. It returns an error that lists the processes, mounts and cgroups of the engine
+// that remain.
 func (e *Engine) removeGroups() error {
 	var found []error
 	groups, err := e.groups()
@@ -50,8 +50,8 @@ func (e *Engine) removeGroups() error {
 	return errors.Join(found...)
 }
 
-// groups returns the directories of the engine's cgroups, parents first. With cgroup v1 they are below each controller; with
-// cgroup v2 there is one tree.
+// groups returns the directories of the engine's cgroups, parents before children. With cgroup v1, each controller has a separate
+// directory tree; with cgroup v2, there is one tree.
 func (e *Engine) groups() (dirs []string, err error) {
 	tops, err := filepath.Glob(filepath.Join(groupsRoot, "*", e.group))
 	if err != nil {
@@ -74,8 +74,8 @@ func (e *Engine) groups() (dirs []string, err error) {
 	return dirs, nil
 }
 
-// removeGroup removes a cgroup. It retries for up to 5 s, because the kernel keeps ended processes in the cgroup for a short
-// time.
+// removeGroup removes a cgroup. It retries for up to 5 s while the cgroup is busy, because an ended process stays in it for a
+// short time. A missing cgroup is not an error.
 func removeGroup(dir string) error {
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		err := os.Remove(dir)

@@ -50,13 +50,13 @@ type Host struct {
 	LogConfig      Log
 }
 
-// Mount connects a volume (Source) to a directory in the container (Target).
+// Mount mounts the volume Source at the directory Target in the container.
 type Mount struct{ Type, Source, Target string }
 
-// Restart is the restart policy of a container.
+// Restart is the restart policy of a container. Name is its name in the Docker Engine API.
 type Restart struct{ Name string }
 
-// Log is the log driver of a container.
+// Log is the log driver of a container, with its options.
 type Log struct {
 	Type   string
 	Config map[string]string
@@ -69,7 +69,7 @@ type Container struct {
 	engine   *Engine
 }
 
-// State is the state of a container as the engine reports it.
+// State is the response of the engine to a request for the state of a container.
 type State struct {
 	Config     Config
 	HostConfig Host
@@ -100,7 +100,7 @@ func (c *Container) Start(ctx context.Context) error {
 	return c.engine.call(ctx, http.MethodPost, "/containers/"+c.ID+"/start", nil, nil)
 }
 
-// Stop ends the container with SIGTERM, and with SIGKILL if it runs longer than its StopTimeout.
+// Stop stops the container with SIGTERM, and with SIGKILL after its StopTimeout.
 func (c *Container) Stop(ctx context.Context) error {
 	return c.engine.call(ctx, http.MethodPost, "/containers/"+c.ID+"/stop", nil, nil)
 }
@@ -112,8 +112,8 @@ func (c *Container) Inspect(ctx context.Context) (State, error) {
 	return s, err
 }
 
-// Limit returns a resource limit of the container as the kernel reports it. With cgroup v1 it reads the file v1 of the
-// controller, with cgroup v2 the file v2.
+// Limit returns the content of a cgroup file of the container, for example a resource limit. With cgroup v1, it reads the file v1
+// of the controller; with cgroup v2, it reads the file v2.
 func (c *Container) Limit(controller, v1, v2 string) (string, error) {
 	dir := filepath.Join(groupsRoot, controller, c.engine.group, c.ID)
 	name := v1
@@ -124,7 +124,7 @@ func (c *Container) Limit(controller, v1, v2 string) (string, error) {
 	return strings.TrimSpace(string(raw)), err
 }
 
-// PIDs returns the ids of the container's processes on this machine, in ascending order.
+// PIDs returns the IDs of the container's processes on this machine, in ascending order. It returns an error if there are none.
 func (c *Container) PIDs() (pids []int, err error) {
 	text, err := c.Limit("pids", "cgroup.procs", "cgroup.procs")
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *Container) PIDs() (pids []int, err error) {
 	return pids, nil
 }
 
-// Log returns the last lines of the container's output. If they cannot be read, it returns the text of the error.
+// Log returns the last five lines of the container's output. If they cannot be read, it returns the text of the error.
 func (c *Container) Log(ctx context.Context) string {
 	resp, err := c.engine.open(ctx, http.MethodGet, "/containers/"+c.ID+"/logs?stdout=1&stderr=1&tail=5", nil)
 	if err != nil {

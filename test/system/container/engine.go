@@ -41,26 +41,26 @@ type Engine struct {
 	Version string
 
 	dir, group string
-	namespace  string // network namespace of its processes
+	namespace  string // PID namespace of its processes
 	child      *localdb.Child
 	client     *http.Client
 }
 
-// startScript starts dockerd with a private process list and private mounts. It hides two directories of the machine in
-// which dockerd would leave files.
+// startScript is a shell script that starts dockerd with a private process list and private mounts. It hides two directories of
+// the machine, because dockerd would leave files there.
 const startScript = `mount --make-rprivate /
 mount -t proc proc /proc
 mount -t tmpfs run /run
 [ ! -d /etc/docker ] || mount -t tmpfs settings /etc/docker
 exec dockerd "$@"`
 
-// Options contains the settings of an engine.
+// Options contains the settings of an Engine.
 type Options struct {
 	Data     string // directory of images and volumes, which Stop does not remove; empty: a directory that Stop removes
 	Networks bool   // the engine has networks, in a network namespace without any outside connection
 }
 
-// Gateway is the IP address at which containers reach other programs in the network namespace of the engine.
+// Gateway is the IP address at which containers reach programs in the network namespace of the engine.
 const Gateway = "172.31.255.1"
 
 const (
@@ -68,7 +68,7 @@ const (
 	stopWithin  = 40 * time.Second // dockerd stops its containers first
 )
 
-// Start starts an engine and waits until it answers. dir is the directory for its files, which must not exist.
+// Start starts an engine and waits until it responds to requests. dir is the directory for its files, which must not exist.
 func Start(ctx context.Context, dir string, opts Options) (*Engine, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
@@ -132,8 +132,8 @@ func (e *Engine) Command(ctx context.Context, program string, args ...string) *e
 	return cmd
 }
 
-// wait waits until the engine answers, and stores its version. It returns an error if the engine ends or startWithin passes
-// first.
+// wait waits until the engine responds, and stores its version in e.Version. It returns an error if the engine process ends or if
+// startWithin passes.
 func (e *Engine) wait(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
@@ -162,12 +162,12 @@ func (e *Engine) path(name string) string { return filepath.Join(e.dir, name) }
 
 func (e *Engine) socket() string { return e.path("sock") }
 
-// Environ returns the environment of this process, with the variables that make Docker clients use this engine.
+// Environ returns the environment of this process, plus the variables that make Docker clients use this engine.
 func (e *Engine) Environ() []string {
 	return append(os.Environ(), "DOCKER_HOST=unix://"+e.socket(), "DOCKER_CONFIG="+e.path("client"), "DOCKER_CONTEXT=")
 }
 
-// tail returns the last lines of the engine's log.
+// tail returns the last 20 lines of the engine's log, or the text of the error if the log cannot be read.
 func (e *Engine) tail() string {
 	raw, err := os.ReadFile(e.path("log"))
 	if err != nil {
@@ -177,7 +177,7 @@ func (e *Engine) tail() string {
 	return strings.Join(lines[max(0, len(lines)-20):], "\n")
 }
 
-// Stop ends the engine and its containers and removes its files. The error lists everything that could not be removed.
+// Stop stops the engine with its containers and removes its files. The error lists everything that could not be removed.
 func (e *Engine) Stop() error {
 	e.child.Stop(context.Background(), syscall.SIGTERM, stopWithin)
 	err := errors.Join(e.removeGroups(), os.RemoveAll(e.dir))

@@ -13,7 +13,7 @@ import (
 	"net/url"
 )
 
-// File is a file or directory in a layer of an image.
+// File is the tar header of a file or directory in a layer of an image, with a hash of the content.
 type File struct {
 	*tar.Header
 	Sum [sha256.Size]byte // SHA-256 of the content
@@ -34,8 +34,8 @@ func (e *Engine) Files(ctx context.Context, image string) ([]File, error) {
 	return files, nil
 }
 
-// readSaved returns the files of an image in the format of docker save: a tar archive that contains layers as tar archives, and
-// their list manifest.json.
+// readSaved returns the files of all layers of one image in the format of docker save: a tar archive that contains a tar archive
+// for each layer, and manifest.json, which lists the layers.
 func readSaved(r io.Reader) (files []File, err error) {
 	parts := map[string][]byte{}
 	err = each(r, func(h *tar.Header, r io.Reader) error {
@@ -71,7 +71,7 @@ func readSaved(r io.Reader) (files []File, err error) {
 	return files, nil
 }
 
-// each calls do for each entry of a tar archive.
+// each calls do for each entry of a tar archive. It stops at the first error.
 func each(r io.Reader, do func(*tar.Header, io.Reader) error) error {
 	for t := tar.NewReader(r); ; {
 		h, err := t.Next()

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// systemPackage is the package of the test if the header of a fault names no package. Its subpackages also run complete
+// systemPackage is the default package of the test of a fault. The tests in this package and its subpackages run complete
 // systems.
 const systemPackage = "./test/system"
 
@@ -31,7 +31,7 @@ type Fault struct {
 	body string // content of the file after its header
 }
 
-// Load reads all faults of a directory, sorted by name.
+// Load reads all fault files of a directory. It returns the faults sorted by name.
 func Load(dir string) ([]Fault, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -91,14 +91,13 @@ func parse(name, kind, text string) (Fault, error) {
 	return f, nil
 }
 
-// System reports whether the test of the fault runs a complete system. Then the programs of the system are built with the
-// fault. Otherwise the fault is compiled into the test binary.
+// System reports whether the test of the fault runs a complete system. If so, the programs of the system are built with the
+// fault; otherwise the test binary is built with the fault.
 func (f Fault) System() bool {
 	return f.Package == systemPackage || strings.HasPrefix(f.Package, systemPackage+"/")
 }
 
-// Environ returns the environment variables with which package stack applies a fault of kind .env or .sql. It returns nil for a
-// patch.
+// Environ returns the environment variables that make package stack apply the fault. It returns nil for a patch.
 func (f Fault) Environ() []string {
 	switch f.kind {
 	case ".env":
@@ -109,8 +108,8 @@ func (f Fault) Environ() []string {
 	return nil
 }
 
-// Apply writes patched copies of the files into dir and returns the path of an overlay file for go build -overlay. It
-// returns an error if the patch does not apply to the current files.
+// Apply writes patched copies of the files below root into dir and returns the path of an overlay file for go build -overlay. It
+// returns an error if the patch does not apply to the files.
 func (f Fault) Apply(root, dir string) (overlay string, err error) {
 	replace := map[string]string{}
 	for _, path := range f.Files {
@@ -143,7 +142,7 @@ func (f Fault) Apply(root, dir string) (overlay string, err error) {
 	return overlay, os.WriteFile(overlay, raw, 0o644)
 }
 
-// Pattern returns the value of go test -run that selects exactly the test.
+// Pattern returns the value of the flag -run of go test that selects only the test of the fault.
 func (f Fault) Pattern() string {
 	parts := strings.Split(f.Test, "/")
 	for i, p := range parts {

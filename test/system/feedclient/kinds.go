@@ -16,7 +16,8 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/feed"
 )
 
-// library reads the feed with the Go library of the SDK until ctx ends.
+// library reads the feed with the Go library of the SDK until ctx ends. With the kind Reopened, it also returns when the library
+// loses the connection.
 func (r *Reader) library(ctx context.Context, web *http.Client) {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -48,7 +49,7 @@ func (r *Reader) library(ctx context.Context, web *http.Client) {
 	r.count(func(counts *Counts) { counts.Repeats += int(c.Stats().Repeats) })
 }
 
-// receive records messages until the library returns none or ctx ends.
+// receive records messages that the library returns. It returns when the library has no further message or ctx ends.
 func (r *Reader) receive(ctx context.Context, c *feed.Client) {
 	for {
 		m, err := c.Next(ctx)
@@ -68,7 +69,7 @@ func (r *Reader) receive(ctx context.Context, c *feed.Client) {
 	}
 }
 
-// frame contains the members of a server message that the readers use.
+// frame contains the members of a server message that a Reader uses.
 type frame struct {
 	Op      string
 	Channel string
@@ -79,7 +80,7 @@ type frame struct {
 	Error   string
 }
 
-// stream reads one connection of server-sent events (SSE).
+// stream reads the feed over one connection of server-sent events (SSE), from the recorded positions until the connection ends.
 func (r *Reader) stream(ctx context.Context, web *http.Client) {
 	channels := slices.Sorted(maps.Keys(r.Channels))
 	at := r.lastEventID(channels)
@@ -115,8 +116,8 @@ func (r *Reader) stream(ctx context.Context, web *http.Client) {
 	}
 }
 
-// lastEventID returns the Last-Event-ID for the recorded positions: the event numbers of the channels in the order of
-// the request.
+// lastEventID returns the value of the header Last-Event-ID for the recorded positions: the event numbers of the channels, joined
+// by "-" in the order of channels.
 func (r *Reader) lastEventID(channels []string) string {
 	at, numbers := r.positions(), make([]string, len(channels))
 	for i, name := range channels {
@@ -125,8 +126,8 @@ func (r *Reader) lastEventID(channels []string) string {
 	return strings.Join(numbers, "-")
 }
 
-// nextEvent reads one server-sent event and returns it with its id. last is the id of the previous event, which applies if the
-// event has no id. At the end of the stream, ok is false, and nextEvent ignores an incomplete event.
+// nextEvent reads one server-sent event with data and returns its ID and message. last is the ID of the previous event, which
+// applies if the event has none. At the end of the stream or on invalid JSON, ok is false.
 func nextEvent(in *bufio.Reader, last string) (id string, f frame, ok bool) {
 	id, data := last, ""
 	for {
@@ -146,7 +147,7 @@ func nextEvent(in *bufio.Reader, last string) (id string, f frame, ok bool) {
 	}
 }
 
-// take records a message of a stream: an event, a gap or an error.
+// take records a message of an SSE stream: the acknowledgement of the subscription, a gap, an error or an event.
 func (r *Reader) take(f frame) {
 	switch f.Op {
 	case "ack":
@@ -171,7 +172,7 @@ func (r *Reader) take(f frame) {
 // pollInterval is the pause between two requests of poll. It keeps the requests of one IP address well below the rate limit.
 const pollInterval = 150 * time.Millisecond
 
-// poll requests the events after the last recorded number again and again, until a request fails.
+// poll requests the events after the last recorded number, with a pause of pollInterval, until a request fails.
 func (r *Reader) poll(ctx context.Context, web *http.Client) {
 	for started := false; ; started = true {
 		var page struct {
@@ -194,8 +195,8 @@ func (r *Reader) poll(ctx context.Context, web *http.Client) {
 	}
 }
 
-// getJSON sends a GET request and decodes the answer. It returns false if the answer was incomplete, degraded, or had a status
-// other than 200.
+// getJSON sends a GET request and decodes the JSON response into the value that into points to. It reports whether the response
+// was complete, had status 200, and was not degraded.
 func getJSON(ctx context.Context, web *http.Client, url string, into any) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 // listenWithin is the longest time that a Listener waits for a message before the test fails.
 const listenWithin = 15 * time.Second
 
-// Listener waits for single messages of channels. It uses the Go library, which reports missing events of a channel.
+// Listener waits for single messages of channels. It uses the Go library of the SDK.
 type Listener struct {
 	t         testing.TB
 	client    *feed.Client
 	snapshots map[string]string // data of the first snapshot by channel
 }
 
-// Listen subscribes to channels until the test ends and waits for the first snapshot of each channel.
+// Listen subscribes to channels and waits for the first snapshot of each channel. The subscription ends with the test.
 func Listen(t testing.TB, api string, channels ...string) *Listener {
 	t.Helper()
 	c, err := feed.Open(t.Context(), feed.Options{URL: api + "/ws", Channels: channels})
@@ -53,8 +53,8 @@ func (l *Listener) Event(channel, kind string) *feed.Event {
 	return l.EventThat(channel, kind, func(*feed.Event) bool { return true })
 }
 
-// EventThat waits for an event of the type kind on a channel for which fits returns true, and returns it. It fails the test
-// after listenWithin.
+// EventThat waits for an event of the type kind on a channel for which fits returns true, and returns this event. It fails the
+// test after listenWithin.
 func (l *Listener) EventThat(channel, kind string, fits func(*feed.Event) bool) (found *feed.Event) {
 	l.t.Helper()
 	l.Until(kind+" on "+channel, func(m feed.Message) bool {
@@ -67,8 +67,8 @@ func (l *Listener) EventThat(channel, kind string, fits func(*feed.Event) bool) 
 	return found
 }
 
-// Until reads messages until fits returns true for one of them. It fails the test after listenWithin. what describes the
-// expected message in the failure text.
+// Until reads messages until fits returns true for one. It fails the test after listenWithin. what describes the expected message
+// in the failure message.
 func (l *Listener) Until(what string, fits func(feed.Message) bool) {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), listenWithin)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Kind is the way in which a Reader reads the feed.
+// Kind is the client and transport with which a Reader reads the feed.
 type Kind string
 
 // Kinds of readers.
@@ -26,7 +26,7 @@ const (
 // AllEvents is the only channel of a Reader of kind Poll.
 const AllEvents = "feed"
 
-// Options configure a Reader.
+// Options contains the settings of a Reader.
 type Options struct {
 	Kind     Kind
 	URL      string           // base URL of the api, or of a proxy for it
@@ -58,7 +58,7 @@ func Checksum(kind string, data []byte) uint64 {
 	return h.Sum64()
 }
 
-// Counts contains the numbers of incidents that a Reader observed.
+// Counts contains the numbers of incidents that a Reader has observed.
 type Counts struct {
 	Sessions int      // connections that were subscribed to all channels
 	Missing  int      // events whose predecessor was missing
@@ -67,7 +67,7 @@ type Counts struct {
 	Errors   []string // errors that the server sent, and positions that differ from the recorded ones
 }
 
-// Reader reads events of the feed until Close.
+// Reader reads events of the feed until Close and records them.
 type Reader struct {
 	Options
 	stop func()
@@ -83,7 +83,7 @@ type Reader struct {
 // minSession is the minimum time between the starts of two sessions.
 const minSession = 200 * time.Millisecond
 
-// Open starts a Reader, which reads until ctx ends or Close is called.
+// Open starts a Reader. It reads until ctx ends or Close is called.
 func Open(ctx context.Context, o Options) *Reader {
 	ctx, stop := context.WithCancel(ctx)
 	r := &Reader{Options: o, stop: stop, done: make(chan struct{}), events: map[string][]Event{}, last: maps.Clone(o.Channels)}
@@ -96,8 +96,8 @@ func Open(ctx context.Context, o Options) *Reader {
 	return r
 }
 
-// session runs one session of the reader, until Kill is called. A session of a kind that does not reconnect also ends when its
-// connection ends.
+// session runs one session of the reader. It ends when ctx ends, when Kill is called, or, for a kind that does not reconnect,
+// when the connection ends. session returns at least minSession after its start.
 func (r *Reader) session(ctx context.Context) {
 	next := time.Now().Add(minSession)
 	session, end := context.WithCancel(ctx)
@@ -119,8 +119,8 @@ func (r *Reader) session(ctx context.Context) {
 	pause(ctx, time.Until(next))
 }
 
-// Kill aborts the current session without a closing handshake. Messages that the session has received but not recorded are
-// lost. The reader then starts the next session.
+// Kill aborts the current session without a closing handshake. Messages that the session has received but not recorded are lost.
+// The reader then starts a new session.
 func (r *Reader) Kill() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// answer is an HTTP answer of a service with its complete, uncompressed body.
+// answer is an HTTP response of a service with its complete, uncompressed body.
 type answer struct {
 	host    string
 	request *http.Request
@@ -23,8 +23,8 @@ type answer struct {
 	body    []byte
 }
 
-// at returns the operations of a host for the path of a request, by method. A path with fewer parameters takes precedence. The
-// parameter {rest} matches all remaining segments.
+// at returns the documented operations of a host for the path of a request, by method. If several paths match, the one with the
+// fewest parameters takes precedence.
 func (d *Document) at(host, path string) map[string]*Operation {
 	best, found := "", map[string]*Operation{}
 	for _, o := range d.Operations {
@@ -56,7 +56,8 @@ func matches(pattern, path string) bool {
 	return len(want) == len(got)
 }
 
-// operationMethod returns the method of the operation that handles a request: the operation for GET also handles HEAD.
+// operationMethod returns the method of the documented operation that handles a request: GET for a HEAD request, else the method
+// itself.
 func operationMethod(method string) string {
 	if method == http.MethodHead {
 		return http.MethodGet
@@ -64,8 +65,8 @@ func operationMethod(method string) string {
 	return method
 }
 
-// mistakes returns a text for each difference between an answer and the document, and for each violated rule that applies to
-// all answers.
+// mistakes returns a text for each difference between a response and the document, and for each violation of a rule for all
+// responses.
 func (d *Document) mistakes(a answer) []string {
 	found := d.at(a.host, a.request.URL.Path)
 	op := found[operationMethod(a.request.Method)]
@@ -86,8 +87,8 @@ func (d *Document) mistakes(a answer) []string {
 	return wrong
 }
 
-// readableByAll reports whether pages of any origin may read answers of the operation. This applies to open operations, and to
-// the health checks of api and clock.
+// readableByAll reports whether the operation must allow pages of any origin to read its responses. This applies to operations
+// for which Open returns true, and to the health checks of api and clock.
 func (o *Operation) readableByAll() bool {
 	if o.Health() {
 		return o.Host != "hub"
@@ -103,7 +104,7 @@ func gunzip(body []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// undocumented returns the mistakes of an answer to a request whose path or method is not documented. found contains the
+// undocumented returns the mistakes in the response to a request whose path or method is not documented. found contains the
 // documented operations of the path.
 func undocumented(found map[string]*Operation, a answer) (wrong []string) {
 	status, code := http.StatusNotFound, "not_found"
@@ -133,7 +134,8 @@ func undocumented(found map[string]*Operation, a answer) (wrong []string) {
 	return wrong
 }
 
-// mistakes returns a text for each difference between an answer and the description of the operation in the document.
+// mistakes returns a text for the first difference between a response and the description of the operation in the document. It
+// returns nil if there is none.
 func (o *Operation) mistakes(a answer) []string {
 	if !o.Knows(a.status) {
 		return []string{"the status is not documented"}
@@ -150,8 +152,8 @@ func (o *Operation) mistakes(a answer) []string {
 	return nil
 }
 
-// sharedSeconds returns the allowed numbers of seconds for which shared caches may store a successful answer of the operation.
-// It is empty if the document states no rule.
+// sharedSeconds returns the numbers of seconds for which shared caches may store a successful response of the operation. It
+// returns nil if the document states none.
 func (o *Operation) sharedSeconds() (seconds []int) {
 	add := func(v any) {
 		if n, ok := v.(float64); ok {
@@ -169,14 +171,14 @@ func (o *Operation) sharedSeconds() (seconds []int) {
 	return seconds
 }
 
-// mayBePrivate reports whether the answer to a request may depend on its session. Pages show the signed-in person, and some
-// reads contain a member about that person.
+// mayBePrivate reports whether the response to a request may depend on its session. Pages show the signed-in user, and some other
+// operations return a member about that user.
 func (o *Operation) mayBePrivate(r *http.Request) bool {
 	_, err := r.Cookie("db_uid")
 	return err == nil && (o.Tag() == "pages" || o.Takes("sessionId"))
 }
 
-// cachingMistakes returns the mistakes in the headers Cache-Control and ETag of an answer.
+// cachingMistakes returns the mistakes in the headers Cache-Control and ETag of a response.
 func (o *Operation) cachingMistakes(a answer) (wrong []string) {
 	cache := a.header.Get("Cache-Control")
 	read := operationMethod(a.request.Method) == http.MethodGet
@@ -215,7 +217,7 @@ var (
 	protocolChallenge = regexp.MustCompile(`^Bearer (error="invalid_token", |scope="[a-zA-Z:]+", )?resource_metadata="http[^"]+"$`)
 )
 
-// commonMistakes returns a text for each violated rule that applies to all answers.
+// commonMistakes returns a text for each violation of a rule that applies to all responses.
 func commonMistakes(a answer) (wrong []string) {
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	h, path := a.header, a.request.URL.Path
@@ -265,8 +267,8 @@ func commonMistakes(a answer) (wrong []string) {
 	return wrong
 }
 
-// secretMistakes returns a mistake if the answer contains an operator key or a user id of the identity provider, and the
-// document does not allow it there.
+// secretMistakes returns a mistake if the response contains an operator key or a user ID of the identity provider in a place
+// where neither is allowed. op is nil if the operation is not documented.
 func secretMistakes(op *Operation, a answer) (wrong []string) {
 	at := ""
 	if op != nil {
@@ -281,7 +283,7 @@ func secretMistakes(op *Operation, a answer) (wrong []string) {
 	return wrong
 }
 
-// errorCode returns the code of an error body, or an empty string if it has none.
+// errorCode returns the code of a JSON error body, or an empty string if the body has none.
 func errorCode(body []byte) string {
 	var e struct {
 		Error string `json:"error"`
@@ -292,7 +294,7 @@ func errorCode(body []byte) string {
 	return e.Error
 }
 
-// readBody returns the uncompressed body of a response. It replaces the body of the response, so that the caller can read it
+// readBody returns the uncompressed body of a response. It replaces res.Body, so that the caller can read the original body
 // again.
 func readBody(res *http.Response) ([]byte, error) {
 	body, err := io.ReadAll(res.Body)

@@ -19,8 +19,8 @@ type BoundaryCase struct {
 	Valid bool // whether the body is valid by the schema
 }
 
-// BoundaryCases returns variants of the valid body good. Each variant lacks a required member, or has one member of another
-// type, at one of its bounds, or just beyond it.
+// BoundaryCases returns variants of the valid body good, which the schema s describes. Each variant lacks a required member, has
+// an unknown member, or has one member of another type, at a bound, or just beyond it.
 func BoundaryCases(s *openapi3.Schema, good map[string]any) []BoundaryCase {
 	var out []BoundaryCase
 	add := func(field, what string, valid bool, change func(map[string]any)) {
@@ -46,7 +46,7 @@ func BoundaryCases(s *openapi3.Schema, good map[string]any) []BoundaryCase {
 	return out
 }
 
-// step is a value that is at a bound of a schema or just beyond it.
+// step is a value that is at a bound of a schema, just beyond it, or of a wrong type.
 type step struct {
 	what  string
 	value any
@@ -58,7 +58,8 @@ func nullable(s *openapi3.Schema) bool {
 	return s.Type.Includes("null") || slices.ContainsFunc(slices.Concat(s.OneOf, s.AnyOf), isNull)
 }
 
-// nonNull returns the schema of the values other than null. If s does not allow null, it returns s.
+// nonNull returns the part of a nullable schema that describes the values other than null. If s is not a union with null, it
+// returns s.
 func nonNull(s *openapi3.Schema) *openapi3.Schema {
 	for _, ref := range slices.Concat(s.OneOf, s.AnyOf) {
 		if nullable(s) && !ref.Value.Type.Is("null") {
@@ -68,7 +69,8 @@ func nonNull(s *openapi3.Schema) *openapi3.Schema {
 	return s
 }
 
-// steps returns the values at the bounds of a schema and just beyond them. good is a valid value, or nil if none is known.
+// steps returns the values of another type, at the bounds of a schema, and just beyond them. good is a valid value, or nil if
+// none is known.
 func steps(s *openapi3.Schema, good any) []step {
 	var out []step
 	for what, v := range map[string]any{"integer": 7, "boolean": true, "array": []any{}, "object": map[string]any{}, "string": "7"} {
@@ -122,8 +124,9 @@ func numbers(s *openapi3.Schema) (out []step) {
 	return out
 }
 
-// texts returns strings with the minimum and the maximum length in characters, strings just beyond these lengths, and strings
-// that violate the pattern or the format. If the schema allows all characters, it also uses characters of four bytes.
+// texts returns strings with the minimum and the maximum length in characters, strings one character beyond these lengths, and
+// strings that violate the pattern or the format. If the schema allows all characters, it also uses characters of four bytes.
+// good is a valid value or nil.
 func texts(s *openapi3.Schema, good any) (out []step) {
 	v, _ := good.(string)
 	form := regexp.MustCompile(s.Pattern)
@@ -154,8 +157,8 @@ func texts(s *openapi3.Schema, good any) (out []step) {
 	return out
 }
 
-// lengthen returns a text of n characters. If v is not longer, it inserts letters after the last slash of v. Otherwise it
-// returns only letters.
+// lengthen returns a text of n characters. If v has at most n characters, the text is v with letters inserted after its last
+// slash, or at its end. Otherwise, or if v is empty, it consists of letters only.
 func lengthen(v string, n int) string {
 	if len(v) == 0 || n < len(v) {
 		return strings.Repeat("a", n)

@@ -20,15 +20,15 @@ import (
 	"github.com/signalcast/signalcast/test/system/stack"
 )
 
-// Main runs the tests of a package as stack.Main does. It compares every answer that a test client receives from a service with
-// the document and with the rules for all answers. If all tests of the package ran, each operation for which claims returns
-// true must have given a successful answer and an error. If claims is nil, no operation is required.
+// Main runs the tests of a package with stack.Main. It checks every response that a test client receives from a service. If all
+// tests of the package ran, each operation for which claims returns true must have given a successful response and an error. If
+// claims is nil, no operation is required.
 func Main(m *testing.M, claims func(*Operation) bool) {
 	stack.Observe(observe)
 	stack.Main(m, func() error { return seen.report(claims, complete()) })
 }
 
-// complete reports whether the command line selects all tests of the package.
+// complete reports whether the command line selects all tests of the package in their full size.
 func complete() bool {
 	return !testing.Short() && !slices.ContainsFunc([]string{"test.run", "test.skip", "test.list"}, func(name string) bool {
 		f := flag.Lookup(name)
@@ -36,7 +36,7 @@ func complete() bool {
 	})
 }
 
-// Shared returns the document of the repository. All tests of a binary share it and must not change it.
+// Shared returns the OpenAPI document of the repository. All tests of a binary share one value and must not change it.
 var Shared = sync.OnceValues(func() (*Document, error) {
 	root, err := stack.Root()
 	if err != nil {
@@ -45,19 +45,20 @@ var Shared = sync.OnceValues(func() (*Document, error) {
 	return Load(root)
 })
 
-// coverage contains the answers that the tests of this binary have received.
+// coverage counts the checked responses of this test binary and contains the mistakes found in them.
 type coverage struct {
 	mu            sync.Mutex
-	answers       int // number of answers checked with their body
-	heads         int // number of answers checked by status and content type only
+	answers       int // number of responses checked with their body
+	heads         int // number of responses checked by status and content type only
 	good, refused map[*Operation]bool
 	wrong         []string
-	before        map[[sha256.Size]byte]bool // hashes of the answers already checked, because the validation is slow
+	before        map[[sha256.Size]byte]bool // hashes of the responses already checked, because the validation is slow
 }
 
 var seen = &coverage{good: map[*Operation]bool{}, refused: map[*Operation]bool{}, before: map[[sha256.Size]byte]bool{}}
 
-// observe checks an answer of a service. A mistake fails both the test that sent the request and the run.
+// observe checks a response of a service. A mistake fails the test run, and also the test t that sent the request, unless t is
+// nil.
 func observe(t testing.TB, service string, r *http.Request, res *http.Response) {
 	kind := res.Header.Get("Content-Type")
 	if res.StatusCode == http.StatusSwitchingProtocols || kind == "text/event-stream" { // the body is a stream
@@ -87,8 +88,8 @@ func observe(t testing.TB, service string, r *http.Request, res *http.Response) 
 	}
 }
 
-// CheckHead checks only the status and the content type of an answer. It is for websockets, streams and pages in a browser,
-// whose body a test client does not read. A mistake fails the run.
+// CheckHead checks only the status and the content type of a response. It is for websockets, streams and pages in a browser,
+// whose body a test client does not read. A mistake fails the test run.
 func CheckHead(service, method string, u *url.URL, status int, kind string) {
 	doc, err := Shared()
 	if err != nil || method == http.MethodOptions {
@@ -114,7 +115,8 @@ func CheckHead(service, method string, u *url.URL, status int, kind string) {
 	seen.add(op, status, false)
 }
 
-// first reports whether an equal answer has not been checked before.
+// first reports whether no equal response has been checked before, and records the response. It ignores the headers Date and
+// X-Request-Id.
 func (c *coverage) first(a answer) bool {
 	h := a.header.Clone()
 	h.Del("Date")
@@ -127,7 +129,7 @@ func (c *coverage) first(a answer) bool {
 	return !before
 }
 
-// add counts a correct answer of an operation. whole is true if the body was checked, too.
+// add counts a correct response of an operation. whole is true if the body was checked as well.
 func (c *coverage) add(op *Operation, status int, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,12 +152,12 @@ func (c *coverage) violated(format string, args ...any) {
 	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
 }
 
-// momentary is the name of an operation that answers successfully only while the price of a market moves. A unit test of the
-// hub checks that answer.
+// momentary is the name of an operation that responds with success only while the price of a market moves. report does not
+// require this response; a unit test of the hub checks it.
 const momentary = "GET hub/s/{eventKey}"
 
-// report prints the number of checked answers. It returns an error if an answer was wrong. If complete is true, it also returns
-// an error if an operation that claims selects was not covered.
+// report prints the number of checked responses. It returns an error if a response had a mistake. If complete is true, it also
+// returns an error if an operation for which claims returns true is not covered.
 func (c *coverage) report(claims func(*Operation) bool, complete bool) error {
 	doc, err := Shared()
 	if err != nil {
@@ -189,7 +191,7 @@ func (c *coverage) report(claims func(*Operation) bool, complete bool) error {
 	return errors.New(strings.Join(slices.Concat(c.wrong[:min(len(c.wrong), 20)], lacking), "\n"))
 }
 
-// documents reports whether the document contains an answer of the operation whose status begins with one of digits.
+// documents reports whether the document contains a response of the operation whose status begins with one of the digits.
 func (o *Operation) documents(digits ...string) bool {
 	for status := range o.op.Responses.Map() {
 		if slices.Contains(digits, status[:1]) {
@@ -201,7 +203,8 @@ func (o *Operation) documents(digits ...string) bool {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// init registers the string formats of the document, because the library validates only registered formats.
+// init registers validators for the string formats of the document, because the OpenAPI library validates only registered
+// formats.
 func init() {
 	for format, valid := range map[string]func(text string) bool{
 		"uuid":      uuidForm.MatchString,

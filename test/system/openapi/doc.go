@@ -1,6 +1,5 @@
-// Package openapi reads the OpenAPI document of the repository. It lists the operations with the parameters and bodies
-// of their requests, and checks whether an answer matches the document.
+// Package openapi reads the OpenAPI document of the repository. It lists the operations with the parameters and bodies of their
+// requests, and checks whether a response matches the document.
 //
-// Tests that send requests to every route take the routes from this package, so that they cover a new route without a
-// change.
+// Tests that send requests to every route take the routes from this package, so that they cover a new route without a change.
 package openapi

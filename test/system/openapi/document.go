@@ -18,10 +18,10 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// Hosts are the services to which the document assigns operations.
+// Hosts lists the services to which the OpenAPI document assigns operations.
 var Hosts = []string{"hub", "api", "clock"}
 
-// Document is the OpenAPI document of the repository. Its object schemas are closed: an answer must not contain a member that
+// Document is the OpenAPI document of the repository. Its object schemas are closed: a response must not contain a member that
 // the document does not list, although clients ignore such members.
 type Document struct {
 	Operations []*Operation // operations of all hosts, sorted by path, host and method
@@ -29,7 +29,7 @@ type Document struct {
 	spec *openapi3.T
 }
 
-// Operation is one method of one path on one host.
+// Operation is one HTTP method of one path on one host. Host is one of Hosts.
 type Operation struct {
 	Host, Method, Path string
 
@@ -38,14 +38,15 @@ type Operation struct {
 	op   *openapi3.Operation
 }
 
-// plainText registers a body decoder for the text formats of the document, so that the library can validate such bodies.
+// plainText registers a body decoder for further text formats and for images, so that the OpenAPI library can validate such
+// bodies.
 var plainText = sync.OnceFunc(func() {
 	for _, kind := range []string{"text/html", "text/css", "text/csv", "text/javascript", "image/svg+xml", "image/png", "application/jsonl", "application/yaml"} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.RegisteredBodyDecoder("text/plain"))
 	}
 })
 
-// Load reads the document that `make gen` generates. root is the root directory of the repository.
+// Load reads the OpenAPI document that `make gen` generates. root is the root directory of the repository.
 func Load(root string) (*Document, error) {
 	plainText()
 	loader := openapi3.NewLoader()
@@ -94,8 +95,8 @@ func hostsOf(op *openapi3.Operation) (hosts []string, err error) {
 	return hosts, nil
 }
 
-// closeObjects changes schemas so that they forbid members that they do not list. It does not change objects without listed
-// members, and objects whose schema describes additional members. done contains the schemas that are already processed.
+// closeObjects changes a schema and the schemas in it, so that objects must not have unlisted members. It does not change a
+// schema without listed members or with a rule for additional members. done contains the schemas that are already processed.
 func closeObjects(ref *openapi3.SchemaRef, done map[*openapi3.Schema]bool) {
 	if ref == nil || ref.Value == nil || done[ref.Value] {
 		return
@@ -120,22 +121,22 @@ func closeObjects(ref *openapi3.SchemaRef, done map[*openapi3.Schema]bool) {
 // Version returns the version of the API in the document.
 func (d *Document) Version() string { return d.spec.Info.Version }
 
-// Spec returns the operation object of the document.
+// Spec returns the OpenAPI operation object.
 func (o *Operation) Spec() *openapi3.Operation { return o.op }
 
 // Name returns the method, the host and the path, for example "GET hub/api/signals/feed".
 func (o *Operation) Name() string { return o.Method + " " + o.Host + o.Path }
 
-// Knows reports whether the document contains answers with the status.
+// Knows reports whether the document describes a response with the status.
 func (o *Operation) Knows(status int) bool { return o.op.Responses.Status(status) != nil }
 
-// Gone reports whether the operation is retired: the document contains the status 410 and no 200.
+// Gone reports whether the operation is retired: the document describes a response with status 410 and none with 200.
 func (o *Operation) Gone() bool { return o.Knows(http.StatusGone) && !o.Knows(http.StatusOK) }
 
 // Open reports whether the document allows requests from pages of any origin.
 func (o *Operation) Open() bool { return o.op.Extensions["x-signalcast-cors-open"] == true }
 
-// Has reports whether a host has an operation for a method and a URL. Path parameters match segments that contain no percent
+// Has reports whether a host has an operation for a method and a URL. A path parameter matches a segment that contains no percent
 // sign and no dot.
 func (d *Document) Has(host, method, address string) bool {
 	u, err := url.Parse(address)
@@ -161,7 +162,7 @@ func (o *Operation) Tag() string {
 	return o.op.Tags[0]
 }
 
-// Takes reports whether the operation accepts credentials of the security scheme.
+// Takes reports whether the operation accepts credentials of the named security scheme.
 func (o *Operation) Takes(scheme string) bool {
 	if o.op.Security == nil {
 		return false
@@ -178,7 +179,7 @@ func (o *Operation) Public() bool {
 		slices.ContainsFunc(*o.op.Security, func(r openapi3.SecurityRequirement) bool { return len(r) == 0 })
 }
 
-// Check returns an error unless the document contains an answer of the operation with this status, headers and body.
+// Check returns an error unless the document describes a response of the operation with this status, header and body.
 func (o *Operation) Check(ctx context.Context, url string, status int, header http.Header, body []byte) error {
 	if !o.Knows(status) {
 		return fmt.Errorf("status %d is not documented", status)
@@ -197,7 +198,7 @@ func (o *Operation) Check(ctx context.Context, url string, status int, header ht
 	return openapi3filter.ValidateResponse(ctx, input)
 }
 
-// Schemes returns the names of all security schemes that the operation accepts. A session consists of two schemes.
+// Schemes returns the sorted names of all security schemes that the operation accepts.
 func (o *Operation) Schemes() []string {
 	var out []string
 	if o.op.Security != nil {
@@ -209,7 +210,7 @@ func (o *Operation) Schemes() []string {
 	return slices.Compact(out)
 }
 
-// CheckSchema returns an error unless the value matches the schema with this name.
+// CheckSchema returns an error unless the value matches the named schema of the document.
 func (d *Document) CheckSchema(name string, value any) error {
 	ref := d.spec.Components.Schemas[name]
 	if ref == nil {

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// Ids of objects that do not exist.
+// IDs and hashes with which no object exists.
 const (
 	NoID     = "00000000-0000-7000-8000-000000000000"
 	NoKey    = "0000000000000000000000000000000000000000000000000000000000000000"
 	NoMarket = "native-ffffffffffffffffffffffffffffffff"
 )
 
-// ForTest returns Shared and fails the test if the document cannot be read.
+// ForTest returns the Document of Shared. It fails the test if the document cannot be read.
 func ForTest(t testing.TB) *Document {
 	t.Helper()
 	d, err := Shared()
@@ -23,7 +23,7 @@ func ForTest(t testing.TB) *Document {
 	return d
 }
 
-// Streams reports whether the answer of the operation is an endless stream.
+// Streams reports whether the response of the operation is an endless stream.
 func (o *Operation) Streams() bool { return o.Path == "/ws" || o.Path == "/api/v1/feed/stream" }
 
 // Health reports whether the operation is a health check of its process.
@@ -31,15 +31,16 @@ func (o *Operation) Health() bool { return o.Path == "/healthz" || o.Path == "/r
 
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// absent contains well-formed values of path parameters. No object with these values exists.
+// absent contains a well-formed value for each path parameter that is no UUID. No object exists with these values, except the
+// file app.css.
 var absent = map[string]string{
 	"marketId": NoMarket, "market": NoMarket, "handle": "absent_operator", "publicKey": NoKey, "type": "signal.create",
 	"kind": "operator",
 	"file": "app.css", "code": "2222222", "eventKey": "x", "rest": "x", "stationId": "partner",
 }
 
-// Fill returns the path with values for its parameters. A parameter without a value in values refers to an object that
-// does not exist.
+// Fill returns the path with the given values for its parameters. For a parameter without a value, it uses a well-formed value
+// with which no object exists.
 func (o *Operation) Fill(values map[string]string) string {
 	return pathParameter.ReplaceAllStringFunc(o.Path, func(parameter string) string {
 		name := parameter[1 : len(parameter)-1]
@@ -53,14 +54,14 @@ func (o *Operation) Fill(values map[string]string) string {
 	})
 }
 
-// Lookup returns the operation that serves a path, such as /api/signals/ID/events?limit=1. It returns nil if there is
-// none.
+// Lookup returns the operation for a method and a path on a host, or nil if there is none. The path may contain a query, for
+// example /api/signals/ID/events?limit=1.
 func (d *Document) Lookup(host, method, path string) *Operation {
 	path, _, _ = strings.Cut(path, "?")
 	return d.at(host, path)[method]
 }
 
-// Find returns the operation that serves a path, as Lookup does. It fails the test if there is none.
+// Find returns the operation for a method and a path on a host, like Lookup. It fails the test if there is none.
 func (d *Document) Find(t testing.TB, host, method, path string) *Operation {
 	t.Helper()
 	o := d.Lookup(host, method, path)

@@ -30,7 +30,8 @@ var HostileTexts = []string{
 	strings.Repeat("A", 9000), "\ufeff", "é\u0301\u0301",
 }
 
-// Generate returns a random value for a schema. The same state of r produces the same value.
+// Generate returns a random value for a schema. With Invalid or Hostile, it replaces one part of the value. The same state of r
+// produces the same value.
 func Generate(s *openapi3.Schema, r *rand.Rand, validity Validity) any {
 	v := valueOf(s, r, 0)
 	if validity == Valid {
@@ -86,7 +87,8 @@ func valueOf(s *openapi3.Schema, r *rand.Rand, depth int) any {
 	return textOf(s, r)
 }
 
-// objectOf returns a random object with all required members and some of the others.
+// objectOf returns a random object with all required members and some of the optional ones. depth is the depth of the object in
+// the generated value.
 func objectOf(s *openapi3.Schema, r *rand.Rand, depth int) map[string]any {
 	out := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -144,8 +146,8 @@ func countValues(v any) int {
 	return n
 }
 
-// replaceAt replaces the value in v with index *at by an invalid or hostile one, and returns v. Values are counted in the order
-// of member names; *at is -1 after the replacement.
+// replaceAt replaces the value with index *at in v by an invalid or hostile one, and returns the changed v. The index counts v
+// first, and then its members in the order of their names. *at is -1 after the replacement.
 func replaceAt(v any, at *int, r *rand.Rand, validity Validity) any {
 	if *at == 0 {
 		*at = -1
@@ -169,7 +171,7 @@ func replaceAt(v any, at *int, r *rand.Rand, validity Validity) any {
 	return v
 }
 
-// invalid returns an invalid or hostile variant of a value.
+// invalid returns an invalid or hostile variant of v, as validity requires. It may change v if v is an object.
 func invalid(v any, r *rand.Rand, validity Validity) any {
 	if validity == Hostile {
 		if m, ok := v.(map[string]any); ok {

@@ -17,7 +17,7 @@ type Parameter struct {
 	Schema   *openapi3.Schema
 }
 
-// Parameters returns the parameters of the operation.
+// Parameters returns the parameters of the operation and of its path.
 func (o *Operation) Parameters() []Parameter {
 	var out []Parameter
 	for _, list := range []openapi3.Parameters{o.item.Parameters, o.op.Parameters} {
@@ -34,7 +34,7 @@ func (o *Operation) Parameters() []Parameter {
 	return out
 }
 
-// Body returns the schema of the request body, or nil if the operation has none.
+// Body returns the schema of the request body, or nil if the operation has no body or no schema for it.
 func (o *Operation) Body() *openapi3.Schema {
 	media := o.media()
 	if media == "" {
@@ -46,10 +46,11 @@ func (o *Operation) Body() *openapi3.Schema {
 	return nil
 }
 
-// Form reports whether the request body is a form.
+// Form reports whether the request body has a form media type.
 func (o *Operation) Form() bool { return strings.Contains(o.media(), "form") }
 
-// media returns the media type of the request body of the operation. It prefers JSON. It is empty if the operation has no body.
+// media returns the media type of the request body, or an empty string if the operation has no body. If there are several, it
+// prefers JSON.
 func (o *Operation) media() string {
 	if o.op.RequestBody == nil || o.op.RequestBody.Value == nil {
 		return ""
@@ -61,17 +62,17 @@ func (o *Operation) media() string {
 	return kinds[0]
 }
 
-// MemberPath contains the member names that lead to a member of a body.
+// MemberPath contains the member names on the path from a body to one of its nested members.
 type MemberPath []string
 
-// TextPaths returns the paths of all string members of a body. The element of an array has the name "0".
+// TextPaths returns the paths of all string members of a body with the schema s. The name of an array element is "0".
 func TextPaths(s *openapi3.Schema) []MemberPath {
 	var out []MemberPath
 	walk(s, nil, 0, func(at MemberPath) { out = append(out, slices.Clone(at)) })
 	return out
 }
 
-// deepest is the maximum depth in which TextPaths follows schemas. It ends the recursion in schemas that refer to themselves.
+// deepest is the depth at which TextPaths stops. It ends the recursion in schemas that refer to themselves.
 const deepest = 6
 
 func walk(s *openapi3.Schema, at MemberPath, depth int, add func(MemberPath)) {

@@ -1,10 +1,10 @@
 package secretscan
 
-// exception is a value that looks like a secret but is public. why is the reason.
+// exception identifies a value or a file that looks like a secret but is public. sum is its checksum, and why is the reason.
 type exception struct{ file, sum, why string }
 
-// known lists the values that are not secrets, each with its file and the first 16 hexadecimal digits of the SHA-256 of
-// the value. Files of earlier commits are included, because the search covers the history.
+// known lists public values that look like secrets, each with its file and the first 16 hexadecimal digits of the SHA-256 of the
+// value. It includes files of earlier commits, because the search covers the git history.
 var known = []exception{
 	{"cmd/signalcast/main_test.go", "a5bce6f9fc13ce2e", "the alphabet as a key"},
 	{"deploy/devidp/internal/person/seed.json", "025b68933739777f", "the address of a wallet of an invented person"},
@@ -92,8 +92,8 @@ var known = []exception{
 	{"test/system/openapi/answer_test.go", "d5c508b938e17494", "digits in the form of a key"},
 }
 
-// whole lists unchanged files of third-party libraries, each with the first 16 hexadecimal digits of its SHA-256. The search
-// looks in them only for the secrets of the system and for values in the format of a credential.
+// whole lists unchanged files of third-party libraries, each with the first 16 hexadecimal digits of its SHA-256. In these files
+// the search looks only for the secrets of the system and for values in the format of a credential.
 var whole = []exception{
 	{"services/hub/internal/edge/pages/static/swagger-ui-bundle.js", "e6a898692f2d768e", "minified script of Swagger UI, with embedded images"},
 	{"services/hub/internal/edge/pages/static/swagger-ui.css", "5ed08757e53da3e0", "style sheet of Swagger UI, with embedded images"},

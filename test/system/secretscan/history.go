@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// History searches every commit message and file version that is reachable from HEAD. It returns the number of git objects that
-// it searched.
+// History searches every commit message and every file version that is reachable from HEAD in the repository at root. It returns
+// the number of git objects searched.
 func (s *Search) History(ctx context.Context, root string) (n int, err error) {
 	revs := exec.CommandContext(ctx, "git", "rev-list", "--objects", "HEAD")
 	revs.Dir = root
@@ -44,8 +44,8 @@ func (s *Search) History(ctx context.Context, root string) (n int, err error) {
 	return n, errors.Join(err, cmd.Wait())
 }
 
-// objects searches the output of git cat-file --batch. names contains the path of each object by its id. It returns the number
-// of objects.
+// objects searches the output of git cat-file --batch. names contains the file path of each object by its object ID; a commit has
+// none. objects returns the number of objects searched.
 func (s *Search) objects(r *bufio.Reader, names map[string]string) (n int, err error) {
 	for {
 		head, err := r.ReadString('\n')

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Search searches files for secrets and stores its findings.
+// Search searches files for secrets and stores its findings. It is not safe for concurrent use.
 type Search struct {
 	Bytes   int // number of bytes searched
 	secrets map[string][]byte
@@ -23,7 +23,8 @@ type Search struct {
 	seed    maphash.Seed
 }
 
-// New returns a search without findings. secrets contains the secret values of the system by name. A finding states the name.
+// New returns a Search without findings. secrets contains the secret values of the system by name. A finding contains the name
+// and not the value.
 func New(secrets map[string]string) *Search {
 	s := &Search{secrets: map[string][]byte{}, hits: map[string]bool{}, used: map[exception]bool{}, lines: map[uint64]bool{}, seed: maphash.MakeSeed()}
 	for name, text := range secrets {
@@ -32,11 +33,11 @@ func New(secrets map[string]string) *Search {
 	return s
 }
 
-// Hits returns the findings in sorted order. They do not contain the values themselves.
+// Hits returns the findings in sorted order. A finding describes where a secret is, and does not contain the secret.
 func (s *Search) Hits() []string { return slices.Sorted(maps.Keys(s.hits)) }
 
-// Exceptions returns the number of listed exceptions. idle contains a text for each exception that matched nothing in the
-// search.
+// Exceptions returns the number of listed exceptions. idle contains a text for each exception for which the search found no
+// matching value.
 func (s *Search) Exceptions() (n int, idle []string) {
 	all := slices.Concat(known, whole)
 	for _, k := range all {
@@ -47,13 +48,13 @@ func (s *Search) Exceptions() (n int, idle []string) {
 	return len(all), idle
 }
 
-// secretForm describes one format of secrets: its beginning, and a pattern for the whole value.
+// secretForm describes a format of secrets: its first characters, and a pattern for the whole value.
 type secretForm struct {
 	mark  string
 	whole *regexp.Regexp
 }
 
-// forms lists the formats of the product's credentials and of credentials of common services.
+// forms lists the formats of the product's credentials and of the credentials of common services.
 var forms = []secretForm{
 	{"dk_", regexp.MustCompile(`^dk_[A-Za-z0-9_-]{32,}`)},
 	{"db_live_", regexp.MustCompile(`^db_live_[A-Za-z0-9_-]{32,}`)},
@@ -73,10 +74,11 @@ var forms = []secretForm{
 // multiline lists the formats of secrets that extend over several lines.
 var multiline = []secretForm{{"-----BEGIN ", regexp.MustCompile(`^-----BEGIN [A-Z ]*PRIVATE KEY-----\s+[A-Za-z0-9+/]{16}`)}}
 
-// named matches values that follow a name such as "secret" or "token".
+// named matches long values that follow a name such as "secret" or "token" and an assignment.
 var named = regexp.MustCompile(`(?i)(?:secret|token|passw(?:or)?d|passwd|api_?key|private|credential|seed|pepper)[a-z0-9_]{0,20}["']?\s{0,3}(?::=|=|:|,)\s{0,3}["'` + "`]?" + `([A-Za-z0-9+/_=-]{20,})`)
 
-// Text searches a text file. It skips lines that another version of the same file contained.
+// Text searches a text file with the path where. It skips a line that it has already searched in another version of the same
+// file.
 func (s *Search) Text(where string, raw []byte) {
 	if s.thirdParty(where, raw) {
 		s.Program(where, raw)
@@ -154,7 +156,8 @@ func (s *Search) form(where string, raw []byte, f secretForm) {
 	}
 }
 
-// hit records a finding in the file where, unless known lists the value. what describes the kind of secret.
+// hit records a finding in the file where, unless the variable known lists the value for this file. what describes the kind of
+// secret.
 func (s *Search) hit(where, what string, value []byte) {
 	raw := sha256.Sum256(value)
 	sum := hex.EncodeToString(raw[:8])
@@ -165,7 +168,7 @@ func (s *Search) hit(where, what string, value []byte) {
 	s.hits[fmt.Sprintf("%s contains %s: %d characters, checksum %s", where, what, len(value), sum)] = true
 }
 
-// thirdParty reports whether a file is one of the unchanged third-party files in whole.
+// thirdParty reports whether raw is the content of an unchanged third-party file that the variable whole lists.
 func (s *Search) thirdParty(where string, raw []byte) bool {
 	i := slices.IndexFunc(whole, func(k exception) bool { return k.file == where })
 	if i < 0 {
@@ -190,15 +193,15 @@ var codeByte = func() (set [256]bool) {
 	return set
 }()
 
-// mixed reports whether a text contains both digits and letters, and is not part of an alphabet.
+// mixed reports whether a text contains both digits and letters and does not contain part of an alphabet.
 func mixed(text []byte) bool {
 	digit := bytes.ContainsAny(text, "0123456789")
 	letter := bytes.ContainsFunc(text, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
 	return digit && letter && !alphabet(text)
 }
 
-// random reports whether a text looks random. It must contain at least four lower-case letters, four upper-case letters and
-// four digits, and repeat few characters.
+// random reports whether a text looks random: it has at least four lower-case letters, four upper-case letters and four digits,
+// and an entropy of at least 4.3 bits per character. A text with part of an alphabet does not look random.
 func random(text []byte) bool {
 	digits, small, large := 0, 0, 0
 	for _, c := range text {
@@ -214,7 +217,7 @@ func random(text []byte) bool {
 	return digits >= 4 && small >= 4 && large >= 4 && !alphabet(text) && entropy(text) >= 4.3
 }
 
-// alphabet reports whether the text contains eight consecutive characters in ascending order.
+// alphabet reports whether a text contains eight successive characters whose codes increase by one, such as "abcdefgh".
 func alphabet(text []byte) bool {
 	run := 1
 	for i := 1; i < len(text); i++ {

@@ -17,8 +17,8 @@ var Programs = []string{
 	"./services/api", "./services/hub", "./services/clock", "./deploy/venuesim", "./deploy/devidp", "./deploy/local",
 }
 
-// binEnv is the environment variable with the path of a directory of built programs. Fault tests set it to programs that
-// contain a fault. If it is unset, the programs are built from this tree.
+// binEnv is the environment variable with the directory of built programs. Fault tests set it to programs that contain a fault.
+// If it is unset or empty, the programs are built from this source tree.
 const binEnv = "SYSTEM_BIN"
 
 // Root returns the root directory of the repository: the directory of go.work.
@@ -49,9 +49,9 @@ func Build(dir string, flags ...string) error {
 	return nil
 }
 
-// built returns the directory of the built programs. All test binaries of the repository share one build, because go build
-// links a program again only if it has changed. Each test binary then links the programs into a private directory, so that a
-// later build does not replace them.
+// built returns the directory of the built programs. All test binaries of the repository share one build directory, so that go
+// build links only changed programs. Each test binary links the programs into a private directory, so that a later build does not
+// replace them.
 var built = sync.OnceValues(func() (string, error) {
 	if dir := os.Getenv(binEnv); dir != "" {
 		return dir, nil
@@ -89,7 +89,8 @@ var built = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// lock takes an exclusive lock on a file. It waits while another process holds the lock.
+// lock takes an exclusive lock on the file name, which it creates. It waits while another process holds the lock. unlock releases
+// the lock.
 func lock(name string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, err
@@ -126,8 +127,8 @@ func Bin(t testing.TB) string {
 	return dir
 }
 
-// tempRoot returns the directory for all files that this test binary writes. Main deletes it. Other users may enter the
-// directory, because the database may run as another user.
+// tempRoot returns the directory for all files that this test binary writes. The function Main deletes it. Other users may enter
+// the directory, because the database may run as another user.
 var tempRoot = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "signalcast-system-")
 	if err != nil {
@@ -136,7 +137,7 @@ var tempRoot = sync.OnceValues(func() (string, error) {
 	return dir, os.Chmod(dir, 0o711)
 })
 
-// TempDir returns a new directory that exists until Main ends. It is for files that several tests of the binary use.
+// TempDir returns a new directory for files that several tests of the binary use. The function Main deletes it.
 func TempDir(t testing.TB) string {
 	t.Helper()
 	root, err := tempRoot()

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// StoredCall is a call as the database stores it, for InsertCalls and CallsOn.
+// StoredCall is a call as the database stores it.
 type StoredCall struct {
 	ID, Operator string // Operator is a user id
 	Yes          bool
@@ -34,8 +34,8 @@ SELECT $1, count(*) FILTER (WHERE yes), count(*) FILTER (WHERE NOT yes), count(*
 ON CONFLICT (market_id) DO UPDATE SET yes = t.yes + excluded.yes, no = t.no + excluded.no,
     crowd_yes = t.crowd_yes + excluded.crowd_yes, crowd_no = t.crowd_no + excluded.crowd_no`
 
-// InsertCalls stores calls on a market directly in the database and updates the counters of the market. It is for markets with
-// more calls than a test can file over HTTP. It sets the ids of calls that have none. Leaderboards include the calls only after
+// InsertCalls stores calls on a market directly in the database and updates the counters of the market. Tests use it for more
+// calls than they can file over HTTP. It sets the ID of each call that has none. Leaderboards do not include the calls until
 // RefreshBoards.
 func (s *Stack) InsertCalls(t testing.TB, market string, calls []StoredCall) {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// SentCall is a call that a CallWriters has sent.
+// SentCall is a call that CallWriters has sent.
 type SentCall struct {
 	Operator *Operator
 	Market   string
@@ -25,7 +25,7 @@ type SentCall struct {
 	ID       string // id of the acknowledged call; empty if the call was not acknowledged
 }
 
-// Send files the call at a hub. Every repetition has the same body and idempotency key.
+// Send files the call at a hub and returns the response. Repeated requests have the same body and idempotency key.
 func (c SentCall) Send(t testing.TB, hub string) (Answer, error) {
 	side := "NO"
 	if c.Yes {
@@ -38,7 +38,7 @@ func (c SentCall) Send(t testing.TB, hub string) (Answer, error) {
 	return c.Operator.Try(t, http.MethodPost, hub+"/api/predictions", sets...)
 }
 
-// CallWriters file calls at all hubs while a test stops processes, and record which calls were acknowledged. Each call uses a
+// CallWriters files calls at all hubs while a test stops processes, and records which calls were acknowledged. Each call uses a
 // different pair of operator and market, because an operator has at most one call on a market.
 type CallWriters struct {
 	s         *Stack
@@ -50,11 +50,12 @@ type CallWriters struct {
 
 	mu           sync.Mutex
 	Acknowledged []SentCall
-	InDoubt      []SentCall // answered with 5xx or not at all: the call may be stored
+	InDoubt      []SentCall // calls with a 5xx response or without a response: they may be stored
 	Refused      int        // number of calls that were not sent or were refused by a limit
 }
 
-// StartCallWriters starts n goroutines that file calls until Stop. Half of the calls have an idempotency key.
+// StartCallWriters starts n goroutines that file calls until Stop is called or the test ends. About half of the calls have an
+// idempotency key.
 func (s *Stack) StartCallWriters(t testing.TB, n int, operators []*Operator, markets []string) *CallWriters {
 	t.Helper()
 	w := &CallWriters{s: s, hubs: append([]string{s.Hub}, s.Hubs...), operators: operators, markets: markets}
@@ -82,7 +83,7 @@ func (s *Stack) StartCallWriters(t testing.TB, n int, operators []*Operator, mar
 	return w
 }
 
-// write files one call and reports whether the writer should continue.
+// write files one call. It returns false, and the writer must stop, if all pairs of operator and market are used.
 func (w *CallWriters) write(t testing.TB) bool {
 	i := int(w.next.Add(1)) - 1
 	if i >= len(w.operators)*len(w.markets) {
@@ -102,7 +103,8 @@ func (w *CallWriters) write(t testing.TB) bool {
 	return true
 }
 
-// record stores the result of a request that filed a call. It returns false if the request should be repeated.
+// record stores the result of a request that filed a call. It returns false if the services were unavailable, so that the writer
+// must wait before the next call.
 func (w *CallWriters) record(t testing.TB, c SentCall, a Answer, err error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,11 +133,11 @@ func (w *CallWriters) Count() int {
 	return len(w.Acknowledged)
 }
 
-// Stop ends the writers when the calls in progress are answered. The exported fields may be read only after Stop.
+// Stop stops the writers and waits for the responses to the calls in progress. The exported fields may be read only after Stop.
 func (w *CallWriters) Stop() { w.stop() }
 
-// RequireStored stops the writers. It fails the test unless each acknowledged call is stored as it was sent, and each stored
-// call was acknowledged or its request was not answered. It also fails if fewer than 100 calls were acknowledged.
+// RequireStored stops the writers and fails the test in three cases: an acknowledged call is not stored as it was sent, a refused
+// call is stored, or fewer than 100 calls were acknowledged. A call without a final response may be stored.
 func (w *CallWriters) RequireStored(t testing.TB) {
 	t.Helper()
 	w.Stop()
@@ -158,7 +160,7 @@ func (w *CallWriters) RequireStored(t testing.TB) {
 	t.Logf("%d calls acknowledged, %d in doubt, %d refused", len(w.Acknowledged), len(w.InDoubt), w.Refused)
 }
 
-// RequireStored fails the test unless each acknowledged call is stored with the side and price that were sent.
+// RequireStored fails the test unless each acknowledged call is stored with its ID and with the side and price that were sent.
 func (s *Stack) RequireStored(t testing.TB, acknowledged []SentCall) {
 	t.Helper()
 	var markets []string
@@ -183,7 +185,7 @@ func (s *Stack) RequireStored(t testing.TB, acknowledged []SentCall) {
 // Pair identifies a call by its market and operator. An operator has at most one call on a market.
 type Pair struct{ Market, Operator string }
 
-// Pair returns the market and operator of the call.
+// Pair returns the market and the operator of the call as a Pair.
 func (c SentCall) Pair() Pair { return Pair{c.Market, c.Operator.ID} }
 
 // CallsOn returns the stored calls on the markets. It fails the test if an operator has two calls on one market.
@@ -209,8 +211,8 @@ func (s *Stack) CallsOn(t testing.TB, markets []string) map[Pair]StoredCall {
 	return out
 }
 
-// Is reports whether the stored call has the side and price that were sent. A NO call may be stored with the price of
-// the YES side.
+// Is reports whether the stored call has the side and the price of the sent call. A NO call may be stored with the price of the
+// YES side.
 func (c StoredCall) Is(sent SentCall) bool {
 	return c.Yes == sent.Yes && (c.Price == sent.Price || !c.Yes && c.Price == 10000-sent.Price)
 }

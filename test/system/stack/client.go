@@ -24,7 +24,7 @@ const (
 // JSON is a JSON object in the body of a request.
 type JSON map[string]any
 
-// Set is a change of a request before it is sent, for example of a header or of the body.
+// Set changes a request before it is sent, for example a header or the body.
 type Set func(*http.Request)
 
 // Header returns a Set that sets a header.
@@ -33,7 +33,7 @@ func Header(name, value string) Set { return func(r *http.Request) { r.Header.Se
 // Bearer returns a Set that sends an operator key or a token as bearer credential (RFC 6750).
 func Bearer(token string) Set { return Header("Authorization", "Bearer "+token) }
 
-// Body returns a Set that sends a body. A string is sent unchanged, any other value as JSON.
+// Body returns a Set that sets the body of the request. A string is sent unchanged, any other value as JSON.
 func Body(v any) Set {
 	return func(r *http.Request) {
 		raw, ok := v.(string)
@@ -51,15 +51,16 @@ func Body(v any) Set {
 	}
 }
 
-// Admin returns a Set that sends the secret of administrators.
+// Admin returns a Set that sends the admin secret of the system.
 func (s *Stack) Admin() Set { return Header("x-admin-secret", s.AdminSecret) }
 
-// Client sends requests from one loopback address. Rate limits of IP addresses therefore apply to each client separately.
+// Client sends requests from one loopback address, so that the rate limits per IP address apply to each client separately.
 type Client struct{ http *http.Client }
 
 var addresses atomic.Uint32
 
-// NewClient returns a client whose address in 127.0.0.0/8 no other client of this test binary uses.
+// NewClient returns a client that sends from its own address in 127.0.0.0/8. No other client of this test binary uses this
+// address.
 func NewClient() *Client {
 	n := addresses.Add(1)
 	addr := net.IPv4(127, byte(16+n>>16), byte(n>>8), byte(n))
@@ -75,7 +76,7 @@ func NewClient() *Client {
 	}}
 }
 
-// plain is the crowd for requests that need no particular IP address. It has enough addresses for tests that poll concurrently.
+// plain sends the requests for which the IP address does not matter. It has enough addresses for tests that poll concurrently.
 var plain = NewCrowd(32)
 
 // Answer is an HTTP response with its whole body.
@@ -88,7 +89,7 @@ type Answer struct {
 	what string
 }
 
-// Do sends a request once. The test fails if there is no complete answer.
+// Do sends a request once and returns the response. It fails the test if there is no complete response.
 func (c *Client) Do(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	a, err := c.Try(t, method, url, sets...)
@@ -98,8 +99,7 @@ func (c *Client) Do(t testing.TB, method, url string, sets ...Set) Answer {
 	return a
 }
 
-// Try sends a request once and returns an error if there is no complete answer. Unlike Do, it may be called from any
-// goroutine.
+// Try sends a request once and returns an error if there is no complete response. It may be called from any goroutine, unlike Do.
 func (c *Client) Try(t testing.TB, method, url string, sets ...Set) (Answer, error) {
 	r, err := http.NewRequestWithContext(context.WithValue(t.Context(), testKey{}, t), method, url, nil)
 	if err != nil {
@@ -117,8 +117,8 @@ func (c *Client) Try(t testing.TB, method, url string, sets ...Set) (Answer, err
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, t: t, what: method + " " + url}, err
 }
 
-// Retry sends a request, and repeats it up to five times while the answer is 503 or degraded, because services shed requests on
-// a loaded machine.
+// Retry sends a request and repeats it up to five times while the response is 503 or degraded. Services shed requests on a loaded
+// machine.
 func (c *Client) Retry(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	return retry(t, func() Answer { return c.Do(t, method, url, sets...) })
@@ -134,36 +134,37 @@ func retry(t testing.TB, send func() Answer) Answer {
 	return a
 }
 
-// unavailable reports whether the answer is 503, or degraded because a service was too slow.
+// unavailable reports whether the status is 503, or whether the response is degraded because a source was slow or
+// unavailable.
 func (a Answer) unavailable() bool {
 	source := a.Header.Get("X-Degraded")
 	return a.Status == http.StatusServiceUnavailable || source == "db" || source == "timeout" || source == "signal_service"
 }
 
-// Send sends a request without a credential and retries it as Client.Retry does.
+// Send sends a request without a credential from one of the addresses of plain, and retries it like Client.Retry.
 func Send(t testing.TB, method, url string, sets ...Set) Answer {
 	t.Helper()
 	return plain.Retry(t, method, url, sets...)
 }
 
-// Get sends a GET request without a credential and retries it as Client.Retry does.
+// Get sends a GET request without a credential, once, from one of the addresses of plain.
 func Get(t testing.TB, url string, sets ...Set) Answer {
 	t.Helper()
 	return plain.Do(t, http.MethodGet, url, sets...)
 }
 
-// Post sends a POST request without a credential and retries it as Client.Retry does.
+// Post sends a POST request without a credential, once, from one of the addresses of plain.
 func Post(t testing.TB, url string, sets ...Set) Answer {
 	t.Helper()
 	return plain.Do(t, http.MethodPost, url, sets...)
 }
 
-// String returns the status, the X-Degraded header and the first 160 characters of the body.
+// String returns the status, the X-Degraded header and the first 160 characters of the body of the response.
 func (a Answer) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %.160s", a.Status, a.Header.Get("X-Degraded"), a.Body))
 }
 
-// Require fails the test unless the answer has this status.
+// Require fails the test unless the response has this status. It returns the response.
 func (a Answer) Require(status int) Answer {
 	a.t.Helper()
 	if a.Status != status {
@@ -172,7 +173,7 @@ func (a Answer) Require(status int) Answer {
 	return a
 }
 
-// RequireError fails the test unless the answer is an error with this status and error code.
+// RequireError fails the test unless the response has this status and this error code. It returns the response.
 func (a Answer) RequireError(status int, code string) Answer {
 	a.t.Helper()
 	if a.Status != status || a.Code() != code {
@@ -181,7 +182,8 @@ func (a Answer) RequireError(status int, code string) Answer {
 	return a
 }
 
-// Expect reports an error for each member whose value differs. The keys of want are paths such as "signals.0.id".
+// Expect reports a test error for each member of the body whose value differs from want. The keys of want are paths such as
+// "signals.0.id".
 func (a Answer) Expect(want JSON) Answer {
 	a.t.Helper()
 	for path, w := range want {
@@ -195,7 +197,7 @@ func (a Answer) Expect(want JSON) Answer {
 	return a
 }
 
-// Code returns the error code of an error answer, or an empty string if the body has none.
+// Code returns the error code in the body, or an empty string if the body has none.
 func (a Answer) Code() string {
 	var body struct{ Error any }
 	_ = json.Unmarshal(a.Body, &body) // a body of another form has no code
@@ -203,7 +205,7 @@ func (a Answer) Code() string {
 	return code
 }
 
-// Decode decodes the body as JSON.
+// Decode decodes the JSON body into the value that into points to. It fails the test if that is not possible.
 func (a Answer) Decode(into any) {
 	a.t.Helper()
 	if err := json.Unmarshal(a.Body, into); err != nil {
@@ -211,7 +213,8 @@ func (a Answer) Decode(into any) {
 	}
 }
 
-// Value returns the JSON value at a path such as "signals.0.id". Numbers are returned as json.Number.
+// Value returns the JSON value at a path such as "signals.0.id". A number is a json.Number. Value fails the test if the body has
+// no such value.
 func (a Answer) Value(path string) any {
 	a.t.Helper()
 	v, err := a.find(path)
@@ -231,7 +234,7 @@ func (a Answer) Text(path string) string {
 	return s
 }
 
-// Member returns the string at a path, or "" if the path has no string.
+// Member returns the string at a path such as "signals.0.id", or "" if there is no string.
 func (a Answer) Member(path string) string {
 	v, _ := a.find(path)
 	s, _ := v.(string)
@@ -259,10 +262,10 @@ func (a Answer) List(path string) []any {
 	return l
 }
 
-// Contains reports whether the body contains the text, byte for byte.
+// Contains reports whether the body contains the bytes of text.
 func (a Answer) Contains(text string) bool { return bytes.Contains(a.Body, []byte(text)) }
 
-// ShowsText reports whether an HTML page contains the text. It decodes character references such as &amp; first.
+// ShowsText reports whether the body, an HTML page, contains the text. It decodes character references such as &amp; first.
 func (a Answer) ShowsText(text string) bool {
 	return strings.Contains(html.UnescapeString(string(a.Body)), text)
 }
@@ -295,15 +298,15 @@ func (a Answer) find(path string) (any, error) {
 	return v, nil
 }
 
-// EqualJSON reports whether two values have the same JSON. Numbers are compared by their text: 1 and 1.0 differ.
+// EqualJSON reports whether two values have the same JSON text. The numbers 1 and 1.0 differ.
 func EqualJSON(got, want any) bool {
 	a, errA := json.Marshal(got)
 	b, errB := json.Marshal(want)
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
-// Opened sends a GET request, returns the status and closes the connection without reading the body. It is for streams
-// that never end.
+// Opened sends a GET request, closes the connection without reading the body, and returns the status. It is for streams that
+// never end.
 func Opened(t testing.TB, url string, set Set) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.WithValue(t.Context(), testKey{}, t), http.MethodGet, url, nil)

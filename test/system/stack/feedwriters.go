@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// FeedWriters write facts that the feed publishes: calls, and one note for each call.
+// FeedWriters writes facts that the feed publishes: calls, and one note for each call. It records which requests were
+// acknowledged.
 type FeedWriters struct {
 	s         *Stack
 	hubs      []string
@@ -29,10 +30,10 @@ const (
 	factsPerOperator = 2 * feedMarkets
 )
 
-// feedLanes are the lanes of the markets; further markets repeat the list. The lane OTHER has no channel.
+// feedLanes lists the lanes of the markets. Market i has lane i modulo the length. The feed has no channel for the lane OTHER.
 var feedLanes = []string{"SCIENCE", "OTHER", "MUSIC", "SCIENCE"}
 
-// NewFeedWriters creates writers with enough markets and operators for n facts.
+// NewFeedWriters creates a FeedWriters with enough markets and operators for n facts.
 func (s *Stack) NewFeedWriters(t testing.TB, n int) *FeedWriters {
 	t.Helper()
 	w := &FeedWriters{s: s, hubs: append([]string{s.Hub}, s.Hubs...), operators: s.SeedOperators(t, n/factsPerOperator+2)}
@@ -42,8 +43,8 @@ func (s *Stack) NewFeedWriters(t testing.TB, n int) *FeedWriters {
 	return w
 }
 
-// Write starts goroutines that write n facts each, with a pause after each fact. It returns when all requests are answered. It
-// ends early when stop is closed; stop may be nil.
+// Write starts goroutines that write n facts each, with a pause after each request. It returns when all have ended. They end
+// early when stop is closed; stop may be nil.
 func (w *FeedWriters) Write(t testing.TB, goroutines, n int, pause time.Duration, stop <-chan struct{}) {
 	var done sync.WaitGroup
 	for range goroutines {
@@ -61,7 +62,8 @@ func (w *FeedWriters) Write(t testing.TB, goroutines, n int, pause time.Duration
 	done.Wait()
 }
 
-// fact files a call and, if more is true, adds a note to it. It returns the number of facts that it sent.
+// fact files a call and, if more is true and the call was accepted, adds a note to it. It returns the number of facts that it
+// sent, 1 or 2.
 func (w *FeedWriters) fact(t testing.TB, more bool) int {
 	i := int(w.next.Add(1)) - 1
 	o := w.operators[(i/feedMarkets)%len(w.operators)]
@@ -76,8 +78,8 @@ func (w *FeedWriters) fact(t testing.TB, more bool) int {
 	return 2
 }
 
-// record stores the result of a request that wrote a fact, and reports whether the request was acknowledged. id is the path of
-// the fact's id in the answer.
+// record stores the result of a request that wrote a fact, and reports whether the response had the expected status. id is the
+// path of the fact's ID in the response.
 func (w *FeedWriters) record(a Answer, err error, status int, id string) bool {
 	ok := err == nil && a.Status == status
 	w.mu.Lock()
@@ -126,8 +128,8 @@ const lostFacts = `
 SELECT count(*) FROM unnest($1::uuid[]) AS a (id)
 WHERE NOT EXISTS (SELECT FROM api.signals s WHERE s.id = a.id) AND NOT EXISTS (SELECT FROM api.signal_events e WHERE e.id = a.id)`
 
-// RequirePublished fails the test unless the feed contains each stored fact exactly once within the time d, and the database
-// contains each acknowledged fact.
+// RequirePublished fails the test unless the feed contains each stored fact exactly once within d. It also reports an error if an
+// acknowledged fact is not in the database.
 func (w *FeedWriters) RequirePublished(t testing.TB, d time.Duration) {
 	t.Helper()
 	Eventually(t, d, "each stored fact once in the feed", func() bool {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// AtOnce calls do with 0 to n-1 in n goroutines that start at the same time. It returns when all calls have ended.
+// AtOnce calls do once for each i from 0 to n-1, in n goroutines that start at the same time. It returns when all calls have
+// ended.
 func AtOnce(n int, do func(i int)) {
 	var ready, done sync.WaitGroup
 	start := make(chan struct{})
@@ -24,8 +25,8 @@ func AtOnce(n int, do func(i int)) {
 	done.Wait()
 }
 
-// Each calls do with 0 to n-1, at most width calls at the same time, and returns when all calls have ended. If a call ends its
-// goroutine, as t.Fatal does, the other calls continue.
+// Each calls do once for each i from 0 to n-1, with at most width concurrent calls. It returns when all calls have ended. If a
+// call ends its goroutine, as t.Fatal does, the other calls continue.
 func Each(n, width int, do func(i int)) {
 	var done sync.WaitGroup
 	slots := make(chan struct{}, width)
@@ -39,9 +40,9 @@ func Each(n, width int, do func(i int)) {
 	done.Wait()
 }
 
-// Steady starts perSecond calls of do per second for the time d, even while earlier calls still run. It returns the number of
-// calls when all have ended. After a pause of the machine it starts the missed calls at once, so that the delay appears in the
-// measurement. It stops early if the test ends.
+// Steady starts perSecond calls of do per second for the time d, even if earlier calls still run. It returns the number of
+// started calls when all have ended. After a pause of the machine it starts the missed calls at once, so that the delay appears
+// in the measurement. It starts no more calls when the test ends.
 func Steady(t testing.TB, perSecond int, d time.Duration, do func(i int)) int {
 	t.Helper()
 	var done sync.WaitGroup
@@ -72,8 +73,8 @@ func (t *Times) Add(d time.Duration) {
 	t.list = append(t.list, d)
 }
 
-// Quantile returns the duration at quantile q, from 0 to 1, where 1 is the longest duration. It returns 0 if there are
-// no durations.
+// Quantile returns the duration at quantile q, from 0 to 1. Quantile 1 is the longest duration. It returns 0 if there are no
+// durations.
 func (t *Times) Quantile(q float64) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()

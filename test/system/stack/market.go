@@ -19,8 +19,8 @@ type VenueMarket struct {
 	s *Stack
 }
 
-// NewVenueMarket creates a market at a simulated venue with a YES price from 0 to 1. more contains additional members of the
-// request to the simulator.
+// NewVenueMarket creates a market at a simulated venue. yesPrice is from 0 to 1. more contains additional members of the request
+// to the simulator, or is nil.
 func (s *Stack) NewVenueMarket(t testing.TB, venue string, yesPrice float64, more JSON) *VenueMarket {
 	t.Helper()
 	m := &VenueMarket{Venue: venue, Title: "Will the bridge at " + rand.Text() + " open in time?", s: s}
@@ -30,19 +30,19 @@ func (s *Stack) NewVenueMarket(t testing.TB, venue string, yesPrice float64, mor
 	return m
 }
 
-// Change changes the market at its venue, for example its price or state.
+// Change changes properties of the market at its venue, for example the price or the state.
 func (m *VenueMarket) Change(t testing.TB, change JSON) {
 	t.Helper()
 	Post(t, m.s.Venues+"/sim/"+m.Venue+"/markets/"+m.ID, Body(change)).Require(http.StatusOK)
 }
 
-// Resolve resolves the market at its venue immediately.
+// Resolve resolves the market at its venue immediately with the outcome.
 func (m *VenueMarket) Resolve(t testing.TB, outcome string) {
 	t.Helper()
 	m.Change(t, JSON{"state": "resolved", "outcome": outcome})
 }
 
-// Read reads the market through the hub. The api stores a venue market when it is read for the first time.
+// Read requests the market from the hub. The api stores a venue market when it is read for the first time.
 func (m *VenueMarket) Read(t testing.TB) Answer {
 	t.Helper()
 	return plain.Retry(t, http.MethodGet, m.s.Hub+"/api/m/"+m.ID).Require(http.StatusOK)
@@ -58,14 +58,14 @@ func (m *VenueMarket) AwaitFollowed(t testing.TB) {
 	})
 }
 
-// FailVenue makes a venue fail for d in one of the fault modes of the simulator. The mode "none" ends the failure.
+// FailVenue makes a venue fail for d, at least one second, in a fault mode of the simulator. The mode "none" ends the failure.
 func (s *Stack) FailVenue(t testing.TB, venue, mode string, d time.Duration) {
 	t.Helper()
 	Post(t, s.Venues+"/sim/"+venue+"/fault", Body(JSON{"mode": mode, "seconds": max(d.Seconds(), 1)})).Require(http.StatusOK)
 }
 
-// NewNativeMarket creates a native market that is open for a year and returns its id. more contains additional members of the
-// request.
+// NewNativeMarket creates a native market that is open for a year and returns its ID. more contains additional members of the
+// request, or is nil.
 func (s *Stack) NewNativeMarket(t testing.TB, initialYesBps int, more JSON) string {
 	t.Helper()
 	body := JSON{
@@ -76,27 +76,27 @@ func (s *Stack) NewNativeMarket(t testing.TB, initialYesBps int, more JSON) stri
 	return plain.Retry(t, http.MethodPost, s.Hub+"/api/admin/markets", s.Admin(), Body(body)).Require(http.StatusCreated).Text("marketId")
 }
 
-// Finalize resolves a native market with the admin secret.
+// Finalize resolves a native market with the outcome, using the admin secret.
 func (s *Stack) Finalize(t testing.TB, market, outcome string) {
 	t.Helper()
 	body := Body(JSON{"marketId": market, "verdict": outcome})
 	plain.Retry(t, http.MethodPost, s.Hub+"/api/resolution/finalize", s.Admin(), body).Require(http.StatusOK)
 }
 
-// Scan makes the api read the outcomes of open markets from the venues, and returns the answer of the hub.
+// Scan makes the api read the outcomes of open markets from the venues. It returns the response of the hub.
 func (s *Stack) Scan(t testing.TB) Answer {
 	t.Helper()
 	return plain.Retry(t, http.MethodPost, s.Hub+"/api/admin/resolve-signals", s.Admin()).Require(http.StatusOK)
 }
 
-// Signal returns the call with this id.
+// Signal returns the response of the hub to a request for the call with this ID.
 func (s *Stack) Signal(t testing.TB, id string) Answer {
 	t.Helper()
 	return Send(t, http.MethodGet, s.Hub+"/api/signals/"+id).Require(http.StatusOK)
 }
 
-// RequireResult scans the venues until the call has a result, and returns the call. It waits up to 90 s, because after a
-// failure of a venue the api does not read that venue for up to a minute.
+// RequireResult makes the api read the venues until the call has a result, and returns the response with the call. It waits up to
+// 90 s, because the api does not read a venue for up to a minute after it has failed.
 func (s *Stack) RequireResult(t testing.TB, id string) Answer {
 	t.Helper()
 	var a Answer

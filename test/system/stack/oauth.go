@@ -27,7 +27,7 @@ func CodeChallenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Form returns a Set that sends a body of form values.
+// Form returns a Set that sends form values as the body.
 func Form(values url.Values) Set {
 	return func(r *http.Request) {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -35,7 +35,7 @@ func Form(values url.Values) Set {
 	}
 }
 
-// App is an OAuth application. It sends its requests from one IP address to the hubs in rotation.
+// App is an OAuth application. It sends its requests from one IP address to the hubs of the system in rotation.
 type App struct {
 	*Client
 	ID, Secret string // Secret is empty for public applications
@@ -44,8 +44,8 @@ type App struct {
 	turn atomic.Int64
 }
 
-// NewApp registers an application of the kind "public" or "confidential". An administrator marks it as trusted, because only
-// trusted applications receive the errors of authorization requests.
+// NewApp registers an application of the kind "public" or "confidential" for the operator. An administrator marks it as trusted,
+// because only trusted applications receive errors of authorization requests.
 func (o *Operator) NewApp(t testing.TB, kind string, scopes ...string) *App {
 	t.Helper()
 	made := o.Retry(t, http.MethodPost, o.s.Hub+"/api/dev/apps", Bearer(o.Login), Body(JSON{
@@ -59,11 +59,11 @@ func (o *Operator) NewApp(t testing.TB, kind string, scopes ...string) *App {
 	return a
 }
 
-// Hub returns the base URL of the hub for the next request.
+// Hub returns the base URL of the hub for the next request, in rotation.
 func (a *App) Hub() string { return a.s.HubAt(int(a.turn.Add(1))) }
 
-// AuthorizeRequest returns the parameters of an authorization request. change contains alternating names and values that
-// replace parameters. An empty value removes the parameter.
+// AuthorizeRequest returns the parameters of an authorization request. change contains alternating names and values that replace
+// parameters. An empty value deletes the parameter.
 func (a *App) AuthorizeRequest(scope string, change ...string) url.Values {
 	return changed(url.Values{
 		"response_type": {"code"}, "client_id": {a.ID}, "redirect_uri": {AppRedirect}, "scope": {scope}, "state": {AppState},
@@ -71,7 +71,7 @@ func (a *App) AuthorizeRequest(scope string, change ...string) url.Values {
 	}, change)
 }
 
-// CodeRequest returns the form values that exchange an authorization code for tokens. change replaces values as in
+// CodeRequest returns the form values that exchange an authorization code for tokens. change replaces values like the change of
 // AuthorizeRequest.
 func (a *App) CodeRequest(code string, change ...string) url.Values {
 	form := url.Values{
@@ -104,27 +104,27 @@ func (a *App) OAuth(t testing.TB, endpoint string, form url.Values) Answer {
 	return a.Do(t, http.MethodPost, a.Hub()+ProtocolPath+"/oauth/"+endpoint, Form(form))
 }
 
-// ConsentPage requests the page on which a signed-in person approves or denies an authorization request.
+// ConsentPage requests the page on which a signed-in user approves or denies an authorization request. It returns the response.
 func (a *App) ConsentPage(t testing.TB, request url.Values, sets ...Set) Answer {
 	t.Helper()
 	return a.Retry(t, http.MethodGet, a.Hub()+"/protocol/authorize?"+request.Encode(), sets...)
 }
 
-// ConsentRequest returns the request field of the form on a consent page, or an empty string if the page has no form.
+// ConsentRequest returns the value of the form field request of a consent page, or an empty string if the page has no form.
 func (a Answer) ConsentRequest() string {
 	_, rest, _ := strings.Cut(string(a.Body), `name="request" value="`)
 	value, _, _ := strings.Cut(rest, `"`)
 	return value
 }
 
-// Decide submits the form of a consent page. decision is "approve" or "deny".
+// Decide submits the form of a consent page and returns the response. decision is "approve" or "deny".
 func (a *App) Decide(t testing.TB, request, decision string, sets ...Set) Answer {
 	t.Helper()
 	form := Form(url.Values{"request": {request}, "decision": {decision}})
 	return a.Do(t, http.MethodPost, a.Hub()+"/protocol/authorize", append(sets, form)...)
 }
 
-// Redirected returns the parameters of a redirect to AppRedirect, or nil if the answer is not such a redirect.
+// Redirected returns the query parameters of a redirect to AppRedirect, or nil if the response is no such redirect.
 func (a Answer) Redirected() url.Values {
 	query, ok := strings.CutPrefix(a.Header.Get("Location"), AppRedirect+"?")
 	values, err := url.ParseQuery(query)
@@ -134,7 +134,7 @@ func (a Answer) Redirected() url.Values {
 	return values
 }
 
-// Code approves an authorization request in the session of a person and returns the authorization code.
+// Code approves an authorization request in the session of a user and returns the authorization code.
 func (a *App) Code(t testing.TB, session Set, request url.Values) string {
 	t.Helper()
 	page := a.ConsentPage(t, request, session).Require(http.StatusOK)
@@ -149,15 +149,15 @@ func (a *App) Code(t testing.TB, session Set, request url.Values) string {
 // Tokens contains the tokens that an application receives. Refresh is empty without the scope offline_access.
 type Tokens struct{ Access, Refresh, Grant, Scope string }
 
-// Grant approves scopes, separated by spaces, in the session of a person and returns the tokens. change replaces parameters as
-// in AuthorizeRequest.
+// Grant approves scopes in the session of a user and returns the tokens. scopes is separated by spaces. change replaces
+// parameters of the authorization request, like the change of AuthorizeRequest.
 func (a *App) Grant(t testing.TB, session Set, scopes string, change ...string) Tokens {
 	t.Helper()
 	code := a.Code(t, session, a.AuthorizeRequest(scopes, change...))
 	return a.OAuth(t, "token", a.CodeRequest(code)).Require(http.StatusOK).Tokens()
 }
 
-// Tokens decodes an answer of the token endpoint.
+// Tokens returns the tokens in a response of the token endpoint.
 func (a Answer) Tokens() Tokens {
 	a.t.Helper()
 	out := Tokens{Access: a.Text("access_token"), Grant: a.Text("grantId"), Scope: a.Text("scope")}

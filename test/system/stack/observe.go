@@ -7,16 +7,17 @@ import (
 	"testing"
 )
 
-// Observer is a function that receives each answer of a service before the client that sent the request. If it reads the body,
-// it must replace the body with an unread copy. t is nil if no method of Client sent the request.
+// Observer is a function that receives each response of a service before the client that sent the request. If it reads the body,
+// it must replace the body with an unread copy. t is nil if the request was not sent by Client.Try, Client.Do, or a function that
+// uses them.
 type Observer func(t testing.TB, service string, r *http.Request, res *http.Response)
 
 var observer Observer
 
-// Observe registers the observer for the answers of all systems. Call it before the first request.
+// Observe registers the observer for the responses of all systems of this test binary. Call it before the first request.
 func Observe(o Observer) { observer = o }
 
-// services maps host:port to the name of the service.
+// services maps the address (host:port) of a service to the name of the service.
 var services sync.Map
 
 // Service returns the name of the service at an address (host:port): hub, api or clock. It returns an empty string for
@@ -37,7 +38,7 @@ func (s *Stack) register() {
 
 type testKey struct{}
 
-// Observed returns a transport that passes each answer to the observer.
+// Observed returns a transport that sends requests through next and passes each response of a service to the observer.
 func Observed(next http.RoundTripper) http.RoundTripper { return observed{next} }
 
 type observed struct{ next http.RoundTripper }
@@ -55,7 +56,7 @@ func (o observed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// CloseIdleConnections closes the unused connections of the wrapped transport.
+// CloseIdleConnections closes the idle connections of the wrapped transport.
 func (o observed) CloseIdleConnections() {
 	if t, ok := o.next.(*http.Transport); ok {
 		t.CloseIdleConnections()

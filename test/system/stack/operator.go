@@ -18,7 +18,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/signalcast"
 )
 
-// Operator is an account with an operator key that files calls. Its requests come from an IP address that no other
+// Operator is a user with an operator key, with which tests file calls. Its requests come from an IP address that no other
 // operator uses.
 type Operator struct {
 	*Client
@@ -35,7 +35,7 @@ var (
 	runID     = strings.ToLower(rand.Text()[:6])
 )
 
-// NewOperator signs a new person in at the development identity provider and creates a key with all permissions.
+// NewOperator signs a new user in at the development identity provider and creates an operator key with all permissions.
 func (s *Stack) NewOperator(t testing.TB) *Operator {
 	t.Helper()
 	o := &Operator{Client: NewClient(), Handle: fmt.Sprintf("sys_%s_%d", runID, operators.Add(1)), s: s}
@@ -45,21 +45,21 @@ func (s *Stack) NewOperator(t testing.TB) *Operator {
 	return o
 }
 
-// NewLogin returns a new identity token of the operator.
+// NewLogin returns a new identity token of the operator from the development identity provider.
 func (o *Operator) NewLogin(t testing.TB) string {
 	t.Helper()
 	return o.Do(t, http.MethodPost, o.s.IDP+"/mint", Body(JSON{"user": o.Handle})).Require(http.StatusOK).Text("token")
 }
 
-// Mint creates an operator key and returns its text and id.
+// Mint creates an operator key and returns the key and its ID. body is the request body.
 func (o *Operator) Mint(t testing.TB, body JSON) (key, id string) {
 	t.Helper()
 	a := o.Retry(t, http.MethodPost, o.s.Hub+"/api/dev/keys", Bearer(o.Login), Body(body)).Require(http.StatusCreated)
 	return a.Text("key"), a.Text("id")
 }
 
-// Session signs the operator in. It returns a Set that adds the session cookies, and the header Sec-Fetch-Site that a page of
-// the hub would send.
+// Session signs the operator in at the hub. It returns a Set that adds the session cookies, and the header Sec-Fetch-Site that a
+// page of the hub would send.
 func (o *Operator) Session(t testing.TB) Set {
 	t.Helper()
 	cookies := o.Retry(t, http.MethodPost, o.s.Hub+"/api/auth/privy", Bearer(o.Login)).Require(http.StatusOK).Cookies()
@@ -88,7 +88,7 @@ func (o *Operator) PageCookies(t testing.TB) map[string]string {
 	return all
 }
 
-// Cookies returns the cookies that the answer sets.
+// Cookies returns the cookies that the response sets.
 func (a Answer) Cookies() []*http.Cookie { return (&http.Response{Header: a.Header}).Cookies() }
 
 // SDK returns a client of the Go SDK that sends the key of the operator.
@@ -103,37 +103,37 @@ func (o *Operator) SDK(t testing.TB) *signalcast.Client {
 	return c
 }
 
-// File files a call through POST /api/predictions and returns the answer. It does not retry.
+// File files a call through POST /api/predictions with the operator key and returns the response. It does not retry.
 func (o *Operator) File(t testing.TB, body JSON, sets ...Set) Answer {
 	t.Helper()
 	return o.Do(t, http.MethodPost, o.s.Hub+"/api/predictions", append([]Set{Bearer(o.Key), Body(body)}, sets...)...)
 }
 
-// NewCall files a call and returns its id. more contains additional members of the request. The test fails if the call is
-// refused.
+// NewCall files a call and returns its ID. more contains additional members of the request, or is nil. It fails the test if the
+// call is refused.
 func (o *Operator) NewCall(t testing.TB, market, side string, price int, more JSON) string {
 	t.Helper()
 	body := Call(market, side, price)
 	maps.Copy(body, more)
 	a := retry(t, func() Answer { return o.File(t, body) })
-	if a.Code() == "already_predicted" { // an earlier attempt was answered with 503 although the call was stored
+	if a.Code() == "already_predicted" { // the response to an earlier attempt was 503 although the call was stored
 		return a.Text("id")
 	}
 	return a.Require(http.StatusOK).Text("id")
 }
 
-// Send sends a POST request to a path of the hub, with the credential as. The test fails unless the answer has this status.
+// Send sends a POST request with the credential as to a path of the hub. It fails the test unless the response has this status.
 func (o *Operator) Send(t testing.TB, path string, status int, as Set, body JSON) Answer {
 	t.Helper()
 	return o.Retry(t, http.MethodPost, o.s.Hub+path, as, Body(body)).Require(status)
 }
 
-// Call returns a request body with the three members that a call requires. price is the price of the side in bps.
+// Call returns a request body with the three members that a call requires. price is the price of the chosen side in basis points.
 func Call(market, side string, price int) JSON {
 	return JSON{"marketId": market, "direction": side, "priceAtPrediction": price}
 }
 
-// With returns a copy of the object in which the member name has this value.
+// With returns a copy of the object j in which the member name has the given value.
 func (j JSON) With(name string, value any) JSON {
 	out := JSON{name: value}
 	for n, v := range j {
@@ -162,7 +162,7 @@ INSERT INTO api.operator_keys (id, user_id, hash, prefix, last4, label, permissi
 SELECT id, user_id, hash, 'dk_', last4, 'seeded', '{read,signal,broadcast}', now()
 FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::text[]) AS t (id, user_id, hash, last4)`
 
-// SeedOperators inserts n operators with one key each directly into the database. Each operator sends from a different
+// SeedOperators inserts n operators with one key each directly into the database. Each operator sends requests from a different
 // IP address.
 func (s *Stack) SeedOperators(t testing.TB, n int) []*Operator {
 	t.Helper()

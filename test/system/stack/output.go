@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Output collects the output of a program. It is safe for concurrent use.
+// Output collects the output of a program in memory. It is safe for concurrent use.
 type Output struct {
 	mu   sync.Mutex
 	text strings.Builder

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// ProtocolScopes are the OAuth scopes that routes of the protocol require.
+// ProtocolScopes lists the OAuth scopes that routes of the protocol require.
 var ProtocolScopes = []string{"profile:read", "signer:create", "signal:create", "prediction:create", "offline_access"}
 
 // QuietChannel is the channel of a market that does not exist. A webhook on this channel receives no events.
 const QuietChannel = "market:native-ffffffffffffffffffffffffffffffff"
 
-// Owner is a person who owns one item of every kind: keys, an application, a webhook, a station, a call and so on.
+// Owner is an operator that owns one item of every kind: keys, an application, a webhook, a station, a call and so on.
 type Owner struct {
 	*Operator
 	Browser Set // session cookies of the person
@@ -31,7 +31,7 @@ type Owner struct {
 	Wallet, IdentityToken  string
 }
 
-// NewOwner creates an owner with all items.
+// NewOwner creates an Owner with an item of every kind.
 func (s *Stack) NewOwner(t testing.TB) *Owner {
 	t.Helper()
 	w := &Owner{Operator: s.NewOperator(t), Friend: s.NewOperator(t)}
@@ -57,7 +57,7 @@ func (s *Stack) NewOwner(t testing.TB) *Owner {
 	return w
 }
 
-// NewWebhook registers a webhook on QuietChannel and returns its id and secret.
+// NewWebhook registers a webhook on QuietChannel and returns the ID and the secret of the webhook.
 func (o *Operator) NewWebhook(t testing.TB, url string) (id, secret string) {
 	t.Helper()
 	a := o.Do(t, http.MethodPost, o.s.API+"/api/v1/webhooks", Bearer(o.Key), Body(JSON{"url": url, "channels": []string{QuietChannel}})).
@@ -65,7 +65,7 @@ func (o *Operator) NewWebhook(t testing.TB, url string) (id, secret string) {
 	return a.Text("id"), a.Text("secret")
 }
 
-// NewStation registers a partner station. The station remains unapproved.
+// NewStation registers a partner station for the operator. The station is not approved.
 func (o *Operator) NewStation(t testing.TB, id string) {
 	t.Helper()
 	o.Do(t, http.MethodPost, o.s.API+"/api/v1/stations", Bearer(o.Key), Body(JSON{
@@ -73,7 +73,7 @@ func (o *Operator) NewStation(t testing.TB, id string) {
 	})).Require(http.StatusCreated)
 }
 
-// claimWallet links a new wallet to the person at the identity provider and claims the wallet at the hub.
+// claimWallet links a new wallet to the user at the identity provider and claims the wallet at the hub.
 func (w *Owner) claimWallet(t testing.TB) {
 	t.Helper()
 	w.Wallet = NewWallet()
@@ -90,21 +90,21 @@ func NewWallet() string {
 	return "0x" + hex.EncodeToString(address)
 }
 
-// LinkWallet links a wallet to the person at the identity provider.
+// LinkWallet links a wallet address to the user of the operator at the identity provider.
 func (o *Operator) LinkWallet(t testing.TB, address string) {
 	t.Helper()
 	body := Body(JSON{"address": address, "chainType": "ethereum"})
 	Post(t, o.s.IDP+"/users/did:idp:"+o.Handle+"/wallets", body).Require(http.StatusOK)
 }
 
-// ClaimIdentity claims a linked wallet at the hub and returns the answer.
+// ClaimIdentity claims a linked wallet at the hub with the credentials as, and returns the response.
 func (o *Operator) ClaimIdentity(t testing.TB, address string, as ...Set) Answer {
 	t.Helper()
 	return o.Do(t, http.MethodPost, o.s.Hub+"/api/identity/claim", append(as, Body(JSON{"address": address}))...)
 }
 
-// holdings is an SQL query that returns all items of a person as JSON. It omits members that change without a request: times of
-// last use and positions of webhooks.
+// holdings is an SQL query that returns all items of an operator as JSON, given its ID and its handle. It omits members that
+// change without a request, such as times of last use.
 const holdings = `SELECT jsonb_pretty(jsonb_build_object(
 	'user', (SELECT to_jsonb(u) FROM api.users u WHERE id = $1),
 	'keys', (SELECT jsonb_agg(to_jsonb(k) - 'last_used_at' ORDER BY k.id) FROM api.operator_keys k WHERE user_id = $1),
@@ -126,7 +126,7 @@ const holdings = `SELECT jsonb_pretty(jsonb_build_object(
 	'webhooks', (SELECT jsonb_agg(to_jsonb(w) - 'taken' ORDER BY w.id) FROM api.webhooks w WHERE user_id = $1),
 	'deliveries', (SELECT count(*) FROM api.webhook_deliveries d JOIN api.webhooks w ON w.id = d.webhook_id WHERE w.user_id = $1)))`
 
-// Holdings returns all items that the person owns, as JSON with one member per line. Two results are equal if nothing
+// Holdings returns all items that the operator owns, as JSON with one member per line. If two results are equal, nothing has
 // changed.
 func (o *Operator) Holdings(t testing.TB) string {
 	t.Helper()

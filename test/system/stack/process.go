@@ -17,8 +17,8 @@ import (
 
 const readyWithin = 30 * time.Second
 
-// PID returns the id of the current process with a name: hub, hub-2, api, clock, venues, idp, postgres or redis. It fails the
-// test if there is none.
+// PID returns the process ID of the named process: hub, hub-2, api, clock, venues, idp, postgres or redis. It fails the test if
+// there is none.
 func (s *Stack) PID(t testing.TB, name string) int {
 	t.Helper()
 	pid := s.pid(name)
@@ -28,7 +28,7 @@ func (s *Stack) PID(t testing.TB, name string) int {
 	return pid
 }
 
-// FindPID returns the id of the current process with a name. ok is false if there is none.
+// FindPID returns the process ID of the named process. ok is false if there is none.
 func (s *Stack) FindPID(name string) (pid int, ok bool) {
 	pid = s.pid(name)
 	return pid, pid != 0
@@ -42,7 +42,7 @@ func (s *Stack) pid(name string) int {
 	return now.PIDs[name]
 }
 
-// Kill ends a process with SIGKILL, and for Postgres also its child processes. The launcher then restarts the process.
+// Kill ends the named process with SIGKILL. It also kills the child processes of the process. The launcher then restarts it.
 func (s *Stack) Kill(t testing.TB, name string) {
 	t.Helper()
 	if err := localdb.KillFamily(s.PID(t, name)); err != nil {
@@ -50,7 +50,7 @@ func (s *Stack) Kill(t testing.TB, name string) {
 	}
 }
 
-// Crash kills a process and waits until its replacement runs and all services are ready.
+// Crash kills the named process and waits until the restarted process runs and all services are ready.
 func (s *Stack) Crash(t testing.TB, name string) {
 	t.Helper()
 	old := s.PID(t, name)
@@ -59,7 +59,7 @@ func (s *Stack) Crash(t testing.TB, name string) {
 	s.RequireReady(t)
 }
 
-// Hang suspends a process and its children (SIGSTOP) until resume is called or the test ends.
+// Hang suspends a process and its children with SIGSTOP, until resume is called or the test ends.
 func (s *Stack) Hang(t testing.TB, name string) (resume func()) {
 	t.Helper()
 	pid := s.PID(t, name)
@@ -78,8 +78,8 @@ func (s *Stack) Hang(t testing.TB, name string) (resume func()) {
 	return resume
 }
 
-// Down kills processes and suspends the launcher, so that the processes do not run again until the test calls up or ends. up
-// returns when all services are ready.
+// Down kills the named processes and suspends the launcher, so that they do not restart. The function up resumes the launcher and
+// waits until all services are ready. The end of the test also resumes the launcher.
 func (s *Stack) Down(t testing.TB, names ...string) (up func()) {
 	t.Helper()
 	before := map[string]int{}
@@ -115,7 +115,7 @@ func (s *Stack) requireReplaced(t testing.TB, name string, old int) {
 	})
 }
 
-// RequireReady fails the test unless every service is ready within 30 s.
+// RequireReady fails the test unless every hub, the api and the clock are ready within readyWithin.
 func (s *Stack) RequireReady(t testing.TB) {
 	t.Helper()
 	for _, base := range append(s.AllHubs(), s.API, s.Clock) {
@@ -134,7 +134,8 @@ func isReady(base string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// require does the same as Eventually, but does not use the context of the test, so that a cleanup can call it.
+// require waits up to readyWithin until done returns true, and fails the test otherwise. Unlike Eventually, it does not use the
+// context of the test, so that a cleanup can call it.
 func require(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(readyWithin); !done(); time.Sleep(10 * time.Millisecond) {
@@ -144,7 +145,7 @@ func require(t testing.TB, what string, done func() bool) {
 	}
 }
 
-// RSS returns the resident memory of a process in bytes.
+// RSS returns the resident memory of the process pid in bytes.
 func RSS(t testing.TB, pid int) int64 {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -164,7 +165,7 @@ func RSS(t testing.TB, pid int) int64 {
 	return 0
 }
 
-// Routes returns the public routes of a running service, each as "METHOD pattern".
+// Routes returns the public routes of a running service, each in the form "METHOD PATH".
 func (s *Stack) Routes(t testing.TB, service string) []string {
 	t.Helper()
 	var list struct {
@@ -181,7 +182,7 @@ func (s *Stack) Routes(t testing.TB, service string) []string {
 	return out
 }
 
-// Environment returns the environment variables of a running service.
+// Environment returns the environment variables of the running process of a service.
 func (s *Stack) Environment(t testing.TB, service string) map[string]string {
 	t.Helper()
 	env, err := environmentOf(s.PID(t, service))
@@ -206,7 +207,7 @@ func environmentOf(pid int) (map[string]string, error) {
 	return env, nil
 }
 
-// Setting returns the value of an environment variable of a running process.
+// Setting returns the value of an environment variable of the named running process, or an empty string if it is not set.
 func (s *Stack) Setting(t testing.TB, name, variable string) string {
 	t.Helper()
 	env := s.Environment(t, name)

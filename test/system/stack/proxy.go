@@ -16,9 +16,9 @@ type Outage string
 // Kinds of outages.
 const (
 	Refused Outage = "refused" // new connections are refused, open ones are closed
-	Hung    Outage = "hung"    // requests are accepted and never answered
-	Slow    Outage = "slow"    // every answer is five seconds late
-	Reset   Outage = "reset"   // connections are reset within an answer
+	Hung    Outage = "hung"    // requests are accepted and get no response
+	Slow    Outage = "slow"    // every response is five seconds late
+	Reset   Outage = "reset"   // connections are reset during a response
 )
 
 // Outages lists all kinds of outages.
@@ -30,7 +30,8 @@ type Proxy struct {
 	proxy *toxiproxy.Proxy
 }
 
-// NewProxy listens on a free loopback port and forwards connections to upstream until the test ends.
+// NewProxy starts a Proxy on a free loopback port that forwards connections to the address upstream. The proxy stops when the
+// test ends.
 func NewProxy(t testing.TB, upstream string) *Proxy {
 	t.Helper()
 	addr := FreeAddr(t)
@@ -43,7 +44,7 @@ func NewProxy(t testing.TB, upstream string) *Proxy {
 	return p
 }
 
-// Break makes connections fail until Repair.
+// Break starts an outage of the kind how. The outage lasts until Repair is called.
 func (p *Proxy) Break(t testing.TB, how Outage) {
 	t.Helper()
 	switch how {
@@ -73,7 +74,8 @@ func (p *Proxy) Cut(t testing.TB) {
 	p.proxy.Toxics.ResetToxics(t.Context())
 }
 
-// Redirect closes all open connections and forwards new connections to another upstream.
+// Redirect closes all open connections and forwards new connections to the address upstream. It retries for about five seconds if
+// the port of the proxy is still in use.
 func (p *Proxy) Redirect(t testing.TB, upstream string) {
 	t.Helper()
 	want := &toxiproxy.Proxy{Listen: p.Addr, Upstream: upstream, Enabled: true}
@@ -87,7 +89,7 @@ func (p *Proxy) Redirect(t testing.TB, upstream string) {
 	t.Fatalf("redirect proxy %s: %v", p.Addr, err)
 }
 
-// Repair ends all outages.
+// Repair ends the outages that Break has started.
 func (p *Proxy) Repair(t testing.TB) {
 	t.Helper()
 	p.proxy.Toxics.ResetToxics(t.Context())

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Environment variables with which the fault runner changes all systems that a test binary starts.
+// Environment variables that change the systems and the test sizes of a test binary. Fault tests set the first two.
 const (
 	settingsEnv = "SYSTEM_SETTINGS" // lines NAME=value; postgres.NAME=value changes a setting of Postgres
 	sqlEnv      = "SYSTEM_SQL"      // SQL statements that the schema owner executes after the start
@@ -23,24 +23,25 @@ type settings struct {
 	bin      string // directory of the programs; empty if they are built from this tree
 }
 
-// Option changes the settings with which a system is started.
+// Option changes one setting with which a system is started.
 type Option func(*settings)
 
-// Env sets an environment variable of all processes.
+// Env returns an Option that sets an environment variable of all processes.
 func Env(name, value string) Option { return func(s *settings) { s.env[name] = value } }
 
-// Hubs sets the number of hubs. The default is 1.
+// Hubs returns an Option that sets the number of hubs. The default is 1.
 func Hubs(n int) Option { return func(s *settings) { s.hubs = n } }
 
-// Postgres changes a setting of Postgres, given as NAME=value.
+// Postgres returns an Option that changes a setting of Postgres. value has the form NAME=value.
 func Postgres(value string) Option {
 	return func(s *settings) { s.postgres = append(s.postgres, value) }
 }
 
-// ProgramsIn sets the directory of the programs, for example the programs of another release.
+// ProgramsIn returns an Option that sets the directory of the programs, for example the programs of another release.
 func ProgramsIn(dir string) Option { return func(s *settings) { s.bin = dir } }
 
-// ScoredAtOnce makes verified calls count without a second quote, on markets of any volume and any creator.
+// ScoredAtOnce returns an Option that makes verified calls count without a second quote, on markets of any volume and of any
+// creator.
 func ScoredAtOnce() Option {
 	return func(s *settings) {
 		s.env["QUOTE_CONFIRM_AFTER"], s.env["RATED_MIN_VOLUME_USD"], s.env["MANIFOLD_RATED_CREATORS"] = "off", "0", "*"
@@ -65,7 +66,7 @@ func newSettings(opts []Option) settings {
 	return s
 }
 
-// name returns a text that identifies the settings. Equal settings have equal names.
+// name returns a text that identifies the settings. Equal settings have the same text.
 func (s settings) name() string {
 	var pairs []string
 	for name, value := range s.env {
@@ -75,7 +76,7 @@ func (s settings) name() string {
 	return strings.Join(slices.Concat(pairs, s.postgres, []string{strconv.Itoa(s.hubs), s.bin}), "\n")
 }
 
-// Size returns the size of a test, for example its number of requests. It returns short with the flag -short, full with
+// Size returns one of three sizes of a test, for example its number of requests: short with the flag -short, full with
 // SYSTEM_SIZE=full, and otherwise usual.
 func Size(t testing.TB, short, usual, full int) int {
 	t.Helper()

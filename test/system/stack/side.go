@@ -17,7 +17,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/localdb"
 )
 
-// Side is an additional process of a service with changed settings. The launcher does not restart it when it ends.
+// Side is an additional process of a service with changed settings. Unlike the first process, it is not restarted by the launcher
+// when it ends.
 type Side struct {
 	URL  string // base URL of the public listener
 	GRPC string // host:port of the gRPC listener; empty if the service has none
@@ -29,8 +30,8 @@ type Side struct {
 
 var sides atomic.Int64
 
-// Side starts an additional process of hub, api or clock with changed environment variables, and waits until it is ready. An
-// empty value unsets a variable. The process ends at the end of the test.
+// Side starts an additional process of hub, api or clock and waits until it is ready. changed contains the environment variables
+// that differ; an empty value unsets a variable. The process ends with the test.
 func (s *Stack) Side(t testing.TB, service string, changed map[string]string) *Side {
 	t.Helper()
 	d := s.PrepareSide(t, service, changed)
@@ -38,7 +39,8 @@ func (s *Stack) Side(t testing.TB, service string, changed map[string]string) *S
 	return d
 }
 
-// PrepareSide prepares the additional process that Side would start, without starting it.
+// PrepareSide returns an additional process of hub, api or clock that is not started yet. changed contains the environment
+// variables that differ; an empty value unsets a variable.
 func (s *Stack) PrepareSide(t testing.TB, service string, changed map[string]string) *Side {
 	t.Helper()
 	env := s.Environment(t, service)
@@ -54,7 +56,7 @@ func (s *Stack) PrepareSide(t testing.TB, service string, changed map[string]str
 	return d
 }
 
-// Start starts the process and waits until it is ready. It can start the process again after Kill.
+// Start starts the process and waits until it is ready. After Kill, it starts the process again.
 func (d *Side) Start(t testing.TB) {
 	t.Helper()
 	d.Launch(t)
@@ -68,7 +70,7 @@ func (d *Side) Start(t testing.TB) {
 	})
 }
 
-// Launch starts the process without waiting until it is ready. The process ends at the end of the test.
+// Launch starts the process and does not wait until it is ready. The process ends with the test.
 func (d *Side) Launch(t testing.TB) {
 	t.Helper()
 	log, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -89,7 +91,7 @@ func (d *Side) Launch(t testing.TB) {
 	t.Cleanup(d.Stop)
 }
 
-// Stop ends the process with SIGTERM, and with SIGKILL if it still runs after 5 s.
+// Stop stops the process with SIGTERM, and with SIGKILL if it still runs after 5 s.
 func (d *Side) Stop() { d.child.Stop(context.Background(), syscall.SIGTERM, 5*time.Second) }
 
 // Terminate sends SIGTERM and returns a channel that is closed when the process has ended.
@@ -98,7 +100,7 @@ func (d *Side) Terminate() <-chan struct{} {
 	return d.child.Done()
 }
 
-// Kill ends the process with SIGKILL.
+// Kill ends the process with SIGKILL and waits until it has ended.
 func (d *Side) Kill() {
 	_ = d.child.Signal(syscall.SIGKILL) // the process may have ended
 	<-d.child.Done()
@@ -110,7 +112,7 @@ func (d *Side) Done() <-chan struct{} { return d.child.Done() }
 // Err returns the error with which the process ended, or nil after exit status 0.
 func (d *Side) Err() error { return d.child.Err() }
 
-// PID returns the process id.
+// PID returns the process ID.
 func (d *Side) PID() int { return d.child.PID() }
 
 // Log returns the path of the log file of the process.
@@ -119,8 +121,8 @@ func (d *Side) Log() string { return d.log }
 // Tail returns the last 40 lines of the log of the process.
 func (d *Side) Tail() string { return tail(d.log, 40) }
 
-// RefusedStart starts an additional process of hub, api or clock with changed environment variables; an empty value
-// unsets a variable. It requires that the process ends with an error, and returns the output of the process.
+// RefusedStart starts an additional process of hub, api or clock with changed environment variables, where an empty value unsets
+// a variable. It fails the test unless the process ends with an error. It returns the last lines of the process log.
 func (s *Stack) RefusedStart(t testing.TB, service string, changed map[string]string) string {
 	t.Helper()
 	d := s.PrepareSide(t, service, changed)
@@ -146,8 +148,8 @@ func FreeAddr(t testing.TB) string {
 	return "127.0.0.1:" + strconv.Itoa(port)
 }
 
-// Rerouted returns those settings of a service that contain one of the addresses, with the address replaced. addresses maps old
-// addresses to new ones.
+// Rerouted returns the environment variables of a service whose values contain one of the addresses, with each address replaced.
+// addresses maps old addresses to new ones.
 func (s *Stack) Rerouted(t testing.TB, service string, addresses map[string]string) map[string]string {
 	t.Helper()
 	settings := s.Environment(t, service)
@@ -165,7 +167,7 @@ func (s *Stack) Rerouted(t testing.TB, service string, addresses map[string]stri
 	return changed
 }
 
-// Settings returns the environment variables of a running process.
+// Settings returns the environment variables of the named running process.
 func (s *Stack) Settings(t testing.TB, name string) map[string]string {
 	t.Helper()
 	env := s.Environment(t, name)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Signer is an Ed25519 key that signs messages for a person.
+// Signer is an Ed25519 key that signs messages for a user.
 type Signer struct {
 	Private   ed25519.PrivateKey
 	PublicKey string // in hexadecimal
@@ -25,8 +25,8 @@ type Signer struct {
 	s *Stack
 }
 
-// NewSigner generates a key that is not registered. It expires after 30 days; the maximum for keys that are registered with an
-// operator key is 90 days.
+// NewSigner generates a key for the operator and does not register it. The key expires after 30 days. The maximum for a key that
+// an operator key registers is 90 days.
 func (o *Operator) NewSigner(t testing.TB) *Signer {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
@@ -38,10 +38,10 @@ func (o *Operator) NewSigner(t testing.TB) *Signer {
 	}
 }
 
-// Issuer returns the issuer URL that is part of all signed bytes.
+// Issuer returns the issuer URL of the hub, which is part of all signed bytes.
 func (s *Stack) Issuer() string { return s.Hub + ProtocolPath }
 
-// Register registers the key with a credential of the person or a token of an application.
+// Register registers the key with the given scopes. The credential as is one of the user, or a token of an application.
 func (g *Signer) Register(t testing.TB, as Set, scopes ...string) {
 	t.Helper()
 	challenge := g.Challenge(t, as)
@@ -55,14 +55,14 @@ func (g *Signer) Challenge(t testing.TB, as Set) string {
 	return Post(t, g.s.Issuer()+"/signers/challenge", as, Body(JSON{"publicKey": g.PublicKey})).Require(http.StatusOK).Text("challenge")
 }
 
-// ProofBytes returns the bytes to sign for the proof that the caller has the private key.
+// ProofBytes returns the bytes that the private key signs as proof of its possession, for a registration.
 func (g *Signer) ProofBytes(challenge string, scopes []string) []byte {
 	return fmt.Appendf(nil, "denpa-signer-v1\n%s\n%s", g.s.Issuer(), Canonical(JSON{
 		"appId": g.App, "challenge": challenge, "denpaId": g.Person, "expiresAt": g.Expires, "publicKey": g.PublicKey, "scopes": scopes,
 	}))
 }
 
-// Apply sends a registration with a proof, which may be invalid, and returns the answer.
+// Apply sends a registration of the key with a proof, which may be invalid, and returns the response.
 func (g *Signer) Apply(t testing.TB, as Set, challenge string, proof []byte, scopes []string) Answer {
 	t.Helper()
 	body := JSON{
@@ -82,12 +82,12 @@ func (g *Signer) Draft(kind string, payload JSON) JSON {
 	}
 }
 
-// MessageBytes returns the bytes of a message that its signature covers.
+// MessageBytes returns the bytes that the signature of the message draft covers.
 func (g *Signer) MessageBytes(draft JSON) []byte {
 	return fmt.Appendf(nil, "denpa-message-v1\n%s\n%s", g.s.Issuer(), Canonical(draft))
 }
 
-// Sign returns a copy of the message with its signature.
+// Sign returns a copy of the message draft with its signature.
 func (g *Signer) Sign(draft JSON) JSON {
 	return draft.With("signature", hex.EncodeToString(ed25519.Sign(g.Private, g.MessageBytes(draft))))
 }
@@ -95,8 +95,8 @@ func (g *Signer) Sign(draft JSON) JSON {
 // Message returns a signed message with a random nonce and the current time.
 func (g *Signer) Message(kind string, payload JSON) JSON { return g.Sign(g.Draft(kind, payload)) }
 
-// Canonical returns the canonical JSON of a value (RFC 8785), which signatures cover. Member names must be ASCII and numbers
-// must be integers. Then encoding/json differs from RFC 8785 only in U+2028 and U+2029, which it escapes.
+// Canonical returns the canonical JSON of a value (RFC 8785), which signatures cover. All member names must be ASCII, and all
+// numbers must be integers. For such values, encoding/json differs from RFC 8785 only in U+2028 and U+2029, which it escapes.
 func Canonical(v any) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

@@ -27,7 +27,7 @@ const (
 	stopWithin  = 20 * time.Second
 )
 
-// Info is the content of stack.json, which the launcher writes when the system has started.
+// Info is the content of the file stack.json, which the launcher writes when all services are ready. Hub to Origin are base URLs.
 type Info struct {
 	Hub         string         `json:"hub"`
 	Hubs        []string       `json:"hubs"`
@@ -52,7 +52,7 @@ type Stack struct {
 	admin    func() (*pgxpool.Pool, error)
 }
 
-// shared contains the systems of this test binary by the name of their settings.
+// shared contains the systems that tests of this binary share, by the names of their settings.
 var shared struct {
 	mu     sync.Mutex
 	byName map[string]*sharedStack
@@ -77,8 +77,8 @@ func sharedBy(name string, set settings) *sharedStack {
 	return s
 }
 
-// Shared returns the system that all tests of this binary with the same settings share. The first call starts the system, and
-// Main stops it. A test must not stop processes of a shared system and must not make its venues fail.
+// Shared returns the system that all tests of this binary with equal settings share. The first call starts the system, and Main
+// stops it. A test must not stop processes of a shared system, and must not make its venues fail.
 func Shared(t testing.TB, opts ...Option) *Stack {
 	t.Helper()
 	set := newSettings(opts)
@@ -86,8 +86,8 @@ func Shared(t testing.TB, opts ...Option) *Stack {
 }
 
 // Exclusive returns a system that only one test uses at a time, and that Shared never returns. It is for tests that stop
-// processes, make venues fail, or measure. When the test ends, all processes must be ready within 30 s. A parallel test that
-// waits for the system occupies one of the parallel slots of the test binary.
+// processes, make venues fail, or measure. When the test ends, all processes must be ready within readyWithin. A parallel test
+// that waits for the system occupies one of the parallel slots of the test binary.
 func Exclusive(t testing.TB, opts ...Option) *Stack {
 	t.Helper()
 	set := newSettings(opts)
@@ -110,7 +110,7 @@ func open(t testing.TB, entry *sharedStack) *Stack {
 	return s
 }
 
-// Start starts a system for one test and stops it when the test ends.
+// Start starts a system for one test. The system stops when the test ends.
 func Start(t testing.TB, opts ...Option) *Stack {
 	t.Helper()
 	Bin(t)
@@ -127,7 +127,7 @@ func Start(t testing.TB, opts ...Option) *Stack {
 	return s
 }
 
-// Stop stops a system that Start returned, before its test ends.
+// Stop stops a system that Start has returned before its test ends.
 func (s *Stack) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.stop(); err != nil {
@@ -162,8 +162,8 @@ func Parallel(n int) {
 	}
 }
 
-// Main runs the tests of a package and then the checks. Then it stops the shared systems, deletes all temporary files and
-// exits. The exit code is 1 if a test or a check failed.
+// Main runs the tests of a package, the functions of AtEnd, and the checks. It then stops the shared systems, deletes all
+// temporary files and exits. The exit code is not 0 if a test or a check failed.
 func Main(m *testing.M, checks ...func() error) {
 	code := m.Run()
 	for _, do := range atEnd.list {
@@ -185,7 +185,7 @@ func Main(m *testing.M, checks ...func() error) {
 	os.Exit(code)
 }
 
-// stopShared stops all shared systems at the same time.
+// stopShared stops all shared systems concurrently.
 func stopShared() error {
 	var wait sync.WaitGroup
 	failed := make(chan error, len(shared.byName))
@@ -207,7 +207,7 @@ func stopShared() error {
 
 var started atomic.Int64
 
-// launch starts a system and waits until every service answers. It tries up to three times, because another process can take a
+// launch starts a system and waits until every service is ready. It tries up to three times, because another process can take a
 // chosen port before the system uses it.
 func launch(set settings) (s *Stack, err error) {
 	for range 3 {
@@ -218,8 +218,8 @@ func launch(set settings) (s *Stack, err error) {
 	return s, err
 }
 
-// lockStarts takes a lock that all test binaries share, so that only one system starts at a time. A start uses all cores of the
-// machine.
+// lockStarts takes a lock that all test binaries share, so that only one system starts at a time. A start uses all CPU cores of
+// the machine.
 func lockStarts() (unlock func(), err error) {
 	root, err := Root()
 	if err != nil {
@@ -288,8 +288,8 @@ func (s *Stack) exec(sql string) error {
 	return err
 }
 
-// environment returns the environment of this process with the variables in own. It omits inherited variables that would select
-// another system or change its settings.
+// environment returns the environment of this process with the variables in own added or replaced. It omits variables of this
+// process that would select another system or change its settings.
 func environment(own map[string]string) []string {
 	var out []string
 	for _, pair := range os.Environ() {
@@ -309,7 +309,8 @@ func environment(own map[string]string) []string {
 	return out
 }
 
-// waitStarted waits until stack.json exists. The launcher writes this file when all services answer.
+// waitStarted reads stack.json into s.Info. It waits up to startWithin until the file exists; the launcher writes it when all
+// services are ready.
 func (s *Stack) waitStarted() error {
 	deadline := time.After(startWithin)
 	for {
@@ -334,7 +335,7 @@ func (s *Stack) read(into *Info) error {
 	return json.Unmarshal(raw, into)
 }
 
-// stop ends all processes. It returns an error if the launcher ends with an error.
+// stop stops the system and closes the connection pool. It returns an error if the launcher ends with an error.
 func (s *Stack) stop() error {
 	if s.admin != nil {
 		if pool, err := s.admin(); err == nil {
@@ -372,19 +373,19 @@ func (s *Stack) logOnFailure(t testing.TB) {
 	})
 }
 
-// Dir returns the directory of the files of the system.
+// Dir returns the directory for the files of the system.
 func (s *Stack) Dir() string { return s.dir }
 
-// AllHubs returns the addresses of all hubs.
+// AllHubs returns the base URLs of all hubs.
 func (s *Stack) AllHubs() []string { return append([]string{s.Hub}, s.Hubs...) }
 
-// HubAt returns the address of the hub with index i, modulo the number of hubs.
+// HubAt returns the base URL of the hub with index i, modulo the number of hubs.
 func (s *Stack) HubAt(i int) string {
 	all := s.AllHubs()
 	return all[i%len(all)]
 }
 
-// Log returns the path of the log file of a process.
+// Log returns the path of the log file of the named process.
 func (s *Stack) Log(name string) string { return filepath.Join(s.dir, "logs", name+".log") }
 
 // Logs returns the paths of the log files of all processes.
@@ -397,7 +398,7 @@ func (s *Stack) Logs(t testing.TB) []string {
 	return append(logs, s.dir+".log", filepath.Join(s.dir, "pg", "postgres.log"))
 }
 
-// Secret returns a secret from secrets.json, in which the launcher stores the secrets that it generates.
+// Secret returns the named secret from secrets.json, in which the launcher stores the secrets that it generates.
 func (s *Stack) Secret(t testing.TB, name string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(s.dir, "secrets.json"))
@@ -424,7 +425,7 @@ func (s *Stack) DB(t testing.TB) *pgxpool.Pool {
 	return pool
 }
 
-// Query executes a query as the schema owner and returns its only value as T.
+// Query executes a query as the schema owner and returns the only value of its result as T. It fails the test after 20 s.
 func Query[T any](t testing.TB, s *Stack, sql string, args ...any) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -436,8 +437,8 @@ func Query[T any](t testing.TB, s *Stack, sql string, args ...any) T {
 	return out
 }
 
-// Eventually calls done every 50 ms and fails the test unless done returns true within d. what describes the expected
-// state.
+// Eventually calls done every 50 ms until it returns true. It fails the test if done does not return true within d. what
+// describes the expected state in the failure message.
 func Eventually(t testing.TB, d time.Duration, what string, done func() bool) {
 	t.Helper()
 	end := time.Now().Add(d)
@@ -449,7 +450,7 @@ func Eventually(t testing.TB, d time.Duration, what string, done func() bool) {
 	}
 }
 
-// Wait waits for the time d. It fails the test if the test ends first.
+// Wait waits for the duration d. It fails the test if the context of the test ends first.
 func Wait(t testing.TB, d time.Duration) {
 	t.Helper()
 	select {

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// Tripwire is a TCP address to which no program may connect. It counts the connections that programs make nevertheless.
+// Tripwire is a TCP server to which no program may connect. It counts the connections that programs open nevertheless.
 type Tripwire struct {
 	Addr        string
 	Connections atomic.Int64
 }
 
-// NewTripwire listens on a free loopback port until the test ends.
+// NewTripwire starts a Tripwire on a free loopback port. It stops when the test ends.
 func NewTripwire(t testing.TB) *Tripwire {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

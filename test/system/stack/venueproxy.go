@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// VenueAnswer is a kind of malformed answer that a VenueProxy sends instead of the answer of a venue.
+// VenueAnswer is a kind of malformed response that a VenueProxy sends instead of the response of a venue.
 type VenueAnswer string
 
-// Kinds of malformed answers.
+// Kinds of responses of a VenueProxy. Unchanged forwards the response of the venue.
 const (
 	Unchanged      VenueAnswer = "unchanged"
 	Truncated      VenueAnswer = "half of the JSON"
@@ -41,7 +41,7 @@ const (
 	fastBytes = 15 << 20
 )
 
-// VenueProxy forwards requests to the simulated venues and counts them. It can replace the answers with malformed ones.
+// VenueProxy forwards requests to the simulated venues and counts them. It can replace the responses with malformed ones.
 type VenueProxy struct {
 	Addr      string
 	Redirects atomic.Int64 // number of redirects sent
@@ -53,7 +53,8 @@ type VenueProxy struct {
 	paths  map[string]int // number of requests by path
 }
 
-// NewVenueProxy starts a proxy for the simulated venues. Its redirects lead to target. The proxy ends with the test.
+// NewVenueProxy starts a proxy for the simulated venues. target is the URL to which its redirects lead. The proxy stops when the
+// test ends.
 func (s *Stack) NewVenueProxy(t testing.TB, target string) *VenueProxy {
 	t.Helper()
 	to, err := url.Parse(s.Venues)
@@ -72,7 +73,7 @@ func (s *Stack) NewVenueProxy(t testing.TB, target string) *VenueProxy {
 	return p
 }
 
-// Answer selects the kind of malformed answer for all later requests.
+// Answer selects the kind of response to all later requests.
 func (p *VenueProxy) Answer(how VenueAnswer) { p.mode.Store(how) }
 
 // Requests returns the number of requests whose path contains part.
@@ -106,7 +107,8 @@ func (p *VenueProxy) serve(w http.ResponseWriter, r *http.Request, venues http.H
 	}
 }
 
-// sendEndless sends a very long JSON text until the client closes the connection, or until endlessBody bytes are sent.
+// sendEndless sends a very long JSON text until the client closes the connection, or until it has sent endlessBody bytes. It
+// records the number of sent bytes in p.MostRead if it is the largest so far.
 func (p *VenueProxy) sendEndless(ctx context.Context, w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	sent, err := io.WriteString(w, `{"id":"`)
@@ -166,7 +168,7 @@ func (p *VenueProxy) change(r *http.Response) error {
 	return nil
 }
 
-// Readable reports whether a client can still parse the answer, apart from its prices.
+// Readable reports whether the response remains valid JSON from which a client can read everything except some numbers.
 func (how VenueAnswer) Readable() bool {
 	return how == WrongTypes || how == NaNTexts || how == NegativePrices || how == HugePrices
 }

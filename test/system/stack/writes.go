@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Author is an operator with the items that the requests of WriteRoutes refer to.
+// Author is an operator with the objects to which the requests of WriteRoutes refer.
 type Author struct {
 	*Operator
 	Market   string // an open market without a call of the operator
@@ -18,12 +18,12 @@ type Author struct {
 	otherKey string
 }
 
-// WebhookDraft returns the request body of a webhook. Neither its host nor the market of its channel exists.
+// WebhookDraft returns a request body that creates a webhook. Neither the host of its URL nor the market of its channel exists.
 func WebhookDraft() JSON {
 	return JSON{"url": "https://hooks.example/events", "channels": []string{"market:native-ffffffffffffffffffffffffffffffff"}}
 }
 
-// NewAuthor signs a new operator in and creates the items that WriteRoutes refers to.
+// NewAuthor signs a new operator in and creates the objects to which the requests of WriteRoutes refer.
 func (s *Stack) NewAuthor(t testing.TB) *Author {
 	t.Helper()
 	a := &Author{Operator: s.NewOperator(t), Market: s.NewNativeMarket(t, 5000, nil)}
@@ -44,7 +44,7 @@ type WriteRoute struct {
 	credential Set
 }
 
-// Sets returns the Sets for the credential and the body of the request. change replaces members of the body.
+// Sets returns a Set for the credential and, if the request has a body, one for the body. change replaces members of the body.
 func (w WriteRoute) Sets(change JSON) []Set {
 	if w.Body == nil {
 		return []Set{w.credential}
@@ -54,8 +54,8 @@ func (w WriteRoute) Sets(change JSON) []Set {
 	return []Set{w.credential, Body(body)}
 }
 
-// WriteRoutes returns one valid request for each kind of change that operators and administrators can make. It includes changes
-// of webhooks.
+// WriteRoutes returns a valid request for each kind of change that operators and administrators can make, including changes of
+// webhooks.
 func (s *Stack) WriteRoutes(a *Author) []WriteRoute {
 	call, label := Call(a.Market, "YES", 5000), JSON{"label": "a key", "permissions": []string{"read"}}
 	key, login := Bearer(a.Key), Bearer(a.Login)

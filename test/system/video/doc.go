@@ -1,3 +1,2 @@
-// Package video tests broadcasts: the video origin and its clips, the studio, the live page, the overlay and the
-// screen.
+// Package video tests broadcasts: the video origin with its clips, and the studio, live, overlay and screen pages.
 package video

@@ -39,7 +39,7 @@ func main() {
 	}
 }
 
-// runner builds and tests faults. It contains the values that all faults share.
+// runner builds faults and runs their tests. It contains the values that all faults share.
 type runner struct {
 	root, dir string
 	bin       string // directory of the programs without a fault
@@ -48,7 +48,7 @@ type runner struct {
 	tests map[string]func() (string, error) // by package: builds its test binary without a fault once and returns the path
 }
 
-// run tests the faults that the command line selects and returns the number of faults that no test detected.
+// run tests the faults that the command line selects. It returns the number of faults that their tests did not detect.
 func run(ctx context.Context) (missed int, err error) {
 	parallel := flag.Int("p", 2, "number of faults tested at the same time")
 	flag.Parse()
@@ -97,8 +97,8 @@ func run(ctx context.Context) (missed int, err error) {
 	return missed, ctx.Err()
 }
 
-// choose returns the faults that the arguments select: faults by name, share i of n for one argument i/n, or all faults without
-// arguments.
+// choose returns the faults that the arguments select: all faults without arguments, part i of n for one argument i/n, or the
+// faults with the given names.
 func choose(all []faults.Fault, args []string) ([]faults.Fault, error) {
 	var i, n int
 	if len(args) == 1 {
@@ -123,7 +123,7 @@ func choose(all []faults.Fault, args []string) ([]faults.Fault, error) {
 	return chosen, nil
 }
 
-// prepare builds the programs without a fault into the directory r.bin, which it creates.
+// prepare creates the directory r.bin and builds the programs without a fault into it.
 func (r *runner) prepare(ctx context.Context) error {
 	// Other users may enter the directory, because a database may run as another user.
 	if err := os.Chmod(r.dir, 0o711); err != nil {
@@ -136,7 +136,7 @@ func (r *runner) prepare(ctx context.Context) error {
 	return stack.Build(r.bin)
 }
 
-// systemTests returns the path of the test binary of a package, without a fault. It builds each binary only once.
+// systemTests returns the path of the test binary of a package, built without a fault. It builds each binary only once.
 func (r *runner) systemTests(ctx context.Context, pkg string) (string, error) {
 	r.mu.Lock()
 	build, ok := r.tests[pkg]
@@ -161,7 +161,7 @@ func (r *runner) goRun(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// detect runs the test of a fault with the fault. It returns an error unless the test ran and failed.
+// detect builds a fault and runs its test. It returns an error unless the test ran and failed.
 func (r *runner) detect(ctx context.Context, f faults.Fault) error {
 	dir, err := os.MkdirTemp(r.dir, "fault-")
 	if err != nil {
@@ -205,7 +205,7 @@ func (r *runner) detect(ctx context.Context, f faults.Fault) error {
 	return nil
 }
 
-// build builds what the test of a fault needs. It returns the path of the test binary and the directory of the programs.
+// build builds the test binary and the programs for a fault. It returns the path of the binary and the directory of the programs.
 func (r *runner) build(ctx context.Context, f faults.Fault, dir string) (tests, bin string, err error) {
 	var overlay string
 	if len(f.Files) > 0 {
@@ -224,8 +224,8 @@ func (r *runner) build(ctx context.Context, f faults.Fault, dir string) (tests, 
 	return tests, bin, err
 }
 
-// buildFaulty returns a directory of programs. It builds the programs that contain a patched file with the fault, and links the
-// others from r.bin.
+// buildFaulty builds the programs that contain a patched file of the fault, and links the other programs from r.bin. It returns
+// the directory of the programs.
 func (r *runner) buildFaulty(ctx context.Context, f faults.Fault, overlay, dir string) (string, error) {
 	bin := filepath.Join(dir, "bin")
 	if err := os.Mkdir(bin, 0o711); err != nil {
@@ -249,8 +249,8 @@ func (r *runner) buildFaulty(ctx context.Context, f faults.Fault, overlay, dir s
 	return bin, r.goRun(ctx, append(args, faulty...)...)
 }
 
-// contains reports whether a program may contain one of the files. These are the files of the program itself and those of the
-// shared folders pkg and proto.
+// contains reports whether a program may contain one of the files. It may contain the files in its directory and those in the
+// shared directories pkg and proto.
 func contains(program string, files []string) bool {
 	own := strings.TrimPrefix(program, "./") + "/"
 	return slices.ContainsFunc(files, func(f string) bool {
