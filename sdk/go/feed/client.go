@@ -12,7 +12,8 @@ import (
 // bufferSize is the maximum number of messages that are buffered for Next.
 const bufferSize = 32
 
-// Client reads channels of the feed until it is closed. Its methods may be called concurrently; each message is delivered once.
+// Client reads channels of the feed until it is closed. Its methods may be called concurrently. Each message is returned by one
+// call of Next.
 type Client struct {
 	Options
 	cancel context.CancelCauseFunc
@@ -59,8 +60,9 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	return c, nil
 }
 
-// Next waits for the next message and returns it. It returns the error of ctx when ctx ends. After the client has ended and all
-// buffered messages are delivered, it returns ErrClosed, ErrUnauthenticated, or the error of the context that Open received.
+// Next waits for the next message and returns it. If ctx ends first, it returns the error of ctx. After the client has ended and
+// Next has returned all buffered messages, it returns ErrClosed, ErrUnauthenticated, or the error of the context that Open
+// received.
 func (c *Client) Next(ctx context.Context) (Message, error) {
 	select {
 	case m := <-c.out:
@@ -82,7 +84,7 @@ func (c *Client) Next(ctx context.Context) (Message, error) {
 	}
 }
 
-// Messages returns an iterator over the messages. It ends with the first error of Next.
+// Messages returns an iterator over the messages. The iteration ends after the first error of Next, which is its last element.
 func (c *Client) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		for {
@@ -94,8 +96,8 @@ func (c *Client) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	}
 }
 
-// Last returns, by channel, the number of the last delivered event. Pass it as Options.Since to resume from there. The channel
-// names are spelled as the server spells them. Last omits channels that do not exist.
+// Last returns the number of the last event that Next has returned, by channel. Pass the result as Options.Since to resume
+// reading. The channel names are spelled as the server spells them. Last omits channels that do not exist.
 func (c *Client) Last() map[string]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +117,7 @@ func (c *Client) Close() {
 	<-c.done
 }
 
-// recordDelivery records the number of an event that Next returns, for Last. It returns m.
+// recordDelivery records the number of the event m for Last if m is a numbered event. It returns m.
 func (c *Client) recordDelivery(m Message) Message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +133,7 @@ func (c *Client) count(change func(*Stats)) {
 	change(&c.stats)
 }
 
-// run connects, and reconnects after each disconnect, until the client ends.
+// run opens connections until the client ends. After each lost connection, it waits before the next attempt.
 func (c *Client) run(ctx context.Context) {
 	defer close(c.done)
 	for {

@@ -20,13 +20,13 @@ const (
 	channelsPerFrame = 20      // maximum number of channels in a subscribe frame, whose size must stay below 8 KiB
 )
 
-// Close codes of the feed that the client handles specially.
+// Websocket close codes of the feed that the client handles specially.
 const (
 	closeUnauthenticated = websocket.StatusCode(4001)
 	closeRateLimited     = websocket.StatusCode(4029)
 )
 
-// refusedError reports that the server refused the handshake or closed the connection because of a rate limit.
+// refusedError is the error for a handshake that the server refused, and for a connection that it closed because of a rate limit.
 type refusedError struct {
 	what  string
 	after time.Duration // minimum time before the next attempt
@@ -34,7 +34,7 @@ type refusedError struct {
 
 func (e *refusedError) Error() string { return e.what }
 
-// retryAfter returns the time that the server requires before the next attempt, or 0.
+// retryAfter returns the minimum time before the next connection attempt that err requires, or 0 if it requires none.
 func retryAfter(err error) time.Duration {
 	var r *refusedError
 	if errors.As(err, &r) {
@@ -43,7 +43,7 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// connection is one websocket connection of a Client, with the state that ends with the connection.
+// connection is one websocket connection of a Client and the state of this connection.
 type connection struct {
 	*Client
 	conn    *websocket.Conn
@@ -55,7 +55,7 @@ type connection struct {
 	live    bool            // all channels are acknowledged
 }
 
-// connect opens one connection, processes its frames until it ends, and returns the reason.
+// connect opens one connection and processes its frames until the connection ends. It returns the reason for the end.
 func (c *Client) connect(ctx context.Context) error {
 	c.refusals++ // reset when all channels are subscribed
 	conn, err := c.dial(ctx)
@@ -77,7 +77,7 @@ func (c *Client) connect(ctx context.Context) error {
 	}
 }
 
-// dial opens the websocket. Errors: ErrUnauthenticated, *refusedError, or an error of the network.
+// dial opens the websocket. Errors: ErrUnauthenticated for status 401, *refusedError for another status, or a network error.
 func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timing.handshake)
 	defer cancel()
@@ -122,7 +122,8 @@ func (l *connection) read(ctx context.Context) (f frame, err error) {
 	return f, nil
 }
 
-// closeError converts the error that ended the connection, according to its close code.
+// closeError converts the error that ended the connection. The close code 4001 becomes ErrUnauthenticated, and 4029 a
+// *refusedError. It returns other errors unchanged.
 func (l *connection) closeError(err error) error {
 	switch websocket.CloseStatus(err) {
 	case closeUnauthenticated:
@@ -134,8 +135,8 @@ func (l *connection) closeError(err error) error {
 	return err
 }
 
-// handle processes one frame of the server. It ignores unknown operations. After an error the connection must be
-// closed.
+// handle processes one frame of the server. It ignores frames with an unknown operation. If it returns an error, the connection
+// must be closed.
 func (l *connection) handle(ctx context.Context, f frame) error {
 	switch f.Op {
 	case "hello":
@@ -174,8 +175,9 @@ func (l *connection) deliver(ctx context.Context, m Message) error {
 	}
 }
 
-// handleHello subscribes to all channels, each from its last delivered event. A channel without a delivered event
-// starts after the newest event of the feed, so that a disconnect before its first event loses nothing.
+// handleHello subscribes to all channels, each from its last delivered event. A channel without a delivered event starts after
+// the newest event of the feed. The client therefore misses no event of this channel if the connection is lost before the first
+// one.
 func (l *connection) handleHello(ctx context.Context, f frame) error {
 	l.head = f.Head
 	l.count(func(s *Stats) { s.Connections++; s.Head = max(s.Head, number(f.Head)) })
@@ -206,7 +208,8 @@ func (l *connection) setLast(name string, at int64) {
 	l.last[name] = at
 }
 
-// subscribe sends a subscribe frame for the named channels, each from its position, and returns the id of the frame.
+// subscribe sends a subscribe frame for the named channels and returns the ID of the frame. Each channel starts at its read
+// position, if it has one.
 func (l *connection) subscribe(ctx context.Context, names []string) (string, error) {
 	l.frames++
 	s := request{Op: "subscribe", ID: "s" + strconv.Itoa(l.frames), Channels: names, Since: map[string]int64{}}
@@ -229,8 +232,8 @@ func (l *connection) send(ctx context.Context, r request) error {
 	return l.conn.Write(ctx, websocket.MessageText, raw)
 }
 
-// handleAck records the acknowledged channels. The server may spell a name in another case than the request; the client then uses
-// the name of the server.
+// handleAck marks the acknowledged channels as subscribed. The server may spell a channel name in another case than the request;
+// the client then uses the spelling of the server.
 func (l *connection) handleAck(f frame) {
 	for _, name := range f.Channels {
 		if l.positions[name] == nil {
@@ -246,7 +249,7 @@ func (l *connection) handleAck(f frame) {
 	l.updateLive()
 }
 
-// checkUnanswered returns an error if a subscribe frame is not answered within two beats.
+// checkUnanswered returns an error if a subscribe frame is still unanswered at the third beat. Call it once for each beat.
 func (l *connection) checkUnanswered() error {
 	l.beats++
 	late := !l.live && l.beats > 2
@@ -259,7 +262,7 @@ func (l *connection) checkUnanswered() error {
 	return nil
 }
 
-// updateLive reports the phase Live when all channels are subscribed, once for each connection.
+// updateLive reports the phase Live when all channels are subscribed. It reports it only once for each connection.
 func (l *connection) updateLive() {
 	for name := range l.positions {
 		if !l.open[name] {
@@ -272,8 +275,8 @@ func (l *connection) updateLive() {
 	}
 }
 
-// rename replaces the name of a channel with name, the spelling of the server. Names are compared without regard to
-// case.
+// rename changes the name of a channel to name, the spelling of the server. It finds the channel by comparing names without
+// regard to case.
 func (l *connection) rename(name string) {
 	for mine, p := range l.positions {
 		if !strings.EqualFold(mine, name) {

@@ -5,15 +5,13 @@ import (
 	"errors"
 )
 
-// maxRepairs is the maximum number of channels whose missing events are requested between two beats. If more channels
-// miss events, the client reconnects, which requests all of them with few frames. Otherwise it would send more frames
-// than the server permits.
+// maxRepairs is the maximum number of requests for missing events between two beats. If there are more, the client reconnects,
+// which requests the events of all channels with few frames. Otherwise the client would send more frames than the server permits.
 const maxRepairs = 8
 
 var errTooManyRepairs = errors.New("too many channels with missing events, reconnecting")
 
-// handleSnapshot delivers the snapshot of a channel. The channel then continues after the snapshot if it had no
-// position.
+// handleSnapshot delivers the snapshot of a channel. A channel without a read position continues after the snapshot.
 func (l *connection) handleSnapshot(ctx context.Context, f frame) error {
 	p := l.positions[f.Channel]
 	if p == nil {
@@ -26,7 +24,8 @@ func (l *connection) handleSnapshot(ctx context.Context, f frame) error {
 	return l.deliver(ctx, &Snapshot{Channel: f.Channel, Seq: seq, At: f.At, Data: f.Data})
 }
 
-// handleEvent delivers an event if it is the next one of its channel. It drops repeated events and requests missing ones.
+// handleEvent delivers an event if it is the next one of its channel. It drops a repeated event. If events before it are missing,
+// it requests them.
 func (l *connection) handleEvent(ctx context.Context, f frame) error {
 	p := l.positions[f.Channel]
 	if p == nil {
@@ -56,8 +55,8 @@ func (l *connection) handleEvent(ctx context.Context, f frame) error {
 	return nil
 }
 
-// requestMissing subscribes to the channel again to get the events that are missing before e. It drops e and the events that the
-// old subscription still sends, because the new subscription sends them again.
+// requestMissing subscribes to the channel again to receive the events that are missing before e. It drops e and further events
+// of the old subscription, because the new subscription sends them again.
 func (l *connection) requestMissing(ctx context.Context, p *position, e *Event) error {
 	switch {
 	case p.repair != "" && !p.answered:
@@ -79,7 +78,8 @@ func (l *connection) requestMissing(ctx context.Context, p *position, e *Event) 
 	return err
 }
 
-// deliverLost delivers a Gap for missing events that the server did not send after maxTries requests, and then the event e.
+// deliverLost delivers a Gap for missing events and then the event e. The client calls it if the server has not sent the missing
+// events after maxTries requests.
 func (l *connection) deliverLost(ctx context.Context, p *position, e *Event) error {
 	l.count(func(s *Stats) { s.Lost++ })
 	gap := &Gap{Channel: e.Channel, From: p.at, Oldest: e.Seq}
@@ -90,7 +90,7 @@ func (l *connection) deliverLost(ctx context.Context, p *position, e *Event) err
 	return l.deliver(ctx, e)
 }
 
-// handleGap delivers a Gap for events that the server no longer stores. The server sends the stored events after it.
+// handleGap delivers a Gap for events that the server no longer stores. The server then sends the events that it still stores.
 func (l *connection) handleGap(ctx context.Context, f frame) error {
 	p := l.positions[f.Channel]
 	if p == nil {
@@ -100,7 +100,8 @@ func (l *connection) handleGap(ctx context.Context, f frame) error {
 	return l.deliver(ctx, &Gap{Channel: f.Channel, From: f.From, Oldest: f.Oldest})
 }
 
-// handleError delivers an error of the server and removes a channel that the server refuses.
+// handleError delivers an error of the server. If the server has refused a channel, handleError also removes the channel from the
+// client.
 func (l *connection) handleError(ctx context.Context, f frame) error {
 	p := l.positions[f.Channel]
 	if p != nil {

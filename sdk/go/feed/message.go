@@ -9,7 +9,7 @@ import (
 type Message interface{ message() }
 
 // Event is an event of a channel. Each numbered event is delivered once, in order. Events without a number have Seq 0 and may be
-// lost; a newer one of the same type replaces an older one.
+// lost. A newer event of this kind replaces an older one of the same type.
 type Event struct {
 	Channel string
 	Seq     int64 // number of the event in the feed; 0: not numbered
@@ -22,8 +22,8 @@ type Event struct {
 // Numbered reports whether the event has a number. The feed stores only numbered events.
 func (e *Event) Numbered() bool { return e.Seq > 0 }
 
-// Snapshot is the state of a channel, which the server sends first on each connection. It includes all events up to Seq, and may
-// include later ones.
+// Snapshot is the state of a channel, which the server sends first on each connection. It includes all events up to number Seq,
+// and may include later ones.
 type Snapshot struct {
 	Channel string
 	Seq     int64
@@ -31,22 +31,22 @@ type Snapshot struct {
 	Data    json.RawMessage
 }
 
-// Gap reports that the server no longer stores the events of a channel after From and before Oldest. The stored events follow. To
-// get the missing data, read the HTTP routes again.
+// Gap reports that the server no longer stores the events of a channel after number From and before number Oldest. The stored
+// events follow. To get the missing data, read the HTTP routes again.
 type Gap struct {
 	Channel string
 	From    int64
 	Oldest  int64
 }
 
-// Beat is the heartbeat of the server, with the newest number of the whole feed.
+// Beat is the heartbeat of the server. Head is the newest event number of the whole feed.
 type Beat struct {
 	Head int64
 	At   time.Time
 }
 
-// ServerError is an error frame of the server. The connection stays open. The client does not subscribe again to a channel that
-// does not exist. With the code db_unavailable, the snapshot of the channel is delayed: the server sends it when it can, or after
+// ServerError is an error frame of the server. The connection remains open. The client does not subscribe again to a channel that
+// does not exist. With the code db_unavailable, the snapshot of the channel is delayed: the server sends it later, or after
 // Client.Refresh.
 type ServerError struct {
 	Code    string
@@ -94,7 +94,7 @@ func number(n *int64) int64 {
 	return *n
 }
 
-// request is a frame that the client sends: subscribe or unsubscribe.
+// request is a frame that the client sends. Op is "subscribe" or "unsubscribe".
 type request struct {
 	Op       string           `json:"op"`
 	ID       string           `json:"id"`

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Options configure a Client. URL and Channels are required.
+// Options contains the settings of a Client. URL and Channels are required.
 type Options struct {
 	// URL is the URL of the websocket, such as wss://api.example/ws. The schemes http and https are also accepted.
 	URL string
@@ -58,9 +58,8 @@ var defaultTiming = timing{
 	handshake: 15 * time.Second, ack: 15 * time.Second, second: time.Second,
 }
 
-// wait returns a random wait before a reconnect, so that many clients do not reconnect at the same time. refusals is
-// the number of consecutive failed connections. Each one after the first doubles the maximum wait, up to
-// maxRefusedWait.
+// wait returns a random wait before a reconnect, so that many clients do not reconnect at the same time. refusals is the number
+// of consecutive failed connections. Each failure after the first doubles the maximum wait, up to maxRefusedWait.
 func (p timing) wait(refusals int) time.Duration {
 	most := p.maxWait
 	for ; refusals > 1 && most < p.maxRefusedWait; refusals-- {
@@ -69,10 +68,11 @@ func (p timing) wait(refusals int) time.Duration {
 	return p.minWait + rand.N(min(most, p.maxRefusedWait)-p.minWait+1)
 }
 
-// maxSeq is the largest event number. All JSON parsers represent it exactly.
+// maxSeq is the largest event number. All JSON parsers represent integers up to this number exactly.
 const maxSeq = 1<<53 - 1
 
-// normalizeChannel converts the handle in a channel name to lower case, as the server does. It does not change other names.
+// normalizeChannel converts the handle in the name of an operator or overlay channel to lower case, as the server does. It does
+// not change other names.
 func normalizeChannel(name string) string {
 	for _, kind := range [...]string{"operator:", "overlay:"} {
 		if strings.HasPrefix(name, kind) {
@@ -82,7 +82,7 @@ func normalizeChannel(name string) string {
 	return name
 }
 
-// lower converts an ASCII letter to lower case. Handles contain no other letters.
+// lower converts an upper-case ASCII letter to lower case. It does not change other characters.
 func lower(r rune) rune {
 	if r >= 'A' && r <= 'Z' {
 		r += 'a' - 'A'
@@ -90,8 +90,8 @@ func lower(r rune) rune {
 	return r
 }
 
-// normalize validates the options. It returns a copy with sorted channels, channel names in the spelling of the server,
-// and defaults.
+// normalize validates the options. It returns a copy with sorted channels, with channel names in the spelling of the server, and
+// with default values.
 func (o Options) normalize() (Options, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil {

@@ -24,7 +24,8 @@ const (
 	missing                 // events before it are missing
 )
 
-// classify compares an event with the position. prev is the number of the previous event of the channel.
+// classify compares an event with the position and returns fits, repeated or missing. seq is the number of the event, and prev is
+// the number of the previous event of the channel.
 func (p *position) classify(seq, prev int64) verdict {
 	switch {
 	case !p.known:
@@ -37,9 +38,9 @@ func (p *position) classify(seq, prev int64) verdict {
 	return missing
 }
 
-// advance sets the position to seq, the number of an event that is delivered, and ends a repair.
+// advance sets the position to seq, the number of a delivered event, and ends the repair of missing events.
 func (p *position) advance(seq int64) { *p = position{at: seq, known: true, exact: true} }
 
-// reset sets the position to the number at, which need not be the number of an event of the channel. If known is false,
-// the channel has no position.
+// reset sets the position to the number at, which may be any number of the feed, and ends the repair of missing events. If known
+// is false, the channel has no position.
 func (p *position) reset(at int64, known bool) { *p = position{at: at, known: known} }

@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// Refresh requests the snapshot of a channel again, for example after a ServerError for the channel. The events of the channel
-// continue, each once. Without a connection, Refresh sends nothing, because each new connection starts with the snapshots.
-// Refresh sends two frames, which count against the limit of the server. Errors: ErrNotRead if the client does not read the
-// channel; an error of the connection.
+// Refresh requests the snapshot of a channel again, for example after a ServerError for the channel. Each event of the channel is
+// still delivered once. Without a connection, Refresh sends nothing, because each new connection starts with the snapshots. It
+// sends two frames, which count against the limit of the server. Errors: ErrNotRead if the client does not read the channel; an
+// error of the connection.
 func (c *Client) Refresh(ctx context.Context, channel string) error {
 	name := normalizeChannel(channel)
 	c.mu.Lock()
@@ -35,15 +35,15 @@ func (c *Client) Refresh(ctx context.Context, channel string) error {
 	return l.send(ctx, again)
 }
 
-// setConnection sets the connection to which Refresh sends frames; nil: none.
+// setConnection sets the connection on which Refresh sends frames, or nil if there is none.
 func (c *Client) setConnection(l *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn = l
 }
 
-// drop removes a channel that the server refused. If number is true, drop also removes the channel from the result of
-// Last.
+// drop removes a channel that the server has refused. If number is true, drop also removes the event number of the channel from
+// the result of Last.
 func (l *connection) drop(name string, number bool) {
 	delete(l.positions, name)
 	l.mu.Lock()

@@ -2,7 +2,7 @@ package feed
 
 import "time"
 
-// Phase is the kind of a change that a Client reports to Options.OnState.
+// Phase is the kind of change that a Client reports to Options.OnState.
 type Phase string
 
 // Phases that a Client reports.
@@ -15,8 +15,8 @@ const (
 	Closed       Phase = "closed"       // the client has ended
 )
 
-// State is the argument of OnState, which is called in the order of the changes. Channel, After and Seq describe a hole: events
-// after After are missing, and Seq is the event that showed it.
+// State describes a change of a Client. OnState receives it. Channel, After and Seq are set for Hole and Repaired: the events
+// after number After are missing, and Seq is the event with which the client detected this.
 type State struct {
 	Phase   Phase
 	Channel string

@@ -10,10 +10,10 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Apps registers and reads apps. An app acts for the people who connected it. Registration requires an identity token.
+// Apps registers and reads apps. An app acts for the users who connected it. Registration requires an identity token.
 type Apps struct{ c *Client }
 
-// Register registers an app. The client secret is only in this response.
+// Register registers an app. Only this response contains the client secret.
 func (p Apps) Register(ctx context.Context, draft client.AppDraft) (client.App, error) {
 	return read[client.App](p.c.Hub.RegisterApp(ctx, draft))
 }
@@ -33,7 +33,7 @@ func (p Apps) Exchange(ctx context.Context, ask client.TokenRequest) (client.Tok
 	return read[client.TokenAnswer](p.c.Hub.IssueToken(ctx, ask))
 }
 
-// Issuer returns the metadata of the hub for OAuth and signed messages.
+// Issuer returns the OAuth metadata of the hub, which also contains the issuer URL for signed messages.
 func (p Apps) Issuer(ctx context.Context) (client.Issuer, error) {
 	return read[client.Issuer](p.c.Hub.GetIssuer(ctx))
 }
@@ -41,13 +41,13 @@ func (p Apps) Issuer(ctx context.Context) (client.Issuer, error) {
 // Messages submits, verifies and reads signed messages.
 type Messages struct{ c *Client }
 
-// Submit submits a signed message. The signature is the credential. The hub executes a message only once, so the client
-// retries after a lost response.
+// Submit submits a signed message. The signature is the credential. The client retries after a lost response, because the hub
+// executes a message only once.
 func (m Messages) Submit(ctx context.Context, signed Signed) (client.SubmittedMessage, error) {
 	return read[client.SubmittedMessage](m.c.Hub.SubmitMessageWithBody(ctx, "application/json", signed.reader()))
 }
 
-// Verify checks a message on the hub and returns what is wrong with it. The hub stores nothing.
+// Verify checks a signed message on the hub and returns the errors in it. The hub does not store the message.
 func (m Messages) Verify(ctx context.Context, signed Signed) (client.MessageVerdict, error) {
 	return read[client.MessageVerdict](m.c.Hub.VerifyMessageWithBody(ctx, "application/json", signed.reader()))
 }
@@ -57,7 +57,8 @@ func (m Messages) Get(ctx context.Context, id string) (client.KeptMessage, error
 	return read[client.KeptMessage](m.c.Hub.GetMessage(ctx, id))
 }
 
-// All returns all accepted messages, newest first. Payload is nil if an administrator has hidden the text of the message.
+// All returns all accepted messages that match params, newest first. Payload is nil if an administrator has hidden the text of
+// the message.
 func (m Messages) All(ctx context.Context, params *client.ListMessagesParams) iter.Seq2[client.KeptMessage, error] {
 	q := at(params)
 	return pages(q.Cursor, func(cursor *string) (client.MessageList, error) {
@@ -67,10 +68,9 @@ func (m Messages) All(ctx context.Context, params *client.ListMessagesParams) it
 	}, func(l client.MessageList) ([]client.KeptMessage, *string) { return l.Messages, l.NextCursor })
 }
 
-// RegisterSigner registers the public key of by. If the credential of the client is a token of an app, the signer
-// belongs to the grant of the app. If it is an operator key, the signer belongs to the operator. RegisterSigner signs a
-// challenge of the hub to show that the caller has the private key. The credential also needs the permission
-// profile:read.
+// RegisterSigner registers the public key of by. If the credential of the client is a token of an app, the signer belongs to the
+// grant of the app; if it is an operator key, the signer belongs to the operator and expires after 89 days. RegisterSigner signs
+// a challenge of the hub to show that the caller has the private key. The credential also needs the permission profile:read.
 func (m Messages) RegisterSigner(ctx context.Context, by Signer, scopes []string, label string) (client.Signer, error) {
 	issuer, err := m.c.Apps.Issuer(ctx)
 	if err != nil {

@@ -32,7 +32,7 @@ func (o Operators) Get(ctx context.Context, handle string) (client.OperatorAtom,
 	return read[client.OperatorAtom](o.c.Hub.GetOperatorAtom(ctx, handle))
 }
 
-// Skill returns the statistics that distinguish skill from luck (docs/method.md).
+// Skill returns the statistics of an operator that distinguish skill from luck (docs/method.md).
 func (o Operators) Skill(ctx context.Context, handle string, params *client.GetOperatorSkillParams) (client.OperatorSkill, error) {
 	return read[client.OperatorSkill](o.c.Hub.GetOperatorSkill(ctx, handle, params))
 }
@@ -40,8 +40,8 @@ func (o Operators) Skill(ctx context.Context, handle string, params *client.GetO
 // maxLine is the maximum length of a line of a record, in bytes.
 const maxLine = 1 << 20
 
-// Record streams the whole record of an operator. Each element is one line, a JSON object; `signalcast record verify` checks
-// them. An incomplete record ends with an error.
+// Record returns the lines of the whole record of an operator as a stream. Each element is one JSON object. The command
+// `signalcast record verify` checks the lines. An incomplete record ends with an error.
 func (o Operators) Record(ctx context.Context, handle string) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		a, err := o.c.Hub.GetOperatorRecord(ctx, handle, nil)

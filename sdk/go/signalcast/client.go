@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Options configures a Client. The URL of each service that is used is required.
+// Options contains the settings of a Client. The URL of each service that is used is required.
 type Options struct {
 	// Hub, API and Clock are the base URLs of the services, for example https://hub.example. The URL of an unused
 	// service may be empty.
@@ -55,7 +55,7 @@ type Client struct {
 	session session // nil before People.SignIn
 }
 
-// New returns a client. It sends no request. It returns an error for an invalid URL, and for an unencrypted URL that
+// New returns a Client. It sends no request. It returns an error for an invalid URL, and for an unencrypted URL that
 // Options.PlainHTTP does not permit.
 func New(o Options) (*Client, error) {
 	o.Retry = o.Retry.settled()
@@ -89,8 +89,8 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// address parses the URL of a service. If Token is set, it rejects unencrypted URLs to other machines unless PlainHTTP
-// is set.
+// address parses the URL of a service. It returns an error for a URL with a query, a fragment or a user. If Token is set, it also
+// rejects unencrypted URLs to other machines unless PlainHTTP is set.
 func (o Options) address(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Code is a stable error code of the protocol (docs/protocol/errors.md). It is an error, so that errors.Is finds it:
+// Code is a stable error code of the protocol (docs/protocol/errors.md). It implements error, so that errors.Is finds it:
 //
 //	errors.Is(err, signalcast.ErrAlreadyPredicted)
 //
@@ -29,7 +29,7 @@ type Error struct {
 	Operation  string         // such as "POST /api/predictions"
 }
 
-// Error returns the operation, the status, the code and the message.
+// Error returns the operation, the status, the code, the invalid field, the message, and for a status from 500 the request ID.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("signalcast: %s: %d %s", e.Operation, e.Status, e.Code)
 	if e.Code == "" {
@@ -47,20 +47,20 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Is reports whether target is the Code of the error, for errors.Is. An empty code matches nothing.
+// Is reports whether target is the Code of the error. errors.Is calls it. An empty Code matches nothing.
 func (e *Error) Is(target error) bool {
 	c, ok := target.(Code)
 	return ok && c != "" && c == e.Code
 }
 
-// ID returns the id of the call that the caller already has on the market, or "" if the error is not ErrAlreadyPredicted.
+// ID returns the ID of the call that the operator already has on the market, or "" if the error is not ErrAlreadyPredicted.
 func (e *Error) ID() string { return e.text("id") }
 
-// Field returns the name of the invalid member or parameter, or "".
+// Field returns the name of the invalid member or parameter of the request, or "" if the response names none.
 func (e *Error) Field() string { return e.text("field") }
 
-// Reason returns the detail of the code, or "": `settled` or `provisional` for ErrMarketClosed, `moved` or `unverified` for
-// ErrPriceMoved.
+// Reason returns the detail of the error code, or "" if there is none. It is `settled` or `provisional` for ErrMarketClosed, and
+// `moved` or `unverified` for ErrPriceMoved.
 func (e *Error) Reason() string { return e.text("reason") }
 
 func (e *Error) text(name string) string {
@@ -68,8 +68,8 @@ func (e *Error) text(name string) string {
 	return s
 }
 
-// Degraded is the error of an incomplete answer, after retries. It is returned with the answer: lists do not fail while a part
-// of the service is unavailable.
+// Degraded is the error of a response that remains incomplete after retries. The method returns the incomplete response as well,
+// so that a list does not fail while a part of the service is unavailable.
 type Degraded struct {
 	Part      string // the missing part
 	Operation string
@@ -94,8 +94,8 @@ func (u *Unanswered) Error() string {
 // Unwrap returns the reason why there is no complete response.
 func (u *Unanswered) Unwrap() error { return u.Err }
 
-// refusal returns the Error of a response with an error status. raw is the body of the response, which may be
-// incomplete or not JSON.
+// refusal returns an Error for a response with an error status. raw is the body of the response, which may be incomplete or not
+// JSON.
 func refusal(operation string, a *http.Response, raw []byte) *Error {
 	e := &Error{Status: a.StatusCode, Operation: operation, RequestID: a.Header.Get("X-Request-Id")}
 	var members map[string]any
@@ -111,12 +111,12 @@ func refusal(operation string, a *http.Response, raw []byte) *Error {
 	return e
 }
 
-// longestAsked is the maximum wait that asked returns.
+// longestAsked is the limit of the wait times that asked accepts.
 const longestAsked = 400 * 24 * time.Hour
 
-// asked returns the time that the service asks the client to wait, or 0 if it states no valid time. The body
-// (retryAfterMs) is more exact than the header Retry-After, which has whole seconds, or a date that is compared with
-// the Date of the response.
+// asked returns the time that the client must wait according to the response, or 0 if the response states no valid time. It uses
+// the member retryAfterMs of the body if present, because that is more exact. Otherwise it uses the header Retry-After, which
+// contains seconds or a date. The date is compared with the header Date.
 func asked(h http.Header, extra map[string]any) time.Duration {
 	if ms, ok := extra["retryAfterMs"].(float64); ok && ms > 0 && ms < float64(longestAsked.Milliseconds()) {
 		return time.Duration(ms * float64(time.Millisecond))

@@ -11,15 +11,15 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Signals files and reads calls, their history and the feeds of calls.
+// Signals files calls and reads calls, their history and the feeds of calls.
 type Signals struct{ c *Client }
 
-// DefaultMaxSlippageBps is the maximum slippage that File and Create send if the draft has none, in bps: the service
-// rejects a call whose side costs more than this above the stated price.
+// DefaultMaxSlippageBps is the maximum slippage, in basis points, that the client sends if a draft has none. The service rejects
+// a call if the current price of its side is more than this above the stated price.
 const DefaultMaxSlippageBps = 200
 
-// Numbers contains the prices that the ledger stores with a call, or would store after a dry run. They are zero if the server
-// does not return them.
+// Numbers contains the prices that the ledger stores with a call, or would store after a dry run. A field is zero if the server
+// does not return it.
 type Numbers struct {
 	PriceAtPrediction int  `json:"priceAtPrediction"` // stated price, after conversion
 	ScoreBasisBps     int  `json:"scoreBasisBps"`     // scoring price at filing
@@ -40,7 +40,7 @@ type Filed struct {
 	Numbers
 }
 
-// FileOptions configures the filing of a call. The zero value has the defaults of File.
+// FileOptions contains options for filing a call. The zero value selects the defaults of Signals.File.
 type FileOptions struct {
 	// IdempotencyKey has 1 to 128 characters. For 24 hours, filing the same call with the same key returns the first result, also
 	// after a restart of the program. If empty, the client generates a key.
@@ -50,18 +50,18 @@ type FileOptions struct {
 	AllowUnverified bool
 }
 
-// File files a call with a new Idempotency-Key. Errors: ErrAlreadyPredicted, whose Error.ID is the id of the stored call,
-// ErrPriceMoved, ErrMarketClosed, ErrMarketNotFound and errors of single members.
+// File files a call with a new Idempotency-Key. Errors: ErrAlreadyPredicted, where Error.ID returns the ID of the stored call;
+// ErrPriceMoved; ErrMarketClosed; ErrMarketNotFound; and errors for invalid members.
 func (s Signals) File(ctx context.Context, draft client.SignalDraft) (Filed, error) {
 	return s.FileWith(ctx, draft, FileOptions{})
 }
 
-// FileAs is like File with key as the Idempotency-Key instead of a new one.
+// FileAs files a call like File, with key as the Idempotency-Key.
 func (s Signals) FileAs(ctx context.Context, key string, draft client.SignalDraft) (Filed, error) {
 	return s.FileWith(ctx, draft, FileOptions{IdempotencyKey: key})
 }
 
-// FileWith is like File with further options.
+// FileWith files a call like File, with the options o.
 func (s Signals) FileWith(ctx context.Context, draft client.SignalDraft, o FileOptions) (Filed, error) {
 	key := cmp.Or(o.IdempotencyKey, rand.Text())
 	ctx, tries := withAccount(ctx)
@@ -81,8 +81,8 @@ type filedAnswer struct {
 	Numbers
 }
 
-// DryRun validates a call as File does, stores nothing and returns the prices that File would store. The server sends no
-// request to the venue, so a call without a cached quote is unverified.
+// DryRun validates a call like File and returns the prices that File would store. It stores nothing. The server sends no request
+// to the venue, so a call without a cached quote is unverified.
 func (s Signals) DryRun(ctx context.Context, draft client.SignalDraft) (Numbers, error) {
 	yes := true
 	draft.DryRun = &yes
@@ -90,20 +90,20 @@ func (s Signals) DryRun(ctx context.Context, draft client.SignalDraft) (Numbers,
 	return read[Numbers](s.c.Hub.FileSignal(ctx, nil, draft))
 }
 
-// Create files a call through POST /api/protocol/v1/signals with a key or a token of an app. The hub signs the message for the
-// caller. Without PriceBps the call has the newest price of the side.
+// Create files a call through POST /api/protocol/v1/signals. The credential is an operator key or a token of an app. The hub
+// signs the message of the call. A draft without PriceBps gets the newest price of the side.
 func (s Signals) Create(ctx context.Context, draft client.CreationDraft) (client.Created, error) {
 	return s.CreateWith(ctx, draft, FileOptions{})
 }
 
-// CreateWith is like Create with further options.
+// CreateWith files a call like Create, with the options o.
 func (s Signals) CreateWith(ctx context.Context, draft client.CreationDraft, o FileOptions) (client.Created, error) {
 	key := cmp.Or(o.IdempotencyKey, rand.Text())
 	setBound(&draft.MaxSlippageBps, &draft.AllowUnverified, o.AllowUnverified)
 	return read[client.Created](s.c.Hub.CreateSignal(ctx, &client.CreateSignalParams{IdempotencyKey: &key}, draft))
 }
 
-// DryRunCreate validates a call as Create does, stores nothing and returns the prices that Create would store.
+// DryRunCreate validates a call like Create and returns the prices that Create would store. It stores nothing.
 func (s Signals) DryRunCreate(ctx context.Context, draft client.CreationDraft) (Numbers, error) {
 	yes := true
 	draft.DryRun = &yes
@@ -111,7 +111,8 @@ func (s Signals) DryRunCreate(ctx context.Context, draft client.CreationDraft) (
 	return read[Numbers](s.c.Hub.CreateSignal(ctx, nil, draft))
 }
 
-// setBound sets the maximum slippage of a draft to DefaultMaxSlippageBps if it has none, and AllowUnverified if allow is set.
+// setBound sets the maximum slippage of a draft to DefaultMaxSlippageBps if it has none. If allow is true, it sets
+// AllowUnverified of the draft.
 func setBound(bound **int, unverified **bool, allow bool) {
 	if *bound == nil {
 		most := DefaultMaxSlippageBps
@@ -122,9 +123,9 @@ func setBound(bound **int, unverified **bool, allow bool) {
 	}
 }
 
-// standing handles the error refused of a retry after a lost response. If it is ErrAlreadyPredicted, and the stored
-// call that it names has the same market, side and price, an earlier attempt has filed that call, and standing returns
-// it. Otherwise it returns refused.
+// standing handles the error refused of a retry after a lost response. It returns the stored call if refused is
+// ErrAlreadyPredicted and the stored call has the same market, side and price: an earlier attempt has filed it. Otherwise it
+// returns refused, joined with any error of reading the stored call.
 func (s Signals) standing(ctx context.Context, refused error, market string, side client.Side, price int) (Filed, error) {
 	e := (*Error)(nil)
 	if !errors.Is(refused, ErrAlreadyPredicted) || !errors.As(refused, &e) {

@@ -10,7 +10,7 @@ import (
 // Markets reads markets of the venues and native markets, with their calls.
 type Markets struct{ c *Client }
 
-// Search returns all markets that match the words and the lane, in the order that params requests.
+// Search returns all markets that match the search words and the lane in params, in the requested order.
 func (m Markets) Search(ctx context.Context, params *client.FindMarketsParams) iter.Seq2[client.MarketRow, error] {
 	q := at(params)
 	return pages(q.Cursor, func(cursor *string) (client.MarketRows, error) {
@@ -20,7 +20,7 @@ func (m Markets) Search(ctx context.Context, params *client.FindMarketsParams) i
 	}, func(r client.MarketRows) ([]client.MarketRow, *string) { return r.Markets, r.NextCursor })
 }
 
-// Get returns a market of a venue or a native market. If there is none with this id, the error is ErrMarketNotFound.
+// Get returns a market of a venue or a native market. If no market has this ID, the error is ErrMarketNotFound.
 func (m Markets) Get(ctx context.Context, id string) (client.Market, error) {
 	return read[client.Market](m.c.Hub.GetMarket(ctx, id))
 }

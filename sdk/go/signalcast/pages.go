@@ -5,12 +5,12 @@ import (
 	"iter"
 )
 
-// ErrCursor ends a list whose cursor repeats: a service that cannot read a cursor answers the first page again, and the list
-// would never end.
+// ErrCursor is the error of a list in which a cursor repeats. A service that cannot read a cursor returns the first page again,
+// so the list would never end.
 var ErrCursor = errors.New("signalcast: the cursor of the list leads back to a page that was read")
 
-// pages returns an iterator over a list that starts at the cursor from. It reads a page when the previous one is used up, and ends
-// with the first error.
+// pages returns an iterator over the elements of a list. from is the cursor of the first page, or nil for the start of the list.
+// It requests a page after the previous page is consumed. The first error is the last element.
 func pages[P, T any](from *string, page func(cursor *string) (P, error), rows func(P) ([]T, *string)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		seen := map[string]bool{}
@@ -38,7 +38,7 @@ func pages[P, T any](from *string, page func(cursor *string) (P, error), rows fu
 	}
 }
 
-// at returns a copy of the parameters of a list, or zero parameters for nil.
+// at returns a copy of the list parameters, or zero parameters if params is nil.
 func at[P any](params *P) P {
 	if params == nil {
 		return *new(P)

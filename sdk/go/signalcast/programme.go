@@ -6,15 +6,15 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// Programme reads the programme: the segments on the air and the next ones.
+// Programme reads the programme of channels: the segments that air now and the following ones.
 type Programme struct{ c *Client }
 
-// Now returns the segment on the air in a lane of the default programme or of a preset.
+// Now returns the segment that airs now in a lane of the default programme or of a preset.
 func (p Programme) Now(ctx context.Context, params *client.GetNowParams) (client.SegmentAnswer, error) {
 	return read[client.SegmentAnswer](p.c.Clock.GetNow(ctx, params))
 }
 
-// Next returns the segment that follows the segment on the air.
+// Next returns the next content segment in the lane that Now selects for the same parameters.
 func (p Programme) Next(ctx context.Context, params *client.GetNextParams) (client.SegmentAnswer, error) {
 	return read[client.SegmentAnswer](p.c.Clock.GetNext(ctx, params))
 }

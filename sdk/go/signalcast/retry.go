@@ -8,12 +8,12 @@ import (
 )
 
 // Retry is a retry policy with exponential backoff. The client retries only requests that cannot have a second effect: reads,
-// writes with an Idempotency-Key on routes that support it, and writes that the OpenAPI document marks as repeatable. It
-// retries after a missing or incomplete response, after 429, 502, 503 and 504, and after a degraded list.
+// writes with an Idempotency-Key on routes that support it, and writes that the OpenAPI document marks as repeatable. It retries
+// after a missing or incomplete response, after status 429, 502, 503 or 504, and after a degraded response.
 type Retry struct {
 	Tries   int           // attempts of one request in total; 0: 4, 1: no retry
 	First   time.Duration // delay before the second attempt, doubled each time; 0: 250 ms
-	Longest time.Duration // longest delay; the client gives up if the service asks for more; 0: 10 s
+	Longest time.Duration // longest delay; the client gives up if the service requires a longer one; 0: 10 s
 	Each    time.Duration // timeout of one attempt, not of streams; 0: 30 s
 }
 
@@ -33,7 +33,7 @@ func (p Retry) settled() Retry {
 	return p
 }
 
-// passing reports whether a response can be better after a retry: status 429, 502, 503 or 504, or a degraded answer.
+// passing reports whether a retry can return a better response: the status is 429, 502, 503 or 504, or the response is degraded.
 func passing(a *http.Response) bool {
 	switch a.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -42,8 +42,8 @@ func passing(a *http.Response) bool {
 	return a.StatusCode < 300 && a.Header.Get("X-Degraded") != ""
 }
 
-// pause returns the random delay before attempt n+1. Random delays spread the retries of many clients. It returns false if the
-// service asks for a longer delay than the policy allows.
+// pause returns a random delay before attempt n+1, so that many clients do not retry at the same time. wants is the delay that
+// the service requires, or 0. pause returns false if wants is longer than p.Longest.
 func (p Retry) pause(n int, wants time.Duration) (time.Duration, bool) {
 	if wants > p.Longest {
 		return 0, false

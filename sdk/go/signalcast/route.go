@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// route describes an operation of the OpenAPI document: its credentials and whether it may be retried.
+// route describes an operation of the OpenAPI document: its credentials and whether the client may retry it.
 type route struct {
 	pattern string // method and path
 	bearer  bool   // takes a key or a token; other operations reject one
@@ -15,7 +15,7 @@ type route struct {
 	stream  bool   // the response is not one JSON document
 }
 
-// atlas finds the route of a request with the pattern matching of net/http.
+// atlas contains the routes of all operations. It finds the route of a request with the pattern matching of net/http.
 type atlas struct {
 	mux *http.ServeMux
 	by  map[string]*route
@@ -31,8 +31,8 @@ func newAtlas() *atlas {
 	return a
 }
 
-// find returns the route of a request; under is the path of the base URL. An unknown operation may take a credential, and only reads
-// of it are retried.
+// find returns the route of a request. under is the path of the base URL. For an unknown operation, it returns a route that
+// accepts a bearer credential and on which only reads are retried.
 func (a *atlas) find(r *http.Request, under string) *route {
 	asked := &http.Request{Method: r.Method, Host: r.Host, URL: r.URL}
 	if rest, ok := strings.CutPrefix(r.URL.Path, under); ok && under != "" {

@@ -15,12 +15,11 @@ import (
 // maxAnswer is the maximum size of a JSON response, in bytes.
 const maxAnswer = 16 << 20
 
-// errTooLarge is the error of a response that is larger than maxAnswer, which this version of the protocol does not
-// have.
+// errTooLarge is the error of a response that is larger than maxAnswer. The protocol has no response of this size.
 var errTooLarge = fmt.Errorf("the answer has more than %d bytes", maxAnswer)
 
-// sender sends the requests of the generated client to one service. It adds the credential, retries where that is safe, and
-// limits the size of responses.
+// sender sends the requests of the generated client to one service. It adds the credential, retries requests that may be
+// repeated, and limits the size of responses.
 type sender struct {
 	*Client
 	name  string // field of the service in Options
@@ -28,7 +27,7 @@ type sender struct {
 	under string // path of that URL
 }
 
-// Do implements client.HttpRequestDoer.
+// Do implements client.HttpRequestDoer. It returns the response of the last attempt.
 func (s *sender) Do(r *http.Request) (*http.Response, error) {
 	if !s.there {
 		return nil, fmt.Errorf("signalcast: Options.%s is empty", s.name)
@@ -70,7 +69,8 @@ func (s *sender) Do(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// again returns the delay before the next attempt. It returns false if the request must not be repeated.
+// again returns the delay before the next attempt. n is the number of attempts so far, and a and err are their last result. It
+// returns false if the request must not be repeated.
 func (s *sender) again(r *http.Request, rt *route, n int, a *http.Response, err error) (time.Duration, bool) {
 	if n >= s.options.Retry.Tries || !rt.twice(r) || r.Context().Err() != nil || errors.Is(err, errTooLarge) || err == nil && !passing(a) {
 		return 0, false
@@ -82,7 +82,7 @@ func (s *sender) again(r *http.Request, rt *route, n int, a *http.Response, err 
 	return s.options.Retry.pause(n, wants)
 }
 
-// once sends a request and reads the whole response. An incomplete response is an error.
+// once sends a request and, unless it is a stream, reads the whole response. A missing or incomplete response is an error.
 func (s *sender) once(r *http.Request, rt *route, body []byte) (*http.Response, error) {
 	if body != nil {
 		// Without GetBody the transport does not retry requests with an Idempotency-Key by itself. The client must notice
@@ -118,8 +118,8 @@ func unanswered(rt *route, err error) error {
 	return &Unanswered{Operation: rt.pattern, Err: err}
 }
 
-// sign adds the credential that the route takes. It returns the token, or "" if it added cookies or nothing. A session
-// has priority over a key.
+// sign adds the credential that the route accepts. Session cookies have priority over a token. sign returns the token, or "" if
+// it has added cookies or nothing.
 func (s *sender) sign(r *http.Request, rt *route) (string, error) {
 	if rt.session && s.signed(r) || !rt.bearer || s.options.Token == nil {
 		return "", nil
@@ -135,7 +135,7 @@ func (s *sender) sign(r *http.Request, rt *route) (string, error) {
 	return token, nil
 }
 
-// bodyOf returns the body of a request, or nil if it has none.
+// bodyOf reads and returns the body of a request, or nil if it has none.
 func bodyOf(r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
@@ -144,7 +144,7 @@ func bodyOf(r *http.Request) ([]byte, error) {
 	return io.ReadAll(r.Body)
 }
 
-// peek returns the body of a response, which is in memory, and leaves the body readable.
+// peek returns the body of a response, which stays readable. It returns nil if the body cannot be read.
 func peek(a *http.Response) []byte {
 	raw, err := io.ReadAll(a.Body)
 	if err != nil {
@@ -154,7 +154,7 @@ func peek(a *http.Response) []byte {
 	return raw
 }
 
-// account records whether an attempt of one request may have taken effect without a response.
+// account records for one request whether the service may have executed an attempt without a response that reached the client.
 type account struct{ lost bool } // the service may have executed an attempt whose response was lost
 
 type accountKey struct{}
@@ -171,7 +171,8 @@ func accountOf(ctx context.Context) *account {
 	return &account{}
 }
 
-// read decodes the JSON of an answer. With a Degraded error it returns the incomplete answer.
+// read decodes the JSON body of a response. For a degraded response, it returns the incomplete value and a Degraded error. Other
+// errors: *Error for an error status, *Unanswered, or an error for invalid JSON.
 func read[T any](a *http.Response, err error) (T, error) {
 	var v T
 	if err != nil {

@@ -10,15 +10,16 @@ import (
 	"github.com/signalcast/signalcast/sdk/go/client"
 )
 
-// session contains the cookies of a sign-in. Operations that accept no key require them, for example following an operator.
+// session contains the cookies of a sign-in. Some operations accept no key and require these cookies, for example following an
+// operator.
 type session []*http.Cookie
 
 func (s session) has(name string) bool {
 	return slices.ContainsFunc(s, func(c *http.Cookie) bool { return c.Name == name })
 }
 
-// signed adds the session cookies to a request and reports whether there are any. The hub accepts writes with cookies
-// only from its own origin, so the request has the hub as Origin.
+// signed adds the session cookies to a request. It returns false if the client has no session. The hub accepts writes with
+// cookies only from its own pages, so signed sets the header Origin to the address of the hub.
 func (c *Client) signed(r *http.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +34,8 @@ func (c *Client) signed(r *http.Request) bool {
 	return true
 }
 
-// SignIn opens a session of 30 days with the identity token of Options.Token. Later requests of the client use it.
+// SignIn opens a session of 30 days with the identity token that Options.Token returns. Later requests of the client use the
+// session.
 func (p People) SignIn(ctx context.Context) (client.SignedIn, error) {
 	a, err := p.c.Hub.SignIn(ctx, nil, client.SignInJSONRequestBody{})
 	in, err := read[client.SignedIn](a, err)

@@ -23,7 +23,7 @@ type Event struct {
 	Payload map[string]any `json:"payload,omitempty"`
 }
 
-// AddEvent adds an event to the history of the caller's own call. The call does not change.
+// AddEvent adds an event to the history of a call of the caller. The call itself does not change.
 func (s Signals) AddEvent(ctx context.Context, id uuid.UUID, e Event) (client.AppendedEvent, error) {
 	raw, err := json.Marshal(e)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s Signals) AddEvent(ctx context.Context, id uuid.UUID, e Event) (client.Ap
 		&client.AppendSignalEventParams{IdempotencyKey: &key}, "application/json", bytes.NewReader(raw)))
 }
 
-// DryRunEvent validates an event as AddEvent does, stores nothing and returns the event that AddEvent would store.
+// DryRunEvent validates an event like AddEvent and returns the event that AddEvent would store. It stores nothing.
 func (s Signals) DryRunEvent(ctx context.Context, id uuid.UUID, e Event) (client.DryEvent, error) {
 	raw, err := json.Marshal(struct {
 		Event
@@ -66,8 +66,8 @@ func (s Signals) All(ctx context.Context, params *client.ListSignalsParams) iter
 	}, func(l client.SignalList) ([]client.ListedSignal, *string) { return l.Signals, l.NextCursor })
 }
 
-// Feed returns the stored numbered events, newest first; with After, oldest first. Package feed reads new events as they are
-// published.
+// Feed returns the stored numbered events, newest first. With the parameter After, it returns the oldest event first. Package
+// feed reads new events as they are published.
 func (s Signals) Feed(ctx context.Context, params *client.ListFeedParams) iter.Seq2[client.FeedItem, error] {
 	q := at(params)
 	return pages(q.Cursor, func(cursor *string) (client.Feed, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/gowebpki/jcs"
 )
 
-// Prefixes of the signed bytes. Each is followed by a line feed, the issuer and a line feed.
+// Prefixes of the bytes that a signature covers. After the prefix follow a line feed, the issuer and another line feed.
 const (
 	messagePrefix = "denpa-message-v1"
 	signerPrefix  = "denpa-signer-v1"
@@ -24,7 +24,8 @@ const (
 // Signer signs protocol messages with an Ed25519 private key.
 type Signer struct{ key ed25519.PrivateKey }
 
-// NewSigner returns a signer for a private key, for example one of ed25519.GenerateKey or ed25519.NewKeyFromSeed.
+// NewSigner returns a Signer for a private key, for example one of ed25519.GenerateKey or ed25519.NewKeyFromSeed. It returns an
+// error if the key does not have the length of an Ed25519 private key.
 func NewSigner(key ed25519.PrivateKey) (Signer, error) {
 	if len(key) != ed25519.PrivateKeySize {
 		return Signer{}, errors.New("signalcast: not an Ed25519 private key")
@@ -32,7 +33,7 @@ func NewSigner(key ed25519.PrivateKey) (Signer, error) {
 	return Signer{key}, nil
 }
 
-// PublicKey returns the public key as lower-case hexadecimal digits, the form of the protocol.
+// PublicKey returns the public key in lower-case hexadecimal digits, as the protocol requires.
 func (s Signer) PublicKey() string {
 	return hex.EncodeToString(s.key.Public().(ed25519.PublicKey))
 }
@@ -55,7 +56,7 @@ type Signed struct {
 
 func (s Signed) reader() io.Reader { return bytes.NewReader(s.Body) }
 
-// Sign signs a message for an issuer. Apps.Issuer returns the issuer of the hub.
+// Sign signs a message for the issuer URL of a hub, which Apps.Issuer returns. If m has no nonce, Sign generates one.
 func (s Signer) Sign(issuer string, m Message) (Signed, error) {
 	if m.Nonce == "" {
 		m.Nonce = rand.Text()
@@ -77,8 +78,8 @@ func (s Signer) Sign(issuer string, m Message) (Signed, error) {
 	return Signed{ID: "msg_" + hex.EncodeToString(sum[:]), Body: body}, nil
 }
 
-// Prove returns the signature over the members of a registration, which proves to the hub that the caller has the key.
-// Messages.RegisterSigner makes and sends it.
+// Prove returns a signature over the members of a signer registration. It shows to the hub that the caller has the private key.
+// Messages.RegisterSigner calls Prove.
 func (s Signer) Prove(issuer string, members map[string]any) (string, error) {
 	covered, err := covered(signerPrefix, issuer, members)
 	if err != nil {
@@ -92,7 +93,7 @@ func covered(prefix, issuer string, members map[string]any) ([]byte, error) {
 	return append([]byte(prefix+"\n"+issuer+"\n"), body...), err
 }
 
-// canonical returns the canonical form of an object (RFC 8785).
+// canonical returns the canonical JSON of an object (RFC 8785).
 func canonical(members map[string]any) ([]byte, error) {
 	raw, err := json.Marshal(members)
 	if err != nil {

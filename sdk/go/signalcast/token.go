@@ -7,21 +7,22 @@ import (
 	"time"
 )
 
-// TokenSource returns the credential of a request: an operator key, a token of an app, or an identity token. The client calls
-// it for each request that takes a credential.
+// TokenSource returns the credential for a request: an operator key, a token of an app, or an identity token. The client calls
+// Token for each attempt that requires a credential.
 type TokenSource interface {
 	Token(ctx context.Context) (string, error)
 }
 
-// renewer is a TokenSource that can replace a rejected token. The client then repeats the request once.
+// renewer is a TokenSource that can replace a rejected token. After status 401, the client calls Refused and repeats the request
+// once.
 type renewer interface {
 	Refused(token string)
 }
 
-// Key is a credential that does not change.
+// Key is a TokenSource that always returns the same credential.
 type Key string
 
-// Token implements TokenSource.
+// Token implements TokenSource. It returns an error if the key is empty.
 func (k Key) Token(context.Context) (string, error) {
 	if k == "" {
 		return "", errors.New("signalcast: the key is empty")
@@ -35,14 +36,13 @@ type Token struct {
 	Lasts time.Duration
 }
 
-// Refreshing returns a TokenSource that caches the token of fetch until shortly before its expiry or until a service rejects it.
-// Concurrent requests share one fetch.
+// Refreshing returns a TokenSource that caches the token that fetch returns, until shortly before its expiry or until a service
+// rejects it. Concurrent requests share one call of fetch.
 func Refreshing(fetch func(context.Context) (Token, error)) TokenSource {
 	return &refreshing{fetch: fetch, turn: make(chan struct{}, 1)}
 }
 
-// early is the time before the expiry of a token from which the client no longer uses it, because clocks differ and
-// requests take time.
+// early is the time before the expiry of a token at which the client stops using it. Clocks differ, and requests take time.
 const early = 30 * time.Second
 
 type refreshing struct {
@@ -95,7 +95,7 @@ func (s *refreshing) fresh() (string, bool) {
 	return s.kept, s.kept != ""
 }
 
-// Refused removes a rejected token from the cache unless a newer one has replaced it.
+// Refused implements renewer. It removes a rejected token from the cache unless a newer one has replaced it.
 func (s *refreshing) Refused(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Command file files a call and prints the result. Usage: file MARKET YES|NO BPS. BPS is the stated price of the side in basis
-// points.
+// Command file files a call and prints the result. Usage: file MARKET YES|NO BPS. BPS is the stated price of the chosen side in
+// basis points.
 package main
 
 import (
