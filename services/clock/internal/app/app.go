@@ -65,8 +65,8 @@ type App struct {
 	up       chan struct{}
 }
 
-// New builds the parts of the service. It neither listens nor connects, so the services can start in any order. now returns the
-// current time.
+// New builds the parts of the service. It opens no listener and waits for no connection, so that the services can start in any
+// order. now returns the current time.
 func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time) (*App, error) {
 	a := &App{
 		cfg: cfg, now: now, log: telemetry.NewLogger(logTo, telemetry.Level(cfg.LogLevel), serviceName),
@@ -112,7 +112,7 @@ func New(ctx context.Context, cfg Config, logTo io.Writer, now func() time.Time)
 	return a, nil
 }
 
-// buildServers builds the HTTP, gRPC and metrics servers.
+// buildServers builds the HTTP, gRPC and metrics servers, without starting them.
 func (a *App) buildServers() error {
 	a.api = httpapi.New(httpapi.Config{
 		Programs: a.programs, Health: a.health, Log: a.log, Now: a.now, Trusted: a.cfg.Trusted, PerAddr: a.cfg.PerAddr,
@@ -134,7 +134,7 @@ func (a *App) buildServers() error {
 	return nil
 }
 
-// newDirector returns the Director that adds and cancels the programme entries of directors.
+// newDirector returns the Director, which adds, cancels and lists the programme entries of directors.
 func (a *App) newDirector() *program.Director {
 	return &program.Director{
 		Store: a.store, Copies: &a.copies, Refresh: a.markets.Refresh, Lanes: a.cfg.lanes(), Encoder: httpapi.Encoder(), Now: a.now,
@@ -142,7 +142,8 @@ func (a *App) newDirector() *program.Director {
 	}
 }
 
-// registerGauges registers the metrics for the age of the copies of the markets and of the rundown.
+// registerGauges registers metrics for the age of the cached markets and of the cached rundown. The rundown contains the planned
+// slots of a channel.
 func (a *App) registerGauges() {
 	a.metrics.GaugeFunc("clock_markets_age_seconds", "Age of the copy of the ledger's markets, -1 before the first.", func() float64 {
 		if p := a.copies.Markets.Load(); p != nil {
@@ -158,8 +159,7 @@ func (a *App) registerGauges() {
 	})
 }
 
-// Run serves until ctx ends, the process receives a signal, or a part fails. Then it stops all parts. Run must be called only
-// once.
+// Run serves until ctx ends, the process receives a signal, or a part fails. It then stops all parts. Call Run only once.
 func (a *App) Run(ctx context.Context) error {
 	parts := []run.Part{
 		{Name: "traces", Stop: a.tracing.Stop},
@@ -180,7 +180,7 @@ func (a *App) Run(ctx context.Context) error {
 	}.Run(ctx, parts...)
 }
 
-// Up returns a channel that is closed when all servers listen. HTTPAddr and GRPCAddr are valid after that.
+// Up returns a channel that is closed when all servers listen. HTTPAddr and GRPCAddr are valid from then on.
 func (a *App) Up() <-chan struct{} { return a.up }
 
 // HTTPAddr returns the address of the public HTTP server.

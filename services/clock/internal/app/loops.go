@@ -31,7 +31,8 @@ const (
 	stationEvery = 30 * time.Second
 )
 
-// refreshMarkets refreshes the copy of the markets until ctx ends. After each change of the markets, it wakes the planner.
+// refreshMarkets refreshes the cached markets of the ledger until ctx ends. After each change of the markets, it wakes the loop
+// that fills the default channel.
 func (a *App) refreshMarkets(ctx context.Context) error {
 	version := uint64(0)
 	a.markets.Run(ctx, func() {
@@ -43,7 +44,7 @@ func (a *App) refreshMarkets(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// wake wakes the planner, so that it updates the rundown now.
+// wake makes the loop of fillDefault update the rundown immediately.
 func (a *App) wake() {
 	select {
 	case a.changed <- struct{}{}:
@@ -51,7 +52,8 @@ func (a *App) wake() {
 	}
 }
 
-// loadRundown loads the stored rundown at an interval of loadEvery. If a load fails, the last copy remains in use.
+// loadRundown loads the stored rundown of the default channel every loadEvery. If a load fails, the last loaded rundown remains
+// in use.
 func (a *App) loadRundown(ctx context.Context) error {
 	failing := false
 	return dbtime.Every(ctx, loadEvery, func() error {
@@ -67,9 +69,9 @@ func (a *App) loadRundown(ctx context.Context) error {
 	})
 }
 
-// fillRundown runs three tasks while this replica holds fillLease: it fills the rundown of the default channel, fills those of
-// stations, and measures airings. After an error of the default channel, the replica releases the lock, so that another replica
-// can take it.
+// fillRundown runs three tasks while this replica holds fillLease. It fills the rundown of the default channel, fills the
+// rundowns of stations, and measures airings. After an error in the default channel, the replica releases the lock, so that
+// another replica can take it.
 func (a *App) fillRundown(ctx context.Context) error {
 	lease.Lead(ctx, a.pool, fillLease, func(ctx context.Context) error {
 		work, ctx := errgroup.WithContext(ctx)
@@ -81,8 +83,8 @@ func (a *App) fillRundown(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// fillDefault updates the default channel after each change of the markets, at each segment boundary, and at least every
-// fillEvery.
+// fillDefault updates the rundown of the default channel after each change of the markets, at each segment boundary, and at least
+// every fillEvery. It returns the first error.
 func (a *App) fillDefault(ctx context.Context) error {
 	publisher := program.NewPublisher(a.programs, a.store, httpapi.Encoder(), a.now)
 	t := time.NewTimer(0)
@@ -101,7 +103,7 @@ func (a *App) fillDefault(ctx context.Context) error {
 	}
 }
 
-// pause returns d or the time until the next segment boundary, whichever is shorter.
+// pause returns the shorter of two durations: d, and the time until the next segment boundary.
 func (a *App) pause(d time.Duration) time.Duration {
 	now := a.now()
 	return min(d, program.Boundary(now).Sub(now))
@@ -120,13 +122,14 @@ func (a *App) fill(ctx context.Context, publisher *program.Publisher) error {
 	return err
 }
 
-// sendFacts sends the facts of the outbox to the ledger while this replica holds factLease.
+// sendFacts sends the facts in the outbox to the ledger while this replica holds factLease.
 func (a *App) sendFacts(ctx context.Context) error {
 	lease.Lead(ctx, a.pool, factLease, a.facts.Run)
 	return ctx.Err()
 }
 
-// fillStations fills the rundowns of stations and publishes them to the ledger.
+// fillStations fills the rundowns of all stations and publishes the programmes to the ledger, at each segment boundary and at
+// least every stationEvery. It logs errors and continues.
 func (a *App) fillStations(ctx context.Context) error {
 	return repeat(ctx, func() time.Duration {
 		if err := a.stations.FillAll(ctx); err != nil && ctx.Err() == nil {
@@ -136,7 +139,7 @@ func (a *App) fillStations(ctx context.Context) error {
 	})
 }
 
-// surveyAirings measures airings at each segment boundary, and at least every surveyEvery.
+// surveyAirings measures airings at each segment boundary and at least every surveyEvery. It logs errors and continues.
 func (a *App) surveyAirings(ctx context.Context) error {
 	return repeat(ctx, func() time.Duration {
 		if err := a.surveyor.MeasureDue(ctx); err != nil && ctx.Err() == nil {
@@ -146,7 +149,7 @@ func (a *App) surveyAirings(ctx context.Context) error {
 	})
 }
 
-// buildProgrammes rebuilds the cached programmes of the default channel and of the presets every buildEvery, so that readers do
+// buildProgrammes rebuilds the outdated programmes of the default channel and of the presets every buildEvery, so that readers do
 // not wait.
 func (a *App) buildProgrammes(ctx context.Context) error {
 	return dbtime.Every(ctx, buildEvery, func() error {
@@ -155,7 +158,7 @@ func (a *App) buildProgrammes(ctx context.Context) error {
 	})
 }
 
-// repeat calls do at once, and again after the pause that do returns, until ctx ends.
+// repeat calls do immediately, and again after each pause that do returns, until ctx ends.
 func repeat(ctx context.Context, do func() time.Duration) error {
 	for {
 		if err := dbtime.Sleep(ctx, do()); err != nil {

@@ -13,7 +13,7 @@ const usage = `       clock timeline --at TIME --minutes N [--preset NAME] [--sp
                           print the segments of a channel
 `
 
-// Program returns the command line program of the clock with its commands.
+// Program returns the command line program of the clock service, with the commands `serve`, `migrate` and `timeline`.
 func Program() service.Program {
 	return service.Program{
 		Name: serviceName, Usage: usage, Serve: service.Serve(build), Schema: postgres.Schema, HTTPAddr: "127.0.0.1:8082",

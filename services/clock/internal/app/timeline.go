@@ -23,8 +23,8 @@ import (
 // maxMinutes is the maximum length of a printed timeline: one week.
 const maxMinutes = 7 * 24 * 60
 
-// timelineConfig contains the settings of the command `timeline`. A stored channel requires the database. A computed channel
-// requires the ledger.
+// timelineConfig contains the settings of the command `timeline`. Printing a stored channel requires the database. Printing a
+// computed channel requires the ledger.
 type timelineConfig struct {
 	Env      config.Env    `env:"ENV"`
 	Database config.Secret `env:"DATABASE_URL"`
@@ -45,8 +45,8 @@ type timelineRequest struct {
 	lanes    []program.Lane // empty: all lanes
 }
 
-// timeline prints the segments of a channel in a period, one on each line. It does not read the system clock and prints neither
-// prices nor counts, so the same data always gives the same output.
+// timeline prints the segments of a channel in a period, one per line. It does not read the system clock and prints neither
+// prices nor counts. The same data therefore always gives the same output.
 func timeline(ctx context.Context, args []string, stdout io.Writer) error {
 	r, err := parseTimeline(args)
 	if err != nil {
@@ -108,7 +108,7 @@ func parseTimeline(args []string) (timelineRequest, error) {
 	}, nil
 }
 
-// storedSegments returns the segments of a stored channel from the database.
+// storedSegments returns the segments of a stored channel in the requested period. It reads them from the database.
 func storedSegments(ctx context.Context, cfg *timelineConfig, r timelineRequest) ([]program.Segment, error) {
 	pool, err := pg.Open(ctx, pg.Config{URL: cfg.Database.Reveal(), MaxConns: 2})
 	if err != nil {
@@ -129,7 +129,8 @@ func storedSegments(ctx context.Context, cfg *timelineConfig, r timelineRequest)
 	return program.StoredSegments(channel, entries, r.at, r.length), nil
 }
 
-// computedSegments returns the segments of a computed channel from the current markets of the ledger.
+// computedSegments returns the segments of a computed channel in the requested period. It computes them from the current markets
+// of the ledger.
 func computedSegments(ctx context.Context, cfg *timelineConfig, r timelineRequest) ([]program.Segment, error) {
 	conn, err := grpcx.Dial(grpcx.DialConfig{Addr: cfg.Ledger, Secret: cfg.Link.Reveal()})
 	if err != nil {

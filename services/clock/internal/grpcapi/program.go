@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// Program implements the gRPC services ProgramReadService and ProgramService. It answers reads of programmes from memory.
+// Program implements the gRPC services ProgramReadService and ProgramService. It reads programmes from memory.
 type Program struct {
 	programv1.UnimplementedProgramReadServiceServer
 	programv1.UnimplementedProgramServiceServer
@@ -28,9 +28,9 @@ func NewProgram(
 	return &Program{programs: programs, director: director, surveyor: surveyor, now: now}
 }
 
-// GetProgram returns the programme of a channel, with at most as many segments as the limit allows. Faults: invalid_spec, and
-// signal_service_unavailable if the programme is empty because a source is unavailable. After the second fault, the caller shows
-// its last copy.
+// GetProgram returns the programme of a channel with a limited number of segments. Errors: invalid_spec;
+// signal_service_unavailable if the programme is empty because a source is unavailable. After signal_service_unavailable, the
+// caller continues to show the last programme that it has received.
 func (s *Program) GetProgram(_ context.Context, r *programv1.GetProgramRequest) (*programv1.GetProgramResponse, error) {
 	p, err := s.programs.Program(program.Request{Preset: r.GetPreset(), Spec: r.GetSpec(), Providers: r.GetProviders()})
 	if err != nil {
@@ -81,8 +81,8 @@ func toSegment(s *program.Segment) *programv1.Segment {
 	return out
 }
 
-// GetInfluence returns the price moves of markets that aired, measured from the start of an airing to ten minutes after its end.
-// Fault: db_unavailable.
+// GetInfluence returns the markets that aired, with their price moves from the start of an airing to ten minutes after its end.
+// Error: db_unavailable.
 func (s *Program) GetInfluence(ctx context.Context, r *programv1.GetInfluenceRequest) (*programv1.GetInfluenceResponse, error) {
 	now := s.now()
 	got, err := s.surveyor.Influence(ctx, r.GetWindow(), int(r.GetLimit()))

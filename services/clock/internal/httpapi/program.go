@@ -11,8 +11,8 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// segmentOf returns the JSON form of a segment. endDate is the end of the segment, and marketEndDate is the end of its market.
-// Prices are percentages from 0 to 100.
+// segmentOf converts a segment to its JSON type. EndDate is the end of the segment, and MarketEndDate is the end of its market.
+// Prices are percentages from 0 to 100; unknown values are absent.
 func segmentOf(s *program.Segment) *openapi.Segment {
 	streams := int64(s.Streams)
 	out := &openapi.Segment{
@@ -39,8 +39,8 @@ func segmentOf(s *program.Segment) *openapi.Segment {
 	return out
 }
 
-// EncodeProgram encodes a programme as the JSON of the HTTP routes. It encodes each segment once and writes the bytes to the list
-// of all segments and to the list of its lane.
+// EncodeProgram returns the JSON of a programme. It encodes each segment once and writes the bytes both to the list of all
+// segments and to the list of the lane.
 func EncodeProgram(p *program.Program) ([]byte, error) {
 	var all bytes.Buffer
 	enc := json.NewEncoder(&all)
@@ -91,15 +91,15 @@ func comma(b []byte, i int) []byte {
 	return b
 }
 
-// Encoder returns an encoder of segments for the feed. It uses the JSON of the HTTP routes.
+// Encoder returns the encoder for segments in feed events. It uses the same JSON as the HTTP routes.
 func Encoder() program.Encoder {
 	return program.Encoder{Segment: encodeSegment, Preempted: encodePreempted}
 }
 
 func encodeSegment(s *program.Segment) []byte { return mustMarshal(segmentOf(s)) }
 
-// preemptedJSON is the data of the feed event segment.preempted: the new segment of the slot, and the market that it replaces.
-// The OpenAPI document does not define the data of feed events.
+// preemptedJSON is the data of the feed event segment.preempted: the new segment of the slot, the replaced market, and the ID of
+// the director's entry. The OpenAPI document does not define the data of feed events.
 type preemptedJSON struct {
 	*openapi.Segment
 	Replaces  *replacedJSON `json:"replaces"`
@@ -119,7 +119,7 @@ func encodePreempted(s *program.Segment, before *program.Entry, preempt string) 
 	return mustMarshal(out)
 }
 
-// mustMarshal returns the JSON of v. It panics on an error, which cannot occur for the types of this file.
+// mustMarshal returns the JSON of v. It panics on an error, which cannot occur for the types in this file.
 func mustMarshal(v any) []byte {
 	b, err := httpx.Marshal(v)
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 	// while the next page is built.
 	pageLife  = time.Second
 	pageStale = 4 * time.Second
-	// maxHotQuery is the maximum length of a query string that the page cache answers before the router. Requests with longer
+	// maxHotQuery is the maximum length of a query string for which the page cache is used before the router. Requests with longer
 	// ones use the router.
 	maxHotQuery = 256
 	// maxPages is the maximum number of cached pages. Each combination of channel and limit has one page.
@@ -31,8 +31,7 @@ const (
 	limitWindow = time.Minute
 )
 
-// Config contains the dependencies of a Server. Programs, Log and Now are required. Observe, Degraded, Count and Trace may be
-// nil.
+// Config contains the dependencies and settings of a Server. Observe, Degraded, Count and Trace may be nil.
 type Config struct {
 	Programs *program.Service
 	Health   *httpx.Health
@@ -43,18 +42,18 @@ type Config struct {
 
 	Observe  func(method, route string, status int, took time.Duration)
 	Degraded func(route, source string)
-	Count    func(method, route string, status int) func() // counts answers from the page cache
-	Trace    func(http.Handler) http.Handler               // wraps the router; answers from the page cache are not traced
+	Count    func(method, route string, status int) func() // counts responses from the page cache
+	Trace    func(http.Handler) http.Handler               // wraps the router; responses from the page cache are not traced
 }
 
-// Server is the HTTP handler of the clock.
+// Server is the HTTP handler of the clock service.
 type Server struct {
 	handler http.Handler
 	router  *httpx.Router
 	pages   *httpcache.Cache
 }
 
-// New returns a Server. The caller must call Close.
+// New returns a Server. The caller must call Close when it no longer uses the Server.
 func New(cfg Config) *Server {
 	pages := httpcache.New(httpcache.Options{
 		TTL: pageLife, Stale: pageStale, MaxKeys: maxPages, Now: cfg.Now,
@@ -82,14 +81,14 @@ func New(cfg Config) *Server {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Table returns all routes of the router, for tests and for the internal list of routes.
+// Table returns all routes of the router, for tests and for the list of routes on the internal server.
 func (s *Server) Table() []httpx.Route { return s.router.Table() }
 
 // Close cancels running page builds and waits until they end.
 func (s *Server) Close() { s.pages.Close() }
 
-// hotRoute returns a route whose cached pages are served before the router. Requests with a spec are passed to the router. preset
-// returns the preset for the value of the query parameter preset.
+// hotRoute returns a route whose cached pages are served before the request reaches the router. Requests with a spec go to the
+// router. preset converts the query parameter preset to a Preset.
 func hotRoute(pages *httpcache.Cache, pattern string, preset func(string) program.Preset) httpcache.Hot {
 	header := httpx.Open.Headers()
 	header.Set("Cache-Control", cacheProgram)
@@ -109,7 +108,7 @@ func hotRoute(pages *httpcache.Cache, pattern string, preset func(string) progra
 	}}
 }
 
-// addrLimit limits the requests of each IP address.
+// addrLimit is the rate limit for the requests of each IP address.
 type addrLimit struct {
 	local   *ratelimit.Local
 	trusted []netip.Prefix
@@ -119,7 +118,7 @@ func newAddrLimit(cfg Config) *addrLimit {
 	return &addrLimit{local: ratelimit.NewLocal("addr", cfg.PerAddr, limitWindow, cfg.Now), trusted: cfg.Trusted}
 }
 
-// charge counts a request for its IP address and returns whether the rate limit allows it.
+// charge counts a request against the rate limit of its IP address and returns the decision of the limit.
 func (a *addrLimit) charge(r *http.Request) ratelimit.Decision {
 	peer := httpx.Peer(r, a.trusted)
 	if ip, err := netip.ParseAddr(peer); err == nil {
@@ -128,8 +127,8 @@ func (a *addrLimit) charge(r *http.Request) ratelimit.Decision {
 	return a.local.Allow(peer)
 }
 
-// allow applies the rate limit to requests that are answered from the page cache, because they do not pass the middleware. It
-// also sets the X-Request-Id of the answer.
+// allow applies the rate limit to a request that may be served from the page cache, because such a request does not reach the
+// middleware. It reports whether the request is allowed. It also sets the rate limit headers and X-Request-Id of the response.
 func (a *addrLimit) allow(w http.ResponseWriter, r *http.Request) bool {
 	d := a.charge(r)
 	h := w.Header()
@@ -153,7 +152,7 @@ func (a *addrLimit) middleware(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// Cache-Control values of answers that are not degraded.
+// Cache-Control values of responses that are not degraded.
 const (
 	cacheProgram = "public, s-maxage=30, stale-while-revalidate=60"
 	cacheEmpty   = "public, s-maxage=1" // for an empty programme, which may soon be filled
@@ -162,7 +161,7 @@ const (
 
 var public = []string{"public"}
 
-// routes returns all routes of the clock. No route accepts a credential.
+// routes returns the routes below /program/. No route accepts a credential.
 func (h *handlers) routes() []httpx.Route {
 	return []httpx.Route{
 		{Method: http.MethodGet, Path: "/program/timeline", Who: public, CORS: httpx.Open, Cache: cacheProgram, Handler: httpx.Anonymous(h.timeline), Empty: h.emptyProgram},

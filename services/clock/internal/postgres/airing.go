@@ -12,7 +12,7 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// OpenAirings implements program.Store. It returns the oldest airings that are not measured.
+// OpenAirings implements program.Store. It returns the oldest airings that are not measured yet, at most limit.
 func (s *Store) OpenAirings(ctx context.Context, limit int) ([]program.Pending, error) {
 	rows, err := s.reads.ListUnmeasuredAirings(ctx, int32(limit))
 	return pg.Collect(rows, pending), err
@@ -29,7 +29,8 @@ func pending(row db.ListUnmeasuredAiringsRow) program.Pending {
 	return p
 }
 
-// RaiseViewers implements program.Store. It stores viewer counts that are higher than the stored ones.
+// RaiseViewers implements program.Store. It stores each viewer count that is higher than the stored one. The keys of viewers are
+// segment IDs.
 func (s *Store) RaiseViewers(ctx context.Context, viewers map[string]int32) error {
 	p := db.RaiseViewersParams{SegmentIDs: slices.Sorted(maps.Keys(viewers))}
 	for _, id := range p.SegmentIDs {
@@ -38,10 +39,10 @@ func (s *Store) RaiseViewers(ctx context.Context, viewers map[string]int32) erro
 	return s.writes.RaiseViewers(ctx, p)
 }
 
-// unknown is the parameter value for an unknown price or count. The statements store it as null.
+// unknown is the parameter for an unknown price or count. The SQL statements store it as NULL.
 const unknown = -1
 
-// MeasureAirings implements program.Store. It stores the results of airings.
+// MeasureAirings implements program.Store. It stores the measured results of airings.
 func (s *Store) MeasureAirings(ctx context.Context, list []program.Measured, at time.Time) error {
 	p := db.MeasureAiringsParams{Now: at}
 	for _, m := range list {
@@ -59,7 +60,8 @@ func priceColumn(price protocol.Bps) int32 {
 	return int32(price)
 }
 
-// OpenSamples implements program.Store. It returns the samples that are not measured, and the sample of the slot include.
+// OpenSamples implements program.Store. It returns the samples that are not measured yet, and also the sample of the slot
+// include.
 func (s *Store) OpenSamples(ctx context.Context, include program.Slot) ([]program.Sample, error) {
 	rows, err := s.reads.ListUnmeasuredBaselines(ctx, int64(include))
 	return pg.Collect(rows, sample), err
@@ -74,7 +76,7 @@ func sample(row db.ListUnmeasuredBaselinesRow) program.Sample {
 
 func marketID(text string) protocol.MarketID { return protocol.MarketID(text) }
 
-// AddSample implements program.Store. It stores a sample unless the slot already has one.
+// AddSample implements program.Store. It stores a sample unless its slot already has one.
 func (s *Store) AddSample(ctx context.Context, one program.Sample) error {
 	return s.writes.InsertBaseline(ctx, db.InsertBaselineParams{
 		Slot: int64(one.Slot), StartedAt: one.Slot.Content(), Markets: pg.Collect(one.Markets, protocol.MarketID.String),
@@ -82,18 +84,21 @@ func (s *Store) AddSample(ctx context.Context, one program.Sample) error {
 	})
 }
 
-// MeasureSample implements program.Store. It stores the result of a sample.
+// MeasureSample implements program.Store. It stores the result of the sample of a slot: the number of markets and the sum of
+// their price moves.
 func (s *Store) MeasureSample(ctx context.Context, slot program.Slot, markets int, moved int64, at time.Time) error {
 	return s.writes.MeasureBaseline(ctx, db.MeasureBaselineParams{Slot: int64(slot), Markets: int32(markets), MovedBps: moved, Now: at})
 }
 
-// ListScheduledMarkets implements program.Store. It returns the markets of all channels in a range of slots.
+// ListScheduledMarkets implements program.Store. It returns the markets that any channel has scheduled between the slots from and
+// to, both included.
 func (s *Store) ListScheduledMarkets(ctx context.Context, from, to program.Slot) ([]protocol.MarketID, error) {
 	rows, err := s.reads.ListScheduledMarkets(ctx, db.ListScheduledMarketsParams{FirstSlot: int64(from), LastSlot: int64(to)})
 	return pg.Collect(rows, marketID), err
 }
 
-// DeleteOld implements program.Store. It deletes only records that are also old according to the clock of the database.
+// DeleteOld implements program.Store. It deletes slots before the slot before, and airings and samples before the time aired. The
+// SQL statements delete only records that are also old according to the clock of the database.
 func (s *Store) DeleteOld(ctx context.Context, before program.Slot, aired time.Time) error {
 	return s.write(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := q.DeleteOldSlots(ctx, int64(before)); err != nil {
@@ -106,7 +111,7 @@ func (s *Store) DeleteOld(ctx context.Context, before program.Slot, aired time.T
 	})
 }
 
-// Influence implements program.Store. It reads the airings and their baseline in one transaction.
+// Influence implements program.Store. It reads the airings and the baseline in one transaction, so that they belong together.
 func (s *Store) Influence(ctx context.Context, since time.Time, limit int) (program.Influence, error) {
 	var out program.Influence
 	err := s.write(ctx, func(ctx context.Context, q *db.Queries) error {

@@ -14,19 +14,19 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// eventSpace is the UUID namespace of event ids. The id of an event does not depend on the process that writes it, so the
-// ledger stores an event once even if it is published twice.
+// eventSpace is the UUID namespace of event IDs. The ID of an event does not depend on the process that writes it. The ledger
+// therefore stores an event once even if it is published twice.
 var eventSpace = uuid.MustParse("6f0d7c0e-3c1b-5c0a-9a52-5d0a4f1f7a21")
 
-// eventID returns the id of an event. suffix distinguishes events of the same kind on the same channel and slot.
+// eventID returns the ID of an event. suffix distinguishes events of the same kind on the same channel and slot.
 func eventID(kind, channel string, slot program.Slot, suffix string) string {
 	return uuid.NewSHA1(eventSpace, []byte(kind+" "+channel+" "+strconv.FormatInt(int64(slot), 10)+" "+suffix)).String()
 }
 
-// keptStarts is the number of past slots whose published starts are not deleted: about one day.
+// keptStarts is the number of past slots whose published starts remain stored: about one day.
 const keptStarts = 24 * 6
 
-// ListStarts implements program.Store. It returns the published starts of a slot on all channels.
+// ListStarts implements program.Store. It returns the published starts of segments in a slot, for all channels.
 func (s *Store) ListStarts(ctx context.Context, slot program.Slot) ([]program.Start, error) {
 	rows, err := s.reads.ListStarts(ctx, int64(slot))
 	return pg.Collect(rows, func(row db.ProgramStart) program.Start {
@@ -37,8 +37,8 @@ func (s *Store) ListStarts(ctx context.Context, slot program.Slot) ([]program.St
 	}), err
 }
 
-// Publish implements program.Store. It writes the copies of channels before the starts of segments, so that a subscriber receives
-// them in this order.
+// Publish implements program.Store. It writes the copies of channels to the outbox before the starts of segments, so that a
+// subscriber receives them in this order.
 func (s *Store) Publish(ctx context.Context, t program.Publication) (program.Published, error) {
 	var published program.Published
 	err := s.write(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -112,20 +112,20 @@ func eventColumns(facts []program.Fact, suffix string) (p db.PublishEventsParams
 	return p
 }
 
-// write runs do in a transaction. writeBudget is the timeout of the whole transaction.
+// write runs do in a transaction with the timeout writeBudget for the whole transaction.
 func (s *Store) write(ctx context.Context, do func(ctx context.Context, q *db.Queries) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeBudget)
 	defer cancel()
 	return pg.InTx(ctx, s.pool, func(tx pgx.Tx) error { return do(ctx, db.New(tx)) })
 }
 
-// Waiting implements outbox.Store. It returns the oldest unsent facts. Fault: db_unavailable.
+// Waiting implements outbox.Store. It returns the oldest unsent facts, at most limit. Error: db_unavailable.
 func (s *Store) Waiting(ctx context.Context, limit int) ([]outbox.Fact, error) {
 	rows, err := s.reads.ListOutbox(ctx, int32(limit))
 	return pg.Collect(rows, func(row db.ListOutboxRow) outbox.Fact { return outbox.Fact(row) }), err
 }
 
-// Sent implements outbox.Store. It deletes sent facts. Fault: db_unavailable.
+// Sent implements outbox.Store. It deletes the sent facts at the given places of the outbox. Error: db_unavailable.
 func (s *Store) Sent(ctx context.Context, places []int64) error {
 	return s.writes.DeleteOutbox(ctx, places)
 }

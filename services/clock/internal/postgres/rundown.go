@@ -13,7 +13,8 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// ListSlots implements program.Store. The entries are sorted by lane and slot.
+// ListSlots implements program.Store. It returns the entries of a channel between the slots from and to, both included, sorted by
+// lane and slot.
 func (s *Store) ListSlots(ctx context.Context, channel string, from, to program.Slot) ([]program.Entry, error) {
 	rows, err := s.reads.ListSlots(ctx, db.ListSlotsParams{Channel: channel, FirstSlot: int64(from), LastSlot: int64(to)})
 	if err != nil {
@@ -33,8 +34,8 @@ func (s *Store) ListSlots(ctx context.Context, channel string, from, to program.
 	return out, nil
 }
 
-// ApplySlots implements program.Store. If the slot of any change has started according to the clock of the database, the
-// statement fails and no change takes effect.
+// ApplySlots implements program.Store. If the slot of a change has started according to the clock of the database, the statement
+// fails and no change takes effect.
 func (s *Store) ApplySlots(ctx context.Context, channel string, changes []program.Change, now time.Time) (int, error) {
 	p := db.ApplySlotsParams{Channel: channel, Now: now}
 	for _, c := range changes {
@@ -58,8 +59,8 @@ func endOf(e program.Entry) time.Time {
 	return time.UnixMilli(e.End).UTC()
 }
 
-// AddPreempt implements program.Store. It locks the slots, stores the entry, assigns the market and writes the events in one
-// transaction.
+// AddPreempt implements program.Store. It locks the slots, stores the entry, assigns the market to the slots, and writes the
+// events, all in one transaction. Error: ErrSlotTaken.
 func (s *Store) AddPreempt(ctx context.Context, channel string, p program.Preempt, entry program.Entry,
 	facts func([]program.Entry) []program.Fact,
 ) error {
@@ -90,8 +91,8 @@ func (s *Store) AddPreempt(ctx context.Context, channel string, p program.Preemp
 	})
 }
 
-// lockSlots locks the slots of a new entry of a director. It returns the stored entries of these slots. Fault: ErrSlotTaken if an
-// entry of a director already uses one of them.
+// lockSlots locks the slots of a new entry of a director and returns the stored entries of these slots. Error: ErrSlotTaken if an
+// entry of a director already uses one of the slots.
 func lockSlots(ctx context.Context, q *db.Queries, p db.LockSlotsParams) ([]program.Entry, error) {
 	rows, err := q.LockSlots(ctx, p)
 	if err != nil {
@@ -109,7 +110,7 @@ func lockSlots(ctx context.Context, q *db.Queries, p db.LockSlotsParams) ([]prog
 	return list, nil
 }
 
-// CancelPreempt implements program.Store. It returns the cancelled entry.
+// CancelPreempt implements program.Store. It returns the cancelled entry. Error: ErrNoPreempt if no such entry exists.
 func (s *Store) CancelPreempt(ctx context.Context, id string, running program.Slot, at time.Time) (program.Preempt, error) {
 	row, err := s.writes.CancelPreempt(ctx, db.CancelPreemptParams{
 		ID: id, RunningSlot: int64(running), Now: &at, StartedSlot: int64(program.SlotAt(at)),
@@ -123,7 +124,7 @@ func (s *Store) CancelPreempt(ctx context.Context, id string, running program.Sl
 	return preempt(db.ListPreemptsRow(row)), nil
 }
 
-// ListPreempts implements program.Store. It returns at most limit entries of directors.
+// ListPreempts implements program.Store. It returns at most limit entries of directors, the latest slot first.
 func (s *Store) ListPreempts(ctx context.Context, limit int) ([]program.Preempt, error) {
 	rows, err := s.reads.ListPreempts(ctx, int32(limit))
 	return pg.Collect(rows, preempt), err

@@ -21,7 +21,8 @@ const SchemaName = "clock"
 // writeBudget is the timeout of a write transaction.
 const writeBudget = 2 * time.Second
 
-// Schema returns the database schema of the clock. password is the password of the role clock_rw; only migrations require it.
+// Schema returns the database schema of the clock service. password is the password of the role clock_rw, which only migrations
+// require.
 func Schema(password string) pg.Schema {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -30,7 +31,7 @@ func Schema(password string) pg.Schema {
 	return pg.Schema{Name: SchemaName, Files: files, Password: password}
 }
 
-// Store implements program.Store and outbox.Store with PostgreSQL. It connects to the database as the role clock_rw.
+// Store implements program.Store and outbox.Store with PostgreSQL. The connection pool uses the role clock_rw.
 type Store struct {
 	pool   *pgxpool.Pool
 	bound  *pg.DB      // pool whose statements have the timeout of a read
@@ -38,7 +39,7 @@ type Store struct {
 	writes *db.Queries // statements with a timeout of at least writeBudget
 }
 
-// New returns a Store that uses an open pool. read is the timeout of a read, which includes the wait for a connection.
+// New returns a Store that uses an open pool. read is the timeout of a read statement, which includes the wait for a connection.
 func New(pool *pgxpool.Pool, read time.Duration) *Store {
 	bound := pg.Bound(pool, read)
 	return &Store{pool: pool, bound: bound, reads: db.New(bound), writes: db.New(pg.Bound(pool, max(writeBudget, read)))}

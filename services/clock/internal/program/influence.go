@@ -28,8 +28,8 @@ type Moved struct {
 	MeasuredAt    time.Time
 }
 
-// Influence contains the price moves after the airings of a window. For comparison, it also contains the mean move of markets
-// that did not air.
+// Influence contains the price moves after the airings in a time window. For comparison, it also contains the mean price move of
+// markets that did not air.
 type Influence struct {
 	Items        []Moved  // sorted by the size of the move, the largest first
 	Airings      int64    // number of airings in the window whose price move is known
@@ -37,11 +37,11 @@ type Influence struct {
 	BaselineMove *float64 // mean absolute price move of markets that did not air, in basis points; nil: no market was sampled
 }
 
-// week is the name of the longest window. protocol.ParseWindow defines the shorter windows.
+// week is the name of the longest time window. protocol.ParseWindow defines the shorter windows.
 const week = "7d"
 
-// Influence returns the airings of a window with the largest price moves, at most limit of them. An unknown window means 24
-// hours. A limit of 0 or less means DefaultMoves. Fault: db_unavailable.
+// Influence returns the airings in a time window with the largest price moves. An unknown window means 24 hours. It returns at
+// most limit airings, or DefaultMoves if limit is 0 or less. Error: db_unavailable.
 func (s *Surveyor) Influence(ctx context.Context, window string, limit int) (Influence, error) {
 	length := protocol.ParseWindow(window).Duration()
 	if window == week {

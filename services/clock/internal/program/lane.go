@@ -9,7 +9,8 @@ import (
 // Lane is the key of a programme lane, such as "sports". The category of a market in the programme is a Lane.
 type Lane string
 
-// laneTable lists the programme lanes in the order in which they are displayed, each with its label and its content lane.
+// laneTable lists the programme lanes in display order, each with its label and its content lane. A content lane is a topic of
+// markets and can contain several programme lanes.
 var laneTable = [...]struct {
 	lane    Lane
 	label   string
@@ -38,19 +39,19 @@ func Lanes() []Lane {
 	return out
 }
 
-// DefaultLanes returns the lanes of the default channel for a configuration that sets no lanes.
+// DefaultLanes returns the lanes of the default channel for an installation that does not configure lanes.
 func DefaultLanes() []Lane {
 	return []Lane{"sports", "music", "film", "tv", "fashion", "crypto"}
 }
 
-// ParseLane returns the lane with the key s and reports whether it exists. Keys are lower case; other spellings are unknown.
+// ParseLane returns the lane with the key s and reports whether it exists. Keys are in lower case and must match exactly.
 func ParseLane(s string) (Lane, bool) {
 	i := Lane(s).index()
 	return Lane(s), i >= 0
 }
 
-// ParseLanes returns the lane with the key s, or all lanes of the content lane s, whose name may be in any case. If a text is
-// both, such as culture, lower case selects the single lane. Any other text selects no lane.
+// ParseLanes returns the lane with the key s. If there is none, it returns all lanes of the content lane s, whose name may be in
+// any case. For a name of both kinds, such as culture, lower case selects the single lane. It returns nil for any other text.
 func ParseLanes(s string) []Lane {
 	if l, ok := ParseLane(s); ok {
 		return []Lane{l}
@@ -68,7 +69,7 @@ func ParseLanes(s string) []Lane {
 	return out
 }
 
-// Label returns the display name of the lane; for an unknown lane, the key in upper case.
+// Label returns the display name of the lane. For an unknown lane, it returns the key in upper case.
 func (l Lane) Label() string {
 	if i := l.index(); i >= 0 {
 		return laneTable[i].label

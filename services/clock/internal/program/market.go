@@ -6,21 +6,21 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// NoPrice is the price of a market whose price is not known.
+// NoPrice is the value for an unknown price.
 const NoPrice protocol.Bps = -1
 
-// Unknown is the volume of a market whose volume in dollars is not known.
+// Unknown is the value for an unknown volume in dollars.
 const Unknown float64 = -1
 
 // airableAhead is the minimum time until the end of a market that may air.
 const airableAhead = 10 * time.Minute
 
-// staleAfter is the maximum age of a copy of the markets whose prices are shown. The ledger also treats a price as unknown after
-// ten minutes.
+// staleAfter is the maximum age of the cached markets at which their prices are shown. The ledger also treats a price as unknown
+// after ten minutes.
 const staleAfter = 10 * time.Minute
 
-// Market contains the fields of a market that the programme requires. It is small, because each choice of markets reads all of
-// them.
+// Market contains the fields of a market that the programme requires. It has few fields, because each choice of markets reads
+// every market.
 type Market struct {
 	ID          protocol.MarketID
 	Provider    protocol.Provider
@@ -49,7 +49,7 @@ func (m *Market) Airable(now time.Time) bool {
 		m.End > now.Add(airableAhead).UnixMilli()
 }
 
-// Equal reports whether both values describe the same market in the same state.
+// Equal reports whether m and o have the same fields. It ignores the index of the lane, which depends on Lane.
 func (m Market) Equal(o Market) bool {
 	m.lane, o.lane = 0, 0 // follows from Lane
 	return m == o
@@ -63,7 +63,7 @@ func (m *Market) EndTime() time.Time {
 	return time.UnixMilli(m.End).UTC()
 }
 
-// Pool is an immutable copy of the markets of the ledger.
+// Pool is an immutable copy of the markets that the ledger has returned.
 type Pool struct {
 	Markets   []Market
 	FetchedAt time.Time // time when the request to the ledger was sent
@@ -72,7 +72,7 @@ type Pool struct {
 	byID map[protocol.MarketID]int32
 }
 
-// NewPool returns a Pool of the markets with an index by id. The caller must not use the slice afterwards.
+// NewPool returns a Pool with an index of the markets by ID. The caller must not use the slice markets afterwards.
 func NewPool(markets []Market, fetchedAt time.Time, version uint64) *Pool {
 	p := &Pool{
 		Markets: markets, FetchedAt: fetchedAt, Version: version,
@@ -86,15 +86,14 @@ func NewPool(markets []Market, fetchedAt time.Time, version uint64) *Pool {
 	return p
 }
 
-// Confirmed returns a copy of the pool with a new fetch time. It is for the case that the ledger has returned the same markets
-// again.
+// Confirmed returns a copy of the pool with the fetch time at. It is used when the ledger has returned the same markets again.
 func (p *Pool) Confirmed(at time.Time) *Pool {
 	c := *p
 	c.FetchedAt = at
 	return &c
 }
 
-// Find returns the market with the id, or nil if the pool does not contain it. A nil pool contains no market.
+// Find returns the market with this ID, or nil if the pool is nil or does not contain it.
 func (p *Pool) Find(id protocol.MarketID) *Market {
 	if p == nil {
 		return nil
@@ -106,7 +105,7 @@ func (p *Pool) Find(id protocol.MarketID) *Market {
 	return &p.Markets[i]
 }
 
-// Stale reports whether the pool is nil or too old for its prices to be shown.
+// Stale reports whether the pool is nil or older than staleAfter. The prices of a stale pool must not be shown.
 func (p *Pool) Stale(now time.Time) bool {
 	return p == nil || p.FetchedAt.IsZero() || now.Sub(p.FetchedAt) > staleAfter
 }

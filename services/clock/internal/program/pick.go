@@ -7,7 +7,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Picks contains the markets chosen for each lane, in the order of laneTable. It omits lanes without a market.
+// Picks contains the markets chosen for each lane, in the order of the lanes in laneTable. It omits lanes without a chosen
+// market.
 type Picks []LanePick
 
 // LanePick contains the markets chosen for one lane, best first.
@@ -26,8 +27,8 @@ func (p Picks) Lane(l Lane) []protocol.MarketID {
 	return nil
 }
 
-// Pick chooses the airable markets that match the query. For each lane, it returns the best markets in the order of the preset,
-// at most as many as the spec allows. It does not sort the pool, because it chooses few markets from many.
+// Pick chooses the best airable markets that match the query. For each lane, it returns at most as many as the spec allows, in
+// the order of the preset. It does not sort the pool, because it chooses few markets from many. It returns nil if pool is nil.
 func (q *Query) Pick(pool *Pool, now time.Time) Picks {
 	if pool == nil {
 		return nil
@@ -55,7 +56,7 @@ func (q *Query) Pick(pool *Pool, now time.Time) Picks {
 	return picks
 }
 
-// insert inserts a market into the sorted list of the best markets of its lane. If the list is full, it drops the worst market.
+// insert inserts a market into the sorted list of the best markets of a lane. If the list is full, the worst market is dropped.
 func (q *Query) insert(best []*Market, m *Market) []*Market {
 	if n := len(best); n == q.Spec.top {
 		if q.Preset.compare(m, best[n-1]) >= 0 {
@@ -69,7 +70,7 @@ func (q *Query) insert(best []*Market, m *Market) []*Market {
 	return slices.Insert(best, at, m)
 }
 
-// stillAirable reports whether all chosen markets may still air.
+// stillAirable reports whether all chosen markets may still air at the time now.
 func (p Picks) stillAirable(pool *Pool, now time.Time) bool {
 	for i := range p {
 		for _, id := range p[i].Markets {

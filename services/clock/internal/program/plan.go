@@ -17,7 +17,7 @@ const (
 	lockMargin = 15 * time.Second
 )
 
-// Entry is one stored slot of a lane. It contains enough data to show the market while the ledger is unavailable.
+// Entry is a stored slot of a lane with its market. It contains enough data to show the market when the ledger is unavailable.
 type Entry struct {
 	Lane     Lane
 	Slot     Slot
@@ -28,25 +28,26 @@ type Entry struct {
 	Filled   int64  // time when the slot was filled, in Unix milliseconds; 0: not known
 }
 
-// Change is one change of a plan: Entry replaces the market Old in its slot. An empty Old means that the slot was empty. An empty
-// Entry.Market clears the slot.
+// Change is a change of one slot: the market of Entry replaces the market Old. An empty Old means that the slot was empty. An
+// empty Entry.Market clears the slot.
 type Change struct {
 	Entry
 	Old protocol.MarketID
 }
 
-// Plan returns the changes that fill the lanes of the query, from the running slot to the slot Ahead slots later.
+// Plan returns the changes that fill the lanes of the query, from the running slot to the slot that is Ahead slots later. present
+// contains the stored entries.
 //
 // Plan never changes a slot that has started. It fills the running slot only if the slot is empty, so that a new service has a
-// programme at once. It refills a future slot whose market may no longer air. If no market can replace it, Plan clears the slot
-// only if it is the next one. Otherwise, a minute without prices would empty six hours of programme.
+// programme immediately. It refills a future slot whose market may no longer air. If no market can replace it, Plan clears the
+// slot only if it is the next slot. Otherwise, a minute without prices would clear six hours of programme.
 //
-// For a slot, Plan takes the first picked market that the lane does not use in the min(n-1, 6) slots before the slot. If
-// possible, it also avoids the markets of the same number of slots after the slot. n is the number of picked markets that may
+// For a slot, Plan takes the first chosen market that the lane does not use in the min(n-1, 6) slots before the slot. If
+// possible, it also avoids the markets in the same number of slots after the slot. n is the number of chosen markets that may
 // still air when the slot starts.
 //
-// Plan does not change a slot that was filled after the pool was read, because the pool may not contain its market. A director on
-// another replica can fill a slot with a market that is newer than the pool.
+// Plan does not change a slot that was filled after the pool was fetched, because the pool may not contain the market of that
+// slot. A director on another replica can fill a slot with a market that is newer than the pool.
 //
 // The query of a channel can change. Plan therefore also refills future slots whose market belongs to an excluded provider, and
 // clears future slots of lanes that the query no longer has.
@@ -73,7 +74,7 @@ func Plan(q *Query, pool *Pool, present []Entry, now time.Time) []Change {
 	return append(out, clearUnusedLanes(q, present, now)...)
 }
 
-// clearUnusedLanes returns changes that clear the future slots of lanes that the query does not have.
+// clearUnusedLanes returns changes that clear the slots of lanes that the query does not have. It leaves locked slots unchanged.
 func clearUnusedLanes(q *Query, present []Entry, now time.Time) []Change {
 	lanes := q.Lanes()
 	var out []Change
@@ -116,11 +117,11 @@ func (p *lanePlanner) run(out []Change) []Change {
 	return out
 }
 
-// locked reports whether the slot has started or starts within lockMargin.
+// locked reports whether the slot has started or starts within lockMargin, so that it must not change.
 func locked(k Slot, now time.Time) bool { return !k.Start().After(now.Add(lockMargin)) }
 
-// keeps reports whether slot k may keep its market m: m may air in it and belongs to a provider of the query. The lane of the
-// market does not matter, because a director may assign a market to any lane.
+// keeps reports whether slot k may keep its market m: m may air in the slot and belongs to a provider of the query. It ignores
+// the lane of m, because a director may assign a market to any lane.
 func (p *lanePlanner) keeps(m *Market, k Slot) bool {
 	return airableAt(m, k) && (len(p.query.Providers) == 0 || slices.Contains(p.query.Providers, m.Provider))
 }
@@ -130,7 +131,7 @@ func airableAt(m *Market, k Slot) bool {
 	return m != nil && m.Airable(k.Start())
 }
 
-// choose returns the best market for slot k that no near slot of the lane uses, or nil if no market fits.
+// choose returns the best market for slot k that the lane does not use in the slots near k. It returns nil if there is none.
 func (p *lanePlanner) choose(k Slot) *Market {
 	fit := make([]*Market, 0, len(p.picked))
 	for _, m := range p.picked {

@@ -11,14 +11,14 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// planFresh is the maximum age of a copy of the markets from which a rundown may be planned.
+// planFresh is the maximum age of the cached markets from which a rundown may be planned.
 const planFresh = 30 * time.Second
 
-// priceFresh is the maximum time after the start of an airing at which a price still counts as the price at the start. It is also
-// the maximum age of that price.
+// priceFresh is the maximum delay after the start of an airing at which a price is accepted as the price at the start. It is also
+// the maximum age of the cached markets that provide this price.
 const priceFresh = 60 * time.Second
 
-// Airing is a content segment of a stored channel that has started.
+// Airing is a content segment on a stored channel that has started.
 type Airing struct {
 	SegmentID string
 	Channel   string
@@ -31,7 +31,7 @@ type Airing struct {
 	Yes       protocol.Bps // price at the start; NoPrice: it was not read in time
 }
 
-// Planner loads the rundown of a stored channel into memory. On the leader, it also fills the rundown.
+// Planner loads the rundown of a stored channel into memory. The Planner of the leader also fills the rundown.
 type Planner struct {
 	channel string
 	store   Store
@@ -41,7 +41,7 @@ type Planner struct {
 	now     func() time.Time
 }
 
-// NewPlanner returns a Planner of the default channel. lanes are the lanes of that channel.
+// NewPlanner returns a Planner for the default channel. lanes are the lanes of this channel.
 func NewPlanner(store Store, copies *Copies, lanes []Lane, now func() time.Time) *Planner {
 	return &Planner{
 		channel: DefaultChannel, store: store, markets: &copies.Markets, rundown: &copies.Rundown,
@@ -49,15 +49,15 @@ func NewPlanner(store Store, copies *Copies, lanes []Lane, now func() time.Time)
 	}
 }
 
-// Load loads the rundown from the store. If the load fails, the last copy remains in use.
+// Load loads the rundown from the store into memory. If the load fails, the last loaded rundown remains in use.
 func (p *Planner) Load(ctx context.Context) error {
 	now := p.now()
 	_, err := p.load(ctx, SlotAt(now), now)
 	return err
 }
 
-// load reads the entries from the slot from on and returns them. It also replaces the copy of the rundown with the entries from
-// the running slot on.
+// load reads and returns the stored entries from the slot from to the last planned slot. It also replaces the rundown in memory
+// with the entries from the running slot on.
 func (p *Planner) load(ctx context.Context, from Slot, now time.Time) ([]Entry, error) {
 	running := SlotAt(now)
 	entries, err := p.store.ListSlots(ctx, p.channel, from, running+Ahead)
@@ -74,7 +74,7 @@ func (p *Planner) load(ctx context.Context, from Slot, now time.Time) ([]Entry, 
 	return entries, nil
 }
 
-// versionOf returns a hash of the entries, which differs for different entries.
+// versionOf returns a hash of the entries. Different entries have different hashes, apart from rare collisions.
 func versionOf(entries []Entry) uint64 {
 	h := fnv.New64a()
 	for i := range entries {
@@ -84,15 +84,15 @@ func versionOf(entries []Entry) uint64 {
 	return h.Sum64()
 }
 
-// Filled is the result of Planner.Fill: the number of changed slots, and all airings that have started. The airings include those
-// that are already stored.
+// Filled is the result of Planner.Fill: the number of changed slots, and the airings that have started, including those that are
+// already stored.
 type Filled struct {
 	Changed int
 	Airings []Airing
 }
 
-// Fill updates the stored rundown. Only the leader may call it, and only from one goroutine. If the copy of the markets is older
-// than planFresh, Fill changes no slot, because the state of the markets is unknown.
+// Fill updates the stored rundown and returns the airings that have started. Only the leader may call it, and only from one
+// goroutine. If the cached markets are older than planFresh, Fill changes no slot, because the state of the markets is unknown.
 func (p *Planner) Fill(ctx context.Context) (Filled, error) {
 	var done Filled
 	now := p.now()
@@ -116,8 +116,8 @@ func (p *Planner) Fill(ctx context.Context) (Filled, error) {
 	return done, nil
 }
 
-// airingsOf returns an airing for each entry whose content has started. An airing has a price only if the price was read within
-// priceFresh after the start, because a later price would be wrong.
+// airingsOf returns an airing for each entry whose content has started. An airing has a price only within priceFresh after its
+// start and with a pool that is not older than priceFresh. A later price is not the price at the start.
 func airingsOf(channel string, entries []Entry, pool *Pool, now time.Time) []Airing {
 	var out []Airing
 	for i := range entries {
@@ -138,8 +138,8 @@ func airingsOf(channel string, entries []Entry, pool *Pool, now time.Time) []Air
 	return out
 }
 
-// Needed returns the markets of the running and the future slots, each once. Their state must be refreshed even if they are no
-// longer airable.
+// Needed returns the markets of the running slot and of future slots, without duplicates. The copy of these markets must be
+// refreshed even if they are no longer airable.
 func (p *Planner) Needed() []protocol.MarketID {
 	r := p.rundown.Load()
 	if r == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Limits of the entries of directors: the number of slots, and the length of the reason in characters.
+// Limits of the entries that directors add.
 const (
 	MaxPreemptSlots  = 6
 	MaxPreemptReason = 180
@@ -22,7 +22,7 @@ const (
 	MaxPreempts = 100
 )
 
-// Errors of the methods of Director that a client can correct.
+// Errors of the methods of Director that the client can correct.
 var (
 	ErrLane = apperr.New(apperr.Invalid, "invalid_lane", "lane must name one lane of the default channel").
 		With("field", "lane")
@@ -39,8 +39,8 @@ var (
 	ErrNoPreempt = apperr.New(apperr.NotFound, "not_found", "no entry has this id")
 )
 
-// Preempt is an entry of a director. It replaces the planned markets of consecutive slots of one lane of the default channel with
-// another market.
+// Preempt is an entry that a director has added. It replaces the planned markets of consecutive slots of one lane of the default
+// channel with another market.
 type Preempt struct {
 	ID          string
 	Lane        Lane
@@ -65,7 +65,7 @@ func (p *Preempt) Status(now time.Time) string {
 	return "done"
 }
 
-// PreemptDraft is the request of a director for a new entry. Zero values select the defaults.
+// PreemptDraft is a request of a director to add an entry. Zero values select the defaults.
 type PreemptDraft struct {
 	Market   protocol.MarketID
 	Lane     string    // empty: the lane of the market
@@ -74,7 +74,7 @@ type PreemptDraft struct {
 	Reason   string
 }
 
-// Fact is an event of a programme channel that is published to the feed.
+// Fact is an event of a programme channel in the feed.
 type Fact struct {
 	Type    string
 	Channel string
@@ -84,7 +84,8 @@ type Fact struct {
 	Data    []byte
 }
 
-// Director adds, cancels and lists entries of directors. A director is a person who changes the default channel manually.
+// Director adds, cancels and lists entries of directors. A director is a person who changes the rundown of the default channel
+// manually.
 type Director struct {
 	Store   Store
 	Copies  *Copies
@@ -96,8 +97,8 @@ type Director struct {
 	Changed func() // called after each change of the rundown
 }
 
-// Preempt adds an entry of a director and publishes it. Faults: ErrLane, ErrStartsAt, ErrSlots, ErrReason, ErrNotAirable,
-// ErrSlotTaken, db_unavailable; signal_service_unavailable while the state of the markets is unknown.
+// Preempt adds an entry of a director and publishes it. Errors: ErrLane, ErrStartsAt, ErrSlots, ErrReason, ErrNotAirable,
+// ErrSlotTaken, db_unavailable; signal_service_unavailable if the state of the markets is unknown.
 func (d *Director) Preempt(ctx context.Context, draft PreemptDraft) (Preempt, error) {
 	now := d.Now()
 	p, err := d.plan(draft, now)
@@ -129,8 +130,8 @@ func (d *Director) Preempt(ctx context.Context, draft PreemptDraft) (Preempt, er
 	return p, err
 }
 
-// plan validates the draft and returns the entry without a lane, because the lane depends on the market. Faults: ErrSlots,
-// ErrReason, ErrStartsAt.
+// plan validates the draft and returns an entry without a lane. The lane depends on the market, so the caller sets it. Errors:
+// ErrSlots, ErrReason, ErrStartsAt.
 func (d *Director) plan(draft PreemptDraft, now time.Time) (Preempt, error) {
 	p := Preempt{ID: d.NewID(), Market: draft.Market, Slots: max(draft.Slots, 1), Reason: draft.Reason, CreatedAt: now}
 	switch {
@@ -151,8 +152,8 @@ func (d *Director) plan(draft PreemptDraft, now time.Time) (Preempt, error) {
 	return p, nil
 }
 
-// lane returns the requested lane, or the lane of the market if none is requested. Fault: ErrLane if the default channel does not
-// have exactly one such lane.
+// lane returns the requested programme lane, or the lane of the market if requested is empty. Error: ErrLane unless the text
+// selects exactly one lane of the default channel.
 func (d *Director) lane(requested string, m *Market) (Lane, error) {
 	list := []Lane{m.Lane}
 	if requested != "" {
@@ -165,8 +166,8 @@ func (d *Director) lane(requested string, m *Market) (Lane, error) {
 	return list[0], nil
 }
 
-// facts returns the events of a new entry. For each slot, there is one event on the feed channel of the default preset and one on
-// the feed channel of the content lane.
+// facts returns the feed events of a new entry. For each slot, there is one event on the channel of the default preset and one on
+// the channel of the content lane. before contains the replaced entries.
 func (d *Director) facts(p *Preempt, m *Market, before []Entry, now time.Time) []Fact {
 	var out []Fact
 	for k := p.Slot; k < p.Slot+Slot(p.Slots); k++ {
@@ -184,7 +185,7 @@ func (d *Director) facts(p *Preempt, m *Market, before []Entry, now time.Time) [
 }
 
 // Cancel cancels an entry of a director and returns it. The slot that airs now does not change; the planner refills the future
-// slots. An entry that is over is returned unchanged. Faults: ErrNoPreempt, db_unavailable.
+// slots. An entry whose slots have all ended is returned unchanged. Errors: ErrNoPreempt, db_unavailable.
 func (d *Director) Cancel(ctx context.Context, id string) (Preempt, error) {
 	now := d.Now()
 	p, err := d.Store.CancelPreempt(ctx, id, SlotAt(now), now.Add(preemptMargin))
@@ -194,7 +195,7 @@ func (d *Director) Cancel(ctx context.Context, id string) (Preempt, error) {
 	return p, err
 }
 
-// List returns the newest entries of directors, at most MaxPreempts. Fault: db_unavailable.
+// List returns the newest entries of directors, at most MaxPreempts. Error: db_unavailable.
 func (d *Director) List(ctx context.Context) ([]Preempt, error) {
 	return d.Store.ListPreempts(ctx, MaxPreempts)
 }

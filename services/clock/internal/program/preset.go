@@ -11,7 +11,7 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Preset is the name of a predefined filter and order of markets.
+// Preset is the name of a predefined filter and sort order of markets.
 type Preset string
 
 // Names of the presets.
@@ -37,7 +37,7 @@ func ParsePreset(s string) Preset {
 
 func given(v float64) bound { return bound{value: v, set: true} }
 
-// spec returns the filter of the preset. lanes are the lanes of the default channel.
+// spec returns the filter of the preset. lanes are the lanes of the default channel, which only the preset Default uses.
 func (p Preset) spec(lanes laneSet) Spec {
 	switch p {
 	case Hot:
@@ -50,8 +50,8 @@ func (p Preset) spec(lanes laneSet) Spec {
 	return Spec{categories: lanes, minVolume: given(1000), top: defaultTop}
 }
 
-// compare orders two markets; it is negative if a airs before b. Ties are broken by the end and the id of the market, so that all
-// replicas use the same order.
+// compare orders two markets. The result is negative if a airs before b. Equal markets are ordered by the end of the market and
+// its ID, so that all replicas use the same order.
 func (p Preset) compare(a, b *Market) int {
 	c := 0
 	switch p {
@@ -84,8 +84,7 @@ func first(a, b bool) int {
 	return 0
 }
 
-// Query selects and orders the markets of a channel. It combines the order and the filter of a preset with the filter members
-// that the caller sets.
+// Query selects and orders the markets of a channel. It combines a preset with the filter members of a spec.
 type Query struct {
 	Preset    Preset
 	Spec      Spec // filter of the preset, with the members that the caller sets
@@ -95,8 +94,8 @@ type Query struct {
 	channel string
 }
 
-// NewQuery returns the query of a preset with the members of a spec. It ignores unknown providers. Without a known provider, the
-// query selects all providers. lanes are the lanes of the default channel.
+// NewQuery returns the query of a preset, in which the members that spec sets replace those of the preset. It ignores unknown
+// providers. Without a known provider, the query selects all providers. lanes are the lanes of the default channel.
 func NewQuery(preset Preset, spec Spec, providers []string, lanes []Lane) Query {
 	var set laneSet
 	for _, l := range lanes {
@@ -132,7 +131,7 @@ func knownProviders(names []string) []protocol.Provider {
 // Key returns the cache key of the query. Equivalent queries have equal keys.
 func (q *Query) Key() string { return q.key }
 
-// Channel returns the name of the channel that segment ids contain.
+// Channel returns the channel name that is part of segment IDs.
 func (q *Query) Channel() string { return q.channel }
 
 // Lanes returns the lanes of the query in the order of laneTable.
@@ -145,7 +144,7 @@ func (q *Query) lanes() laneSet {
 	return q.Spec.categories
 }
 
-// limits contains the bounds of a Query in the units of Market. Each call of Pick computes them once.
+// limits contains the bounds of a Query, converted to the units of Market, so that Pick converts them only once.
 type limits struct {
 	lanes                laneSet
 	providers            []protocol.Provider
@@ -197,7 +196,7 @@ func (l *limits) admits(m *Market) bool {
 	return len(l.providers) == 0 || slices.Contains(l.providers, m.Provider)
 }
 
-// Channel is a channel of the feed. It contains the segments of a preset, or of one content lane of a preset.
+// Channel is a channel of the feed for a preset, or for one content lane of a preset.
 type Channel struct {
 	Name   string // format: program:<preset>[:<LANE>]
 	Preset Preset

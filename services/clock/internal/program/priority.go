@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// priority returns the priority of a content segment that airs now, as a level and an order. A smaller level is a higher
-// priority. Of two segments with the same level, the one with the smaller order has the higher priority.
+// priority returns the priority of a content segment that airs at the time now, as a level and an order. A smaller level is a
+// higher priority. Of two segments with the same level, the one with the smaller order has the higher priority.
 //
 // A market with a live stream comes first, then a market with takes, then a market that ends within resolvingTime. All other
-// markets follow in the order of laneTable. Price moves have no influence, because only the ledger stores them.
+// markets have equal priority. Price moves have no influence, because only the ledger stores them.
 func priority(s *Segment, now time.Time) (int, int64) {
 	switch end := s.MarketEnd.Sub(now); {
 	case s.Streams > 0:
@@ -23,8 +23,8 @@ func priority(s *Segment, now time.Time) (int, int64) {
 	return 3, 0
 }
 
-// Now returns the segment, bumper or content, that airs at the time t in the lane with the highest priority. Only the given lanes
-// are considered, or all lanes if none is given. Now returns nil if nothing airs.
+// Now returns the segment (bumper or content) that airs at the time t in the lane with the highest priority. It considers only
+// the given lanes, or all lanes if lanes is empty. It returns nil if no segment airs.
 func (p *Program) Now(lanes []Lane, t time.Time) *Segment {
 	l := p.lane(lanes, t)
 	if l == nil {
@@ -38,7 +38,7 @@ func (p *Program) Now(lanes []Lane, t time.Time) *Segment {
 	return nil
 }
 
-// Next returns the next content segment of the lane that Now selects, or nil if there is none.
+// Next returns the next content segment after the time t in the lane that Now selects. It returns nil if there is none.
 func (p *Program) Next(lanes []Lane, t time.Time) *Segment {
 	l := p.lane(lanes, t)
 	if l == nil {
@@ -52,8 +52,9 @@ func (p *Program) Next(lanes []Lane, t time.Time) *Segment {
 	return nil
 }
 
-// lane returns the lane with the highest priority. It considers only the lanes in want, or all lanes if want is empty. A lane in
-// which a segment airs precedes a lane in which no segment airs yet.
+// lane returns the lane with the highest priority at the time t. It considers only the lanes in want, or all lanes if want is
+// empty. A lane in which a segment airs has priority over a lane in which none airs. Of lanes with equal priority, the first one
+// in p.Lanes is returned. It returns nil if there is no lane.
 func (p *Program) lane(want []Lane, t time.Time) *LaneRow {
 	running := SlotAt(t)
 	var best *LaneRow

@@ -8,13 +8,13 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// Default and maximum number of segments of a programme that a client reads.
+// Default and maximum number of segments of a programme in one response.
 const (
 	DefaultLimit = 200
 	MaxLimit     = 400
 )
 
-// computedSlots is the number of slots of a computed channel: the running slot and the next eleven.
+// computedSlots is the number of slots in the programme of a computed channel, including the running slot.
 const computedSlots = 12
 
 // LaneRow is one lane of a Program with the segments of that lane.
@@ -35,7 +35,8 @@ type Program struct {
 	Degraded    string    // SourceLedger or SourceDatabase, whichever failed; empty: none
 }
 
-// Cut returns a program with the first n segments and the lanes that contain at least one of them. Total does not change.
+// Cut returns a programme with the first n segments and with the lanes that contain at least one of these segments. Total does
+// not change.
 func (p *Program) Cut(n int) *Program {
 	if n >= len(p.Segments) {
 		return p
@@ -52,8 +53,8 @@ func (p *Program) Cut(n int) *Program {
 	return &c
 }
 
-// Limit returns the number of segments for a requested number n: DefaultLimit if n is less than 1, otherwise n or MaxLimit,
-// whichever is smaller.
+// Limit returns the number of segments for the requested number n. It returns DefaultLimit if n is less than 1, and MaxLimit if n
+// is greater than MaxLimit.
 func Limit(n int) int {
 	if n < 1 {
 		return DefaultLimit
@@ -69,7 +70,8 @@ type cell struct {
 	filled int64 // time when the slot was filled, in Unix milliseconds; 0: the slot is not stored
 }
 
-// assemble builds a Program from cells, which may be in any order. Each cell becomes a bumper and a content segment.
+// assemble builds a Program from cells, which may be in any order. Each cell becomes a bumper segment and a content segment.
+// assemble sorts cells.
 func assemble(channel, spec string, cells []cell, now time.Time) *Program {
 	p := &Program{
 		Channel: channel, GeneratedAt: now.UTC().Truncate(time.Millisecond), Until: Boundary(now), Spec: spec,
@@ -102,7 +104,7 @@ func assemble(channel, spec string, cells []cell, now time.Time) *Program {
 	return p
 }
 
-// segment returns the bumper or the content segment of the cell.
+// segment returns the segment of the given kind for the cell.
 func (c *cell) segment(channel string, kind Kind, now time.Time) Segment {
 	s := newSegment(channel, c.lane, c.slot, kind, c.market, now)
 	if c.filled != 0 {
@@ -111,15 +113,15 @@ func (c *cell) segment(channel string, kind Kind, now time.Time) Segment {
 	return s
 }
 
-// Compute returns the program of a computed channel, for the running slot and the next eleven. The markets of a lane rotate: slot
-// k airs the market with the index k mod n, where n is the number of picked markets.
+// Compute returns the programme of a computed channel, for computedSlots slots from the running slot on. The chosen markets of a
+// lane take turns: slot k has the market with the index k mod n, where n is their number.
 func Compute(q *Query, picks Picks, pool *Pool, now time.Time) *Program {
 	running := SlotAt(now)
 	return assemble(q.Channel(), q.Spec.Canonical(), rotate(picks, pool, running, running+computedSlots-1), now)
 }
 
-// rotate returns a cell for each lane and each slot from one slot to another, both included. The picked markets of a lane rotate
-// through the slots.
+// rotate returns a cell for each lane and each slot between from and to, both included. The chosen markets of a lane take turns.
+// It omits a cell whose market is not in the pool.
 func rotate(picks Picks, pool *Pool, from, to Slot) []cell {
 	cells := make([]cell, 0, len(picks)*int(to-from+1))
 	for i := range picks {
@@ -133,8 +135,8 @@ func rotate(picks Picks, pool *Pool, from, to Slot) []cell {
 	return cells
 }
 
-// Show returns the program of a stored channel from the running slot on. It omits a future slot whose market may not air. If the
-// copy of the markets is stale, Show includes every stored slot, without prices.
+// Show returns the programme of a stored channel from the running slot on. It omits a future slot whose market may not air. If
+// the cached markets are stale, it includes every stored slot, without prices.
 func Show(channel string, entries []Entry, pool *Pool, now time.Time) *Program {
 	running, stale := SlotAt(now), pool.Stale(now)
 	cells := make([]cell, 0, len(entries))
@@ -155,8 +157,8 @@ func Show(channel string, entries []Entry, pool *Pool, now time.Time) *Program {
 	return assemble(channel, "", cells, now)
 }
 
-// market returns the market of the entry without a price. Fields that the entry does not store come from old, an earlier copy of
-// the market, which may be nil.
+// market returns the market of the entry without a price. old is an earlier copy of the market, from which it takes the other
+// fields. If old is nil, only the stored fields of the entry are known.
 func (e *Entry) market(old *Market) *Market {
 	m := Market{Title: e.Title, EventKey: e.EventKey, End: e.End, Volume: Unknown, DayVolume: Unknown}
 	if old != nil {

@@ -18,7 +18,7 @@ const (
 	maxMarketWait = 30 * time.Second
 )
 
-// Types of facts that the clock publishes.
+// Types of the facts that the clock service publishes.
 const (
 	SegmentStarted   = "segment.started"
 	SegmentPreempted = "segment.preempted"
@@ -26,7 +26,7 @@ const (
 	ChannelCopy = "copy"
 )
 
-// Start is the start of a content segment on a channel.
+// Start is the published start of a content segment on a channel of the feed.
 type Start struct {
 	Channel string
 	Slot    Slot
@@ -35,13 +35,13 @@ type Start struct {
 	Data    []byte // the segment as it was published
 }
 
-// Copy is the current state of a channel. A new subscriber receives it before the events of the channel.
+// Copy is the current state of a channel of the feed. A new subscriber receives it before the events of the channel.
 type Copy struct {
 	Channel string
 	Data    []byte
 }
 
-// Publication contains the airings, starts and copies that are stored and published in one transaction.
+// Publication contains the airings, starts and copies that Store.Publish stores and publishes in one transaction.
 type Publication struct {
 	Airings []Airing
 	Starts  []Start // starts of segments; the store ignores a second start of a channel in the same slot
@@ -49,10 +49,10 @@ type Publication struct {
 	Now     time.Time
 }
 
-// Published contains how many airings and starts of a Publication were newly stored.
+// Published contains the numbers of airings and starts of a Publication that were not stored before.
 type Published struct{ Aired, Started int }
 
-// Encoder encodes segments as JSON objects on one line.
+// Encoder encodes segments as JSON objects. Each object is on one line.
 type Encoder struct {
 	Segment func(*Segment) []byte
 	// Preempted encodes the segment s that an entry of a director added. before is the replaced entry of the slot, or nil if the
@@ -60,7 +60,7 @@ type Encoder struct {
 	Preempted func(s *Segment, before *Entry, preempt string) []byte
 }
 
-// Publisher publishes the starts of segments and the copies of channels. Only the leader may run a Publisher, and a replica
+// Publisher publishes the starts of segments and the copies of channels. Only the leader may use a Publisher, and a replica
 // creates a new one when it becomes the leader. Only one goroutine may call Publish.
 type Publisher struct {
 	programs *Service
@@ -76,14 +76,14 @@ type Publisher struct {
 	logged map[string]bool         // ids of airings that are stored
 }
 
-// channelState describes the copy of a channel that was published last.
+// channelState describes the last published copy of a channel.
 type channelState struct {
 	key  string // changes if anything but figures changes
 	body []byte // JSON of the copy without the members that change only because time passes
 	at   time.Time
 }
 
-// NewPublisher returns a Publisher. Its first call of Publish loads the starts that are already published.
+// NewPublisher returns a Publisher. The first call of Publish loads the starts that are already published.
 func NewPublisher(programs *Service, store Store, encoder Encoder, now func() time.Time) *Publisher {
 	return &Publisher{
 		programs: programs, store: store, encoder: encoder, now: now, channels: Channels(), since: now(),
@@ -91,9 +91,9 @@ func NewPublisher(programs *Service, store Store, encoder Encoder, now func() ti
 	}
 }
 
-// Publish publishes the start of each content segment that airs now and is not yet published, with the time when the content
-// started. Segments that started and ended since the last call are not published. Publish also stores the airings and publishes
-// changed copies of channels, all in one transaction.
+// Publish publishes the start of each content segment that airs now and whose start is not yet published. The published time is
+// the start of the content. Segments that started and ended since the last call are not published. Publish also stores airings
+// and publishes changed copies of channels, all in one transaction.
 func (pub *Publisher) Publish(ctx context.Context, airings []Airing) (Published, error) {
 	now := pub.now()
 	if slot := SlotAt(now); pub.starts == nil || pub.slot != slot {
@@ -134,7 +134,7 @@ func (pub *Publisher) Publish(ctx context.Context, airings []Airing) (Published,
 	return published, nil
 }
 
-// loadStarts loads the published starts of a slot.
+// loadStarts loads the published starts of a slot from the store.
 func (pub *Publisher) loadStarts(ctx context.Context, slot Slot) error {
 	list, err := pub.store.ListStarts(ctx, slot)
 	if err != nil {
@@ -147,8 +147,8 @@ func (pub *Publisher) loadStarts(ctx context.Context, slot Slot) error {
 	return nil
 }
 
-// record updates the state of the Publisher after a publication. complete is false if another replica published a start first.
-// record then discards the state, so that the next call loads it again.
+// record updates the state of the Publisher after a publication. complete is false if another replica published a start first. In
+// this case record discards the state, so that the next call of Publish loads it again.
 func (pub *Publisher) record(t Publication, changed map[string]channelState, complete bool) {
 	for name, state := range changed {
 		pub.states[name] = state
@@ -164,7 +164,8 @@ func (pub *Publisher) record(t Publication, changed map[string]channelState, com
 	}
 }
 
-// unlogged returns the airings in started that this Publisher has not stored. It also removes all other airings from logged.
+// unlogged returns the airings in started that this Publisher has not stored yet. It also removes the IDs of all other airings
+// from pub.logged.
 func (pub *Publisher) unlogged(started []Airing) []Airing {
 	logged := make(map[string]bool, len(started))
 	var out []Airing
@@ -179,8 +180,8 @@ func (pub *Publisher) unlogged(started []Airing) []Airing {
 	return out
 }
 
-// publishable reports whether a program is complete enough to be published. A computed channel requires the markets. The stored
-// channel requires the rundown and waits at most maxMarketWait for the markets, which add the figures.
+// publishable reports whether a programme is complete enough to be published. A computed channel requires the cached markets. The
+// stored channel requires the rundown. It waits for the markets, which provide prices and counts, but at most maxMarketWait.
 func (pub *Publisher) publishable(p *Program, now time.Time) bool {
 	if p.Spec != "" {
 		return p.Degraded == ""
@@ -188,7 +189,7 @@ func (pub *Publisher) publishable(p *Program, now time.Time) bool {
 	return p.Degraded != SourceDatabase && (pub.programs.copies.Markets.Load() != nil || now.Sub(pub.since) >= maxMarketWait)
 }
 
-// start returns the start of the content segment that airs on a channel now, and false if none airs.
+// start returns the Start of the content segment that airs on a channel now. It returns false if no content airs.
 func (pub *Publisher) start(c *Channel, p *Program, now time.Time) (Start, bool) {
 	s := p.Now(c.Lanes, now)
 	if s == nil || s.Kind != Content {
@@ -197,8 +198,8 @@ func (pub *Publisher) start(c *Channel, p *Program, now time.Time) (Start, bool)
 	return Start{Channel: c.Name, Slot: s.Slot, Lane: s.Lane, Market: s.Market, Data: pub.encoder.Segment(s)}, true
 }
 
-// state returns the state and the JSON of a channel: the segment whose start was published, and the next content segment of the
-// same lane. Before the content starts, the first segment is the bumper.
+// state returns the channelState and the JSON of a channel. The JSON contains the segment whose start was published, and the next
+// content segment of the same lane. Before the content starts, the first segment is the bumper.
 func (pub *Publisher) state(c *Channel, p *Program, start Start, now time.Time) (channelState, []byte) {
 	lanes := c.Lanes
 	if start.Slot != 0 {
@@ -235,7 +236,8 @@ func (pub *Publisher) state(c *Channel, p *Program, start Start, now time.Time) 
 	return channelState{key: key, body: compose(true), at: now}, compose(false)
 }
 
-// segmentKey returns a text that changes if the segment, its market, its status, its streams or its title changes.
+// segmentKey returns a text that changes if the ID, market, status, number of streams or title of the segment changes. It returns
+// "" for nil.
 func segmentKey(s *Segment) string {
 	if s == nil {
 		return ""

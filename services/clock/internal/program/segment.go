@@ -6,10 +6,10 @@ import (
 	"github.com/signalcast/signalcast/pkg/protocol"
 )
 
-// resolvingTime is the time before the end of a market from which the market counts as resolving.
+// resolvingTime is the time before the end of a market from which its status is StatusResolving.
 const resolvingTime = 60 * time.Minute
 
-// Status is the state of the market of a segment, as the programme shows it.
+// Status is the state of the market of a segment, as the programme displays it.
 type Status string
 
 // States of the market of a segment.
@@ -19,10 +19,10 @@ const (
 	StatusResolved  Status = "resolved"
 )
 
-// Bucket is the label for the time at which a segment airs.
+// Bucket is the label for the time period in which a segment airs.
 type Bucket string
 
-// Buckets of segments. A programme contains no segment that airs after this week.
+// Labels of the time periods in which segments air. A programme contains no segment that airs after this week.
 const (
 	BucketOnAir    Bucket = "ON AIR"
 	BucketToday    Bucket = "TODAY"
@@ -30,7 +30,7 @@ const (
 	BucketThisWeek Bucket = "THIS WEEK"
 )
 
-// Segment is the bumper or the content of one slot of a lane, with the market that it shows.
+// Segment is the bumper or the content in one slot of a lane, with the market that it shows.
 type Segment struct {
 	ID        string
 	Kind      Kind
@@ -55,13 +55,14 @@ type Segment struct {
 	PlannedAt time.Time // time when the slot was filled; zero: the channel is computed
 }
 
-// Route returns the path of the page of the segment's market.
+// Route returns the URL path of the page of the segment's market.
 func (s *Segment) Route() string { return "/m/" + string(s.Market) }
 
 // Airs reports whether the segment airs at the time t.
 func (s *Segment) Airs(t time.Time) bool { return !t.Before(s.StartsAt) && t.Before(s.EndsAt) }
 
-// newSegment returns the bumper or the content segment of a slot that shows the market m. now determines its status and bucket.
+// newSegment returns the bumper or the content segment of a slot that shows the market m. The status and the bucket are those at
+// the time now.
 func newSegment(channel string, lane Lane, slot Slot, kind Kind, m *Market, now time.Time) Segment {
 	s := Segment{
 		ID: SegmentID(channel, lane, slot, kind), Kind: kind, Market: m.ID, Lane: lane, Title: m.Title,
@@ -80,8 +81,8 @@ func newSegment(channel string, lane Lane, slot Slot, kind Kind, m *Market, now 
 	return s
 }
 
-// statusOf returns resolved if the market has an outcome. It returns resolving if the market ends within resolvingTime, has
-// ended, or closed early. Otherwise it returns live.
+// statusOf returns StatusResolved if the market has an outcome. It returns StatusResolving if the market ends within
+// resolvingTime, has ended, is closed, or is provisional. Otherwise it returns StatusLive.
 func statusOf(m *Market, now time.Time) Status {
 	switch {
 	case m.Status == protocol.MarketResolved:
@@ -93,7 +94,8 @@ func statusOf(m *Market, now time.Time) Status {
 	return StatusLive
 }
 
-// bucketOf returns ON AIR if the segment airs now. Otherwise, it returns the bucket for the UTC day on which the segment starts.
+// bucketOf returns BucketOnAir if the segment airs at the time now. Otherwise it returns the bucket for the UTC day on which the
+// segment starts.
 func bucketOf(s *Segment, now time.Time) Bucket {
 	if s.Airs(now) {
 		return BucketOnAir
@@ -109,7 +111,7 @@ func bucketOf(s *Segment, now time.Time) Bucket {
 	return BucketThisWeek
 }
 
-// StoredSegments returns the segments of the stored entries that air between at and at+length.
+// StoredSegments returns the segments of the stored entries that air at some time between at and at+length.
 func StoredSegments(channel string, entries []Entry, at time.Time, length time.Duration) []Segment {
 	cells := make([]cell, 0, len(entries))
 	for i := range entries {
@@ -118,7 +120,8 @@ func StoredSegments(channel string, entries []Entry, at time.Time, length time.D
 	return between(assemble(channel, "", cells, at).Segments, at, length)
 }
 
-// ComputedSegments returns the segments of a computed channel that air between at and at+length. The markets come from the pool.
+// ComputedSegments returns the segments of a computed channel that air at some time between at and at+length. The markets come
+// from pool.
 func ComputedSegments(q *Query, pool *Pool, at time.Time, length time.Duration) []Segment {
 	cells := rotate(q.Pick(pool, at), pool, SlotAt(at), SlotAt(at.Add(length)))
 	return between(assemble(q.Channel(), "", cells, at).Segments, at, length)

@@ -14,11 +14,12 @@ const DefaultChannel = "default"
 // maxSpecs is the maximum number of different specs whose programs are cached.
 const maxSpecs = 256
 
-// ErrNoProgram reports that a source is unavailable and no programme can be shown. A gRPC client that receives this error
-// continues to serve its last copy.
+// ErrNoProgram is the error if a source is unavailable and no programme can be shown. A gRPC client that receives this error
+// continues to serve the last programme that it has received.
 var ErrNoProgram = apperr.New(apperr.Unavailable, "signal_service_unavailable", "the programme is unavailable; retry later")
 
-// Copies contains the newest copies of the data from which programmes are built. Each pointer is nil until the first load.
+// Copies contains the newest copies of the data from which programmes are built. Each pointer is nil until the data is first
+// loaded.
 type Copies struct {
 	Markets atomic.Pointer[Pool]    // markets of the ledger
 	Rundown atomic.Pointer[Rundown] // entries of the default channel
@@ -31,15 +32,15 @@ type Rundown struct {
 	Version  uint64 // changes whenever the entries change
 }
 
-// Request selects a channel. Without a spec and providers, it selects the channel of the preset. For the default preset, that is
-// the stored channel. With a spec or with known providers, it selects a computed channel.
+// Request selects a channel. Without a spec and without providers, it selects the channel of the preset; for the default preset,
+// this is the stored channel. With a spec or with known providers, it selects a computed channel.
 type Request struct {
 	Preset    string
 	Spec      string // JSON text of a FilterSpec; empty: none
 	Providers []string
 }
 
-// Service answers reads of programmes from memory. Its methods may be called concurrently.
+// Service builds programmes and caches them in memory. Its methods may be called concurrently.
 type Service struct {
 	copies *Copies
 	lanes  []Lane
@@ -66,7 +67,7 @@ func NewService(copies *Copies, lanes []Lane, now func() time.Time) *Service {
 	return s
 }
 
-// Program returns the requested channel at the current time with all segments. Fault: ErrSpec.
+// Program returns the complete programme of the requested channel at the current time. Error: ErrSpec.
 func (s *Service) Program(r Request) (*Program, error) {
 	v, err := s.view(r)
 	if err != nil {
@@ -75,21 +76,21 @@ func (s *Service) Program(r Request) (*Program, error) {
 	return s.build(v, s.now()), nil
 }
 
-// OnAir is the answer of Now or Next: one segment of a channel.
+// OnAir is the result of Now or Next: one segment of a channel.
 type OnAir struct {
 	Segment  *Segment // nil: no segment matches
 	At       time.Time
-	Until    time.Time // next segment boundary, when the answer changes
+	Until    time.Time // next segment boundary, when the result changes
 	Degraded string    // source that failed; empty: none
 }
 
-// Now returns the segment that airs in a lane of a preset. If lane is a content lane, the programme lane with the highest
-// priority in it is used. If lane is empty or unknown, the programme lane with the highest priority of all is used.
+// Now returns the segment that airs in a lane of a preset. If lane is a content lane, Now uses the lane with the highest priority
+// in it. If lane is empty or unknown, Now uses the lane with the highest priority of all.
 func (s *Service) Now(preset, lane string) OnAir {
 	return s.onAir(preset, lane, (*Program).Now)
 }
 
-// Next returns the next content segment of the lane that Now would select.
+// Next returns the next content segment of the lane that Now selects for the same arguments.
 func (s *Service) Next(preset, lane string) OnAir {
 	return s.onAir(preset, lane, (*Program).Next)
 }
@@ -102,8 +103,7 @@ func (s *Service) onAir(preset, lane string, find func(*Program, []Lane, time.Ti
 	}
 }
 
-// Refresh rebuilds the cached programs of the stored channel and of the presets if they are out of date, so that readers do not
-// wait.
+// Refresh rebuilds the outdated programmes of the stored channel and of the presets, so that readers do not wait.
 func (s *Service) Refresh() {
 	now := s.now()
 	s.build(s.stored, now)
@@ -156,7 +156,7 @@ func (s *Service) view(r Request) (*view, error) {
 	return v, nil
 }
 
-// evict removes the least recently used spec from the cache.
+// evict removes the spec that was not used for the longest time from the cache.
 func (s *Service) evict() {
 	var oldest string
 	for key, v := range s.specs {

@@ -15,7 +15,7 @@ const (
 
 const slotSeconds = int64(SlotLength / time.Second)
 
-// Slot is the number of a period of 610 seconds, counted from the start of 1970 in UTC. All lanes have the same slots.
+// Slot is the number of a period of 610 seconds, counted from the start of 1970 in UTC. The slots are the same in all lanes.
 type Slot int64
 
 // SlotAt returns the slot that contains the time t.
@@ -46,7 +46,7 @@ func Boundary(t time.Time) time.Time {
 	return s.End()
 }
 
-// Kind is the kind of a segment: bumper or content.
+// Kind is the kind of a segment: Bumper or Content.
 type Kind string
 
 // Kinds of segments. A slot consists of a bumper and the content after it.
@@ -55,7 +55,8 @@ const (
 	Content Kind = "content"
 )
 
-// SegmentID returns the id of a segment: channel, lane, slot and the first letter of the kind, separated by colons.
+// SegmentID returns the ID of a segment. It consists of channel, lane, slot and the first letter of the kind, separated by
+// colons.
 func SegmentID(channel string, lane Lane, slot Slot, kind Kind) string {
 	b := make([]byte, 0, len(channel)+len(lane)+16)
 	b = append(b, channel...)

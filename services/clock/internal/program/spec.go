@@ -11,7 +11,8 @@ import (
 	"github.com/signalcast/signalcast/pkg/apperr"
 )
 
-// Bounds of a FilterSpec: its length in bytes, the number of categories, the hours until the end, and the markets for each lane.
+// Limits of a FilterSpec. maxSpecText is in bytes, maxHours is in hours, and maxTop and defaultTop are numbers of markets per
+// lane.
 const (
 	maxSpecText   = 2 << 10
 	maxCategories = 20
@@ -20,8 +21,8 @@ const (
 	defaultTop    = 12
 )
 
-// ErrSpec is the error of an invalid FilterSpec. A spec must be a JSON object of at most 2 KiB. Its members must have the right
-// type and be in range, and a minimum must not be above its maximum.
+// ErrSpec is the error for an invalid FilterSpec. A spec must be a JSON object of at most 2 KiB. Its members must have the right
+// type and be in range, and a minimum must not be greater than its maximum.
 var ErrSpec = apperr.New(apperr.Invalid, "invalid_spec", "spec is not a valid FilterSpec")
 
 // bound is an optional number.
@@ -30,7 +31,7 @@ type bound struct {
 	set   bool
 }
 
-// Spec is a FilterSpec. It limits which markets a channel may air. The zero Spec limits nothing.
+// Spec is a parsed FilterSpec. It limits which markets a channel may air. The zero Spec limits nothing.
 type Spec struct {
 	categories           laneSet // empty: all lanes
 	minVolume, maxVolume bound   // in dollars
@@ -39,8 +40,8 @@ type Spec struct {
 	top                  int     // maximum number of markets for each lane; 0: the default
 }
 
-// ParseSpec parses the JSON text of a FilterSpec. Empty text gives the zero Spec. ParseSpec ignores unknown members and unknown
-// categories. A list without a known category counts as absent. Fault: ErrSpec.
+// ParseSpec parses the JSON text of a FilterSpec. It returns the zero Spec for empty text. It ignores unknown members and unknown
+// categories, and a list without a known category. Error: ErrSpec.
 func ParseSpec(text string) (Spec, error) {
 	var s Spec
 	if text == "" {
@@ -62,7 +63,7 @@ func ParseSpec(text string) (Spec, error) {
 }
 
 // readObject returns the members of a JSON object. It does not unmarshal into a struct, because encoding/json ignores the case of
-// names and accepts duplicate members. Fault: ErrSpec.
+// names and accepts duplicate members. Error: ErrSpec.
 func readObject(text string) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -152,7 +153,8 @@ func (b *bound) read(name string, raw json.RawMessage, low, high float64) error 
 	return nil
 }
 
-// rangeOf describes the range of a number in an error text.
+// rangeOf describes the range from low to high in an error message. math.MaxFloat64 as high means no maximum, and
+// math.SmallestNonzeroFloat64 as low means above 0.
 func rangeOf(low, high float64) string {
 	switch {
 	case high == math.MaxFloat64:
@@ -163,7 +165,7 @@ func rangeOf(low, high float64) string {
 	return fmt.Sprintf("from %g to %g", low, high)
 }
 
-// check returns ErrSpec if a minimum is above the maximum.
+// check returns ErrSpec if a minimum is greater than its maximum.
 func (s *Spec) check() error {
 	if above(s.minVolume, s.maxVolume) {
 		return ErrSpec.Say("minVolume must not be above maxVolume").With("field", "minVolume")
@@ -176,8 +178,8 @@ func (s *Spec) check() error {
 
 func above(low, high bound) bool { return low.set && high.set && low.value > high.value }
 
-// over returns base with the members that s sets. If a bound of base contradicts a bound of s, the bound of base is dropped. For
-// example, a spec with a maximum of 500 dollars replaces the minimum of 1000 dollars of a preset.
+// over returns base with the members that s sets. If a bound of base contradicts a bound of s, the result does not have the bound
+// of base. For example, a maximum of 500 dollars in s removes a minimum of 1000 dollars in base.
 func (s Spec) over(base Spec) Spec {
 	out := base
 	if s.categories != 0 {
@@ -197,8 +199,8 @@ func (s Spec) over(base Spec) Spec {
 	return out
 }
 
-// overPair merges a minimum and a maximum with the bounds of the base. If the results contradict each other, it drops a bound of
-// the base.
+// overPair merges a minimum and a maximum with the bounds of a base spec. If the merged bounds contradict each other, it drops a
+// bound of the base.
 func overPair(low, high, baseLow, baseHigh bound) (bound, bound) {
 	outLow, outHigh := baseLow, baseHigh
 	if low.set {
@@ -218,7 +220,7 @@ func overPair(low, high, baseLow, baseHigh bound) (bound, bound) {
 }
 
 // Canonical returns the canonical JSON text of the spec, which is equal for equal specs. Members have a fixed order, categories
-// have the order of laneTable, and numbers have their shortest form. ParseSpec parses it to the same Spec.
+// have display order, and numbers have their shortest form. ParseSpec parses the text to the same Spec.
 func (s Spec) Canonical() string {
 	b := []byte{'{'}
 	if s.categories != 0 {

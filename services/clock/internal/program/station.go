@@ -13,22 +13,22 @@ import (
 )
 
 // stationSegments is the maximum number of segments in the published programme of a station. The JSON contains each segment
-// twice, and its size must stay below the limit that the ledger sets.
+// twice, and its size must not reach the limit that the ledger sets.
 const stationSegments = 120
 
-// Station is a partner station, which has a separate stored channel.
+// Station is a partner station. Each partner station has a separate stored channel.
 type Station struct {
 	ID        string
 	Lanes     []string // content lanes; empty: the lanes of the default channel
 	Providers []string // empty: all providers
 }
 
-// StationChannel returns the name of the stored channel of a station. The prefix contains a dot. No other channel name contains a
-// dot, so the names cannot collide.
+// StationChannel returns the name of the stored channel of the station with this ID. No other channel name contains a dot, so the
+// names cannot collide.
 func StationChannel(id string) string { return "station." + id }
 
-// query returns the query from which the rundown of the station is filled. It ignores unknown lanes. Without a known lane, it
-// uses the lanes of the default channel.
+// query returns the query that selects the markets for the rundown of the station. It ignores unknown lanes. Without a known
+// lane, it uses lanes, the lanes of the default channel.
 func (s *Station) query(lanes []Lane) Query {
 	var set laneSet
 	for _, name := range s.Lanes {
@@ -51,7 +51,7 @@ type StationConfig struct {
 }
 
 // StationPlanner fills the rundowns of all active stations and publishes their programmes to the ledger. Only one goroutine of
-// the leader may use it.
+// the leader may call FillAll.
 type StationPlanner struct {
 	StationConfig
 
@@ -60,14 +60,14 @@ type StationPlanner struct {
 	neededMarkets
 }
 
-// NewStationPlanner returns a StationPlanner that has not loaded any rundown.
+// NewStationPlanner returns a StationPlanner. It loads no rundown.
 func NewStationPlanner(cfg StationConfig) *StationPlanner {
 	return &StationPlanner{StationConfig: cfg, planners: make(map[string]*Planner), logged: make(map[string]Slot)}
 }
 
 // FillAll fills the rundown of each active station, stores the airings that have started, and publishes the programme to the
-// ledger. A degraded programme is not published, so the ledger keeps the previous one. A failure of one station does not affect
-// the others. FillAll returns all errors, joined.
+// ledger. It does not publish a degraded programme, so the ledger retains the previous programme. An error for one station does
+// not affect the others. FillAll returns all errors, joined.
 func (d *StationPlanner) FillAll(ctx context.Context) error {
 	list, err := d.Active(ctx)
 	if err != nil {
@@ -91,8 +91,8 @@ func (d *StationPlanner) FillAll(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// planner returns the planner of the station. If the lanes or the providers of the station have changed, it returns a new
-// planner.
+// planner returns the existing Planner of the station. It returns a new one if there is none, or if the lanes or providers of the
+// station have changed.
 func (d *StationPlanner) planner(s *Station) *Planner {
 	q := s.query(d.Lanes)
 	if k := d.planners[s.ID]; k != nil && k.query.Key() == q.Key() {
@@ -104,7 +104,8 @@ func (d *StationPlanner) planner(s *Station) *Planner {
 	}
 }
 
-// fill fills the rundown of one station, stores its airings, and publishes its programme unless it is degraded.
+// fill fills the rundown of the station id with the planner k, stores the airings of the station, and publishes its programme
+// unless the programme is degraded.
 func (d *StationPlanner) fill(ctx context.Context, id string, k *Planner) error {
 	done, err := k.Fill(ctx)
 	if err != nil {
@@ -125,7 +126,8 @@ func (d *StationPlanner) fill(ctx context.Context, id string, k *Planner) error 
 	return d.Publish(ctx, id, p.GeneratedAt, data)
 }
 
-// storeAirings stores the airings of a station once in each slot. The first call stores all airings of the loaded rundown.
+// storeAirings stores the airings of the station id, unless it has already stored those of the newest slot. The first call stores
+// all airings of the loaded rundown.
 func (d *StationPlanner) storeAirings(ctx context.Context, id string, airings []Airing) error {
 	if len(airings) == 0 {
 		return nil

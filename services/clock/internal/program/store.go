@@ -8,7 +8,7 @@ import (
 )
 
 // Store stores rundowns, entries of directors, airings, samples, and events for the feed. Callers provide all times. A slot that
-// has started according to the clock of the database cannot be changed. All methods can return the fault db_unavailable.
+// has started according to the clock of the database cannot be changed. All methods can return the error db_unavailable.
 type Store interface {
 	// ListSlots returns the entries of a channel from one slot to another, both included.
 	ListSlots(ctx context.Context, channel string, from, to Slot) ([]Entry, error)
@@ -19,10 +19,10 @@ type Store interface {
 	ListScheduledMarkets(ctx context.Context, from, to Slot) ([]protocol.MarketID, error)
 
 	// AddPreempt stores an entry of a director, assigns its market to its slots, and publishes events, in one transaction. The
-	// function facts returns these events; it receives the previous entries of the slots. Fault: ErrSlotTaken.
+	// function facts returns these events; it receives the previous entries of the slots. Error: ErrSlotTaken.
 	AddPreempt(ctx context.Context, channel string, p Preempt, entry Entry, facts func(before []Entry) []Fact) error
 	// CancelPreempt cancels an entry of a director that is not over, and clears its slots that start after at. running is the
-	// running slot. Fault: ErrNoPreempt.
+	// running slot. Error: ErrNoPreempt.
 	CancelPreempt(ctx context.Context, id string, running Slot, at time.Time) (Preempt, error)
 	// ListPreempts returns at most limit entries of directors, the latest slot first.
 	ListPreempts(ctx context.Context, limit int) ([]Preempt, error)

@@ -29,7 +29,7 @@ const (
 	keptAirings = 8 * 24 * time.Hour
 )
 
-// Pending is an airing that is not measured yet: the price after its end is unknown.
+// Pending is an airing that is not measured yet.
 type Pending struct {
 	SegmentID string
 	Market    protocol.MarketID
@@ -39,15 +39,14 @@ type Pending struct {
 	Viewers   int32        // maximum number of concurrent viewers that is stored
 }
 
-// Measured is the result of an airing: the price after the airing and the number of calls during the airing.
+// Measured is the result of the measurement of an airing: the price after the airing, and the number of calls during the airing.
 type Measured struct {
 	SegmentID string
 	After     protocol.Bps // NoPrice: no price was available in time
 	Signals   int64        // number of calls filed during the airing; negative: they could not be counted
 }
 
-// Sample contains the markets with which the airings of a slot are compared: markets that could have aired in the slot but did
-// not.
+// Sample contains markets that could have aired in a slot but did not. The airings of the slot are compared with them.
 type Sample struct {
 	Slot     Slot
 	Markets  []protocol.MarketID
@@ -55,12 +54,12 @@ type Sample struct {
 	Measured bool
 }
 
-// CountCalls counts the calls on a market that were filed at or after from and before to.
+// CountCalls returns the number of calls on a market that were filed at or after from and before to.
 type CountCalls func(ctx context.Context, market protocol.MarketID, from, to time.Time) (int64, error)
 
 // Surveyor measures airings: the viewers, the calls filed during the airing, and the price ten minutes after its end. For
-// comparison, it also measures the prices of markets that did not air. All state is stored, so another replica can continue the
-// measurements. Only one goroutine may call MeasureDue.
+// comparison, it also measures the prices of markets that did not air. All measurements are stored, so another replica can
+// continue them. Only one goroutine may call MeasureDue.
 type Surveyor struct {
 	store   Store
 	markets *atomic.Pointer[Pool]
@@ -76,12 +75,12 @@ func NewSurveyor(store Store, copies *Copies, count CountCalls, now func() time.
 	return &Surveyor{store: store, markets: &copies.Markets, count: count, now: now}
 }
 
-// neededMarkets is a list of markets whose state must be refreshed even if they are no longer airable.
+// neededMarkets is a list of markets that must be refreshed even if they are no longer airable.
 type neededMarkets struct {
 	list atomic.Pointer[[]protocol.MarketID]
 }
 
-// Needed returns the markets of the list, each once. It may be called concurrently.
+// Needed returns the markets of the list, without duplicates. It may be called concurrently.
 func (w *neededMarkets) Needed() []protocol.MarketID {
 	if list := w.list.Load(); list != nil {
 		return *list
@@ -96,7 +95,7 @@ func (w *neededMarkets) set(all []protocol.MarketID) {
 }
 
 // MeasureDue performs all work that is due. It deletes old records, updates viewer counts, measures airings and samples, and
-// takes the sample of the running slot.
+// takes the sample of the running slot. It returns the first error.
 func (s *Surveyor) MeasureDue(ctx context.Context) error {
 	now := s.now()
 	running := SlotAt(now)
@@ -140,7 +139,7 @@ func (s *Surveyor) setNeeded(open []Pending, samples []Sample) {
 	s.set(all)
 }
 
-// fresh returns the copy of the markets, or nil if it is older than priceFresh.
+// fresh returns the cached markets, or nil if they are older than priceFresh.
 func (s *Surveyor) fresh(now time.Time) *Pool {
 	if p := s.markets.Load(); p != nil && now.Sub(p.FetchedAt) <= priceFresh {
 		return p
@@ -148,7 +147,8 @@ func (s *Surveyor) fresh(now time.Time) *Pool {
 	return nil
 }
 
-// updateViewers stores the viewer counts of the airings that air now, if they are higher than the stored counts.
+// updateViewers stores the viewer counts of the airings that air at the time now. It stores only counts that are higher than the
+// stored ones.
 func (s *Surveyor) updateViewers(ctx context.Context, open []Pending, now time.Time) error {
 	pool, raised := s.fresh(now), make(map[string]int32)
 	for i := range open {
@@ -169,8 +169,8 @@ func (s *Surveyor) updateViewers(ctx context.Context, open []Pending, now time.T
 	return nil
 }
 
-// measure measures the airings that are due. If a price or a count is not available, the next call tries again until measureGrace
-// has passed.
+// measure measures the airings that are due. If a price or a count is not available, the next call tries again. After
+// measureGrace, it stores the airing without a price, and without a count if that is still not available.
 func (s *Surveyor) measure(ctx context.Context, open []Pending, now time.Time) error {
 	pool := s.fresh(now)
 	type span struct {
@@ -224,7 +224,7 @@ func priceIn(pool *Pool, id protocol.MarketID) protocol.Bps {
 }
 
 // measureSamples measures the samples that are due. It ignores markets that were scheduled in the slot of the sample or in the
-// slot after it. A sample that is later than measureGrace is stored without markets.
+// slot after it. If a sample is due for longer than measureGrace, it stores the sample without markets.
 func (s *Surveyor) measureSamples(ctx context.Context, samples []Sample, now time.Time) error {
 	for i := range samples {
 		one := &samples[i]
@@ -250,8 +250,8 @@ func (s *Surveyor) measureSamples(ctx context.Context, samples []Sample, now tim
 	return nil
 }
 
-// moved returns the number of markets of the sample that have a price in pool and are not in aired. sum is the sum of their
-// absolute price moves in bps.
+// moved returns the number of markets of the sample that have a price in pool and are not in aired. sum is the sum of the
+// absolute price moves of these markets, in basis points.
 func (s *Sample) moved(pool *Pool, aired []protocol.MarketID) (markets int, sum int64) {
 	for i, id := range s.Markets {
 		after := priceIn(pool, id)
@@ -264,8 +264,8 @@ func (s *Sample) moved(pool *Pool, aired []protocol.MarketID) (markets int, sum 
 	return markets, sum
 }
 
-// sample stores a sample of the running slot, unless the slot already has one. It does so only within priceFresh after the start
-// of the content. Markets that are scheduled in this slot or in the next one are excluded.
+// sample stores a sample of the running slot, unless samples already contains one for the slot. It does so only within priceFresh
+// after the start of the content. It excludes markets that are scheduled in this slot or in the next one.
 func (s *Surveyor) sample(ctx context.Context, samples []Sample, now time.Time) error {
 	k := SlotAt(now)
 	since := now.Sub(k.Content())
@@ -285,7 +285,7 @@ func (s *Surveyor) sample(ctx context.Context, samples []Sample, now time.Time) 
 }
 
 // takeSample returns a sample of at most MaxSample airable markets that are not scheduled. It takes the markets with the smallest
-// hashes of slot and id. All replicas therefore take the same sample, and different slots have different samples.
+// hashes of slot and market ID. All replicas therefore take the same sample, and the samples of different slots differ.
 func takeSample(pool *Pool, k Slot, scheduled []protocol.MarketID, now time.Time) Sample {
 	type candidate struct {
 		market *Market

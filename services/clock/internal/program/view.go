@@ -16,14 +16,14 @@ const (
 	agedAfter = 60 * time.Second
 )
 
-// Values of Program.Degraded: the source that failed.
+// Values of Program.Degraded, which name the failed source.
 const (
 	SourceLedger   = "api"
 	SourceDatabase = "postgres"
 )
 
-// view caches the programme of one channel. Readers load the cached programme without a lock. Only one reader at a time takes the
-// lock and builds the next programme.
+// view caches the programme of one channel. Readers load the cached programme without a lock. To build the next programme, a
+// reader takes the lock mu, so only one reader builds at a time.
 type view struct {
 	query    Query
 	computed bool
@@ -35,27 +35,27 @@ type view struct {
 	pickedWindow int64
 }
 
-// build is a built programme with the data from which it was built.
+// build is a programme with the data from which it was built.
 type build struct {
 	program *Program
 	pool    *Pool
 	rundown *Rundown
 }
 
-// current reports whether the build is up to date. That is the case if its source data has not changed, no segment boundary has
-// passed, and it is younger than rebuildAfter.
+// current reports whether the programme is up to date. This is the case if pool and rundown are those of the build, no segment
+// boundary has passed, and the programme is younger than rebuildAfter. It returns false if b is nil.
 func (b *build) current(pool *Pool, rundown *Rundown, now time.Time) bool {
 	return b != nil && samePool(b.pool, pool) && sameRundown(b.rundown, rundown) && b.sameSegment(now) &&
 		now.Sub(b.program.GeneratedAt) < rebuildAfter
 }
 
-// sameSegment reports whether the segments that aired at the time of the build still air.
+// sameSegment reports whether the segments that aired at the time of the build still air. It returns false if b is nil.
 func (b *build) sameSegment(now time.Time) bool {
 	return b != nil && now.Before(b.program.Until) && !now.Before(b.program.GeneratedAt)
 }
 
-// program returns the programme for the time now. While another reader builds the next programme, it returns the last one if the
-// same segments still air.
+// program returns the programme for the time now and builds it if necessary. If another reader is building it and the same
+// segments still air, program returns the previous programme.
 func (v *view) program(pool *Pool, rundown *Rundown, now time.Time) *Program {
 	if v.computed {
 		rundown = nil
@@ -99,8 +99,8 @@ func (v *view) compute(pool *Pool, now time.Time) *Program {
 	return p
 }
 
-// showStored returns the program of a stored channel. If the copy of the rundown or of the markets is old or missing, the program
-// is marked as degraded.
+// showStored returns the programme of a stored channel. The programme is marked as degraded if the rundown or the pool is missing
+// or too old.
 func showStored(channel string, rundown *Rundown, pool *Pool, now time.Time) *Program {
 	if rundown == nil {
 		p := assemble(channel, "", nil, now)
@@ -115,7 +115,7 @@ func showStored(channel string, rundown *Rundown, pool *Pool, now time.Time) *Pr
 	return p
 }
 
-// ledgerState returns SourceLedger if the copy of the markets is missing or older than agedAfter, otherwise "".
+// ledgerState returns SourceLedger if the pool is nil or older than agedAfter, otherwise "".
 func ledgerState(pool *Pool, now time.Time) string {
 	if pool == nil || now.Sub(pool.FetchedAt) > agedAfter {
 		return SourceLedger

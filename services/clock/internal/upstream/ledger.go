@@ -25,20 +25,20 @@ const (
 	callPages = 40
 )
 
-// Ledger reads calls and stations from the api and publishes to the feed of the api.
+// Ledger reads calls and stations from the api service and publishes to the feed of the api service.
 type Ledger struct {
 	calls    signalv1.SignalReadServiceClient
 	stations stationv1.StationReadServiceClient
 	feed     feedv1.FeedServiceClient
 }
 
-// NewLedger returns a Ledger that uses a connection to the api.
+// NewLedger returns a Ledger that uses the connection cc to the api service.
 func NewLedger(cc grpc.ClientConnInterface) *Ledger {
 	return &Ledger{signalv1.NewSignalReadServiceClient(cc), stationv1.NewStationReadServiceClient(cc), feedv1.NewFeedServiceClient(cc)}
 }
 
 // CountCalls returns the number of calls on a market that were filed at or after from and before to. It reads at most the newest
-// 20,000 calls of the market. Faults: those of the api.
+// 20,000 calls of the market. It returns the errors of the api service.
 func (l *Ledger) CountCalls(ctx context.Context, market protocol.MarketID, from, to time.Time) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -65,7 +65,7 @@ func (l *Ledger) CountCalls(ctx context.Context, market protocol.MarketID, from,
 	return n, nil
 }
 
-// ActiveStations returns the active partner stations. Faults: those of the api.
+// ActiveStations returns the active partner stations. It returns the errors of the api service.
 func (l *Ledger) ActiveStations(ctx context.Context) ([]program.Station, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -80,15 +80,16 @@ func (l *Ledger) ActiveStations(ctx context.Context) ([]program.Station, error) 
 	return out, nil
 }
 
-// PublishStation publishes the programme of a station as the copy of the channel station:<id>.
+// PublishStation publishes the programme of the station id as the copy of the feed channel station:<id>. at is the time of the
+// programme.
 func (l *Ledger) PublishStation(ctx context.Context, id string, at time.Time, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return l.Publish(ctx, []outbox.Fact{{Type: program.ChannelCopy, Topic: "station:" + id, At: at, Data: string(data)}})
 }
 
-// Publish publishes facts and copies of channels to the feed. The api assigns sequence numbers to the facts. Publish sends all of
-// them in one request, so that no fact is published before a copy that includes it.
+// Publish publishes facts and copies of channels to the feed. The api service assigns sequence numbers to the facts. Publish
+// sends everything in one request, so that no fact is published before a copy that includes it.
 func (l *Ledger) Publish(ctx context.Context, facts []outbox.Fact) error {
 	r := &feedv1.PublishRequest{}
 	for _, one := range facts {

@@ -10,7 +10,8 @@ import (
 	"github.com/signalcast/signalcast/services/clock/internal/program"
 )
 
-// fromProto converts a market. It returns false if the id is invalid. An unknown or invalid value of another field is ignored.
+// fromProto converts a market. It returns false if the market ID is invalid. For an unknown or invalid value of another field, it
+// uses the value for an unknown field.
 func fromProto(m *marketv1.Market) (program.Market, bool) {
 	id, err := protocol.ParseMarketID(m.GetId())
 	if err != nil {

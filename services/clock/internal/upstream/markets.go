@@ -28,7 +28,7 @@ const (
 	maxAnswer = 64 << 20
 )
 
-// Markets refreshes the copy of the markets of the ledger in memory.
+// Markets maintains a copy of the markets of the ledger in memory.
 type Markets struct {
 	ledger marketv1.MarketReadServiceClient
 	log    *slog.Logger
@@ -39,8 +39,8 @@ type Markets struct {
 	flight singleflight.Group
 }
 
-// New returns a Markets that refreshes copies.Markets. The copy contains the airable markets and the markets that needed returns,
-// such as those of stored slots. Their state is required even if they are no longer airable.
+// New returns a Markets that refreshes copies.Markets. The copy contains the airable markets, and the markets that needed returns
+// even if they are no longer airable, such as the markets of stored slots.
 func New(
 	ledger marketv1.MarketReadServiceClient, copies *program.Copies, needed func() []protocol.MarketID, log *slog.Logger,
 	now func() time.Time,
@@ -77,12 +77,12 @@ func (m *Markets) Run(ctx context.Context, refreshed func()) {
 }
 
 // Refresh refreshes the copy of the markets once. Concurrent calls share one refresh. If the refresh fails, the last copy remains
-// in use. Fault: signal_service_unavailable.
+// in use. Error: signal_service_unavailable.
 func (m *Markets) Refresh(ctx context.Context) error {
 	_, err, _ := m.flight.Do("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 		defer cancel()
-		at := m.now() // before the request, because the answer may lack markets that are stored later
+		at := m.now() // before the request, because the response may lack markets that are stored later
 		markets, err := m.fetch(ctx)
 		if err != nil {
 			return nil, err
@@ -93,7 +93,8 @@ func (m *Markets) Refresh(ctx context.Context) error {
 	return err
 }
 
-// swap replaces the copy of the markets. If the markets have not changed, it replaces only the fetch time.
+// swap replaces the copy of the markets. If the markets have not changed, it changes only the fetch time of the copy. at is the
+// fetch time.
 func (m *Markets) swap(markets []program.Market, at time.Time) {
 	old := m.copies.Markets.Load()
 	switch {
@@ -106,7 +107,7 @@ func (m *Markets) swap(markets []program.Market, at time.Time) {
 	}
 }
 
-// fetch requests the airable markets, and then the needed markets that are not in the first answer.
+// fetch requests the airable markets, and then the needed markets that the first response does not contain.
 func (m *Markets) fetch(ctx context.Context) ([]program.Market, error) {
 	large := grpc.MaxCallRecvMsgSize(maxAnswer)
 	answer, err := m.ledger.ListAirable(ctx, &marketv1.ListAirableRequest{}, large)
